@@ -1,0 +1,271 @@
+// What the engine offers, as types: requests, results and the interface that
+// `createEngine` returns. Instants are epoch milliseconds; `null` = not set.
+// Every method throws `QueueError`, and nothing has changed when it does.
+
+import type { QueueDefinition } from "../stores/queue.ts";
+
+/** Bytes, or a string that stands for its UTF-8 bytes. */
+export type Payload = Uint8Array | string;
+
+export interface ProduceItem {
+  readonly payload: Payload;
+  readonly kind?: string;
+  readonly encoding?: string;
+  readonly reference?: string;
+  /** Not offered before this instant; `null` or past = at once. */
+  readonly enqueueAt?: number | null;
+}
+
+export interface ProduceRequest {
+  readonly queue: string;
+  /** 10 ms to 15 min; past it the call fails with `empty` and has no effect. */
+  readonly requestTimeoutMs: number;
+  /** 1 to 1,000; all go to one partition, or none is written. */
+  readonly items: readonly ProduceItem[];
+}
+
+export interface LeaseRequest {
+  readonly queue: string;
+  /** Unique among the leases that wait on this queue. */
+  readonly clientId: string;
+  /** 1 to 1,000. */
+  readonly batchSize: number;
+  /** How long to wait for the first item; then `empty`. */
+  readonly requestTimeoutMs: number;
+  /** Aborted when the caller is gone; the request then leaves the line. */
+  readonly signal?: AbortSignal;
+}
+
+export interface LeasedItem {
+  readonly id: string;
+  readonly kind: string;
+  readonly encoding: string;
+  readonly reference: string;
+  /** Leases granted so far, this one included. */
+  readonly attempts: number;
+  readonly leaseDeadline: number;
+  readonly payload: Uint8Array;
+}
+
+export interface Lease<Items> {
+  readonly queue: string;
+  readonly partition: number;
+  readonly items: Items;
+}
+
+export interface CompleteRequest {
+  readonly queue: string;
+  readonly partition: number;
+  readonly requestTimeoutMs: number;
+  /** 1 to 1,000; all are completed, or none (`refused`, with every offending id in `details`). */
+  readonly ids: readonly string[];
+}
+
+export interface RetryItem {
+  readonly id: string;
+  /** When to offer it again; `null` or past = now, at the tail. */
+  readonly retryAt: number | null;
+  /** Send it to the dead queue whatever attempts remain. */
+  readonly dead: boolean;
+}
+
+export interface RetryRequest {
+  readonly queue: string;
+  readonly partition: number;
+  readonly items: readonly RetryItem[];
+}
+
+export interface PartitionStats {
+  readonly partition: number;
+  /** Queued and leased; scheduled ones aside. */
+  readonly total: number;
+  readonly totalLeased: number;
+  /** Waiting for their `enqueueAt` or `retryAt`. */
+  readonly scheduled: number;
+  /** Times its store failed since the engine started. */
+  readonly failures: number;
+  /** Mean time since creation, of queued and leased items. */
+  readonly averageAgeMs: number;
+  /** Mean time since they were leased, of leased items. */
+  readonly averageLeasedAgeMs: number;
+}
+
+export interface QueueStats {
+  readonly queue: string;
+  readonly averageLeasedAgeMs: number;
+  readonly produceWaiting: number;
+  readonly leaseWaiting: number;
+  readonly completeWaiting: number;
+  readonly inFlight: number;
+  readonly partitions: readonly PartitionStats[];
+}
+
+export interface QueueInspection {
+  readonly queue: string;
+  /** Partitions that exist, draining ones included. */
+  readonly partitions: number;
+  /** Ready to be leased. */
+  readonly queued: number;
+  /** Waiting for their `retryAt`. */
+  readonly retried: number;
+  /** Waiting for their `enqueueAt`. */
+  readonly scheduled: number;
+  readonly leased: number;
+  /** Items that its dead queue holds, in whatever state; 0 without one. */
+  readonly deadLetter: number;
+}
+
+export interface ClearRequest {
+  readonly queue: string;
+  /** Ready items. */
+  readonly ready: boolean;
+  /** Items scheduled by a producer. */
+  readonly scheduled: boolean;
+  /** Items scheduled by a retry. */
+  readonly retried: boolean;
+  /** With `ready`: leased items too; their holders can no longer finish them. */
+  readonly destructive: boolean;
+}
+
+/** What a queue's owner sets; the rest of a `QueueDefinition` is the engine's. */
+export type QueueSettings = Pick<
+  QueueDefinition,
+  "name" | "deadQueue" | "reference" | "leaseTimeoutMs" | "expireTimeoutMs" | "maxAttempts" | "requestedPartitions"
+> & {
+  /** How the durations are written in answers; made from the milliseconds when absent. */
+  readonly leaseTimeoutText?: string;
+  readonly expireTimeoutText?: string;
+};
+
+/** `name` and what has to change; absent keys keep their value. */
+export type QueueChange = Pick<QueueSettings, "name"> & Partial<QueueSettings>;
+
+/** A stored item as the storage calls show it. */
+export interface StoredItem {
+  readonly id: string;
+  /** The id under which it was dead-lettered or exported; `""` = none. */
+  readonly sourceId: string;
+  readonly isLeased: boolean;
+  readonly leaseDeadline: number | null;
+  readonly expireDeadline: number;
+  /** When it would go to the dead queue; `null` without one. */
+  readonly deadDeadline: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Set only while it is scheduled. */
+  readonly enqueueAt: number | null;
+  readonly attempts: number;
+  readonly maxAttempts: number;
+  readonly reference: string;
+  readonly encoding: string;
+  readonly kind: string;
+  readonly payload: Uint8Array;
+}
+
+export interface ListRequest {
+  readonly queue: string;
+  readonly partition: number;
+  /** The first id wanted, or the nearest after it; `""` = from the start. */
+  readonly pivot: string;
+  readonly limit: number;
+}
+
+export interface ImportItem {
+  readonly payload: Payload;
+  readonly sourceId?: string;
+  readonly isLeased?: boolean;
+  /** Needed when `isLeased`; ignored otherwise. */
+  readonly leaseDeadline?: number | null;
+  /** Absent or `null`: as if produced now. */
+  readonly expireDeadline?: number | null;
+  readonly createdAt?: number | null;
+  readonly enqueueAt?: number | null;
+  readonly attempts?: number;
+  readonly reference?: string;
+  readonly encoding?: string;
+  readonly kind?: string;
+}
+
+export interface ImportRequest {
+  readonly queue: string;
+  readonly partition: number;
+  readonly items: readonly ImportItem[];
+}
+
+/** A snapshot for health and metrics. Counters rise from the engine's start; gauges are of now. */
+export interface EngineStatus {
+  readonly durability: string;
+  readonly shards: readonly ShardStatus[];
+  readonly queues: readonly QueueGauges[];
+  readonly waitingLeases: number;
+}
+
+export interface ShardStatus {
+  readonly shard: number;
+  readonly up: boolean;
+  /** Workers started in place of one that died. */
+  readonly restarts: number;
+  /** Commits that the store refused or failed. */
+  readonly failures: number;
+  readonly commits: number;
+  readonly itemsCommitted: number;
+  /** Commits by items in them; `le` ascending, the last one infinite. */
+  readonly itemsPerCommit: Histogram;
+  /** Seconds that commits took, sync included. */
+  readonly commitSeconds: Histogram;
+  readonly walBytes: number;
+  readonly fileBytes: number;
+  /** Damaged items set aside instead of being offered. */
+  readonly quarantined: number;
+}
+
+export interface Histogram {
+  /** Upper bounds, ascending; a last bucket beyond them is implied. */
+  readonly bounds: readonly number[];
+  /** Observations per bucket, one more than `bounds`; not cumulative. */
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
+
+export interface QueueGauges {
+  readonly queue: string;
+  readonly queued: number;
+  readonly leased: number;
+  readonly scheduled: number;
+  readonly retried: number;
+  readonly waitingLeases: number;
+  /** Items removed since start because they failed or expired with no dead queue to go to. */
+  readonly discarded: number;
+  readonly deadLettered: number;
+  readonly lapsed: number;
+  readonly expired: number;
+}
+
+/** `Items` is how leased items are handed over: `LeasedItem[]`, or what `renderLeased` makes of them. */
+export interface Engine<Items = readonly LeasedItem[]> {
+  produce(request: ProduceRequest): Promise<void>;
+  lease(request: LeaseRequest): Promise<Lease<Items>>;
+  complete(request: CompleteRequest): Promise<void>;
+  retry(request: RetryRequest): Promise<void>;
+
+  listQueues(request: { pivot: string; limit: number }): readonly QueueDefinition[];
+  createQueue(settings: QueueSettings): Promise<void>;
+  updateQueue(change: QueueChange): Promise<void>;
+  queueInfo(name: string): QueueDefinition;
+  deleteQueue(request: { name: string; force: boolean }): Promise<void>;
+
+  stats(queue: string): Promise<QueueStats>;
+  inspect(queue: string): Promise<QueueInspection>;
+  clear(request: ClearRequest): Promise<void>;
+
+  listItems(request: ListRequest): Promise<readonly StoredItem[]>;
+  listScheduled(request: ListRequest): Promise<readonly StoredItem[]>;
+  importItems(request: ImportRequest): Promise<readonly StoredItem[]>;
+  deleteItems(request: { queue: string; partition: number; ids: readonly string[] }): Promise<void>;
+
+  /** Throws `invalid` with the reference's text unless the queue exists; for callers that must check it first. */
+  requireQueue(name: string): void;
+  status(): EngineStatus;
+  /** Answers what waits, finishes the turn, closes the stores. Idempotent. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,51 @@
+// The ways a call can fail, without a word about HTTP. `QueueError` is thrown at
+// the engine's face; inside, and across threads, an `Outcome` carries the same as data.
+
+/**
+ * - `invalid`: the request can never be accepted as it is.
+ * - `refused`: well formed, but the state of the queue forbids it; nothing changed.
+ * - `empty`: nothing came, or it could not be done in time; nothing changed, ask again.
+ * - `full`: a bound on waiting work is reached; nothing changed, ask later.
+ * - `store`: the store failed; nothing was written.
+ * - `closing`: the engine is shutting down; nothing changed.
+ */
+export type ErrorCode = "invalid" | "refused" | "empty" | "full" | "store" | "closing";
+
+/** What can be said per id, from the id as it was given to the reason. */
+export type Details = Readonly<Record<string, string>>;
+
+export interface Failure {
+  readonly ok: false;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: Details;
+}
+
+export type Outcome<T> = { readonly ok: true; readonly value: T } | Failure;
+
+export function failure(code: ErrorCode, message: string, details?: Details): Failure {
+  return details === undefined
+    ? { ok: false, code, message }
+    : { ok: false, code, message, details };
+}
+
+/** The one error the engine throws; `message` is `constant part; variable detail`. */
+export class QueueError extends Error {
+  override readonly name = "QueueError";
+  readonly code: ErrorCode;
+  readonly details: Details | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { details?: Details; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details;
+  }
+
+  static from(failed: Failure): QueueError {
+    return new QueueError(
+      failed.code,
+      failed.message,
+      failed.details === undefined ? {} : { details: failed.details },
+    );
+  }
+}

@@ -1,0 +1,47 @@
+// Every bound and default of the engine, each with its reason. `Max` and `Min`
+// are inclusive. What an operator may need to change is an option of
+// `createEngine` and has its default here.
+
+export const limits = {
+  /** The specification's bound; one turn stays short and one reply small. */
+  produceItemsMax: 1_000,
+  leaseBatchMax: 1_000,
+  completeIdsMax: 1_000,
+  retryItemsMax: 1_000,
+  queuesListMax: 1_000,
+  /** A page of stored items: generous for exports, bounded for memory. */
+  storageListMax: 20_000,
+  /** A page ends early here, because payloads may be large. */
+  storageListBytesMax: 32 * 1024 * 1024,
+  /** A wait shorter than this cannot be told from none; longer ones outlive proxies. */
+  requestTimeoutMsMin: 10,
+  requestTimeoutMsMax: 15 * 60_000,
+  /** Calls without a request_timeout of their own get the longest one that produce recommends. */
+  requestTimeoutMsDefault: 5 * 60_000,
+  queueNameBytesMax: 512,
+  deadQueueBytesMax: 500,
+  queueReferenceBytesMax: 2_000,
+  /** The text of a duration; more can only be noise. */
+  durationTextMax: 15,
+  maxAttemptsMax: 65_536,
+  /** Longer than any item should wait, short enough that instants stay exact. */
+  durationMsMax: 366 * 24 * 3_600_000,
+  /** Ten times the specification's example of 1,025; a partition costs a row and some memory. */
+  partitionsMax: 10_000,
+  queuesMax: 10_000,
+  /** Slots of one shard: 18 bits of an item's 63-bit key. */
+  slotsMax: 2 ** 18,
+  /** Sequence numbers of one slot: 45 bits of an item's key; at 500,000 items a second enough for two years. */
+  seqMax: 2 ** 45 - 1,
+  /** Waiting leases over all queues; each costs about 5 kB with its connection. */
+  waitingLeasesMax: 10_000,
+  /** Items that one turn moves for the clock's sake or for a long call, so that others wait milliseconds. */
+  sweepItemsMax: 1_000,
+  /** Requests of one turn; bounds the time from the first request to its sync. */
+  turnRequestsMax: 512,
+  /** Payload bytes of one turn; a turn always takes at least one request. */
+  turnBytesMax: 8 * 1024 * 1024,
+  shardsMax: 64,
+  /** Requests that the engine holds for one shard that cannot take them yet. */
+  shardBacklogMax: 50_000,
+} as const;

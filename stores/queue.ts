@@ -1,0 +1,46 @@
+// The stored definition of a queue, and of the partitions it owns.
+
+/** A queue as its owner defined it. Instants are epoch milliseconds, durations milliseconds. */
+export interface QueueDefinition {
+  /** Unique, 1 to 512 bytes; never part of a file name. */
+  readonly name: string;
+  /** Name of the queue that takes failed and expired items; `""` = none, such items are removed. */
+  readonly deadQueue: string;
+  /** Free text for owner or metadata; the engine never reads it. */
+  readonly reference: string;
+  readonly leaseTimeoutMs: number;
+  /** How long an item may wait before it expires. */
+  readonly expireTimeoutMs: number;
+  /** The durations as they were written when given, such as `60m`; answered unchanged. */
+  readonly leaseTimeoutText: string;
+  readonly expireTimeoutText: string;
+  /** Leases granted before an item fails; 0 = no limit. */
+  readonly maxAttempts: number;
+  /** Partitions asked for; surplus ones drain, so the number in use may differ for a while. */
+  readonly requestedPartitions: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/**
+ * Where one partition lives. `active` takes new items, `draining` only
+ * gives away what it holds.
+ */
+export interface PartitionPlace {
+  /** The number its users see; 0 and up within a queue. */
+  readonly partition: number;
+  readonly shard: number;
+  /** The partition's number within its shard; reused only after the partition was emptied. */
+  readonly slot: number;
+  readonly state: "active" | "draining";
+}
+
+/** One row of the catalog: a queue and the places of its partitions. */
+export interface CatalogEntry {
+  /** Stable while the queue exists, also across restarts. */
+  readonly queueId: number;
+  readonly definition: QueueDefinition;
+  readonly places: readonly PartitionPlace[];
+  /** The queue was deleted and its items are still being removed; it is unknown to everyone but recovery. */
+  readonly deleting: boolean;
+}
