@@ -39,8 +39,19 @@ export const limits = {
   sweepItemsMax: 1_000,
   /** Requests of one turn; bounds the time from the first request to its sync. */
   turnRequestsMax: 512,
-  /** Payload bytes of one turn; a turn always takes at least one request. */
+  /** Items that the requests of one turn may touch; a turn always takes at least one request. */
+  turnWeightMax: 16_000,
+  /** Payload bytes that one turn reads for leases; larger batches end early. */
   turnBytesMax: 8 * 1024 * 1024,
+  /** How often a worker is asked for a sign of life. */
+  heartbeatMs: 1_000,
+  /** Longer than a disk may stall; a worker that says nothing for this long is replaced. */
+  heartbeatSilenceMsMax: 15_000,
+  /** Messages to a shard that may be unanswered: one in its turn, one ready for the next. */
+  messagesInFlightMax: 2,
+  /** Pauses between attempts to start a shard again. */
+  restartMsMin: 50,
+  restartMsMax: 5_000,
   shardsMax: 64,
   /** Requests that the engine holds for one shard that cannot take them yet. */
   shardBacklogMax: 50_000,

@@ -1,0 +1,98 @@
+// Which partition takes a produce and which serves a lease. Pure bookkeeping
+// over counts: the shard's latest report, and what is on its way there.
+
+/** The partitions of one queue, by number, with a score each; the best is known at once. */
+class Tournament {
+  #size = 1;
+  #scores = new Float64Array(2).fill(Number.NEGATIVE_INFINITY);
+
+  /** Rounds of a knock-out: a node holds the better score of its two children. */
+  set(index: number, score: number): void {
+    while (index >= this.#size) this.#grow();
+    let node = this.#size + index;
+    this.#scores[node] = score;
+    for (node >>= 1; node >= 1; node >>= 1) {
+      const best = Math.max(this.#scores[2 * node] as number, this.#scores[2 * node + 1] as number);
+      if (this.#scores[node] === best) return;
+      this.#scores[node] = best;
+    }
+  }
+
+  /** The index with the highest score, the lowest such index; -1 if no score is finite. */
+  get best(): number {
+    const score = this.#scores[1] as number;
+    if (score === Number.NEGATIVE_INFINITY) return -1;
+    let node = 1;
+    while (node < this.#size) node = this.#scores[2 * node] === score ? 2 * node : 2 * node + 1;
+    return node - this.#size;
+  }
+
+  #grow(): void {
+    const old = this.#scores.slice(this.#size);
+    this.#size *= 2;
+    this.#scores = new Float64Array(2 * this.#size).fill(Number.NEGATIVE_INFINITY);
+    for (const [index, score] of old.entries()) this.set(index, score);
+  }
+}
+
+/** What is known of one partition's load. */
+export interface Load {
+  /** Ready items by the shard's latest report. */
+  ready: number;
+  /** Items of produces that are on their way. */
+  producing: number;
+  /** Leases on their way, and the items they would take. */
+  leases: number;
+  wanted: number;
+  /** Takes new items: it is not draining and its shard is up. */
+  open: boolean;
+  /** Its shard is up. */
+  up: boolean;
+}
+
+/**
+ * Chooses partitions of one queue. A produce goes to the partition with the
+ * fewest ready items; a lease to the one with the most that nobody on the way
+ * has asked for, as long as there is an item for each that asks. Ties go to the
+ * lowest number.
+ */
+export class Balance {
+  readonly #loads: Load[] = [];
+  readonly #forProduce = new Tournament();
+  readonly #forLease = new Tournament();
+
+  load(partition: number): Load | undefined {
+    return this.#loads[partition];
+  }
+
+  /** Adds the partition, or takes note of what the caller changed in its load. */
+  update(partition: number, change: Partial<Load>): void {
+    const load = this.#loads[partition];
+    const next = Object.assign(
+      load ?? { ready: 0, producing: 0, leases: 0, wanted: 0, open: false, up: false },
+      change,
+    );
+    this.#loads[partition] = next;
+    const none = Number.NEGATIVE_INFINITY;
+    const unleased = next.ready - next.wanted;
+    this.#forProduce.set(partition, next.open && next.up ? -(next.ready + next.producing) : none);
+    this.#forLease.set(partition, next.up && next.ready > next.leases ? unleased : none);
+  }
+
+  /** Takes the partition out of the choice. */
+  remove(partition: number): void {
+    delete this.#loads[partition];
+    this.#forProduce.set(partition, Number.NEGATIVE_INFINITY);
+    this.#forLease.set(partition, Number.NEGATIVE_INFINITY);
+  }
+
+  /** -1 if no partition takes items now. */
+  get produceTo(): number {
+    return this.#forProduce.best;
+  }
+
+  /** -1 if no partition has an item to spare. */
+  get leaseFrom(): number {
+    return this.#forLease.best;
+  }
+}

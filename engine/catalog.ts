@@ -1,0 +1,236 @@
+// The queues there are, and what may become of them. It plans changes and checks
+// them; `engine.ts` has each plan committed before it takes effect here.
+
+import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
+import type { QueueChange, QueueSettings } from "./api.ts";
+import type { Clock } from "./clock.ts";
+import { formatDuration } from "./duration.ts";
+import { QueueError } from "./errors.ts";
+import { limits } from "./limits.ts";
+import type { DeadTarget, PartitionSettings } from "./messages.ts";
+import { shardOf } from "./placement.ts";
+import { LogicalQueue } from "./queue.ts";
+import {
+  checkDeadQueueName,
+  checkLookupName,
+  checkQueueName,
+  checkQueueSettings,
+  unknownQueue,
+} from "./validate.ts";
+
+/** Who owns a slot of a shard. */
+export interface Owner {
+  readonly queue: LogicalQueue;
+  readonly partition: number;
+}
+
+export class Catalog {
+  readonly #clock: Clock;
+  readonly #byName = new Map<string, LogicalQueue>();
+  /** By shard, then slot. Deleted queues own their slots until nothing of theirs is left. */
+  readonly #owners: Map<number, Owner>[];
+  readonly #isTargeted: (shard: number, slot: number) => boolean;
+  #queueIdLast = 0;
+
+  /** `isTargeted`: whether an item is on its way to the slot, which then must not change hands. */
+  constructor(options: {
+    clock: Clock;
+    shardCount: number;
+    isTargeted: (shard: number, slot: number) => boolean;
+  }) {
+    this.#clock = options.clock;
+    this.#isTargeted = options.isTargeted;
+    this.#owners = Array.from({ length: options.shardCount }, () => new Map());
+  }
+
+  get queues(): Iterable<LogicalQueue> {
+    return this.#byName.values();
+  }
+
+  /** Takes an entry as it stands in the store. */
+  add(entry: CatalogEntry): LogicalQueue {
+    const queue = new LogicalQueue(entry, this.#clock);
+    this.#queueIdLast = Math.max(this.#queueIdLast, entry.queueId);
+    queue.deleted = entry.deleting;
+    if (!entry.deleting) this.#byName.set(entry.definition.name, queue);
+    for (const place of entry.places) this.own(queue, place);
+    return queue;
+  }
+
+  own(queue: LogicalQueue, place: PartitionPlace): void {
+    queue.places.set(place.partition, place);
+    this.#owners[place.shard]?.set(place.slot, { queue, partition: place.partition });
+    queue.balance.update(place.partition, { open: place.state === "active", up: true });
+  }
+
+  /** The slot may be given to another partition. */
+  disown(queue: LogicalQueue, place: PartitionPlace): void {
+    queue.places.delete(place.partition);
+    queue.counts.delete(place.partition);
+    queue.balance.remove(place.partition);
+    this.#owners[place.shard]?.delete(place.slot);
+  }
+
+  /** From now on the queue is unknown; its slots stay its own. */
+  hide(queue: LogicalQueue): void {
+    this.#byName.delete(queue.definition.name);
+    queue.deleted = true;
+  }
+
+  unhide(queue: LogicalQueue): void {
+    this.#byName.set(queue.definition.name, queue);
+    queue.deleted = false;
+  }
+
+  owner(shard: number, slot: number): Owner | undefined {
+    return this.#owners[shard]?.get(slot);
+  }
+
+  owners(shard: number): Iterable<Owner> {
+    return this.#owners[shard]?.values() ?? [];
+  }
+
+  find(name: string): LogicalQueue {
+    const queue = this.#byName.get(name);
+    if (queue !== undefined) return queue;
+    checkLookupName(name);
+    return unknownQueue(name);
+  }
+
+  /** Queues by name in the order of their bytes, from the pivot on, itself included. */
+  list(pivot: string, limit: number): QueueDefinition[] {
+    const names = [...this.#byName.keys()].filter((name) => name >= pivot).sort();
+    return names.slice(0, limit).map((name) => this.find(name).definition);
+  }
+
+  planCreate(settings: QueueSettings, now: number): CatalogEntry {
+    checkQueueName(settings.name);
+    if (this.#byName.has(settings.name)) {
+      throw new QueueError("invalid", `invalid queue; '${settings.name}' already exists`);
+    }
+    this.#checkDeadQueue(settings);
+    checkQueueSettings(settings);
+    if (this.#byName.size >= limits.queuesMax) {
+      throw new QueueError("invalid", `too many queues; there cannot be more than ${limits.queuesMax}`);
+    }
+    this.#queueIdLast += 1;
+    const queueId = this.#queueIdLast;
+    const places = this.#newPlaces(queueId, range(0, settings.requestedPartitions));
+    const definition = { ...definitionOf(settings), createdAt: now, updatedAt: now };
+    return { queueId, definition, places, deleting: false };
+  }
+
+  /** What the queue becomes; surplus partitions are told to drain, missing ones are added. */
+  planUpdate(change: QueueChange, now: number): { queue: LogicalQueue; entry: CatalogEntry } {
+    checkQueueName(change.name);
+    const queue = this.find(change.name);
+    const { createdAt } = queue.definition;
+    const settings: QueueSettings = merge(queue.definition, change);
+    this.#checkDeadQueue(settings);
+    checkQueueSettings(settings);
+    // Later than every instant that was answered before, however coarse the clock.
+    const updatedAt = Math.max(now, queue.definition.updatedAt + 1);
+    const definition = { ...definitionOf(settings), createdAt, updatedAt };
+    const wanted = settings.requestedPartitions;
+    const kept = [...queue.places.values()].map(
+      (place): PartitionPlace => ({ ...place, state: place.partition < wanted ? "active" : "draining" }),
+    );
+    const missing = range(0, wanted).filter((partition) => !queue.places.has(partition));
+    const places = [...kept, ...this.#newPlaces(queue.queueId, missing)];
+    return { queue, entry: { queueId: queue.queueId, definition, places, deleting: false } };
+  }
+
+  /** Queues that send their dead items to this one. */
+  dependents(name: string): LogicalQueue[] {
+    return [...this.#byName.values()].filter(({ definition }) => definition.deadQueue === name);
+  }
+
+  settingsOf(owner: Owner, shard: number): PartitionSettings | null {
+    const { queue, partition } = owner;
+    const place = queue.places.get(partition);
+    if (place === undefined || queue.deleted) return null;
+    const { leaseTimeoutMs, expireTimeoutMs, maxAttempts } = queue.definition;
+    const dead = this.#deadTarget(queue, { partition, shard });
+    return { slot: place.slot, leaseTimeoutMs, expireTimeoutMs, maxAttempts, dead };
+  }
+
+  /** A partition of the dead queue in the same shard, where one commit does both; else one in turn. */
+  #deadTarget(queue: LogicalQueue, from: { partition: number; shard: number }): DeadTarget | null {
+    const dead = this.#byName.get(queue.definition.deadQueue);
+    if (dead === undefined) return null;
+    const places = dead.activePlaces;
+    const near = places.filter(({ shard }) => shard === from.shard);
+    const choice = near.length > 0 ? near : places;
+    const place = choice[from.partition % choice.length];
+    if (place === undefined) return null;
+    return { shard: place.shard, slot: place.slot, expireTimeoutMs: dead.definition.expireTimeoutMs };
+  }
+
+  #checkDeadQueue({ name, deadQueue }: QueueSettings): void {
+    if (deadQueue === "") return;
+    checkDeadQueueName(deadQueue);
+    if (deadQueue === name) throw new QueueError("invalid", "dead_queue cannot reference itself");
+    const dead = this.#byName.get(deadQueue);
+    if (dead === undefined) {
+      const text = `dead_queue does not exist; '${deadQueue}' was not found, create it first`;
+      throw new QueueError("invalid", text);
+    }
+    if (dead.definition.deadQueue !== "") {
+      const text = `dead_queue is invalid; '${deadQueue}' already has its own dead_queue configured`;
+      throw new QueueError("invalid", text);
+    }
+    const [dependent] = this.dependents(name);
+    if (dependent !== undefined) {
+      const text = `dead_queue is invalid; '${name}' is itself the dead_queue of '${dependent.definition.name}'`;
+      throw new QueueError("invalid", text);
+    }
+  }
+
+  #newPlaces(queueId: number, partitions: readonly number[]): PartitionPlace[] {
+    const taken = new Set<string>();
+    const from = this.#owners.map(() => 0);
+    return partitions.map((partition) => {
+      const shard = shardOf({ queueId, partition }, this.#owners.length);
+      const slot = this.#freeSlot(shard, from[shard] ?? 0, taken);
+      taken.add(`${shard}:${slot}`);
+      from[shard] = slot + 1;
+      return { partition, shard, slot, state: "active" };
+    });
+  }
+
+  #freeSlot(shard: number, from: number, taken: ReadonlySet<string>): number {
+    const owned = this.#owners[shard];
+    for (let slot = from; slot < limits.slotsMax; slot += 1) {
+      if (owned?.has(slot) || taken.has(`${shard}:${slot}`) || this.#isTargeted(shard, slot)) continue;
+      return slot;
+    }
+    throw new QueueError("invalid", `too many partitions; a shard cannot hold more than ${limits.slotsMax}`);
+  }
+}
+
+function range(from: number, before: number): number[] {
+  return Array.from({ length: Math.max(0, before - from) }, (_, index) => from + index);
+}
+
+function definitionOf(settings: QueueSettings): Omit<QueueDefinition, "createdAt" | "updatedAt"> {
+  return {
+    name: settings.name,
+    deadQueue: settings.deadQueue,
+    reference: settings.reference,
+    leaseTimeoutMs: settings.leaseTimeoutMs,
+    expireTimeoutMs: settings.expireTimeoutMs,
+    leaseTimeoutText: settings.leaseTimeoutText ?? formatDuration(settings.leaseTimeoutMs),
+    expireTimeoutText: settings.expireTimeoutText ?? formatDuration(settings.expireTimeoutMs),
+    maxAttempts: settings.maxAttempts,
+    requestedPartitions: settings.requestedPartitions,
+  };
+}
+
+/** Absent keys keep their value; a new duration brings its own text, or loses the old one. */
+function merge(old: QueueDefinition, change: QueueChange): QueueSettings {
+  const { leaseTimeoutText, expireTimeoutText, ...rest } = old;
+  const texts: { leaseTimeoutText?: string; expireTimeoutText?: string } = {};
+  if (change.leaseTimeoutMs === undefined) texts.leaseTimeoutText = leaseTimeoutText;
+  if (change.expireTimeoutMs === undefined) texts.expireTimeoutText = expireTimeoutText;
+  return { ...rest, ...texts, ...change };
+}

@@ -1,0 +1,76 @@
+// Takes items from the outbox of one shard to the dead queue in another. Each
+// item is kept by its sender until the receiver has committed it, and the
+// receiver takes only what it has not had, so that a crash anywhere delivers it
+// once. Between two shards one message travels at a time: order is what tells
+// the receiver what it has had.
+
+import type { OutboundItem } from "../stores/item.ts";
+import type { Clock } from "./clock.ts";
+import { limits } from "./limits.ts";
+import type { ShardPort } from "./port.ts";
+
+/** How long to wait before an item is offered again to a shard that had no room. */
+const againMs = 1_000;
+
+interface Route {
+  readonly source: number;
+  readonly target: number;
+  readonly waiting: Map<number, OutboundItem>;
+  busy: boolean;
+}
+
+export class Courier {
+  readonly #clock: Clock;
+  readonly #port: (shard: number) => ShardPort | undefined;
+  readonly #routes = new Map<string, Route>();
+
+  constructor(options: { clock: Clock; port: (shard: number) => ShardPort | undefined }) {
+    this.#clock = options.clock;
+    this.#port = options.port;
+  }
+
+  /** Items of a shard's outbox, in order; those already on their way are known by their number. */
+  carry(source: number, items: readonly OutboundItem[]): void {
+    for (const item of items) {
+      const name = `${source}>${item.targetShard}`;
+      let route = this.#routes.get(name);
+      if (route === undefined) {
+        route = { source, target: item.targetShard, waiting: new Map(), busy: false };
+        this.#routes.set(name, route);
+      }
+      if (!route.waiting.has(item.outboundSeq)) route.waiting.set(item.outboundSeq, item);
+    }
+    for (const route of this.#routes.values()) if (route.source === source) this.#go(route);
+  }
+
+  isTargeted(shard: number, slot: number): boolean {
+    for (const { target, waiting } of this.#routes.values()) {
+      if (target !== shard) continue;
+      for (const item of waiting.values()) if (item.targetSlot === slot) return true;
+    }
+    return false;
+  }
+
+  #go(route: Route): void {
+    const source = this.#port(route.source);
+    const target = this.#port(route.target);
+    if (route.busy || route.waiting.size === 0 || source === undefined || target === undefined) return;
+    route.busy = true;
+    const items = [...route.waiting.values()].slice(0, limits.sweepItemsMax);
+    target.put({ kind: "receive", sourceShard: route.source, items }, (result) => {
+      if (!result.ok) {
+        route.busy = false;
+        if (result.code !== "closing") {
+          this.#clock.at(this.#clock.now() + againMs, () => this.#go(route));
+        }
+        return;
+      }
+      const outboundSeqs = items.map(({ outboundSeq }) => outboundSeq);
+      source.put({ kind: "received", outboundSeqs }, () => {
+        for (const outboundSeq of outboundSeqs) route.waiting.delete(outboundSeq);
+        route.busy = false;
+        this.#go(route);
+      });
+    });
+  }
+}

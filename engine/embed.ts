@@ -1,0 +1,49 @@
+// The engine for a program of one's own, without HTTP: a composition root that
+// joins engine, shards and stores.
+
+import { openStore, type StoreConfig, durabilityOf } from "../stores/open.ts";
+import type { Engine } from "./api.ts";
+import { systemClock } from "./clock.ts";
+import { readLeased, renderLeased } from "./codec.ts";
+import { type Notice, openEngine } from "./engine.ts";
+import { newTag } from "./ids.ts";
+import { sameThreadLinks, workerLinks } from "./link.ts";
+import { systemRandom } from "./random.ts";
+
+export type * from "./api.ts";
+export { QueueError, type ErrorCode } from "./errors.ts";
+export { StoreError } from "../stores/store.ts";
+export type { StoreConfig } from "../stores/open.ts";
+export type { Notice } from "./engine.ts";
+
+export interface CreateEngineOptions {
+  readonly store: StoreConfig;
+  /** Workers, each with a store of its own; default 1. */
+  readonly shards?: number;
+  /** Run the shards in this thread instead of workers; default false. */
+  readonly sameThread?: boolean;
+  readonly notice?: (notice: Notice) => void;
+}
+
+/**
+ * Opens the stores and returns the engine. Throws `StoreError` when a store
+ * cannot be opened; its `fault` is `locked` when another process has it.
+ */
+export async function createEngine({
+  store,
+  shards = 1,
+  sameThread = false,
+  notice = () => undefined,
+}: CreateEngineOptions): Promise<Engine> {
+  const clock = systemClock();
+  const module = new URL("./shard/shard.worker.ts", import.meta.url);
+  const links = sameThread
+    ? sameThreadLinks({
+        clock,
+        renderLeased,
+        openStore: (shard) => openStore(store, shard, () => newTag(systemRandom)),
+      })
+    : workerLinks({ clock, module, config: store });
+  const durability = durabilityOf(store);
+  return openEngine({ shardCount: shards, links, clock, durability, readLeased, notice });
+}

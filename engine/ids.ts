@@ -1,0 +1,68 @@
+// Item ids: 27 characters `0-9A-Za-z` whose text order is the queue order of a
+// partition. An id says which store and slot an item is in and under which
+// sequence number, so finding an item needs no index and issuing an id no
+// arithmetic beyond five divisions.
+//
+//   1   version, `1` (less than `a`, so that every id is a valid KSUID text too)
+//   12  tag of the store, random
+//   4   slot
+//   10  seq
+
+import type { Random } from "./random.ts";
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const base = 62;
+const tagLength = 12;
+const slotLength = 4;
+const seqLength = 10;
+const prefixLength = 1 + tagLength + slotLength;
+export const idLength = prefixLength + seqLength;
+
+/** Two digits at a time halve the divisions. */
+const pairs: readonly string[] = [...alphabet].flatMap((high) => [...alphabet].map((low) => high + low));
+const pairBase = base * base;
+
+const valueOf = new Int8Array(128).fill(-1);
+for (const [value, digit] of [...alphabet].entries()) valueOf[digit.charCodeAt(0)] = value;
+
+/** `length` is even; the number must fit. */
+function digits(number: number, length: number): string {
+  let text = "";
+  let rest = number;
+  for (let place = 0; place < length; place += 2) {
+    const higher = Math.floor(rest / pairBase);
+    text = (pairs[rest - higher * pairBase] as string) + text;
+    rest = higher;
+  }
+  return text;
+}
+
+export function newTag(random: Random): string {
+  return Array.from({ length: tagLength }, () => alphabet[random.below(base)]).join("");
+}
+
+/** The part that all ids of a slot have in common. */
+export function idPrefix(tag: string, slot: number): string {
+  return `1${tag}${digits(slot, slotLength)}`;
+}
+
+export function formatId(prefix: string, seq: number): string {
+  return prefix + digits(seq, seqLength);
+}
+
+/** The sequence number in an id of this slot, or `null` if the id belongs elsewhere. */
+export function seqOf(prefix: string, id: string): number | null {
+  if (id.length !== idLength || !id.startsWith(prefix)) return null;
+  let seq = 0;
+  for (let place = prefixLength; place < idLength; place += 1) {
+    const value = valueOf[id.charCodeAt(place)] ?? -1;
+    if (value < 0) return null;
+    seq = seq * base + value;
+  }
+  return Number.isSafeInteger(seq) ? seq : null;
+}
+
+/** Whether a text could be an id of any store. */
+export function isId(text: string): boolean {
+  return text.length === idLength && /^[0-9A-Za-z]+$/.test(text);
+}

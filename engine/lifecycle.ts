@@ -1,0 +1,74 @@
+// What happens to one item. Pure: the item, its queue's rules and the instant
+// go in, its fate comes out. Stores only persist the answer, so every backend
+// follows the same rules.
+
+import type { Item, ScheduledItem } from "../stores/item.ts";
+
+/** What a queue's definition says about the life of its items. */
+export interface Rules {
+  readonly leaseTimeoutMs: number;
+  readonly expireTimeoutMs: number;
+  /** 0 = no limit. */
+  readonly maxAttempts: number;
+}
+
+/** Why an item left its queue without being completed. */
+export type Death = "failed" | "expired" | "rejected";
+
+/**
+ * Where an item goes next. `queue`: to the tail, under a new id. `schedule`:
+ * aside until `dueAt`, under a new id. `dead`: to the dead queue, or away if
+ * there is none.
+ */
+export type Fate =
+  | { readonly to: "queue"; readonly attempts: number }
+  | { readonly to: "schedule"; readonly attempts: number; readonly dueAt: number }
+  | { readonly to: "dead"; readonly death: Death };
+
+type Living = Pick<Item, "attempts" | "expireDeadline">;
+
+/** When an item expires that becomes available at `availableAt`. */
+export function expireDeadlineOf(
+  rules: Pick<Rules, "expireTimeoutMs">,
+  availableAt: number): number {
+  return availableAt + rules.expireTimeoutMs;
+}
+
+/** Whether an item that nobody holds may no longer be offered. */
+export function hasExpired(item: Pick<Item, "expireDeadline">, now: number): boolean {
+  return item.expireDeadline <= now;
+}
+
+/** A leased item passed its lease deadline. The attempt counts: its holder may have done the work. */
+export function lapse(item: Living, rules: Rules, now: number): Fate {
+  return returned(item, rules, now, now);
+}
+
+/** A holder gave its item back, to be offered again at `retryAt`; `null` or past = now. */
+export function retry(item: Living, rules: Rules, now: number, retryAt: number | null): Fate {
+  return returned(item, rules, now, retryAt ?? now);
+}
+
+/** A holder gave its item up. */
+export function reject(): Fate {
+  return { to: "dead", death: "rejected" };
+}
+
+/** A lease was granted, but its holder had left before it could be told: as if it had not happened. */
+export function release(item: Living, now: number): Fate {
+  if (hasExpired(item, now)) return { to: "dead", death: "expired" };
+  return { to: "queue", attempts: item.attempts };
+}
+
+/** A scheduled item's instant came: that at which it is due, or that at which it expires. */
+export function wake(item: ScheduledItem, now: number): Fate {
+  if (hasExpired(item, now)) return { to: "dead", death: "expired" };
+  return { to: "queue", attempts: item.attempts };
+}
+
+function returned(item: Living, rules: Rules, now: number, dueAt: number): Fate {
+  const attempts = item.attempts + 1;
+  if (rules.maxAttempts !== 0 && attempts >= rules.maxAttempts) return { to: "dead", death: "failed" };
+  if (hasExpired(item, now)) return { to: "dead", death: "expired" };
+  return dueAt > now ? { to: "schedule", attempts, dueAt } : { to: "queue", attempts };
+}

@@ -1,0 +1,215 @@
+// How the engine reaches a shard: on a worker of its own, or in the same thread
+// with the same behaviour. A link that has reported `down` is finished; the
+// engine makes a new one in its place.
+
+import type { Store } from "../stores/store.ts";
+import { StoreError, type StoreFault } from "../stores/store.ts";
+import type { LeasedItem } from "./api.ts";
+import type { Clock, Timer } from "./clock.ts";
+import { limits } from "./limits.ts";
+import type { NumberedRequest, Opened, Report } from "./messages.ts";
+import { Shard } from "./shard/shard.ts";
+import { decodeReport, decodeOpened, encodeRequests } from "./codec.ts";
+
+export interface LinkEvents {
+  /** Once, before any report. */
+  opened(opened: Opened): void;
+  report(report: Report): void;
+  /** The shard is gone, and with it all that it had not answered. At most once. */
+  down(cause: unknown): void;
+}
+
+export interface Link {
+  send(requests: readonly NumberedRequest[]): void;
+  /** Lets the turn that runs finish and closes the store. */
+  close(): Promise<void>;
+}
+
+export type LinkFactory = (shard: number, events: LinkEvents) => Link;
+
+export interface SameThreadOptions {
+  readonly clock: Clock;
+  readonly openStore: (shard: number) => Promise<Store>;
+  readonly renderLeased: (items: readonly LeasedItem[]) => string;
+}
+
+/** Shards in the engine's own thread: for tests, for simulation, and for embedding without workers. */
+export function sameThreadLinks(options: SameThreadOptions): LinkFactory {
+  return (shard, events) => new SameThreadLink(shard, events, options);
+}
+
+class SameThreadLink implements Link {
+  readonly #events: LinkEvents;
+  readonly #opening: Promise<void>;
+  #shard: Shard | null = null;
+  #store: Store | null = null;
+  #closed = false;
+
+  constructor(shard: number, events: LinkEvents, options: SameThreadOptions) {
+    this.#events = events;
+    this.#opening = this.#open(shard, options).catch((cause) => this.#fail(cause));
+  }
+
+  async #open(shard: number, { clock, openStore, renderLeased }: SameThreadOptions): Promise<void> {
+    const store = await openStore(shard);
+    this.#store = store;
+    const opened = await Shard.open({
+      shard,
+      store,
+      clock,
+      renderLeased,
+      report: (report) => {
+        if (!this.#closed) this.#events.report(report);
+      },
+      fail: (cause) => void this.#fail(cause),
+    });
+    this.#shard = opened.shard;
+    if (!this.#closed) this.#events.opened(opened.opened);
+  }
+
+  /** The store is closed before anyone may open it again. */
+  async #fail(cause: unknown): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#store?.close().catch(() => undefined);
+    this.#events.down(cause);
+  }
+
+  send(requests: readonly NumberedRequest[]): void {
+    this.#shard?.submit(requests);
+  }
+
+  async close(): Promise<void> {
+    await this.#opening;
+    if (this.#closed) return;
+    await this.#shard?.close();
+    this.#closed = true;
+  }
+}
+
+export interface WorkerOptions<Config> {
+  readonly clock: Clock;
+  /** A module that calls `runShardWorker`. */
+  readonly module: URL;
+  /** Handed to the module's `openStore`. */
+  readonly config: Config;
+}
+
+/** What a worker is told. */
+export type ToWorker<Config> =
+  | { readonly kind: "open"; readonly shard: number; readonly config: Config }
+  | { readonly kind: "requests"; readonly text: string }
+  | { readonly kind: "ping" }
+  | { readonly kind: "close" };
+
+/** What a worker says. */
+export type FromWorker =
+  | { readonly kind: "opened"; readonly text: string }
+  | { readonly kind: "report"; readonly text: string; readonly leased: readonly string[] }
+  | { readonly kind: "failed"; readonly message: string; readonly fault: StoreFault | null }
+  | { readonly kind: "pong" }
+  | { readonly kind: "closed" };
+
+/** A worker per shard. Texts cross between threads at the cost of copying bytes; objects would not. */
+export function workerLinks<Config>(options: WorkerOptions<Config>): LinkFactory {
+  return (shard, events) => new WorkerLink(shard, events, options);
+}
+
+class WorkerLink<Config> implements Link {
+  readonly #clock: Clock;
+  readonly #events: LinkEvents;
+  readonly #worker: Worker;
+  readonly #gone: Promise<void>;
+  #resolveGone: () => void = () => undefined;
+  #down = false;
+  #closing = false;
+  #heardAt: number;
+  #heartbeat: Timer | null = null;
+
+  constructor(shard: number, events: LinkEvents, options: WorkerOptions<Config>) {
+    this.#clock = options.clock;
+    this.#events = events;
+    this.#heardAt = options.clock.now();
+    this.#gone = new Promise((resolve) => {
+      this.#resolveGone = resolve;
+    });
+    // Without these two handlers a worker that throws would vanish without a word.
+    this.#worker = new Worker(options.module.href);
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      this.#fail(new Error(`shard ${shard} stopped; ${event.message.split("\n")[0] ?? ""}`));
+    };
+    this.#worker.addEventListener("close", () => {
+      this.#resolveGone();
+      this.#fail(new Error(`shard ${shard} stopped by itself`));
+    });
+    this.#worker.onmessage = (event: MessageEvent<FromWorker>) => this.#hear(event.data);
+    this.#post({ kind: "open", shard, config: options.config });
+    this.#beat();
+  }
+
+  #post(message: ToWorker<Config>): void {
+    if (!this.#down) this.#worker.postMessage(message);
+  }
+
+  /** A worker that is stuck is as bad as one that is gone, and only silence tells. */
+  #beat(): void {
+    this.#heartbeat = this.#clock.at(this.#clock.now() + limits.heartbeatMs, () => {
+      if (this.#down || this.#closing) return;
+      if (this.#clock.now() - this.#heardAt > limits.heartbeatSilenceMsMax) {
+        this.#fail(new Error("a shard did not answer for too long"));
+        return;
+      }
+      this.#post({ kind: "ping" });
+      this.#beat();
+    });
+  }
+
+  #hear(message: FromWorker): void {
+    if (this.#down) return;
+    this.#heardAt = this.#clock.now();
+    switch (message.kind) {
+      case "opened":
+        this.#events.opened(decodeOpened(message.text));
+        return;
+      case "report":
+        this.#events.report(decodeReport(message.text, message.leased));
+        return;
+      case "failed":
+        this.#fail(
+          message.fault === null
+            ? new Error(message.message)
+            : new StoreError(message.fault, message.message),
+        );
+        return;
+      case "pong":
+        return;
+      case "closed":
+        this.#closing = true;
+        this.#resolveGone();
+        return;
+    }
+  }
+
+  #fail(cause: unknown): void {
+    if (this.#down || this.#closing) return;
+    this.#down = true;
+    this.#heartbeat?.cancel();
+    this.#worker.terminate();
+    // The file's lock goes with the thread, so the next one may only start after it.
+    void this.#gone.then(() => this.#events.down(cause));
+  }
+
+  send(requests: readonly NumberedRequest[]): void {
+    this.#post({ kind: "requests", text: encodeRequests(requests) });
+  }
+
+  async close(): Promise<void> {
+    if (this.#down) return;
+    this.#post({ kind: "close" });
+    await this.#gone;
+    this.#down = true;
+    this.#heartbeat?.cancel();
+    this.#worker.terminate();
+  }
+}

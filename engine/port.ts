@@ -1,0 +1,337 @@
+// The engine's end of one shard. It numbers requests, gathers what waits into
+// one message, keeps at most two messages unanswered so that the rest can still
+// be withdrawn, and outlives the shard: when one dies, a new one is started and
+// every request gets the answer that is true.
+
+import { StoreError } from "../stores/store.ts";
+import type { Clock, Timer } from "./clock.ts";
+import { type Failure, failure } from "./errors.ts";
+import { limits } from "./limits.ts";
+import type { Link, LinkFactory } from "./link.ts";
+import type { CommitReport, NumberedRequest, Opened, Report, Request, Value } from "./messages.ts";
+
+export type Result = { readonly ok: true; readonly value: Value } | Failure;
+
+interface Waiting {
+  readonly request: Request;
+  /** Past it the request is withdrawn if it has not been sent; infinite = never. */
+  readonly deadline: number;
+  readonly late: Failure;
+  readonly settle: (result: Result, op: number) => void;
+}
+
+export interface PortEvents {
+  /** Counts, events and outbound items; the answers are given after it. */
+  report(report: Report): void;
+  /** The answers of a report have been given. */
+  settled(): void;
+  /** The shard is there, at first or again; what it returns is sent before anything that waits. */
+  opened(opened: Opened): Request[];
+  down(cause: unknown): void;
+}
+
+/** What a port counts for the metrics. */
+export interface PortCounters {
+  restarts: number;
+  failures: number;
+  commits: number;
+  itemsCommitted: number;
+  quarantined: number;
+  logBytes: number;
+  fileBytes: number;
+  readonly itemsPerCommit: number[];
+  readonly commitSeconds: number[];
+  commitSecondsSum: number;
+}
+
+export const itemsPerCommitBounds = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
+export const commitSecondsBounds = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
+];
+
+const restartedFailure = failure("store", "the store failed after the items were stored; list the partition to see them");
+
+export class ShardPort {
+  readonly shard: number;
+  readonly counters: PortCounters = {
+    restarts: 0,
+    failures: 0,
+    commits: 0,
+    itemsCommitted: 0,
+    quarantined: 0,
+    logBytes: 0,
+    fileBytes: 0,
+    itemsPerCommit: new Array(itemsPerCommitBounds.length + 1).fill(0),
+    commitSeconds: new Array(commitSecondsBounds.length + 1).fill(0),
+    commitSecondsSum: 0,
+  };
+  readonly #clock: Clock;
+  readonly #links: LinkFactory;
+  readonly #events: PortEvents;
+  #link: Link;
+  #up = false;
+  #closed = false;
+  #opLast = 0;
+  #queue: Waiting[] = [];
+  /** Sent and unanswered, in the order of sending. */
+  readonly #sent = new Map<number, Waiting>();
+  /** The last request of each message that is unanswered. */
+  #messages: { readonly ops: Set<number> }[] = [];
+  #flushing = false;
+  #lateTimer: { readonly deadline: number; readonly timer: Timer } | null = null;
+  #restartMs: number = limits.restartMsMin;
+
+  constructor(shard: number, { clock, links, events }: { clock: Clock; links: LinkFactory; events: PortEvents }) {
+    this.shard = shard;
+    this.#clock = clock;
+    this.#links = links;
+    this.#events = events;
+    this.#link = this.#start();
+  }
+
+  get isUp(): boolean {
+    return this.#up;
+  }
+
+  get backlog(): number {
+    return this.#queue.length;
+  }
+
+  #start(): Link {
+    return this.#links(this.shard, {
+      opened: (opened) => this.#opened(opened),
+      report: (report) => this.#report(report),
+      down: (cause) => this.#down(cause),
+    });
+  }
+
+  /** Resolves with the answer; never rejects. */
+  ask(request: Request, timing?: { readonly deadline: number; readonly late: Failure }): Promise<Result> {
+    return new Promise((resolve) => this.put(request, resolve, timing));
+  }
+
+  put(
+    request: Request,
+    settle: (result: Result, op: number) => void,
+    timing?: { readonly deadline: number; readonly late: Failure },
+  ): void {
+    if (this.#closed) {
+      settle(closingFailure, 0);
+      return;
+    }
+    if (this.#queue.length >= limits.shardBacklogMax) {
+      settle(failure("full", "too many requests wait for the store; try again later"), 0);
+      return;
+    }
+    const deadline = timing?.deadline ?? Number.POSITIVE_INFINITY;
+    this.#queue.push({ request, deadline, late: timing?.late ?? closingFailure, settle });
+    this.#flushSoon();
+  }
+
+  /** Requests that come in one round of events travel in one message. */
+  #flushSoon(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    this.#clock.soon(() => {
+      this.#flushing = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    while (this.#up && this.#messages.length < limits.messagesInFlightMax && this.#queue.length > 0) {
+      this.#send();
+    }
+    this.#watchDeadlines();
+  }
+
+  #send(): void {
+    const now = this.#clock.now();
+    const requests: NumberedRequest[] = [];
+    const ops = new Set<number>();
+    let weight = 0;
+    let taken = 0;
+    for (const waiting of this.#queue) {
+      if (requests.length >= limits.turnRequestsMax || weight >= limits.turnWeightMax) break;
+      taken += 1;
+      if (waiting.deadline <= now) {
+        waiting.settle(waiting.late, 0);
+        continue;
+      }
+      weight += weightOf(waiting.request);
+      this.#opLast += 1;
+      const op = this.#opLast;
+      requests.push({ ...waiting.request, op });
+      this.#sent.set(op, waiting);
+      ops.add(op);
+    }
+    this.#queue = taken === this.#queue.length ? [] : this.#queue.slice(taken);
+    if (requests.length === 0) return;
+    this.#messages.push({ ops });
+    this.#link.send(requests);
+  }
+
+  /** While requests cannot be sent they still must be answered in time. */
+  #watchDeadlines(): void {
+    if (this.#queue.length === 0) return;
+    let deadline = Number.POSITIVE_INFINITY;
+    if (this.#lateTimer !== null) return;
+    for (const waiting of this.#queue) deadline = Math.min(deadline, waiting.deadline);
+    if (deadline === Number.POSITIVE_INFINITY) return;
+    const timer = this.#clock.at(deadline, () => {
+      this.#lateTimer = null;
+      const now = this.#clock.now();
+      const late = this.#queue.filter((waiting) => waiting.deadline <= now);
+      this.#queue = this.#queue.filter((waiting) => waiting.deadline > now);
+      for (const waiting of late) waiting.settle(waiting.late, 0);
+      this.#watchDeadlines();
+    });
+    this.#lateTimer = { deadline, timer };
+  }
+
+  #report(report: Report): void {
+    this.#count(report.commit);
+    if (report.full) this.counters.failures += 1;
+    const settled: [Waiting, Result, number][] = [];
+    for (const { op, outcome } of report.answers) {
+      const waiting = this.#sent.get(op);
+      if (waiting === undefined) continue;
+      this.#sent.delete(op);
+      for (const { ops } of this.#messages) if (ops.delete(op)) break;
+      settled.push([waiting, outcome, op]);
+    }
+    this.#messages = this.#messages.filter(({ ops }) => ops.size > 0);
+    // Counts first: whoever is answered next asks for more by them.
+    this.#events.report(report);
+    for (const [waiting, outcome, op] of settled) waiting.settle(outcome, op);
+    this.#events.settled();
+    this.#flush();
+  }
+
+  #count(commit: CommitReport | null): void {
+    if (commit === null) return;
+    const { counters } = this;
+    counters.commits += 1;
+    counters.itemsCommitted += commit.items;
+    counters.quarantined += commit.quarantined;
+    counters.commitSecondsSum += commit.seconds;
+    observe(counters.itemsPerCommit, itemsPerCommitBounds, commit.items);
+    observe(counters.commitSeconds, commitSecondsBounds, commit.seconds);
+    if (commit.size === null) return;
+    counters.logBytes = commit.size.logBytes;
+    counters.fileBytes = commit.size.fileBytes;
+  }
+
+  #opened(opened: Opened): void {
+    this.#restartMs = limits.restartMsMin;
+    this.#opLast = opened.opLast;
+    this.counters.quarantined = opened.quarantined;
+    const again = this.#settleLost(opened);
+    const first = this.#events
+      .opened(opened)
+      .map((request): Waiting => ({
+        request,
+        deadline: Number.POSITIVE_INFINITY,
+        late: closingFailure,
+        settle: () => undefined,
+      }));
+    this.#queue = [...first, ...again, ...this.#queue];
+    this.#up = true;
+    this.#flush();
+  }
+
+  /**
+   * Requests that the last shard took and never answered. Those it had
+   * committed are answered accordingly; the others had no effect and go again.
+   */
+  #settleLost({ opLast, refused }: Opened): Waiting[] {
+    const refusals = new Map(refused.map(({ op, failure: why }) => [op, why]));
+    const again: Waiting[] = [];
+    const lost = [...this.#sent];
+    this.#sent.clear();
+    this.#messages = [];
+    for (const [op, waiting] of lost) {
+      const refusal = refusals.get(op);
+      const { request } = waiting;
+      if (refusal !== undefined) waiting.settle(refusal, op);
+      else if (op > opLast || isRepeatable(request)) again.push(waiting);
+      else if (request.kind === "lease") waiting.settle({ ok: true, value: { kind: "nothing" } }, op);
+      else if (request.kind === "import") waiting.settle(restartedFailure, op);
+      else if (request.kind === "clear") {
+        again.push({ ...waiting, request: { kind: "settle", slots: request.slots } });
+      } else waiting.settle({ ok: true, value: { kind: "done" } }, op);
+    }
+    return again;
+  }
+
+  #down(cause: unknown): void {
+    const wasUp = this.#up;
+    this.#up = false;
+    if (this.#closed) return;
+    this.counters.failures += 1;
+    this.#events.down(cause);
+    if (!wasUp && this.counters.restarts === 0 && isFinal(cause)) return;
+    this.counters.restarts += 1;
+    this.#watchDeadlines();
+    this.#clock.at(this.#clock.now() + this.#restartMs, () => {
+      if (!this.#closed) this.#link = this.#start();
+    });
+    this.#restartMs = Math.min(2 * this.#restartMs, limits.restartMsMax);
+  }
+
+  /** Answers what has not been sent, lets the turn that runs finish, closes the store. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#lateTimer?.timer.cancel();
+    const waiting = this.#queue;
+    this.#queue = [];
+    for (const { settle } of waiting) settle(closingFailure, 0);
+    await this.#link.close();
+    for (const { settle } of this.#sent.values()) settle(closingFailure, 0);
+    this.#sent.clear();
+    this.#up = false;
+  }
+}
+
+export const closingFailure = failure("closing", "service is shutting down; nothing was changed");
+
+/** At the first start these are told to the operator instead of tried again. */
+function isFinal(cause: unknown): boolean {
+  return cause instanceof StoreError && cause.fault !== "failed";
+}
+
+function isRepeatable({ kind }: Request): boolean {
+  return kind === "list" || kind === "stats" || kind === "configure" || kind === "settle";
+}
+
+/** Roughly the items that a request makes a turn touch. */
+function weightOf(request: Request): number {
+  switch (request.kind) {
+    case "produce":
+    case "import":
+    case "retry":
+    case "receive":
+      return request.items.length;
+    case "complete":
+    case "delete":
+      return request.ids.length;
+    case "lease":
+      return request.batchSize;
+    case "list":
+      return request.limit;
+    case "release":
+    case "stats":
+    case "clear":
+    case "settle":
+    case "catalog":
+    case "received":
+    case "configure":
+      return 1;
+  }
+}
+
+function observe(counts: number[], bounds: readonly number[], value: number): void {
+  let bucket = bounds.findIndex((bound) => value <= bound);
+  if (bucket < 0) bucket = bounds.length;
+  counts[bucket] = (counts[bucket] ?? 0) + 1;
+}

@@ -1,0 +1,90 @@
+// A queue as the engine knows it while it runs: its definition, where its
+// partitions are, what they hold by the shards' latest reports, and the line of
+// leases that wait for them.
+
+import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
+import type { QueueGauges } from "./api.ts";
+import { Balance } from "./balance.ts";
+import type { Clock } from "./clock.ts";
+import type { Events, PartitionCounts } from "./messages.ts";
+import { Line } from "./waiting.ts";
+
+/** Calls that are inside the engine, by what they do. */
+export interface InFlight {
+  produce: number;
+  lease: number;
+  complete: number;
+  retry: number;
+}
+
+type Totals = { -readonly [name in Exclude<keyof Events, "slot">]: number };
+
+export class LogicalQueue {
+  readonly queueId: number;
+  definition: QueueDefinition;
+  /** By partition number; a hole where a drained partition was. */
+  readonly places = new Map<number, PartitionPlace>();
+  readonly counts = new Map<number, PartitionCounts>();
+  readonly balance = new Balance();
+  readonly line: Line;
+  /** Clients with a lease request that is not answered. */
+  readonly clientIds = new Set<string>();
+  readonly inFlight: InFlight = { produce: 0, lease: 0, complete: 0, retry: 0 };
+  readonly totals: Totals = { lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 };
+  deleted = false;
+
+  constructor(entry: CatalogEntry, clock: Clock) {
+    this.queueId = entry.queueId;
+    this.definition = entry.definition;
+    this.line = new Line(clock);
+    for (const place of entry.places) this.places.set(place.partition, place);
+  }
+
+  entry(change: Partial<CatalogEntry> = {}): CatalogEntry {
+    return {
+      queueId: this.queueId,
+      definition: this.definition,
+      places: [...this.places.values()],
+      deleting: false,
+      ...change,
+    };
+  }
+
+  get activePlaces(): PartitionPlace[] {
+    return [...this.places.values()].filter(({ state }) => state === "active");
+  }
+
+  count(partition: number, counts: PartitionCounts): void {
+    this.counts.set(partition, counts);
+    this.balance.update(partition, { ready: counts.ready });
+  }
+
+  happened(events: Events): void {
+    this.totals.lapsed += events.lapsed;
+    this.totals.expired += events.expired;
+    this.totals.deadLettered += events.deadLettered;
+    this.totals.discarded += events.discarded;
+  }
+
+  /** Items of whatever state, by the latest reports. */
+  get itemCount(): number {
+    let sum = 0;
+    for (const counts of this.counts.values()) sum += itemsIn(counts);
+    return sum;
+  }
+
+  gauges(): QueueGauges {
+    const sum = { queued: 0, leased: 0, scheduled: 0, retried: 0 };
+    for (const counts of this.counts.values()) {
+      sum.queued += counts.ready;
+      sum.leased += counts.leased;
+      sum.scheduled += counts.scheduled;
+      sum.retried += counts.retried;
+    }
+    return { queue: this.definition.name, ...sum, waitingLeases: this.line.size, ...this.totals };
+  }
+}
+
+export function itemsIn(counts: PartitionCounts): number {
+  return counts.ready + counts.leased + counts.scheduled + counts.retried;
+}

@@ -1,0 +1,156 @@
+// What a shard keeps in memory of one partition: its counts, its place in the
+// queue and what is leased of it. All of it follows from the store, and its
+// size follows what is leased, never what waits.
+
+import type { Lease, Tally } from "../../stores/item.ts";
+import { assert } from "../assert.ts";
+import { idPrefix } from "../ids.ts";
+import type { PartitionCounts, PartitionSettings } from "../messages.ts";
+
+/** The items of one lease row that are still held. */
+export interface Run {
+  readonly lease: Lease;
+  heldCount: number;
+}
+
+export interface Held {
+  readonly run: Run;
+  readonly createdAt: number;
+}
+
+/** A sum of instants beyond this could lose its last digits. */
+const exactMax = 2 ** 52;
+
+const emptyTally: Omit<Tally, "slot"> = {
+  nextSeq: 0,
+  itemCount: 0,
+  createdAtSum: 0n,
+  scheduledCount: 0,
+  retriedCount: 0,
+  expireDeadlineMax: 0,
+  clearReadyBelow: 0,
+  clearScheduledBelow: 0,
+  clearRetriedBelow: 0,
+};
+
+export class Partition {
+  readonly slot: number;
+  /** What all ids of this partition begin with. */
+  readonly idPrefix: string;
+  /** `null` while no queue owns the slot. */
+  settings: PartitionSettings | null = null;
+
+  nextSeq: number;
+  /** Items from here on belong to the turn that runs and are not in the store yet. */
+  committedSeq: number;
+  itemCount: number;
+  scheduledCount: number;
+  retriedCount: number;
+  expireDeadlineMax: number;
+  clearReadyBelow: number;
+  clearScheduledBelow: number;
+  clearRetriedBelow: number;
+  #createdAtSum: bigint;
+  /** Kept apart, because adding to a bigint for every item would be felt. */
+  #createdAtChange = 0;
+
+  /** No ready item lies before it. */
+  head = 0;
+  /** No item that is neither leased nor early lies before it. */
+  expireFrom = 0;
+  /** No item from `expireFrom` on that is not early expires before it; 0 after a start, when that is unknown. */
+  expireFloor: number;
+  /** Ready items that a clear has taken but not yet removed. */
+  doomedCount = 0;
+  readonly held = new Map<number, Held>();
+  readonly runs = new Set<Run>();
+
+  constructor(slot: number, tag: string, tally: Tally = { slot, ...emptyTally }) {
+    this.slot = slot;
+    this.idPrefix = idPrefix(tag, slot);
+    this.nextSeq = tally.nextSeq;
+    this.committedSeq = tally.nextSeq;
+    this.itemCount = tally.itemCount;
+    this.scheduledCount = tally.scheduledCount;
+    this.retriedCount = tally.retriedCount;
+    this.expireDeadlineMax = tally.expireDeadlineMax;
+    this.clearReadyBelow = tally.clearReadyBelow;
+    this.clearScheduledBelow = tally.clearScheduledBelow;
+    this.clearRetriedBelow = tally.clearRetriedBelow;
+    this.#createdAtSum = tally.createdAtSum;
+    this.expireFloor = tally.itemCount > 0 ? 0 : Number.POSITIVE_INFINITY;
+  }
+
+  /** Ready items that may be leased. */
+  get readyCount(): number {
+    return this.itemCount - this.held.size - this.doomedCount;
+  }
+
+  get isClearing(): boolean {
+    return this.clearReadyBelow + this.clearScheduledBelow + this.clearRetriedBelow > 0;
+  }
+
+  added(createdAt: number): void {
+    this.itemCount += 1;
+    this.#createdAtChange += createdAt;
+    if (this.#createdAtChange > exactMax) this.#foldSum();
+  }
+
+  removed(createdAt: number): void {
+    assert(this.itemCount > 0, "an item was removed from a partition that counts none");
+    this.itemCount -= 1;
+    this.#createdAtChange -= createdAt;
+    if (this.#createdAtChange < -exactMax) this.#foldSum();
+  }
+
+  /** A damaged item's own `createdAt` cannot be trusted, so the sum gives up the mean instead. */
+  removedDamaged(): void {
+    const sum = this.#foldSum();
+    const mean = this.itemCount === 0 ? 0n : sum / BigInt(this.itemCount);
+    this.itemCount -= 1;
+    this.#createdAtSum = this.itemCount === 0 ? 0n : sum - mean;
+  }
+
+  #foldSum(): bigint {
+    this.#createdAtSum += BigInt(this.#createdAtChange);
+    this.#createdAtChange = 0;
+    return this.#createdAtSum;
+  }
+
+  tally(): Tally {
+    return {
+      slot: this.slot,
+      nextSeq: this.nextSeq,
+      itemCount: this.itemCount,
+      createdAtSum: this.#foldSum(),
+      scheduledCount: this.scheduledCount,
+      retriedCount: this.retriedCount,
+      expireDeadlineMax: this.expireDeadlineMax,
+      clearReadyBelow: this.clearReadyBelow,
+      clearScheduledBelow: this.clearScheduledBelow,
+      clearRetriedBelow: this.clearRetriedBelow,
+    };
+  }
+
+  counts(): PartitionCounts {
+    return {
+      slot: this.slot,
+      ready: this.readyCount,
+      leased: this.held.size,
+      scheduled: this.scheduledCount,
+      retried: this.retriedCount,
+    };
+  }
+
+  averageAgeMs(now: number): number {
+    if (this.itemCount === 0) return 0;
+    return Math.max(0, now - Number(this.#foldSum() / BigInt(this.itemCount)));
+  }
+
+  averageLeasedAgeMs(now: number): number {
+    if (this.held.size === 0) return 0;
+    let sum = 0;
+    for (const run of this.runs) sum += (now - run.lease.leasedAt) * run.heldCount;
+    return Math.max(0, Math.round(sum / this.held.size));
+  }
+}

@@ -1,0 +1,74 @@
+// Joins a shard to the messages of its worker. A worker's module calls it with
+// what it alone may choose: how to open a store, and how leased items are told.
+
+import { type Store, StoreError } from "../../stores/store.ts";
+import type { LeasedItem } from "../api.ts";
+import { systemClock } from "../clock.ts";
+import { decodeRequests, encodeOpened, encodeReport } from "../codec.ts";
+import type { FromWorker, ToWorker } from "../link.ts";
+import { Shard } from "./shard.ts";
+
+export interface ShardWorkerOptions<Config> {
+  readonly openStore: (config: Config, shard: number) => Promise<Store>;
+  readonly renderLeased: (items: readonly LeasedItem[]) => string;
+}
+
+declare const self: Worker;
+
+function say(message: FromWorker): void {
+  self.postMessage(message);
+}
+
+/** What may be told of an error: the engine logs it, and nothing but its first line leaves the thread. */
+function sayFailed(cause: unknown): void {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const inner = cause instanceof Error && cause.cause instanceof Error ? `; ${cause.cause.message}` : "";
+  say({
+    kind: "failed",
+    message: message + inner,
+    fault: cause instanceof StoreError ? cause.fault : null,
+  });
+}
+
+export function runShardWorker<Config>({ openStore, renderLeased }: ShardWorkerOptions<Config>): void {
+  let shard: Shard | null = null;
+  let store: Store | null = null;
+
+  const fail = (cause: unknown): void => {
+    // Closed first: an unfinished commit must be settled before anyone looks what became of it.
+    const closing = store === null ? Promise.resolve() : store.close();
+    closing.catch(() => undefined).then(() => sayFailed(cause), sayFailed);
+  };
+
+  const open = async (number: number, config: Config): Promise<void> => {
+    store = await openStore(config, number);
+    const opened = await Shard.open({
+      shard: number,
+      store,
+      clock: systemClock(),
+      renderLeased,
+      report: (report) => say({ kind: "report", ...encodeReport(report) }),
+      fail,
+    });
+    shard = opened.shard;
+    say({ kind: "opened", text: encodeOpened(opened.opened) });
+  };
+
+  self.onmessage = (event: MessageEvent<ToWorker<Config>>) => {
+    const message = event.data;
+    switch (message.kind) {
+      case "open":
+        open(message.shard, message.config).catch(fail);
+        return;
+      case "requests":
+        shard?.submit(decodeRequests(message.text));
+        return;
+      case "ping":
+        say({ kind: "pong" });
+        return;
+      case "close":
+        (shard?.close() ?? Promise.resolve()).then(() => say({ kind: "closed" }), fail);
+        return;
+    }
+  };
+}

@@ -1,0 +1,290 @@
+// One shard: the partitions of one store. It takes all that waits, runs a turn,
+// commits once, and only then answers. Turns never overlap, so nothing here
+// needs a lock.
+
+import { type Store, StoreError, type TurnRecord } from "../../stores/store.ts";
+import type { LeasedItem } from "../api.ts";
+import type { Clock, Timer } from "../clock.ts";
+import { limits } from "../limits.ts";
+import type {
+  CommitReport,
+  NumberedRequest,
+  Opened,
+  PartitionSettings,
+  Refusal,
+  Report,
+} from "../messages.ts";
+import { Draft } from "./draft.ts";
+import { Memory } from "./memory.ts";
+import { nextSweep } from "./sweep.ts";
+import { answerReads, decide, fullFailure, type Settling, type TurnContext } from "./turn.ts";
+
+export interface ShardOptions {
+  readonly shard: number;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly renderLeased: (items: readonly LeasedItem[]) => string;
+  readonly report: (report: Report) => void;
+  /** The shard cannot go on: the outcome of a commit is unknown, or the program is wrong. */
+  readonly fail: (cause: unknown) => void;
+}
+
+/** How long without requests until housekeeping begins. */
+const idleMs = 1_000;
+/** Grants remembered for clients that turn out to have left; older ones lapse instead. */
+const grantsMax = 4_096;
+/** Refusals remembered between commits: more than requests can be unanswered. */
+const refusalsMax = 2 * limits.turnRequestsMax;
+/** Commits from one look at the file sizes to the next. */
+const sizeEvery = 64;
+
+export class Shard {
+  readonly #options: ShardOptions;
+  readonly #settings = new Map<number, PartitionSettings>();
+  readonly #grants = new Map<number, readonly number[]>();
+  readonly #settling: Settling[] = [];
+  #memory: Memory;
+  #inbox: NumberedRequest[] = [];
+  #running = false;
+  #stopped = false;
+  #full = false;
+  #wake: Timer | null = null;
+  #tidy: Timer | null = null;
+  #idle: (() => void) | null = null;
+  /** Refusals of turns that had nothing to commit; the next commit records them too. */
+  #unrecorded: Refusal[] = [];
+
+  private constructor(options: ShardOptions, memory: Memory) {
+    this.#options = options;
+    this.#memory = memory;
+  }
+
+  /** Reads the store. Nothing happens by itself until `start`. */
+  static async open(options: ShardOptions): Promise<{ shard: Shard; opened: Opened }> {
+    const { memory, image } = await Memory.load(options.store, []);
+    const opened: Opened = {
+      catalog: image.catalog,
+      counts: [...memory.partitions.values()].map((partition) => partition.counts()),
+      outbound: image.outbound,
+      opLast: memory.lastTurn.opLast,
+      refused: image.turns.flatMap(({ refused }) => JSON.parse(refused) as Refusal[]),
+      clearing: [...memory.clearing].map(({ slot }) => slot),
+      quarantined: image.quarantinedCount,
+    };
+    return { shard: new Shard(options, memory), opened };
+  }
+
+  submit(requests: readonly NumberedRequest[]): void {
+    if (this.#stopped) return;
+    for (const request of requests) this.#inbox.push(request);
+    this.#pump();
+  }
+
+  /** Finishes the turn that runs and closes the store; requests that came too late stay unanswered. */
+  async close(): Promise<void> {
+    this.#stopped = true;
+    this.#wake?.cancel();
+    this.#tidy?.cancel();
+    if (this.#running) await new Promise<void>((resolve) => (this.#idle = resolve));
+    await this.#options.store.close();
+  }
+
+  #pump(): void {
+    if (this.#running || this.#stopped) return;
+    this.#running = true;
+    this.#wake?.cancel();
+    this.#tidy?.cancel();
+    this.#run().then(
+      () => this.#rest(),
+      (cause) => {
+        this.#running = false;
+        this.#stopped = true;
+        this.#idle?.();
+        this.#options.fail(cause);
+      },
+    );
+  }
+
+  async #run(): Promise<void> {
+    do {
+      const requests = this.#inbox;
+      this.#inbox = [];
+      await this.#turn(requests);
+    } while (!this.#stopped && this.#inbox.length > 0);
+  }
+
+  /** Until the next request or instant. */
+  #rest(): void {
+    this.#running = false;
+    this.#idle?.();
+    if (this.#stopped) return;
+    const { clock } = this.#options;
+    // Work left over waits for the events at hand, so that requests come between its pieces.
+    const next = this.#memory.clearing.size > 0 ? clock.now() : nextSweep(this.#memory);
+    if (next < Number.POSITIVE_INFINITY) this.#wake = clock.at(next, () => this.#pump());
+    this.#tidy = clock.at(clock.now() + idleMs, () => this.#tidyUp());
+  }
+
+  #tidyUp(): void {
+    if (this.#running || this.#stopped) return;
+    this.#running = true;
+    const { store, clock, fail } = this.#options;
+    store.tidy().then(
+      (more) => {
+        this.#running = false;
+        this.#idle?.();
+        if (this.#stopped) return;
+        if (this.#full) this.#full = store.size().full;
+        if (this.#inbox.length > 0) this.#pump();
+        else if (more) this.#tidy = clock.at(clock.now(), () => this.#tidyUp());
+        else if (this.#full) this.#tidy = clock.at(clock.now() + idleMs, () => this.#tidyUp());
+      },
+      (cause) => {
+        this.#running = false;
+        this.#stopped = true;
+        this.#idle?.();
+        fail(cause);
+      },
+    );
+  }
+
+  /** Engine time: never earlier than what is written, however the machine's clock was set. */
+  #now(): number {
+    return Math.max(this.#options.clock.now(), this.#memory.lastTurn.at);
+  }
+
+  async #turn(requests: readonly NumberedRequest[]): Promise<void> {
+    let turn = this.#context();
+    // Before all else: an item whose partition has no settings would be taken for an orphan.
+    for (const request of requests) if (request.kind === "configure") this.#remember(turn, request);
+    await decide(turn, requests);
+    let commit = await this.#commit(turn, requests);
+    const full = commit === "full";
+    if (commit === "full") {
+      // Nothing was written, and what was decided is void: decide again from what
+      // is stored, without the requests that only add to it.
+      this.#full = true;
+      await this.#reload();
+      turn = this.#context();
+      await decide(turn, requests);
+      commit = await this.#commit(turn, requests);
+    }
+    if (commit === "full") {
+      await this.#reload();
+      turn = this.#context();
+      refuseChanges(turn, requests);
+      commit = null;
+    }
+    for (const settling of turn.settling) this.#settling.push(settling);
+    this.#settle(turn);
+    await answerReads(turn, requests);
+    this.#report(turn, commit, full);
+  }
+
+  #remember(
+    { memory, draft }: TurnContext,
+    request: Extract<NumberedRequest, { kind: "configure" }>,
+  ): void {
+    for (const settings of request.partitions) {
+      this.#settings.set(settings.slot, settings);
+      const partition = memory.partition(settings.slot);
+      partition.settings = settings;
+      draft.touched.add(partition);
+    }
+    for (const slot of request.forget) {
+      this.#settings.delete(slot);
+      memory.partition(slot).settings = null;
+    }
+  }
+
+  #context(): TurnContext {
+    const { shard, store, renderLeased } = this.#options;
+    return {
+      shard,
+      store,
+      renderLeased,
+      memory: this.#memory,
+      draft: new Draft(),
+      now: this.#now(),
+      grants: this.#grants,
+      full: this.#full,
+      settling: [],
+    };
+  }
+
+  async #commit(
+    { memory, draft, now }: TurnContext,
+    requests: readonly NumberedRequest[],
+  ): Promise<CommitReport | "full" | null> {
+    const refused = draft.refusals();
+    if (draft.isEmpty) {
+      this.#unrecorded = [...this.#unrecorded, ...refused].slice(-refusalsMax);
+      return null;
+    }
+    const { store, clock } = this.#options;
+    const turn: TurnRecord = {
+      turn: memory.lastTurn.turn + 1,
+      at: now,
+      opLast: requests.at(-1)?.op ?? memory.lastTurn.opLast,
+      refused: JSON.stringify([...this.#unrecorded, ...refused]),
+    };
+    const start = clock.precise();
+    try {
+      await store.commit(draft.changes(turn));
+    } catch (cause) {
+      if (cause instanceof StoreError && cause.fault === "full") return "full";
+      throw cause;
+    }
+    const seconds = (clock.precise() - start) / 1_000;
+    memory.lastTurn = turn;
+    this.#unrecorded = [];
+    for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;
+    return {
+      items: draft.itemCount,
+      seconds,
+      quarantined: draft.quarantinedCount,
+      size: turn.turn % sizeEvery === 0 ? store.size() : null,
+    };
+  }
+
+  async #reload(): Promise<void> {
+    const { memory } = await Memory.load(this.#options.store, this.#settings.values());
+    this.#memory = memory;
+    for (const settling of this.#settling) {
+      settling.partitions = new Set(
+        [...settling.partitions].map(({ slot }) => memory.partition(slot)),
+      );
+    }
+  }
+
+  /** Answers the clears that have nothing left to remove. */
+  #settle({ draft }: TurnContext): void {
+    for (let index = this.#settling.length - 1; index >= 0; index -= 1) {
+      const { op, partitions } = this.#settling[index] as Settling;
+      for (const partition of partitions) if (!partition.isClearing) partitions.delete(partition);
+      if (partitions.size > 0) continue;
+      this.#settling.splice(index, 1);
+      draft.succeed(op, { kind: "done" });
+    }
+  }
+
+  #report({ draft }: TurnContext, commit: CommitReport | null, full: boolean): void {
+    for (const op of this.#grants.keys()) {
+      if (this.#grants.size <= grantsMax) break;
+      this.#grants.delete(op);
+    }
+    const { answers, events, send, touched } = draft;
+    if (answers.length + touched.size === 0 && commit === null && !full) return;
+    const counts = [...touched].map((partition) => partition.counts());
+    this.#options.report({ answers, counts, events, outbound: send, commit, full });
+  }
+}
+
+/** There is no room even for what makes room. */
+function refuseChanges({ draft }: TurnContext, requests: readonly NumberedRequest[]): void {
+  for (const { op, kind } of requests) {
+    if (kind === "list" || kind === "stats") continue;
+    if (kind === "configure") draft.succeed(op, { kind: "done" });
+    else draft.fail(op, fullFailure);
+  }
+}

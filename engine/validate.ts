@@ -1,0 +1,179 @@
+// What requests must look like, whoever sends them. Each function throws
+// `QueueError` with code `invalid`; the order of the checks is part of the
+// contract, and so are the texts.
+
+import type { ImportItem, ListRequest, ProduceItem, QueueSettings } from "./api.ts";
+import { formatDuration } from "./duration.ts";
+import { QueueError } from "./errors.ts";
+import { isId } from "./ids.ts";
+import { limits } from "./limits.ts";
+
+function refuse(message: string): never {
+  throw new QueueError("invalid", message);
+}
+
+function byteLength(text: string): number {
+  return Buffer.byteLength(text, "utf8");
+}
+
+/** For create, update and delete; other calls only look the name up. */
+export function checkQueueName(name: string): void {
+  if (byteLength(name) > limits.queueNameBytesMax) {
+    refuse(`queue name is invalid; cannot be greater than '${limits.queueNameBytesMax}' characters`);
+  }
+  checkLookupName(name);
+  if (/\s/u.test(name)) refuse(`queue name is invalid; '${name}' cannot contain whitespace`);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) {
+    refuse("queue name is invalid; it cannot contain control characters");
+  }
+  if (!name.isWellFormed()) refuse("queue name is invalid; it is not well-formed Unicode");
+}
+
+export function checkLookupName(name: string): void {
+  if (name.trim() === "") refuse("queue name is invalid; queue name cannot be empty");
+  if (name.includes("~")) refuse(`queue name is invalid; '${name}' cannot contain '~' character`);
+}
+
+export function unknownQueue(name: string): never {
+  return refuse(`queue does not exist; no such queue named '${name}'`);
+}
+
+/** The dead queue's name alone; whether it may serve is the catalog's to say. */
+export function checkDeadQueueName(name: string): void {
+  if (byteLength(name) > limits.deadQueueBytesMax) {
+    refuse(`dead queue is invalid; cannot be greater than '${limits.deadQueueBytesMax}' characters`);
+  }
+  if (/\s/u.test(name)) refuse(`dead queue is invalid; '${name}' cannot contain whitespace`);
+  if (name.includes("~")) refuse(`dead queue is invalid; '${name}' cannot contain '~' character`);
+}
+
+export function checkQueueSettings(settings: QueueSettings): void {
+  if (byteLength(settings.reference) > limits.queueReferenceBytesMax) {
+    refuse(`reference field is invalid; cannot be greater than '${limits.queueReferenceBytesMax}' characters`);
+  }
+  const { maxAttempts, requestedPartitions, leaseTimeoutMs, expireTimeoutMs } = settings;
+  if (maxAttempts > limits.maxAttemptsMax) {
+    refuse(`max attempts is invalid; cannot be greater than ${limits.maxAttemptsMax}`);
+  }
+  if (maxAttempts < 0) refuse("max attempts is invalid; cannot be negative number");
+  checkWhole("max attempts", maxAttempts);
+  if (requestedPartitions < 1) refuse("partitions is invalid; cannot be less than 1");
+  if (requestedPartitions > limits.partitionsMax) {
+    refuse(`partitions is invalid; cannot be greater than ${limits.partitionsMax}`);
+  }
+  checkWhole("partitions", requestedPartitions);
+  checkTimeout("lease", leaseTimeoutMs);
+  checkTimeout("expire", expireTimeoutMs);
+  if (leaseTimeoutMs > expireTimeoutMs) {
+    const lease = formatDuration(leaseTimeoutMs);
+    const expire = formatDuration(expireTimeoutMs);
+    refuse(`lease timeout is too long; ${lease} cannot be greater than the expire timeout ${expire}`);
+  }
+}
+
+function checkWhole(what: string, value: number): void {
+  if (!Number.isSafeInteger(value)) refuse(`${what} is invalid; expected a whole number, got ${value}`);
+}
+
+function checkTimeout(which: "lease" | "expire", ms: number): void {
+  if (ms === 0) refuse(`${which} timeout is invalid; cannot be empty`);
+  checkWhole(`${which} timeout`, ms);
+  if (ms < 0) refuse(`${which} timeout is invalid; cannot be negative`);
+  if (ms > limits.durationMsMax) {
+    const most = formatDuration(limits.durationMsMax);
+    refuse(`${which} timeout is invalid; cannot be greater than '${most}'`);
+  }
+}
+
+/** `recommended`: the duration that the text suggests for this call. */
+export function checkRequestTimeout(ms: number, recommended: string): void {
+  if (ms === 0) {
+    refuse(`request timeout is required; '${recommended}' is recommended, 15m is the maximum`);
+  }
+  if (ms > limits.requestTimeoutMsMax) {
+    refuse(`request timeout is invalid; maximum timeout is '15m' but '${formatDuration(ms)}' was requested`);
+  }
+  if (!(ms >= limits.requestTimeoutMsMin)) {
+    const got = ms < 0 ? `-${formatDuration(-ms)}` : formatDuration(ms);
+    refuse(`request timeout is invalid; minimum timeout is '10ms' but '${got}' was requested`);
+  }
+}
+
+export function checkProduceItems(items: readonly ProduceItem[]): void {
+  if (items.length === 0) refuse("items cannot be empty; at least one item is required");
+  if (items.length > limits.produceItemsMax) {
+    refuse(`items is invalid; max_produce_batch_size is ${limits.produceItemsMax} but received ${items.length}`);
+  }
+}
+
+export function checkLease(clientId: string, batchSize: number): void {
+  if (clientId.trim() === "") refuse("invalid client id; cannot be empty");
+  if (!(batchSize > 0)) refuse("invalid batch size; must be greater than zero");
+  if (batchSize > limits.leaseBatchMax) {
+    refuse(`invalid batch size; max_lease_batch_size is ${limits.leaseBatchMax}, but ${batchSize} was requested`);
+  }
+  checkWhole("batch size", batchSize);
+}
+
+export function checkCompleteIds(ids: readonly string[]): void {
+  if (ids.length === 0) refuse("ids is invalid; list of ids cannot be empty");
+  if (ids.length > limits.completeIdsMax) {
+    refuse(`ids is invalid; max_complete_batch_size is ${limits.completeIdsMax} but received ${ids.length}`);
+  }
+}
+
+export function checkRetryItems(count: number): void {
+  if (count === 0) refuse("items is invalid; list of items cannot be empty");
+  if (count > limits.retryItemsMax) {
+    refuse(`items is invalid; max_complete_batch_size is ${limits.retryItemsMax} but received ${count}`);
+  }
+}
+
+export function unknownPartition(partition: number): never {
+  return refuse(`partition is invalid; '${partition}' is not a valid partition`);
+}
+
+function checkLimit(limit: number, max: number): void {
+  if (limit < 0) refuse("limit is invalid; limit cannot be negative");
+  if (limit === 0) refuse("limit is invalid; must be greater than zero");
+  if (limit > max) refuse(`limit is invalid; cannot be greater than ${max}`);
+  checkWhole("limit", limit);
+}
+
+export function checkQueuesList({ pivot, limit }: { pivot: string; limit: number }): void {
+  checkLimit(limit, limits.queuesListMax);
+  if (pivot.includes("~")) refuse(`pivot is invalid; '${pivot}' cannot contain '~' character`);
+}
+
+export function checkStorageList({ pivot, limit }: ListRequest): void {
+  if (pivot !== "") checkId(pivot);
+  checkLimit(limit, limits.storageListMax);
+}
+
+function checkId(id: string): void {
+  if (!isId(id)) refuse(`invalid storage id; '${id}': Valid encoded KSUIDs are 27 characters`);
+}
+
+export function checkDeleteIds(ids: readonly string[]): void {
+  if (ids.length === 0) refuse("ids is invalid; cannot be empty");
+  for (const id of ids) checkId(id);
+}
+
+export function checkImportItems(items: readonly ImportItem[]): void {
+  if (items.length === 0) refuse("items is invalid; cannot be empty");
+  for (const [index, item] of items.entries()) {
+    if (item.isLeased === true && (item.leaseDeadline ?? null) === null) {
+      refuse(`items is invalid; item ${index} is leased, expected a lease_deadline, got none`);
+    }
+    const attempts = item.attempts ?? 0;
+    if (!Number.isSafeInteger(attempts) || attempts < 0) {
+      refuse(`items is invalid; attempts of item ${index} cannot be negative or a fraction, got ${attempts}`);
+    }
+  }
+}
+
+export function checkClear(request: { ready: boolean; scheduled: boolean; retried: boolean }): void {
+  if (request.ready || request.scheduled || request.retried) return;
+  refuse("invalid clear request; one of 'queue', 'scheduled', 'retry' must be true");
+}

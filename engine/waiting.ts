@@ -1,0 +1,67 @@
+// The line of leases that wait on one queue: in order of arrival, each until it
+// is served, its deadline passes, or its client hangs up.
+
+import type { Clock, Timer } from "./clock.ts";
+import type { LeaseRequest } from "./api.ts";
+import type { Failure } from "./errors.ts";
+
+export interface Grant {
+  readonly partition: number;
+  /** The leased items, as the shard tells them. */
+  readonly items: string;
+}
+
+/** A lease request from its arrival to its answer. */
+export interface WaitingLease {
+  readonly request: LeaseRequest;
+  /** Its place: lower came earlier. */
+  readonly arrival: number;
+  readonly deadline: number;
+  /** Answers the request, once; later calls do nothing. */
+  readonly settle: (outcome: Failure | Grant) => void;
+  timer: Timer | null;
+  /** Answered, or its client hung up. */
+  over: boolean;
+}
+
+export class Line {
+  readonly #clock: Clock;
+  /** In order of arrival. */
+  #leases = new Map<number, WaitingLease>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#leases.size;
+  }
+
+  /** Takes its place in the line; `expired` is called at its deadline unless it has left by then. */
+  join(lease: WaitingLease, expired: (lease: WaitingLease) => void): void {
+    const isLast = lease.arrival > this.#last;
+    this.#leases.set(lease.arrival, lease);
+    // One that comes back after a partition had nothing for it gets its old place.
+    if (!isLast) this.#leases = new Map([...this.#leases].sort(([a], [b]) => a - b));
+    this.#last = Math.max(this.#last, lease.arrival);
+    lease.timer ??= this.#clock.at(lease.deadline, () => expired(lease));
+  }
+
+  #last = 0;
+
+  first(): WaitingLease | undefined {
+    for (const lease of this.#leases.values()) return lease;
+    return undefined;
+  }
+
+  leave(lease: WaitingLease): void {
+    this.#leases.delete(lease.arrival);
+  }
+
+  /** Empties the line; the caller answers those that were in it. */
+  clear(): WaitingLease[] {
+    const leases = [...this.#leases.values()];
+    this.#leases.clear();
+    return leases;
+  }
+}

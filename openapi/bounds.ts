@@ -1,0 +1,54 @@
+// The limits that are part of the wire contract, so that schemas, documentation and
+// clients state the same numbers. `Max` and `Min` are inclusive. Names that the
+// engine's own limits have too mean the same thing.
+
+export const bounds = {
+  produceItemsMin: 1,
+  produceItemsMax: 1_000,
+  leaseBatchMin: 1,
+  leaseBatchMax: 1_000,
+  completeIdsMin: 1,
+  completeIdsMax: 1_000,
+  retryItemsMin: 1,
+  retryItemsMax: 1_000,
+  queuesListMin: 1,
+  queuesListMax: 1_000,
+  storageListMin: 1,
+  storageListMax: 20_000,
+  /** A page of stored items ends early here, because payloads may be large. */
+  storageListBytesMax: 32 * 1024 * 1024,
+  importItemsMin: 1,
+  deleteIdsMin: 1,
+  requestTimeoutMsMin: 10,
+  requestTimeoutMsMax: 15 * 60_000,
+  /** What a client sends when its user names none; the server itself fills nothing in. */
+  produceRequestTimeoutDefault: "5m",
+  leaseRequestTimeoutDefault: "1m",
+  queueNameBytesMax: 512,
+  deadQueueBytesMax: 500,
+  queueReferenceBytesMax: 2_000,
+  durationTextMax: 15,
+  maxAttemptsMin: 0,
+  maxAttemptsMax: 65_536,
+  partitionsMin: 1,
+  partitionsMax: 10_000,
+  queuesMax: 10_000,
+  idLength: 27,
+  produceBodyBytesMax: 5_000_000,
+  importBodyBytesMax: 64_000_000,
+  bodyBytesMax: 256_000,
+} as const;
+
+/** A size as refusals state it: `250.0KiB` where 1024 divides it, `5.0MB` elsewhere. */
+export function sizeText(bytes: number): string {
+  const [base, units] =
+    bytes % 1024 === 0 ? [1024, ["KiB", "MiB", "GiB"]] : [1000, ["kB", "MB", "GB"]];
+  let size = bytes;
+  let unit = "B";
+  for (const larger of units) {
+    if (size < base) break;
+    size /= base;
+    unit = larger;
+  }
+  return unit === "B" ? `${size}B` : `${size.toFixed(1)}${unit}`;
+}

@@ -1,0 +1,90 @@
+// The reply codes of the contract. The code is both the HTTP status and `code` in
+// the body; no other place in the project writes one as a number.
+
+export interface CodeMeaning {
+  /** `code_text` in the body. */
+  readonly text: string;
+  /** What it says about the request, whatever the operation. */
+  readonly meaning: string;
+  /** What the client does about it. */
+  readonly reaction: string;
+}
+
+export const replyCodes = {
+  200: {
+    text: "OK",
+    meaning:
+      "Success. What the reply says is in the store, as durably as the server is set up for.",
+    reaction: "Nothing.",
+  },
+  400: {
+    text: "Bad Request",
+    meaning:
+      "The request is malformed or breaks a rule: a required key is absent, a key is unknown, a value is out of bounds, the queue or partition does not exist, or a name is taken. Nothing changed.",
+    reaction: "Correct the request. The same request will be refused again.",
+  },
+  401: {
+    text: "Unauthorized",
+    meaning:
+      "Holdfast has no accounts and asks for no credentials. The code is kept for a gateway in front of it that does.",
+    reaction: "Send the credentials that the gateway asks for.",
+  },
+  403: {
+    text: "Forbidden",
+    meaning:
+      "The `Host` or `Origin` header names a site that this server does not answer. It keeps web pages of others from calling a server in reach of your browser.",
+    reaction: "Call the server by its own address, or have its operator allow yours.",
+  },
+  404: {
+    text: "Not Found",
+    meaning: "No operation has this path. An unknown queue is 400, not 404.",
+    reaction: "Correct the path.",
+  },
+  405: {
+    text: "Method Not Allowed",
+    meaning:
+      "The path exists, but not for this method. The header `Allow` names the method it takes.",
+    reaction: "Use POST for `/v1/…`, and GET for `/health` and `/metrics`.",
+  },
+  413: {
+    text: "Payload Too Large",
+    meaning: "The body is larger than this operation takes. Nothing changed.",
+    reaction: "Split the request.",
+  },
+  415: {
+    text: "Unsupported Media Type",
+    meaning: "The header `Content-Type` is absent or is not `application/json`. Nothing changed.",
+    reaction: "Send `Content-Type: application/json`.",
+  },
+  429: {
+    text: "Too Many Requests",
+    meaning: "As many requests as the server holds are waiting already. Nothing changed.",
+    reaction: "Wait for the seconds in the header `Retry-After`, then send the same request again.",
+  },
+  453: {
+    text: "Request Failed",
+    meaning:
+      "The request is valid, but the state of the queue or of an item forbids it. Nothing changed.",
+    reaction:
+      "Read `message`, and `details` where it is present. Take out what it names, and send the rest again.",
+  },
+  454: {
+    text: "Retry Request",
+    meaning:
+      "`request_timeout` passed: no item came, or the work could not be done in time. Nothing changed.",
+    reaction: "Send the same request again, at once if you like.",
+  },
+  500: {
+    text: "Internal Service Error",
+    meaning: "The store failed, for instance because its disk is full. Nothing was written.",
+    reaction: "Send the same request again later. The server's log has the cause.",
+  },
+  503: {
+    text: "Service Unavailable",
+    meaning: "The server is shutting down, or is not able to serve yet. Nothing changed.",
+    reaction: "Send the same request again once the server is back.",
+  },
+} as const satisfies Record<number, CodeMeaning>;
+
+export type ReplyCode = keyof typeof replyCodes;
+export type CodeText = (typeof replyCodes)[ReplyCode]["text"];

@@ -1,0 +1,233 @@
+// From the table of operations to the OpenAPI 3.1 document. Pure, so that a test can
+// hold the file on disk against it.
+
+import type { TSchema } from "@sinclair/typebox";
+import { bounds } from "./bounds.ts";
+import { type ReplyCode, replyCodes } from "./codes.ts";
+import { type OperationReply, operations, pages, tags } from "./operations.ts";
+import { defaultKeyword, entities, Reply } from "./schemas.ts";
+
+type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+type JsonObject = { readonly [key: string]: Json };
+
+/** The version of the contract, not of the server that fulfils it. */
+const contractVersion = "1.0.0";
+
+const nameOf = new Map<unknown, string>(
+  Object.entries(entities).map(([name, schema]) => [schema, name]),
+);
+
+export function document() {
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Holdfast API",
+      version: contractVersion,
+      summary:
+        "A durable, partitioned message queue with lease-based, almost exactly once delivery.",
+      description: introduction(),
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [
+      { url: "http://localhost:9090", description: "A server on your own machine." },
+      {
+        url: "https://{host}",
+        description: "A server in production, behind a proxy that speaks TLS.",
+        variables: {
+          host: {
+            default: "queue.example.com",
+            description: "Host name, with a port where it is not 443.",
+          },
+        },
+      },
+    ],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths: { ...operationPaths(), ...pagePaths() },
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(entities).map(([name, schema]) => [
+          name,
+          { title: name, ...publishedKeywords(schema) },
+        ]),
+      ),
+    },
+  };
+}
+
+/** The document as it stands in the file. */
+export function documentText(): string {
+  return `${JSON.stringify(document(), null, 2)}\n`;
+}
+
+function operationPaths() {
+  return Object.fromEntries(
+    Object.entries(operations).map(([operationId, operation]) => [
+      operation.path,
+      {
+        post: {
+          operationId,
+          tags: [operation.tag],
+          summary: operation.summary,
+          description: operation.description,
+          requestBody: {
+            required: true,
+            description: `At most ${grouped(operation.bodyBytesMax)} bytes, unless the server is set up for more.`,
+            content: {
+              "application/json": {
+                schema: published(operation.request),
+                example: operation.example as Json,
+              },
+            },
+          },
+          responses: responses(operation.replies, operation.response, "application/json"),
+        },
+      },
+    ]),
+  );
+}
+
+function pagePaths() {
+  return Object.fromEntries(
+    Object.entries(pages).map(([operationId, page]) => [
+      page.path,
+      {
+        get: {
+          operationId,
+          tags: [page.tag],
+          summary: page.summary,
+          description: page.description,
+          responses: responses(page.replies, page.response, page.contentType),
+        },
+      },
+    ]),
+  );
+}
+
+function responses(
+  replies: { readonly [Code in ReplyCode]?: OperationReply },
+  success: TSchema | null,
+  successType: string,
+) {
+  return Object.fromEntries(
+    codesOf(replies).map(([code, reply]) => {
+      const schema =
+        code === 200
+          ? success === null
+            ? { type: "string" }
+            : published(success)
+          : published(Reply);
+      return [
+        code,
+        {
+          description: describe(code, reply),
+          ...(code === 429 ? { headers: { "Retry-After": retryAfter } } : {}),
+          content: {
+            [code === 200 ? successType : "application/json"]: {
+              schema,
+              example: reply.example as Json,
+            },
+          },
+        },
+      ];
+    }),
+  );
+}
+
+const retryAfter = {
+  description: "Seconds to wait before the request is sent again.",
+  required: true,
+  schema: { type: "integer", minimum: 1, examples: [1] },
+} as const;
+
+function describe(code: ReplyCode, reply: OperationReply): string {
+  const heading = `**${replyCodes[code].text}.** ${reply.meaning}`;
+  return reply.reaction === replyCodes[200].reaction ? heading : `${heading} ${reply.reaction}`;
+}
+
+/** Ascending, which is the order in which an object keeps keys that are whole numbers. */
+function codesOf(replies: { readonly [Code in ReplyCode]?: OperationReply }) {
+  return Object.entries(replies).map(
+    ([code, reply]) => [Number(code) as ReplyCode, reply] as const,
+  );
+}
+
+/** A reference where the document names the schema, the schema itself elsewhere. */
+function published(schema: TSchema): JsonObject {
+  const name = nameOf.get(schema);
+  return name === undefined ? publishedKeywords(schema) : { $ref: `#/components/schemas/${name}` };
+}
+
+function publishedKeywords(schema: TSchema): JsonObject {
+  const keywords: Record<string, Json> = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === defaultKeyword) keywords["default"] = value;
+    else if (keyword === "items") keywords[keyword] = published(value);
+    else if (keyword === "properties") keywords[keyword] = publishedProperties(value);
+    else if (keyword === "anyOf" && isChoiceOfTypes(value)) {
+      const choices: readonly TSchema[] = value;
+      keywords["type"] = choices.map((choice) => choice["type"]);
+    } else keywords[keyword] = value;
+  }
+  return keywords;
+}
+
+function publishedProperties(properties: Readonly<Record<string, TSchema>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, schema]) => [key, published(schema)]),
+  );
+}
+
+/** `["string", "null"]` says the same as a choice of two schemas and reads better. */
+function isChoiceOfTypes(choices: readonly TSchema[]): boolean {
+  return choices.every((choice) => Object.keys(choice).join() === "type");
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+function introduction(): string {
+  const codes = Object.entries(replyCodes).map(
+    ([code, { text, meaning, reaction }]) => `| ${code} | ${text} | ${meaning} | ${reaction} |`,
+  );
+  return `Holdfast is a durable message queue over plain HTTP. Producers add items to a named queue; consumers lease them, do the work, and complete or retry them. A leased item belongs to one consumer until it is completed, it is retried, or its lease passes its deadline.
+
+**A 200 is a proof.** What it answers is in the store, exactly one holder can finish an item, and the server can say where every item is. Any other code means that nothing changed.
+
+\`\`\`sh
+curl -H 'Content-Type: application/json' http://localhost:9090/v1/queues.create \\
+  -d '{"queue_name":"orders","lease_timeout":"60m","expire_timeout":"24h"}'
+curl -H 'Content-Type: application/json' http://localhost:9090/v1/queue.produce \\
+  -d '{"queue_name":"orders","request_timeout":"5m","items":[{"utf8":"hello"}]}'
+curl -H 'Content-Type: application/json' http://localhost:9090/v1/queue.lease \\
+  -d '{"queue_name":"orders","client_id":"worker-7","request_timeout":"1m","batch_size":10}'
+\`\`\`
+
+## Requests
+
+Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A key that is required and absent is refused, and so is a key that the operation does not know. There are no accounts and no credentials: open the server to networks you trust only, or put a gateway in front of it.
+
+A request that has a \`request_timeout\` is answered within it. Do not cancel a request before then: a lease would be given up, and of a produce you would not know whether it was done.
+
+## Replies
+
+An operation that has nothing else to return answers \`{"code", "code_text", "message"}\`, and every refusal has that form, with \`details\` where something can be said per item id. Every key of a reply is always present: an empty list is \`[]\`, an absent text \`""\`, an instant that is not set \`null\`.
+
+| Code | \`code_text\` | It means | What to do |
+|---|---|---|---|
+${codes.join("\n")}
+
+The code is the status of HTTP and \`code\` in the body. HTTP has no words for 453 and 454, so do not rely on the status text: \`code_text\` in the body is always right. 401, 404 and 405 are not listed with the operations, because no operation answers them.
+
+## Durations
+
+A duration is a text of numbers, each with its unit: \`ms\`, \`s\`, \`m\` or \`h\`, such as \`300ms\`, \`1.5s\`, \`60m\` or \`1h30m\`. There is no unit for days: write \`24h\`. A queue's timeouts are returned as they were written.
+
+## Date-times
+
+A date-time is a text by RFC 3339 with a zone, such as \`2026-03-01T12:00:00Z\` or \`2026-03-01T13:00:00.5+01:00\`; \`2026-03-01 12:00:00.0000\`, without a zone, is read as UTC. A date that does not exist is refused. Replies are in UTC with milliseconds: \`2026-03-01T12:00:00.000Z\`.
+
+## Item ids
+
+An id is a text of ${bounds.idLength} letters and digits. Take it as it is; only its order has a meaning: within a partition, the order of ids is the order of the queue. An id is never used again. An item gets a new one whenever it returns to a queue: when it is retried, its lease lapses, it falls due, or it moves to the dead queue. An old id therefore finishes nothing, however late it comes.`;
+}

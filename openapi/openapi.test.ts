@@ -1,0 +1,332 @@
+// The contract against the specification, against itself and against the file on disk.
+
+import { expect, test } from "bun:test";
+import { validate } from "@readme/openapi-parser";
+import type { TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { bounds, sizeText } from "./bounds.ts";
+import { type ReplyCode, replyCodes } from "./codes.ts";
+import { document, documentText } from "./document.ts";
+import { type Operation, operations, type Page, pages, tags } from "./operations.ts";
+import { entities, Reply } from "./schemas.ts";
+
+const rows: readonly (readonly [string, Operation])[] = Object.entries(operations);
+const pageRows: readonly (readonly [string, Page])[] = Object.entries(pages);
+
+interface Documented {
+  readonly summary: string;
+  readonly requestBody?: { readonly content: Record<string, { schema: object; example: unknown }> };
+  readonly responses: Record<
+    string,
+    { readonly description: string; readonly content: Record<string, { schema: object }> }
+  >;
+  readonly security?: unknown;
+}
+const documentOnDisk = await Bun.file(new URL("openapi.json", import.meta.url)).text();
+const paths = JSON.parse(documentOnDisk).paths as Record<string, Record<string, Documented>>;
+
+test("document: the file on disk is what the table says; `bun openapi/generate.ts` writes it", () => {
+  expect(documentOnDisk).toBe(documentText());
+});
+
+test("document: it is valid OpenAPI 3.1", async () => {
+  expect(await validate(JSON.parse(documentOnDisk))).toMatchObject({ valid: true });
+});
+
+test("document: it declares no security schemes and no operation requires any", () => {
+  expect(document()).not.toHaveProperty("security");
+  expect(document().components).not.toHaveProperty("securitySchemes");
+  for (const methods of Object.values(paths)) {
+    for (const operation of Object.values(methods)) expect(operation.security).toBeUndefined();
+  }
+});
+
+test("document: the servers are a local one on port 9090 and an example with a host to fill in", () => {
+  expect(document().servers.map(({ url }) => url)).toEqual([
+    "http://localhost:9090",
+    "https://{host}",
+  ]);
+});
+
+test("document: every reference leads to a schema and every named schema is used", () => {
+  const used = new Set(
+    [...documentOnDisk.matchAll(/"\$ref": "#\/components\/schemas\/(\w+)"/g)].map(
+      ([, name]) => name,
+    ),
+  );
+  expect([...used].sort()).toEqual(Object.keys(entities).sort());
+});
+
+test("document: a key's default is published and is no default to a validator", () => {
+  const published: { properties: Record<string, object> } =
+    JSON.parse(documentOnDisk).components.schemas.LeaseRequest;
+  expect(published.properties["batch_size"]).toMatchObject({ default: 1 });
+  expect(published.properties["request_timeout"]).toMatchObject({ default: "1m" });
+  expect(documentOnDisk).not.toContain('"x-default"');
+  expect(JSON.stringify(entities)).not.toContain('"default"');
+});
+
+test("operations: paths and order are those of the specification, and two more", () => {
+  expect(rows.map(([, { path }]) => path)).toEqual([
+    "/v1/queue.produce",
+    "/v1/queue.lease",
+    "/v1/queue.retry",
+    "/v1/queue.complete",
+    "/v1/queues.list",
+    "/v1/queues.create",
+    "/v1/queues.update",
+    "/v1/queues.info",
+    "/v1/queues.delete",
+    "/v1/queue.stats",
+    "/v1/queue.inspect",
+    "/v1/queue.clear",
+    "/v1/storage/items.list",
+    "/v1/storage/scheduled.list",
+    "/v1/storage/items.import",
+    "/v1/storage/items.delete",
+  ]);
+  expect(pageRows.map(([, { path }]) => path)).toEqual(["/health", "/metrics"]);
+});
+
+test("operations: what the specification requires of a request is required, and little else", () => {
+  expect(rows.map(([id, { request }]) => [id, request["required"] ?? []])).toEqual([
+    ["produce", ["queue_name", "request_timeout", "items"]],
+    ["lease", ["queue_name", "client_id", "request_timeout"]],
+    ["retry", ["queue_name", "partition", "items"]],
+    ["complete", ["queue_name", "partition", "request_timeout", "ids"]],
+    ["listQueues", ["pivot", "limit"]],
+    ["createQueue", ["queue_name", "lease_timeout", "expire_timeout"]],
+    ["updateQueue", ["queue_name"]],
+    ["queueInfo", []],
+    ["deleteQueue", ["queue_name", "force"]],
+    ["stats", ["queue_name"]],
+    ["inspect", ["queue_name"]],
+    ["clear", ["queue_name", "retry", "scheduled", "queue", "destructive"]],
+    ["listItems", ["queue_name", "partition", "pivot", "limit"]],
+    ["listScheduled", ["queue_name", "partition", "pivot", "limit"]],
+    ["importItems", ["queue_name", "partition", "items"]],
+    ["deleteItems", ["queue_name", "partition", "ids"]],
+  ]);
+});
+
+test("operations: queues.info asks for name, or queue_name in its place, and not for both", () => {
+  const { request } = operations.queueInfo;
+  expect(Value.Check(request, { name: "orders" })).toBe(true);
+  expect(Value.Check(request, { queue_name: "orders" })).toBe(true);
+  expect(Value.Check(request, {})).toBe(false);
+  expect(Value.Check(request, { name: "orders", queue_name: "orders" })).toBe(false);
+});
+
+test("operations: every key of a reply is always present, but for `details`", () => {
+  const replies = [...rows.map(([, { response }]) => response), entities.Health];
+  for (const schema of replies.flatMap(objectsIn)) {
+    const keys = Object.keys(schema["properties"]).filter((key) => key !== "details");
+    if (keys.length > 0) expect(schema["required"]).toEqual(keys);
+  }
+});
+
+test("operations: the entities have the keys of the specification", () => {
+  const keysOf = (schema: TSchema) => Object.keys(schema["properties"]).sort();
+  expect(keysOf(entities.QueueInfo)).toEqual(
+    [
+      "queue_name created_at updated_at dead_queue reference lease_timeout",
+      "expire_timeout max_attempts requested_partitions",
+    ]
+      .join(" ")
+      .split(" ")
+      .sort(),
+  );
+  expect(keysOf(entities.LeaseItem)).toEqual(
+    "id encoding kind reference attempts lease_deadline bytes".split(" ").sort(),
+  );
+  expect(keysOf(entities.RetryItem)).toEqual("id retry_at dead".split(" ").sort());
+  expect(keysOf(entities.StorageItem)).toEqual(
+    [
+      "id source_id is_leased lease_deadline dead_deadline expire_deadline created_at",
+      "updated_at enqueue_at attempts max_attempts reference encoding kind payload",
+    ]
+      .join(" ")
+      .split(" ")
+      .sort(),
+  );
+  expect(keysOf(entities.PartitionStats)).toEqual(
+    expect.arrayContaining(["partition", "total", "total_leased", "average_age"]),
+  );
+  expect(keysOf(entities.LogicalQueueStats)).toEqual(
+    ["average_leased_age produce_waiting lease_waiting complete_waiting in_flight", "partitions"]
+      .join(" ")
+      .split(" ")
+      .sort(),
+  );
+  expect(keysOf(entities.Inspect)).toEqual(
+    "queue_name partitions queued retried scheduled dead_letter".split(" ").sort(),
+  );
+});
+
+test("operations: an item that was listed can be imported as it came, a queue created", () => {
+  const [item] = operations.listItems.replies[200].example.items;
+  const request = { queue_name: "orders", partition: 0, items: [item] };
+  expect(Value.Check(operations.importItems.request, request)).toBe(true);
+  const info = operations.queueInfo.replies[200].example;
+  expect(Value.Check(operations.createQueue.request, info)).toBe(true);
+  expect(Value.Check(operations.updateQueue.request, info)).toBe(true);
+});
+
+test.each(rows)("operations: the examples of %s are what its schemas describe", (_, operation) => {
+  expect([...Value.Errors(operation.request, operation.example)]).toEqual([]);
+  for (const [code, reply] of Object.entries(operation.replies)) {
+    const schema = code === "200" ? operation.response : Reply;
+    expect([...Value.Errors(schema, reply.example)]).toEqual([]);
+  }
+});
+
+test.each([...rows, ...pageRows])("operations: %s says what each code means", (_, row) => {
+  for (const [key, reply] of Object.entries(row.replies)) {
+    const code = Number(key) as ReplyCode;
+    expect(reply.meaning).toEndWith(".");
+    expect(reply.reaction).toEndWith(".");
+    if (code !== 200) {
+      expect(reply.example).toMatchObject({ code, code_text: replyCodes[code].text });
+    }
+  }
+  expect(row.description).toEndWith(".");
+  expect(Object.keys(tags)).toContain(row.tag);
+});
+
+test.each(rows)("operations: %s lists every code it can answer", (id, { replies }) => {
+  const timed = ["produce", "lease", "retry", "complete"];
+  const stateful = ["lease", "retry", "complete", "deleteQueue"];
+  // These two are answered from memory, so they wait for no store.
+  const unqueued = ["listQueues", "queueInfo"];
+  expect(Object.keys(replies).map(Number)).toEqual([
+    ...[200, 400, 403, 413, 415],
+    ...(unqueued.includes(id) ? [] : [429]),
+    ...(stateful.includes(id) ? [453] : []),
+    ...(timed.includes(id) ? [454] : []),
+    ...[500, 503],
+  ]);
+});
+
+test.each([...rows, ...pageRows])("document: %s has every code of its row", (_, row) => {
+  const [documented] = Object.values(paths[row.path] ?? {});
+  expect(documented?.summary).toBe(row.summary);
+  expect(Object.keys(documented?.responses ?? {})).toEqual(Object.keys(row.replies));
+  for (const { content, description } of Object.values(documented?.responses ?? {})) {
+    expect(description).not.toBe("");
+    for (const media of Object.values(content)) expect(media).toHaveProperty("example");
+  }
+});
+
+test.each(Object.entries(entities))("schemas: every key of %s is described", (_, entity) => {
+  for (const schema of objectsIn(entity)) {
+    expect(schema["description"]).toEndWith(".");
+    const properties: Record<string, TSchema> = schema["properties"];
+    for (const property of Object.values(properties)) {
+      expect(property["description"]).toEndWith(".");
+      expect(property["examples"]).not.toBeEmpty();
+      for (const example of property["examples"]) {
+        expect([...Value.Errors(property, example)]).toEqual([]);
+      }
+    }
+  }
+});
+
+test("schemas: no request has a key that the schema does not name", () => {
+  for (const [, { request }] of rows) {
+    for (const schema of objectsIn(request)) expect(schema["additionalProperties"]).toBe(false);
+  }
+});
+
+test("schemas: nothing costs more than a look at the type", () => {
+  const text = JSON.stringify(rows.map(([, { request }]) => request));
+  expect(text).not.toMatch(/"(format|pattern|patternProperties|allOf|not)":/);
+});
+
+test("bounds: the limits of the specification are in force", () => {
+  const items = (count: number) => Array(count).fill({});
+  const produce = (count: number) => ({
+    queue_name: "orders",
+    request_timeout: "5m",
+    items: items(count),
+  });
+  const lease = (batch_size: number) => ({ ...operations.lease.example, batch_size });
+  const list = (limit: number) => ({ pivot: "", limit });
+  const create = (changed: object) => ({ ...operations.createQueue.example, ...changed });
+  const verdicts = (schema: TSchema, values: readonly unknown[]) =>
+    values.map((value) => Value.Check(schema, value));
+
+  expect(verdicts(operations.produce.request, [0, 1, 1000, 1001].map(produce))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
+  expect(verdicts(operations.lease.request, [0, 1, 1000, 1001].map(lease))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
+  expect(verdicts(operations.listQueues.request, [0, 1, 1000, 1001].map(list))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
+  expect(
+    verdicts(operations.createQueue.request, [
+      create({ max_attempts: 0 }),
+      create({ max_attempts: -1 }),
+      create({ requested_partitions: 1025 }),
+      create({ requested_partitions: 0 }),
+    ]),
+  ).toEqual([true, false, true, false]);
+  expect(bounds).toMatchObject({
+    produceRequestTimeoutDefault: "5m",
+    leaseRequestTimeoutDefault: "1m",
+    produceBodyBytesMax: 5_000_000,
+    importBodyBytesMax: 64_000_000,
+    bodyBytesMax: 256_000,
+  });
+  const examples = JSON.stringify([operations, entities]);
+  for (const timeout of ["30s", "1m", "5m", "15m", "60m", "24h"]) {
+    expect(examples).toContain(`"${timeout}"`);
+  }
+});
+
+test.each([
+  [512, "512B"],
+  [256_000, "250.0KiB"],
+  [512_000, "500.0KiB"],
+  [5_000_000, "5.0MB"],
+  [64_000_000, "61.0MiB"],
+  [2_500, "2.5kB"],
+])("bounds: %i bytes are stated as %s", (bytes, text) => {
+  expect(sizeText(bytes)).toBe(text);
+});
+
+test("codes: the texts are those of the contract", () => {
+  expect(Object.entries(replyCodes).map(([code, { text }]) => [Number(code), text])).toEqual([
+    [200, "OK"],
+    [400, "Bad Request"],
+    [401, "Unauthorized"],
+    [403, "Forbidden"],
+    [404, "Not Found"],
+    [405, "Method Not Allowed"],
+    [413, "Payload Too Large"],
+    [415, "Unsupported Media Type"],
+    [429, "Too Many Requests"],
+    [453, "Request Failed"],
+    [454, "Retry Request"],
+    [500, "Internal Service Error"],
+    [503, "Service Unavailable"],
+  ]);
+});
+
+/** A schema's objects, itself included, at any depth. */
+function objectsIn(schema: TSchema): TSchema[] {
+  const items: TSchema | undefined = schema["items"];
+  const properties: Record<string, TSchema> = schema["properties"] ?? {};
+  const inner = [...(items ? [items] : []), ...Object.values(properties)].flatMap(objectsIn);
+  return schema["type"] === "object" ? [schema, ...inner] : inner;
+}

@@ -1,0 +1,754 @@
+// The operations of the contract, in API order, as one table: what each is called,
+// takes, answers and means. The server's routes, its validation, the OpenAPI document
+// and the client all follow from it.
+
+import type { Static, TSchema } from "@sinclair/typebox";
+import { bounds, sizeText } from "./bounds.ts";
+import { type ReplyCode, replyCodes } from "./codes.ts";
+import * as schemas from "./schemas.ts";
+
+/** What a code says about one operation, and what the client does about it. */
+export interface OperationReply {
+  readonly meaning: string;
+  readonly reaction: string;
+  readonly example: unknown;
+}
+
+export interface Operation<Request extends TSchema = TSchema, Response extends TSchema = TSchema> {
+  readonly path: `/v1/${string}`;
+  readonly tag: Tag;
+  readonly summary: string;
+  /** What it does, as far as a client has to know; Markdown. */
+  readonly description: string;
+  readonly request: Request;
+  /** Of a 200; every other code is answered with a `Reply`. */
+  readonly response: Response;
+  /** The default of a limit that an operator can set. */
+  readonly bodyBytesMax: number;
+  readonly example: Static<Request>;
+  /** What comes back, by code; 401, 404 and 405 are never an operation's own. */
+  readonly replies: { readonly 200: OperationReply & { readonly example: Static<Response> } } & {
+    readonly [Code in ReplyCode]?: OperationReply;
+  };
+}
+
+/** The groups of the API reference, in its order. */
+export const tags = {
+  Items:
+    "The life of an item: produce it, lease it, then complete it or retry it. Leases and the operations on leased items go by partition: give back the `partition` that the lease reply gave.",
+  Queues: "Definitions of queues: list, create, update, describe and delete them.",
+  Operations: "Measure, count and clear a queue.",
+  Storage:
+    "Items as they are stored, for repair and for moving them. A consumer needs none of these.",
+  Server: "The state of the server itself, by GET.",
+} as const;
+export type Tag = keyof typeof tags;
+
+function row<Request extends TSchema, Response extends TSchema>(
+  operation: Operation<Request, Response>,
+): Operation<Request, Response> {
+  return operation;
+}
+
+function refusal(
+  code: Exclude<ReplyCode, 200>,
+  said: { meaning: string; reaction?: string; message: string; details?: Record<string, string> },
+): OperationReply {
+  const example: schemas.Reply = {
+    code,
+    code_text: replyCodes[code].text,
+    message: said.message,
+    ...(said.details === undefined ? {} : { details: said.details }),
+  };
+  return { meaning: said.meaning, reaction: said.reaction ?? replyCodes[code].reaction, example };
+}
+
+const done: schemas.Reply = { code: 200, code_text: "OK", message: "" };
+
+/** A 200 without anything to return. */
+function success(meaning: string): OperationReply & { example: schemas.Reply } {
+  return { meaning, reaction: replyCodes[200].reaction, example: done };
+}
+
+/** The refusals that every operation shares. `effect`: what has not happened, as a clause. */
+function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?: string }) {
+  const {
+    effect,
+    bodyBytesMax = bounds.bodyBytesMax,
+    split = "Make the request smaller.",
+  } = options;
+  const bodyLimit = sizeText(bodyBytesMax);
+  return {
+    403: refusal(403, {
+      meaning: `The \`Host\` or \`Origin\` header names a site that this server does not answer; ${effect}.`,
+      message: "origin is not allowed; got 'https://example.com'",
+    }),
+    413: refusal(413, {
+      meaning: `The body is larger than ${bodyLimit}; ${effect}.`,
+      reaction: split,
+      message: `request body exceeds ${bodyLimit} limit`,
+    }),
+    415: refusal(415, {
+      meaning: `The header \`Content-Type\` is absent or is not \`application/json\`; ${effect}.`,
+      message:
+        "content type is not supported; send 'Content-Type: application/json', got 'text/plain'",
+    }),
+    500: refusal(500, {
+      meaning: `The server failed; ${effect}.`,
+      message: "store failed; nothing was written",
+    }),
+    503: refusal(503, {
+      meaning: `The server is shutting down; ${effect}.`,
+      message: "server is shutting down; nothing was changed",
+    }),
+  };
+}
+
+function overloaded(effect: string): OperationReply {
+  return refusal(429, {
+    meaning: `More requests wait for the store than the server holds; ${effect}.`,
+    message: "too many requests are waiting; try again later",
+  });
+}
+
+const unknownQueue = "queue does not exist; no such queue named 'orders'";
+const badPartition = "partition is invalid; '9' is not a valid partition";
+const notInTime = "request timeout; the request could not be done in time, try again";
+const sampleId = schemas.sampleStorageItem.id;
+const otherId = "1h0LdFaStQ2vX000000000000Ke";
+
+const sampleQueue: schemas.QueueInfo = {
+  queue_name: "orders",
+  created_at: "2026-03-01T12:00:00.000Z",
+  updated_at: "2026-03-01T12:00:00.000Z",
+  dead_queue: "orders-dead",
+  reference: "team-checkout",
+  lease_timeout: "60m",
+  expire_timeout: "24h",
+  max_attempts: 10,
+  requested_partitions: 4,
+};
+
+/** Every operation is a POST with a JSON body; the keys are the operation ids. */
+export const operations = {
+  produce: row({
+    path: "/v1/queue.produce",
+    tag: "Items",
+    summary: "Produce items",
+    description: `Adds 1 to ${bounds.produceItemsMax} items to a queue. A 200 says that all of them are in the store; on any other code none is.
+
+All items of a request go to one partition, the one with the fewest items ready, and are offered in the order given. To have items in order throughout, use one partition and one consumer.
+
+An item with an \`enqueue_at\` to come is scheduled: it joins the tail of its partition when it is due, and its \`expire_timeout\` counts from then.
+
+If the connection breaks before the answer, the items may or may not have been written. Producing them again is safe as long as your consumers can tell that an item was done before.`,
+    request: schemas.ProduceRequest,
+    response: schemas.Reply,
+    bodyBytesMax: bounds.produceBodyBytesMax,
+    example: {
+      queue_name: "orders",
+      request_timeout: "5m",
+      items: [
+        { kind: "order-placed", encoding: "application/json", utf8: '{"order":42}' },
+        { kind: "reminder", enqueue_at: "2026-03-01T12:00:00.000Z", bytes: "eyJvcmRlciI6NDJ9" },
+      ],
+    },
+    replies: {
+      ...sharedRefusals({
+        effect: "no item was written",
+        bodyBytesMax: bounds.produceBodyBytesMax,
+        split: "Produce fewer items per request.",
+      }),
+      200: success("Every item is in the store."),
+      400: refusal(400, {
+        meaning:
+          "The queue does not exist, `request_timeout` is out of bounds, there are no items or too many, or an item is malformed; no item was written.",
+        message: "items cannot be empty; at least one item is required",
+      }),
+      429: overloaded("no item was written"),
+      454: refusal(454, {
+        meaning: "The items could not be written within `request_timeout`; none was.",
+        message: notInTime,
+      }),
+      500: refusal(500, {
+        meaning: "The store failed, for instance because its disk is full; no item was written.",
+        message: "store failed; nothing was written",
+      }),
+    },
+  }),
+
+  lease: row({
+    path: "/v1/queue.lease",
+    tag: "Items",
+    summary: "Lease items",
+    description: `Takes up to \`batch_size\` items for one consumer to hold until their \`lease_deadline\`. Within that time the consumer either completes or retries each of them.
+
+The reply comes as soon as there is one item, and all its items are from one partition, the one with the most items ready. When none has any, the request waits until an item is ready or \`request_timeout\` passes. Requests that wait on a queue are served in the order they came, dealt one item at a time until each is full. A client that hangs up leaves the line before it is given anything.
+
+An item whose lease passes its deadline is offered to another consumer, under a new id and one attempt older. Each lease counts as an attempt; after the last one that \`max_attempts\` allows, a lapse sends the item to the dead queue.`,
+    request: schemas.LeaseRequest,
+    response: schemas.LeaseReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders", client_id: "worker-7", request_timeout: "1m", batch_size: 10 },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was leased" }),
+      200: {
+        meaning: "The items are yours until their `lease_deadline`.",
+        reaction:
+          "Do the work, then complete or retry each item with the `queue_name` and `partition` of this reply.",
+        example: {
+          items: [
+            {
+              id: sampleId,
+              encoding: "application/json",
+              kind: "order-placed",
+              reference: "account-4711",
+              attempts: 1,
+              lease_deadline: "2026-03-01T13:00:00.000Z",
+              bytes: "eyJvcmRlciI6NDJ9",
+            },
+          ],
+          queue_name: "orders",
+          partition: 0,
+        },
+      },
+      400: refusal(400, {
+        meaning:
+          "The queue does not exist, `client_id` is empty, another lease with this `client_id` waits on this queue, or `batch_size` or `request_timeout` is out of bounds; nothing was leased.",
+        reaction: "Correct the request. Give each consumer a `client_id` of its own.",
+        message:
+          "duplicate client id; a client cannot make multiple leased requests to the same queue",
+      }),
+      429: refusal(429, {
+        meaning: "As many leases as the server holds are waiting already; nothing was leased.",
+        message: "too many lease requests are waiting; try again later",
+      }),
+      453: refusal(453, {
+        meaning: "The queue was deleted while the request waited; nothing was leased.",
+        reaction: "Stop consuming, or create the queue again.",
+        message: "queue is shutting down",
+      }),
+      454: refusal(454, {
+        meaning: "The queue stayed empty until `request_timeout`.",
+        reaction: "Send the same request again.",
+        message: "request timeout; no items are in the queue, try again",
+      }),
+    },
+  }),
+
+  retry: row({
+    path: "/v1/queue.retry",
+    tag: "Items",
+    summary: "Retry items",
+    description: `Gives leased items back before their deadline, to be offered again at \`retry_at\`, or at once if it is empty. They go to the tail of their partition under new ids, with the attempt counted. An item whose attempts have reached \`max_attempts\` goes to the dead queue instead, and so does one with \`dead: true\`, whatever attempts remain; if the queue has no dead queue, it is removed.
+
+\`queue_name\` and \`partition\` are those of the lease reply, and each id must be leased now. If one is not, nothing is done to any of them.`,
+    request: schemas.RetryRequest,
+    response: schemas.Reply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: {
+      queue_name: "orders",
+      partition: 0,
+      items: [
+        { id: sampleId, retry_at: "2026-03-01T12:15:00.000Z", dead: false },
+        { id: otherId, retry_at: null, dead: true },
+      ],
+    },
+    replies: {
+      ...sharedRefusals({ effect: "no item was given back" }),
+      200: success("Every item was given back; their ids are no longer valid."),
+      400: refusal(400, {
+        meaning:
+          "The queue or the partition does not exist, there are no items or too many, or a `retry_at` is malformed; no item was given back.",
+        message: badPartition,
+      }),
+      429: overloaded("no item was given back"),
+      453: refusal(453, {
+        meaning:
+          "An id is malformed, unknown, not leased or named twice, or was leased from another queue or partition; no item was given back. `details` names every such id and why.",
+        reaction:
+          "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
+        message: `item(s) cannot be retried; '${sampleId}' is not marked as leased`,
+        details: { [sampleId]: "is not marked as leased" },
+      }),
+      454: refusal(454, {
+        meaning: "It could not be done within 5 minutes; no item was given back.",
+        message: notInTime,
+      }),
+    },
+  }),
+
+  complete: row({
+    path: "/v1/queue.complete",
+    tag: "Items",
+    summary: "Complete items",
+    description: `Removes leased items whose work is done; they are never offered again and never go to the dead queue. Either all ids of the request are completed, or none is.
+
+\`queue_name\` and \`partition\` are those of the lease reply. A completion after the deadline is still accepted as long as the item was not offered to anyone else; once its lease has lapsed, its id is dead and the reply is 453.`,
+    request: schemas.CompleteRequest,
+    response: schemas.Reply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: {
+      queue_name: "orders",
+      partition: 0,
+      request_timeout: "5m",
+      ids: [sampleId, otherId],
+    },
+    replies: {
+      ...sharedRefusals({ effect: "no item was completed" }),
+      200: success("Every item is completed and gone from the store."),
+      400: refusal(400, {
+        meaning:
+          "The queue or the partition does not exist, `request_timeout` is out of bounds, or there are no ids or too many; no item was completed.",
+        message: "ids is invalid; list of ids cannot be empty",
+      }),
+      429: overloaded("no item was completed"),
+      453: refusal(453, {
+        meaning:
+          "An id cannot be completed: it is malformed, unknown, not leased or named twice, or its lease has lapsed. No item was completed. `details` names every such id and why.",
+        reaction:
+          "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
+        message: `item(s) cannot be completed; '${sampleId}' is not marked as leased`,
+        details: { [sampleId]: "is not marked as leased" },
+      }),
+      454: refusal(454, {
+        meaning: "It could not be done within `request_timeout`; no item was completed.",
+        message: notInTime,
+      }),
+    },
+  }),
+
+  listQueues: row({
+    path: "/v1/queues.list",
+    tag: "Queues",
+    summary: "List queues",
+    description:
+      "Returns definitions of queues in the order of their names, from `pivot` on. `dead_queue` is empty for a queue that is itself a dead queue. The list ends when fewer than `limit` come.",
+    request: schemas.QueuesListRequest,
+    response: schemas.QueuesListReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { pivot: "", limit: 100 },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was listed" }),
+      200: {
+        meaning: "The queues from `pivot` on; none when no name follows it.",
+        reaction: "For the next page, give the last name as `pivot` and skip it in the reply.",
+        example: { items: [sampleQueue] },
+      },
+      400: refusal(400, {
+        meaning: "`pivot` or `limit` is absent, or `limit` is out of bounds; nothing was listed.",
+        message: "limit is invalid; cannot be greater than 1000",
+      }),
+    },
+  }),
+
+  createQueue: row({
+    path: "/v1/queues.create",
+    tag: "Queues",
+    summary: "Create a queue",
+    description:
+      "Defines a new queue, ready to be used when the reply comes. A dead queue has to be created before the queue that names it. `created_at` and `updated_at` are ignored, so that the reply of `queues.info` can be sent back.",
+    request: schemas.QueueCreateRequest,
+    response: schemas.Reply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: {
+      queue_name: "orders",
+      dead_queue: "orders-dead",
+      reference: "team-checkout",
+      lease_timeout: "60m",
+      expire_timeout: "24h",
+      max_attempts: 10,
+      requested_partitions: 4,
+    },
+    replies: {
+      ...sharedRefusals({ effect: "the queue was not created" }),
+      200: success("The queue exists."),
+      400: refusal(400, {
+        meaning:
+          "The name is taken or malformed, a timeout is malformed, `lease_timeout` is longer than `expire_timeout`, a number is out of bounds, or the dead queue does not exist or cannot be one; the queue was not created.",
+        message: "invalid queue; 'orders' already exists",
+      }),
+      429: overloaded("the queue was not created"),
+    },
+  }),
+
+  updateQueue: row({
+    path: "/v1/queues.update",
+    tag: "Queues",
+    summary: "Update a queue",
+    description: `Changes the definition of a queue. An absent key keeps its value; a present one sets it, also to 0 or \`""\`. The name and \`created_at\` never change.
+
+A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queue too; new timeouts hold for leases granted and items produced from then on. More \`requested_partitions\` are added at once; surplus ones take no new items and are gone when they are empty.`,
+    request: schemas.QueueUpdateRequest,
+    response: schemas.Reply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders", max_attempts: 0, requested_partitions: 8 },
+    replies: {
+      ...sharedRefusals({ effect: "the queue was not changed" }),
+      200: success("The new definition is in effect."),
+      400: refusal(400, {
+        meaning:
+          "The queue does not exist, a timeout is malformed, `lease_timeout` would be longer than `expire_timeout`, a number is out of bounds, or the dead queue does not exist or cannot be one; the queue was not changed.",
+        message: "dead_queue does not exist; 'orders-dead' was not found, create it first",
+      }),
+      429: overloaded("the queue was not changed"),
+    },
+  }),
+
+  queueInfo: row({
+    path: "/v1/queues.info",
+    tag: "Queues",
+    summary: "Describe a queue",
+    description:
+      "Returns the definition of one queue, with the timeouts as they were written. The queue is named by `name`; `queue_name` is accepted in its place.",
+    request: schemas.QueueInfoRequest,
+    response: schemas.QueueInfo,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { name: "orders" },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was read" }),
+      200: {
+        meaning: "The definition of the queue.",
+        reaction: replyCodes[200].reaction,
+        example: sampleQueue,
+      },
+      400: refusal(400, {
+        meaning: "`name` is absent, or the queue does not exist.",
+        message: unknownQueue,
+      }),
+    },
+  }),
+
+  deleteQueue: row({
+    path: "/v1/queues.delete",
+    tag: "Queues",
+    summary: "Delete a queue",
+    description:
+      "Deletes a queue. Without `force`, only one that holds no item and is not the dead queue of another. With `force`, its items go with it, leased and scheduled ones included, lease requests that wait on it are answered 453, and queues that named it as their dead queue no longer have one. Nothing comes back when the name is used again.",
+    request: schemas.QueueDeleteRequest,
+    response: schemas.Reply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders", force: false },
+    replies: {
+      ...sharedRefusals({ effect: "the queue was not deleted" }),
+      200: success("The queue and its items are gone from the store."),
+      400: refusal(400, {
+        meaning: "The queue does not exist, or `force` is absent; no queue was deleted.",
+        message: unknownQueue,
+      }),
+      429: overloaded("the queue was not deleted"),
+      453: refusal(453, {
+        meaning:
+          "Without `force`: the queue holds items, or another queue names it as its dead queue. It was not deleted.",
+        reaction:
+          "Empty it or change the queue that names it, or send `force: true` if its items may be lost.",
+        message: "queue is not empty; 'orders' holds 500 items",
+      }),
+    },
+  }),
+
+  stats: row({
+    path: "/v1/queue.stats",
+    tag: "Operations",
+    summary: "Measure a queue",
+    description:
+      "Returns counts and ages for each partition of a queue, and how many requests wait on it. The figures are of one moment and cost the server little; they are meant for people and dashboards.",
+    request: schemas.QueueStatsRequest,
+    response: schemas.QueueStatsReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders" },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was measured" }),
+      200: {
+        meaning: "The figures of this moment.",
+        reaction: replyCodes[200].reaction,
+        example: {
+          queue_name: "orders",
+          logical_queues: [
+            {
+              average_leased_age: "4.2s",
+              produce_waiting: 0,
+              lease_waiting: 8,
+              complete_waiting: 0,
+              in_flight: 2,
+              partitions: [
+                {
+                  partition: 0,
+                  total: 500,
+                  total_leased: 15,
+                  scheduled: 3,
+                  failures: 0,
+                  average_age: "2m10s",
+                  average_leased_age: "4.2s",
+                },
+              ],
+            },
+          ],
+        },
+      },
+      400: refusal(400, { meaning: "The queue does not exist.", message: unknownQueue }),
+      429: overloaded("nothing was measured"),
+    },
+  }),
+
+  inspect: row({
+    path: "/v1/queue.inspect",
+    tag: "Operations",
+    summary: "Count the items of a queue",
+    description:
+      "Returns how many items of a queue are ready, how many wait for a retry, how many are scheduled, and how many its dead queue holds.",
+    request: schemas.InspectRequest,
+    response: schemas.Inspect,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders" },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was counted" }),
+      200: {
+        meaning: "The counts of this moment.",
+        reaction: replyCodes[200].reaction,
+        example: {
+          queue_name: "orders",
+          partitions: 4,
+          queued: 485,
+          retried: 1,
+          scheduled: 2,
+          dead_letter: 7,
+        },
+      },
+      400: refusal(400, { meaning: "The queue does not exist.", message: unknownQueue }),
+      429: overloaded("nothing was counted"),
+    },
+  }),
+
+  clear: row({
+    path: "/v1/queue.clear",
+    tag: "Operations",
+    summary: "Clear a queue",
+    description:
+      "Removes items from every partition of a queue; they do not go to the dead queue. `queue` takes those ready to be leased, `scheduled` those that a producer scheduled, `retry` those that a retry scheduled. `destructive` with `queue` takes leased items too, whose holders can then not complete them. The reply comes when all are gone; items produced meanwhile stay.",
+    request: schemas.QueueClearRequest,
+    response: schemas.Reply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: {
+      queue_name: "orders",
+      retry: false,
+      scheduled: false,
+      queue: true,
+      destructive: false,
+    },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was cleared" }),
+      200: success("What was asked for is gone from the store."),
+      400: refusal(400, {
+        meaning:
+          "The queue does not exist, a flag is absent, or none of `retry`, `scheduled` and `queue` is true; nothing was cleared.",
+        message: "invalid clear request; one of 'queue', 'scheduled', 'retry' must be true",
+      }),
+      429: overloaded("nothing was cleared"),
+    },
+  }),
+
+  listItems: row({
+    path: "/v1/storage/items.list",
+    tag: "Storage",
+    summary: "List stored items",
+    description:
+      "Returns the ready and leased items of one partition in queue order, from `pivot` on, without leasing them. A page holds at most `limit` items and ends early at 32 MB of payload; the list ends when a page brings nothing after the pivot. Scheduled items are listed by `storage/scheduled.list`.",
+    request: schemas.StorageListRequest,
+    response: schemas.StorageItemsReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders", partition: 0, pivot: "", limit: 100 },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was listed" }),
+      200: {
+        meaning: "The items from `pivot` on; none when no item follows it.",
+        reaction: "For the next page, give the last id as `pivot` and skip it in the reply.",
+        example: { items: [schemas.sampleStorageItem] },
+      },
+      400: refusal(400, {
+        meaning:
+          "The queue or the partition does not exist, `pivot` is not an id, or `limit` is out of bounds; nothing was listed.",
+        message: badPartition,
+      }),
+      429: overloaded("nothing was listed"),
+    },
+  }),
+
+  listScheduled: row({
+    path: "/v1/storage/scheduled.list",
+    tag: "Storage",
+    summary: "List scheduled items",
+    description:
+      "Returns the items of one partition that wait for their `enqueue_at` or `retry_at`, in the order of their ids, from `pivot` on. `enqueue_at` says when each is due.",
+    request: schemas.StorageListRequest,
+    response: schemas.StorageItemsReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders", partition: 0, pivot: "", limit: 100 },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was listed" }),
+      200: {
+        meaning: "The scheduled items from `pivot` on; none when no item follows it.",
+        reaction: "For the next page, give the last id as `pivot` and skip it in the reply.",
+        example: {
+          items: [
+            {
+              ...schemas.sampleStorageItem,
+              is_leased: false,
+              lease_deadline: null,
+              enqueue_at: "2026-03-01T12:15:00.000Z",
+            },
+          ],
+        },
+      },
+      400: refusal(400, {
+        meaning:
+          "The queue or the partition does not exist, `pivot` is not an id, or `limit` is out of bounds; nothing was listed.",
+        message: badPartition,
+      }),
+      429: overloaded("nothing was listed"),
+    },
+  }),
+
+  importItems: row({
+    path: "/v1/storage/items.import",
+    tag: "Storage",
+    summary: "Import items",
+    description:
+      "Puts items into one partition as they were listed elsewhere: leases, attempts, deadlines and `enqueue_at` are kept, ids are new. An item whose `source_id` the partition holds already is not stored again, so an import that was interrupted can be repeated whole. Set `source_id` to the id an item had where it came from. The reply returns the items as they were stored.",
+    request: schemas.StorageImportRequest,
+    response: schemas.StorageItemsReply,
+    bodyBytesMax: bounds.importBodyBytesMax,
+    example: {
+      queue_name: "orders",
+      partition: 0,
+      items: [
+        {
+          source_id: schemas.sampleStorageItem.source_id,
+          is_leased: true,
+          lease_deadline: "2026-03-01T13:00:00.000Z",
+          expire_deadline: "2026-03-02T12:00:00.000Z",
+          attempts: 1,
+          reference: "account-4711",
+          encoding: "application/json",
+          kind: "order-placed",
+          payload: "eyJvcmRlciI6NDJ9",
+        },
+      ],
+    },
+    replies: {
+      ...sharedRefusals({
+        effect: "no item was stored",
+        bodyBytesMax: bounds.importBodyBytesMax,
+        split: "Import fewer items per request.",
+      }),
+      200: {
+        meaning: "The items as they are stored, with their new ids.",
+        reaction: replyCodes[200].reaction,
+        example: { items: [schemas.sampleStorageItem] },
+      },
+      400: refusal(400, {
+        meaning:
+          "The queue or the partition does not exist, there are no items, or an item is malformed; no item was stored.",
+        message: "items is invalid; cannot be empty",
+      }),
+      429: overloaded("no item was stored"),
+    },
+  }),
+
+  deleteItems: row({
+    path: "/v1/storage/items.delete",
+    tag: "Storage",
+    summary: "Delete stored items",
+    description:
+      "Removes items from one partition, whatever their state; they do not go to the dead queue, and the holder of a leased one can no longer complete it. Ids that the partition does not hold are passed over, so the request can be repeated.",
+    request: schemas.StorageDeleteRequest,
+    response: schemas.Reply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders", partition: 0, ids: [sampleId, otherId] },
+    replies: {
+      ...sharedRefusals({ effect: "no item was removed" }),
+      200: success("None of the ids is in the partition any more."),
+      400: refusal(400, {
+        meaning:
+          "The queue or the partition does not exist, there are no ids, or one is malformed; no item was removed.",
+        message: "ids is invalid; cannot be empty",
+      }),
+      429: overloaded("no item was removed"),
+    },
+  }),
+} as const;
+
+export type OperationId = keyof typeof operations;
+export type RequestOf<Id extends OperationId> = Static<(typeof operations)[Id]["request"]>;
+export type ResponseOf<Id extends OperationId> = Static<(typeof operations)[Id]["response"]>;
+
+/** A GET beside the operations, for probes and dashboards. */
+export interface Page {
+  readonly path: `/${string}`;
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description: string;
+  readonly contentType: string;
+  /** Of a 200; `null` where it is text of a format of its own. */
+  readonly response: TSchema | null;
+  readonly replies: { readonly 200: OperationReply } & {
+    readonly [Code in ReplyCode]?: OperationReply;
+  };
+}
+
+const foreignSite = refusal(403, {
+  meaning: "The `Host` or `Origin` header names a site that this server does not answer.",
+  message: "origin is not allowed; got 'https://example.com'",
+});
+
+const healthy: schemas.Health = {
+  status: "ok",
+  version: "0.1.0",
+  store: "sqlite",
+  durability: "full",
+  shards: 1,
+  shards_up: 1,
+};
+
+export const pages = {
+  health: {
+    path: "/health",
+    tag: "Server",
+    summary: "Health",
+    description:
+      "Says whether the server takes requests, what keeps its items and how durably. Cheap enough to be asked every second.",
+    contentType: "application/json",
+    response: schemas.Health,
+    replies: {
+      200: {
+        meaning: "The server takes requests; `status` is `degraded` while some shards are down.",
+        reaction: replyCodes[200].reaction,
+        example: healthy,
+      },
+      403: foreignSite,
+      503: refusal(503, {
+        meaning: "No shard is up, or the server is shutting down.",
+        reaction: "Send requests elsewhere, and ask again later.",
+        message: "server is shutting down; nothing was changed",
+      }),
+    },
+  },
+  metrics: {
+    path: "/metrics",
+    tag: "Server",
+    summary: "Metrics",
+    description:
+      "Counters and gauges of the server, its shards and its queues in the text format of Prometheus.",
+    contentType: "text/plain",
+    response: null,
+    replies: {
+      200: {
+        meaning: "The metrics of this moment.",
+        reaction: replyCodes[200].reaction,
+        example:
+          '# HELP holdfast_items Items by queue and state.\n# TYPE holdfast_items gauge\nholdfast_items{queue="orders",state="queued"} 485\n',
+      },
+      403: foreignSite,
+    },
+  },
+} as const satisfies Record<string, Page>;

@@ -1,0 +1,930 @@
+// What crosses the wire: the entities, and the request and reply of each operation,
+// in API order. Every key has a description and an example, because these objects are
+// also the API reference. Requests are checked against them on the hot path, so they
+// say no more than types and bounds: durations, date-times, ids and base64 are plain
+// strings here, and the server reads them.
+
+import { type Static, Type } from "@sinclair/typebox";
+import { bounds } from "./bounds.ts";
+
+// A key's default is published under `default`, but is not kept under that name here:
+// a validator that knows the keyword would fill values in, copy each request to do so,
+// and hide that a required key is absent.
+export const defaultKeyword = "x-default";
+
+const closed = { additionalProperties: false } as const;
+
+const orNull = (options: { description: string; examples: unknown[] }) =>
+  Type.Union([Type.String(), Type.Null()], options);
+
+const sampleId = "1h0LdFaStQ2vX000000000000Kd";
+const sampleSourceId = "1h0LdFaStQ2vX00010000000042";
+
+const queueName = Type.String({
+  description: `Name of the queue, 1 to ${bounds.queueNameBytesMax} bytes of UTF-8 without whitespace, control characters or \`~\`. Names are case-sensitive.`,
+  examples: ["orders"],
+});
+
+const requestPartition = Type.Integer({
+  minimum: 0,
+  description: "Number of the partition within the queue, 0 and up.",
+  examples: [0],
+});
+
+const leasePartition = Type.Integer({
+  minimum: 0,
+  description: "Partition that the lease came from, as the lease reply gave it.",
+  examples: [0],
+});
+
+const requestTimeout = (recommended: string, effect: string) =>
+  Type.String({
+    description: `How long the request may take, as a duration from \`10ms\` to \`15m\`. ${effect} Do not give up on the request before this time. Required; \`${recommended}\` is recommended and is what clients send when told nothing else.`,
+    examples: [recommended, "30s", "15m"],
+    [defaultKeyword]: recommended,
+  });
+
+const encoding = Type.String({
+  description: "How the payload is encoded, in words of your own. The queue never reads it.",
+  examples: ["application/json"],
+});
+
+const kind = Type.String({
+  description: "What sort of item it is, in words of your own. The queue never reads it.",
+  examples: ["order-placed"],
+});
+
+const reference = Type.String({
+  description: "Free text to find the item by, such as a trace or account id.",
+  examples: ["account-4711"],
+});
+
+export const Reply = Type.Object(
+  {
+    code: Type.Integer({ description: "The HTTP status, repeated.", examples: [200] }),
+    code_text: Type.String({
+      description:
+        "The code in words. Rely on this and not on the status text of HTTP, which has no words for 453 and 454.",
+      examples: ["OK"],
+    }),
+    message: Type.String({
+      description:
+        'What is wrong: a constant part, then after `;` the particulars of this request. `""` on success.',
+      examples: ["queue does not exist; no such queue named 'orders'"],
+    }),
+    details: Type.Optional(
+      // `Type.Record` would say the same by a regular expression on every key.
+      Type.Unsafe<Record<string, string>>(
+        Type.Object(
+          {},
+          {
+            additionalProperties: Type.String(),
+            description: "Reasons by item id, present where something can be said per id.",
+            examples: [{ [sampleId]: "is not marked as leased" }],
+          },
+        ),
+      ),
+    ),
+  },
+  {
+    ...closed,
+    description: "The answer of every operation that returns nothing else, and of every refusal.",
+  },
+);
+export type Reply = Static<typeof Reply>;
+
+export const ProduceItem = Type.Object(
+  {
+    encoding: Type.Optional(encoding),
+    kind: Type.Optional(kind),
+    reference: Type.Optional(reference),
+    enqueue_at: Type.Optional(
+      orNull({
+        description:
+          'Date-time before which the item is not offered. Absent, `null`, `""` or past: it is offered at once.',
+        examples: ["2026-03-01T12:00:00.000Z"],
+      }),
+    ),
+    bytes: Type.Optional(
+      Type.String({
+        contentEncoding: "base64",
+        description:
+          "The payload in base64, for any bytes at all. If `utf8` is given too, `bytes` wins and `utf8` is dropped.",
+        examples: ["eyJvcmRlciI6NDJ9"],
+      }),
+    ),
+    utf8: Type.Optional(
+      Type.String({
+        description: "The payload as plain text, kept as its UTF-8 bytes.",
+        examples: ['{"order":42}'],
+      }),
+    ),
+  },
+  {
+    ...closed,
+    description: "An item to be queued. Every key may be absent; an item may have no payload.",
+  },
+);
+export type ProduceItem = Static<typeof ProduceItem>;
+
+export const ProduceRequest = Type.Object(
+  {
+    queue_name: queueName,
+    request_timeout: requestTimeout(
+      bounds.produceRequestTimeoutDefault,
+      "An answer comes by then, and if it is not 200, nothing was written.",
+    ),
+    items: Type.Array(ProduceItem, {
+      minItems: bounds.produceItemsMin,
+      maxItems: bounds.produceItemsMax,
+      description:
+        "The items, in the order in which they are to be offered. All go to one partition, or none is written.",
+      examples: [[{ kind: "order-placed", utf8: '{"order":42}' }]],
+    }),
+  },
+  { ...closed, description: "Items to add to a queue." },
+);
+export type ProduceRequest = Static<typeof ProduceRequest>;
+
+export const LeaseRequest = Type.Object(
+  {
+    queue_name: queueName,
+    client_id: Type.String({
+      description:
+        "Identifies the consumer. It must be unique among the leases waiting on this queue: duplicates are refused. It may be used again as soon as its lease request is answered.",
+      examples: ["worker-7"],
+    }),
+    request_timeout: requestTimeout(
+      bounds.leaseRequestTimeoutDefault,
+      "If the queue stays empty so long, the reply is 454.",
+    ),
+    batch_size: Type.Optional(
+      Type.Integer({
+        minimum: bounds.leaseBatchMin,
+        maximum: bounds.leaseBatchMax,
+        description:
+          "The most items to lease. The reply comes as soon as there is one; it does not wait for the batch to fill.",
+        examples: [10],
+        [defaultKeyword]: 1,
+      }),
+    ),
+  },
+  { ...closed, description: "Asks for items, and waits for them if there are none." },
+);
+export type LeaseRequest = Static<typeof LeaseRequest>;
+
+export const LeaseItem = Type.Object(
+  {
+    id: Type.String({
+      description: `Identifies the item while this lease runs: ${bounds.idLength} characters, to be taken as they are. An item gets a new id each time it returns to a queue, so the id of a lapsed lease can no longer complete it.`,
+      examples: [sampleId],
+    }),
+    encoding,
+    kind,
+    reference,
+    attempts: Type.Integer({
+      description: "Leases granted for this item, this one included: 1 the first time.",
+      examples: [1],
+    }),
+    lease_deadline: Type.String({
+      description:
+        "Date-time until which the item is yours alone. If it is neither completed nor retried by then, the lease lapses and the item is offered to another consumer.",
+      examples: ["2026-03-01T13:00:00.000Z"],
+    }),
+    bytes: Type.String({
+      contentEncoding: "base64",
+      description: "The payload in base64, however it was produced.",
+      examples: ["eyJvcmRlciI6NDJ9"],
+    }),
+  },
+  { ...closed, description: "An item held by one consumer." },
+);
+export type LeaseItem = Static<typeof LeaseItem>;
+
+export const LeaseReply = Type.Object(
+  {
+    items: Type.Array(LeaseItem, {
+      description: "1 to `batch_size` items, in queue order, all from one partition.",
+      examples: [
+        [
+          {
+            id: sampleId,
+            encoding: "application/json",
+            kind: "order-placed",
+            reference: "account-4711",
+            attempts: 1,
+            lease_deadline: "2026-03-01T13:00:00.000Z",
+            bytes: "eyJvcmRlciI6NDJ9",
+          },
+        ],
+      ],
+    }),
+    queue_name: Type.String({ description: "The queue asked for.", examples: ["orders"] }),
+    partition: Type.Integer({
+      minimum: 0,
+      description: "Partition that the items came from; give it when you complete or retry them.",
+      examples: [0],
+    }),
+  },
+  { ...closed, description: "Leased items, and what is needed to complete or retry them." },
+);
+export type LeaseReply = Static<typeof LeaseReply>;
+
+export const RetryItem = Type.Object(
+  {
+    id: Type.String({
+      description: "Id of an item that is leased now, as the lease reply gave it.",
+      examples: [sampleId],
+    }),
+    retry_at: Type.Optional(
+      orNull({
+        description:
+          'Date-time before which the item is not offered again. Absent, `null`, `""` or past: it joins the tail of its partition at once.',
+        examples: ["2026-03-01T12:15:00.000Z"],
+      }),
+    ),
+    dead: Type.Optional(
+      Type.Boolean({
+        description:
+          "Send the item to the dead queue, whatever attempts remain and whatever `retry_at` says. If the queue has no dead queue, the item is removed.",
+        examples: [false],
+        [defaultKeyword]: false,
+      }),
+    ),
+  },
+  { ...closed, description: "A leased item to be given back." },
+);
+export type RetryItem = Static<typeof RetryItem>;
+
+export const RetryRequest = Type.Object(
+  {
+    queue_name: queueName,
+    partition: leasePartition,
+    items: Type.Array(RetryItem, {
+      minItems: bounds.retryItemsMin,
+      maxItems: bounds.retryItemsMax,
+      description: "The items to give back, no id twice. All are, or none is.",
+      examples: [[{ id: sampleId, retry_at: "2026-03-01T12:15:00.000Z", dead: false }]],
+    }),
+  },
+  { ...closed, description: "Leased items that their consumer could not finish." },
+);
+export type RetryRequest = Static<typeof RetryRequest>;
+
+export const CompleteRequest = Type.Object(
+  {
+    queue_name: queueName,
+    partition: leasePartition,
+    request_timeout: requestTimeout(
+      "5m",
+      "An answer comes by then, and if it is not 200, nothing was completed.",
+    ),
+    ids: Type.Array(Type.String(), {
+      minItems: bounds.completeIdsMin,
+      maxItems: bounds.completeIdsMax,
+      description: "Ids as the lease reply gave them, none twice. All are completed, or none is.",
+      examples: [[sampleId]],
+    }),
+  },
+  { ...closed, description: "Leased items whose work is done." },
+);
+export type CompleteRequest = Static<typeof CompleteRequest>;
+
+const leaseTimeout = Type.String({
+  description: `How long a consumer holds an item, as a duration of at most ${bounds.durationTextMax} characters. It cannot be longer than \`expire_timeout\`. A change is for leases granted from then on.`,
+  examples: ["60m"],
+});
+
+const expireTimeout = Type.String({
+  description: `How long an item may wait before it moves to the dead queue, as a duration of at most ${bounds.durationTextMax} characters. It counts from when the item is produced, or from its \`enqueue_at\` if that is later. A change is for items produced from then on.`,
+  examples: ["24h"],
+});
+
+const maxAttempts = Type.Integer({
+  minimum: bounds.maxAttemptsMin,
+  maximum: bounds.maxAttemptsMax,
+  description:
+    "Leases granted for an item before a retry or a lapse sends it to the dead queue; 0 = no limit. Lapsed leases count as attempts.",
+  examples: [10],
+});
+
+const requestedPartitions = Type.Integer({
+  minimum: bounds.partitionsMin,
+  maximum: bounds.partitionsMax,
+  description:
+    "Partitions asked for. The number in use may differ for a while: surplus partitions take no new items and are gone when empty.",
+  examples: [4, 1025],
+});
+
+const deadQueue = Type.String({
+  description: `Name of the queue that takes failed and expired items, at most ${bounds.deadQueueBytesMax} bytes; \`""\` = none, and such items are removed. It must exist, and can neither be the queue itself nor have a dead queue of its own.`,
+  examples: ["orders-dead"],
+});
+
+const queueReference = Type.String({
+  description: `Free text for owner or metadata, at most ${bounds.queueReferenceBytesMax} bytes.`,
+  examples: ["team-checkout"],
+});
+
+const ignoredInstant = (what: string) =>
+  Type.Optional(
+    orNull({
+      description: `${what} Accepted, so that a reply can be sent back as it came, and ignored.`,
+      examples: ["2026-03-01T12:00:00.000Z"],
+    }),
+  );
+
+export const QueueInfo = Type.Object(
+  {
+    queue_name: queueName,
+    created_at: Type.String({
+      description: "Date-time at which the queue was created.",
+      examples: ["2026-03-01T12:00:00.000Z"],
+    }),
+    updated_at: Type.String({
+      description: "Date-time at which its definition last changed.",
+      examples: ["2026-03-01T12:00:00.000Z"],
+    }),
+    dead_queue: Type.String({
+      description:
+        'Name of the queue that takes failed and expired items; `""` = none, as for a queue that is itself a dead queue.',
+      examples: ["orders-dead"],
+    }),
+    reference: queueReference,
+    lease_timeout: Type.String({
+      description: "How long a consumer holds an item, as the duration was written.",
+      examples: ["60m"],
+    }),
+    expire_timeout: Type.String({
+      description:
+        "How long an item may wait before it moves to the dead queue, as the duration was written.",
+      examples: ["24h"],
+    }),
+    max_attempts: maxAttempts,
+    requested_partitions: requestedPartitions,
+  },
+  { ...closed, description: "The definition of a queue." },
+);
+export type QueueInfo = Static<typeof QueueInfo>;
+
+export const QueuesListRequest = Type.Object(
+  {
+    pivot: Type.String({
+      description:
+        'The first name wanted, or the nearest after it; `""` = from the start. For the next page, give the last name of this one and skip it in the reply.',
+      examples: ["", "orders"],
+    }),
+    limit: Type.Integer({
+      minimum: bounds.queuesListMin,
+      maximum: bounds.queuesListMax,
+      description: "The most queues to return.",
+      examples: [100],
+    }),
+  },
+  { ...closed, description: "A page of the list of queues." },
+);
+export type QueuesListRequest = Static<typeof QueuesListRequest>;
+
+export const QueuesListReply = Type.Object(
+  {
+    items: Type.Array(QueueInfo, {
+      description:
+        "Queues in the order of their names; fewer than `limit` when the list ends there.",
+      examples: [
+        [
+          {
+            queue_name: "orders",
+            created_at: "2026-03-01T12:00:00.000Z",
+            updated_at: "2026-03-01T12:00:00.000Z",
+            dead_queue: "orders-dead",
+            reference: "team-checkout",
+            lease_timeout: "60m",
+            expire_timeout: "24h",
+            max_attempts: 10,
+            requested_partitions: 4,
+          },
+        ],
+      ],
+    }),
+  },
+  { ...closed, description: "Definitions of queues." },
+);
+export type QueuesListReply = Static<typeof QueuesListReply>;
+
+export const QueueCreateRequest = Type.Object(
+  {
+    queue_name: queueName,
+    created_at: ignoredInstant("Set by the server."),
+    updated_at: ignoredInstant("Set by the server."),
+    dead_queue: Type.Optional(Type.String({ ...deadQueue, [defaultKeyword]: "" })),
+    reference: Type.Optional(Type.String({ ...queueReference, [defaultKeyword]: "" })),
+    lease_timeout: leaseTimeout,
+    expire_timeout: expireTimeout,
+    max_attempts: Type.Optional(Type.Integer({ ...maxAttempts, [defaultKeyword]: 0 })),
+    requested_partitions: Type.Optional(
+      Type.Integer({ ...requestedPartitions, [defaultKeyword]: 1 }),
+    ),
+  },
+  { ...closed, description: "The definition of a queue that does not exist yet." },
+);
+export type QueueCreateRequest = Static<typeof QueueCreateRequest>;
+
+export const QueueUpdateRequest = Type.Object(
+  {
+    queue_name: queueName,
+    created_at: ignoredInstant("Never changes."),
+    updated_at: ignoredInstant("Set by the server."),
+    dead_queue: Type.Optional(deadQueue),
+    reference: Type.Optional(queueReference),
+    lease_timeout: Type.Optional(leaseTimeout),
+    expire_timeout: Type.Optional(expireTimeout),
+    max_attempts: Type.Optional(maxAttempts),
+    requested_partitions: Type.Optional(requestedPartitions),
+  },
+  {
+    ...closed,
+    description:
+      'What to change of a queue: an absent key keeps its value, a present one sets it, also to 0 or `""`.',
+  },
+);
+export type QueueUpdateRequest = Static<typeof QueueUpdateRequest>;
+
+export const QueueInfoRequest = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({
+        description: "Name of the queue. Required, unless `queue_name` stands in its place.",
+        examples: ["orders"],
+      }),
+    ),
+    queue_name: Type.Optional(
+      Type.String({
+        description: "The same under the name that the other operations use; give one of the two.",
+        examples: ["orders"],
+      }),
+    ),
+  },
+  {
+    ...closed,
+    minProperties: 1,
+    maxProperties: 1,
+    // For readers of the document; a validator has checked as much by the counts.
+    anyOf: [{ required: ["name"] }, { required: ["queue_name"] }],
+    description: "Which queue to describe.",
+  },
+);
+export type QueueInfoRequest = Static<typeof QueueInfoRequest>;
+
+export const QueueDeleteRequest = Type.Object(
+  {
+    queue_name: queueName,
+    force: Type.Boolean({
+      description:
+        "Delete the queue even if it holds items or is the dead queue of another. Its items are lost, and lease requests that wait on it are answered 453.",
+      examples: [false],
+    }),
+  },
+  { ...closed, description: "A queue to delete." },
+);
+export type QueueDeleteRequest = Static<typeof QueueDeleteRequest>;
+
+export const QueueStatsRequest = Type.Object(
+  { queue_name: queueName },
+  { ...closed, description: "Which queue to measure." },
+);
+export type QueueStatsRequest = Static<typeof QueueStatsRequest>;
+
+export const PartitionStats = Type.Object(
+  {
+    partition: Type.Integer({
+      minimum: 0,
+      description: "Number of the partition.",
+      examples: [0],
+    }),
+    total: Type.Integer({
+      description: "Items queued and leased; scheduled ones are counted apart.",
+      examples: [500],
+    }),
+    total_leased: Type.Integer({ description: "Items leased now.", examples: [15] }),
+    scheduled: Type.Integer({
+      description: "Items waiting for their `enqueue_at` or `retry_at`.",
+      examples: [3],
+    }),
+    failures: Type.Integer({
+      description: "Times its store failed since the server started.",
+      examples: [0],
+    }),
+    average_age: Type.String({
+      description:
+        "Mean time since they were produced, of queued and leased items, as a duration; `0s` when there are none.",
+      examples: ["2m10s"],
+    }),
+    average_leased_age: Type.String({
+      description:
+        "Mean time since they were leased, of leased items, as a duration; `0s` when there are none.",
+      examples: ["4.2s"],
+    }),
+  },
+  { ...closed, description: "Counts and ages of one partition." },
+);
+export type PartitionStats = Static<typeof PartitionStats>;
+
+const samplePartitionStats = {
+  partition: 0,
+  total: 500,
+  total_leased: 15,
+  scheduled: 3,
+  failures: 0,
+  average_age: "2m10s",
+  average_leased_age: "4.2s",
+};
+
+export const LogicalQueueStats = Type.Object(
+  {
+    average_leased_age: Type.String({
+      description:
+        "Mean time since they were leased, of all leased items, as a duration; `0s` when there are none.",
+      examples: ["4.2s"],
+    }),
+    produce_waiting: Type.Integer({
+      description: "Produce requests that wait to be worked on.",
+      examples: [0],
+    }),
+    lease_waiting: Type.Integer({
+      description: "Lease requests that wait for an item.",
+      examples: [8],
+    }),
+    complete_waiting: Type.Integer({
+      description: "Complete requests that wait to be worked on.",
+      examples: [0],
+    }),
+    in_flight: Type.Integer({ description: "Requests being worked on.", examples: [2] }),
+    partitions: Type.Array(PartitionStats, {
+      description: "One for each partition, in the order of their numbers.",
+      examples: [[samplePartitionStats]],
+    }),
+  },
+  { ...closed, description: "Requests that wait on a queue, and its partitions." },
+);
+export type LogicalQueueStats = Static<typeof LogicalQueueStats>;
+
+export const QueueStatsReply = Type.Object(
+  {
+    queue_name: Type.String({ description: "The queue asked for.", examples: ["orders"] }),
+    logical_queues: Type.Array(LogicalQueueStats, {
+      description: "The lines that make up the queue; there is one.",
+      examples: [
+        [
+          {
+            average_leased_age: "4.2s",
+            produce_waiting: 0,
+            lease_waiting: 8,
+            complete_waiting: 0,
+            in_flight: 2,
+            partitions: [samplePartitionStats],
+          },
+        ],
+      ],
+    }),
+  },
+  { ...closed, description: "Measurements of a queue." },
+);
+export type QueueStatsReply = Static<typeof QueueStatsReply>;
+
+export const InspectRequest = Type.Object(
+  { queue_name: queueName },
+  { ...closed, description: "Which queue to count." },
+);
+export type InspectRequest = Static<typeof InspectRequest>;
+
+export const Inspect = Type.Object(
+  {
+    queue_name: Type.String({ description: "The queue asked for.", examples: ["orders"] }),
+    partitions: Type.Integer({
+      description: "Partitions that exist, those that are being emptied included.",
+      examples: [4],
+    }),
+    queued: Type.Integer({ description: "Items ready to be leased.", examples: [485] }),
+    retried: Type.Integer({ description: "Items waiting for their `retry_at`.", examples: [1] }),
+    scheduled: Type.Integer({
+      description: "Items waiting for their `enqueue_at`.",
+      examples: [2],
+    }),
+    dead_letter: Type.Integer({
+      description: "Items that its dead queue holds; 0 without a dead queue.",
+      examples: [7],
+    }),
+  },
+  { ...closed, description: "Where the items of a queue are." },
+);
+export type Inspect = Static<typeof Inspect>;
+
+export const QueueClearRequest = Type.Object(
+  {
+    queue_name: queueName,
+    retry: Type.Boolean({
+      description: "Remove items that wait for their `retry_at`.",
+      examples: [false],
+    }),
+    scheduled: Type.Boolean({
+      description: "Remove items that wait for their `enqueue_at`.",
+      examples: [false],
+    }),
+    queue: Type.Boolean({
+      description: "Remove items that are ready to be leased.",
+      examples: [true],
+    }),
+    destructive: Type.Boolean({
+      description:
+        "With `queue`: remove leased items too. Their holders can then neither complete nor retry them.",
+      examples: [false],
+    }),
+  },
+  {
+    ...closed,
+    description: "What to remove. At least one of `retry`, `scheduled` and `queue` must be true.",
+  },
+);
+export type QueueClearRequest = Static<typeof QueueClearRequest>;
+
+export const StorageItem = Type.Object(
+  {
+    id: Type.String({
+      description: "The item's present id, in the text order of which a partition is queued.",
+      examples: [sampleId],
+    }),
+    source_id: Type.String({
+      description:
+        'The id it had elsewhere, before it was dead-lettered or imported; `""` = none. Any other value is unique within the partition.',
+      examples: [sampleSourceId],
+    }),
+    is_leased: Type.Boolean({ description: "Whether a consumer holds it.", examples: [true] }),
+    lease_deadline: orNull({
+      description: "Date-time at which its lease lapses; `null` when it is not leased.",
+      examples: ["2026-03-01T13:00:00.000Z"],
+    }),
+    dead_deadline: orNull({
+      description:
+        "Date-time at which it would move to the dead queue; `null` when its queue has none.",
+      examples: ["2026-03-02T12:00:00.000Z"],
+    }),
+    expire_deadline: Type.String({
+      description: "Date-time at which it expires, unless it is leased at that moment.",
+      examples: ["2026-03-02T12:00:00.000Z"],
+    }),
+    created_at: Type.String({
+      description: "Date-time at which it first entered this queue.",
+      examples: ["2026-03-01T12:00:00.000Z"],
+    }),
+    updated_at: Type.String({
+      description: "Date-time at which it last changed: produced, leased or returned to the queue.",
+      examples: ["2026-03-01T12:00:00.000Z"],
+    }),
+    enqueue_at: orNull({
+      description: "Date-time at which it is due; `null` unless it is scheduled.",
+      examples: [null, "2026-03-01T12:15:00.000Z"],
+    }),
+    attempts: Type.Integer({
+      description: "Leases granted so far, one that runs included.",
+      examples: [1],
+    }),
+    max_attempts: Type.Integer({
+      description: "The limit of its queue; 0 = none.",
+      examples: [10],
+    }),
+    reference,
+    encoding,
+    kind,
+    payload: Type.String({
+      contentEncoding: "base64",
+      description: "The payload in base64.",
+      examples: ["eyJvcmRlciI6NDJ9"],
+    }),
+  },
+  { ...closed, description: "An item as it is stored." },
+);
+export type StorageItem = Static<typeof StorageItem>;
+
+export const sampleStorageItem: StorageItem = {
+  id: sampleId,
+  source_id: sampleSourceId,
+  is_leased: true,
+  lease_deadline: "2026-03-01T13:00:00.000Z",
+  dead_deadline: "2026-03-02T12:00:00.000Z",
+  expire_deadline: "2026-03-02T12:00:00.000Z",
+  created_at: "2026-03-01T12:00:00.000Z",
+  updated_at: "2026-03-01T12:00:00.000Z",
+  enqueue_at: null,
+  attempts: 1,
+  max_attempts: 10,
+  reference: "account-4711",
+  encoding: "application/json",
+  kind: "order-placed",
+  payload: "eyJvcmRlciI6NDJ9",
+};
+
+export const StorageListRequest = Type.Object(
+  {
+    queue_name: queueName,
+    partition: requestPartition,
+    pivot: Type.String({
+      description:
+        'The first id wanted, or the nearest after it; `""` = from the start. For the next page, give the last id of this one and skip it in the reply.',
+      examples: ["", sampleId],
+    }),
+    limit: Type.Integer({
+      minimum: bounds.storageListMin,
+      maximum: bounds.storageListMax,
+      description: "The most items to return. A page ends early at 32 MB of payload.",
+      examples: [100],
+    }),
+  },
+  { ...closed, description: "A page of the items of one partition." },
+);
+export type StorageListRequest = Static<typeof StorageListRequest>;
+
+export const StorageItemsReply = Type.Object(
+  {
+    items: Type.Array(StorageItem, {
+      description: "The items as they are stored.",
+      examples: [[sampleStorageItem]],
+    }),
+  },
+  { ...closed, description: "Items of one partition." },
+);
+export type StorageItemsReply = Static<typeof StorageItemsReply>;
+
+export const ImportItem = Type.Object(
+  {
+    id: Type.Optional(
+      Type.String({
+        description:
+          "Accepted, so that a listed item can be sent as it came, and ignored: every imported item gets a new id.",
+        examples: [sampleId],
+      }),
+    ),
+    source_id: Type.Optional(
+      Type.String({
+        description:
+          'An id of your own for the item, usually the one it had where it came from; `""` = none. An item whose `source_id` the partition holds already is not stored again, which makes an import safe to repeat.',
+        examples: [sampleSourceId],
+        [defaultKeyword]: "",
+      }),
+    ),
+    is_leased: Type.Optional(
+      Type.Boolean({
+        description:
+          "Store it as leased until `lease_deadline`. Whoever has its new id may complete it.",
+        examples: [false],
+        [defaultKeyword]: false,
+      }),
+    ),
+    lease_deadline: Type.Optional(
+      orNull({
+        description: "Date-time at which its lease lapses; required when `is_leased` is true.",
+        examples: [null, "2026-03-01T13:00:00.000Z"],
+      }),
+    ),
+    dead_deadline: ignoredInstant("Follows from `expire_deadline`."),
+    expire_deadline: Type.Optional(
+      orNull({
+        description:
+          'Date-time at which it expires. Absent, `null` or `""`: as if it were produced now.',
+        examples: ["2026-03-02T12:00:00.000Z"],
+      }),
+    ),
+    created_at: Type.Optional(
+      orNull({
+        description: 'Date-time at which it was first produced. Absent, `null` or `""`: now.',
+        examples: ["2026-03-01T12:00:00.000Z"],
+      }),
+    ),
+    updated_at: ignoredInstant("Set by the server."),
+    enqueue_at: Type.Optional(
+      orNull({
+        description:
+          'Date-time before which it is not offered. Absent, `null`, `""` or past: it is offered at once.',
+        examples: [null, "2026-03-01T12:15:00.000Z"],
+      }),
+    ),
+    attempts: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: "Leases granted so far.",
+        examples: [1],
+        [defaultKeyword]: 0,
+      }),
+    ),
+    max_attempts: Type.Optional(
+      Type.Integer({
+        description:
+          "Accepted, so that a listed item can be sent as it came, and ignored: the limit is the queue's.",
+        examples: [10],
+      }),
+    ),
+    reference: Type.Optional(reference),
+    encoding: Type.Optional(encoding),
+    kind: Type.Optional(kind),
+    payload: Type.Optional(
+      Type.String({
+        contentEncoding: "base64",
+        description: "The payload in base64.",
+        examples: ["eyJvcmRlciI6NDJ9"],
+        [defaultKeyword]: "",
+      }),
+    ),
+  },
+  {
+    ...closed,
+    description: "An item to store. It takes the keys of a listed item; each may be absent.",
+  },
+);
+export type ImportItem = Static<typeof ImportItem>;
+
+export const StorageImportRequest = Type.Object(
+  {
+    queue_name: queueName,
+    partition: requestPartition,
+    items: Type.Array(ImportItem, {
+      minItems: bounds.importItemsMin,
+      description: "The items, in the order in which they are to be offered.",
+      examples: [
+        [{ source_id: sampleSourceId, kind: "order-placed", payload: "eyJvcmRlciI6NDJ9" }],
+      ],
+    }),
+  },
+  { ...closed, description: "Items to put into one partition." },
+);
+export type StorageImportRequest = Static<typeof StorageImportRequest>;
+
+export const StorageDeleteRequest = Type.Object(
+  {
+    queue_name: queueName,
+    partition: requestPartition,
+    ids: Type.Array(Type.String(), {
+      minItems: bounds.deleteIdsMin,
+      description: "Ids of the items to remove, leased and scheduled ones included.",
+      examples: [[sampleId]],
+    }),
+  },
+  { ...closed, description: "Items to remove from one partition." },
+);
+export type StorageDeleteRequest = Static<typeof StorageDeleteRequest>;
+
+export const Health = Type.Object(
+  {
+    status: Type.String({
+      description:
+        "`ok`, or `degraded` while some shards are down and their partitions cannot be reached.",
+      examples: ["ok"],
+    }),
+    version: Type.String({ description: "Version of the server.", examples: ["0.1.0"] }),
+    store: Type.String({
+      description: "Where items are kept: `sqlite` or `memory`.",
+      examples: ["sqlite"],
+    }),
+    durability: Type.String({
+      description:
+        "What a 200 outlives: `full` a power cut, `normal` a killed process, `none` (in memory) neither.",
+      examples: ["full"],
+    }),
+    shards: Type.Integer({ description: "Shards that the server runs.", examples: [1] }),
+    shards_up: Type.Integer({ description: "Shards that answer now.", examples: [1] }),
+  },
+  { ...closed, description: "The state of the server." },
+);
+export type Health = Static<typeof Health>;
+
+/** The schemas that the document names, in API order. */
+export const entities = {
+  Reply,
+  ProduceItem,
+  ProduceRequest,
+  LeaseRequest,
+  LeaseItem,
+  LeaseReply,
+  RetryItem,
+  RetryRequest,
+  CompleteRequest,
+  QueueInfo,
+  QueuesListRequest,
+  QueuesListReply,
+  QueueCreateRequest,
+  QueueUpdateRequest,
+  QueueInfoRequest,
+  QueueDeleteRequest,
+  QueueStatsRequest,
+  PartitionStats,
+  LogicalQueueStats,
+  QueueStatsReply,
+  InspectRequest,
+  Inspect,
+  QueueClearRequest,
+  StorageItem,
+  StorageListRequest,
+  StorageItemsReply,
+  ImportItem,
+  StorageImportRequest,
+  StorageDeleteRequest,
+  Health,
+} as const;

@@ -1,0 +1,9 @@
+// `bun run fix`: formats every file and applies the safe fixes of the linter.
+
+import { join } from "node:path";
+import { root, setUp } from "./setup.ts";
+
+setUp();
+const biome = join(root, "node_modules/@biomejs/biome/bin/biome");
+const command = [process.execPath, biome, "check", "--write"];
+process.exitCode = Bun.spawnSync(command, { cwd: root, stdio: ["ignore", 1, 2] }).exitCode;

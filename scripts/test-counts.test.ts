@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { countTests } from "./test-counts.ts";
+
+const failing = `bun test v1.4.5
+(pass) a
+ --seed=5
+ 3 pass
+ 1 skip
+ 1 todo
+ 2 fail
+ 1 error
+ 1 expect() calls
+Ran 7 tests across 2 files. [9.00ms]
+`;
+const passing = `
+ 48 pass
+ 0 fail
+ 89 expect() calls
+Ran 48 tests across 2 files. [75.00ms]
+`;
+
+test.each([
+  ["a failing run", failing, 1, { passed: 3, failed: 2, skipped: 2 }],
+  ["a passing run", passing, 0, { passed: 48, failed: 0, skipped: 0 }],
+  [
+    "one test",
+    " 1 pass\n 0 fail\nRan 1 test across 1 file. [1.00ms]",
+    0,
+    { passed: 1, failed: 0, skipped: 0 },
+  ],
+  ["no summary", "a.test.ts:\n", 0, { passed: 0, failed: 1, skipped: 0 }],
+  ["a crash after tests passed", "(pass) a\n(pass) b\n", 139, { passed: 0, failed: 1, skipped: 0 }],
+  ["a failure outside tests", passing, 1, { passed: 48, failed: 1, skipped: 0 }],
+  [
+    "no test",
+    " 0 pass\n 0 fail\nRan 0 tests across 0 files. [1.00ms]",
+    0,
+    { passed: 0, failed: 1, skipped: 0 },
+  ],
+  ["lost tests", passing.replace("Ran 48", "Ran 49"), 0, { passed: 48, failed: 1, skipped: 0 }],
+  ["a summary printed by a test", `${failing}${passing}`, 0, { passed: 48, failed: 0, skipped: 0 }],
+])("countTests: %s", (_, output, exitCode, counts) => {
+  expect(countTests({ output, exitCode })).toEqual(counts);
+});
+
+test("countTests: understands what this version of bun test prints", async () => {
+  const run = Bun.spawn([process.execPath, "test", "./scripts/setup.test.ts"], {
+    cwd: `${import.meta.dir}/..`,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const output = await new Response(run.stderr).text();
+  const { passed, failed } = countTests({ output, exitCode: await run.exited });
+  expect(passed).toBeGreaterThan(0);
+  expect(failed).toBe(0);
+});

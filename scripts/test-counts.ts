@@ -1,0 +1,34 @@
+// The counts at the end of what `bun test` prints.
+
+export interface TestCounts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/**
+ * What a run of `bun test` amounts to. A run that ends without its summary (a
+ * test that ends the process takes the exit code 0 with it), that counts fewer
+ * tests than it says it ran, or that ran none has failed, whatever it says.
+ */
+export function countTests(run: {
+  readonly output: string;
+  readonly exitCode: number;
+}): TestCounts {
+  const summary = /^Ran (\d+) tests? across \d+ files?\./m;
+  const lines = run.output.split("\n");
+  const end = lines.findLastIndex((line) => summary.test(line));
+  const ran = Number(summary.exec(lines[end] ?? "")?.[1] ?? 0);
+  // Only the lines right above the last one: a test may print a summary of its own.
+  const above = lines.slice(0, Math.max(0, end));
+  const counts = above.slice(above.findLastIndex((line) => !/^ (--seed=)?\d+/.test(line)) + 1);
+  const count = (word: string): number => {
+    const found = counts.find((line) => new RegExp(`^ \\d+ ${word}$`).test(line));
+    return Number.parseInt(found ?? "0", 10);
+  };
+  const passed = count("pass");
+  const failed = count("fail");
+  const skipped = count("skip") + count("todo");
+  const sound = ran > 0 && passed + failed + skipped === ran && (run.exitCode === 0 || failed > 0);
+  return { passed, failed: sound ? failed : failed + 1, skipped };
+}

@@ -1,0 +1,212 @@
+import { expect, test } from "bun:test";
+import { type ConfigSource, configReference, defaultShards, readConfig } from "./config.ts";
+
+/** Reads with nothing given but what the test gives. */
+function read(given: Partial<ConfigSource> & { file?: string }) {
+  const { file, ...source } = given;
+  return readConfig({
+    argv: [],
+    env: {},
+    cpuCount: 2,
+    readFile: () => {
+      if (file === undefined) {
+        throw new Error("no such file");
+      }
+      return file;
+    },
+    ...source,
+  });
+}
+
+function faultsOf(given: Parameters<typeof read>[0]): readonly string[] {
+  const result = read(given);
+  return result.ok ? [] : result.faults;
+}
+
+test("readConfig: with nothing given, every setting has its default", () => {
+  expect(read({})).toEqual({
+    ok: true,
+    config: {
+      port: 9090,
+      host: "127.0.0.1",
+      data: "./data",
+      store: "sqlite",
+      shards: 1,
+      durability: "full",
+      logLevel: "info",
+      produceBodyMax: 5_000_000,
+      importBodyMax: 64_000_000,
+      bodyMax: 256_000,
+      waitingLeasesMax: 10_000,
+      connectionsMax: 10_000,
+      allowedHosts: [],
+      allowedOrigins: [],
+      acceptWalLoss: false,
+      shutdownTimeoutMs: 30_000,
+    },
+  });
+});
+
+test("readConfig: flags come before the environment, the environment before the file", () => {
+  const result = read({
+    argv: ["--config", "holdfast.json", "--port", "1", "--accept-wal-loss"],
+    env: { HOLDFAST_PORT: "2", HOLDFAST_HOST: "two.example", HOLDFAST_SHARDS: "" },
+    file: '{"port": 3, "host": "three.example", "shards": 3, "allowedHosts": ["a.example"]}',
+  });
+  expect(result).toMatchObject({
+    ok: true,
+    config: {
+      port: 1,
+      host: "two.example",
+      shards: 3,
+      allowedHosts: ["a.example"],
+      acceptWalLoss: true,
+    },
+  });
+});
+
+test("readConfig: the file may be named by the environment", () => {
+  const paths: string[] = [];
+  const readFile = (path: string) => {
+    paths.push(path);
+    return '{"port": 3}';
+  };
+  expect(read({ env: { HOLDFAST_CONFIG: "/etc/holdfast.json" }, readFile })).toMatchObject({
+    config: { port: 3 },
+  });
+  expect(paths).toEqual(["/etc/holdfast.json"]);
+});
+
+test("readConfig: a list is given piece by piece, with commas, or both", () => {
+  const argv = ["--allowed-hosts", "a.example, [::1]", "--allowed-hosts=b.example"];
+  expect(read({ argv })).toMatchObject({
+    config: { allowedHosts: ["a.example", "[::1]", "b.example"] },
+  });
+});
+
+test("readConfig: every fault of every source is named at once", () => {
+  const given = {
+    argv: ["--prot", "1", "--config", "x.json", "--port=abc", "foo", "--store", "disk", "--data"],
+    env: { HOLDFAST_LOG_LEVEL: "loud", HOLDFAST_PROT: "1", HOLDFAST_SERVICE_PORT: "2" },
+    file: '{"Shards": 2, "durability": "none"}',
+  };
+  expect(faultsOf(given)).toEqual([
+    'unknown flag; expected one that --help lists, got "--prot" (did you mean --port?)',
+    'unexpected argument; expected a flag, got "foo"',
+    "--data is invalid; expected a folder, got nothing",
+    'unknown variable; got "HOLDFAST_PROT" (did you mean HOLDFAST_PORT?)',
+    'unknown key in x.json; got "Shards" (did you mean shards?)',
+    '--port is invalid; expected a whole number from 0 to 65535, got "abc"',
+    '--store is invalid; expected sqlite or memory, got "disk"',
+    'durability in x.json is invalid; expected full or normal, got "none"',
+    'HOLDFAST_LOG_LEVEL is invalid; expected fatal, error, warn, info or debug, got "loud"',
+  ]);
+});
+
+test.each([
+  ["--port", "65536", "65536"],
+  ["--port", "-1", '"-1"'],
+  ["--port", "1.5", '"1.5"'],
+  ["--port", "0x10", '"0x10"'],
+  ["--port", "", '""'],
+  ["--port", "9".repeat(99), `"${"9".repeat(79)}…`],
+  ["--shards", "0", "0"],
+  ["--shards", "65", "65"],
+  ["--body-max", "1023", "1023"],
+  ["--host", "http://a", '"http://a"'],
+  ["--data", "", '""'],
+  ["--accept-wal-loss", "yes", '"yes"'],
+  ["--allowed-hosts", "a.example:9090", '["a.example:9090"]'],
+  ["--allowed-hosts", "a.example,", '["a.example",""]'],
+  ["--allowed-origins", "https://a.example/", '["https://a.example/"]'],
+  ["--allowed-origins", "a.example", '["a.example"]'],
+])("readConfig: %s=%s is refused", (flag, value, got) => {
+  const faults = faultsOf({ argv: [`${flag}=${value}`] });
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toStartWith(`${flag} is invalid; expected `);
+  expect(faults[0]).toEndWith(`, got ${got}`);
+});
+
+test.each([
+  ["--port", "0", { port: 0 }],
+  ["--port", "65535", { port: 65_535 }],
+  ["--shards", "64", { shards: 64 }],
+  ["--accept-wal-loss", "false", { acceptWalLoss: false }],
+  ["--allowed-origins", "http://localhost:3000", { allowedOrigins: ["http://localhost:3000"] }],
+])("readConfig: %s=%s is accepted", (flag, value, config) => {
+  expect(read({ argv: [`${flag}=${value}`] })).toMatchObject({ ok: true, config });
+});
+
+test("readConfig: a flag given twice is a fault, not a silent choice", () => {
+  expect(faultsOf({ argv: ["--host", "a", "--host", "b"] })).toEqual([
+    '--host is given twice; expected it once, got "a" and "b"',
+  ]);
+});
+
+test("readConfig: a flag does not take the next flag for its value", () => {
+  expect(faultsOf({ argv: ["--data", "--port", "1"] })).toEqual([
+    "--data is invalid; expected a folder, got nothing",
+  ]);
+});
+
+test("readConfig: a value in the file has its own type, not a text that looks like it", () => {
+  expect(faultsOf({ argv: ["--config=x.json"], file: '{"port": "1"}' })).toEqual([
+    'port in x.json is invalid; expected a whole number from 0 to 65535, got "1"',
+  ]);
+});
+
+test.each([
+  [undefined, '--config is invalid; expected a JSON file, got "x.json": no such file'],
+  ["[]", "x.json is invalid; expected one JSON object, got []"],
+  ["null", "x.json is invalid; expected one JSON object, got null"],
+])("readConfig: the file %p is refused", (file, fault) => {
+  expect(
+    faultsOf({ argv: ["--config", "x.json"], ...(file === undefined ? {} : { file }) }),
+  ).toEqual([fault]);
+});
+
+test("readConfig: a file that is no JSON is refused with the parser's words", () => {
+  const [fault] = faultsOf({ argv: ["--config", "x.json"], file: "port: 1" });
+  expect(fault).toStartWith('--config is invalid; expected a JSON file, got "x.json": JSON Parse');
+});
+
+test("readConfig: two readings share no list", () => {
+  const [one, two] = [read({}), read({})];
+  expect(one.ok && two.ok && one.config.allowedHosts !== two.config.allowedHosts).toBe(true);
+});
+
+test.each([
+  [1, 1],
+  [2, 1],
+  [3, 2],
+  [5, 4],
+  [64, 4],
+])("defaultShards: of %d cores, %d", (cpuCount, shards) => {
+  expect(defaultShards(cpuCount)).toBe(shards);
+  expect(read({ cpuCount })).toMatchObject({ config: { shards } });
+});
+
+test("configReference: a row says how to give a setting in each way", () => {
+  expect(configReference()).toContainEqual({
+    flag: "--produce-body-max",
+    env: "HOLDFAST_PRODUCE_BODY_MAX",
+    key: "produceBodyMax",
+    default: "5000000",
+    values: "a whole number from 1024 to 512000000",
+    meaning: "Bytes in the body of a produce request.",
+  });
+});
+
+test("configReference: each row's flag, variable and key are understood, and it has a meaning", () => {
+  for (const row of configReference().filter(({ key }) => key !== "")) {
+    const asFlag = faultsOf({ argv: [`${row.flag}=\0`] });
+    const asVariable = faultsOf({ env: { [row.env]: "\0" } });
+    const asKey = faultsOf({ argv: ["--config=x"], file: JSON.stringify({ [row.key]: {} }) });
+    expect([...asFlag, ...asVariable, ...asKey].map((fault) => fault.split(",")[0])).toEqual([
+      expect.stringContaining(`${row.flag} is invalid; expected `),
+      expect.stringContaining(`${row.env} is invalid; expected `),
+      expect.stringContaining(`${row.key} in x is invalid; expected `),
+    ]);
+    expect(row.meaning).toEndWith(".");
+  }
+});

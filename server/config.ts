@@ -1,0 +1,394 @@
+// What an operator can set: one schema with each setting's default and meaning,
+// and `readConfig`, which takes a setting from the first of flag, environment,
+// file and default that has it, and names every fault at once. Pure: the
+// arguments, the environment, the file and the number of cores are handed in.
+//
+//   key in the file    flag                environment
+//   "produceBodyMax"   --produce-body-max  HOLDFAST_PRODUCE_BODY_MAX
+
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { limits } from "../engine/limits.ts";
+import { didYouMean, nearest } from "./did-you-mean.ts";
+
+const shardsDefaultMax = 4;
+/** A body is held whole in memory, once as bytes and once decoded. */
+const bodyBytesMax = 512_000_000;
+
+export const ConfigSchema = Type.Object({
+  port: wholeNumber({
+    minimum: 0,
+    maximum: 65_535,
+    default: 9090,
+    description: "Port to listen on; 0 takes any free one.",
+  }),
+  host: text({
+    default: "127.0.0.1",
+    expected: "an IP address or host name",
+    pattern: "^[A-Za-z0-9._:%-]+$",
+    description: "Address to listen on. There is no login: open it to networks you trust only.",
+  }),
+  data: text({
+    default: "./data",
+    expected: "a folder",
+    pattern: "^[^\\0]+$",
+    description: "Folder of the stores, on a local disk; made when missing. One server at a time.",
+  }),
+  store: Type.Union([Type.Literal("sqlite"), Type.Literal("memory")], {
+    default: "sqlite",
+    expected: "sqlite or memory",
+    description: "Where items are kept; memory forgets them when the server stops.",
+  }),
+  shards: Type.Integer({
+    minimum: 1,
+    maximum: limits.shardsMax,
+    expected: `a whole number from 1 to ${limits.shardsMax}`,
+    defaultText: `cores - 1, from 1 to ${shardsDefaultMax}`,
+    description: "Workers, each with a store of its own, that share the partitions.",
+  }),
+  durability: Type.Union([Type.Literal("full"), Type.Literal("normal")], {
+    default: "full",
+    expected: "full or normal",
+    description: "full survives a power cut; normal is faster and survives a killed process.",
+  }),
+  logLevel: Type.Union(
+    [
+      Type.Literal("fatal"),
+      Type.Literal("error"),
+      Type.Literal("warn"),
+      Type.Literal("info"),
+      Type.Literal("debug"),
+    ],
+    {
+      default: "info",
+      expected: "fatal, error, warn, info or debug",
+      description: "The least severe events that are logged.",
+    },
+  ),
+  produceBodyMax: bodyBytes(5_000_000, "Bytes in the body of a produce request."),
+  importBodyMax: bodyBytes(64_000_000, "Bytes in the body of a storage import request."),
+  bodyMax: bodyBytes(256_000, "Bytes in the body of any other request."),
+  waitingLeasesMax: wholeNumber({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: limits.waitingLeasesMax,
+    description: "Lease requests that may wait at once, over all queues; more are answered 429.",
+  }),
+  connectionsMax: wholeNumber({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 10_000,
+    description: "Connections open at once. Keep it under the limit on open files.",
+  }),
+  allowedHosts: list({
+    expected: "host names without scheme, port or path",
+    pattern: "^([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])$",
+    description: "Further names by which clients may call this server in the Host header.",
+  }),
+  allowedOrigins: list({
+    expected: "origins such as https://example.com",
+    pattern: "^https?://[A-Za-z0-9._:[\\]-]+$",
+    description: "Web origins whose pages may call this server; none by default.",
+  }),
+  acceptWalLoss: Type.Boolean({
+    default: false,
+    expected: "true or false",
+    description: "Start although a store's log is damaged; the log is copied aside, its tail lost.",
+  }),
+  shutdownTimeoutMs: wholeNumber({
+    minimum: 0,
+    maximum: 3_600_000,
+    default: 30_000,
+    description: "Milliseconds that a stop waits for open requests before it cuts them off.",
+  }),
+});
+
+export type Config = Readonly<Static<typeof ConfigSchema>>;
+
+export interface ConfigSource {
+  /** Arguments after the program's and the command's name. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Throws when the file cannot be read. */
+  readonly readFile: (path: string) => string;
+  readonly cpuCount: number;
+}
+
+export type ConfigResult =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/** One row of the table of settings. */
+export interface SettingRow {
+  readonly flag: string;
+  readonly env: string;
+  /** Key in the configuration file; `""` for `--config` itself. */
+  readonly key: string;
+  readonly default: string;
+  /** What a value has to be. */
+  readonly values: string;
+  readonly meaning: string;
+}
+
+/** A value as it was found, and where, for the fault that may name it. */
+interface Given {
+  readonly source: string;
+  readonly value: unknown;
+}
+
+/** From a setting's key, or `config`, to what was given for it. */
+type Layer = Map<string, Given>;
+
+const configKey = "config";
+const envPrefix = "HOLDFAST_";
+
+const settings = Object.entries(ConfigSchema.properties).map(([key, schema]) => ({
+  key,
+  schema,
+  expected: String(schema["expected"]),
+  flag: flagOf(key),
+  env: envOf(key),
+}));
+type Setting = (typeof settings)[number];
+
+const flags = [configKey, ...settings.map((setting) => setting.key)].map(flagOf);
+const envs = [configKey, ...settings.map((setting) => setting.key)].map(envOf);
+
+/** Every setting, in the order of the schema, for usage texts and documentation. */
+export function configReference(): readonly SettingRow[] {
+  const file: SettingRow = {
+    flag: flagOf(configKey),
+    env: envOf(configKey),
+    key: "",
+    default: "",
+    values: "a JSON file",
+    meaning: "File with settings, as one JSON object; flags and environment come before it.",
+  };
+  const rows = settings.map(({ key, flag, env, expected, schema }) => ({
+    flag,
+    env,
+    key,
+    default: String(schema["defaultText"] ?? schema.default),
+    values: expected,
+    meaning: String(schema.description),
+  }));
+  return [file, ...rows];
+}
+
+/** The configuration, or every fault in it. An empty environment variable counts as not set. */
+export function readConfig(source: ConfigSource): ConfigResult {
+  const faults: string[] = [];
+  const fromFlags = readFlags(source.argv, faults);
+  const fromEnv = readEnv(source.env, faults);
+  const path = fromFlags.get(configKey) ?? fromEnv.get(configKey);
+  const fromFile = path === undefined ? new Map() : readConfigFile(path, source.readFile, faults);
+
+  const config: Record<string, unknown> = { shards: defaultShards(source.cpuCount) };
+  for (const setting of settings) {
+    const { key, schema } = setting;
+    const given = fromFlags.get(key) ?? fromEnv.get(key) ?? fromFile.get(key);
+    if (given === undefined) {
+      config[key] ??= Value.Clone(schema.default);
+    } else if (Value.Check(schema, given.value)) {
+      config[key] = given.value;
+    } else {
+      faults.push(invalid(given, setting.expected));
+    }
+  }
+  if (faults.length > 0) {
+    return { ok: false, faults };
+  }
+  if (!Value.Check(ConfigSchema, config)) {
+    throw new Error(`a default breaks its own schema; got ${JSON.stringify(config)}`);
+  }
+  return { ok: true, config };
+}
+
+/** One core is left to the main thread; past four, shards add syncs and no speed. */
+export function defaultShards(cpuCount: number): number {
+  return Math.max(1, Math.min(shardsDefaultMax, cpuCount - 1));
+}
+
+function readFlags(argv: readonly string[], faults: string[]): Layer {
+  const layer: Layer = new Map();
+  const rest = [...argv];
+  for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
+    if (!argument.startsWith("--") || argument === "--") {
+      faults.push(`unexpected argument; expected a flag, got ${shown(argument)}`);
+      continue;
+    }
+    const equals = argument.indexOf("=");
+    const flag = equals === -1 ? argument : argument.slice(0, equals);
+    const setting = settings.find((candidate) => candidate.flag === flag);
+    const key = flag === flagOf(configKey) ? configKey : setting?.key;
+    if (key === undefined) {
+      faults.push(
+        `unknown flag; expected one that --help lists, got ${shown(flag)}${didYouMean(flag, flags)}`,
+      );
+      // What follows an unknown flag is most likely its value, and not a fault of its own.
+      if (equals === -1 && rest[0]?.startsWith("--") === false) {
+        rest.shift();
+      }
+      continue;
+    }
+    let written: string | undefined;
+    if (equals !== -1) {
+      written = argument.slice(equals + 1);
+    } else if (setting?.schema.type === "boolean") {
+      written = "true";
+    } else if (rest[0]?.startsWith("--") === false) {
+      written = rest.shift();
+    }
+    if (written === undefined) {
+      faults.push(`${flag} is invalid; expected ${setting?.expected ?? "a file"}, got nothing`);
+      continue;
+    }
+    addFlag({ layer, key, flag, setting, written, faults });
+  }
+  return layer;
+}
+
+interface WrittenFlag {
+  readonly layer: Layer;
+  readonly key: string;
+  readonly flag: string;
+  readonly setting: Setting | undefined;
+  readonly written: string;
+  readonly faults: string[];
+}
+
+/** A list may be given piece by piece; anything else only once, so that none is silently dropped. */
+function addFlag({ layer, key, flag, setting, written, faults }: WrittenFlag): void {
+  const value = setting === undefined ? written : fromText(setting, written);
+  const before = layer.get(key)?.value;
+  if (Array.isArray(before) && Array.isArray(value)) {
+    layer.set(key, { source: flag, value: [...before, ...value] });
+  } else if (before === undefined) {
+    layer.set(key, { source: flag, value });
+  } else {
+    faults.push(
+      `${flag} is given twice; expected it once, got ${shown(before)} and ${shown(value)}`,
+    );
+  }
+}
+
+function readEnv(env: ConfigSource["env"], faults: string[]): Layer {
+  const layer: Layer = new Map();
+  for (const [name, written] of Object.entries(env)) {
+    if (!name.startsWith(envPrefix) || written === undefined || written === "") {
+      continue;
+    }
+    const setting = settings.find((candidate) => candidate.env === name);
+    if (setting !== undefined) {
+      layer.set(setting.key, { source: name, value: fromText(setting, written) });
+    } else if (name === envOf(configKey)) {
+      layer.set(configKey, { source: name, value: written });
+    } else if (nearest(name, envs) !== null) {
+      // Orchestrators add variables of their own under a service's name, so
+      // only what looks like a slip of the pen is refused.
+      faults.push(`unknown variable; got ${shown(name)}${didYouMean(name, envs)}`);
+    }
+  }
+  return layer;
+}
+
+function readConfigFile(path: Given, readFile: ConfigSource["readFile"], faults: string[]): Layer {
+  const layer: Layer = new Map();
+  const name = String(path.value);
+  const parsed = parseFile(name, readFile);
+  if ("fault" in parsed) {
+    faults.push(
+      `${path.source} is invalid; expected a JSON file, got ${shown(name)}: ${parsed.fault}`,
+    );
+    return layer;
+  }
+  const { content } = parsed;
+  if (typeof content !== "object" || content === null || Array.isArray(content)) {
+    faults.push(`${name} is invalid; expected one JSON object, got ${shown(content)}`);
+    return layer;
+  }
+  const keys = settings.map((setting) => setting.key);
+  for (const [key, value] of Object.entries(content)) {
+    if (keys.includes(key)) {
+      layer.set(key, { source: `${key} in ${name}`, value });
+    } else {
+      faults.push(`unknown key in ${name}; got ${shown(key)}${didYouMean(key, keys)}`);
+    }
+  }
+  return layer;
+}
+
+function parseFile(
+  path: string,
+  readFile: ConfigSource["readFile"],
+): { content: unknown } | { fault: string } {
+  try {
+    return { content: JSON.parse(readFile(path)) };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** A flag or variable as the kind of value its setting has; left as text when it is none. */
+function fromText(setting: Setting, written: string): unknown {
+  switch (setting.schema.type) {
+    case "integer":
+      return /^\d{1,15}$/.test(written) ? Number(written) : written;
+    case "boolean":
+      return written === "true" || (written === "false" ? false : written);
+    case "array":
+      return written.split(",").map((piece) => piece.trim());
+    case "string":
+    case undefined:
+      return written;
+  }
+}
+
+function invalid(given: Given, expected: string): string {
+  return `${given.source} is invalid; expected ${expected}, got ${shown(given.value)}`;
+}
+
+/** A value as JSON, cut short; a fault has to fit on a line. */
+function shown(value: unknown): string {
+  const json = JSON.stringify(value);
+  return json.length <= 80 ? json : `${json.slice(0, 80)}…`;
+}
+
+function flagOf(key: string): string {
+  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+function envOf(key: string): string {
+  return envPrefix + key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+}
+
+interface WholeNumber {
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly default: number;
+  readonly description: string;
+}
+
+function wholeNumber(options: WholeNumber) {
+  const { minimum, maximum } = options;
+  return Type.Integer({ ...options, expected: `a whole number from ${minimum} to ${maximum}` });
+}
+
+function bodyBytes(bytes: number, description: string) {
+  return wholeNumber({ minimum: 1_024, maximum: bodyBytesMax, default: bytes, description });
+}
+
+interface Text {
+  readonly default: string;
+  readonly expected: string;
+  readonly pattern: string;
+  readonly description: string;
+}
+
+function text(options: Text) {
+  return Type.String(options);
+}
+
+function list({ pattern, ...options }: Omit<Text, "default">) {
+  return Type.Array(Type.String({ pattern }), { ...options, default: [] });
+}

@@ -1,0 +1,102 @@
+// Durations as people write them: Go's syntax ("300ms", "1.5s", "1h30m"), which
+// the reference implementation speaks. Milliseconds inside.
+
+const nanosecondsPer = new Map([
+  ["ns", 1],
+  ["us", 1e3],
+  ["\u00b5s", 1e3], // micro sign
+  ["\u03bcs", 1e3], // Greek mu
+  ["ms", 1e6],
+  ["s", 1e9],
+  ["m", 60e9],
+  ["h", 3600e9],
+]);
+
+/** From here on Go's own type overflows; whatever the unit, no one means that. */
+const nanosecondsMax = 2 ** 63;
+
+/** Digits of a fraction that count: more than a nanosecond of any unit needs. */
+const fractionDigitsMax = 15;
+
+/** Characters of a refused text that are quoted back. */
+const quotedMax = 40;
+
+export type ParsedDuration =
+  | { readonly ok: true; readonly ms: number }
+  | { readonly ok: false; readonly message: string };
+
+/**
+ * The milliseconds of a duration's text, in one pass over it. A part of a millisecond
+ * counts as a whole one, so that nothing longer than zero becomes zero, which means "not set".
+ */
+export function parseDuration(text: string): ParsedDuration {
+  const negative = text.startsWith("-");
+  let at = negative || text.startsWith("+") ? 1 : 0;
+  if (at === text.length) return invalid(text);
+  if (text.length === at + 1 && text[at] === "0") return { ok: true, ms: 0 };
+  let total = 0;
+  while (at < text.length) {
+    const wholeEnd = endOfDigits(text, at);
+    const hasPoint = text[wholeEnd] === ".";
+    const numberEnd = hasPoint ? endOfDigits(text, wholeEnd + 1) : wholeEnd;
+    if (numberEnd - at === (hasPoint ? 1 : 0)) return invalid(text);
+    const unitEnd = endOfUnit(text, numberEnd);
+    if (unitEnd === numberEnd) return refuse(`time: missing unit in duration ${quote(text)}`);
+    const unit = text.slice(numberEnd, unitEnd);
+    const scale = nanosecondsPer.get(unit);
+    if (scale === undefined) {
+      return refuse(`time: unknown unit ${quote(unit)} in duration ${quote(text)}`);
+    }
+    total += Number(text.slice(at, wholeEnd)) * scale;
+    if (hasPoint) total += fractionOf(text.slice(wholeEnd + 1, numberEnd), scale);
+    if (!(total < nanosecondsMax)) return invalid(text);
+    at = unitEnd;
+  }
+  if (negative && total > 0) return refuse(`time: negative duration ${quote(text)}`);
+  return { ok: true, ms: Math.ceil(total / 1e6) };
+}
+
+/** Go's canonical form: `0s`, `300ms`, `1.5s`, `1h0m0s`. For whole milliseconds, 0 and up. */
+export function formatDuration(ms: number): string {
+  if (ms === 0) return "0s";
+  if (ms < 1000) return `${ms}ms`;
+  const hours = Math.floor(ms / 3_600_000);
+  const minutes = Math.floor(ms / 60_000) % 60;
+  const seconds = (ms % 60_000) / 1000;
+  if (hours > 0) return `${hours}h${minutes}m${seconds}s`;
+  return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`;
+}
+
+/** Whole nanoseconds of `0.<digits>` units of `scale` nanoseconds; the rest is cut off, as in Go. */
+function fractionOf(digits: string, scale: number): number {
+  const kept = digits.slice(0, fractionDigitsMax);
+  return Math.floor(Number(kept) * (scale / 10 ** kept.length));
+}
+
+function endOfDigits(text: string, start: number): number {
+  let end = start;
+  while (isDigit(text.charCodeAt(end))) end++;
+  return end;
+}
+
+function endOfUnit(text: string, start: number): number {
+  let end = start;
+  while (end < text.length && text[end] !== "." && !isDigit(text.charCodeAt(end))) end++;
+  return end;
+}
+
+function isDigit(charCode: number): boolean {
+  return charCode >= 48 && charCode <= 57;
+}
+
+function quote(text: string): string {
+  return `"${text.length > quotedMax ? `${text.slice(0, quotedMax)}…` : text}"`;
+}
+
+function invalid(text: string): ParsedDuration {
+  return refuse(`time: invalid duration ${quote(text)}`);
+}
+
+function refuse(message: string): ParsedDuration {
+  return { ok: false, message };
+}

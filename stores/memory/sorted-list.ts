@@ -1,0 +1,108 @@
+// A list in order of its values. Nearly all values come at its end and leave at
+// its start, which costs little more than a push; any other place costs a move
+// within one chunk, never within the whole list.
+
+const chunkLengthMax = 512;
+
+/** Values `V` ordered by what they share with a key `K`; no two are equal in that order. */
+export class SortedList<K, V extends K> {
+  readonly #compare: (a: K, b: K) => number;
+  /** None is empty. */
+  readonly #chunks: V[][] = [];
+
+  constructor(compare: (a: K, b: K) => number) {
+    this.#compare = compare;
+  }
+
+  first(): V | undefined {
+    return this.#chunks[0]?.[0];
+  }
+
+  get(key: K): V | undefined {
+    const chunk = this.#chunks[this.#chunkOf(key)];
+    const value = chunk?.[this.#placeIn(chunk, key)];
+    return value !== undefined && this.#compare(value, key) === 0 ? value : undefined;
+  }
+
+  /** Takes the place of an equal value. */
+  put(value: V): void {
+    const at = this.#chunkOf(value);
+    const chunk = this.#chunks[at];
+    if (chunk === undefined) {
+      this.#append(value);
+      return;
+    }
+    const place = this.#placeIn(chunk, value);
+    const found = chunk[place];
+    const taken = found !== undefined && this.#compare(found, value) === 0;
+    chunk.splice(place, taken ? 1 : 0, value);
+    if (chunk.length > chunkLengthMax) {
+      this.#chunks.splice(at + 1, 0, chunk.splice(chunkLengthMax / 2));
+    }
+  }
+
+  /** Returns what was removed. */
+  delete(key: K): V | undefined {
+    const at = this.#chunkOf(key);
+    const chunk = this.#chunks[at];
+    if (chunk === undefined) return undefined;
+    const place = this.#placeIn(chunk, key);
+    const value = chunk[place];
+    if (value === undefined || this.#compare(value, key) !== 0) return undefined;
+    if (chunk.length === 1) this.#chunks.splice(at, 1);
+    else if (place === 0) chunk.shift();
+    else chunk.splice(place, 1);
+    return value;
+  }
+
+  /** Visits, in order, what does not come before `from`, until `visit` returns false. */
+  walk(from: K, visit: (value: V) => boolean): void {
+    const start = this.#chunkOf(from);
+    for (let at = start; at < this.#chunks.length; at++) {
+      const chunk = this.#chunks[at] ?? [];
+      for (
+        let place = at === start ? this.#placeIn(chunk, from) : 0;
+        place < chunk.length;
+        place++
+      ) {
+        if (!visit(chunk[place] as V)) return;
+      }
+    }
+  }
+
+  values(): V[] {
+    return this.#chunks.flat();
+  }
+
+  /** Chunks are filled to the brim when values come in rising order. */
+  #append(value: V): void {
+    const last = this.#chunks.at(-1);
+    if (last !== undefined && last.length < chunkLengthMax) last.push(value);
+    else this.#chunks.push([value]);
+  }
+
+  /** The first chunk that does not end before `key`. */
+  #chunkOf(key: K): number {
+    let low = 0;
+    let high = this.#chunks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const chunk = this.#chunks[middle] as V[];
+      if (this.#compare(chunk[chunk.length - 1] as V, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The first place in the chunk that does not come before `key`. */
+  #placeIn(chunk: readonly V[], key: K): number {
+    let low = 0;
+    let high = chunk.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compare(chunk[middle] as V, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

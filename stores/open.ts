@@ -1,0 +1,51 @@
+// The only place that knows which kinds of store there are.
+
+import { mkdirSync } from "node:fs";
+import { openMemoryStore } from "./memory/store.ts";
+import { type Durability, openSqliteStore } from "./sqlite/store.ts";
+import { type Store, StoreError } from "./store.ts";
+
+export type StoreConfig =
+  | { readonly kind: "memory" }
+  | {
+      readonly kind: "sqlite";
+      /** Made when it is missing; one file per shard goes into it. */
+      readonly directory: string;
+      /** `full` (default) survives a power cut, `normal` a killed process. */
+      readonly durability?: Durability;
+      /** Start although the log of a shard is damaged and committed turns are lost; default false. */
+      readonly acceptLogLoss?: boolean;
+      /** Set aside per shard for a full disk; default 8 MiB, 0 = none. */
+      readonly ballastBytes?: number;
+      /** The most a shard's file may grow to, in pages of 4 KiB; default no bound. */
+      readonly pagesMax?: number;
+    };
+
+const ballastBytesDefault = 8 * 1024 * 1024;
+
+/** What the store's answers promise, in a word for health, metrics and benchmarks. */
+export function durabilityOf(config: StoreConfig): string {
+  return config.kind === "memory" ? "memory" : (config.durability ?? "full");
+}
+
+/** Opens the store of one shard, or makes it. `newTag` is asked only for a new one. */
+export async function openStore(
+  config: StoreConfig,
+  shard: number,
+  newTag: () => string,
+): Promise<Store> {
+  if (config.kind === "memory") return openMemoryStore({ tag: newTag() });
+  try {
+    mkdirSync(config.directory, { recursive: true });
+  } catch (cause) {
+    throw new StoreError("unusable", "the data directory cannot be made", cause);
+  }
+  return openSqliteStore({
+    path: `${config.directory}/shard-${shard}.db`,
+    durability: config.durability ?? "full",
+    newTag,
+    acceptLogLoss: config.acceptLogLoss ?? false,
+    ballastBytes: config.ballastBytes ?? ballastBytesDefault,
+    ...(config.pagesMax === undefined ? {} : { pagesMax: config.pagesMax }),
+  });
+}

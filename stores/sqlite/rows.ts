@@ -1,0 +1,222 @@
+// Rows of SQLite to items and back. Every row carries a checksum over all it
+// holds; an item whose row does not match is handed on as damaged, any other
+// row stops the store.
+
+import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "../item.ts";
+import type { CatalogEntry } from "../queue.ts";
+import { type Read, StoreError } from "../store.ts";
+
+/** Columns of an item, in the order in which statements bind and read them. */
+export const itemColumns =
+  "created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, payload, check_sum";
+
+type Text = string | null;
+
+type ItemValues = [
+  slot: number,
+  seq: number,
+  createdAt: number,
+  queuedAt: number | null,
+  expireDeadline: number,
+  early: number,
+  attempts: number,
+  kind: Text,
+  encoding: Text,
+  reference: Text,
+  sourceId: Text,
+  payload: Uint8Array | string,
+  checkSum: number,
+];
+
+/** A row as `values()` of bun:sqlite gives it: slot, seq, `itemColumns`, then what the table adds. */
+type Row = readonly unknown[];
+
+/** Folds an integer of up to 53 bits into a checksum. */
+function fold(sum: number, value: number): number {
+  const high = Math.imul(Math.floor(value / 0x1_0000_0000), 0x85eb_ca6b);
+  return Math.imul(sum ^ value ^ high, 0x9e37_79b1);
+}
+
+function sumOf(...values: readonly number[]): number {
+  let sum = 1;
+  for (const value of values) sum = fold(sum, value);
+  return sum >>> 0;
+}
+
+/** The place keeps a text that moved to another column from going unseen. */
+function foldText(sum: number, text: string, place: number): number {
+  return text === "" ? sum : Bun.hash.crc32(text, (sum + place) >>> 0);
+}
+
+/** `salt` covers what the row's table adds to an item. */
+function itemSum(item: Item, salt: number): number {
+  let sum = fold(fold(salt, item.slot), item.seq);
+  sum = fold(fold(sum, item.createdAt), item.queuedAt);
+  sum = fold(fold(sum, item.expireDeadline), item.attempts * 2 + (item.early ? 1 : 0));
+  sum = foldText(sum, item.kind, 1);
+  sum = foldText(sum, item.encoding, 2);
+  sum = foldText(sum, item.reference, 3);
+  sum = foldText(sum, item.sourceId, 4);
+  return Bun.hash.crc32(item.payload, sum >>> 0);
+}
+
+const itemSalt = 0;
+
+function scheduledSalt(dueAt: number, retried: number): number {
+  return fold(fold(11, dueAt), retried);
+}
+
+function outboundSalt(outboundSeq: number, targetShard: number, targetSlot: number): number {
+  return fold(fold(fold(13, outboundSeq), targetShard), targetSlot);
+}
+
+function textOrNull(text: string): Text {
+  return text === "" ? null : text;
+}
+
+function valuesOf(item: Item, salt: number): ItemValues {
+  return [
+    item.slot,
+    item.seq,
+    item.createdAt,
+    item.queuedAt === item.createdAt ? null : item.queuedAt,
+    item.expireDeadline,
+    item.early ? 1 : 0,
+    item.attempts,
+    textOrNull(item.kind),
+    textOrNull(item.encoding),
+    textOrNull(item.reference),
+    textOrNull(item.sourceId),
+    item.payload,
+    itemSum(item, salt),
+  ];
+}
+
+export function itemValues(item: Item): ItemValues {
+  return valuesOf(item, itemSalt);
+}
+
+export function scheduledValues(item: ScheduledItem): ItemValues {
+  return valuesOf(item, scheduledSalt(item.dueAt, item.retried ? 1 : 0));
+}
+
+export function outboundValues(item: OutboundItem): ItemValues {
+  return valuesOf(item, outboundSalt(item.outboundSeq, item.targetShard, item.targetSlot));
+}
+
+function readItem(row: Row): Item {
+  const createdAt = row[2] as number;
+  return {
+    slot: row[0] as number,
+    seq: row[1] as number,
+    createdAt,
+    queuedAt: (row[3] as number | null) ?? createdAt,
+    expireDeadline: row[4] as number,
+    early: row[5] === 1,
+    attempts: row[6] as number,
+    kind: (row[7] as Text) ?? "",
+    encoding: (row[8] as Text) ?? "",
+    reference: (row[9] as Text) ?? "",
+    sourceId: (row[10] as Text) ?? "",
+    payload: row[11] as Uint8Array,
+  };
+}
+
+export function itemOf(row: Row): Read<Item> {
+  const item = readItem(row) as Item & { damaged: boolean };
+  item.damaged = itemSum(item, itemSalt) !== row[12];
+  return item;
+}
+
+export function scheduledOf(row: Row): Read<ScheduledItem> {
+  const item = readItem(row);
+  const dueAt = row[13] as number;
+  const retried = row[14] as number;
+  const damaged = itemSum(item, scheduledSalt(dueAt, retried)) !== row[12];
+  return { ...item, dueAt, retried: retried === 1, damaged };
+}
+
+export function outboundOf(row: Row): OutboundItem {
+  const item = readItem(row);
+  const [outboundSeq, targetShard, targetSlot] = row.slice(13) as [number, number, number];
+  check(itemSum(item, outboundSalt(outboundSeq, targetShard, targetSlot)) === row[12], "outbound");
+  return { ...item, outboundSeq, targetShard, targetSlot };
+}
+
+export type LeaseValues = [number, number, number, number, number, number];
+
+export function leaseValues(lease: Lease): LeaseValues {
+  const { slot, first, last, leaseDeadline, leasedAt } = lease;
+  return [slot, first, last, leaseDeadline, leasedAt, sumOf(slot, first, last, leaseDeadline, leasedAt)];
+}
+
+export function leaseOf(row: Row): Lease {
+  const [slot, first, last, leaseDeadline, leasedAt, checkSum] = row as LeaseValues;
+  check(sumOf(slot, first, last, leaseDeadline, leasedAt) === checkSum, "lease");
+  return { slot, first, last, leaseDeadline, leasedAt };
+}
+
+function tallySum(tally: Tally): number {
+  const numbers = sumOf(
+    tally.slot,
+    tally.nextSeq,
+    tally.itemCount,
+    tally.scheduledCount,
+    tally.retriedCount,
+    tally.expireDeadlineMax,
+    tally.clearReadyBelow,
+    tally.clearScheduledBelow,
+    tally.clearRetriedBelow,
+  );
+  return Bun.hash.crc32(String(tally.createdAtSum), numbers);
+}
+
+export function tallyValues(tally: Tally): (number | string)[] {
+  return [
+    tally.slot,
+    tally.nextSeq,
+    tally.itemCount,
+    String(tally.createdAtSum),
+    tally.scheduledCount,
+    tally.retriedCount,
+    tally.expireDeadlineMax,
+    tally.clearReadyBelow,
+    tally.clearScheduledBelow,
+    tally.clearRetriedBelow,
+    tallySum(tally),
+  ];
+}
+
+export function tallyOf(row: Row): Tally {
+  const numbers = row as number[];
+  const at = (index: number): number => numbers[index] ?? 0;
+  const tally: Tally = {
+    slot: at(0),
+    nextSeq: at(1),
+    itemCount: at(2),
+    createdAtSum: BigInt(row[3] as string),
+    scheduledCount: at(4),
+    retriedCount: at(5),
+    expireDeadlineMax: at(6),
+    clearReadyBelow: at(7),
+    clearScheduledBelow: at(8),
+    clearRetriedBelow: at(9),
+  };
+  check(tallySum(tally) === row[10], "tally");
+  return tally;
+}
+
+export function catalogValues(entry: CatalogEntry): [number, string, number] {
+  const text = JSON.stringify(entry);
+  return [entry.queueId, text, Bun.hash.crc32(text)];
+}
+
+export function catalogOf(row: Row): CatalogEntry {
+  const text = row[0] as string;
+  check(Bun.hash.crc32(text) === row[1], "queue");
+  return JSON.parse(text) as CatalogEntry;
+}
+
+function check(holds: boolean, table: string): void {
+  if (!holds) throw new StoreError("damaged", `a stored row is damaged; table '${table}'`);
+}

@@ -1,0 +1,470 @@
+// One shard's items in one SQLite file. The file belongs to one connection,
+// whose exclusive lock also keeps a second server out; a commit returns after
+// the write-ahead log was synced (durability `full`).
+
+import { Database, type Statement } from "bun:sqlite";
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import type { Item, ScheduledItem } from "../item.ts";
+import {
+  type Changes,
+  type EarlyRef,
+  type Image,
+  type LeasedSeq,
+  type Read,
+  type ReadLimit,
+  type SlotSeqs,
+  type Store,
+  StoreError,
+  type StoreSize,
+} from "../store.ts";
+import {
+  catalogOf,
+  catalogValues,
+  itemColumns,
+  itemOf,
+  itemValues,
+  leaseOf,
+  leaseValues,
+  outboundOf,
+  outboundValues,
+  scheduledOf,
+  scheduledValues,
+  tallyOf,
+  tallyValues,
+} from "./rows.ts";
+import { migrate } from "./schema.ts";
+import { scanWal } from "./wal-scan.ts";
+
+export type Durability = "full" | "normal";
+
+export interface SqliteOptions {
+  /** The file; its folder must exist. */
+  readonly path: string;
+  readonly durability: Durability;
+  /** Makes the store's tag when the file is new: 12 characters `0-9A-Za-z`. */
+  readonly newTag: () => string;
+  /** Open although committed turns are missing from a damaged log. */
+  readonly acceptLogLoss: boolean;
+  /** Bytes set aside so that leases and completes go on when the disk is full; 0 = none. */
+  readonly ballastBytes: number;
+  /** The most the file may grow to, in pages; for tests of a full disk. */
+  readonly pagesMax?: number;
+}
+
+/** Rows of the `turn` ring: more turns than can be unanswered at once. */
+const turnRing = 64;
+/** Pages given back to the file system in one piece of housekeeping: about 4 ms. */
+const vacuumPages = 256;
+/** The log is truncated, not only checkpointed, once it is longer than this when the shard is idle. */
+const logBytesIdle = 1024 * 1024;
+/** The first rows of a read; more follow only if the payload bound allows. */
+const firstRead = 64;
+
+const key = "((?1 << 45) | ?2)";
+const keyOf = (slot: string, seq: string): string => `((${slot} << 45) | ${seq})`;
+const range = `key >= ${key} AND key < ${keyOf("?1", "?3")}`;
+const place = "key >> 45, key & 0x1fffffffffff";
+const placeAndItem = `${place}, ${itemColumns}`;
+const insertedItem = "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, CAST(?12 AS BLOB), ?13";
+
+const statements = {
+  begin: "BEGIN IMMEDIATE",
+  commit: "COMMIT",
+  rollback: "ROLLBACK",
+  insert: `INSERT INTO item (key, ${itemColumns}) VALUES (${key}, ${insertedItem})`,
+  remove: `DELETE FROM item WHERE key = ${key}`,
+  removeRun: `DELETE FROM item WHERE key BETWEEN ${key} AND ${keyOf("?1", "?3")}`,
+  schedule: `INSERT INTO scheduled (key, ${itemColumns}, due_at, retried, wake_at) VALUES (${key}, ${insertedItem}, ?14, ?15, ?16)`,
+  unschedule: `DELETE FROM scheduled WHERE key = ${key}`,
+  lease: `INSERT OR REPLACE INTO lease (key, last_seq, lease_deadline, leased_at, check_sum) VALUES (${key}, ?3, ?4, ?5, ?6)`,
+  unlease: `DELETE FROM lease WHERE key = ${key}`,
+  tally: "INSERT OR REPLACE INTO tally VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  send: `INSERT INTO outbound (key, ${itemColumns}, outbound_seq, target_shard, target_slot) VALUES (${key}, ${insertedItem}, ?14, ?15, ?16)`,
+  unsend: "DELETE FROM outbound WHERE outbound_seq = ?1",
+  receive: "INSERT OR REPLACE INTO inbound VALUES (?1, ?2)",
+  catalogPut: "INSERT OR REPLACE INTO queue VALUES (?1, ?2, ?3)",
+  catalogRemove: "DELETE FROM queue WHERE queue_id = ?1",
+  turn: `INSERT OR REPLACE INTO turn VALUES (?1 % ${turnRing}, ?1, ?2, ?3, ?4)`,
+
+  items: `SELECT ${placeAndItem} FROM item WHERE ${range} ORDER BY key LIMIT ?4`,
+  seqs: `SELECT key & 0x1fffffffffff, created_at FROM item WHERE ${range} ORDER BY key LIMIT ?4`,
+  present: `SELECT 1 FROM item WHERE key = ${key}`,
+  presentSource: `SELECT 1 FROM item WHERE source_id = ?2 AND key >> 45 = ?1 UNION ALL SELECT 1 FROM scheduled WHERE source_id = ?2 AND key >> 45 = ?1`,
+  scheduled: `SELECT ${placeAndItem}, due_at, retried FROM scheduled WHERE ${range} ORDER BY key LIMIT ?4`,
+  waking: `SELECT ${placeAndItem}, due_at, retried, wake_at, key FROM scheduled WHERE wake_at <= ?1 AND (wake_at, key) > (?2, ${keyOf("?3", "?4")}) ORDER BY wake_at, key LIMIT ?5`,
+  nextWake: "SELECT min(wake_at) FROM scheduled",
+  early: `SELECT expire_deadline, ${place} FROM item WHERE early = 1 AND (expire_deadline, key) > (?1, ${keyOf("?2", "?3")}) ORDER BY expire_deadline, key LIMIT ?4`,
+
+  quarantineItem: `INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, check_sum), payload FROM item WHERE key = ${key}`,
+  quarantineScheduled: `INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, check_sum, due_at, retried), payload FROM scheduled WHERE key = ${key}`,
+} as const;
+
+type Statements = { readonly [name in keyof typeof statements]: Statement };
+
+/**
+ * Opens the file, or makes it. Throws `StoreError`: `locked` when another
+ * process has it, `damaged` when its log lost committed turns.
+ */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  return new SqliteStore(options);
+}
+
+class SqliteStore implements Store {
+  readonly #options: SqliteOptions;
+  readonly #database: Database;
+  readonly #statements: Statements;
+  readonly #ballastPath: string;
+  #closed = false;
+
+  constructor(options: SqliteOptions) {
+    this.#options = options;
+    this.#ballastPath = `${options.path}-ballast`;
+    refuseDamagedLog(options);
+    this.#database = connect(options);
+    try {
+      migrate(this.#database, options.newTag);
+      const prepared: Partial<Record<keyof Statements, Statement>> = {};
+      for (const [name, text] of Object.entries(statements)) {
+        prepared[name as keyof Statements] = this.#database.prepare(text);
+      }
+      this.#statements = prepared as Statements;
+      this.#fillBallast();
+    } catch (cause) {
+      this.#database.close();
+      throw storeError(cause);
+    }
+  }
+
+  async load(): Promise<Image> {
+    return this.#guard(() => {
+      const db = this.#database;
+      const rows = (text: string): unknown[][] => db.query(text).values();
+      return {
+        tag: String(rows("SELECT tag FROM identity")[0]?.[0]),
+        turns: rows("SELECT turn, at, op_last, refused FROM turn ORDER BY turn").map((row) => ({
+          turn: row[0] as number,
+          at: row[1] as number,
+          opLast: row[2] as number,
+          refused: row[3] as string,
+        })),
+        tallies: rows("SELECT * FROM tally").map(tallyOf),
+        leases: rows(
+          `SELECT ${place}, last_seq, lease_deadline, leased_at, check_sum FROM lease ORDER BY key`,
+        ).map(leaseOf),
+        outbound: rows(
+          `SELECT ${placeAndItem}, outbound_seq, target_shard, target_slot FROM outbound ORDER BY outbound_seq`,
+        ).map(outboundOf),
+        inbound: rows("SELECT source_shard, outbound_seq FROM inbound").map((row) => ({
+          sourceShard: row[0] as number,
+          outboundSeq: row[1] as number,
+        })),
+        catalog: rows("SELECT entry, check_sum FROM queue ORDER BY queue_id").map(catalogOf),
+        quarantinedCount: Number(rows("SELECT count(*) FROM quarantine")[0]?.[0]),
+      };
+    });
+  }
+
+  async items(slot: number, from: number, before: number, limit: ReadLimit): Promise<Read<Item>[]> {
+    return this.#guard(() => {
+      const items: Read<Item>[] = [];
+      read(limit, items, (count) => {
+        const start = (items.at(-1)?.seq ?? from - 1) + 1;
+        return this.#statements.items.values(slot, start, before, count).map(itemOf);
+      });
+      return items;
+    });
+  }
+
+  async seqs(slot: number, from: number, before: number, limit: number): Promise<LeasedSeq[]> {
+    return this.#guard(() =>
+      this.#statements.seqs
+        .values(slot, from, before, limit)
+        .map((row) => ({ seq: row[0] as number, createdAt: row[1] as number })),
+    );
+  }
+
+  async present(slot: number, seqs: readonly number[]): Promise<number[]> {
+    return this.#guard(() =>
+      seqs.filter((seq) => this.#statements.present.values(slot, seq).length > 0),
+    );
+  }
+
+  async presentSources(slot: number, sourceIds: readonly string[]): Promise<string[]> {
+    return this.#guard(() =>
+      sourceIds.filter((id) => this.#statements.presentSource.values(slot, id).length > 0),
+    );
+  }
+
+  async scheduled(
+    slot: number,
+    from: number,
+    before: number,
+    limit: ReadLimit,
+  ): Promise<Read<ScheduledItem>[]> {
+    return this.#guard(() => {
+      const items: Read<ScheduledItem>[] = [];
+      read(limit, items, (count) => {
+        const start = (items.at(-1)?.seq ?? from - 1) + 1;
+        return this.#statements.scheduled.values(slot, start, before, count).map(scheduledOf);
+      });
+      return items;
+    });
+  }
+
+  async waking(now: number, limit: ReadLimit): Promise<Read<ScheduledItem>[]> {
+    return this.#guard(() => {
+      const items: Read<ScheduledItem>[] = [];
+      let after: [number, number, number] = [-1, 0, 0];
+      read(limit, items, (count) => {
+        const rows = this.#statements.waking.values(now, ...after, count);
+        const last = rows.at(-1);
+        if (last !== undefined) after = [last[15] as number, last[0] as number, last[1] as number];
+        return rows.map(scheduledOf);
+      });
+      return items;
+    });
+  }
+
+  async nextWake(): Promise<number | null> {
+    return this.#guard(() => this.#statements.nextWake.values()[0]?.[0] as number | null);
+  }
+
+  async early(after: EarlyRef, limit: number): Promise<EarlyRef[]> {
+    return this.#guard(() =>
+      this.#statements.early
+        .values(after.expireDeadline, after.slot, after.seq, limit)
+        .map((row) => ({
+          expireDeadline: row[0] as number,
+          slot: row[1] as number,
+          seq: row[2] as number,
+        })),
+    );
+  }
+
+  async commit(changes: Changes): Promise<void> {
+    const run = this.#statements;
+    try {
+      run.begin.run();
+      this.#write(changes);
+      run.commit.run();
+    } catch (cause) {
+      // SQLite has rolled back by itself after most failures, and then this one fails too.
+      if (this.#database.inTransaction) {
+        try {
+          run.rollback.run();
+        } catch {
+          throw new StoreError("failed", "the store could neither commit nor roll back", cause);
+        }
+      }
+      const fault = storeError(cause);
+      if (fault.fault === "full") rmSync(this.#ballastPath, { force: true });
+      throw fault;
+    }
+  }
+
+  #write(changes: Changes): void {
+    const run = this.#statements;
+    for (const { slot, seqs } of changes.quarantine) {
+      for (const seq of seqs) {
+        run.quarantineItem.run(slot, seq);
+        run.quarantineScheduled.run(slot, seq);
+        run.remove.run(slot, seq);
+        run.unschedule.run(slot, seq);
+      }
+    }
+    for (const removed of changes.remove) this.#remove(removed);
+    for (const { slot, seqs } of changes.unschedule) {
+      for (const seq of seqs) run.unschedule.run(slot, seq);
+    }
+    for (const item of changes.insert) run.insert.run(...itemValues(item));
+    for (const item of changes.schedule) {
+      const wakeAt = Math.min(item.dueAt, item.expireDeadline);
+      run.schedule.run(...scheduledValues(item), item.dueAt, item.retried ? 1 : 0, wakeAt);
+    }
+    for (const lease of changes.unlease) run.unlease.run(lease.slot, lease.first);
+    for (const lease of changes.lease) run.lease.run(...leaseValues(lease));
+    for (const tally of changes.tally) run.tally.run(...tallyValues(tally));
+    for (const item of changes.send) {
+      run.send.run(...outboundValues(item), item.outboundSeq, item.targetShard, item.targetSlot);
+    }
+    for (const outboundSeq of changes.unsend) run.unsend.run(outboundSeq);
+    for (const inbound of changes.receive) run.receive.run(inbound.sourceShard, inbound.outboundSeq);
+    for (const entry of changes.catalogPut) run.catalogPut.run(...catalogValues(entry));
+    for (const queueId of changes.catalogRemove) run.catalogRemove.run(queueId);
+    const { turn, at, opLast, refused } = changes.turn;
+    run.turn.run(turn, at, opLast, refused);
+  }
+
+  /** Neighbouring numbers go as one range: a completed batch usually is one. */
+  #remove({ slot, seqs }: SlotSeqs): void {
+    let start = 0;
+    for (let index = 1; index <= seqs.length; index += 1) {
+      const first = seqs[start] as number;
+      const last = seqs[index - 1] as number;
+      if (index < seqs.length && seqs[index] === last + 1) continue;
+      if (first === last) this.#statements.remove.run(slot, first);
+      else this.#statements.removeRun.run(slot, first, last);
+      start = index;
+    }
+  }
+
+  async tidy(): Promise<boolean> {
+    return this.#guard(() => {
+      if (this.#freePages() > vacuumPages) {
+        this.#database.query(`PRAGMA incremental_vacuum(${vacuumPages})`).values();
+        return true;
+      }
+      this.#fillBallast();
+      if (this.size().logBytes > logBytesIdle) {
+        this.#database.query("PRAGMA wal_checkpoint(TRUNCATE)").values();
+      }
+      return false;
+    });
+  }
+
+  #freePages(): number {
+    return Number(this.#database.query("PRAGMA freelist_count").values()[0]?.[0]);
+  }
+
+  /** Written, not merely reserved, so that the bytes are there to be freed on a full disk. */
+  #fillBallast(): void {
+    const bytes = this.#options.ballastBytes;
+    if (bytes === 0 || existsSync(this.#ballastPath)) return;
+    const file = openSync(this.#ballastPath, "w");
+    try {
+      writeSync(file, new Uint8Array(bytes));
+      fsyncSync(file);
+    } catch {
+      rmSync(this.#ballastPath, { force: true });
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  size(): StoreSize {
+    const bytes = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    return {
+      logBytes: bytes(`${this.#options.path}-wal`),
+      fileBytes: bytes(this.#options.path),
+      full: this.#options.ballastBytes > 0 && !existsSync(this.#ballastPath),
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const statement of Object.values(this.#statements)) statement.finalize();
+    this.#database.close();
+  }
+
+  #guard<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (cause) {
+      throw storeError(cause);
+    }
+  }
+}
+
+/** Reads in growing pieces, because payloads may be anything from nothing to megabytes. */
+function read<T extends Item>(limit: ReadLimit, into: T[], more: (count: number) => T[]): void {
+  let bytes = 0;
+  let ask = Math.min(limit.items, firstRead);
+  while (ask > 0) {
+    const items = more(ask);
+    for (const item of items) {
+      into.push(item);
+      bytes += item.payload.length;
+      if (bytes >= limit.payloadBytes) return;
+    }
+    if (items.length < ask) return;
+    const mean = Math.max(1, bytes / into.length);
+    const fitting = Math.ceil((limit.payloadBytes - bytes) / mean);
+    ask = Math.min(limit.items - into.length, Math.max(1, fitting));
+  }
+}
+
+function connect(options: SqliteOptions): Database {
+  let database: Database | undefined;
+  try {
+    database = new Database(options.path, { create: true, readwrite: true, strict: true });
+    configure(database, options);
+    return database;
+  } catch (cause) {
+    database?.close();
+    throw storeError(cause, "unusable");
+  }
+}
+
+/**
+ * Sets what durability and exclusivity rest on, and reads each setting back: a
+ * build of SQLite that ignores one must not go unnoticed. The order counts:
+ * `auto_vacuum` before the first table, the lock before the log.
+ */
+function configure(database: Database, { durability, pagesMax }: SqliteOptions): void {
+  const synchronous = durability === "full" ? 2 : 1;
+  const settings: [pragma: string, value: string | number, reads: string | number][] = [
+    ["locking_mode", "EXCLUSIVE", "exclusive"],
+    ["auto_vacuum", "INCREMENTAL", 2],
+    ["journal_mode", "WAL", "wal"],
+    ["synchronous", synchronous, synchronous],
+    ["fullfsync", 1, 1],
+    ["checkpoint_fullfsync", 1, 1],
+    ["busy_timeout", 0, 0],
+    ["cell_size_check", 1, 1],
+    ["trusted_schema", 0, 0],
+    ["foreign_keys", 0, 0],
+    ["temp_store", "MEMORY", 2],
+    ["journal_size_limit", 67_108_864, 67_108_864],
+    ["cache_size", -65_536, -65_536],
+  ];
+  for (const [pragma, value, expected] of settings) {
+    database.query(`PRAGMA ${pragma} = ${value}`).values();
+    const got = database.query(`PRAGMA ${pragma}`).values()[0]?.[0];
+    if (got !== expected) {
+      throw new StoreError("unusable", `SQLite refused a setting; ${pragma} is ${got}, expected ${expected}`);
+    }
+  }
+  if (pagesMax !== undefined) database.query(`PRAGMA max_page_count = ${pagesMax}`).values();
+  refuseOldSqlite(database);
+}
+
+/** Before 3.51.3 two connections could corrupt a log that is being reset. */
+function refuseOldSqlite(database: Database): void {
+  const version = String(database.query("SELECT sqlite_version()").values()[0]?.[0]);
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
+  const rank = major * 1_000_000 + minor * 1_000 + patch;
+  if (rank < 3_051_003) {
+    throw new StoreError("unusable", `SQLite is too old; expected 3.51.3 or later, got ${version}`);
+  }
+}
+
+/**
+ * SQLite takes a damaged log for the end of the log and forgets what follows;
+ * its own integrity check finds nothing wrong afterwards.
+ */
+function refuseDamagedLog({ path, acceptLogLoss }: SqliteOptions): void {
+  const log = `${path}-wal`;
+  if (acceptLogLoss || !existsSync(log)) return;
+  const scan = scanWal(log);
+  if (scan.verdict !== "damaged") return;
+  throw new StoreError(
+    "damaged",
+    "the write-ahead log is damaged and committed turns would be lost; restore a backup, or start once with --accept-wal-loss",
+  );
+}
+
+function storeError(cause: unknown, otherwise: "failed" | "unusable" = "failed"): StoreError {
+  if (cause instanceof StoreError) return cause;
+  const code = String((cause as { code?: unknown } | null)?.code ?? "");
+  if (code.startsWith("SQLITE_FULL")) {
+    return new StoreError("full", "there is no space left for the store", cause);
+  }
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
+    return new StoreError("locked", "the data directory is in use by another server", cause);
+  }
+  if (code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB")) {
+    return new StoreError("damaged", "the store's file is damaged", cause);
+  }
+  return new StoreError(otherwise, "the store failed", cause);
+}

@@ -1,0 +1,274 @@
+// Tells a torn end of SQLite's write-ahead log from damage within it. SQLite
+// cannot: at the first frame whose checksum does not match it takes the log for
+// ended, and silently forgets every commit behind it. To be run before SQLite
+// opens the file.
+//
+// With `synchronous=FULL` a commit is written only after the one before it was
+// synced, so a crash can spoil no commit but the last. A whole commit that
+// follows on another one behind the break was therefore written after synced
+// bytes that have changed since. Under `NORMAL` that holds for a killed
+// process, but not for a power cut.
+//
+//   header 32 | frame | frame | frame ...      frame = header 24 | page
+//
+// A frame's checksum continues that of the frame before it, so the whole log is
+// one chain that starts at the header. After a checkpoint SQLite starts over at
+// the front with new salts and leaves the old frames behind the new ones.
+// Format: https://sqlite.org/fileformat2.html#walformat
+
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+
+export interface WalScan {
+  /**
+   * `clean`: every commit that was begun is whole. `torn`: the last one is not,
+   * as after a crash. `damaged`: commits that were synced cannot be read.
+   */
+  readonly verdict: "clean" | "torn" | "damaged";
+  /** Frames that SQLite will recover: those up to the last whole commit. */
+  readonly frames: number;
+  /** Commits among them. */
+  readonly commits: number;
+  /** Where the first frame starts that does not continue the log; `null` when clean. */
+  readonly brokenAtByte: number | null;
+}
+
+/** Fills `into` with the bytes at `at`. */
+type ReadAt = (into: Uint8Array<ArrayBuffer>, at: number) => void;
+
+const headerBytes = 32;
+const frameHeaderBytes = 24;
+const magicLittleEndian = 0x377f_0682;
+const magicBigEndian = 0x377f_0683;
+const version = 3_007_000;
+const hostIsLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+/** Read at a time: a log may be longer than what should sit in memory. */
+const chunkBytes = 1024 * 1024;
+
+/** Scans the log at `path`; an absent or empty file is a clean log. */
+export function scanWal(path: string): WalScan {
+  const file = openSync(path, "r");
+  try {
+    return scan(fstatSync(file).size, (into, at) => {
+      for (let done = 0; done < into.length; ) {
+        const count = readSync(file, into, done, into.length - done, at + done);
+        if (count === 0) throw new Error(`the log became shorter while it was read; ${path}`);
+        done += count;
+      }
+    });
+  } finally {
+    closeSync(file);
+  }
+}
+
+export function scanWalBytes(bytes: Uint8Array): WalScan {
+  return scan(bytes.length, (into, at) => into.set(bytes.subarray(at, at + into.length)));
+}
+
+function scan(byteCount: number, readAt: ReadAt): WalScan {
+  if (byteCount === 0) return { verdict: "clean", frames: 0, commits: 0, brokenAtByte: null };
+  const start = new Uint8Array(new ArrayBuffer(headerBytes));
+  if (byteCount < headerBytes) return { verdict: "torn", frames: 0, commits: 0, brokenAtByte: 0 };
+  readAt(start, 0);
+  const header = readHeader(start);
+  return header === null
+    ? scanWithoutHeader(start, byteCount, readAt)
+    : new WalScanner(header).scan(byteCount, readAt);
+}
+
+interface WalHeader {
+  readonly littleEndian: boolean;
+  readonly pageBytes: number;
+  readonly salt1: number;
+  readonly salt2: number;
+  readonly sum: Sum;
+}
+
+/** The two halves of a checksum, as signed 32-bit integers: the engine's fastest numbers. */
+interface Sum {
+  a: number;
+  b: number;
+}
+
+/** `null` when its own checksum does not match, in which case SQLite takes the log for empty. */
+function readHeader(bytes: Uint8Array<ArrayBuffer>): WalHeader | null {
+  const view = new DataView(bytes.buffer);
+  const magic = view.getUint32(0);
+  const littleEndian = magic === magicLittleEndian;
+  if (!littleEndian && magic !== magicBigEndian) return null;
+  const sum: Sum = { a: 0, b: 0 };
+  addWords(sum, checksumWords(bytes.buffer, littleEndian), 0, 6);
+  if (sum.a !== view.getInt32(24) || sum.b !== view.getInt32(28)) return null;
+  const pageBytes = view.getUint32(8);
+  if (view.getUint32(4) !== version || !isPageSize(pageBytes)) return null;
+  return { littleEndian, pageBytes, salt1: view.getInt32(16), salt2: view.getInt32(20), sum };
+}
+
+function isPageSize(bytes: number): boolean {
+  return bytes >= 512 && bytes <= 65_536 && (bytes & (bytes - 1)) === 0;
+}
+
+/** The buffer as the words that checksums are made of, in the order of bytes the log was made with. */
+function checksumWords(buffer: ArrayBuffer, littleEndian: boolean): Int32Array {
+  if (littleEndian === hostIsLittleEndian) return new Int32Array(buffer);
+  const swapped = Buffer.from(buffer.slice(0)).swap32();
+  return new Int32Array(swapped.buffer, swapped.byteOffset, swapped.length / 4);
+}
+
+function addWords(sum: Sum, words: Int32Array, from: number, to: number): void {
+  let { a, b } = sum;
+  for (let at = from; at < to; at += 2) {
+    a = (a + (words[at] as number) + b) | 0;
+    b = (b + (words[at + 1] as number) + a) | 0;
+  }
+  sum.a = a;
+  sum.b = b;
+}
+
+/** Goes through the frames once: first along the unbroken chain, then for evidence behind the break. */
+class WalScanner {
+  readonly #header: WalHeader;
+  /** The checksum of the chain so far; behind the break, the one stored in the frame before. */
+  readonly #sum: Sum;
+  /** What the broken frame's checksum should have been, in case only the stored one has changed. */
+  #sumAtBreak: Sum | null = null;
+  #frames = 0;
+  #commits = 0;
+  #chained = 0;
+  #brokenAt: number | null = null;
+  #torn = false;
+  #damaged = false;
+  /** Behind the break: a commit mark was seen, and every frame since continues the one before it. */
+  #followsCommit = false;
+
+  constructor(header: WalHeader) {
+    this.#header = header;
+    this.#sum = { ...header.sum };
+  }
+
+  scan(byteCount: number, readAt: ReadAt): WalScan {
+    const frameBytes = frameHeaderBytes + this.#header.pageBytes;
+    const frameCount = Math.floor((byteCount - headerBytes) / frameBytes);
+    const framesPerChunk = Math.max(1, Math.floor(chunkBytes / frameBytes));
+    const chunk = new ArrayBuffer(Math.min(framesPerChunk, frameCount) * frameBytes);
+    for (let first = 0; first < frameCount && !this.#damaged; first += framesPerChunk) {
+      const count = Math.min(framesPerChunk, frameCount - first);
+      const at = headerBytes + first * frameBytes;
+      readAt(new Uint8Array(chunk, 0, count * frameBytes), at);
+      this.#readChunk(chunk, count, at);
+    }
+    const end = headerBytes + frameCount * frameBytes;
+    if (this.#brokenAt === null && byteCount > end) {
+      this.#brokenAt = end;
+      this.#torn = true;
+    }
+    return this.#result(end);
+  }
+
+  #result(end: number): WalScan {
+    const unfinished = this.#chained > this.#frames;
+    const verdict = this.#damaged ? "damaged" : this.#torn || unfinished ? "torn" : "clean";
+    return {
+      verdict,
+      frames: this.#frames,
+      commits: this.#commits,
+      brokenAtByte: verdict === "clean" ? null : (this.#brokenAt ?? end),
+    };
+  }
+
+  #readChunk(chunk: ArrayBuffer, count: number, at: number): void {
+    const frameBytes = frameHeaderBytes + this.#header.pageBytes;
+    const fields = new DataView(chunk);
+    const words = checksumWords(chunk, this.#header.littleEndian);
+    for (let frame = 0; frame < count && !this.#damaged; frame++) {
+      const offset = frame * frameBytes;
+      const isCommit = fields.getUint32(offset + 4) !== 0;
+      const salt1 = fields.getInt32(offset + 8) === this.#header.salt1;
+      const salt2 = fields.getInt32(offset + 12) === this.#header.salt2;
+      if (this.#brokenAt === null) {
+        const whole = this.#continues(fields, words, offset, this.#sum) && salt1 && salt2;
+        if (whole) this.#take(isCommit);
+        else this.#breakAt(at + offset, { isCommit, current: salt1 || salt2 });
+      } else if (salt1 || salt2) {
+        // One salt is enough: frames of an earlier generation share neither.
+        this.#look(fields, words, offset, isCommit);
+      } else {
+        this.#followsCommit = false;
+      }
+      if (this.#brokenAt !== null) {
+        this.#sum.a = fields.getInt32(offset + 16);
+        this.#sum.b = fields.getInt32(offset + 20);
+      }
+    }
+  }
+
+  /** Whether the frame's checksum continues `sum`; leaves in `sum` what it should be. */
+  #continues(fields: DataView, words: Int32Array, offset: number, sum: Sum): boolean {
+    const word = offset / 4;
+    const pageWord = word + frameHeaderBytes / 4;
+    addWords(sum, words, word, word + 2);
+    addWords(sum, words, pageWord, pageWord + this.#header.pageBytes / 4);
+    return sum.a === fields.getInt32(offset + 16) && sum.b === fields.getInt32(offset + 20);
+  }
+
+  #take(isCommit: boolean): void {
+    this.#chained++;
+    if (!isCommit) return;
+    this.#frames = this.#chained;
+    this.#commits++;
+  }
+
+  #breakAt(at: number, frame: { isCommit: boolean; current: boolean }): void {
+    this.#brokenAt = at;
+    this.#torn = frame.current;
+    this.#followsCommit = frame.current && frame.isCommit;
+    this.#sumAtBreak = { ...this.#sum };
+  }
+
+  /**
+   * Counting commit marks would not do: after two crashes in one generation the
+   * rest of the first torn commit may lie behind the second one, with its mark.
+   * But it does not continue that one's checksum.
+   */
+  #look(fields: DataView, words: Int32Array, offset: number, isCommit: boolean): void {
+    this.#torn = true;
+    const computed = this.#sumAtBreak;
+    this.#sumAtBreak = null;
+    const linked =
+      this.#continues(fields, words, offset, this.#sum) ||
+      (computed !== null && this.#continues(fields, words, offset, computed));
+    this.#damaged = linked && isCommit && this.#followsCommit;
+    this.#followsCommit = (linked && this.#followsCommit) || isCommit;
+  }
+}
+
+/**
+ * The header is synced before the first frame is written, so a chain of frames
+ * behind a header that cannot be read holds commits that are lost. Whatever of
+ * the header has changed, one of these guesses finds the chain.
+ */
+function scanWithoutHeader(
+  start: Uint8Array<ArrayBuffer>,
+  byteCount: number,
+  readAt: ReadAt,
+): WalScan {
+  const broken = { frames: 0, commits: 0, brokenAtByte: 0 };
+  const fields = new DataView(start.buffer);
+  const stored: Sum = { a: fields.getInt32(24), b: fields.getInt32(28) };
+  const frame = new Uint8Array(new ArrayBuffer(frameHeaderBytes));
+  if (byteCount < headerBytes + frameHeaderBytes) return { verdict: "torn", ...broken };
+  readAt(frame, headerBytes);
+  const frameFields = new DataView(frame.buffer);
+  const salts = { salt1: frameFields.getInt32(8), salt2: frameFields.getInt32(12) };
+  for (const littleEndian of [true, false]) {
+    const computed: Sum = { a: 0, b: 0 };
+    addWords(computed, checksumWords(start.buffer, littleEndian), 0, 6);
+    for (const sum of [stored, computed]) {
+      for (let pageBytes = 512; pageBytes <= 65_536; pageBytes *= 2) {
+        const scanner = new WalScanner({ littleEndian, pageBytes, ...salts, sum });
+        const { verdict, commits } = scanner.scan(byteCount, readAt);
+        if (verdict === "damaged" || commits > 0) return { verdict: "damaged", ...broken };
+      }
+    }
+  }
+  return { verdict: "torn", ...broken };
+}
