@@ -125,7 +125,12 @@ export interface Store {
   /** Which of these source ids an item of the slot has, scheduled ones included. */
   presentSources(slot: number, sourceIds: readonly string[]): Promise<string[]>;
   /** Scheduled items of a slot from `from` to before `before`, in order of `seq`. */
-  scheduled(slot: number, from: number, before: number, limit: ReadLimit): Promise<Read<ScheduledItem>[]>;
+  scheduled(
+    slot: number,
+    from: number,
+    before: number,
+    limit: ReadLimit,
+  ): Promise<Read<ScheduledItem>[]>;
   /** Scheduled items of all slots whose `wakeAt` is at most `now`: earliest first, ties in order of `seq`. */
   waking(now: number, limit: ReadLimit): Promise<Read<ScheduledItem>[]>;
   /** The earliest `wakeAt` of all, or `null`. */

@@ -147,7 +147,14 @@ export type LeaseValues = [number, number, number, number, number, number];
 
 export function leaseValues(lease: Lease): LeaseValues {
   const { slot, first, last, leaseDeadline, leasedAt } = lease;
-  return [slot, first, last, leaseDeadline, leasedAt, sumOf(slot, first, last, leaseDeadline, leasedAt)];
+  return [
+    slot,
+    first,
+    last,
+    leaseDeadline,
+    leasedAt,
+    sumOf(slot, first, last, leaseDeadline, leasedAt),
+  ];
 }
 
 export function leaseOf(row: Row): Lease {

@@ -1,6 +1,6 @@
 -- One file holds one shard: all items of all its partitions.
 --
--- An item's key is (slot << 45) | seq: the slot is the partition's number in
+-- An item's key is (slot << 45) + seq: the slot is the partition's number in
 -- the shard, seq the item's place in it. So the items of a partition are one
 -- contiguous range of the table, in queue order, and leasing or completing the
 -- head of a queue touches neighbouring rows.

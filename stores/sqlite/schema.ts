@@ -20,7 +20,8 @@ const migrations: readonly Migration[] = [
 
 /** Throws `unusable` for a file of another program, or of a later version. */
 export function migrate(database: Database, newTag: () => string): void {
-  const pragma = (name: string): number => Number(database.query(`PRAGMA ${name}`).values()[0]?.[0]);
+  const pragma = (name: string): number =>
+    Number(database.query(`PRAGMA ${name}`).values()[0]?.[0]);
   const tables = Number(database.query("SELECT count(*) FROM sqlite_schema").values()[0]?.[0]);
   if (tables > 0 && pragma("application_id") !== applicationId) {
     throw new StoreError("unusable", "the file is not a store of this program");

@@ -60,8 +60,9 @@ const logBytesIdle = 1024 * 1024;
 /** The first rows of a read; more follow only if the payload bound allows. */
 const firstRead = 64;
 
-const key = "((?1 << 45) | ?2)";
-const keyOf = (slot: string, seq: string): string => `((${slot} << 45) | ${seq})`;
+// Added, not joined by OR: a bound may be one past the last seq.
+const keyOf = (slot: string, seq: string): string => `((${slot} << 45) + ${seq})`;
+const key = keyOf("?1", "?2");
 const range = `key >= ${key} AND key < ${keyOf("?1", "?3")}`;
 const place = "key >> 45, key & 0x1fffffffffff";
 const placeAndItem = `${place}, ${itemColumns}`;
@@ -288,7 +289,8 @@ class SqliteStore implements Store {
       run.send.run(...outboundValues(item), item.outboundSeq, item.targetShard, item.targetSlot);
     }
     for (const outboundSeq of changes.unsend) run.unsend.run(outboundSeq);
-    for (const inbound of changes.receive) run.receive.run(inbound.sourceShard, inbound.outboundSeq);
+    for (const inbound of changes.receive)
+      run.receive.run(inbound.sourceShard, inbound.outboundSeq);
     for (const entry of changes.catalogPut) run.catalogPut.run(...catalogValues(entry));
     for (const queueId of changes.catalogRemove) run.catalogRemove.run(queueId);
     const { turn, at, opLast, refused } = changes.turn;
@@ -422,7 +424,10 @@ function configure(database: Database, { durability, pagesMax }: SqliteOptions):
     database.query(`PRAGMA ${pragma} = ${value}`).values();
     const got = database.query(`PRAGMA ${pragma}`).values()[0]?.[0];
     if (got !== expected) {
-      throw new StoreError("unusable", `SQLite refused a setting; ${pragma} is ${got}, expected ${expected}`);
+      throw new StoreError(
+        "unusable",
+        `SQLite refused a setting; ${pragma} is ${got}, expected ${expected}`,
+      );
     }
   }
   if (pagesMax !== undefined) database.query(`PRAGMA max_page_count = ${pagesMax}`).values();
@@ -440,12 +445,13 @@ function refuseOldSqlite(database: Database): void {
 }
 
 /**
- * SQLite takes a damaged log for the end of the log and forgets what follows;
+ * SQLite takes a damaged place in the log for its end and forgets what follows;
  * its own integrity check finds nothing wrong afterwards.
  */
-function refuseDamagedLog({ path, acceptLogLoss }: SqliteOptions): void {
+function refuseDamagedLog({ path, durability, acceptLogLoss }: SqliteOptions): void {
   const log = `${path}-wal`;
-  if (acceptLogLoss || !existsSync(log)) return;
+  // Without a sync per commit a power cut alone may leave such a log, and that was accepted.
+  if (acceptLogLoss || durability !== "full" || !existsSync(log)) return;
   const scan = scanWal(log);
   if (scan.verdict !== "damaged") return;
   throw new StoreError(
