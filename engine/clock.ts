@@ -6,8 +6,10 @@ export interface Timer {
 }
 
 export interface Clock {
-  /** Epoch milliseconds; never less than an earlier answer. */
+  /** Epoch milliseconds; never less than an earlier answer, and it never stands still. */
   now(): number;
+  /** From here on `now()` is at least this: an instant that was written by whoever ran before. */
+  raise(instant: number): void;
   /** Milliseconds with fractions from an arbitrary start, for measuring how long something took. */
   precise(): number;
   /** Runs the callback once, when `now()` has reached the deadline; never before `at` returns. */
@@ -19,15 +21,27 @@ export interface Clock {
 /** Longer sleeps are taken in pieces: a timer beyond 2^31 ms would fire at once. */
 const sleepMsMax = 3_600_000;
 
-/** The machine's clock; when the machine's time is set back it stands still until time has caught up. */
+/**
+ * The machine's clock. While the machine's time is behind what was answered
+ * before (it was set back), time goes on from there at its usual pace: deadlines
+ * neither come early nor stop coming.
+ */
 export function systemClock(): Clock {
   let last = 0;
+  let lastPrecise = performance.now();
   const now = (): number => {
-    last = Math.max(last, Date.now());
+    const precise = performance.now();
+    const wall = Date.now();
+    last = wall >= last ? wall : last + Math.floor(precise - lastPrecise);
+    // The part of a millisecond that was not counted is left for the next call.
+    lastPrecise = wall >= last ? precise : precise - ((precise - lastPrecise) % 1);
     return last;
   };
   return {
     now,
+    raise(instant) {
+      last = Math.max(now(), instant);
+    },
     precise: () => performance.now(),
     at(deadline, run) {
       if (deadline <= now()) {

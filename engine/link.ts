@@ -93,6 +93,8 @@ export interface WorkerOptions<Config> {
   readonly module: URL;
   /** Handed to the module's `openStore`. */
   readonly config: Config;
+  /** A worker that says nothing for longer is replaced; default `limits.heartbeatSilenceMsMax`. */
+  readonly silenceMsMax?: number;
 }
 
 /** What a worker is told. */
@@ -123,12 +125,14 @@ class WorkerLink<Config> implements Link {
   #resolveGone: () => void = () => undefined;
   #down = false;
   #closing = false;
+  readonly #silenceMsMax: number;
   #heardAt: number;
   #heartbeat: Timer | null = null;
 
   constructor(shard: number, events: LinkEvents, options: WorkerOptions<Config>) {
     this.#clock = options.clock;
     this.#events = events;
+    this.#silenceMsMax = options.silenceMsMax ?? limits.heartbeatSilenceMsMax;
     this.#heardAt = options.clock.now();
     this.#gone = new Promise((resolve) => {
       this.#resolveGone = resolve;
@@ -154,9 +158,10 @@ class WorkerLink<Config> implements Link {
 
   /** A worker that is stuck is as bad as one that is gone, and only silence tells. */
   #beat(): void {
-    this.#heartbeat = this.#clock.at(this.#clock.now() + limits.heartbeatMs, () => {
+    const ms = Math.min(limits.heartbeatMs, this.#silenceMsMax / 3);
+    this.#heartbeat = this.#clock.at(this.#clock.now() + ms, () => {
       if (this.#down || this.#closing) return;
-      if (this.#clock.now() - this.#heardAt > limits.heartbeatSilenceMsMax) {
+      if (this.#clock.now() - this.#heardAt > this.#silenceMsMax) {
         this.#fail(new Error("a shard did not answer for too long"));
         return;
       }

@@ -163,10 +163,10 @@ export interface Opened {
   readonly catalog: readonly CatalogEntry[];
   readonly counts: readonly PartitionCounts[];
   readonly outbound: readonly OutboundItem[];
+  /** The instant of the last turn. */
+  readonly at: number;
   readonly opLast: number;
   /** Requests refused in the latest turns, so that lost answers can be given after all. */
   readonly refused: readonly Refusal[];
-  /** Slots where a clear was interrupted and goes on. */
-  readonly clearing: readonly number[];
   readonly quarantined: number;
 }

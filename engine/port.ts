@@ -225,6 +225,7 @@ export class ShardPort {
   #opened(opened: Opened): void {
     this.#restartMs = limits.restartMsMin;
     this.#opLast = opened.opLast;
+    this.#clock.raise(opened.at);
     this.counters.quarantined = opened.quarantined;
     const again = this.#settleLost(opened);
     const first = this.#events

@@ -62,13 +62,15 @@ export class Shard {
   /** Reads the store. Nothing happens by itself until `start`. */
   static async open(options: ShardOptions): Promise<{ shard: Shard; opened: Opened }> {
     const { memory, image } = await Memory.load(options.store, []);
+    // However the machine's clock was set since: what is written is not in the future.
+    options.clock.raise(memory.lastTurn.at);
     const opened: Opened = {
       catalog: image.catalog,
       counts: [...memory.partitions.values()].map((partition) => partition.counts()),
       outbound: image.outbound,
+      at: memory.lastTurn.at,
       opLast: memory.lastTurn.opLast,
       refused: image.turns.flatMap(({ refused }) => JSON.parse(refused) as Refusal[]),
-      clearing: [...memory.clearing].map(({ slot }) => slot),
       quarantined: image.quarantinedCount,
     };
     return { shard: new Shard(options, memory), opened };
@@ -148,11 +150,6 @@ export class Shard {
     );
   }
 
-  /** Engine time: never earlier than what is written, however the machine's clock was set. */
-  #now(): number {
-    return Math.max(this.#options.clock.now(), this.#memory.lastTurn.at);
-  }
-
   async #turn(requests: readonly NumberedRequest[]): Promise<void> {
     let turn = this.#context();
     // Before all else: an item whose partition has no settings would be taken for an orphan.
@@ -205,7 +202,7 @@ export class Shard {
       renderLeased,
       memory: this.#memory,
       draft: new Draft(),
-      now: this.#now(),
+      now: this.#options.clock.now(),
       grants: this.#grants,
       full: this.#full,
       settling: [],

@@ -1,0 +1,72 @@
+// A shard's worker that breaks in the way its configuration names, once, at the
+// commit it names: for tests of what the engine makes of it.
+
+import { existsSync, writeFileSync } from "node:fs";
+import { openStore, type StoreConfig } from "../../stores/open.ts";
+import type { Store } from "../../stores/store.ts";
+import { StoreError } from "../../stores/store.ts";
+import { renderLeased } from "../codec.ts";
+import { newTag } from "../ids.ts";
+import { systemRandom } from "../random.ts";
+import { runShardWorker } from "../shard/run-worker.ts";
+
+export type Breakage =
+  | "throw before the commit"
+  | "throw after the commit"
+  | "store fails before the commit"
+  | "store fails after the commit"
+  | "exit before the commit"
+  | "exit after the commit"
+  | "hang before the commit"
+  | "hang after the commit";
+
+export interface FragileConfig {
+  readonly store: StoreConfig;
+  readonly breakage: Breakage;
+  /** Counted over all commits of the worker, from 1. */
+  readonly atCommit: number;
+  /** A file that is written at the breakage, so that the next worker does not break again. */
+  readonly brokenOnce: string;
+}
+
+function breakDown(breakage: Breakage, mark: string): void {
+  writeFileSync(mark, "");
+  if (breakage.startsWith("store")) throw new StoreError("failed", "made to fail");
+  if (breakage.startsWith("exit")) process.exit(7);
+  if (breakage.startsWith("hang")) for (;;);
+  // Outside of the shard, where nothing catches it.
+  queueMicrotask(() => {
+    throw new Error("made to throw");
+  });
+}
+
+function fragile(store: Store, { breakage, atCommit, brokenOnce }: FragileConfig): Store {
+  let commits = 0;
+  return new Proxy(store, {
+    get(target, name: keyof Store) {
+      if (name !== "commit") {
+        const value = target[name];
+        return typeof value === "function" ? value.bind(target) : value;
+      }
+      return async (changes: Parameters<Store["commit"]>[0]) => {
+        commits += 1;
+        const now = commits === atCommit && !existsSync(brokenOnce);
+        if (now && breakage.endsWith("before the commit")) {
+          breakDown(breakage, brokenOnce);
+          await new Promise(() => undefined);
+        }
+        await target.commit(changes);
+        if (now) {
+          breakDown(breakage, brokenOnce);
+          await new Promise(() => undefined);
+        }
+      };
+    },
+  });
+}
+
+runShardWorker<FragileConfig>({
+  openStore: async (config, shard) =>
+    fragile(await openStore(config.store, shard, () => newTag(systemRandom)), config),
+  renderLeased,
+});
