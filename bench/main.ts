@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Connection } from "./http-client.ts";
+import { startServer } from "./server-process.ts";
 
 interface Work {
   readonly itemsPerCall: number;
@@ -22,36 +23,10 @@ const works: readonly Work[] = [
 const payload = "x".repeat(100);
 const rounds = 3;
 
-interface Server {
-  readonly port: number;
-  stop(): Promise<void>;
-}
-
-async function start(directory: string): Promise<Server> {
-  const child = Bun.spawn(
-    ["bun", join(import.meta.dir, "../server/main.ts"), "--port", "0", "--data", directory, "--log-level", "error"],
-    { stdout: "pipe", stderr: "inherit" },
-  );
-  const reader = child.stdout.getReader();
-  let text = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error(`the server did not start; it said: ${text}`);
-    text += new TextDecoder().decode(value);
-    const port = /127\.0\.0\.1:(\d+)/.exec(text)?.[1];
-    if (port === undefined) continue;
-    reader.releaseLock();
-    return {
-      port: Number(port),
-      stop: async () => {
-        child.kill("SIGTERM");
-        await child.exited;
-      },
-    };
-  }
-}
-
-async function each(connections: readonly Connection[], work: (one: Connection, index: number) => Promise<void>): Promise<number> {
+async function each(
+  connections: readonly Connection[],
+  work: (one: Connection, index: number) => Promise<void>,
+): Promise<number> {
   const begin = performance.now();
   await Promise.all(connections.map(work));
   return (performance.now() - begin) / 1_000;
@@ -64,8 +39,14 @@ async function post(connection: Connection, path: string, body: unknown): Promis
 }
 
 /** Items per second of each phase. Every item must have been delivered exactly once. */
-async function measure(port: number, queue: string, work: Work): Promise<{ produce: number; consume: number }> {
-  const connections = await Promise.all(Array.from({ length: work.connections }, () => Connection.open(port)));
+async function measure(
+  port: number,
+  queue: string,
+  work: Work,
+): Promise<{ produce: number; consume: number }> {
+  const connections = await Promise.all(
+    Array.from({ length: work.connections }, () => Connection.open(port)),
+  );
   const [first] = connections;
   if (first === undefined) throw new Error("a measurement needs a connection");
   await post(first, "/v1/queues.create", {
@@ -96,15 +77,24 @@ async function measure(port: number, queue: string, work: Work): Promise<{ produ
     while (got < work.items) {
       const reply = await connection.post("/v1/queue.lease", lease);
       if (reply.status === 454) continue;
-      const ids = [...reply.body.matchAll(/"id":"([0-9A-Za-z]{27})"/g)].map((match) => match[1] ?? "");
+      const ids = [...reply.body.matchAll(/"id":"([0-9A-Za-z]{27})"/g)].map(
+        (match) => match[1] ?? "",
+      );
       const partition = Number(/"partition":(\d+)/.exec(reply.body)?.[1]);
       got += ids.length;
       for (const id of ids) seen.add(id);
-      await post(connection, "/v1/queue.complete", { queue_name: queue, partition, request_timeout: "1m", ids });
+      await post(connection, "/v1/queue.complete", {
+        queue_name: queue,
+        partition,
+        request_timeout: "1m",
+        ids,
+      });
     }
   });
   if (seen.size !== work.items || got !== work.items) {
-    throw new Error(`delivered ${got} items, ${seen.size} of them different; expected ${work.items}`);
+    throw new Error(
+      `delivered ${got} items, ${seen.size} of them different; expected ${work.items}`,
+    );
   }
   for (const connection of connections) connection.close();
   return { produce: work.items / produceSeconds, consume: work.items / consumeSeconds };
@@ -116,8 +106,12 @@ function bareSqlite(directory: string, { itemsPerCall, items }: Work): number {
   for (const pragma of ["locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=FULL"]) {
     database.query(`PRAGMA ${pragma}`).values();
   }
-  database.run("CREATE TABLE IF NOT EXISTS item (key INTEGER PRIMARY KEY, created_at INTEGER NOT NULL, expire_deadline INTEGER NOT NULL, payload BLOB NOT NULL) STRICT");
-  const insert = database.prepare("INSERT INTO item (created_at, expire_deadline, payload) VALUES (?1, ?2, CAST(?3 AS BLOB))");
+  database.run(
+    "CREATE TABLE IF NOT EXISTS item (key INTEGER PRIMARY KEY, created_at INTEGER NOT NULL, expire_deadline INTEGER NOT NULL, payload BLOB NOT NULL) STRICT",
+  );
+  const insert = database.prepare(
+    "INSERT INTO item (created_at, expire_deadline, payload) VALUES (?1, ?2, CAST(?3 AS BLOB))",
+  );
   const count = Math.min(items, 20_000 * itemsPerCall);
   const begin = performance.now();
   for (let done = 0; done < count; done += itemsPerCall) {
@@ -135,10 +129,14 @@ function median(values: readonly number[]): number {
 }
 
 const directory = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
-const server = await start(join(directory, "data"));
+const server = await startServer({ data: join(directory, "data") });
 try {
-  console.log(`median of ${rounds} rounds; 100-byte items, SQLite, durability full, one partition, items/s\n`);
-  console.log("| items a call | connections | produce | lease + complete | bare SQLite loop, a commit a call |");
+  console.log(
+    `median of ${rounds} rounds; 100-byte items, SQLite, durability full, one partition, items/s\n`,
+  );
+  console.log(
+    "| items a call | connections | produce | lease + complete | bare SQLite loop, a commit a call |",
+  );
   console.log("|---:|---:|---:|---:|---:|");
   for (const work of works) {
     const produce: number[] = [];
@@ -150,7 +148,11 @@ try {
       consume.push(measured.consume);
       bare.push(bareSqlite(directory, work));
     }
-    const cells = [work.itemsPerCall, work.connections, ...[produce, consume, bare].map(median).map(Math.round)];
+    const cells = [
+      work.itemsPerCall,
+      work.connections,
+      ...[produce, consume, bare].map(median).map(Math.round),
+    ];
     console.log(`| ${cells.map((cell) => cell.toLocaleString("en")).join(" | ")} |`);
   }
 } finally {

@@ -1,0 +1,81 @@
+// A server in a process of its own, on a free port: for benchmarks and for tests
+// of what only a process can show.
+
+import { join } from "node:path";
+
+export interface ServerProcess {
+  readonly port: number;
+  readonly pid: number;
+  /** What it has printed on standard error so far. */
+  log(): string;
+  /** Sends the signal and waits for the end; the exit code, or 128 + the signal's number. */
+  stop(signal?: NodeJS.Signals): Promise<number>;
+  readonly exited: Promise<number>;
+  /** Resident memory, in bytes. */
+  memoryBytes(): Promise<number>;
+}
+
+export interface ServerOptions {
+  readonly data: string;
+  readonly port?: number;
+  readonly flags?: readonly string[];
+}
+
+const main = join(import.meta.dir, "../server/main.ts");
+
+/** Runs the server to its end, for starts that are meant to fail. */
+export async function runServer(
+  flags: readonly string[],
+): Promise<{ code: number; output: string }> {
+  const child = Bun.spawn([process.execPath, main, ...flags], { stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, output: stdout + stderr };
+}
+
+/** Resolves once the server says where it listens. */
+export async function startServer({
+  data,
+  port = 0,
+  flags = [],
+}: ServerOptions): Promise<ServerProcess> {
+  const child = Bun.spawn(
+    [process.execPath, main, "--port", String(port), "--data", data, ...flags],
+    { stdout: "pipe", stderr: "pipe" },
+  );
+  const said = { stdout: "", stderr: "" };
+  const listen = async (name: "stdout" | "stderr", heard: () => void): Promise<void> => {
+    const decoder = new TextDecoder();
+    for await (const bytes of child[name]) {
+      said[name] += decoder.decode(bytes, { stream: true });
+      heard();
+    }
+  };
+  const found = new Promise<number>((resolve, reject) => {
+    const look = (): void => {
+      const match = /127\.0\.0\.1:(\d+)/.exec(said.stdout);
+      if (match !== null) resolve(Number(match[1]));
+    };
+    void listen("stdout", look);
+    void listen("stderr", () => undefined);
+    void child.exited.then((code) =>
+      reject(new Error(`the server ended with ${code}; ${said.stdout}${said.stderr}`)),
+    );
+  });
+  return {
+    port: await found,
+    pid: child.pid,
+    log: () => said.stderr,
+    exited: child.exited,
+    stop: (signal = "SIGTERM") => {
+      child.kill(signal);
+      return child.exited;
+    },
+    memoryBytes: async () => {
+      const status = await Bun.file(`/proc/${child.pid}/status`).text();
+      return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1_024;
+    },
+  };
+}

@@ -1,0 +1,275 @@
+// All that a test of the engine needs, made afresh for each: an engine over
+// shards in this thread, stores that fail on command, images that survive a
+// restart, and time that waits.
+
+import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
+import { type Store, StoreError } from "../../stores/store.ts";
+import type { Engine, Lease, LeasedItem, LeaseRequest, QueueSettings } from "../api.ts";
+import { readLeased, renderLeased } from "../codec.ts";
+import { type Notice, openEngine } from "../engine.ts";
+import { type ErrorCode, QueueError } from "../errors.ts";
+import { newTag } from "../ids.ts";
+import { sameThreadLinks } from "../link.ts";
+import { StoreControl } from "./faulty-store.ts";
+import { seededRandom } from "./seeded-random.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+export const start = 1_700_000_000_000;
+export const second = 1_000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+export const day = 24 * hour;
+
+export interface SetupOptions {
+  readonly shardCount?: number;
+  readonly seed?: number;
+  readonly waitingLeasesMax?: number;
+  /** Opens a shard's store in place of the one in memory; called again after a restart. */
+  readonly openStore?: (shard: number) => Promise<Store>;
+}
+
+/** How a call ended. */
+export type Ending<T> =
+  | { readonly ok: true; readonly value: T }
+  | {
+      readonly ok: false;
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly details: Readonly<Record<string, string>> | undefined;
+    };
+
+/** A call that was started; `ending` is `null` while it waits. */
+export interface Started<T> {
+  ending: Ending<T> | null;
+}
+
+export type Leased = Lease<readonly LeasedItem[]>;
+
+export class Bundle {
+  clock = new VirtualClock(start);
+  #engine: Engine | null = null;
+  #clients = 0;
+  readonly notices: Notice[] = [];
+  readonly #options: SetupOptions;
+  readonly #controls: StoreControl[] = [];
+  readonly #images: MemoryImage[] = [];
+  readonly #random;
+
+  constructor(options: SetupOptions) {
+    this.#options = options;
+    this.#random = seededRandom(options.seed ?? 1);
+  }
+
+  get engine(): Engine {
+    if (this.#engine === null) throw new Error("the engine is not open");
+    return this.#engine;
+  }
+
+  /** What a shard's store is told. */
+  store(shard = 0): StoreControl {
+    let control = this.#controls[shard];
+    if (control === undefined) {
+      control = new StoreControl();
+      this.#controls[shard] = control;
+    }
+    return control;
+  }
+
+  /** What a shard has stored, when its store is in memory. */
+  image(shard = 0): MemoryImage {
+    let image = this.#images[shard];
+    if (image === undefined) {
+      image = new MemoryImage(newTag(this.#random));
+      this.#images[shard] = image;
+    }
+    return image;
+  }
+
+  /** Opens the engine on what is stored. */
+  async open({ now = this.clock.now() }: { now?: number } = {}): Promise<void> {
+    const clock = new VirtualClock(now);
+    this.clock = clock;
+    const { shardCount = 1, waitingLeasesMax } = this.#options;
+    const opening = openEngine({
+      shardCount,
+      clock,
+      durability: "memory",
+      readLeased,
+      notice: (notice) => this.notices.push(notice),
+      ...(waitingLeasesMax === undefined ? {} : { waitingLeasesMax }),
+      links: sameThreadLinks({
+        clock,
+        renderLeased,
+        openStore: (shard) => this.#openStore(shard),
+      }),
+    });
+    this.#engine = await this.run(() => opening);
+  }
+
+  async #openStore(shard: number): Promise<Store> {
+    const control = this.store(shard);
+    if (control.openFault !== null) {
+      throw new StoreError(control.openFault, "the store was told not to open");
+    }
+    const open = this.#options.openStore;
+    const store =
+      open === undefined
+        ? openMemoryStore({ tag: "", image: this.image(shard) })
+        : await open(shard);
+    return control.wrap(store);
+  }
+
+  /** Kills the process and opens the engine again on what was stored; `now` may be earlier. */
+  async restart(options: { now?: number } = {}): Promise<void> {
+    for (const control of this.#controls) control?.kill();
+    await this.open(options);
+  }
+
+  /** Starts a call and lets happen what needs no time. */
+  async begin<T>(call: () => T | Promise<T>): Promise<Started<T>> {
+    const started: Started<T> = { ending: null };
+    const finish = async (): Promise<void> => {
+      try {
+        started.ending = { ok: true, value: await call() };
+      } catch (error) {
+        if (!(error instanceof QueueError)) throw error;
+        const { code, message, details } = error;
+        started.ending = { ok: false, code, message, details };
+      }
+    };
+    let bug: unknown = null;
+    finish().catch((cause) => {
+      bug = cause;
+    });
+    await this.clock.settle();
+    if (bug !== null) throw bug;
+    return started;
+  }
+
+  /** The ending of a call that needs no time. */
+  async ending<T>(call: () => T | Promise<T>): Promise<Ending<T>> {
+    const { ending } = await this.begin(call);
+    if (ending === null) throw new Error("the call still waits");
+    return ending;
+  }
+
+  /** The result of a call that needs no time and succeeds. */
+  async run<T>(call: () => T | Promise<T>): Promise<T> {
+    let result: { readonly value: T } | null = null;
+    let failed: { readonly cause: unknown } | null = null;
+    Promise.resolve()
+      .then(call)
+      .then(
+        (value) => {
+          result = { value };
+        },
+        (cause) => {
+          failed = { cause };
+        },
+      );
+    await this.clock.settle();
+    if (failed !== null) throw (failed as { cause: unknown }).cause;
+    if (result === null) throw new Error("the call still waits");
+    return (result as { value: T }).value;
+  }
+
+  createQueue(settings: Partial<QueueSettings> & { name: string }): Promise<void> {
+    return this.run(() => this.engine.createQueue({ ...queueDefaults, ...settings }));
+  }
+
+  /** Produces an item for each text. */
+  produce(queue: string, ...texts: string[]): Promise<void> {
+    return this.run(() => this.engine.produce(produceOf(queue, texts)));
+  }
+
+  /** Items of whatever number, in as many calls as it takes; their texts are their numbers. */
+  async produceMany(queue: string, count: number): Promise<void> {
+    for (let from = 0; from < count; from += 1_000) {
+      const length = Math.min(1_000, count - from);
+      await this.produce(queue, ...Array.from({ length }, (_, index) => String(from + index)));
+    }
+  }
+
+  lease(queue: string, options: Partial<LeaseRequest> = {}): Promise<Leased> {
+    return this.run(() => this.engine.lease(this.leaseOf(queue, options)));
+  }
+
+  beginLease(queue: string, options: Partial<LeaseRequest> = {}): Promise<Started<Leased>> {
+    return this.begin(() => this.engine.lease(this.leaseOf(queue, options)));
+  }
+
+  /** A request of a client that has not asked before. */
+  leaseOf(queue: string, options: Partial<LeaseRequest> = {}): LeaseRequest {
+    this.#clients += 1;
+    const clientId = `client-${this.#clients}`;
+    return { queue, clientId, batchSize: 1, requestTimeoutMs: minute, ...options };
+  }
+
+  complete({ queue, partition, items }: Leased): Promise<Ending<void>> {
+    return this.ending(() => this.engine.complete(completeOf(queue, partition, idsOf(items))));
+  }
+
+  retry(lease: Leased, how: { retryAt?: number; dead?: boolean } = {}): Promise<Ending<void>> {
+    const { queue, partition } = lease;
+    const items = lease.items.map(({ id }) => ({
+      id,
+      retryAt: how.retryAt ?? null,
+      dead: how.dead ?? false,
+    }));
+    return this.ending(() => this.engine.retry({ queue, partition, items }));
+  }
+
+  /** Payloads of a partition's ready and leased items, in queue order. */
+  async listed(queue: string, partition = 0): Promise<string[]> {
+    const request = { queue, partition, pivot: "", limit: 20_000 };
+    return textsOf(await this.run(() => this.engine.listItems(request)));
+  }
+
+  async scheduled(queue: string, partition = 0): Promise<string[]> {
+    const request = { queue, partition, pivot: "", limit: 20_000 };
+    return textsOf(await this.run(() => this.engine.listScheduled(request)));
+  }
+}
+
+export const queueDefaults = {
+  deadQueue: "",
+  reference: "",
+  leaseTimeoutMs: minute,
+  expireTimeoutMs: day,
+  maxAttempts: 0,
+  requestedPartitions: 1,
+};
+
+export async function setup(options: SetupOptions = {}): Promise<Bundle> {
+  const bundle = new Bundle(options);
+  await bundle.open();
+  return bundle;
+}
+
+export function produceOf(queue: string, texts: readonly string[], enqueueAt: number | null = null) {
+  return {
+    queue,
+    requestTimeoutMs: 5 * minute,
+    items: texts.map((payload) => ({ payload, enqueueAt })),
+  };
+}
+
+export function completeOf(queue: string, partition: number, ids: readonly string[]) {
+  return { queue, partition, requestTimeoutMs: minute, ids };
+}
+
+export function idsOf(items: readonly { readonly id: string }[]): string[] {
+  return items.map(({ id }) => id);
+}
+
+export function textsOf(items: readonly { readonly payload: Uint8Array }[]): string[] {
+  const utf8 = new TextDecoder();
+  return items.map(({ payload }) => utf8.decode(payload));
+}
+
+/** The texts of what a lease brought; throws while it waits or when it failed. */
+export function got(started: Started<Leased>): string[] {
+  const { ending } = started;
+  if (ending?.ok !== true) throw new Error(ending?.message ?? "the lease still waits");
+  return textsOf(ending.value.items);
+}

@@ -1,0 +1,180 @@
+// A store that fails on command, in front of one that does not. The command is
+// given to its `StoreControl`, which outlives the store as a disk does.
+
+import type {
+  Changes,
+  EarlyRef,
+  Image,
+  LeasedSeq,
+  Read,
+  ReadLimit,
+  Store,
+  StoreSize,
+} from "../../stores/store.ts";
+import { StoreError, type StoreFault } from "../../stores/store.ts";
+import type { Item, ScheduledItem } from "../../stores/item.ts";
+
+/** How a commit fails. */
+export interface CommitFault {
+  readonly fault: StoreFault;
+  /** It fails only after everything was applied. */
+  readonly applied?: boolean;
+  /** So do all that follow, until `heal`. */
+  readonly sticky?: boolean;
+}
+
+export class StoreControl {
+  /** Commits that were applied. */
+  commits = 0;
+  /** Called with what was applied, before anyone is told. */
+  onCommit: ((changes: Changes) => void) | null = null;
+  /** Whether the store says that what it set aside for a full disk is used up. */
+  full = false;
+  /** Opening the store fails like this. */
+  openFault: StoreFault | null = null;
+  #faults: CommitFault[] = [];
+  #killAfter: number | null = null;
+  #killApplied = false;
+  #held: Promise<void> | null = null;
+  #letGo: () => void = () => undefined;
+  #generation = 0;
+
+  /** The next commit fails, or the next ones in turn when called several times. */
+  fail(fault: CommitFault): void {
+    this.#faults.push(fault);
+  }
+
+  heal(): void {
+    this.#faults = [];
+    this.full = false;
+    this.openFault = null;
+  }
+
+  /** Commits take until `release`. */
+  hold(): void {
+    this.#held ??= new Promise((resolve) => {
+      this.#letGo = resolve;
+    });
+  }
+
+  release(): void {
+    this.#held = null;
+    this.#letGo();
+  }
+
+  /** The process dies at the commit after so many more, before it is applied or after. */
+  killAt({ commitsBefore, applied }: { commitsBefore: number; applied: boolean }): void {
+    this.#killAfter = commitsBefore;
+    this.#killApplied = applied;
+  }
+
+  /** Every store opened so far falls silent, as with a process that was killed. */
+  kill(): void {
+    this.#generation += 1;
+    this.#killAfter = null;
+    this.release();
+  }
+
+  wrap(store: Store): Store {
+    return new FaultyStore(store, this, this.#generation);
+  }
+
+  isDead(generation: number): boolean {
+    return generation < this.#generation;
+  }
+
+  async commit(store: Store, changes: Changes, generation: number): Promise<void> {
+    await this.#held;
+    if (this.isDead(generation)) return silence();
+    const dies = this.#killAfter !== null && this.#killAfter-- === 0;
+    const [fault] = this.#faults;
+    if (fault !== undefined && fault.sticky !== true) this.#faults.shift();
+    if (fault?.fault === "full") this.full = true;
+    if (!(dies ? this.#killApplied : (fault?.applied ?? true))) {
+      if (dies) return silence();
+      throw new StoreError(fault?.fault ?? "failed", "the store was told to fail");
+    }
+    await store.commit(changes);
+    this.commits += 1;
+    this.onCommit?.(changes);
+    if (dies) return silence();
+    if (fault !== undefined) throw new StoreError(fault.fault, "the store was told to fail");
+  }
+}
+
+function silence(): Promise<never> {
+  return new Promise(() => undefined);
+}
+
+class FaultyStore implements Store {
+  readonly #store: Store;
+  readonly #control: StoreControl;
+  readonly #generation: number;
+
+  constructor(store: Store, control: StoreControl, generation: number) {
+    this.#store = store;
+    this.#control = control;
+    this.#generation = generation;
+  }
+
+  #read<T>(work: () => Promise<T>): Promise<T> {
+    return this.#control.isDead(this.#generation) ? silence() : work();
+  }
+
+  load(): Promise<Image> {
+    return this.#read(() => this.#store.load());
+  }
+
+  items(slot: number, from: number, before: number, limit: ReadLimit): Promise<Read<Item>[]> {
+    return this.#read(() => this.#store.items(slot, from, before, limit));
+  }
+
+  seqs(slot: number, from: number, before: number, limit: number): Promise<LeasedSeq[]> {
+    return this.#read(() => this.#store.seqs(slot, from, before, limit));
+  }
+
+  present(slot: number, seqs: readonly number[]): Promise<number[]> {
+    return this.#read(() => this.#store.present(slot, seqs));
+  }
+
+  presentSources(slot: number, sourceIds: readonly string[]): Promise<string[]> {
+    return this.#read(() => this.#store.presentSources(slot, sourceIds));
+  }
+
+  scheduled(
+    slot: number,
+    from: number,
+    before: number,
+    limit: ReadLimit,
+  ): Promise<Read<ScheduledItem>[]> {
+    return this.#read(() => this.#store.scheduled(slot, from, before, limit));
+  }
+
+  waking(now: number, limit: ReadLimit): Promise<Read<ScheduledItem>[]> {
+    return this.#read(() => this.#store.waking(now, limit));
+  }
+
+  nextWake(): Promise<number | null> {
+    return this.#read(() => this.#store.nextWake());
+  }
+
+  early(after: EarlyRef, limit: number): Promise<EarlyRef[]> {
+    return this.#read(() => this.#store.early(after, limit));
+  }
+
+  commit(changes: Changes): Promise<void> {
+    return this.#control.commit(this.#store, changes, this.#generation);
+  }
+
+  tidy(): Promise<boolean> {
+    return this.#read(() => this.#store.tidy());
+  }
+
+  size(): StoreSize {
+    return { ...this.#store.size(), full: this.#control.full };
+  }
+
+  async close(): Promise<void> {
+    await this.#store.close();
+  }
+}

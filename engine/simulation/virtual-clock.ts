@@ -1,0 +1,82 @@
+// Time that stands still until it is told to go on, so that hours pass in
+// milliseconds and every run of a test is the same.
+
+import { setImmediate as eventsAtHand } from "node:timers/promises";
+import type { Clock, Timer } from "../clock.ts";
+
+/** Rounds of events after which what was started is taken never to come to rest. */
+const roundsMax = 100_000;
+
+interface Alarm {
+  readonly deadline: number;
+  readonly run: () => void;
+}
+
+export class VirtualClock implements Clock {
+  #now: number;
+  /** In the order in which they were set. */
+  readonly #alarms = new Set<Alarm>();
+  #soon: (() => void)[] = [];
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  precise(): number {
+    return this.#now;
+  }
+
+  at(deadline: number, run: () => void): Timer {
+    const alarm = { deadline, run };
+    this.#alarms.add(alarm);
+    if (deadline <= this.#now) this.soon(() => this.#fire(alarm));
+    return { cancel: () => void this.#alarms.delete(alarm) };
+  }
+
+  soon(run: () => void): void {
+    this.#soon.push(run);
+  }
+
+  /** Lets everything happen that needs no time to pass. */
+  async settle(): Promise<void> {
+    for (let round = 0; round < roundsMax; round += 1) {
+      const runs = this.#soon;
+      this.#soon = [];
+      for (const run of runs) run();
+      await eventsAtHand();
+      if (this.#soon.length === 0) return;
+    }
+    throw new Error(`events do not come to rest; at ${this.#now}`);
+  }
+
+  /** Lets time pass, instant by instant for which something was set. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await this.settle();
+    for (;;) {
+      const next = this.#earliest();
+      if (next === undefined || next.deadline > end) break;
+      this.#now = Math.max(this.#now, next.deadline);
+      this.#fire(next);
+      await this.settle();
+    }
+    this.#now = end;
+    await this.settle();
+  }
+
+  #fire(alarm: Alarm): void {
+    if (this.#alarms.delete(alarm)) alarm.run();
+  }
+
+  #earliest(): Alarm | undefined {
+    let earliest: Alarm | undefined;
+    for (const alarm of this.#alarms) {
+      if (earliest === undefined || alarm.deadline < earliest.deadline) earliest = alarm;
+    }
+    return earliest;
+  }
+}

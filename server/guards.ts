@@ -1,0 +1,143 @@
+// Who may call, before anything of a request is read: not web pages of others
+// (`Host`, `Origin`, `Content-Type`), and not more than the memory holds.
+
+import { Refusal } from "./reply.ts";
+import { tooLarge } from "./request.ts";
+
+/** Bytes of bodies that may be in the server at once; each is held up to three times over. */
+const intakeBytesMax = 256 * 1024 * 1024;
+
+/** Seconds for which a browser may remember that an origin is allowed. */
+const preflightSeconds = 600;
+
+export interface SiteRules {
+  /** The address that the server listens on. */
+  readonly host: string;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+}
+
+/**
+ * Returns the check of `Host` and `Origin`, which throws a `Refusal`, or returns the origin
+ * to whose pages the answer is to be shown, `null` for most requests.
+ *
+ * A web page can send requests to any address its reader's browser can reach. The browser
+ * tells on it: a page of another site sends that site's `Origin`, and one that had its own
+ * name point here (DNS rebinding) sends that name as `Host`. So a `Host` has to be one of
+ * localhost, the address listened on, and the allowed ones, whatever its port. On all
+ * addresses (`0.0.0.0`, `::`) any IP address will do as well, since rebinding needs a name.
+ */
+export function siteGuard(rules: SiteRules): (request: Request) => string | null {
+  const hosts = new Set(
+    ["localhost", "127.0.0.1", "[::1]", rules.host, ...rules.allowedHosts].map(asInHeader),
+  );
+  const origins = new Set(rules.allowedOrigins.map((origin) => origin.toLowerCase()));
+  const takesAnyAddress = rules.host === "0.0.0.0" || rules.host === "::";
+  return (request) => {
+    const host = hostOf(request);
+    const name = withoutPort(host);
+    if (!hosts.has(name) && !(takesAnyAddress && isAddress(name))) {
+      throw new Refusal(403, `host is not allowed; got '${shortened(host)}'`);
+    }
+    const origin = request.headers.get("origin");
+    if (origin === null || origin === `http://${host}` || origin === `https://${host}`) return null;
+    if (origins.has(origin.toLowerCase())) return origin;
+    throw new Refusal(403, `origin is not allowed; got '${shortened(origin)}'`);
+  };
+}
+
+/** Lets a page of an allowed origin read the answer. */
+export function shareWith(origin: string, response: Response): void {
+  response.headers.set("access-control-allow-origin", origin);
+  response.headers.append("vary", "origin");
+}
+
+/** What a browser asks before it sends a page's request to another origin. */
+export function isPreflight(request: Request): boolean {
+  return request.method === "OPTIONS" && request.headers.has("access-control-request-method");
+}
+
+export function preflightResponse(): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": "GET, POST",
+      "access-control-allow-headers": "content-type",
+      "access-control-max-age": String(preflightSeconds),
+    },
+  });
+}
+
+/**
+ * JSON alone: a page may send a form to any site without asking, and curl sends one
+ * when it is told nothing else.
+ */
+export function checkContentType(request: Request): void {
+  const given = request.headers.get("content-type");
+  if (given === "application/json") return;
+  if (given !== null && /^application\/json *(; *charset="?utf-8"? *)?;?$/i.test(given)) return;
+  const got = given === null ? "none" : `'${shortened(given)}'`;
+  throw new Refusal(
+    415,
+    `content type is not supported; send 'Content-Type: application/json', got ${got}`,
+  );
+}
+
+/** The bytes of bodies that are being read or worked on. */
+export class Intake {
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  constructor(bytesMax = intakeBytesMax) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * Makes room for a body and returns how much, to be given back once the request is
+   * answered. A body whose length is not declared takes as much as it may grow to.
+   */
+  take(request: Request, bodyBytesMax: number): number {
+    const declared = request.headers.get("content-length");
+    const bytes = declared === null ? bodyBytesMax : Number(declared);
+    if (bytes > bodyBytesMax) throw tooLarge(bodyBytesMax);
+    // One that is larger than the whole budget would otherwise never get in.
+    if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) {
+      throw new Refusal(429, "too many request bodies are being worked on; try again later");
+    }
+    this.#bytes += bytes;
+    return bytes;
+  }
+
+  giveBack(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+}
+
+/** HTTP/1.1 demands the header; a request made in a test has it in its URL alone. */
+function hostOf(request: Request): string {
+  const host = request.headers.get("host") ?? /^https?:\/\/([^/?#]+)/.exec(request.url)?.[1] ?? "";
+  return host.toLowerCase();
+}
+
+function withoutPort(host: string): string {
+  return host.replace(/:\d*$/, "");
+}
+
+/** An IPv6 address stands in brackets there. */
+function asInHeader(host: string): string {
+  const isBareAddress = host.includes(":") && !host.startsWith("[");
+  return (isBareAddress ? `[${host}]` : host).toLowerCase();
+}
+
+function isAddress(name: string): boolean {
+  return /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/.test(name);
+}
+
+function shortened(text: string): string {
+  const lengthMax = 80;
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`;
+}

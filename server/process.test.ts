@@ -1,0 +1,216 @@
+// What only a process can show: starting, stopping, being refused, and what is
+// on disk after it was killed.
+
+import { expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Connection } from "../bench/http-client.ts";
+import {
+  runServer,
+  type ServerOptions,
+  type ServerProcess,
+  startServer,
+} from "../bench/server-process.ts";
+
+const quick = process.env["HOLDFAST_QUICK"] === "1";
+
+function scratch() {
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-process-"));
+  return {
+    data: join(directory, "not", "yet", "there"),
+    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
+
+async function start(options: ServerOptions): Promise<ServerProcess & AsyncDisposable> {
+  const server = await startServer(options);
+  return { ...server, [Symbol.asyncDispose]: async () => void (await server.stop("SIGKILL")) };
+}
+
+interface Body {
+  readonly [key: string]: unknown;
+}
+
+async function call(
+  connection: Connection,
+  path: string,
+  body: Body,
+): Promise<{ status: number; body: Body }> {
+  const reply = await connection.post(path, JSON.stringify(body));
+  return { status: reply.status, body: JSON.parse(reply.body) as Body };
+}
+
+async function create(connection: Connection, settings: Body): Promise<void> {
+  const reply = await call(connection, "/v1/queues.create", {
+    lease_timeout: "60m",
+    expire_timeout: "24h",
+    max_attempts: 0,
+    requested_partitions: 1,
+    ...settings,
+  });
+  expect(reply).toEqual({ status: 200, body: { code: 200, code_text: "OK", message: "" } });
+}
+
+test("start: makes the data folder, says where it listens, and is healthy", async () => {
+  using files = scratch();
+  await using server = await start({ data: files.data });
+  const health = await fetch(`http://127.0.0.1:${server.port}/health`);
+  expect(health.status).toBe(200);
+  expect(readdirSync(files.data)).toContain("shard-0.db");
+});
+
+test("start: a second server on the same data is refused and says why", async () => {
+  using files = scratch();
+  await using _server = await start({ data: files.data });
+  const second = await runServer(["--port", "0", "--data", files.data]);
+  expect(second.code).toBe(3);
+  expect(second.output).toContain("the data directory is in use by another server");
+  expect(second.output).not.toContain("    at ");
+});
+
+test("start: a second server on the same port is refused and says why", async () => {
+  using files = scratch();
+  using others = scratch();
+  await using server = await start({ data: files.data });
+  const second = await runServer(["--port", String(server.port), "--data", others.data]);
+  expect(second.code).toBe(3);
+  expect(second.output).toContain(String(server.port));
+  expect(second.output).not.toContain("    at ");
+});
+
+test("start: every fault of the configuration is named, and nothing is made", async () => {
+  using files = scratch();
+  const faulty = await runServer(["--port", "99999", "--shards", "none", "--data", files.data]);
+  expect(faulty.code).toBe(2);
+  expect(faulty.output).toContain("--port");
+  expect(faulty.output).toContain("--shards");
+  expect(existsSync(files.data)).toBe(false);
+});
+
+test("SIGTERM: waiting leases are answered, what was accepted is kept, and the exit is clean", async () => {
+  using files = scratch();
+  {
+    await using server = await start({ data: files.data });
+    const [producer, consumer] = [
+      await Connection.open(server.port),
+      await Connection.open(server.port),
+    ];
+    await create(producer, { queue_name: "orders" });
+    await create(producer, { queue_name: "empty" });
+    const produced = await call(producer, "/v1/queue.produce", {
+      queue_name: "orders",
+      request_timeout: "5m",
+      items: [{ utf8: "kept" }],
+    });
+    expect(produced.status).toBe(200);
+    const waiting = call(consumer, "/v1/queue.lease", {
+      queue_name: "empty",
+      client_id: "one",
+      request_timeout: "15m",
+      batch_size: 1,
+    });
+    // The lease is in the line once the statistics count it.
+    for (let seen = 0; seen !== 1; ) {
+      const { body } = await call(producer, "/v1/queue.stats", { queue_name: "empty" });
+      seen = (body["logical_queues"] as { lease_waiting: number }[])[0]?.lease_waiting ?? 0;
+    }
+    const stopped = server.stop("SIGTERM");
+    expect((await waiting).status).toBe(503);
+    expect(await stopped).toBe(0);
+  }
+  await using again = await start({ data: files.data });
+  const connection = await Connection.open(again.port);
+  const { body } = await call(connection, "/v1/storage/items.list", {
+    queue_name: "orders",
+    partition: 0,
+    pivot: "",
+    limit: 10,
+  });
+  expect(body["items"]).toMatchObject([{ payload: btoa("kept") }]);
+});
+
+test("1,025 partitions cost rows, not files, and are all there after a restart", async () => {
+  using files = scratch();
+  {
+    await using server = await start({ data: files.data });
+    const connection = await Connection.open(server.port);
+    await create(connection, { queue_name: "wide", requested_partitions: 1_025 });
+    for (let index = 0; index < 1_025; index += 1) {
+      const reply = await call(connection, "/v1/queue.produce", {
+        queue_name: "wide",
+        request_timeout: "1m",
+        items: [{ utf8: String(index) }],
+      });
+      expect(reply.status).toBe(200);
+    }
+    expect(readdirSync(files.data).length).toBeLessThan(8);
+    expect(await server.stop()).toBe(0);
+  }
+  await using again = await start({ data: files.data });
+  const connection = await Connection.open(again.port);
+  const { body } = await call(connection, "/v1/queue.stats", { queue_name: "wide" });
+  const [stats] = body["logical_queues"] as { partitions: { total: number }[] }[];
+  expect(stats?.partitions.map(({ total }) => total)).toEqual(Array(1_025).fill(1));
+});
+
+test("memory: a backlog on disk is not held by the server", async () => {
+  using files = scratch();
+  const items = quick ? 50_000 : 300_000;
+  {
+    await using server = await start({ data: files.data });
+    const connection = await Connection.open(server.port);
+    await create(connection, { queue_name: "backlog" });
+    const batch = Array.from({ length: 1_000 }, () => ({ utf8: "x".repeat(1_000) }));
+    for (let count = 0; count < items; count += 1_000) {
+      await call(connection, "/v1/queue.produce", {
+        queue_name: "backlog",
+        request_timeout: "1m",
+        items: batch,
+      });
+    }
+    await server.stop();
+  }
+  using others = scratch();
+  await using full = await start({ data: files.data });
+  await using empty = await start({ data: others.data });
+  const connection = await Connection.open(full.port);
+  const { body } = await call(connection, "/v1/queue.inspect", { queue_name: "backlog" });
+  expect(body["queued"]).toBe(items);
+  // The payloads alone are six times this.
+  const growth = (await full.memoryBytes()) - (await empty.memoryBytes());
+  expect(growth).toBeLessThan((items * 1_000) / 6);
+}, 120_000);
+
+test("1,000 waiting leases are all answered, each with one item, and leave nothing behind", async () => {
+  using files = scratch();
+  await using server = await start({ data: files.data });
+  const producer = await Connection.open(server.port);
+  await create(producer, { queue_name: "waiting" });
+  const leases = Array.from({ length: 1_000 }, async (_, index) => {
+    const connection = await Connection.open(server.port);
+    const reply = await call(connection, "/v1/queue.lease", {
+      queue_name: "waiting",
+      client_id: `client-${index}`,
+      request_timeout: "5m",
+      batch_size: 1,
+    });
+    connection.close();
+    return (reply.body["items"] as { bytes: string }[] | undefined)?.map(({ bytes }) =>
+      atob(bytes),
+    );
+  });
+  for (let waiting = 0; waiting < 1_000; ) {
+    const { body } = await call(producer, "/v1/queue.stats", { queue_name: "waiting" });
+    waiting = (body["logical_queues"] as { lease_waiting: number }[])[0]?.lease_waiting ?? 0;
+  }
+  const items = Array.from({ length: 1_000 }, (_, index) => ({ utf8: `item ${index}` }));
+  await call(producer, "/v1/queue.produce", {
+    queue_name: "waiting",
+    request_timeout: "1m",
+    items,
+  });
+  const got = (await Promise.all(leases)).flat();
+  expect(new Set(got)).toEqual(new Set(items.map(({ utf8 }) => utf8)));
+  expect(got).toHaveLength(1_000);
+}, 60_000);

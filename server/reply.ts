@@ -1,0 +1,87 @@
+// From what was thrown to what is answered. `ErrorCode` becomes a reply code
+// here and nowhere else; what is not meant for clients goes to the log instead.
+
+import { type Details, type ErrorCode, QueueError } from "../engine/errors.ts";
+import { type ReplyCode, replyCodes } from "../openapi/codes.ts";
+import type { Reply } from "../openapi/schemas.ts";
+import type { Log } from "./log.ts";
+
+const replyCodeOf: Readonly<Record<ErrorCode, ReplyCode>> = {
+  invalid: 400,
+  refused: 453,
+  empty: 454,
+  full: 429,
+  store: 500,
+  closing: 503,
+};
+
+/** Long enough for a turn to end, short enough that a client does not idle. */
+const retryAfterSeconds = 1;
+
+/** Browsers then do not guess that an answer is a page. */
+const noGuessing = { "x-content-type-options": "nosniff" };
+const json = { headers: new Headers({ "content-type": "application/json", ...noGuessing }) };
+
+/** What HTTP itself has to refuse; queues are not its business. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly code: ReplyCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ReplyCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+/** The reply of an operation that has nothing to return. */
+export const doneText = replyText({ code: 200, message: "" });
+
+/** A 200 with the text of a JSON value. */
+export function jsonResponse(text: string): Response {
+  return new Response(text, json);
+}
+
+export function htmlResponse(text: string, headers: Readonly<Record<string, string>>): Response {
+  return new Response(text, {
+    headers: { "content-type": "text/html; charset=utf-8", ...noGuessing, ...headers },
+  });
+}
+
+/** Answers for whatever was thrown; what no one foresaw is logged, and its text kept inside. */
+export function refusalResponse(error: unknown, log: Log): Response {
+  if (error instanceof Refusal) {
+    return response({ code: error.code, message: error.message }, error.headers);
+  }
+  if (error instanceof QueueError) {
+    if (error.cause !== undefined) log.error("request failed", error.cause, { code: error.code });
+    const { message, details } = error;
+    return response({ code: replyCodeOf[error.code], message, ...(details && { details }) });
+  }
+  log.error("request failed", error);
+  return response({ code: 500, message: "Internal Error" });
+}
+
+interface Refused {
+  readonly code: ReplyCode;
+  readonly message: string;
+  readonly details?: Details;
+}
+
+function response(refused: Refused, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(replyText(refused), {
+    status: refused.code,
+    headers: {
+      "content-type": "application/json",
+      ...noGuessing,
+      ...(refused.code === 429 ? { "retry-after": String(retryAfterSeconds) } : {}),
+      ...headers,
+    },
+  });
+}
+
+function replyText({ code, message, details }: Refused): string {
+  const reply: Reply = { code, code_text: replyCodes[code].text, message };
+  return JSON.stringify(details === undefined ? reply : { ...reply, details });
+}

@@ -1,0 +1,35 @@
+// Items as they are stored.
+
+import type { Engine } from "../../engine/api.ts";
+import { doneText } from "../reply.ts";
+import { importRequest, listRequest, storageItem } from "../wire.ts";
+import { decoded, JsonText, type Routes } from "./route.ts";
+
+type StorageRoutes = Routes<"listItems" | "listScheduled" | "importItems" | "deleteItems">;
+
+const done = new JsonText(doneText);
+
+export function storageRoutes(engine: Engine<string>): StorageRoutes {
+  const checkOf = (body: { queue_name: string }) => () => engine.requireQueue(body.queue_name);
+
+  return {
+    async listItems(body) {
+      return { items: (await engine.listItems(listRequest(body))).map(storageItem) };
+    },
+
+    async listScheduled(body) {
+      return { items: (await engine.listScheduled(listRequest(body))).map(storageItem) };
+    },
+
+    async importItems(body) {
+      const request = decoded({ checkName: checkOf(body), decode: () => importRequest(body) });
+      return { items: (await engine.importItems(request)).map(storageItem) };
+    },
+
+    async deleteItems(body) {
+      const { queue_name: queue, partition, ids } = body;
+      await engine.deleteItems({ queue, partition, ids });
+      return done;
+    },
+  };
+}

@@ -1,0 +1,401 @@
+// Between the wire and the engine, both ways, and nowhere else: snake_case and
+// camelCase, base64 and bytes, RFC 3339 and epoch milliseconds, `60m` and
+// milliseconds. What is malformed as text is refused here, because only here is
+// it text; rules about values are the engine's. Runs in the shards' workers too,
+// so it imports types of the contract and nothing that serves HTTP.
+
+import type {
+  ClearRequest,
+  CompleteRequest,
+  Engine,
+  ImportItem,
+  ImportRequest,
+  Lease,
+  LeasedItem,
+  LeaseRequest,
+  ListRequest,
+  PartitionStats,
+  Payload,
+  ProduceItem,
+  ProduceRequest,
+  QueueChange,
+  QueueInspection,
+  QueueSettings,
+  QueueStats,
+  RetryRequest,
+  StoredItem,
+} from "../engine/api.ts";
+import { formatDuration, parseDuration } from "../engine/duration.ts";
+import { QueueError } from "../engine/errors.ts";
+import { limits } from "../engine/limits.ts";
+import type { RequestOf } from "../openapi/operations.ts";
+import type * as wire from "../openapi/schemas.ts";
+
+type QueueDefinition = ReturnType<Engine["queueInfo"]>;
+
+/** Characters of a refused text that are quoted back. */
+const quotedMax = 40;
+
+// Requests. A key that may be absent may also be `null`, which says the same.
+
+export function produceRequest(body: RequestOf<"produce">): ProduceRequest {
+  return {
+    queue: body.queue_name,
+    items: body.items.map(produceItem),
+    requestTimeoutMs: requestTimeout(body.request_timeout),
+  };
+}
+
+function produceItem(item: wire.ProduceItem, index: number): ProduceItem {
+  return {
+    payload: item.bytes ? bytesOf(item.bytes, index, "bytes") : (item.utf8 ?? ""),
+    kind: item.kind ?? "",
+    encoding: item.encoding ?? "",
+    reference: item.reference ?? "",
+    enqueueAt: instantOf(item.enqueue_at, index, "enqueue_at"),
+  };
+}
+
+export function leaseRequest(body: RequestOf<"lease">, signal: AbortSignal): LeaseRequest {
+  return {
+    queue: body.queue_name,
+    clientId: body.client_id,
+    batchSize: body.batch_size ?? 1,
+    requestTimeoutMs: requestTimeout(body.request_timeout),
+    signal,
+  };
+}
+
+export function retryRequest(body: RequestOf<"retry">): RetryRequest {
+  return {
+    queue: body.queue_name,
+    partition: body.partition,
+    items: body.items.map((item, index) => ({
+      id: item.id,
+      retryAt: instantOf(item.retry_at, index, "retry_at"),
+      dead: item.dead ?? false,
+    })),
+  };
+}
+
+export function completeRequest(body: RequestOf<"complete">): CompleteRequest {
+  return {
+    queue: body.queue_name,
+    partition: body.partition,
+    requestTimeoutMs: requestTimeout(body.request_timeout),
+    ids: body.ids,
+  };
+}
+
+export function queueSettings(body: RequestOf<"createQueue">): QueueSettings {
+  return {
+    name: body.queue_name,
+    ...queueTimeouts(body.lease_timeout, body.expire_timeout),
+    deadQueue: body.dead_queue ?? "",
+    reference: body.reference ?? "",
+    maxAttempts: body.max_attempts ?? 0,
+    requestedPartitions: body.requested_partitions ?? 1,
+  };
+}
+
+/** Absent keys keep their value. */
+export function queueChange(body: RequestOf<"updateQueue">): QueueChange {
+  const timeouts = queueTimeouts(body.lease_timeout ?? null, body.expire_timeout ?? null);
+  return {
+    name: body.queue_name,
+    ...(isGiven(body.lease_timeout)
+      ? { leaseTimeoutMs: timeouts.leaseTimeoutMs, leaseTimeoutText: timeouts.leaseTimeoutText }
+      : {}),
+    ...(isGiven(body.expire_timeout)
+      ? { expireTimeoutMs: timeouts.expireTimeoutMs, expireTimeoutText: timeouts.expireTimeoutText }
+      : {}),
+    ...(isGiven(body.dead_queue) ? { deadQueue: body.dead_queue } : {}),
+    ...(isGiven(body.reference) ? { reference: body.reference } : {}),
+    ...(isGiven(body.max_attempts) ? { maxAttempts: body.max_attempts } : {}),
+    ...(isGiven(body.requested_partitions)
+      ? { requestedPartitions: body.requested_partitions }
+      : {}),
+  };
+}
+
+/** Either key names the queue. */
+export function queueNamed(body: RequestOf<"queueInfo">): string {
+  return body.name ?? body.queue_name ?? refuse("name is required; expected a string");
+}
+
+export function clearRequest(body: RequestOf<"clear">): ClearRequest {
+  return {
+    queue: body.queue_name,
+    ready: body.queue,
+    scheduled: body.scheduled,
+    retried: body.retry,
+    destructive: body.destructive,
+  };
+}
+
+export function listRequest(body: RequestOf<"listItems">): ListRequest {
+  return {
+    queue: body.queue_name,
+    partition: body.partition,
+    pivot: body.pivot,
+    limit: body.limit,
+  };
+}
+
+export function importRequest(body: RequestOf<"importItems">): ImportRequest {
+  return {
+    queue: body.queue_name,
+    partition: body.partition,
+    items: body.items.map(importItem),
+  };
+}
+
+function importItem(item: wire.ImportItem, index: number): ImportItem {
+  return {
+    payload: item.payload ? bytesOf(item.payload, index, "payload") : "",
+    sourceId: item.source_id ?? "",
+    isLeased: item.is_leased ?? false,
+    leaseDeadline: instantOf(item.lease_deadline, index, "lease_deadline"),
+    expireDeadline: instantOf(item.expire_deadline, index, "expire_deadline"),
+    createdAt: instantOf(item.created_at, index, "created_at"),
+    enqueueAt: instantOf(item.enqueue_at, index, "enqueue_at"),
+    attempts: item.attempts ?? 0,
+    reference: item.reference ?? "",
+    encoding: item.encoding ?? "",
+    kind: item.kind ?? "",
+  };
+}
+
+// Replies. Each returns the type of the contract, so that a forgotten field does not compile.
+
+export function queueInfo(queue: QueueDefinition): wire.QueueInfo {
+  return {
+    queue_name: queue.name,
+    created_at: instantText(queue.createdAt),
+    updated_at: instantText(queue.updatedAt),
+    dead_queue: queue.deadQueue,
+    reference: queue.reference,
+    lease_timeout: queue.leaseTimeoutText,
+    expire_timeout: queue.expireTimeoutText,
+    max_attempts: queue.maxAttempts,
+    requested_partitions: queue.requestedPartitions,
+  };
+}
+
+export function queueStats(stats: QueueStats): wire.QueueStatsReply {
+  const line: wire.LogicalQueueStats = {
+    average_leased_age: formatDuration(Math.round(stats.averageLeasedAgeMs)),
+    produce_waiting: stats.produceWaiting,
+    lease_waiting: stats.leaseWaiting,
+    complete_waiting: stats.completeWaiting,
+    in_flight: stats.inFlight,
+    partitions: stats.partitions.map(partitionStats),
+  };
+  return { queue_name: stats.queue, logical_queues: [line] };
+}
+
+function partitionStats(stats: PartitionStats): wire.PartitionStats {
+  return {
+    partition: stats.partition,
+    total: stats.total,
+    total_leased: stats.totalLeased,
+    scheduled: stats.scheduled,
+    failures: stats.failures,
+    average_age: formatDuration(Math.round(stats.averageAgeMs)),
+    average_leased_age: formatDuration(Math.round(stats.averageLeasedAgeMs)),
+  };
+}
+
+export function inspect(queue: QueueInspection): wire.Inspect {
+  return {
+    queue_name: queue.queue,
+    partitions: queue.partitions,
+    queued: queue.queued,
+    retried: queue.retried,
+    scheduled: queue.scheduled,
+    dead_letter: queue.deadLetter,
+  };
+}
+
+export function storageItem(item: StoredItem): wire.StorageItem {
+  return {
+    id: item.id,
+    source_id: item.sourceId,
+    is_leased: item.isLeased,
+    lease_deadline: instantTextOrNull(item.leaseDeadline),
+    dead_deadline: instantTextOrNull(item.deadDeadline),
+    expire_deadline: instantText(item.expireDeadline),
+    created_at: instantText(item.createdAt),
+    updated_at: instantText(item.updatedAt),
+    enqueue_at: instantTextOrNull(item.enqueueAt),
+    attempts: item.attempts,
+    max_attempts: item.maxAttempts,
+    reference: item.reference,
+    encoding: item.encoding,
+    kind: item.kind,
+    payload: item.payload.toBase64(),
+  };
+}
+
+/**
+ * The `items` of a lease reply as JSON text. A shard calls it in its own thread, and from
+ * there to the socket the text is only copied. It spells JSON out because a batch of 1,000
+ * is written several times faster than `JSON.stringify` writes it.
+ */
+export function renderLeased(items: readonly LeasedItem[]): string {
+  let text = "[";
+  // Neighbours mostly share these, so their texts are made once per change.
+  let leaseDeadline = Number.NaN;
+  let deadlineText = "";
+  let encoding: string | null = null;
+  let kind: string | null = null;
+  let describedText = "";
+  for (const item of items) {
+    if (item.leaseDeadline !== leaseDeadline) {
+      leaseDeadline = item.leaseDeadline;
+      deadlineText = `,"lease_deadline":"${instantText(leaseDeadline)}","bytes":"`;
+    }
+    if (item.encoding !== encoding || item.kind !== kind) {
+      ({ encoding, kind } = item);
+      describedText = `","encoding":${jsonText(encoding)},"kind":${jsonText(kind)},"reference":`;
+    }
+    text += text === "[" ? '{"id":"' : ',{"id":"';
+    text += item.id + describedText + jsonText(item.reference);
+    text += `,"attempts":${item.attempts}${deadlineText}${item.payload.toBase64()}"}`;
+  }
+  return `${text}]`;
+}
+
+/** The whole lease reply around the text that `renderLeased` made. */
+export function leaseReplyText({ queue, partition, items }: Lease<string>): string {
+  return `{"queue_name":${jsonText(queue)},"partition":${partition},"items":${items}}`;
+}
+
+/** What JSON cannot hold as it stands: quotes, backslashes, controls and surrogates. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+function jsonText(text: string): string {
+  return needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`;
+}
+
+// Durations.
+
+function requestTimeout(text: string): number {
+  return durationOf(text, "request timeout", "900ms, 5m or 15m");
+}
+
+/** `null` = not given. The order of the checks is the reference's. */
+function queueTimeouts(leaseTimeout: string | null, expireTimeout: string | null) {
+  const leaseTimeoutText = leaseTimeout ?? "";
+  const expireTimeoutText = expireTimeout ?? "";
+  checkLength(leaseTimeoutText, "lease timeout");
+  checkLength(expireTimeoutText, "expire timeout");
+  const expireTimeoutMs = durationOf(expireTimeoutText, "expire timeout", "60m, 2h or 24h");
+  const leaseTimeoutMs = durationOf(leaseTimeoutText, "lease timeout", "8m, 15m or 1h");
+  return { leaseTimeoutMs, leaseTimeoutText, expireTimeoutMs, expireTimeoutText };
+}
+
+function checkLength(text: string, what: string): void {
+  if (text.length > limits.durationTextMax) {
+    refuse(`${what} is invalid; cannot be greater than '${limits.durationTextMax}' characters`);
+  }
+}
+
+/** An empty text is a duration that is not set, which is for the engine to refuse. */
+function durationOf(text: string, what: string, formats: string): number {
+  if (text === "") return 0;
+  const parsed = parseDuration(text);
+  if (parsed.ok) return parsed.ms;
+  return refuse(`${what} is invalid; ${parsed.message} - expected format: ${formats}`);
+}
+
+// Instants.
+
+/** Date, time, fraction and zone; only with a space in the middle may the zone be absent. */
+const dateTime =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,30}))?([Zz]|[+-]\d\d:\d\d)| (\d\d):(\d\d):(\d\d)(?:\.(\d{1,30}))?)$/;
+
+/** The Gregorian calendar repeats; `Date.UTC` reads years below 100 as of the last century. */
+const cycleYears = 400;
+const cycleMs = 146_097 * 86_400_000;
+
+/** Absent, `null` and `""` are no instant. What is finer than a millisecond is cut off. */
+function instantOf(text: string | null | undefined, index: number, key: string): number | null {
+  if (text === undefined || text === null || text === "") return null;
+  return (
+    parseInstant(text) ?? refuseText(text, index, key, "a date-time like 2026-01-01T00:00:00Z")
+  );
+}
+
+/** Epoch milliseconds of a date-time; `null` when it is none, or names a day or time that is none. */
+export function parseInstant(text: string): number | null {
+  const parts = dateTime.exec(text);
+  if (parts === null) return null;
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  const hour = Number(parts[4] ?? parts[9]);
+  const minute = Number(parts[5] ?? parts[10]);
+  const second = Number(parts[6] ?? parts[11]);
+  const fraction = parts[7] ?? parts[12] ?? "";
+  const offsetMinutes = zoneMinutes(parts[8] ?? "Z");
+  if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return null;
+  if (offsetMinutes === null) return null;
+  const midnight = Date.UTC(year + cycleYears, month - 1, day) - cycleMs;
+  // A day that the month does not have has moved into the next month.
+  if (day < 1 || new Date(midnight).getUTCMonth() !== month - 1) return null;
+  const ms = Number(fraction.slice(0, 3).padEnd(3, "0"));
+  return midnight + ((hour * 60 + minute - offsetMinutes) * 60 + second) * 1000 + ms;
+}
+
+function zoneMinutes(zone: string): number | null {
+  if (zone === "Z" || zone === "z") return 0;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(4));
+  if (hours > 23 || minutes > 59) return null;
+  return (zone.startsWith("-") ? -1 : 1) * (hours * 60 + minutes);
+}
+
+function instantText(instant: number): string {
+  return new Date(instant).toISOString();
+}
+
+function instantTextOrNull(instant: number | null): string | null {
+  return instant === null ? null : instantText(instant);
+}
+
+// Bytes.
+
+/** Either alphabet, with or without its padding; anything else that is not base64 is refused. */
+function bytesOf(text: string, index: number, key: string): Payload {
+  return parseBase64(text) ?? refuseText(text, index, key, "base64");
+}
+
+/** The bytes of a base64 text; `null` when it is none. */
+export function parseBase64(text: string): Uint8Array | null {
+  const isUrlSafe = text.includes("-") || text.includes("_");
+  const missing = text.endsWith("=") ? 0 : -text.length & 3;
+  try {
+    return Uint8Array.fromBase64(missing === 0 ? text : text + "=".repeat(missing), {
+      alphabet: isUrlSafe ? "base64url" : "base64",
+      // Loose reading would drop bits of a text that was cut off.
+      lastChunkHandling: "strict",
+    });
+  } catch {
+    return null;
+  }
+}
+
+// Refusals.
+
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== undefined && value !== null;
+}
+
+function refuseText(text: string, index: number, key: string, expected: string): never {
+  const got = text.length > quotedMax ? `${text.slice(0, quotedMax)}…` : text;
+  return refuse(`items[${index}].${key} is invalid; expected ${expected}, got '${got}'`);
+}
+
+function refuse(message: string): never {
+  throw new QueueError("invalid", message);
+}
