@@ -4,7 +4,6 @@
 
 import type { Payload } from "../stores/item.ts";
 import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
-import { StoreError } from "../stores/store.ts";
 import type {
   ClearRequest,
   CompleteRequest,
@@ -144,7 +143,7 @@ class ShardedEngine<Items> implements Engine<Items> {
       await this.#configure(this.#catalog.queues);
       this.#isOpen = true;
       for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);
-      for (const queue of deleting) void this.#inCatalogTurn(() => this.#finishDelete(queue));
+      for (const queue of deleting) this.#finishDeleteSoon(queue);
       for (const queue of this.#catalog.queues) this.#reapSoon(queue);
     } catch (cause) {
       await Promise.all(this.#ports.map((port) => port.close().catch(() => undefined)));
@@ -166,7 +165,7 @@ class ShardedEngine<Items> implements Engine<Items> {
           report: (report) => this.#reported(shard, report),
           settled: () => this.#dispatchReady(),
           down: (cause) => {
-            if (cause instanceof StoreError) reject(cause);
+            reject(cause);
             this.#setUp(shard, false);
             this.#options.notice?.({ kind: "shard_down", shard, cause });
           },
@@ -314,6 +313,7 @@ class ShardedEngine<Items> implements Engine<Items> {
           settled?.();
           if (result.ok) resolve();
           else reject(QueueError.from(result));
+          if (queue.inFlight.produce === 0) queue.quiet?.();
         },
         timing,
       );
@@ -384,6 +384,8 @@ class ShardedEngine<Items> implements Engine<Items> {
   }
 
   #grant(queue: LogicalQueue, lease: WaitingLease, partition: number): void {
+    // A shard may take longer than the client waits; what it grants then goes back.
+    lease.timer ??= this.#clock.at(lease.deadline, () => lease.settle(emptyLease));
     const { batchSize } = lease.request;
     const place = this.#place(queue, partition);
     const load = queue.balance.load(partition);
@@ -514,20 +516,32 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   /** Produces that were accepted end one way or the other before the queue is looked at. */
   async #untilQuiet(queue: LogicalQueue): Promise<void> {
-    while (queue.inFlight.produce > 0) {
-      await new Promise<void>((resolve) => this.#clock.soon(resolve));
-    }
+    if (queue.inFlight.produce === 0) return;
+    await new Promise<void>((resolve) => {
+      queue.quiet = () => {
+        queue.quiet = null;
+        resolve();
+      };
+    });
+  }
+
+  /** Where it fails, the next start takes it up again. */
+  #finishDeleteSoon(queue: LogicalQueue): void {
+    void this.#inCatalogTurn(() => this.#finishDelete(queue)).catch(() => undefined);
   }
 
   /** What is left to do once a delete is certain; also after a crash in the middle of it. */
   async #finishDelete(queue: LogicalQueue): Promise<void> {
     for (const lease of queue.line.clear()) lease.settle(deletedFailure);
+    // Forgotten before it is cleared: what is still on its way there must not come after the clear.
+    await this.#forget([...queue.places.values()]);
     await this.#clearPlaces(queue, { ready: true, leased: true, scheduled: true, retried: true });
     await this.#writeCatalog({ put: [], remove: [queue.queueId] });
-    await this.#forget([...queue.places.values()], queue);
+    for (const place of [...queue.places.values()]) this.#catalog.disown(queue, place);
   }
 
-  async #forget(places: readonly PartitionPlace[], queue: LogicalQueue): Promise<void> {
+  /** From now on the shards take nothing for these places, and do no more with what is there. */
+  async #forget(places: readonly PartitionPlace[]): Promise<void> {
     const shards = new Set(places.map(({ shard }) => shard));
     await Promise.all(
       [...shards].map((shard) => {
@@ -535,7 +549,6 @@ class ShardedEngine<Items> implements Engine<Items> {
         return this.#port(shard).ask({ kind: "configure", partitions: [], forget });
       }),
     );
-    for (const place of places) this.#catalog.disown(queue, place);
   }
 
   #reapSoon(queue: LogicalQueue): void {
@@ -556,7 +569,8 @@ class ShardedEngine<Items> implements Engine<Items> {
     if (empty.length === 0) return;
     const places = [...queue.places.values()].filter((place) => !empty.includes(place));
     await this.#writeCatalog({ put: [queue.entry({ places })], remove: [] });
-    await this.#forget(empty, queue);
+    await this.#forget(empty);
+    for (const place of empty) this.#catalog.disown(queue, place);
   }
 
   #inCatalogTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -675,8 +689,11 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   async importItems(request: ImportRequest): Promise<readonly StoredItem[]> {
     const queue = this.#find(request.queue);
-    const { shard, slot } = this.#place(queue, request.partition);
+    const { shard, slot, state } = this.#place(queue, request.partition);
     checkImportItems(request.items);
+    if (state === "draining") {
+      throw new QueueError("refused", `partition takes no new items; '${request.partition}' is draining`);
+    }
     const items = request.items.map((item) => ({
       payload: owned(item.payload),
       kind: item.kind ?? "",

@@ -124,6 +124,10 @@ export class ShardPort {
       return;
     }
     const deadline = timing?.deadline ?? Number.POSITIVE_INFINITY;
+    if (this.#lateTimer !== null && deadline < this.#lateTimer.deadline) {
+      this.#lateTimer.timer.cancel();
+      this.#lateTimer = null;
+    }
     this.#queue.push({ request, deadline, late: timing?.late ?? closingFailure, settle });
     this.#flushSoon();
   }

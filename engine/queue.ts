@@ -32,6 +32,8 @@ export class LogicalQueue {
   readonly inFlight: InFlight = { produce: 0, lease: 0, complete: 0, retry: 0 };
   readonly totals: Totals = { lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 };
   deleted = false;
+  /** Called when no produce is inside any more; set by whoever waits for it. */
+  quiet: (() => void) | null = null;
 
   constructor(entry: CatalogEntry, clock: Clock) {
     this.queueId = entry.queueId;

@@ -22,8 +22,10 @@ export function markCleared({ memory, draft }: Scene, partition: Partition, what
     partition.held.clear();
   }
   const mark = partition.nextSeq;
+  partition.clearScheduledFrom = 0;
   if (what.ready) {
     partition.clearReadyBelow = mark;
+    partition.clearReadyFrom = 0;
     partition.doomedCount = partition.itemCount - partition.held.size;
     partition.head = mark;
   }
@@ -53,9 +55,9 @@ async function clearReady(
   partition: Partition,
   budget: { left: number },
 ): Promise<void> {
-  let from = 0;
   while (partition.clearReadyBelow > 0 && budget.left > 0) {
-    const page = await store.seqs(partition.slot, from, partition.clearReadyBelow, budget.left);
+    const { slot, clearReadyFrom, clearReadyBelow } = partition;
+    const page = await store.seqs(slot, clearReadyFrom, clearReadyBelow, budget.left);
     for (const item of page) {
       if (partition.held.has(item.seq) || scene.draft.removed.has(partition.slot, item.seq)) continue;
       remove(scene, partition, item);
@@ -63,7 +65,8 @@ async function clearReady(
     }
     const complete = page.length < budget.left;
     budget.left -= page.length;
-    from = (page.at(-1)?.seq ?? 0) + 1;
+    const last = page.at(-1);
+    if (last !== undefined) partition.clearReadyFrom = last.seq + 1;
     // Items that this very turn wrote before the mark are not in the store yet.
     if (complete && partition.clearReadyBelow <= partition.committedSeq) {
       partition.clearReadyBelow = 0;
@@ -81,10 +84,10 @@ async function clearScheduled(
   budget: { left: number },
 ): Promise<void> {
   const below = Math.max(partition.clearScheduledBelow, partition.clearRetriedBelow);
-  let from = 0;
   while (below > 0 && budget.left > 0) {
     const limit = { items: budget.left, payloadBytes: limits.turnBytesMax };
-    const page = await store.scheduled(partition.slot, from, below, limit);
+    const { slot, clearScheduledFrom } = partition;
+    const page = await store.scheduled(slot, clearScheduledFrom, below, limit);
     for (const item of page) {
       const mark = item.retried ? partition.clearRetriedBelow : partition.clearScheduledBelow;
       if (item.seq >= mark || scene.draft.unscheduled.has(partition.slot, item.seq)) continue;
@@ -93,7 +96,7 @@ async function clearScheduled(
     budget.left -= Math.max(1, page.length);
     const last = page.at(-1);
     if (last !== undefined) {
-      from = last.seq + 1;
+      partition.clearScheduledFrom = last.seq + 1;
       continue;
     }
     if (below > partition.committedSeq) return;

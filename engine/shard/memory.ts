@@ -90,6 +90,8 @@ export class Memory {
   async #resumeClear(store: Store, partition: Partition): Promise<void> {
     if (!partition.isClearing) return;
     this.clearing.add(partition);
+    // What a clear has taken is not offered again, whatever is left of it.
+    partition.head = partition.clearReadyBelow;
     let from = 0;
     for (;;) {
       const page = await store.seqs(partition.slot, from, partition.clearReadyBelow, loadPage);

@@ -62,6 +62,10 @@ export class Partition {
   expireFloor: number;
   /** Ready items that a clear has taken but not yet removed. */
   doomedCount = 0;
+  /** Where a clear of ready items goes on: what lies before it is gone or held. */
+  clearReadyFrom = 0;
+  /** The same for scheduled items: what lies before it is gone or not meant. */
+  clearScheduledFrom = 0;
   readonly held = new Map<number, Held>();
   readonly runs = new Set<Run>();
 

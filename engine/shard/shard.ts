@@ -48,6 +48,8 @@ export class Shard {
   #running = false;
   #stopped = false;
   #full = false;
+  /** When a store that was full is asked again, however busy the shard is. */
+  #askForRoomAt = 0;
   #wake: Timer | null = null;
   #tidy: Timer | null = null;
   #idle: (() => void) | null = null;
@@ -112,7 +114,16 @@ export class Shard {
       const requests = this.#inbox;
       this.#inbox = [];
       await this.#turn(requests);
+      await this.#askForRoom();
     } while (!this.#stopped && this.#inbox.length > 0);
+  }
+
+  async #askForRoom(): Promise<void> {
+    const { store, clock } = this.#options;
+    if (!this.#full || clock.now() < this.#askForRoomAt) return;
+    await store.tidy();
+    this.#full = store.size().full;
+    this.#askForRoomAt = clock.now() + idleMs;
   }
 
   /** Until the next request or instant. */
@@ -161,6 +172,7 @@ export class Shard {
       // Nothing was written, and what was decided is void: decide again from what
       // is stored, without the requests that only add to it.
       this.#full = true;
+      this.#askForRoomAt = this.#options.clock.now() + idleMs;
       await this.#reload();
       turn = this.#context();
       await decide(turn, requests);

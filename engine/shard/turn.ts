@@ -327,7 +327,9 @@ async function take(turn: TurnContext, request: Of<"import">): Promise<void> {
   }
   const named = request.items.filter(({ sourceId }) => sourceId !== "").map(({ sourceId }) => sourceId);
   const known = new Set(await store.presentSources(partition.slot, named));
-  for (const item of draft.insert) if (item.slot === partition.slot) known.add(item.sourceId);
+  for (const item of [...draft.insert, ...draft.schedule]) {
+    if (item.slot === partition.slot) known.add(item.sourceId);
+  }
   known.delete("");
   const stored: ListedItem[] = [];
   for (const item of request.items) {

@@ -85,12 +85,17 @@ export class Bundle {
     return image;
   }
 
-  /** Opens the engine on what is stored. */
-  async open({ now = this.clock.now() }: { now?: number } = {}): Promise<void> {
+  /** Opens the engine on what is stored, and lets it come to rest. */
+  async open(options: { now?: number } = {}): Promise<void> {
+    await this.run(() => this.opening(options));
+  }
+
+  /** The same without letting anything happen after it. */
+  async opening({ now = this.clock.now() }: { now?: number } = {}): Promise<void> {
     const clock = new VirtualClock(now);
     this.clock = clock;
     const { shardCount = 1, waitingLeasesMax } = this.#options;
-    const opening = openEngine({
+    this.#engine = await openEngine({
       shardCount,
       clock,
       durability: "memory",
@@ -103,7 +108,6 @@ export class Bundle {
         openStore: (shard) => this.#openStore(shard),
       }),
     });
-    this.#engine = await this.run(() => opening);
   }
 
   async #openStore(shard: number): Promise<Store> {
@@ -119,9 +123,14 @@ export class Bundle {
     return control.wrap(store);
   }
 
+  /** Kills the process; what was stored stays. */
+  kill(): void {
+    for (const control of this.#controls) control?.kill();
+  }
+
   /** Kills the process and opens the engine again on what was stored; `now` may be earlier. */
   async restart(options: { now?: number } = {}): Promise<void> {
-    for (const control of this.#controls) control?.kill();
+    this.kill();
     await this.open(options);
   }
 
@@ -157,16 +166,15 @@ export class Bundle {
   async run<T>(call: () => T | Promise<T>): Promise<T> {
     let result: { readonly value: T } | null = null;
     let failed: { readonly cause: unknown } | null = null;
-    Promise.resolve()
-      .then(call)
-      .then(
-        (value) => {
-          result = { value };
-        },
-        (cause) => {
-          failed = { cause };
-        },
-      );
+    const called = (async () => call())();
+    called.then(
+      (value) => {
+        result = { value };
+      },
+      (cause) => {
+        failed = { cause };
+      },
+    );
     await this.clock.settle();
     if (failed !== null) throw (failed as { cause: unknown }).cause;
     if (result === null) throw new Error("the call still waits");

@@ -26,6 +26,10 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
+  raise(instant: number): void {
+    this.#now = Math.max(this.#now, instant);
+  }
+
   precise(): number {
     return this.#now;
   }

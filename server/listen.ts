@@ -1,0 +1,68 @@
+// Puts an app on a port, and takes it off again without cutting answers short.
+
+import { type App, idleTimeoutSeconds } from "./app.ts";
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 = any free one. */
+  readonly port: number;
+  /** The largest body of any operation; the app knows each one's own. */
+  readonly bodyBytesMax: number;
+}
+
+export interface Listening {
+  /** Where this machine reaches it, such as `http://127.0.0.1:9090`. */
+  readonly url: string;
+  /** Takes no more connections, and resolves when every request is answered or cut off. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+/** The port or the address cannot be had; the message is for the operator. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+}
+
+export function listen(app: App, { host, port, bodyBytesMax }: ListenOptions): Listening {
+  try {
+    app.listen({
+      hostname: host,
+      port,
+      idleTimeout: idleTimeoutSeconds,
+      maxRequestBodySize: bodyBytesMax,
+      // With it two servers would silently share one port, each with half of the requests.
+      reusePort: false,
+      // Its error page would show source code.
+      development: false,
+    });
+  } catch (cause) {
+    throw new ListenError(reasonOf(cause, `${host}:${port}`), { cause });
+  }
+  const { server } = app;
+  if (server === null) throw new Error("the app does not listen after it was told to");
+  return {
+    url: `http://${reachable(host)}:${server.port}`,
+    async stop(timeoutMs) {
+      const cutOff = setTimeout(() => void server.stop(true), timeoutMs);
+      await server.stop();
+      clearTimeout(cutOff);
+    },
+  };
+}
+
+function reasonOf(cause: unknown, address: string): string {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  switch (code) {
+    case "EADDRINUSE":
+      return `port is taken; another program listens on ${address}`;
+    case "EACCES":
+      return `port is not allowed; this user may not listen on ${address}`;
+    default:
+      return `cannot listen on ${address}; ${cause instanceof Error ? cause.message : cause}`;
+  }
+}
+
+/** Every address of the machine is one of them; an IPv6 address stands in brackets in a URL. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return host.includes(":") ? `[${host}]` : host;
+}

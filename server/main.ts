@@ -1,0 +1,169 @@
+// The process: configuration, engine, app, port; then signals, until it ends with
+// one of the codes of `cli.ts`.
+
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { systemClock } from "../engine/clock.ts";
+import { type Notice, openEngine } from "../engine/engine.ts";
+import { workerLinks } from "../engine/link.ts";
+import manifest from "../package.json" with { type: "json" };
+import { durabilityOf, type StoreConfig } from "../stores/open.ts";
+import { StoreError } from "../stores/store.ts";
+import { createApp } from "./app.ts";
+import { exitCodes, readCommand, usage } from "./cli.ts";
+import { type Config, readConfig } from "./config.ts";
+import { ListenError, type Listening, listen } from "./listen.ts";
+import { createLog, type Log } from "./log.ts";
+import { Metrics } from "./metrics.ts";
+
+/** A signal that comes again this soon is the same one. */
+const repeatedSignalMs = 1_000;
+
+const { version } = manifest;
+const command = readCommand(process.argv.slice(2));
+
+switch (command.name) {
+  case "help":
+    process.stdout.write(usage());
+    break;
+  case "version":
+    process.stdout.write(`holdfast ${version}\n`);
+    break;
+  case "unknown":
+    end(exitCodes.usage, [command.fault]);
+    break;
+  case "serve":
+    await serve(command.argv);
+    break;
+}
+
+async function serve(argv: readonly string[]): Promise<void> {
+  const read = readConfig({
+    argv,
+    env: process.env,
+    readFile: (path) => readFileSync(path, "utf8"),
+    cpuCount: availableParallelism(),
+  });
+  if (!read.ok) return end(exitCodes.usage, read.faults);
+  const { config } = read;
+  const log = createLog({ level: config.logLevel });
+  endOnBugs(log);
+
+  const engine = await open(config, log);
+  if (engine === null) return;
+  let closing = false;
+  const metrics = new Metrics({ version, status: () => engine.status() });
+  const app = createApp({ engine, log, metrics, version, config, isClosing: () => closing });
+  let listening: Listening;
+  try {
+    const { host, port, produceBodyMax, importBodyMax, bodyMax } = config;
+    const bodyBytesMax = Math.max(produceBodyMax, importBodyMax, bodyMax);
+    listening = listen(app, { host, port, bodyBytesMax });
+  } catch (error) {
+    await engine.close();
+    if (error instanceof ListenError) return end(exitCodes.taken, [error.message]);
+    throw error;
+  }
+  greet(listening.url, config);
+  log.info("listening", { url: listening.url, store: config.store, shards: config.shards });
+
+  let stoppingSince = 0;
+  const stop = async (signal: string) => {
+    if (closing) {
+      // A terminal sends its interrupt to the server and to what started it, which passes it on.
+      if (performance.now() - stoppingSince < repeatedSignalMs) return;
+      log.warn("stopping at once", { signal });
+      process.exit(exitCodes.ok.code);
+    }
+    closing = true;
+    stoppingSince = performance.now();
+    log.info("stopping", { signal });
+    const stopped = listening.stop(config.shutdownTimeoutMs);
+    // Waiting leases are answered by this, or the port would wait for them.
+    await engine.close();
+    await stopped;
+    log.info("stopped");
+    process.exit(exitCodes.ok.code);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => void stop(signal));
+  }
+}
+
+async function open(config: Config, log: Log) {
+  const store: StoreConfig =
+    config.store === "memory"
+      ? { kind: "memory" }
+      : {
+          kind: "sqlite",
+          directory: config.data,
+          durability: config.durability,
+          acceptLogLoss: config.acceptWalLoss,
+        };
+  const clock = systemClock();
+  try {
+    return await openEngine<string>({
+      shardCount: config.shards,
+      links: workerLinks({
+        clock,
+        module: new URL("./shard.worker.ts", import.meta.url),
+        config: store,
+      }),
+      clock,
+      durability: durabilityOf(store),
+      waitingLeasesMax: config.waitingLeasesMax,
+      // The shards write it as the reply has it.
+      readLeased: (text) => text,
+      notice: (notice) => logNotice(log, notice),
+    });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const exit = error.fault === "locked" ? exitCodes.taken : exitCodes.usage;
+    end(exit, [`${error.message}; data folder '${config.data}'`]);
+    return null;
+  }
+}
+
+const noticeTexts: Readonly<Record<Exclude<Notice["kind"], "shard_down">, string>> = {
+  shard_up: "shard is up again",
+  store_full: "store is full; items cannot be produced",
+  items_quarantined: "damaged items were set aside",
+  items_discarded: "items were removed for want of a dead queue",
+};
+
+function logNotice(log: Log, { kind, shard, count, cause }: Notice): void {
+  const fields = { shard, ...(count === undefined ? {} : { count }) };
+  if (kind === "shard_down") log.error("shard is down", cause, fields);
+  else log.warn(noticeTexts[kind], fields);
+}
+
+function greet(url: string, { store, data, shards, host }: Config): void {
+  const place = store === "memory" ? "in memory, gone when it stops" : `in ${data}`;
+  const lines = [
+    `Holdfast ${version} listens on ${url}`,
+    `  API      ${url}/swagger`,
+    `  health   ${url}/health`,
+    `  metrics  ${url}/metrics`,
+    `  items    ${place}, ${shards} ${shards === 1 ? "shard" : "shards"}`,
+  ];
+  if (!/^(localhost|127\.|::1$)/.test(host)) {
+    lines.push("  There is no login: whoever reaches this address can do everything.");
+  }
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
+
+/** What no one caught leaves the state unknown; what is stored is safe, so stopping is too. */
+function endOnBugs(log: Log): void {
+  const onBug = (error: unknown) => {
+    log.fatal("a bug", error);
+    process.exit(exitCodes.bug.code);
+  };
+  process.on("uncaughtException", onBug);
+  process.on("unhandledRejection", onBug);
+}
+
+/** Says why on standard error; the exit code follows once nothing is left to do. */
+function end({ code }: { readonly code: number }, reasons: readonly string[]): void {
+  process.stderr.write(`${reasons.join("\n")}\n`);
+  process.exitCode = code;
+}
