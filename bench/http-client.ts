@@ -16,6 +16,7 @@ export class Connection {
   #socket: Socket | null = null;
   #received: Buffer = Buffer.alloc(0);
   #unsent: Buffer | null = null;
+  #failed: Error | null = null;
   #settle: { resolve: (reply: Reply) => void; reject: (cause: Error) => void } | null = null;
 
   private constructor(host: string) {
@@ -30,8 +31,8 @@ export class Connection {
       socket: {
         data: (_socket, bytes) => connection.#hear(bytes),
         drain: () => connection.#drain(),
-        close: () => connection.#settle?.reject(new Error("the server closed the connection")),
-        error: (_socket, cause) => connection.#settle?.reject(cause),
+        close: () => connection.#fail(new Error("the server closed the connection")),
+        error: (_socket, cause) => connection.#fail(cause),
       },
     });
     return connection;
@@ -42,6 +43,7 @@ export class Connection {
       `POST ${path} HTTP/1.1\r\nHost: ${this.#host}\r\nContent-Type: application/json\r\n` +
         `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
+    if (this.#failed !== null) return Promise.reject(this.#failed);
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
       this.#unsent = bytes;
@@ -52,6 +54,11 @@ export class Connection {
   close(): void {
     this.#settle = null;
     this.#socket?.end();
+  }
+
+  #fail(cause: Error): void {
+    this.#failed = cause;
+    this.#settle?.reject(cause);
   }
 
   #drain(): void {

@@ -167,7 +167,8 @@ class ShardedEngine<Items> implements Engine<Items> {
           down: (cause) => {
             reject(cause);
             this.#setUp(shard, false);
-            this.#options.notice?.({ kind: "shard_down", shard, cause });
+            // Before that, the caller of `open` is told.
+            if (this.#isOpen) this.#options.notice?.({ kind: "shard_down", shard, cause });
           },
         },
       });

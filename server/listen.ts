@@ -6,8 +6,6 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 = any free one. */
   readonly port: number;
-  /** The largest body of any operation; the app knows each one's own. */
-  readonly bodyBytesMax: number;
 }
 
 export interface Listening {
@@ -22,13 +20,15 @@ export class ListenError extends Error {
   override readonly name = "ListenError";
 }
 
-export function listen(app: App, { host, port, bodyBytesMax }: ListenOptions): Listening {
+export function listen(app: App, { host, port }: ListenOptions): Listening {
   try {
     app.listen({
       hostname: host,
       port,
       idleTimeout: idleTimeoutSeconds,
-      maxRequestBodySize: bodyBytesMax,
+      // The app bounds each body before it is read. Bun would do so with an empty answer; what
+      // comes after the app's own, it passes over without keeping it.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       // With it two servers would silently share one port, each with half of the requests.
       reusePort: false,
       // Its error page would show source code.

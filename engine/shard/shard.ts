@@ -63,7 +63,7 @@ export class Shard {
 
   /** Reads the store. Nothing happens by itself until `start`. */
   static async open(options: ShardOptions): Promise<{ shard: Shard; opened: Opened }> {
-    const { memory, image } = await Memory.load(options.store, []);
+    const { memory, image } = await Memory.load(options.shard, options.store, []);
     // However the machine's clock was set since: what is written is not in the future.
     options.clock.raise(memory.lastTurn.at);
     const opened: Opened = {
@@ -230,7 +230,10 @@ export class Shard {
       this.#unrecorded = [...this.#unrecorded, ...refused].slice(-refusalsMax);
       return null;
     }
-    const { store, clock } = this.#options;
+    const { shard, store, clock } = this.#options;
+    if (draft.send.length > 0) {
+      draft.receive.push({ sourceShard: shard, outboundSeq: memory.outboundSeqLast });
+    }
     const turn: TurnRecord = {
       turn: memory.lastTurn.turn + 1,
       at: now,
@@ -257,7 +260,8 @@ export class Shard {
   }
 
   async #reload(): Promise<void> {
-    const { memory } = await Memory.load(this.#options.store, this.#settings.values());
+    const { shard, store } = this.#options;
+    const { memory } = await Memory.load(shard, store, this.#settings.values());
     this.#memory = memory;
     for (const settling of this.#settling) {
       settling.partitions = new Set(

@@ -237,4 +237,5 @@ test("open: a log with a flipped bit in its middle is refused, unless its loss i
   await store.close();
   expect(await faultOf(files.open({ path: copy }))).toBe("damaged");
   await (await files.open({ path: copy, acceptLogLoss: true })).close();
+  expect(readFileSync(`${copy}-wal-damaged-1`)).toEqual(log);
 });

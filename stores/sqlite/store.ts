@@ -3,7 +3,16 @@
 // the write-ahead log was synced (durability `full`).
 
 import { Database, type Statement } from "bun:sqlite";
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import type { Item, ScheduledItem } from "../item.ts";
 import {
   type Changes,
@@ -446,18 +455,22 @@ function refuseOldSqlite(database: Database): void {
 
 /**
  * SQLite takes a damaged place in the log for its end and forgets what follows;
- * its own integrity check finds nothing wrong afterwards.
+ * its own integrity check finds nothing wrong afterwards. If that is accepted,
+ * the log as it was stays beside the file.
  */
 function refuseDamagedLog({ path, durability, acceptLogLoss }: SqliteOptions): void {
   const log = `${path}-wal`;
   // Without a sync per commit a power cut alone may leave such a log, and that was accepted.
-  if (acceptLogLoss || durability !== "full" || !existsSync(log)) return;
-  const scan = scanWal(log);
-  if (scan.verdict !== "damaged") return;
-  throw new StoreError(
-    "damaged",
-    "the write-ahead log is damaged and committed turns would be lost; restore a backup, or start once with --accept-wal-loss",
-  );
+  if (durability !== "full" || !existsSync(log) || scanWal(log).verdict !== "damaged") return;
+  if (!acceptLogLoss) {
+    throw new StoreError(
+      "damaged",
+      "the write-ahead log is damaged and committed turns would be lost; restore a backup, or start once with --accept-wal-loss",
+    );
+  }
+  let copy = 1;
+  while (existsSync(`${log}-damaged-${copy}`)) copy += 1;
+  copyFileSync(log, `${log}-damaged-${copy}`);
 }
 
 function storeError(cause: unknown, otherwise: "failed" | "unusable" = "failed"): StoreError {

@@ -1,0 +1,265 @@
+import { expect, test } from "bun:test";
+import type { QueueSettings } from "./api.ts";
+import { type Bundle, day, hour, minute, produceOf, second, setup, start, textsOf } from "./simulation/bundle.ts";
+
+async function setupQueues(settings: Partial<QueueSettings> = {}, shardCount = 1) {
+  const bundle = await setup({ shardCount });
+  await bundle.createQueue({ name: "dead", expireTimeoutMs: 7 * day });
+  await bundle.createQueue({ name: "orders", deadQueue: "dead", ...settings });
+  return bundle;
+}
+
+const [far, near] = [2, 1];
+
+function stored(bundle: Bundle, queue: string) {
+  const request = { queue, partition: 0, pivot: "", limit: 10 };
+  return bundle.run(() => bundle.engine.listItems(request));
+}
+
+test.each([
+  { shards: near, where: "the same shard" },
+  { shards: far, where: "another shard" },
+])("dead queue: takes an item in $where, with all that it was", async ({ shards }) => {
+  const bundle = await setupQueues({ maxAttempts: 1 }, shards);
+  const item = { payload: "a", kind: "k", encoding: "e", reference: "r" };
+  await bundle.run(() => bundle.engine.produce({ ...produceOf("orders", []), items: [item] }));
+  const [before] = await stored(bundle, "orders");
+  expect(before).toMatchObject({ deadDeadline: start + day, maxAttempts: 1 });
+  await bundle.clock.advance(second);
+  const lease = await bundle.lease("orders");
+  await bundle.retry(lease);
+  const now = start + second;
+  expect(await bundle.listed("orders")).toEqual([]);
+  expect(await stored(bundle, "dead")).toEqual([
+    {
+      id: expect.any(String),
+      sourceId: lease.items[0]?.id ?? "",
+      isLeased: false,
+      leaseDeadline: null,
+      expireDeadline: now + 7 * day,
+      deadDeadline: null,
+      createdAt: now,
+      updatedAt: now,
+      enqueueAt: null,
+      attempts: 0,
+      maxAttempts: 0,
+      reference: "r",
+      encoding: "e",
+      kind: "k",
+      payload: new TextEncoder().encode("a"),
+    },
+  ]);
+  expect(await bundle.run(() => bundle.engine.inspect("orders"))).toMatchObject({ deadLetter: 1 });
+});
+
+test.each(["dead: true", "retry", "lapse", "expire", "expire scheduled"] as const)(
+  "dead queue: %s brings an item there, and wakes a lease that waits on it",
+  async (by) => {
+    for (const shards of [near, far]) {
+      const bundle = await setupQueues({ maxAttempts: 1, expireTimeoutMs: hour }, shards);
+      const waits = await bundle.beginLease("dead", { requestTimeoutMs: 15 * minute });
+      if (by === "expire scheduled") {
+        await bundle.createQueue({ name: "patient", deadQueue: "dead", expireTimeoutMs: 5 * minute });
+        await bundle.produce("patient", "a");
+        const lease = await bundle.lease("patient");
+        await bundle.retry(lease, { retryAt: start + hour });
+        await bundle.clock.advance(5 * minute);
+      } else if (by === "expire") {
+        await bundle.clock.advance(14 * minute);
+        await bundle.run(() =>
+          bundle.engine.updateQueue({ name: "orders", expireTimeoutMs: minute }),
+        );
+        await bundle.produce("orders", "a");
+        await bundle.clock.advance(minute - 1);
+        expect(waits.ending).toBe(null);
+        await bundle.clock.advance(1);
+      } else {
+        await bundle.produce("orders", "a");
+        const lease = await bundle.lease("orders");
+        if (by === "lapse") await bundle.clock.advance(minute);
+        else await bundle.retry(lease, { dead: by === "dead: true", retryAt: start + hour });
+      }
+      if (by === "expire") {
+        // The request's own deadline came in the same moment.
+        expect(await bundle.listed("dead")).toEqual(["a"]);
+      } else {
+        expect(waits.ending).toMatchObject({ ok: true, value: { items: [{ attempts: 1 }] } });
+      }
+      expect(await bundle.listed("orders")).toEqual([]);
+    }
+  },
+);
+
+test("dead queue: dead goes before attempts that remain and before retry_at", async () => {
+  const bundle = await setupQueues({ maxAttempts: 5 });
+  await bundle.produce("orders", "a");
+  await bundle.retry(await bundle.lease("orders"), { dead: true, retryAt: start + hour });
+  expect(await bundle.listed("dead")).toEqual(["a"]);
+});
+
+test("dead queue: without one, dead removes the item, counts it and says so", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders" });
+  await bundle.produce("orders", "a");
+  await bundle.retry(await bundle.lease("orders"), { dead: true });
+  expect(bundle.engine.status().queues[0]).toMatchObject({ queued: 0, leased: 0, discarded: 1 });
+  expect(bundle.notices).toEqual([{ kind: "items_discarded", shard: 0, count: 1 }]);
+});
+
+test("dead queue: one that is added or removed later counts for items there already", async () => {
+  const bundle = await setupQueues({ deadQueue: "" });
+  await bundle.produce("orders", "a", "b");
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", deadQueue: "dead" }));
+  await bundle.retry(await bundle.lease("orders"), { dead: true });
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", deadQueue: "" }));
+  await bundle.retry(await bundle.lease("orders"), { dead: true });
+  expect(await bundle.listed("dead")).toEqual(["a"]);
+});
+
+/** Shard and commit at which the process dies while one item goes from one shard to another. */
+const crashes = [
+  { at: "the source writes its outbox", shard: 1, commitsBefore: 0 },
+  { at: "the dead queue takes the item", shard: 0, commitsBefore: 0 },
+  { at: "the source empties its outbox", shard: 1, commitsBefore: 1 },
+].flatMap((point) => [
+  { ...point, applied: false, when: "before" },
+  { ...point, applied: true, when: "after" },
+]);
+
+test.each(crashes)("dead queue: exactly once across a crash $when $at", async (crash) => {
+  const bundle = await setupQueues({ maxAttempts: 1 }, far);
+  await bundle.produce("orders", "a", "b");
+  const lease = await bundle.lease("orders", { batchSize: 2 });
+  bundle.store(crash.shard).killAt(crash);
+  const retried = await bundle.begin(() => bundle.retry(lease).catch(() => null));
+  await bundle.clock.advance(10);
+  await bundle.restart();
+  await bundle.clock.advance(2 * minute);
+  expect(await bundle.listed("dead")).toEqual(["a", "b"]);
+  expect(await bundle.listed("orders")).toEqual([]);
+  expect(bundle.image(1).outbound.size).toBe(0);
+  expect(retried).toBeDefined();
+});
+
+test.each(crashes)("dead queue: exactly once when a store fails $when $at", async (point) => {
+  const bundle = await setupQueues({ maxAttempts: 1 }, far);
+  await bundle.produce("orders", "a", "b");
+  const lease = await bundle.lease("orders", { batchSize: 2 });
+  for (let commit = 0; commit <= point.commitsBefore; commit += 1) {
+    // Each commit of the shard fails once, in its turn, so the one meant is among them.
+    bundle.store(point.shard).fail({ fault: "failed", applied: point.applied });
+  }
+  const items = lease.items.map(({ id }) => ({ id, retryAt: null, dead: false }));
+  const started = await bundle.begin(() =>
+    bundle.engine.retry({ queue: "orders", partition: 0, items }),
+  );
+  await bundle.clock.advance(2 * second);
+  expect(started.ending).toEqual({ ok: true, value: undefined });
+  expect(await bundle.listed("dead")).toEqual(["a", "b"]);
+  expect(bundle.image(1).outbound.size).toBe(0);
+});
+
+test("dead queue: items sent after a restart arrive too, though the outbox was empty", async () => {
+  const bundle = await setupQueues({ maxAttempts: 1 }, far);
+  for (const text of ["a", "b", "c"]) {
+    await bundle.produce("orders", text);
+    await bundle.retry(await bundle.lease("orders"));
+    await bundle.restart();
+  }
+  expect(await bundle.listed("dead")).toEqual(["a", "b", "c"]);
+});
+
+test("dead queue: one that is full takes the item when there is room again", async () => {
+  const bundle = await setupQueues({ maxAttempts: 1 }, far);
+  await bundle.produce("orders", "a");
+  const lease = await bundle.lease("orders");
+  bundle.store(0).fail({ fault: "full", sticky: true });
+  await bundle.retry(lease);
+  expect(bundle.image(1).outbound.size).toBe(1);
+  bundle.store(0).heal();
+  await bundle.clock.advance(2 * second);
+  expect(await bundle.listed("dead")).toEqual(["a"]);
+  expect(bundle.image(1).outbound.size).toBe(0);
+});
+
+test.each([near, far])("dead queue: a thousand items and more that die at once arrive in order; %d shards", async (shards) => {
+  const bundle = await setupQueues({ expireTimeoutMs: hour }, shards);
+  await bundle.produceMany("orders", 2_500);
+  await bundle.clock.advance(hour);
+  const listed = await bundle.listed("dead");
+  expect(listed).toHaveLength(2_500);
+  expect(listed).toEqual(Array.from({ length: 2_500 }, (_, index) => String(index)));
+});
+
+test("expire: a waiting item expires at its deadline, not a moment before", async () => {
+  const bundle = await setupQueues({ expireTimeoutMs: hour });
+  await bundle.produce("orders", "a");
+  await bundle.clock.advance(hour - 1);
+  expect(await bundle.listed("orders")).toEqual(["a"]);
+  await bundle.clock.advance(1);
+  expect(await bundle.listed("orders")).toEqual([]);
+  expect(await bundle.listed("dead")).toEqual(["a"]);
+});
+
+test("expire: a leased item does not while its lease runs; then it dies instead of going round", async () => {
+  const bundle = await setupQueues({ expireTimeoutMs: hour, leaseTimeoutMs: hour });
+  await bundle.produce("orders", "a", "b", "c");
+  await bundle.clock.advance(hour - second);
+  const [one, two] = [await bundle.lease("orders"), await bundle.lease("orders")];
+  await bundle.clock.advance(10 * minute);
+  expect(await bundle.listed("orders")).toEqual(["a", "b"]);
+  expect(await bundle.listed("dead")).toEqual(["c"]);
+  expect(await bundle.complete(one)).toMatchObject({ ok: true });
+  expect(textsOf(two.items)).toEqual(["b"]);
+  await bundle.clock.advance(hour);
+  expect(await bundle.listed("dead")).toEqual(["c", "b"]);
+});
+
+test("expire: a scheduled item's time begins when it is due", async () => {
+  const bundle = await setupQueues({ expireTimeoutMs: hour });
+  await bundle.run(() => bundle.engine.produce(produceOf("orders", ["a"], start + 5 * hour)));
+  await bundle.clock.advance(6 * hour - 1);
+  expect(await bundle.listed("orders")).toEqual(["a"]);
+  await bundle.clock.advance(1);
+  expect(await bundle.listed("dead")).toEqual(["a"]);
+});
+
+test("expire: an item behind others that live longer expires in its own time", async () => {
+  const bundle = await setupQueues({ expireTimeoutMs: 10 * hour });
+  await bundle.produce("orders", "long");
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", expireTimeoutMs: hour }));
+  await bundle.produce("orders", "short 1", "short 2");
+  await bundle.restart();
+  await bundle.clock.advance(hour - 1);
+  expect(await bundle.listed("orders")).toEqual(["long", "short 1", "short 2"]);
+  await bundle.clock.advance(1);
+  expect(await bundle.listed("orders")).toEqual(["long"]);
+  expect(await bundle.listed("dead")).toEqual(["short 1", "short 2"]);
+});
+
+test("expire: an early item that is leased at its deadline waits for the end of its lease", async () => {
+  const bundle = await setupQueues({ expireTimeoutMs: 10 * hour, leaseTimeoutMs: hour });
+  await bundle.produce("orders", "long");
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", expireTimeoutMs: hour }));
+  await bundle.produce("orders", "short");
+  await bundle.clock.advance(minute);
+  const lease = await bundle.lease("orders", { batchSize: 2 });
+  expect(textsOf(lease.items)).toEqual(["long", "short"]);
+  await bundle.clock.advance(hour - second);
+  expect(await bundle.listed("dead")).toEqual([]);
+  await bundle.clock.advance(second);
+  expect(await bundle.listed("dead")).toEqual(["short"]);
+  expect(await bundle.listed("orders")).toEqual(["long"]);
+});
+
+test.each([1, 5])("expire: a clock set back by %d hours at a restart expires nothing early", async (hours) => {
+  const bundle = await setupQueues({ expireTimeoutMs: 2 * hour });
+  await bundle.clock.advance(10 * hour);
+  await bundle.produce("orders", "a");
+  const written = bundle.clock.now();
+  await bundle.restart({ now: written - hours * hour });
+  await bundle.produce("orders", "b");
+  expect(await bundle.listed("orders")).toEqual(["a", "b"]);
+  for (const { at } of bundle.image().turns.slice(-1)) expect(at).toBeGreaterThanOrEqual(written);
+  expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 1 }] });
+});

@@ -1,0 +1,207 @@
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { systemClock } from "../engine/clock.ts";
+import { openEngine } from "../engine/engine.ts";
+import { newTag } from "../engine/ids.ts";
+import { sameThreadLinks } from "../engine/link.ts";
+import { systemRandom } from "../engine/random.ts";
+import { openMemoryStore } from "../stores/memory/store.ts";
+import { createApp } from "./app.ts";
+import { ListenError, listen } from "./listen.ts";
+import type { Log } from "./log.ts";
+import { Metrics } from "./metrics.ts";
+import { renderLeased } from "./wire.ts";
+
+async function setup() {
+  const clock = systemClock();
+  const engine = await openEngine<string>({
+    shardCount: 1,
+    clock,
+    durability: "memory",
+    readLeased: (text) => text,
+    links: sameThreadLinks({
+      clock,
+      renderLeased,
+      openStore: async () => openMemoryStore({ tag: newTag(systemRandom) }),
+    }),
+  });
+  const ignore = () => undefined;
+  const log: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
+  const newApp = () =>
+    createApp({
+      engine,
+      log,
+      version: "1.2.3",
+      metrics: new Metrics({ version: "1.2.3", status: () => engine.status() }),
+      isClosing: () => false,
+      config: {
+        host: "127.0.0.1",
+        store: "memory",
+        allowedHosts: [],
+        allowedOrigins: [],
+        connectionsMax: 100,
+        produceBodyMax: 5_000_000,
+        importBodyMax: 64_000_000,
+        bodyMax: 256_000,
+      },
+    });
+  const listening = listen(newApp(), { host: "127.0.0.1", port: 0 });
+  const port = Number(new URL(listening.url).port);
+  await engine.createQueue({
+    name: "orders",
+    deadQueue: "",
+    reference: "",
+    leaseTimeoutMs: 60_000,
+    expireTimeoutMs: 3_600_000,
+    maxAttempts: 0,
+    requestedPartitions: 1,
+  });
+  return {
+    engine,
+    listening,
+    port,
+    newApp,
+    post: (path: string, body: unknown) =>
+      fetch(listening.url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
+    async [Symbol.asyncDispose]() {
+      await engine.close();
+      await listening.stop(100);
+    },
+  };
+}
+
+const lease = {
+  queue_name: "orders",
+  client_id: "worker-1",
+  request_timeout: "1m",
+  batch_size: 10,
+};
+
+function open(port: number): Socket {
+  return connect(port, "127.0.0.1").on("error", () => undefined);
+}
+
+/** Sends bytes as they are and returns the answer as it is. */
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket = open(port);
+    socket.on("data", (data) => {
+      answer += data.toString();
+      if (answer.includes("}") || answer.includes("close")) socket.destroy();
+    });
+    socket.on("close", () => resolve(answer));
+    socket.write(text);
+  });
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await Bun.sleep(1);
+}
+
+test("a port that is taken is refused, and the first server keeps it", async () => {
+  await using server = await setup();
+  const second = () => listen(server.newApp(), { host: "127.0.0.1", port: server.port });
+  expect(second).toThrow(ListenError);
+  expect(second).toThrow(`port is taken; another program listens on 127.0.0.1:${server.port}`);
+  expect((await fetch(`${server.listening.url}/health`)).status).toBe(200);
+});
+
+test("a lease waits on its socket and is answered by a produce", async () => {
+  await using server = await setup();
+  const waiting = server.post("/v1/queue.lease", lease);
+  await until(() => server.engine.status().waitingLeases === 1);
+  const produce = { queue_name: "orders", request_timeout: "1m", items: [{ utf8: "日本" }] };
+  expect((await server.post("/v1/queue.produce", produce)).status).toBe(200);
+  const { items } = (await (await waiting).json()) as { items: { bytes: string }[] };
+  expect(items.map(({ bytes }) => Buffer.from(bytes, "base64").toString())).toEqual(["日本"]);
+});
+
+test("a client that hangs up, wholly or by half, leaves the line", async () => {
+  await using server = await setup();
+  const body = JSON.stringify(lease);
+  for (const hangUp of ["destroy", "end", "resetAndDestroy"] as const) {
+    const socket = open(server.port);
+    socket.write(
+      `POST /v1/queue.lease HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await until(() => server.engine.status().waitingLeases === 1);
+    socket[hangUp]();
+    await until(() => server.engine.status().waitingLeases === 0);
+    socket.destroy();
+  }
+  // None of them was given the item.
+  await server.engine.produce({
+    queue: "orders",
+    requestTimeoutMs: 1_000,
+    items: [{ payload: "x" }],
+  });
+  const answer = await server.post("/v1/queue.lease", lease);
+  expect(await answer.json()).toMatchObject({ items: [{ attempts: 1 }] });
+});
+
+test("a body that is too large is answered in JSON, however it is sent", async () => {
+  await using server = await setup();
+  const head =
+    "POST /v1/queue.stats HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+  const declared = await raw(server.port, `${head}Content-Length: 99999999999\r\n\r\n`);
+  const block = `10000\r\n${"a".repeat(0x10000)}\r\n`;
+  const chunked = await raw(
+    server.port,
+    `${head}Transfer-Encoding: chunked\r\n\r\n${block.repeat(5)}`,
+  );
+  for (const answer of [declared, chunked]) {
+    expect(answer).toStartWith("HTTP/1.1 413");
+    expect(answer).toContain('"message":"request body exceeds 250.0KiB limit"');
+  }
+});
+
+test("a body in chunks is read like any other", async () => {
+  await using server = await setup();
+  const head =
+    "POST /v1/queue.stats HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+  const body = '{"queue_name":"orders"}';
+  const chunks = [...body].map((one) => `1\r\n${one}\r\n`).join("");
+  const answer = await raw(
+    server.port,
+    `${head}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`,
+  );
+  expect(answer).toStartWith("HTTP/1.1 200");
+});
+
+test.each([
+  ["GET /health HTTP/1.1\r\nHost: local host\r\n\r\n", "403"],
+  ["GET /health HTTP/1.1\r\nHost: localhost/\r\n\r\n", "403"],
+  ["GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil.com\r\n\r\n", "403"],
+  ["GET http://evil.com/health HTTP/1.1\r\nHost: localhost\r\n\r\n", "200"],
+  ["PROPFIND /v1/queue.stats HTTP/1.1\r\nHost: localhost\r\n\r\n", "405"],
+  ["GET /v1/../health HTTP/1.1\r\nHost: localhost\r\n\r\n", "200"],
+  ["GET /%zz HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"],
+])("request line and host %p: %s", async (request, code) => {
+  await using server = await setup();
+  expect(await raw(server.port, request)).toStartWith(`HTTP/1.1 ${code}`);
+});
+
+test("stop: waiting leases are answered, then the port is free", async () => {
+  await using server = await setup();
+  const waiting = server.post("/v1/queue.lease", lease);
+  await until(() => server.engine.status().waitingLeases === 1);
+  const stopped = server.listening.stop(5_000);
+  await server.engine.close();
+  expect((await waiting).status).toBe(503);
+  await stopped;
+  const again = listen(server.newApp(), { host: "127.0.0.1", port: server.port });
+  await again.stop(100);
+});
+
+test("stop: what is not answered in time is cut off", async () => {
+  await using server = await setup();
+  const waiting = server.post("/v1/queue.lease", lease).catch(() => "cut off");
+  await until(() => server.engine.status().waitingLeases === 1);
+  await server.listening.stop(10);
+  expect(await waiting).toBe("cut off");
+});

@@ -1,0 +1,71 @@
+// The README is what a newcomer types, so it is run as it stands.
+
+import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startServer } from "../bench/server-process.ts";
+import { withFlags } from "../scripts/readme.ts";
+
+const root = join(import.meta.dir, "..");
+const readme = readFileSync(join(root, "README.md"), "utf8");
+
+/** The fenced blocks of a language, each with the reply that is shown under it. */
+function blocks(language: string): string[] {
+  return [...readme.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, "g"))].map(
+    ([, text]) => text ?? "",
+  );
+}
+
+function scratch() {
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-readme-"));
+  return { directory, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
+}
+
+test("readme: the table of flags is that of the configuration", () => {
+  expect(withFlags(readme)).toBe(readme);
+});
+
+test("readme: its curl lines produce, lease and complete an item, and answer as shown", async () => {
+  using files = scratch();
+  const server = await startServer({ data: join(files.directory, "data") });
+  try {
+    const lines = blocks("sh")
+      .flatMap((block) => block.split("\n"))
+      .filter((line) => line.startsWith("curl"));
+    expect(lines).toHaveLength(5);
+    let leased = "";
+    const replies: string[] = [];
+    for (const line of lines) {
+      const command = line
+        .replace("localhost:9090", `127.0.0.1:${server.port}`)
+        .replace(/"ids": \["\w+"\]/, `"ids": ["${leased}"]`);
+      const reply = await Bun.$`sh -c ${command}`.quiet().text();
+      leased = /"id":"(\w+)"/.exec(reply)?.[1] ?? leased;
+      replies.push(reply);
+    }
+    const shape = (reply: string): string =>
+      reply
+        .trim()
+        .replace(/"id":"\w{27}"/, '"id":"…"')
+        .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/, '"…"');
+    expect(replies.slice(2).map(shape)).toEqual(blocks("json").map(shape));
+  } finally {
+    await server.stop();
+  }
+});
+
+test("readme: its library example runs", async () => {
+  using files = scratch();
+  const [example = ""] = blocks("ts");
+  const script = join(files.directory, "example.ts");
+  writeFileSync(
+    script,
+    example.replace('"holdfast"', JSON.stringify(join(root, "engine/embed.ts"))),
+  );
+  const run = await Bun.$`${process.execPath} ${script}`.cwd(files.directory).quiet().nothrow();
+  expect({ code: run.exitCode, printed: run.stdout.toString() }).toEqual({
+    code: 0,
+    printed: "1 two anchors\n",
+  });
+});
