@@ -192,9 +192,12 @@ export interface ImportRequest {
   readonly items: readonly ImportItem[];
 }
 
+/** What an answer survives: a power cut, a killed process, or nothing. */
+export type Durability = "full" | "normal" | "none";
+
 /** A snapshot for health and metrics. Counters rise from the engine's start; gauges are of now. */
 export interface EngineStatus {
-  readonly durability: string;
+  readonly durability: Durability;
   readonly shards: readonly ShardStatus[];
   readonly queues: readonly QueueGauges[];
   readonly waitingLeases: number;
@@ -263,8 +266,8 @@ export interface Engine<Items = readonly LeasedItem[]> {
   importItems(request: ImportRequest): Promise<readonly StoredItem[]>;
   deleteItems(request: { queue: string; partition: number; ids: readonly string[] }): Promise<void>;
 
-  /** Throws `invalid` with the reference's text unless the queue exists; for callers that must check it first. */
-  requireQueue(name: string): void;
+  /** Throws `invalid` unless the queue exists, and the partition if one is named; for callers that have to check them first. */
+  requireQueue(name: string, partition?: number): void;
   status(): EngineStatus;
   /** Answers what waits, finishes the turn, closes the stores. Idempotent. */
   close(): Promise<void>;

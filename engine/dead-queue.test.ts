@@ -9,7 +9,9 @@ async function setupQueues(settings: Partial<QueueSettings> = {}, shardCount = 1
   return bundle;
 }
 
+/** Shards: with two of them, "orders" is in the first and "dead" in the second. */
 const [far, near] = [2, 1];
+const [source, target] = [0, 1];
 
 function stored(bundle: Bundle, queue: string) {
   const request = { queue, partition: 0, pivot: "", limit: 10 };
@@ -118,9 +120,9 @@ test("dead queue: one that is added or removed later counts for items there alre
 
 /** Shard and commit at which the process dies while one item goes from one shard to another. */
 const crashes = [
-  { at: "the source writes its outbox", shard: 1, commitsBefore: 0 },
-  { at: "the dead queue takes the item", shard: 0, commitsBefore: 0 },
-  { at: "the source empties its outbox", shard: 1, commitsBefore: 1 },
+  { at: "the source writes its outbox", shard: source, commitsBefore: 0 },
+  { at: "the dead queue takes the item", shard: target, commitsBefore: 0 },
+  { at: "the source empties its outbox", shard: source, commitsBefore: 1 },
 ].flatMap((point) => [
   { ...point, applied: false, when: "before" },
   { ...point, applied: true, when: "after" },
@@ -137,7 +139,7 @@ test.each(crashes)("dead queue: exactly once across a crash $when $at", async (c
   await bundle.clock.advance(2 * minute);
   expect(await bundle.listed("dead")).toEqual(["a", "b"]);
   expect(await bundle.listed("orders")).toEqual([]);
-  expect(bundle.image(1).outbound.size).toBe(0);
+  expect(bundle.image(source).outbound.size).toBe(0);
   expect(retried).toBeDefined();
 });
 
@@ -156,7 +158,7 @@ test.each(crashes)("dead queue: exactly once when a store fails $when $at", asyn
   await bundle.clock.advance(2 * second);
   expect(started.ending).toEqual({ ok: true, value: undefined });
   expect(await bundle.listed("dead")).toEqual(["a", "b"]);
-  expect(bundle.image(1).outbound.size).toBe(0);
+  expect(bundle.image(source).outbound.size).toBe(0);
 });
 
 test("dead queue: items sent after a restart arrive too, though the outbox was empty", async () => {
@@ -173,13 +175,13 @@ test("dead queue: one that is full takes the item when there is room again", asy
   const bundle = await setupQueues({ maxAttempts: 1 }, far);
   await bundle.produce("orders", "a");
   const lease = await bundle.lease("orders");
-  bundle.store(0).fail({ fault: "full", sticky: true });
+  bundle.store(target).fail({ fault: "full", sticky: true });
   await bundle.retry(lease);
-  expect(bundle.image(1).outbound.size).toBe(1);
-  bundle.store(0).heal();
+  expect(bundle.image(source).outbound.size).toBe(1);
+  bundle.store(target).heal();
   await bundle.clock.advance(2 * second);
   expect(await bundle.listed("dead")).toEqual(["a"]);
-  expect(bundle.image(1).outbound.size).toBe(0);
+  expect(bundle.image(source).outbound.size).toBe(0);
 });
 
 test.each([near, far])("dead queue: a thousand items and more that die at once arrive in order; %d shards", async (shards) => {

@@ -7,6 +7,7 @@ import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/qu
 import type {
   ClearRequest,
   CompleteRequest,
+  Durability,
   Engine,
   EngineStatus,
   ImportRequest,
@@ -59,8 +60,8 @@ export interface EngineOptions<Items> {
   readonly shardCount: number;
   readonly links: LinkFactory;
   readonly clock: Clock;
-  /** A word for status and metrics; what it means is the store's. */
-  readonly durability: string;
+  /** What the stores promise, for `status`. */
+  readonly durability: Durability;
   /** Turns the text in which a shard tells leased items into what `lease` returns. */
   readonly readLeased: (text: string) => Items;
   readonly waitingLeasesMax?: number;
@@ -725,8 +726,9 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   // the engine itself -----------------------------------------------------
 
-  requireQueue(name: string): void {
-    this.#find(name);
+  requireQueue(name: string, partition?: number): void {
+    const queue = this.#find(name);
+    if (partition !== undefined) this.#place(queue, partition);
   }
 
   status(): EngineStatus {

@@ -214,6 +214,8 @@ export class ShardPort {
 
   #count(commit: CommitReport | null): void {
     if (commit === null) return;
+    // Not when it is opened: a store may open and fail with every commit.
+    this.#restartMs = limits.restartMsMin;
     const { counters } = this;
     counters.commits += 1;
     counters.itemsCommitted += commit.items;
@@ -227,7 +229,6 @@ export class ShardPort {
   }
 
   #opened(opened: Opened): void {
-    this.#restartMs = limits.restartMsMin;
     this.#opLast = opened.opLast;
     this.#clock.raise(opened.at);
     this.counters.quarantined = opened.quarantined;

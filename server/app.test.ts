@@ -21,7 +21,7 @@ async function openTestEngine() {
   return await openEngine<string>({
     shardCount: 1,
     clock,
-    durability: "memory",
+    durability: "none",
     readLeased: (text) => text,
     links: sameThreadLinks({
       clock,
@@ -762,7 +762,7 @@ describe("pages", () => {
     for (const line of [
       'holdfast_requests_total{operation="produce",code="200"} 1',
       'holdfast_requests_total{operation="produce",code="400"} 1',
-      'holdfast_requests_total{operation="_other",code="404"} 1',
+      'holdfast_requests_total{operation="~other",code="404"} 1',
       'holdfast_request_seconds_count{operation="produce"} 2',
       'holdfast_items{queue="orders",state="queued"} 2',
       "holdfast_waiting_leases 0",

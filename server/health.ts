@@ -23,8 +23,7 @@ export function healthResponse(options: HealthOptions): Response {
     status: upCount === shards.length ? "ok" : "degraded",
     version,
     store: config.store,
-    // What is in memory outlives nothing, whatever it was asked to.
-    durability: config.store === "memory" ? "none" : durability,
+    durability,
     shards: shards.length,
     shards_up: upCount,
   };

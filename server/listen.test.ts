@@ -17,7 +17,7 @@ async function setup() {
   const engine = await openEngine<string>({
     shardCount: 1,
     clock,
-    durability: "memory",
+    durability: "none",
     readLeased: (text) => text,
     links: sameThreadLinks({
       clock,

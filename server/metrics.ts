@@ -9,8 +9,8 @@ import { operations, pages } from "../openapi/operations.ts";
 
 /** Queues with a label of their own, those with most items first; the rest is summed up. */
 const queueLabelsMax = 100;
-/** Label of queues beyond these, and of requests to paths that are not of the contract. */
-const other = "_other";
+/** Label of queues beyond these, whose names cannot have a `~`, and of paths not of the contract. */
+const other = "~other";
 
 /** Seconds; from an answer out of memory to the longest wait for an item. */
 const requestSecondsBounds = [
@@ -86,7 +86,7 @@ export class Metrics {
   }
 
   render(server: ServerGauges): Promise<string> {
-    const registry = new Registry();
+    const all = new Registry();
     const status = this.#options.status();
     const families = [
       ...this.#requestFamilies(server),
@@ -95,11 +95,11 @@ export class Metrics {
       ...processFamilies({ version: this.#options.version, durability: status.durability }),
     ];
     for (const family of families) {
-      // The registry asks a metric for no more than this; its own histograms cannot be
+      // `prom-client` asks a metric for no more than this; its own histograms cannot be
       // given counts that were taken elsewhere.
-      registry.registerMetric({ ...family, get: async () => family } as unknown as Metric);
+      all.registerMetric({ ...family, get: async () => family } as unknown as Metric);
     }
-    return registry.metrics();
+    return all.metrics();
   }
 
   #requestFamilies({ requestsInFlight, bodyBytesInFlight }: ServerGauges): Family[] {

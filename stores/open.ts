@@ -24,8 +24,8 @@ export type StoreConfig =
 const ballastBytesDefault = 8 * 1024 * 1024;
 
 /** What the store's answers promise, in a word for health, metrics and benchmarks. */
-export function durabilityOf(config: StoreConfig): string {
-  return config.kind === "memory" ? "memory" : (config.durability ?? "full");
+export function durabilityOf(config: StoreConfig): Durability | "none" {
+  return config.kind === "memory" ? "none" : (config.durability ?? "full");
 }
 
 /** Opens the store of one shard, or makes it. `newTag` is asked only for a new one. */

@@ -59,7 +59,8 @@ async function clearReady(
     const { slot, clearReadyFrom, clearReadyBelow } = partition;
     const page = await store.seqs(slot, clearReadyFrom, clearReadyBelow, budget.left);
     for (const item of page) {
-      if (partition.held.has(item.seq) || scene.draft.removed.has(partition.slot, item.seq)) continue;
+      if (partition.held.has(item.seq) || scene.draft.removed.has(partition.slot, item.seq))
+        continue;
       remove(scene, partition, item);
       partition.doomedCount -= 1;
     }

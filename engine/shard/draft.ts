@@ -102,7 +102,8 @@ export class Draft {
   /** Requests refused in this turn, for a caller whose answer is lost. */
   refusals(): Refusal[] {
     const refused: Refusal[] = [];
-    for (const { op, outcome } of this.answers) if (!outcome.ok) refused.push({ op, failure: outcome });
+    for (const { op, outcome } of this.answers)
+      if (!outcome.ok) refused.push({ op, failure: outcome });
     return refused;
   }
 

@@ -104,7 +104,11 @@ export function schedule(
 }
 
 /** Takes a ready item out; `letGo` comes first where it is held. */
-export function remove({ draft }: Scene, partition: Partition, item: { seq: number; createdAt: number }): void {
+export function remove(
+  { draft }: Scene,
+  partition: Partition,
+  item: { seq: number; createdAt: number },
+): void {
   partition.removed(item.createdAt);
   draft.removed.add(partition.slot, item.seq);
   draft.touched.add(partition);
@@ -112,7 +116,11 @@ export function remove({ draft }: Scene, partition: Partition, item: { seq: numb
   draft.itemCount += 1;
 }
 
-export function unschedule({ draft }: Scene, partition: Partition, item: Pick<ScheduledItem, "seq" | "retried">): void {
+export function unschedule(
+  { draft }: Scene,
+  partition: Partition,
+  item: Pick<ScheduledItem, "seq" | "retried">,
+): void {
   if (item.retried) partition.retriedCount -= 1;
   else partition.scheduledCount -= 1;
   draft.unscheduled.add(partition.slot, item.seq);
@@ -169,7 +177,12 @@ export function follow(scene: Scene, partition: Partition, item: Item, fate: Fat
       append(scene, partition, { ...item, attempts: fate.attempts });
       return;
     case "schedule":
-      schedule(scene, partition, { ...item, attempts: fate.attempts }, { dueAt: fate.dueAt, retried: true });
+      schedule(
+        scene,
+        partition,
+        { ...item, attempts: fate.attempts },
+        { dueAt: fate.dueAt, retried: true },
+      );
       return;
     case "dead":
       bury(scene, partition, item, fate.death);

@@ -19,18 +19,20 @@ function say(message: FromWorker): void {
   self.postMessage(message);
 }
 
-/** What may be told of an error: the engine logs it, and nothing but its first line leaves the thread. */
+/** For the engine's log; nothing but the messages leaves the thread. */
 function sayFailed(cause: unknown): void {
+  const fault = cause instanceof StoreError ? cause.fault : null;
   const message = cause instanceof Error ? cause.message : String(cause);
-  const inner = cause instanceof Error && cause.cause instanceof Error ? `; ${cause.cause.message}` : "";
-  say({
-    kind: "failed",
-    message: message + inner,
-    fault: cause instanceof StoreError ? cause.fault : null,
-  });
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause.message : "";
+  // Who has the lock is all there is to say of it.
+  const detail = inner === "" || fault === "locked" ? "" : `; ${inner}`;
+  say({ kind: "failed", message: message + detail, fault });
 }
 
-export function runShardWorker<Config>({ openStore, renderLeased }: ShardWorkerOptions<Config>): void {
+export function runShardWorker<Config>({
+  openStore,
+  renderLeased,
+}: ShardWorkerOptions<Config>): void {
   let shard: Shard | null = null;
   let store: Store | null = null;
 

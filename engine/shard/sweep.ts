@@ -164,7 +164,12 @@ async function expireHeads(scene: Scene, store: Store, budget: Budget): Promise<
 }
 
 /** The partition's new floor; at most `now` when there is more to do in the next turn. */
-async function expireHead(scene: Scene, store: Store, partition: Partition, budget: Budget): Promise<number> {
+async function expireHead(
+  scene: Scene,
+  store: Store,
+  partition: Partition,
+  budget: Budget,
+): Promise<number> {
   partition.expireFrom = Math.max(partition.expireFrom, partition.clearReadyBelow);
   // Most of the time the first item is the answer, so only that is read at first.
   let items = 1;
@@ -178,7 +183,8 @@ async function expireHead(scene: Scene, store: Store, partition: Partition, budg
     for (const item of page) {
       const held = partition.held.get(item.seq);
       if (held === undefined && !scene.draft.removed.has(slot, item.seq)) {
-        if (!item.damaged && !item.early && !hasExpired(item, scene.now)) return item.expireDeadline;
+        if (!item.damaged && !item.early && !hasExpired(item, scene.now))
+          return item.expireDeadline;
         if (item.damaged || !item.early) {
           expire(scene, partition, item);
           budget.left -= 1;

@@ -13,7 +13,18 @@ import { expireDeadlineOf, hasExpired, reject, release, retry } from "../lifecyc
 import { limits } from "../limits.ts";
 import type { ListedItem, NewImport, NumberedRequest } from "../messages.ts";
 import { clearPiece, markCleared } from "./clearing.ts";
-import { append, follow, hold, letGo, quarantine, remove, type Scene, schedule, type Unplaced, unschedule } from "./moves.ts";
+import {
+  append,
+  follow,
+  hold,
+  letGo,
+  quarantine,
+  remove,
+  type Scene,
+  schedule,
+  type Unplaced,
+  unschedule,
+} from "./moves.ts";
 import type { Held, Partition } from "./partition.ts";
 import { sweep } from "./sweep.ts";
 
@@ -37,7 +48,10 @@ export interface Settling {
   partitions: Set<Partition>;
 }
 
-export const fullFailure = failure("store", "there is no space left on the disk; nothing was written");
+export const fullFailure = failure(
+  "store",
+  "there is no space left on the disk; nothing was written",
+);
 const lateFailure = (what: string) => failure("empty", `request timeout; ${what}, try again`);
 
 /** Decides all requests. Reads of what is stored are left to `answerReads`, after the commit. */
@@ -192,7 +206,12 @@ async function findHeld(
   return null;
 }
 
-async function isStored(store: Store, draft: TurnContext["draft"], partition: Partition, seq: number): Promise<boolean> {
+async function isStored(
+  store: Store,
+  draft: TurnContext["draft"],
+  partition: Partition,
+  seq: number,
+): Promise<boolean> {
   if (seq < partition.clearReadyBelow || draft.removed.has(partition.slot, seq)) return false;
   return (await store.present(partition.slot, [seq])).length > 0;
 }
@@ -237,7 +256,12 @@ async function giveBack(turn: TurnContext, request: Of<"retry">): Promise<void> 
       continue;
     }
     remove(turn, partition, item);
-    follow(turn, partition, item, wanted.dead ? reject() : retry(item, settings, now, wanted.retryAt));
+    follow(
+      turn,
+      partition,
+      item,
+      wanted.dead ? reject() : retry(item, settings, now, wanted.retryAt),
+    );
   }
   draft.succeed(request.op, { kind: "done" });
 }
@@ -325,7 +349,9 @@ async function take(turn: TurnContext, request: Of<"import">): Promise<void> {
     draft.fail(request.op, goneFailure);
     return;
   }
-  const named = request.items.filter(({ sourceId }) => sourceId !== "").map(({ sourceId }) => sourceId);
+  const named = request.items
+    .filter(({ sourceId }) => sourceId !== "")
+    .map(({ sourceId }) => sourceId);
   const known = new Set(await store.presentSources(partition.slot, named));
   for (const item of [...draft.insert, ...draft.schedule]) {
     if (item.slot === partition.slot) known.add(item.sourceId);
@@ -342,7 +368,10 @@ async function take(turn: TurnContext, request: Of<"import">): Promise<void> {
 
 function takeOne(turn: TurnContext, partition: Partition, item: NewImport): ListedItem {
   const { now } = turn;
-  const dueAt = item.enqueueAt !== null && item.enqueueAt > now && item.leaseDeadline === null ? item.enqueueAt : null;
+  const dueAt =
+    item.enqueueAt !== null && item.enqueueAt > now && item.leaseDeadline === null
+      ? item.enqueueAt
+      : null;
   const expireTimeoutMs = partition.settings?.expireTimeoutMs ?? 0;
   const unplaced: Unplaced = {
     createdAt: item.createdAt ?? now,
@@ -356,12 +385,17 @@ function takeOne(turn: TurnContext, partition: Partition, item: NewImport): List
     payload: item.payload,
   };
   if (dueAt !== null) {
-    return listed(partition, schedule(turn, partition, unplaced, { dueAt, retried: false }), { dueAt });
+    return listed(partition, schedule(turn, partition, unplaced, { dueAt, retried: false }), {
+      dueAt,
+    });
   }
   const placed = append(turn, partition, unplaced);
   if (item.leaseDeadline === null) return listed(partition, placed, {});
   const { lease } = hold(turn, partition, [placed], item.leaseDeadline);
-  return listed(partition, placed, { leasedAt: lease.leasedAt, leaseDeadline: lease.leaseDeadline });
+  return listed(partition, placed, {
+    leasedAt: lease.leasedAt,
+    leaseDeadline: lease.leaseDeadline,
+  });
 }
 
 async function drop(turn: TurnContext, request: Of<"delete">): Promise<void> {
@@ -370,7 +404,8 @@ async function drop(turn: TurnContext, request: Of<"delete">): Promise<void> {
   for (const id of new Set(request.ids)) {
     const seq = seqOf(partition.idPrefix, id);
     if (seq === null || seq >= partition.committedSeq) continue;
-    if (draft.removed.has(partition.slot, seq) || draft.unscheduled.has(partition.slot, seq)) continue;
+    if (draft.removed.has(partition.slot, seq) || draft.unscheduled.has(partition.slot, seq))
+      continue;
     const held = partition.held.get(seq);
     if (held === undefined && seq < partition.clearReadyBelow) continue;
     const [ready] = await store.seqs(partition.slot, seq, seq + 1, 1);
@@ -379,7 +414,10 @@ async function drop(turn: TurnContext, request: Of<"delete">): Promise<void> {
       remove(turn, partition, ready);
       continue;
     }
-    const [waiting] = await store.scheduled(partition.slot, seq, seq + 1, { items: 1, payloadBytes: 1 });
+    const [waiting] = await store.scheduled(partition.slot, seq, seq + 1, {
+      items: 1,
+      payloadBytes: 1,
+    });
     if (waiting !== undefined) unschedule(turn, partition, waiting);
   }
   draft.succeed(request.op, { kind: "done" });
@@ -410,7 +448,11 @@ interface Granted {
 }
 
 /** Leases up to `wanted` ready items from the head of the partition. */
-async function takeHead(turn: TurnContext, partition: Partition, wanted: number): Promise<Granted[]> {
+async function takeHead(
+  turn: TurnContext,
+  partition: Partition,
+  wanted: number,
+): Promise<Granted[]> {
   const { store, draft, now } = turn;
   const { settings, slot, committedSeq } = partition;
   if (settings === null) return [];
@@ -462,7 +504,11 @@ function deal(
   requests: readonly Of<"lease">[],
   granted: readonly Granted[],
 ): void {
-  const hands = requests.map((request) => ({ request, items: [] as LeasedItem[], seqs: [] as number[] }));
+  const hands = requests.map((request) => ({
+    request,
+    items: [] as LeasedItem[],
+    seqs: [] as number[],
+  }));
   let next = 0;
   for (let open = hands; open.length > 0 && next < granted.length; ) {
     for (const hand of open) {
@@ -501,7 +547,10 @@ function leasedItem(partition: Partition, { item, leaseDeadline }: Granted): Lea
 }
 
 /** Answers what only asks. It runs after the commit, so that it sees all of it. */
-export async function answerReads(turn: TurnContext, requests: readonly NumberedRequest[]): Promise<void> {
+export async function answerReads(
+  turn: TurnContext,
+  requests: readonly NumberedRequest[],
+): Promise<void> {
   for (const request of requests) {
     if (request.kind === "list") await list(turn, request);
     else if (request.kind === "stats") stats(turn, request);

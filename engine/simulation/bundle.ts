@@ -98,7 +98,7 @@ export class Bundle {
     this.#engine = await openEngine({
       shardCount,
       clock,
-      durability: "memory",
+      durability: "none",
       readLeased,
       notice: (notice) => this.notices.push(notice),
       ...(waitingLeasesMax === undefined ? {} : { waitingLeasesMax }),

@@ -90,7 +90,8 @@ export class StoreControl {
     const [fault] = this.#faults;
     if (fault !== undefined && fault.sticky !== true) this.#faults.shift();
     if (fault?.fault === "full") this.full = true;
-    if (!(dies ? this.#killApplied : (fault?.applied ?? true))) {
+    const applies = dies ? this.#killApplied : fault === undefined || fault.applied === true;
+    if (!applies) {
       if (dies) return silence();
       throw new StoreError(fault?.fault ?? "failed", "the store was told to fail");
     }

@@ -21,7 +21,8 @@ type QueueRoutes = Routes<
 const done = new JsonText(doneText);
 
 export function queueRoutes(engine: Engine<string>): QueueRoutes {
-  const checkOf = (body: { queue_name: string }) => () => engine.requireQueue(body.queue_name);
+  const checkOf = (body: { queue_name: string; partition?: number }) => () =>
+    engine.requireQueue(body.queue_name, body.partition);
 
   return {
     async produce(body) {

@@ -10,7 +10,8 @@ type StorageRoutes = Routes<"listItems" | "listScheduled" | "importItems" | "del
 const done = new JsonText(doneText);
 
 export function storageRoutes(engine: Engine<string>): StorageRoutes {
-  const checkOf = (body: { queue_name: string }) => () => engine.requireQueue(body.queue_name);
+  const checkOf = (body: { queue_name: string; partition: number }) => () =>
+    engine.requireQueue(body.queue_name, body.partition);
 
   return {
     async listItems(body) {

@@ -1,0 +1,119 @@
+import { expect, test } from "bun:test";
+import {
+  decodeOpened,
+  decodeReport,
+  decodeRequests,
+  encodeOpened,
+  encodeReport,
+  encodeRequests,
+  readLeased,
+  renderLeased,
+} from "./codec.ts";
+import type { NumberedRequest, Opened, Report } from "./messages.ts";
+
+const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+const item = { kind: "k", encoding: "e", reference: '"\u0000ü', enqueueAt: null };
+const outbound = {
+  slot: 1,
+  seq: 2,
+  createdAt: 3,
+  queuedAt: 4,
+  expireDeadline: 5,
+  early: false,
+  attempts: 6,
+  kind: "",
+  encoding: "",
+  reference: "",
+  sourceId: "s",
+  payload: bytes,
+  outboundSeq: 7,
+  targetShard: 8,
+  targetSlot: 9,
+};
+const imported = {
+  ...item,
+  sourceId: "",
+  leaseDeadline: 1,
+  expireDeadline: null,
+  createdAt: null,
+  attempts: 2,
+};
+
+const requests: NumberedRequest[] = [
+  { op: 1, kind: "produce", slot: 0, deadline: 9, items: [{ ...item, payload: "text" }] },
+  { op: 2, kind: "produce", slot: 0, deadline: 9, items: [{ ...item, payload: bytes }] },
+  { op: 3, kind: "produce", slot: 0, deadline: 9, items: [{ ...item, payload: new Uint8Array() }] },
+  { op: 4, kind: "import", slot: 0, items: [{ ...imported, payload: bytes }] },
+  { op: 5, kind: "receive", sourceShard: 1, items: [outbound] },
+  { op: 6, kind: "complete", slot: 0, deadline: 9, ids: ["a", "b"] },
+  { op: 7, kind: "clear", slots: [1, 2], what: { ready: true, leased: false, scheduled: false, retried: true } },
+];
+
+test.each(requests)("requests: $kind, $op, is read as it was written", (request) => {
+  expect(decodeRequests(encodeRequests([request]))).toEqual([request]);
+});
+
+test("requests: many in one text", () => {
+  expect(decodeRequests(encodeRequests(requests))).toEqual(requests);
+});
+
+test("requests: a text that looks like packed bytes stays a text", () => {
+  const request = { ...requests[0], items: [{ ...item, payload: '{"base64":"AAAA"}' }] };
+  expect(decodeRequests(encodeRequests([request as NumberedRequest]))).toEqual([request as NumberedRequest]);
+});
+
+test("report: leased items travel beside the text and come back in their answers", () => {
+  const listed = {
+    id: "i",
+    createdAt: 1,
+    queuedAt: 2,
+    expireDeadline: 3,
+    attempts: 4,
+    kind: "",
+    encoding: "",
+    reference: "",
+    sourceId: "",
+    leasedAt: null,
+    leaseDeadline: null,
+    dueAt: 5,
+    payload: bytes,
+  };
+  const report: Report = {
+    answers: [
+      { op: 1, outcome: { ok: true, value: { kind: "leased", count: 1, items: "[first]" } } },
+      { op: 2, outcome: { ok: false, code: "refused", message: "m", details: { a: "b" } } },
+      { op: 3, outcome: { ok: true, value: { kind: "leased", count: 2, items: "[second]" } } },
+      { op: 4, outcome: { ok: true, value: { kind: "items", items: [listed] } } },
+      { op: 5, outcome: { ok: true, value: { kind: "done" } } },
+    ],
+    counts: [{ slot: 1, ready: 2, leased: 3, scheduled: 4, retried: 5 }],
+    events: [{ slot: 1, lapsed: 1, expired: 2, deadLettered: 3, discarded: 4 }],
+    outbound: [outbound],
+    commit: { items: 1, seconds: 0.5, quarantined: 0, size: null },
+    full: false,
+  };
+  const { text, leased } = encodeReport(report);
+  expect(leased).toEqual(["[first]", "[second]"]);
+  expect(text).not.toContain("first");
+  expect(decodeReport(text, leased)).toEqual(report);
+});
+
+test("opened: is read as it was written", () => {
+  const opened: Opened = {
+    catalog: [],
+    counts: [],
+    outbound: [outbound],
+    at: 1,
+    opLast: 2,
+    refused: [{ op: 1, failure: { ok: false, code: "empty", message: "m" } }],
+    quarantined: 0,
+  };
+  expect(decodeOpened(encodeOpened(opened))).toEqual(opened);
+});
+
+test("leased: payloads are bytes on both sides", () => {
+  const items = [
+    { id: "i", kind: "k", encoding: "", reference: "", attempts: 1, leaseDeadline: 2, payload: bytes },
+  ];
+  expect(readLeased(renderLeased(items))).toEqual(items);
+});

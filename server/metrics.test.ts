@@ -1,0 +1,90 @@
+import { expect, test } from "bun:test";
+import type { EngineStatus, QueueGauges } from "../engine/api.ts";
+import { Metrics } from "./metrics.ts";
+
+function gauges(queue: string, queued: number): QueueGauges {
+  const none = { leased: 0, scheduled: 0, retried: 0, waitingLeases: 0, discarded: 0 };
+  return { queue, queued, ...none, deadLettered: 0, lapsed: 0, expired: 0 };
+}
+
+async function render(change: Partial<EngineStatus>, use?: (metrics: Metrics) => void) {
+  const status = { durability: "full" as const, shards: [], queues: [], waitingLeases: 0, ...change };
+  const metrics = new Metrics({ version: "1.2.3", status: () => status });
+  use?.(metrics);
+  const text = await metrics.render({ requestsInFlight: 0, bodyBytesInFlight: 0 });
+  return text.split("\n");
+}
+
+test("histograms: each bucket counts those below it too", async () => {
+  const lines = await render({}, (metrics) => {
+    for (const seconds of [0.0001, 0.0005, 0.0006, 0.7, 5_000]) {
+      metrics.count("/v1/queue.lease", 200, seconds);
+    }
+  });
+  const bucket = (le: string) => `holdfast_request_seconds_bucket{operation="lease",le="${le}"}`;
+  expect(lines).toContain(`${bucket("0.0005")} 2`);
+  expect(lines).toContain(`${bucket("0.001")} 3`);
+  expect(lines).toContain(`${bucket("0.5")} 3`);
+  expect(lines).toContain(`${bucket("1")} 4`);
+  expect(lines).toContain(`${bucket("900")} 4`);
+  expect(lines).toContain(`${bucket("+Inf")} 5`);
+  expect(lines).toContain('holdfast_request_seconds_count{operation="lease"} 5');
+  expect(lines).toContain('holdfast_requests_total{operation="lease",code="200"} 5');
+});
+
+test("paths that are not of the contract have one label between them", async () => {
+  const lines = await render({}, (metrics) => {
+    for (let index = 0; index < 1_000; index++) metrics.count(`/${index}`, 404, 0.001);
+  });
+  expect(lines.filter((line) => line.startsWith("holdfast_requests_total"))).toEqual([
+    'holdfast_requests_total{operation="~other",code="404"} 1000',
+  ]);
+});
+
+test("queues: the fullest hundred have a label each, the others one between them", async () => {
+  const queues = Array.from({ length: 150 }, (_, index) => gauges(`q${index}`, index + 1));
+  const lines = await render({ queues });
+  const queued = lines.filter((line) => /^holdfast_items\{.*state="queued"/.test(line));
+  expect(queued).toHaveLength(101);
+  expect(queued[0]).toBe('holdfast_items{queue="q149",state="queued"} 150');
+  expect(queued.at(-1)).toBe('holdfast_items{queue="~other",state="queued"} 1275');
+  expect(lines).toContain("holdfast_queues 150");
+});
+
+test("queues: a name cannot break out of its label", async () => {
+  const lines = await render({ queues: [gauges('a"b\\c', 1)] });
+  expect(lines).toContain('holdfast_items{queue="a\\"b\\\\c",state="queued"} 1');
+});
+
+test("shards: what each has committed, and how", async () => {
+  const histogram = { bounds: [1, 10], counts: [3, 2, 1], sum: 42 };
+  const shard = {
+    shard: 1,
+    up: false,
+    restarts: 2,
+    failures: 3,
+    commits: 6,
+    itemsCommitted: 42,
+    itemsPerCommit: histogram,
+    commitSeconds: { bounds: [0.001], counts: [6, 0], sum: 0.003 },
+    walBytes: 4_096,
+    fileBytes: 8_192,
+    quarantined: 1,
+  };
+  const lines = await render({ shards: [shard] });
+  for (const line of [
+    'holdfast_shard_up{shard="1"} 0',
+    'holdfast_shard_restarts_total{shard="1"} 2',
+    'holdfast_store_failures_total{shard="1"} 3',
+    'holdfast_commits_total{shard="1"} 6',
+    'holdfast_items_per_commit_bucket{shard="1",le="1"} 3',
+    'holdfast_items_per_commit_bucket{shard="1",le="10"} 5',
+    'holdfast_items_per_commit_bucket{shard="1",le="+Inf"} 6',
+    'holdfast_items_per_commit_sum{shard="1"} 42',
+    'holdfast_commit_seconds_count{shard="1"} 6',
+    'holdfast_wal_bytes{shard="1"} 4096',
+    'holdfast_quarantined_items{shard="1"} 1',
+  ]) {
+    expect(lines).toContain(line);
+  }
+});
