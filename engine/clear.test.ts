@@ -1,6 +1,14 @@
 import { expect, test } from "bun:test";
 import type { ClearRequest } from "./api.ts";
-import { type Bundle, hour, minute, produceOf, setup, start, textsOf } from "./simulation/bundle.ts";
+import {
+  type Bundle,
+  hour,
+  minute,
+  produceOf,
+  setup,
+  start,
+  textsOf,
+} from "./simulation/bundle.ts";
 
 const nothing: ClearRequest = {
   queue: "orders",
@@ -25,7 +33,7 @@ async function left(bundle: Bundle): Promise<string[]> {
   return [...(await bundle.listed("orders")), ...(await bundle.scheduled("orders"))].sort();
 }
 
-test.each([
+test.each<{ set: string[]; takes: string[] }>([
   { set: ["ready"], takes: ["ready"] },
   { set: ["scheduled"], takes: ["scheduled"] },
   { set: ["retried"], takes: ["retried"] },
@@ -81,7 +89,9 @@ test("clear: is answered when nothing is left, others are served meanwhile and s
   await bundle.produceMany("orders", 20_000);
   const order: string[] = [];
   await bundle.run(async () => {
-    const cleared = bundle.engine.clear({ ...nothing, ready: true }).then(() => order.push("clear"));
+    const cleared = bundle.engine
+      .clear({ ...nothing, ready: true })
+      .then(() => order.push("clear"));
     await bundle.engine.produce(produceOf("orders", ["new"]));
     const lease = await bundle.engine.lease(bundle.leaseOf("orders", { batchSize: 10 }));
     order.push(...textsOf(lease.items));
@@ -138,21 +148,24 @@ test("clear: after a crash in the middle nothing that was cleared is offered or 
   expect(await bundle.listed("orders")).toEqual(["new"]);
 });
 
-test.each([0, 1, 2, 3])("clear: a store that fails at commit %d delays the answer and changes nothing else", async (at) => {
-  for (const applied of [false, true]) {
-    const bundle = await setup();
-    await bundle.createQueue({ name: "orders" });
-    await bundle.produceMany("orders", 10_000);
-    let commits = 0;
-    bundle.store().onCommit = () => {
-      commits += 1;
-      if (commits === at) bundle.store().fail({ fault: "failed", applied });
-    };
-    if (at === 0) bundle.store().fail({ fault: "failed", applied });
-    const started = await bundle.begin(() => bundle.engine.clear({ ...nothing, ready: true }));
-    await bundle.clock.advance(minute);
-    expect(started.ending).toEqual({ ok: true, value: undefined });
-    expect(await bundle.listed("orders")).toEqual([]);
-    expect(bundle.engine.status().shards[0]).toMatchObject({ restarts: 1, up: true });
-  }
-});
+test.each([0, 1, 2, 3])(
+  "clear: a store that fails at commit %d delays the answer and changes nothing else",
+  async (at) => {
+    for (const applied of [false, true]) {
+      const bundle = await setup();
+      await bundle.createQueue({ name: "orders" });
+      await bundle.produceMany("orders", 10_000);
+      let commits = 0;
+      bundle.store().onCommit = () => {
+        commits += 1;
+        if (commits === at) bundle.store().fail({ fault: "failed", applied });
+      };
+      if (at === 0) bundle.store().fail({ fault: "failed", applied });
+      const started = await bundle.begin(() => bundle.engine.clear({ ...nothing, ready: true }));
+      await bundle.clock.advance(minute);
+      expect(started.ending).toEqual({ ok: true, value: undefined });
+      expect(await bundle.listed("orders")).toEqual([]);
+      expect(bundle.engine.status().shards[0]).toMatchObject({ restarts: 1, up: true });
+    }
+  },
+);

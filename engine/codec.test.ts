@@ -46,7 +46,12 @@ const requests: NumberedRequest[] = [
   { op: 4, kind: "import", slot: 0, items: [{ ...imported, payload: bytes }] },
   { op: 5, kind: "receive", sourceShard: 1, items: [outbound] },
   { op: 6, kind: "complete", slot: 0, deadline: 9, ids: ["a", "b"] },
-  { op: 7, kind: "clear", slots: [1, 2], what: { ready: true, leased: false, scheduled: false, retried: true } },
+  {
+    op: 7,
+    kind: "clear",
+    slots: [1, 2],
+    what: { ready: true, leased: false, scheduled: false, retried: true },
+  },
 ];
 
 test.each(requests)("requests: $kind, $op, is read as it was written", (request) => {
@@ -59,7 +64,9 @@ test("requests: many in one text", () => {
 
 test("requests: a text that looks like packed bytes stays a text", () => {
   const request = { ...requests[0], items: [{ ...item, payload: '{"base64":"AAAA"}' }] };
-  expect(decodeRequests(encodeRequests([request as NumberedRequest]))).toEqual([request as NumberedRequest]);
+  expect(decodeRequests(encodeRequests([request as NumberedRequest]))).toEqual([
+    request as NumberedRequest,
+  ]);
 });
 
 test("report: leased items travel beside the text and come back in their answers", () => {
@@ -113,7 +120,15 @@ test("opened: is read as it was written", () => {
 
 test("leased: payloads are bytes on both sides", () => {
   const items = [
-    { id: "i", kind: "k", encoding: "", reference: "", attempts: 1, leaseDeadline: 2, payload: bytes },
+    {
+      id: "i",
+      kind: "k",
+      encoding: "",
+      reference: "",
+      attempts: 1,
+      leaseDeadline: 2,
+      payload: bytes,
+    },
   ];
   expect(readLeased(renderLeased(items))).toEqual(items);
 });

@@ -1,6 +1,17 @@
 import { expect, test } from "bun:test";
 import type { QueueSettings } from "./api.ts";
-import { completeOf, day, got, hour, idsOf, minute, second, setup, start, textsOf } from "./simulation/bundle.ts";
+import {
+  completeOf,
+  day,
+  got,
+  hour,
+  idsOf,
+  minute,
+  second,
+  setup,
+  start,
+  textsOf,
+} from "./simulation/bundle.ts";
 
 async function setupQueue(settings: Partial<QueueSettings> = {}) {
   const bundle = await setup();
@@ -103,8 +114,16 @@ test("complete: in the very turn in which its lease would lapse, the sweep comes
   await bundle.produce("orders", "a");
   const lease = await bundle.lease("orders");
   bundle.store().hold();
-  const slow = await bundle.begin(() => bundle.engine.produce({ queue: "orders", requestTimeoutMs: hour / 12, items: [{ payload: "b" }] }));
-  const late = await bundle.begin(() => bundle.engine.complete(completeOf("orders", 0, idsOf(lease.items))));
+  const slow = await bundle.begin(() =>
+    bundle.engine.produce({
+      queue: "orders",
+      requestTimeoutMs: hour / 12,
+      items: [{ payload: "b" }],
+    }),
+  );
+  const late = await bundle.begin(() =>
+    bundle.engine.complete(completeOf("orders", 0, idsOf(lease.items))),
+  );
   await bundle.clock.advance(minute);
   bundle.store().release();
   await bundle.clock.settle();
@@ -170,8 +189,14 @@ test("retry: one unknown id refuses the whole batch", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b");
   const lease = await bundle.lease("orders", { batchSize: 2 });
-  const items = [...idsOf(lease.items), "nothing"].map((id) => ({ id, retryAt: null, dead: false }));
-  const ending = await bundle.ending(() => bundle.engine.retry({ queue: "orders", partition: 0, items }));
+  const items = [...idsOf(lease.items), "nothing"].map((id) => ({
+    id,
+    retryAt: null,
+    dead: false,
+  }));
+  const ending = await bundle.ending(() =>
+    bundle.engine.retry({ queue: "orders", partition: 0, items }),
+  );
   expect(ending).toMatchObject({ code: "refused", details: { nothing: expect.any(String) } });
   expect(await bundle.complete(lease)).toMatchObject({ ok: true });
 });
@@ -213,19 +238,22 @@ test("attempts: count leases granted, through lapse and retry, and survive a res
   expect(item).toMatchObject({ attempts: 2, isLeased: false });
 });
 
-test.each(["lapse", "retry"] as const)("max_attempts: reached by %s, the item is not offered again", async (by) => {
-  const bundle = await setupQueue({ maxAttempts: 2 });
-  await bundle.produce("orders", "a");
-  for (let attempt = 1; attempt <= 2; attempt += 1) {
-    const lease = await bundle.lease("orders");
-    expect(lease.items[0]?.attempts).toBe(attempt);
-    if (by === "retry") await bundle.retry(lease);
-    else await bundle.clock.advance(minute);
-  }
-  expect(await bundle.listed("orders")).toEqual([]);
-  expect(bundle.engine.status().queues[0]).toMatchObject({ discarded: 1, expired: 0 });
-  expect(bundle.notices).toEqual([{ kind: "items_discarded", shard: 0, count: 1 }]);
-});
+test.each(["lapse", "retry"] as const)(
+  "max_attempts: reached by %s, the item is not offered again",
+  async (by) => {
+    const bundle = await setupQueue({ maxAttempts: 2 });
+    await bundle.produce("orders", "a");
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      const lease = await bundle.lease("orders");
+      expect(lease.items[0]?.attempts).toBe(attempt);
+      if (by === "retry") await bundle.retry(lease);
+      else await bundle.clock.advance(minute);
+    }
+    expect(await bundle.listed("orders")).toEqual([]);
+    expect(bundle.engine.status().queues[0]).toMatchObject({ discarded: 1, expired: 0 });
+    expect(bundle.notices).toEqual([{ kind: "items_discarded", shard: 0, count: 1 }]);
+  },
+);
 
 test("max_attempts: the present bound counts, also for items that are older than it", async () => {
   const bundle = await setupQueue({ maxAttempts: 1 });

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { MemoryImage, openMemoryStore } from "../stores/memory/store.ts";
 import { openSqliteStore } from "../stores/sqlite/store.ts";
 import type { Store } from "../stores/store.ts";
-import { newTag } from "./ids.ts";
 import type { LeasedItem } from "./api.ts";
+import { newTag } from "./ids.ts";
 import type { Random } from "./random.ts";
 import {
   Bundle,
@@ -22,7 +22,11 @@ import { seededRandom } from "./simulation/seeded-random.ts";
 
 const all = { items: 1_000_000, payloadBytes: Number.MAX_SAFE_INTEGER };
 const end = 2 ** 45;
-const leaseTimeoutsMs: Readonly<Record<string, number>> = { work: 3_000, plain: 2_000, dead: 2_000 };
+const leaseTimeoutsMs: Readonly<Record<string, number>> = {
+  work: 3_000,
+  plain: 2_000,
+  dead: 2_000,
+};
 
 interface Walked {
   readonly total: number;
@@ -42,7 +46,9 @@ async function walk(store: Store): Promise<Map<number, Walked>> {
     const scheduled = await store.scheduled(slot, 0, end, all);
     const retried = scheduled.filter((item) => item.retried).length;
     const leases = image.leases.filter((lease) => lease.slot === slot);
-    const covered = leases.map(({ first, last }) => items.filter(({ seq }) => seq >= first && seq <= last));
+    const covered = leases.map(({ first, last }) =>
+      items.filter(({ seq }) => seq >= first && seq <= last),
+    );
     // A lease that holds nothing would never end.
     expect(covered.filter(({ length }) => length === 0)).toEqual([]);
     expect(tally).toMatchObject({
@@ -57,7 +63,9 @@ async function walk(store: Store): Promise<Map<number, Walked>> {
     const seqs = [...items, ...scheduled].map(({ seq }) => seq);
     expect(tally.nextSeq).toBeGreaterThan(Math.max(-1, ...seqs));
     // What the sweep relies on: items that are not early expire in queue order.
-    const deadlines = items.filter(({ early }) => !early).map(({ expireDeadline }) => expireDeadline);
+    const deadlines = items
+      .filter(({ early }) => !early)
+      .map(({ expireDeadline }) => expireDeadline);
     expect(deadlines).toEqual(deadlines.toSorted((a, b) => a - b));
     const leased = covered.reduce((sum, { length }) => sum + length, 0);
     const utf8 = new TextDecoder();
@@ -258,7 +266,8 @@ class World {
     }));
     const started = await this.#until(() => this.#bundle.engine.retry({ queue, partition, items }));
     this.#count(started.ending?.ok === true ? "retried" : "retry refused");
-    if (started.ending?.ok !== false) for (const text of textsOf(lease.items)) this.#liveUntil.delete(text);
+    if (started.ending?.ok !== false)
+      for (const text of textsOf(lease.items)) this.#liveUntil.delete(text);
   }
 
   async #advance(): Promise<void> {
@@ -305,7 +314,9 @@ class World {
     for (const store of this.#stores) {
       for (const { texts } of (await walk(store)).values()) this.#excuse(texts);
     }
-    const [ready, scheduled, retried, destructive] = [0, 0, 0, 0].map(() => this.#random.below(2) === 0);
+    const [ready, scheduled, retried, destructive] = [0, 0, 0, 0].map(
+      () => this.#random.below(2) === 0,
+    );
     await this.#until(() =>
       this.#bundle.engine.clear({
         queue,
@@ -324,7 +335,9 @@ class World {
     const name = this.#pick(["work", "plain"]);
     await this.#until(() =>
       this.#bundle.engine.updateQueue(
-        name === "work" ? { name, requestedPartitions, maxAttempts } : { name, requestedPartitions },
+        name === "work"
+          ? { name, requestedPartitions, maxAttempts }
+          : { name, requestedPartitions },
       ),
     );
   }
@@ -369,10 +382,13 @@ class World {
       const gauges = status.queues.find(({ queue }) => queue === definition.name);
       expect(gauges).toMatchObject(sum);
     }
-    const owned = new Set(catalog.flatMap(({ places }) => places.map(({ shard, slot }) => `${shard}:${slot}`)));
+    const owned = new Set(
+      catalog.flatMap(({ places }) => places.map(({ shard, slot }) => `${shard}:${slot}`)),
+    );
     for (const [shard, slots] of stored.entries()) {
       for (const [slot, { total, scheduled, retried }] of slots) {
-        if (!owned.has(`${shard}:${slot}`)) expect([slot, total + scheduled + retried]).toEqual([slot, 0]);
+        if (!owned.has(`${shard}:${slot}`))
+          expect([slot, total + scheduled + retried]).toEqual([slot, 0]);
       }
     }
   }
@@ -396,7 +412,9 @@ class World {
       (text) => !left.has(text) && !this.#completed.has(text) && !this.#excused.has(text),
     );
     expect(lost).toEqual([]);
-    expect(texts.filter((text) => this.#completed.has(text) || this.#refused.has(text))).toEqual([]);
+    expect(texts.filter((text) => this.#completed.has(text) || this.#refused.has(text))).toEqual(
+      [],
+    );
     await this.#bundle.engine.close();
   }
 }

@@ -1,6 +1,16 @@
 import { expect, test } from "bun:test";
 import type { QueueSettings } from "./api.ts";
-import { type Bundle, day, hour, minute, produceOf, second, setup, start, textsOf } from "./simulation/bundle.ts";
+import {
+  type Bundle,
+  day,
+  hour,
+  minute,
+  produceOf,
+  second,
+  setup,
+  start,
+  textsOf,
+} from "./simulation/bundle.ts";
 
 async function setupQueues(settings: Partial<QueueSettings> = {}, shardCount = 1) {
   const bundle = await setup({ shardCount });
@@ -61,7 +71,11 @@ test.each(["dead: true", "retry", "lapse", "expire", "expire scheduled"] as cons
       const bundle = await setupQueues({ maxAttempts: 1, expireTimeoutMs: hour }, shards);
       const waits = await bundle.beginLease("dead", { requestTimeoutMs: 15 * minute });
       if (by === "expire scheduled") {
-        await bundle.createQueue({ name: "patient", deadQueue: "dead", expireTimeoutMs: 5 * minute });
+        await bundle.createQueue({
+          name: "patient",
+          deadQueue: "dead",
+          expireTimeoutMs: 5 * minute,
+        });
         await bundle.produce("patient", "a");
         const lease = await bundle.lease("patient");
         await bundle.retry(lease, { retryAt: start + hour });
@@ -184,14 +198,17 @@ test("dead queue: one that is full takes the item when there is room again", asy
   expect(bundle.image(source).outbound.size).toBe(0);
 });
 
-test.each([near, far])("dead queue: a thousand items and more that die at once arrive in order; %d shards", async (shards) => {
-  const bundle = await setupQueues({ expireTimeoutMs: hour }, shards);
-  await bundle.produceMany("orders", 2_500);
-  await bundle.clock.advance(hour);
-  const listed = await bundle.listed("dead");
-  expect(listed).toHaveLength(2_500);
-  expect(listed).toEqual(Array.from({ length: 2_500 }, (_, index) => String(index)));
-});
+test.each([near, far])(
+  "dead queue: a thousand items and more that die at once arrive in order; %d shards",
+  async (shards) => {
+    const bundle = await setupQueues({ expireTimeoutMs: hour }, shards);
+    await bundle.produceMany("orders", 2_500);
+    await bundle.clock.advance(hour);
+    const listed = await bundle.listed("dead");
+    expect(listed).toHaveLength(2_500);
+    expect(listed).toEqual(Array.from({ length: 2_500 }, (_, index) => String(index)));
+  },
+);
 
 test("expire: a waiting item expires at its deadline, not a moment before", async () => {
   const bundle = await setupQueues({ expireTimeoutMs: hour });
@@ -254,14 +271,17 @@ test("expire: an early item that is leased at its deadline waits for the end of 
   expect(await bundle.listed("orders")).toEqual(["long"]);
 });
 
-test.each([1, 5])("expire: a clock set back by %d hours at a restart expires nothing early", async (hours) => {
-  const bundle = await setupQueues({ expireTimeoutMs: 2 * hour });
-  await bundle.clock.advance(10 * hour);
-  await bundle.produce("orders", "a");
-  const written = bundle.clock.now();
-  await bundle.restart({ now: written - hours * hour });
-  await bundle.produce("orders", "b");
-  expect(await bundle.listed("orders")).toEqual(["a", "b"]);
-  for (const { at } of bundle.image().turns.slice(-1)) expect(at).toBeGreaterThanOrEqual(written);
-  expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 1 }] });
-});
+test.each([1, 5])(
+  "expire: a clock set back by %d hours at a restart expires nothing early",
+  async (hours) => {
+    const bundle = await setupQueues({ expireTimeoutMs: 2 * hour });
+    await bundle.clock.advance(10 * hour);
+    await bundle.produce("orders", "a");
+    const written = bundle.clock.now();
+    await bundle.restart({ now: written - hours * hour });
+    await bundle.produce("orders", "b");
+    expect(await bundle.listed("orders")).toEqual(["a", "b"]);
+    for (const { at } of bundle.image().turns.slice(-1)) expect(at).toBeGreaterThanOrEqual(written);
+    expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 1 }] });
+  },
+);

@@ -8,14 +8,33 @@ const prefix = idPrefix(tag, 7);
 /** The greatest text that the reference implementation takes for an id. */
 const greatest = "aWgEPTl1tmebfsQzFP4bxwgy80V";
 
-test.each([0, 1, 61, 62, 3_843, 3_844, 10 ** 9, limits.seqMax])("formatId: %d is read back", (seq) => {
-  const id = formatId(prefix, seq);
-  expect(id).toMatch(/^[0-9A-Za-z]{27}$/);
-  expect(seqOf(prefix, id)).toBe(seq);
-});
+test.each([0, 1, 61, 62, 3_843, 3_844, 10 ** 9, limits.seqMax])(
+  "formatId: %d is read back",
+  (seq) => {
+    const id = formatId(prefix, seq);
+    expect(id).toMatch(/^[0-9A-Za-z]{27}$/);
+    expect(seqOf(prefix, id)).toBe(seq);
+  },
+);
 
 test("formatId: text order is the order of the numbers", () => {
-  const seqs = [0, 1, 9, 10, 35, 36, 61, 62, 63, 3_843, 3_844, 238_328, 2 ** 31, 2 ** 44, limits.seqMax];
+  const seqs = [
+    0,
+    1,
+    9,
+    10,
+    35,
+    36,
+    61,
+    62,
+    63,
+    3_843,
+    3_844,
+    238_328,
+    2 ** 31,
+    2 ** 44,
+    limits.seqMax,
+  ];
   const ids = seqs.map((seq) => formatId(prefix, seq));
   expect(ids.toSorted()).toEqual(ids);
   expect(new Set(ids).size).toBe(ids.length);

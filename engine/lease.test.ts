@@ -1,6 +1,17 @@
 import { expect, test } from "bun:test";
 import type { QueueSettings } from "./api.ts";
-import { day, got, hour, idsOf, minute, produceOf, second, setup, start, textsOf } from "./simulation/bundle.ts";
+import {
+  day,
+  got,
+  hour,
+  idsOf,
+  minute,
+  produceOf,
+  second,
+  setup,
+  start,
+  textsOf,
+} from "./simulation/bundle.ts";
 
 async function setupQueue(settings: Partial<QueueSettings> = {}) {
   const bundle = await setup();
@@ -12,7 +23,10 @@ test.each([
   [{ queue: "none" }, "queue does not exist; no such queue named 'none'"],
   [{ clientId: " " }, "invalid client id; cannot be empty"],
   [{ batchSize: 0 }, "invalid batch size; must be greater than zero"],
-  [{ batchSize: 1_001 }, "invalid batch size; max_lease_batch_size is 1000, but 1001 was requested"],
+  [
+    { batchSize: 1_001 },
+    "invalid batch size; max_lease_batch_size is 1000, but 1001 was requested",
+  ],
   [{ batchSize: 1.5 }, "batch size is invalid; expected a whole number, got 1.5"],
   [{ requestTimeoutMs: 0 }, "request timeout is required; '1m' is recommended, 15m is the maximum"],
   [
@@ -29,8 +43,8 @@ test.each([
 test("lease: a client that waits cannot ask again, one that was answered can", async () => {
   const bundle = await setupQueue();
   const first = await bundle.beginLease("orders", { clientId: "me" });
-  const second_ = await bundle.beginLease("orders", { clientId: "me" });
-  expect(second_.ending).toMatchObject({
+  const later = await bundle.beginLease("orders", { clientId: "me" });
+  expect(later.ending).toMatchObject({
     code: "invalid",
     message: "duplicate client id; a client cannot make multiple leased requests to the same queue",
   });
@@ -90,9 +104,10 @@ test.each([
 ])("lease: clients that wait are dealt $items items to batches $batches", async (row) => {
   const bundle = await setupQueue();
   const waiting = [];
-  for (const batchSize of row.batches) waiting.push(await bundle.beginLease("orders", { batchSize }));
+  for (const batchSize of row.batches)
+    waiting.push(await bundle.beginLease("orders", { batchSize }));
   await bundle.produceMany("orders", row.items);
-  expect(waiting.map((started) => got(started).length)).toEqual(row.expected);
+  expect(waiting.map((started) => got(started).length)).toEqual([...row.expected]);
   expect(got(waiting[0] as (typeof waiting)[0])[0]).toBe("0");
 });
 
@@ -124,11 +139,11 @@ test("lease: from the partition with most ready items, one partition per lease",
 test("lease: those that came first are served first", async () => {
   const bundle = await setupQueue();
   const first = await bundle.beginLease("orders");
-  const second_ = await bundle.beginLease("orders");
+  const later = await bundle.beginLease("orders");
   await bundle.produce("orders", "a");
-  expect([got(first), second_.ending]).toEqual([["a"], null]);
+  expect([got(first), later.ending]).toEqual([["a"], null]);
   await bundle.produce("orders", "b");
-  expect(got(second_)).toEqual(["b"]);
+  expect(got(later)).toEqual(["b"]);
 });
 
 test.each([

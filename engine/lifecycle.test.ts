@@ -13,15 +13,18 @@ test.each([
   { attempts: 0, maxAttempts: 1, to: "dead" },
   { attempts: 1, maxAttempts: 2, to: "dead" },
   { attempts: 5, maxAttempts: 2, to: "dead" },
-])("lapse, retry: lease $attempts + 1 of $maxAttempts goes to $to", ({ to, attempts, maxAttempts }) => {
-  const item = { ...fresh, attempts };
-  const bounded = { ...rules, maxAttempts };
-  for (const fate of [lapse(item, bounded, now), retry(item, bounded, now, null)]) {
-    expect(fate).toEqual(
-      to === "dead" ? { to: "dead", death: "failed" } : { to: "queue", attempts: attempts + 1 },
-    );
-  }
-});
+])(
+  "lapse, retry: lease $attempts + 1 of $maxAttempts goes to $to",
+  ({ to, attempts, maxAttempts }) => {
+    const item = { ...fresh, attempts };
+    const bounded = { ...rules, maxAttempts };
+    for (const fate of [lapse(item, bounded, now), retry(item, bounded, now, null)]) {
+      expect(fate).toEqual(
+        to === "dead" ? { to: "dead", death: "failed" } : { to: "queue", attempts: attempts + 1 },
+      );
+    }
+  },
+);
 
 test.each([
   { retryAt: null, fate: { to: "queue", attempts: 1 } },

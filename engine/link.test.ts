@@ -61,34 +61,37 @@ const breakages: Breakage[] = [
   "hang after the commit",
 ];
 
-test.each(breakages)("worker: %s, and each request is answered once and truly", async (breakage) => {
-  const { engine, notices, dispose } = await setup(breakage);
-  const produced = await Promise.allSettled(
-    Array.from({ length: 20 }, (_, index) =>
-      engine.produce({
-        queue: "orders",
-        requestTimeoutMs: 20_000,
-        items: [{ payload: `item ${index}` }, { payload: new Uint8Array([index, 0, 255]) }],
-      }),
-    ),
-  );
-  expect(produced.map(({ status }) => status)).toEqual(Array(20).fill("fulfilled"));
-  const stored = await engine.listItems({ queue: "orders", partition: 0, pivot: "", limit: 100 });
-  const texts = stored.map(({ payload }) => new TextDecoder().decode(payload));
-  const wanted = Array.from({ length: 20 }, (_, index) => `item ${index}`);
-  expect(texts.filter((text) => text.startsWith("item")).sort()).toEqual(wanted.sort());
-  expect(stored).toHaveLength(40);
+test.each(breakages)(
+  "worker: %s, and each request is answered once and truly",
+  async (breakage) => {
+    const { engine, notices, dispose } = await setup(breakage);
+    const produced = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) =>
+        engine.produce({
+          queue: "orders",
+          requestTimeoutMs: 20_000,
+          items: [{ payload: `item ${index}` }, { payload: new Uint8Array([index, 0, 255]) }],
+        }),
+      ),
+    );
+    expect(produced.map(({ status }) => status)).toEqual(Array(20).fill("fulfilled"));
+    const stored = await engine.listItems({ queue: "orders", partition: 0, pivot: "", limit: 100 });
+    const texts = stored.map(({ payload }) => new TextDecoder().decode(payload));
+    const wanted = Array.from({ length: 20 }, (_, index) => `item ${index}`);
+    expect(texts.filter((text) => text.startsWith("item")).sort()).toEqual(wanted.sort());
+    expect(stored).toHaveLength(40);
 
-  const lease = await engine.lease({
-    queue: "orders",
-    clientId: "one",
-    batchSize: 100,
-    requestTimeoutMs: 5_000,
-  });
-  const ids = lease.items.map(({ id }) => id);
-  await engine.complete({ queue: "orders", partition: 0, requestTimeoutMs: 5_000, ids });
-  expect(await engine.inspect("orders")).toMatchObject({ queued: 0, leased: 0 });
-  expect(notices.map(({ kind }) => kind)).toEqual(["shard_down", "shard_up"]);
-  expect(engine.status().shards[0]).toMatchObject({ up: true, restarts: 1 });
-  await dispose();
-});
+    const lease = await engine.lease({
+      queue: "orders",
+      clientId: "one",
+      batchSize: 100,
+      requestTimeoutMs: 5_000,
+    });
+    const ids = lease.items.map(({ id }) => id);
+    await engine.complete({ queue: "orders", partition: 0, requestTimeoutMs: 5_000, ids });
+    expect(await engine.inspect("orders")).toMatchObject({ queued: 0, leased: 0 });
+    expect(notices.map(({ kind }) => kind)).toEqual(["shard_down", "shard_up"]);
+    expect(engine.status().shards[0]).toMatchObject({ up: true, restarts: 1 });
+    await dispose();
+  },
+);

@@ -17,7 +17,12 @@ const orders: QueueSettings = { ...queueDefaults, name: "orders" };
 
 test("create: a queue is answered as it was defined", async () => {
   const bundle = await setup();
-  await bundle.createQueue({ ...orders, reference: "team a", maxAttempts: 3, leaseTimeoutText: "60s" });
+  await bundle.createQueue({
+    ...orders,
+    reference: "team a",
+    maxAttempts: 3,
+    leaseTimeoutText: "60s",
+  });
   expect(bundle.engine.queueInfo("orders")).toEqual({
     name: "orders",
     deadQueue: "",
@@ -40,17 +45,20 @@ test.each([
   [{ name: "a~b" }, "queue name is invalid; 'a~b' cannot contain '~' character"],
   [{ name: "a\u0000b" }, "queue name is invalid; it cannot contain control characters"],
   [{ name: "taken" }, "invalid queue; 'taken' already exists"],
-  [{ deadQueue: "d".repeat(501) }, "dead queue is invalid; cannot be greater than '500' characters"],
-  [{ deadQueue: "orders" }, "dead_queue cannot reference itself"],
   [
-    { deadQueue: "none" },
-    "dead_queue does not exist; 'none' was not found, create it first",
+    { deadQueue: "d".repeat(501) },
+    "dead queue is invalid; cannot be greater than '500' characters",
   ],
+  [{ deadQueue: "orders" }, "dead_queue cannot reference itself"],
+  [{ deadQueue: "none" }, "dead_queue does not exist; 'none' was not found, create it first"],
   [
     { deadQueue: "taken" },
     "dead_queue is invalid; 'taken' already has its own dead_queue configured",
   ],
-  [{ reference: "r".repeat(2_001) }, "reference field is invalid; cannot be greater than '2000' characters"],
+  [
+    { reference: "r".repeat(2_001) },
+    "reference field is invalid; cannot be greater than '2000' characters",
+  ],
   [{ maxAttempts: 65_537 }, "max attempts is invalid; cannot be greater than 65536"],
   [{ maxAttempts: -1 }, "max attempts is invalid; cannot be negative number"],
   [{ requestedPartitions: 0 }, "partitions is invalid; cannot be less than 1"],
@@ -103,7 +111,9 @@ test.each([
   [{ pivot: "~" }, "pivot is invalid; '~' cannot contain '~' character"],
 ] as const)("list: %j is refused", async (change, message) => {
   const bundle = await setup();
-  const ending = await bundle.ending(() => bundle.engine.listQueues({ pivot: "", limit: 1, ...change }));
+  const ending = await bundle.ending(() =>
+    bundle.engine.listQueues({ pivot: "", limit: 1, ...change }),
+  );
   expect(ending).toMatchObject({ code: "invalid", message });
 });
 
@@ -136,7 +146,10 @@ test("update: an absent key keeps its value, a present one sets it, also 0 and n
 });
 
 test.each([
-  [{ leaseTimeoutMs: 2 * day }, "lease timeout is too long; 48h0m0s cannot be greater than the expire timeout 24h0m0s"],
+  [
+    { leaseTimeoutMs: 2 * day },
+    "lease timeout is too long; 48h0m0s cannot be greater than the expire timeout 24h0m0s",
+  ],
   [{ deadQueue: "orders" }, "dead_queue cannot reference itself"],
   [{ deadQueue: "none" }, "dead_queue does not exist; 'none' was not found, create it first"],
   [{ requestedPartitions: 0 }, "partitions is invalid; cannot be less than 1"],
@@ -145,7 +158,9 @@ test.each([
   const bundle = await setup();
   await bundle.createQueue(orders);
   const before = bundle.engine.queueInfo("orders");
-  const ending = await bundle.ending(() => bundle.engine.updateQueue({ name: "orders", ...change }));
+  const ending = await bundle.ending(() =>
+    bundle.engine.updateQueue({ name: "orders", ...change }),
+  );
   expect(ending).toMatchObject({ code: "invalid", message });
   expect(bundle.engine.queueInfo("orders")).toEqual(before);
 });
@@ -177,10 +192,13 @@ test("update: deadlines given before keep, new ones follow the new timeouts", as
   await bundle.produce("orders", "a", "b");
   await bundle.lease("orders");
   await bundle.run(() => bundle.engine.updateQueue({ name: "orders", leaseTimeoutMs: hour }));
-  const second_ = await bundle.lease("orders");
-  expect(second_.items[0]?.leaseDeadline).toBe(start + hour);
+  const later = await bundle.lease("orders");
+  expect(later.items[0]?.leaseDeadline).toBe(start + hour);
   await bundle.clock.advance(minute);
-  expect(await bundle.run(() => bundle.engine.inspect("orders"))).toMatchObject({ queued: 1, leased: 1 });
+  expect(await bundle.run(() => bundle.engine.inspect("orders"))).toMatchObject({
+    queued: 1,
+    leased: 1,
+  });
 });
 
 test("partitions: more are there at once", async () => {
@@ -335,7 +353,9 @@ test("delete: with force, many items go in pieces and others are served meanwhil
   expect(bundle.image().slots.get(0)?.items.values()).toEqual([]);
 });
 
-test.each(Array.from({ length: 9 }, (_, index) => [Math.floor(index / 2), index % 2 === 1] as const))(
+test.each(
+  Array.from({ length: 9 }, (_, index) => [Math.floor(index / 2), index % 2 === 1] as const),
+)(
   "delete: a crash at commit %d, applied %p, leaves it done or not begun, and the next start ends it",
   async (commitsBefore, applied) => {
     const bundle = await setup();
@@ -365,8 +385,18 @@ test("delete: what is on its way to a deleted dead queue does not come back with
   await bundle.produce("orders", "a");
   const lease = await bundle.lease("orders");
   bundle.store(1).hold();
-  await bundle.begin(() => bundle.engine.clear({ queue: "dead", ready: true, scheduled: false, retried: false, destructive: false }));
-  const deleted = await bundle.begin(() => bundle.engine.deleteQueue({ name: "dead", force: true }));
+  await bundle.begin(() =>
+    bundle.engine.clear({
+      queue: "dead",
+      ready: true,
+      scheduled: false,
+      retried: false,
+      destructive: false,
+    }),
+  );
+  const deleted = await bundle.begin(() =>
+    bundle.engine.deleteQueue({ name: "dead", force: true }),
+  );
   await bundle.retry(lease);
   bundle.store(1).release();
   await bundle.clock.advance(2 * second);
@@ -395,7 +425,9 @@ test("close: who waits is answered, the turn ends, and nothing is taken any more
   expect(closed.ending).toMatchObject({ ok: true });
   expect(inTurn.ending).toMatchObject({ ok: true });
   expect(behind.ending).toMatchObject({ ok: false, code: "closing" });
-  expect(await bundle.ending(() => bundle.engine.produce(produceOf("orders", ["d"])))).toMatchObject({
+  expect(
+    await bundle.ending(() => bundle.engine.produce(produceOf("orders", ["d"]))),
+  ).toMatchObject({
     code: "closing",
   });
   await bundle.run(() => bundle.engine.close());

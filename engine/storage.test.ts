@@ -1,6 +1,18 @@
 import { expect, test } from "bun:test";
 import type { ImportItem, QueueSettings } from "./api.ts";
-import { type Bundle, day, got, hour, idsOf, minute, produceOf, second, setup, start, textsOf } from "./simulation/bundle.ts";
+import {
+  type Bundle,
+  day,
+  type got,
+  hour,
+  idsOf,
+  minute,
+  produceOf,
+  second,
+  setup,
+  start,
+  textsOf,
+} from "./simulation/bundle.ts";
 
 async function setupQueue(settings: Partial<QueueSettings> = {}) {
   const bundle = await setup();
@@ -155,18 +167,21 @@ test("import: a repeated source_id is not stored twice, until the first has left
   expect(await take(bundle, { payload: "again", sourceId: "s" })).toHaveLength(1);
 });
 
-test.each([null, start + hour])("import: two calls of one turn store a source_id once; enqueue_at %p", async (enqueueAt) => {
-  const bundle = await setupQueue();
-  const request = {
-    queue: "orders",
-    partition: 0,
-    items: [{ payload: "a", sourceId: "s", enqueueAt }],
-  };
-  const stored = await bundle.run(() =>
-    Promise.all([bundle.engine.importItems(request), bundle.engine.importItems(request)]),
-  );
-  expect(stored.map(({ length }) => length)).toEqual([1, 0]);
-});
+test.each([null, start + hour])(
+  "import: two calls of one turn store a source_id once; enqueue_at %p",
+  async (enqueueAt) => {
+    const bundle = await setupQueue();
+    const request = {
+      queue: "orders",
+      partition: 0,
+      items: [{ payload: "a", sourceId: "s", enqueueAt }],
+    };
+    const stored = await bundle.run(() =>
+      Promise.all([bundle.engine.importItems(request), bundle.engine.importItems(request)]),
+    );
+    expect(stored.map(({ length }) => length)).toEqual([1, 0]);
+  },
+);
 
 test("import: ten thousand items in one call", async () => {
   const bundle = await setupQueue();

@@ -1,5 +1,15 @@
 import { expect, test } from "bun:test";
-import { type Bundle, completeOf, hour, idsOf, minute, produceOf, second, setup, textsOf } from "./simulation/bundle.ts";
+import {
+  type Bundle,
+  completeOf,
+  hour,
+  idsOf,
+  minute,
+  produceOf,
+  second,
+  setup,
+  textsOf,
+} from "./simulation/bundle.ts";
 
 async function setupQueue(shardCount = 1) {
   const bundle = await setup({ shardCount });
@@ -12,82 +22,105 @@ const outcomes = [
   { applied: true, when: "after" },
 ];
 
-test.each(outcomes)("produce: a store that fails $when the commit costs no item and doubles none", async ({ applied }) => {
-  const bundle = await setupQueue();
-  bundle.store().fail({ fault: "failed", applied });
-  const started = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
-  expect(started.ending).toBe(null);
-  await bundle.clock.advance(second);
-  expect(started.ending).toEqual({ ok: true, value: undefined });
-  expect(await bundle.listed("orders")).toEqual(["a"]);
-  expect(bundle.notices.map(({ kind }) => kind)).toEqual(["shard_down", "shard_up"]);
-});
+test.each(outcomes)(
+  "produce: a store that fails $when the commit costs no item and doubles none",
+  async ({ applied }) => {
+    const bundle = await setupQueue();
+    bundle.store().fail({ fault: "failed", applied });
+    const started = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
+    expect(started.ending).toBe(null);
+    await bundle.clock.advance(second);
+    expect(started.ending).toEqual({ ok: true, value: undefined });
+    expect(await bundle.listed("orders")).toEqual(["a"]);
+    expect(bundle.notices.map(({ kind }) => kind)).toEqual(["shard_down", "shard_up"]);
+  },
+);
 
-test.each(outcomes)("complete: a store that fails $when the commit is answered by what is true", async ({ applied }) => {
-  const bundle = await setupQueue();
-  await bundle.produce("orders", "a", "b");
-  const lease = await bundle.lease("orders");
-  bundle.store().fail({ fault: "failed", applied });
-  const right = await bundle.begin(() => bundle.engine.complete(completeOf("orders", 0, idsOf(lease.items))));
-  await bundle.clock.advance(second);
-  expect(right.ending).toEqual({ ok: true, value: undefined });
-  expect(await bundle.listed("orders")).toEqual(["b"]);
-});
+test.each(outcomes)(
+  "complete: a store that fails $when the commit is answered by what is true",
+  async ({ applied }) => {
+    const bundle = await setupQueue();
+    await bundle.produce("orders", "a", "b");
+    const lease = await bundle.lease("orders");
+    bundle.store().fail({ fault: "failed", applied });
+    const right = await bundle.begin(() =>
+      bundle.engine.complete(completeOf("orders", 0, idsOf(lease.items))),
+    );
+    await bundle.clock.advance(second);
+    expect(right.ending).toEqual({ ok: true, value: undefined });
+    expect(await bundle.listed("orders")).toEqual(["b"]);
+  },
+);
 
-test.each(outcomes)("complete, retry: refused in a turn whose store fails $when the commit, they stay refused", async ({ applied }) => {
-  const bundle = await setupQueue();
-  await bundle.produce("orders", "a");
-  const lease = await bundle.lease("orders");
-  bundle.store().fail({ fault: "failed", applied });
-  const [id = ""] = idsOf(lease.items);
-  const retry = { queue: "orders", partition: 0, items: [{ id: "x", retryAt: null, dead: false }] };
-  const all = await bundle.begin(() =>
-    Promise.allSettled([
-      bundle.engine.produce(produceOf("orders", ["b"])),
-      bundle.engine.complete(completeOf("orders", 0, [id, "x"])),
-      bundle.engine.retry(retry),
-    ]),
-  );
-  await bundle.clock.advance(second);
-  const { ending } = all;
-  if (ending?.ok !== true) throw new Error("not answered");
-  const [produced, completed, retried] = ending.value;
-  expect(produced.status).toBe("fulfilled");
-  const details = { x: "invalid storage id; 'x': Valid encoded KSUIDs are 27 characters" };
-  expect(completed).toMatchObject({ status: "rejected", reason: { code: "refused", details } });
-  expect(retried).toMatchObject({ status: "rejected", reason: { code: "refused", details } });
-  expect(await bundle.listed("orders")).toEqual(["a", "b"]);
-});
+test.each(outcomes)(
+  "complete, retry: refused in a turn whose store fails $when the commit, they stay refused",
+  async ({ applied }) => {
+    const bundle = await setupQueue();
+    await bundle.produce("orders", "a");
+    const lease = await bundle.lease("orders");
+    bundle.store().fail({ fault: "failed", applied });
+    const [id = ""] = idsOf(lease.items);
+    const retry = {
+      queue: "orders",
+      partition: 0,
+      items: [{ id: "x", retryAt: null, dead: false }],
+    };
+    const all = await bundle.begin(() =>
+      Promise.allSettled([
+        bundle.engine.produce(produceOf("orders", ["b"])),
+        bundle.engine.complete(completeOf("orders", 0, [id, "x"])),
+        bundle.engine.retry(retry),
+      ]),
+    );
+    await bundle.clock.advance(second);
+    const { ending } = all;
+    if (ending?.ok !== true) throw new Error("not answered");
+    const [produced, completed, retried] = ending.value;
+    expect(produced.status).toBe("fulfilled");
+    const details = { x: "invalid storage id; 'x': Valid encoded KSUIDs are 27 characters" };
+    expect(completed).toMatchObject({ status: "rejected", reason: { code: "refused", details } });
+    expect(retried).toMatchObject({ status: "rejected", reason: { code: "refused", details } });
+    expect(await bundle.listed("orders")).toEqual(["a", "b"]);
+  },
+);
 
-test.each(outcomes)("retry: a store that fails $when the commit retries once", async ({ applied }) => {
-  const bundle = await setupQueue();
-  await bundle.produce("orders", "a", "b");
-  const lease = await bundle.lease("orders");
-  bundle.store().fail({ fault: "failed", applied });
-  const items = lease.items.map(({ id }) => ({ id, retryAt: null, dead: false }));
-  const started = await bundle.begin(() => bundle.engine.retry({ queue: "orders", partition: 0, items }));
-  await bundle.clock.advance(second);
-  expect(started.ending).toEqual({ ok: true, value: undefined });
-  expect(await bundle.listed("orders")).toEqual(["b", "a"]);
-});
+test.each(outcomes)(
+  "retry: a store that fails $when the commit retries once",
+  async ({ applied }) => {
+    const bundle = await setupQueue();
+    await bundle.produce("orders", "a", "b");
+    const lease = await bundle.lease("orders");
+    bundle.store().fail({ fault: "failed", applied });
+    const items = lease.items.map(({ id }) => ({ id, retryAt: null, dead: false }));
+    const started = await bundle.begin(() =>
+      bundle.engine.retry({ queue: "orders", partition: 0, items }),
+    );
+    await bundle.clock.advance(second);
+    expect(started.ending).toEqual({ ok: true, value: undefined });
+    expect(await bundle.listed("orders")).toEqual(["b", "a"]);
+  },
+);
 
-test.each(outcomes)("lease: a store that fails $when the commit leases to nobody twice", async ({ applied }) => {
-  const bundle = await setupQueue();
-  await bundle.produce("orders", "a", "b");
-  bundle.store().fail({ fault: "failed", applied });
-  const started = await bundle.beginLease("orders", { requestTimeoutMs: 5 * minute });
-  await bundle.clock.advance(second);
-  const ending = started.ending;
-  if (ending?.ok !== true) throw new Error("not answered");
-  // Where the grant was stored and its answer lost, the item waits for its lease to lapse.
-  expect(textsOf(ending.value.items)).toEqual(applied ? ["b"] : ["a"]);
-  const other = await bundle.beginLease("orders", { requestTimeoutMs: 15 * minute });
-  if (applied) expect(other.ending).toBe(null);
-  else expect(other.ending).toMatchObject({ ok: true });
-  await bundle.clock.advance(hour);
-  const next = applied ? await bundle.lease("orders", { batchSize: 5 }) : null;
-  if (next !== null) expect(next.items.map(({ attempts }) => attempts)).toEqual([2, 2]);
-});
+test.each(outcomes)(
+  "lease: a store that fails $when the commit leases to nobody twice",
+  async ({ applied }) => {
+    const bundle = await setupQueue();
+    await bundle.produce("orders", "a", "b");
+    bundle.store().fail({ fault: "failed", applied });
+    const started = await bundle.beginLease("orders", { requestTimeoutMs: 5 * minute });
+    await bundle.clock.advance(second);
+    const ending = started.ending;
+    if (ending?.ok !== true) throw new Error("not answered");
+    // Where the grant was stored and its answer lost, the item waits for its lease to lapse.
+    expect(textsOf(ending.value.items)).toEqual(applied ? ["b"] : ["a"]);
+    const other = await bundle.beginLease("orders", { requestTimeoutMs: 15 * minute });
+    if (applied) expect(other.ending).toBe(null);
+    else expect(other.ending).toMatchObject({ ok: true });
+    await bundle.clock.advance(hour);
+    const next = applied ? await bundle.lease("orders", { batchSize: 5 }) : null;
+    if (next !== null) expect(next.items.map(({ attempts }) => attempts)).toEqual([2, 2]);
+  },
+);
 
 test("store: one that fails again and again is opened again and again, and then goes on", async () => {
   const bundle = await setupQueue();
@@ -110,14 +143,14 @@ test("store: while one is down, the other shards serve, and produces go there", 
   bundle.store(1).openFault = "failed";
   bundle.store(1).fail({ fault: "failed" });
   const first = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["b"])));
-  const second_ = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["c"])));
-  const down = [first, second_].filter(({ ending }) => ending === null);
+  const later = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["c"])));
+  const down = [first, later].filter(({ ending }) => ending === null);
   expect(down.length).toBeLessThanOrEqual(1);
   await bundle.produce("orders", "d");
   expect(bundle.engine.status().shards.map(({ up }) => up)).toContain(true);
   bundle.store(1).heal();
   await bundle.clock.advance(10 * second);
-  for (const started of [first, second_]) expect(started.ending?.ok).toBe(true);
+  for (const started of [first, later]) expect(started.ending?.ok).toBe(true);
 });
 
 test("store: while it is down, calls that were not sent are answered in time, the shortest first", async () => {
@@ -137,18 +170,21 @@ test("store: while it is down, calls that were not sent are answered in time, th
   expect(long.ending).toMatchObject({ ok: false, code: "empty" });
 });
 
-test.each(["locked", "damaged", "unusable", "failed"] as const)("open: a store that is %s at the start is told to the operator", async (fault) => {
-  const bundle = await setupQueue(2);
-  for (const shard of [0, 1]) {
-    bundle.store(shard).openFault = fault;
-    bundle.kill();
-    const opened = bundle.open();
-    await expect(opened).rejects.toMatchObject({ name: "StoreError", fault });
-    bundle.store(shard).heal();
-  }
-  await bundle.restart();
-  expect(bundle.engine.queueInfo("orders").name).toBe("orders");
-});
+test.each(["locked", "damaged", "unusable", "failed"] as const)(
+  "open: a store that is %s at the start is told to the operator",
+  async (fault) => {
+    const bundle = await setupQueue(2);
+    for (const shard of [0, 1]) {
+      bundle.store(shard).openFault = fault;
+      bundle.kill();
+      const opened = bundle.open();
+      await expect(opened).rejects.toMatchObject({ name: "StoreError", fault });
+      bundle.store(shard).heal();
+    }
+    await bundle.restart();
+    expect(bundle.engine.queueInfo("orders").name).toBe("orders");
+  },
+);
 
 test("full: produce is refused, lease and complete go on, and room that is back is found", async () => {
   const bundle = await setupQueue();
@@ -167,7 +203,9 @@ test("full: produce is refused, lease and complete go on, and room that is back 
   expect(await bundle.listed("orders")).toEqual(["b"]);
   expect(bundle.notices).toEqual([{ kind: "store_full", shard: 0 }]);
   await bundle.clock.advance(10 * second);
-  expect(await bundle.ending(() => bundle.engine.produce(produceOf("orders", ["c"])))).toMatchObject({ code: "store" });
+  expect(
+    await bundle.ending(() => bundle.engine.produce(produceOf("orders", ["c"]))),
+  ).toMatchObject({ code: "store" });
   bundle.store().heal();
   await bundle.clock.advance(2 * second);
   await bundle.produce("orders", "c");
@@ -217,7 +255,14 @@ async function lateCalls(bundle: Bundle) {
   bundle.store().hold();
   const calls = [];
   for (let index = 0; index < 4; index += 1) {
-    calls.push(await bundle.begin(() => bundle.engine.produce({ ...produceOf("orders", [String(index)]), requestTimeoutMs: second })));
+    calls.push(
+      await bundle.begin(() =>
+        bundle.engine.produce({
+          ...produceOf("orders", [String(index)]),
+          requestTimeoutMs: second,
+        }),
+      ),
+    );
   }
   return calls;
 }

@@ -60,7 +60,14 @@ async function scalarPage(): Promise<string> {
       // Fonts and the agent are the two things that it fetches from elsewhere.
       withDefaultFonts: false,
       customCss: "",
-      ...{ agent: { disabled: true }, telemetry: false },
+      // Newer than the plugin's types: the page tries out the server that it came from.
+      ...{
+        agent: { disabled: true },
+        mcp: { disabled: true },
+        telemetry: false,
+        showDeveloperTools: "never",
+        servers: [{ url: "/", description: "This server." }],
+      },
     },
   });
   const page = await plugin.handle(new Request(`http://localhost${paths.page}`));

@@ -767,7 +767,7 @@ describe("pages", () => {
       'holdfast_items{queue="orders",state="queued"} 2',
       "holdfast_waiting_leases 0",
       "holdfast_requests_in_flight 1",
-      'holdfast_info{version="1.2.3",durability="memory"} 1',
+      'holdfast_info{version="1.2.3",durability="none"} 1',
     ]) {
       expect(lines).toContain(line);
     }

@@ -254,7 +254,11 @@ export async function setup(options: SetupOptions = {}): Promise<Bundle> {
   return bundle;
 }
 
-export function produceOf(queue: string, texts: readonly string[], enqueueAt: number | null = null) {
+export function produceOf(
+  queue: string,
+  texts: readonly string[],
+  enqueueAt: number | null = null,
+) {
   return {
     queue,
     requestTimeoutMs: 5 * minute,
@@ -280,4 +284,9 @@ export function got(started: Started<Leased>): string[] {
   const { ending } = started;
   if (ending?.ok !== true) throw new Error(ending?.message ?? "the lease still waits");
   return textsOf(ending.value.items);
+}
+
+/** A partition's place as `shard:slot`. */
+export function placeOf({ shard, slot }: { shard: number; slot: number }): string {
+  return `${shard}:${slot}`;
 }

@@ -1,6 +1,7 @@
 // A store that fails on command, in front of one that does not. The command is
 // given to its `StoreControl`, which outlives the store as a disk does.
 
+import type { Item, ScheduledItem } from "../../stores/item.ts";
 import type {
   Changes,
   EarlyRef,
@@ -12,7 +13,6 @@ import type {
   StoreSize,
 } from "../../stores/store.ts";
 import { StoreError, type StoreFault } from "../../stores/store.ts";
-import type { Item, ScheduledItem } from "../../stores/item.ts";
 
 /** How a commit fails. */
 export interface CommitFault {

@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { Catalog } from "./catalog.ts";
+import { placeOf, queueDefaults } from "./simulation/bundle.ts";
+import { VirtualClock } from "./simulation/virtual-clock.ts";
+
+function setupCatalog(shardCount = 2, targeted: readonly string[] = []) {
+  const catalog = new Catalog({
+    clock: new VirtualClock(1_000),
+    shardCount,
+    isTargeted: (shard, slot) => targeted.includes(`${shard}:${slot}`),
+  });
+  const create = (name: string, requestedPartitions = 1, deadQueue = "") =>
+    catalog.add(
+      catalog.planCreate({ ...queueDefaults, name, requestedPartitions, deadQueue }, 1_000),
+    );
+  return { catalog, create };
+}
+
+test("planCreate: partitions are spread over the shards, each in a slot of its own", () => {
+  const { create } = setupCatalog();
+  expect([...create("a", 3).places.values()].map(placeOf)).toEqual(["1:0", "0:0", "1:1"]);
+  expect([...create("b", 2).places.values()].map(placeOf)).toEqual(["0:1", "1:2"]);
+});
+
+test("planCreate: a plan takes nothing until it is added", () => {
+  const { catalog, create } = setupCatalog();
+  catalog.planCreate({ ...queueDefaults, name: "never" }, 1_000);
+  expect(catalog.list("", 10)).toEqual([]);
+  expect([...create("a").places.values()].map(placeOf)).toEqual(["0:0"]);
+});
+
+test("planCreate: a slot is used again once it is disowned and nothing is on its way to it", () => {
+  const targeted = ["0:0"];
+  const { catalog, create } = setupCatalog(1, targeted);
+  const first = create("a");
+  expect([...first.places.values()].map(placeOf)).toEqual(["0:1"]);
+  catalog.hide(first);
+  expect([...create("b").places.values()].map(placeOf)).toEqual(["0:2"]);
+  for (const place of [...first.places.values()]) catalog.disown(first, place);
+  expect([...create("c").places.values()].map(placeOf)).toEqual(["0:1"]);
+  targeted.length = 0;
+  expect([...create("d").places.values()].map(placeOf)).toEqual(["0:0"]);
+});
+
+test("planUpdate: surplus partitions drain, missing ones are added, holes are filled", () => {
+  const { catalog, create } = setupCatalog(1);
+  const queue = create("a", 3);
+  const plan = (requestedPartitions: number) => {
+    const { entry } = catalog.planUpdate({ name: "a", requestedPartitions }, 2_000);
+    for (const place of entry.places) catalog.own(queue, place);
+    return entry.places.map(({ partition, state }) => `${partition} ${state}`);
+  };
+  expect(plan(1)).toEqual(["0 active", "1 draining", "2 draining"]);
+  const [, drained] = [...queue.places.values()];
+  if (drained !== undefined) catalog.disown(queue, drained);
+  expect(plan(3)).toEqual(["0 active", "2 active", "1 active"]);
+});
+
+test("settingsOf: the dead queue's partition in the same shard, else one in turn", () => {
+  const { catalog, create } = setupCatalog(3);
+  create("dead", 2);
+  const queue = create("a", 3, "dead");
+  const targets = [...queue.places.values()].map((place) => {
+    const dead = catalog.settingsOf({ queue, partition: place.partition }, place.shard)?.dead;
+    return `${place.shard} to ${dead?.shard}`;
+  });
+  expect(targets).toEqual(["2 to 2", "0 to 2", "1 to 1"]);
+});
+
+test("hide: a hidden queue is unknown, its name free, its slots its own, until it is shown again", () => {
+  const { catalog, create } = setupCatalog();
+  const queue = create("a");
+  catalog.hide(queue);
+  expect(() => catalog.find("a")).toThrow("queue does not exist; no such queue named 'a'");
+  expect(catalog.owner(1, 0)?.queue).toBe(queue);
+  catalog.unhide(queue);
+  expect(catalog.find("a")).toBe(queue);
+});

@@ -1,0 +1,275 @@
+import { expect, test } from "bun:test";
+import { StoreError } from "../stores/store.ts";
+import { failure } from "./errors.ts";
+import { limits } from "./limits.ts";
+import type { Link, LinkEvents } from "./link.ts";
+import type { Answer, NumberedRequest, Opened, Report, Request } from "./messages.ts";
+import { type Result, ShardPort } from "./port.ts";
+import { VirtualClock } from "./simulation/virtual-clock.ts";
+
+const late = failure("empty", "late");
+const nothingNew: Report = {
+  answers: [],
+  counts: [],
+  events: [],
+  outbound: [],
+  commit: null,
+  full: false,
+};
+const fresh: Opened = {
+  catalog: [],
+  counts: [],
+  outbound: [],
+  at: 0,
+  opLast: 0,
+  refused: [],
+  quarantined: 0,
+};
+
+/** A shard that does nothing by itself: what it was sent is looked at, what it says is said by the test. */
+class Puppet implements Link {
+  readonly messages: (readonly NumberedRequest[])[] = [];
+  readonly events: LinkEvents;
+
+  constructor(events: LinkEvents) {
+    this.events = events;
+  }
+
+  send(requests: readonly NumberedRequest[]): void {
+    this.messages.push(requests);
+  }
+
+  async close(): Promise<void> {}
+
+  /** Answers everything of one message. */
+  answer(message: number): void {
+    const answers = (this.messages[message] ?? []).map(
+      ({ op }): Answer => ({ op, outcome: { ok: true, value: { kind: "done" } } }),
+    );
+    this.events.report({ ...nothingNew, answers });
+  }
+
+  sent(): string[][] {
+    return this.messages.map((requests) => requests.map(textOf));
+  }
+}
+
+function produce(text: string): Request {
+  const item = { payload: text, kind: "", encoding: "", reference: "", enqueueAt: null };
+  return { kind: "produce", slot: 0, deadline: 0, items: [item] };
+}
+
+function textOf(request: Request): string {
+  return request.kind === "produce" ? String(request.items[0]?.payload) : request.kind;
+}
+
+function setupPort() {
+  const clock = new VirtualClock(1_000);
+  const links: Puppet[] = [];
+  const first: Request[] = [];
+  const answers: Record<string, Result> = {};
+  const port = new ShardPort(0, {
+    clock,
+    links: (_, events) => {
+      const link = new Puppet(events);
+      links.push(link);
+      return link;
+    },
+    events: {
+      report: () => undefined,
+      settled: () => undefined,
+      opened: () => first,
+      down: () => undefined,
+    },
+  });
+  const put = (request: Request, deadline = Number.POSITIVE_INFINITY): void => {
+    port.put(
+      request,
+      (result) => {
+        answers[textOf(request)] = result;
+      },
+      { deadline, late },
+    );
+  };
+  const link = (index = links.length - 1): Puppet => {
+    const found = links[index];
+    if (found === undefined) throw new Error("no link was made");
+    return found;
+  };
+  return { clock, port, put, links, link, answers, first };
+}
+
+const done: Result = { ok: true, value: { kind: "done" } };
+
+test("put: what comes in one round of events travels in one message, at most two are unanswered", async () => {
+  const { clock, put, link } = setupPort();
+  link().events.opened(fresh);
+  for (const texts of [["a", "b"], ["c"], ["d", "e"], ["f"]]) {
+    for (const text of texts) put(produce(text));
+    await clock.settle();
+  }
+  expect(link().sent()).toEqual([["a", "b"], ["c"]]);
+  link().answer(0);
+  expect(link().sent()).toEqual([["a", "b"], ["c"], ["d", "e", "f"]]);
+});
+
+test("put: nothing is sent before the shard is there", async () => {
+  const { clock, put, link } = setupPort();
+  put(produce("a"));
+  await clock.settle();
+  expect(link().messages).toEqual([]);
+  link().events.opened({ ...fresh, opLast: 41 });
+  expect(link().messages).toMatchObject([[{ op: 42 }]]);
+});
+
+test("put: a message has an end, by requests and by items", async () => {
+  const { clock, put, link } = setupPort();
+  link().events.opened(fresh);
+  for (let index = 0; index < limits.turnRequestsMax + 1; index += 1) put(produce(String(index)));
+  await clock.settle();
+  expect(link().messages.map(({ length }) => length)).toEqual([limits.turnRequestsMax, 1]);
+  const { clock: other, put: putMany, link: otherLink } = setupPort();
+  otherLink().events.opened(fresh);
+  const ids = Array.from({ length: 1_000 }, () => "x");
+  for (let index = 0; index < 17; index += 1) {
+    putMany({ kind: "complete", slot: 0, deadline: 0, ids });
+  }
+  await other.settle();
+  expect(otherLink().messages.map(({ length }) => length)).toEqual([16, 1]);
+});
+
+test("put: what was not sent by its deadline is withdrawn, whatever waits longer before it", async () => {
+  const { clock, put, link, answers } = setupPort();
+  put(produce("long"), 5_000);
+  await clock.settle();
+  put(produce("short"), 2_000);
+  put(produce("never"));
+  await clock.advance(999);
+  expect(answers).toEqual({});
+  await clock.advance(1);
+  expect(answers).toEqual({ short: late });
+  await clock.advance(3_000);
+  expect(answers).toEqual({ short: late, long: late });
+  link().events.opened(fresh);
+  expect(link().sent()).toEqual([["never"]]);
+});
+
+test("put: what was sent waits for its answer, whatever its deadline", async () => {
+  const { clock, put, link, answers } = setupPort();
+  link().events.opened(fresh);
+  put(produce("a"), 1_500);
+  await clock.advance(10_000);
+  expect(answers).toEqual({});
+  link().answer(0);
+  expect(answers).toEqual({ a: done });
+});
+
+test("down: what was lost and committed is answered, what was refused is refused, the rest goes again first", async () => {
+  const { clock, put, link, links, answers, first } = setupPort();
+  link().events.opened(fresh);
+  for (const text of ["committed", "refused", "lost"]) put(produce(text));
+  put({ kind: "list", slot: 0, scheduled: false, pivot: "", limit: 1 });
+  put({ kind: "lease", slot: 0, deadline: 0, batchSize: 1 });
+  await clock.settle();
+  put(produce("unsent"));
+  link().events.down(new Error("gone"));
+  await clock.advance(limits.restartMsMin);
+  expect(links).toHaveLength(2);
+  const why = failure("refused", "no");
+  first.push({ kind: "configure", partitions: [], forget: [] });
+  link().events.opened({ ...fresh, opLast: 2, refused: [{ op: 2, failure: why }] });
+  expect(answers).toEqual({ committed: done, refused: why });
+  expect(link().sent()).toEqual([["configure", "lost", "list", "lease", "unsent"]]);
+  expect(link().messages[0]?.map(({ op }) => op)).toEqual([3, 4, 5, 6, 7]);
+});
+
+test.each([
+  { kind: "lease", slot: 0, deadline: 0, batchSize: 1 },
+  { kind: "list", slot: 0, scheduled: false, pivot: "", limit: 1 },
+  { kind: "stats", slots: [] },
+  { kind: "configure", partitions: [], forget: [] },
+  {
+    kind: "clear",
+    slots: [4],
+    what: { ready: true, leased: false, scheduled: false, retried: false },
+  },
+  { kind: "import", slot: 0, items: [] },
+] satisfies Request[])("down: a committed $kind whose answer was lost", async (request) => {
+  const { clock, put, link, answers } = setupPort();
+  link().events.opened(fresh);
+  put(request);
+  await clock.settle();
+  link().events.down(new Error("gone"));
+  await clock.advance(limits.restartMsMin);
+  link().events.opened({ ...fresh, opLast: 1 });
+  await clock.settle();
+  const settled = {
+    lease: { ok: true, value: { kind: "nothing" } },
+    import: { ok: false, code: "store" },
+  };
+  const expected = settled[request.kind as "lease"];
+  if (expected !== undefined) expect(answers[request.kind]).toMatchObject(expected);
+  // A clear is not made anew: only its end is waited for.
+  else expect(link().sent()).toEqual([[request.kind === "clear" ? "settle" : request.kind]]);
+});
+
+test("down: pauses between starts grow, and are short again after a commit", async () => {
+  const { clock, link, links } = setupPort();
+  const startedAt: number[] = [];
+  for (let failures = 0; failures < 4; failures += 1) {
+    link().events.opened(fresh);
+    const from = clock.now();
+    link().events.down(new Error("gone"));
+    const made = links.length;
+    while (links.length === made) await clock.advance(10);
+    startedAt.push(clock.now() - from);
+  }
+  expect(startedAt).toEqual([50, 100, 200, 400]);
+  link().events.opened(fresh);
+  const commit = { items: 1, seconds: 0.001, quarantined: 0, size: null };
+  link().events.report({ ...nothingNew, commit });
+  link().events.down(new Error("gone"));
+  await clock.advance(50);
+  expect(links).toHaveLength(6);
+});
+
+test("down: a store that can never be opened is not tried again at the start", async () => {
+  const { clock, link, links } = setupPort();
+  link().events.down(new StoreError("locked", "in use"));
+  await clock.advance(60_000);
+  expect(links).toHaveLength(1);
+});
+
+test("close: what was not sent, and what was not answered, is answered", async () => {
+  const { clock, port, put, link, answers } = setupPort();
+  link().events.opened(fresh);
+  for (const text of ["a", "b", "c"]) {
+    put(produce(text));
+    await clock.settle();
+  }
+  await port.close();
+  put(produce("d"));
+  for (const text of ["a", "b", "c", "d"]) expect(answers[text]).toMatchObject({ code: "closing" });
+});
+
+test("counters: commits are sorted into their buckets", () => {
+  const { port, link } = setupPort();
+  link().events.opened({ ...fresh, quarantined: 3 });
+  for (const items of [1, 2, 3, 20_000]) {
+    const commit = {
+      items,
+      seconds: 0.0001,
+      quarantined: 1,
+      size: { logBytes: items, fileBytes: 9 },
+    };
+    link().events.report({ ...nothingNew, commit });
+  }
+  const { commits, itemsCommitted, itemsPerCommit, quarantined, logBytes } = port.counters;
+  expect({ commits, itemsCommitted, quarantined, logBytes }).toEqual({
+    commits: 4,
+    itemsCommitted: 20_006,
+    quarantined: 7,
+    logBytes: 20_000,
+  });
+  expect(itemsPerCommit).toEqual([1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+});

@@ -1,0 +1,29 @@
+// Ties tests to the rows of a table of the specification: a test is named after its row,
+// and a row that has no test fails the suite.
+
+import { expect, test } from "bun:test";
+
+export interface Rows<Name extends string> {
+  /** Registers a test of a row. `detail` tells several tests of one row apart. */
+  row(name: Name, ...test: [run: Run] | [detail: string, run: Run]): void;
+  /** To be called last. */
+  complete(): void;
+}
+
+type Run = () => Promise<void> | void;
+
+export function rowsOf<const Name extends string>(table: string, names: readonly Name[]): Rows<Name> {
+  const tested = new Set<Name>();
+  return {
+    row(name, ...[first, second]) {
+      tested.add(name);
+      if (typeof first === "string") test(`${name} (${first})`, second as Run);
+      else test(name, first);
+    },
+    complete() {
+      test(`${table}: every row has a test`, () => {
+        expect(names.filter((name) => !tested.has(name))).toEqual([]);
+      });
+    },
+  };
+}

@@ -1,0 +1,310 @@
+// The app as it runs, but for the socket: the real engine over a store that can be told
+// to fail, and time that stands still until a test lets it pass.
+
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Engine } from "../../engine/api.ts";
+import { openEngine } from "../../engine/engine.ts";
+import { newTag } from "../../engine/ids.ts";
+import { sameThreadLinks } from "../../engine/link.ts";
+import { StoreControl } from "../../engine/simulation/faulty-store.ts";
+import { seededRandom } from "../../engine/simulation/seeded-random.ts";
+import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
+import { replyCodes } from "../../openapi/codes.ts";
+import {
+  type OperationId,
+  operations,
+  type RequestOf,
+  type ResponseOf,
+} from "../../openapi/operations.ts";
+import type { LeaseReply, QueueCreateRequest, Reply, StorageItem } from "../../openapi/schemas.ts";
+import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
+import { durabilityOf, openStore, type StoreConfig } from "../../stores/open.ts";
+import type { Store } from "../../stores/store.ts";
+import { type App, type AppConfig, createApp } from "../app.ts";
+import type { Log } from "../log.ts";
+import { Metrics } from "../metrics.ts";
+import { renderLeased } from "../wire.ts";
+
+export const start = Date.UTC(2026, 0, 1);
+export const second = 1_000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+export const day = 24 * hour;
+
+export interface Options {
+  /** Default memory; `sqlite` is on disk, in a folder of its own. */
+  readonly store?: "memory" | "sqlite";
+  readonly shards?: number;
+  readonly waitingLeasesMax?: number;
+  readonly config?: Partial<AppConfig>;
+  /** Of the queue `orders`, which is there from the start; `null` = it is not. */
+  readonly orders?: Partial<QueueCreateRequest> | null;
+}
+
+export interface Answer {
+  readonly code: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks for what it expects, whatever came.
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+/** A call that was begun; `answer` is `null` while it waits. */
+export interface Begun {
+  answer: Answer | null;
+}
+
+/** Rounds of events after which a call that has no answer is taken to wait for time to pass. */
+const roundsMax = 2_000;
+/** Rounds of events in which any request gets from its body to the store. */
+const roundsToArrive = 20;
+
+export async function run(options: Options = {}): Promise<RunningApp> {
+  const app = new RunningApp(options);
+  await app.open();
+  if (options.orders !== null) await app.create("orders", options.orders);
+  return app;
+}
+
+export class RunningApp {
+  readonly clock = new VirtualClock(start);
+  /** What the stores of all shards are told. */
+  readonly store = new StoreControl();
+  readonly folder = mkdtempSync(join(tmpdir(), "holdfast-specification-"));
+  /** What was logged, and the text of its cause. */
+  readonly logged: string[] = [];
+  readonly #options: Options;
+  readonly #random = seededRandom(1);
+  /** What shards in memory hold, for when they are opened again. */
+  readonly #images = new Map<number, MemoryImage>();
+  #engine: Engine<string> | null = null;
+  #app: App | null = null;
+  #clients = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  get engine(): Engine<string> {
+    if (this.#engine === null) throw new Error("the engine is not open");
+    return this.#engine;
+  }
+
+  /** The folder of the stores' files, when there are any. */
+  get data(): string {
+    return join(this.folder, "data");
+  }
+
+  async open(): Promise<void> {
+    const { store = "memory", shards = 1, waitingLeasesMax, config } = this.#options;
+    const { clock } = this;
+    const stores: StoreConfig =
+      store === "memory"
+        ? { kind: "memory" }
+        : { kind: "sqlite", directory: this.data, ballastBytes: 0 };
+    const engine = await this.through(
+      openEngine<string>({
+        shardCount: shards,
+        clock,
+        durability: durabilityOf(stores),
+        readLeased: (text) => text,
+        ...(waitingLeasesMax === undefined ? {} : { waitingLeasesMax }),
+        links: sameThreadLinks({
+          clock,
+          renderLeased,
+          openStore: async (shard) => this.store.wrap(await this.#openStore(stores, shard)),
+        }),
+      }),
+    );
+    const note = (event: string, cause?: unknown) => {
+      this.logged.push(cause instanceof Error ? `${event}; ${cause.message}` : event);
+    };
+    const log: Log = { debug: note, info: note, warn: note, error: note, fatal: note };
+    this.#engine = engine;
+    this.#app = createApp({
+      engine,
+      log,
+      metrics: new Metrics({ version: "1.2.3", status: () => engine.status() }),
+      version: "1.2.3",
+      isClosing: () => false,
+      config: { ...defaults, store, ...config },
+    });
+  }
+
+  async #openStore(stores: StoreConfig, shard: number): Promise<Store> {
+    const tag = () => newTag(this.#random);
+    if (stores.kind === "sqlite") return openStore(stores, shard, tag);
+    const image = this.#images.get(shard) ?? new MemoryImage(tag());
+    this.#images.set(shard, image);
+    return openMemoryStore({ tag: "", image });
+  }
+
+  /** Stops the server and starts it again on what is stored. */
+  async restart(): Promise<void> {
+    await this.through(this.engine.close());
+    await this.open();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.store.release();
+    await this.through(this.engine.close());
+    if (existsSync(this.folder)) rmSync(this.folder, { recursive: true });
+  }
+
+  /** The result of what needs events to happen, but no time to pass. */
+  async through<T>(work: Promise<T>): Promise<T> {
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+    };
+    work.then(end, end);
+    for (let round = 0; !isOver; round += 1) {
+      if (round === roundsMax) throw new Error("it still waits");
+      await this.clock.settle();
+    }
+    return work;
+  }
+
+  async send(path: string, init: RequestInit = {}): Promise<Response> {
+    if (this.#app === null) throw new Error("the app is not open");
+    return await this.#app.handle(new Request(`http://localhost${path}`, init));
+  }
+
+  async #post(id: OperationId, body: unknown, signal?: AbortSignal): Promise<Answer> {
+    const bytes = new TextEncoder().encode(JSON.stringify(body));
+    const headers = {
+      "content-type": "application/json",
+      "content-length": String(bytes.byteLength),
+    };
+    const init = { method: "POST", headers, body: bytes, ...(signal && { signal }) };
+    const response = await this.send(operations[id].path, init);
+    return { code: response.status, body: await response.json(), headers: response.headers };
+  }
+
+  /** Sends a request, right or wrong, and lets happen what needs no time. */
+  async begin(id: OperationId, body: unknown, signal?: AbortSignal): Promise<Begun> {
+    const begun: Begun = { answer: null };
+    void this.#post(id, body, signal).then((answer) => {
+      begun.answer = answer;
+    });
+    await this.arrive();
+    return begun;
+  }
+
+  async arrive(): Promise<void> {
+    for (let round = 0; round < roundsToArrive; round += 1) await this.clock.settle();
+  }
+
+  async advance(ms: number): Promise<void> {
+    await this.clock.advance(ms);
+    await this.arrive();
+  }
+
+  /** Sends a request, right or wrong, and returns the answer. */
+  call(id: OperationId, body: unknown): Promise<Answer> {
+    return this.through(this.#post(id, body));
+  }
+
+  /** The reply to a request that has to succeed. */
+  async ok<Id extends OperationId>(id: Id, body: RequestOf<Id>): Promise<ResponseOf<Id>> {
+    const { code, body: reply } = await this.call(id, body);
+    if (code !== 200) throw new Error(`${id} was answered ${code}: ${JSON.stringify(reply)}`);
+    return reply;
+  }
+
+  /** By default a queue whose leases run for an hour and whose items wait for a day. */
+  async create(name: string, settings: Partial<QueueCreateRequest> = {}): Promise<void> {
+    await this.ok("createQueue", {
+      queue_name: name,
+      lease_timeout: "60m",
+      expire_timeout: "24h",
+      ...settings,
+    });
+  }
+
+  /** Produces an item for each text into `orders`. */
+  async produce(...texts: string[]): Promise<void> {
+    await this.ok("produce", { ...timed, items: texts.map((utf8) => ({ utf8 })) });
+  }
+
+  /** The request of a client that has not asked before. */
+  leaseOf(change: Partial<RequestOf<"lease">> = {}): RequestOf<"lease"> {
+    this.#clients += 1;
+    return { ...timed, client_id: `client-${this.#clients}`, batch_size: 100, ...change };
+  }
+
+  lease(change: Partial<RequestOf<"lease">> = {}): Promise<LeaseReply> {
+    return this.ok("lease", this.leaseOf(change));
+  }
+
+  complete(lease: LeaseReply, change: Partial<RequestOf<"complete">> = {}): Promise<Answer> {
+    const { queue_name, partition } = lease;
+    const ids = idsOf(lease.items);
+    return this.call("complete", { queue_name, partition, request_timeout: "1m", ids, ...change });
+  }
+
+  retry(lease: LeaseReply, how: { retry_at?: string; dead?: boolean } = {}): Promise<Answer> {
+    const { queue_name, partition } = lease;
+    const items = idsOf(lease.items).map((id) => ({ id, ...how }));
+    return this.call("retry", { queue_name, partition, items });
+  }
+
+  /** Ready and leased items of a partition, in queue order. */
+  async stored(queue = "orders", partition = 0): Promise<readonly StorageItem[]> {
+    const page = { queue_name: queue, partition, pivot: "", limit: 20_000 };
+    return (await this.ok("listItems", page)).items;
+  }
+
+  async scheduled(queue = "orders", partition = 0): Promise<readonly StorageItem[]> {
+    const page = { queue_name: queue, partition, pivot: "", limit: 20_000 };
+    return (await this.ok("listScheduled", page)).items;
+  }
+
+  async metrics(): Promise<string[]> {
+    const response = await this.through(this.send("/metrics"));
+    return (await response.text()).split("\n");
+  }
+}
+
+const defaults: Omit<AppConfig, "store"> = {
+  host: "127.0.0.1",
+  allowedHosts: [],
+  allowedOrigins: [],
+  connectionsMax: 1_000,
+  produceBodyMax: 5_000_000,
+  importBodyMax: 64_000_000,
+  bodyMax: 256_000,
+};
+
+export const orders = { queue_name: "orders" };
+export const timed = { ...orders, request_timeout: "1m" };
+export const done: Reply = { code: 200, code_text: "OK", message: "" };
+
+/** A refusal as it comes: the code in the status and in the body, and all three fields. */
+export function refused(
+  code: keyof typeof replyCodes,
+  message: string,
+  details?: Record<string, string>,
+) {
+  const reply = { code, code_text: replyCodes[code].text, message };
+  return { code, body: details === undefined ? reply : { ...reply, details } };
+}
+
+/** The code and the body of an answer, without its headers. */
+export function plain(answer: Answer | null) {
+  return answer === null ? null : { code: answer.code, body: answer.body };
+}
+
+export function idsOf(items: readonly { readonly id: string }[]): string[] {
+  return items.map(({ id }) => id);
+}
+
+/** Payloads as text, of leased or stored items. */
+export function textsOf(items: readonly ({ bytes: string } | { payload: string })[]): string[] {
+  return items.map((item) => atob("bytes" in item ? item.bytes : item.payload));
+}
+
+export function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}
