@@ -382,28 +382,22 @@ test("delete: what is on its way to a deleted dead queue does not come back with
   const bundle = await setup({ shardCount: 2 });
   await bundle.createQueue({ name: "dead" });
   await bundle.createQueue({ ...orders, deadQueue: "dead", maxAttempts: 1 });
-  await bundle.produce("orders", "a");
-  const lease = await bundle.lease("orders");
+  // So many that the clear takes several turns, between which the items arrive.
+  await bundle.produceMany("dead", 10_000);
+  await bundle.produce("orders", "a", "b");
+  const leases = [await bundle.lease("orders"), await bundle.lease("orders")];
   bundle.store(1).hold();
-  await bundle.begin(() =>
-    bundle.engine.clear({
-      queue: "dead",
-      ready: true,
-      scheduled: false,
-      retried: false,
-      destructive: false,
-    }),
-  );
+  for (const lease of leases) await bundle.retry(lease);
   const deleted = await bundle.begin(() =>
     bundle.engine.deleteQueue({ name: "dead", force: true }),
   );
-  await bundle.retry(lease);
   bundle.store(1).release();
   await bundle.clock.advance(2 * second);
   expect(deleted.ending).toMatchObject({ ok: true });
   await bundle.createQueue({ name: "dead" });
   expect(await bundle.listed("dead")).toEqual([]);
   for (const shard of [0, 1]) {
+    expect(bundle.image(shard).outbound.size).toBe(0);
     for (const slot of bundle.image(shard).slots.values()) expect(slot.items.values()).toEqual([]);
   }
 });
