@@ -130,7 +130,13 @@ export interface ClearRequest {
 /** What a queue's owner sets; the rest of a `QueueDefinition` is the engine's. */
 export type QueueSettings = Pick<
   QueueDefinition,
-  "name" | "deadQueue" | "reference" | "leaseTimeoutMs" | "expireTimeoutMs" | "maxAttempts" | "requestedPartitions"
+  | "name"
+  | "deadQueue"
+  | "reference"
+  | "leaseTimeoutMs"
+  | "expireTimeoutMs"
+  | "maxAttempts"
+  | "requestedPartitions"
 > & {
   /** How the durations are written in answers; made from the milliseconds when absent. */
   readonly leaseTimeoutText?: string;

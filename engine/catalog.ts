@@ -97,7 +97,7 @@ export class Catalog {
     return unknownQueue(name);
   }
 
-  /** Queues by name in the order of their bytes, from the pivot on, itself included. */
+  /** Queues by name in the order of their characters' codes, from the pivot on, itself included. */
   list(pivot: string, limit: number): QueueDefinition[] {
     const names = [...this.#byName.keys()].filter((name) => name >= pivot).sort();
     return names.slice(0, limit).map((name) => this.find(name).definition);
@@ -111,7 +111,10 @@ export class Catalog {
     this.#checkDeadQueue(settings);
     checkQueueSettings(settings);
     if (this.#byName.size >= limits.queuesMax) {
-      throw new QueueError("invalid", `too many queues; there cannot be more than ${limits.queuesMax}`);
+      throw new QueueError(
+        "invalid",
+        `too many queues; there cannot be more than ${limits.queuesMax}`,
+      );
     }
     this.#queueIdLast += 1;
     const queueId = this.#queueIdLast;
@@ -133,7 +136,10 @@ export class Catalog {
     const definition = { ...definitionOf(settings), createdAt, updatedAt };
     const wanted = settings.requestedPartitions;
     const kept = [...queue.places.values()].map(
-      (place): PartitionPlace => ({ ...place, state: place.partition < wanted ? "active" : "draining" }),
+      (place): PartitionPlace => ({
+        ...place,
+        state: place.partition < wanted ? "active" : "draining",
+      }),
     );
     const missing = range(0, wanted).filter((partition) => !queue.places.has(partition));
     const places = [...kept, ...this.#newPlaces(queue.queueId, missing)];
@@ -163,7 +169,11 @@ export class Catalog {
     const choice = near.length > 0 ? near : places;
     const place = choice[from.partition % choice.length];
     if (place === undefined) return null;
-    return { shard: place.shard, slot: place.slot, expireTimeoutMs: dead.definition.expireTimeoutMs };
+    return {
+      shard: place.shard,
+      slot: place.slot,
+      expireTimeoutMs: dead.definition.expireTimeoutMs,
+    };
   }
 
   #checkDeadQueue({ name, deadQueue }: QueueSettings): void {
@@ -201,10 +211,14 @@ export class Catalog {
   #freeSlot(shard: number, from: number, taken: ReadonlySet<string>): number {
     const owned = this.#owners[shard];
     for (let slot = from; slot < limits.slotsMax; slot += 1) {
-      if (owned?.has(slot) || taken.has(`${shard}:${slot}`) || this.#isTargeted(shard, slot)) continue;
+      if (owned?.has(slot) || taken.has(`${shard}:${slot}`) || this.#isTargeted(shard, slot))
+        continue;
       return slot;
     }
-    throw new QueueError("invalid", `too many partitions; a shard cannot hold more than ${limits.slotsMax}`);
+    throw new QueueError(
+      "invalid",
+      `too many partitions; a shard cannot hold more than ${limits.slotsMax}`,
+    );
   }
 }
 

@@ -39,7 +39,8 @@ export function encodeRequests(requests: readonly NumberedRequest[]): string {
 export function decodeRequests(text: string): NumberedRequest[] {
   const requests = JSON.parse(text) as NumberedRequest[];
   for (const request of requests) {
-    if (request.kind !== "produce" && request.kind !== "import" && request.kind !== "receive") continue;
+    if (request.kind !== "produce" && request.kind !== "import" && request.kind !== "receive")
+      continue;
     for (const item of request.items) unpack(item as { payload: unknown });
   }
   return requests;

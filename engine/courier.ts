@@ -6,6 +6,7 @@
 
 import type { OutboundItem } from "../stores/item.ts";
 import type { Clock } from "./clock.ts";
+import type { Failure } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { ShardPort } from "./port.ts";
 
@@ -52,25 +53,35 @@ export class Courier {
   }
 
   #go(route: Route): void {
-    const source = this.#port(route.source);
     const target = this.#port(route.target);
-    if (route.busy || route.waiting.size === 0 || source === undefined || target === undefined) return;
+    if (route.busy || route.waiting.size === 0 || target === undefined) return;
     route.busy = true;
     const items = [...route.waiting.values()].slice(0, limits.sweepItemsMax);
     target.put({ kind: "receive", sourceShard: route.source, items }, (result) => {
+      if (result.ok) this.#confirm(route, items);
+      else this.#again(route, result);
+    });
+  }
+
+  /** Until the sender knows, the items count as on their way: what is sent twice is taken once. */
+  #confirm(route: Route, items: readonly OutboundItem[]): void {
+    const outboundSeqs = items.map(({ outboundSeq }) => outboundSeq);
+    this.#port(route.source)?.put({ kind: "received", outboundSeqs }, (result) => {
       if (!result.ok) {
-        route.busy = false;
-        if (result.code !== "closing") {
-          this.#clock.at(this.#clock.now() + againMs, () => this.#go(route));
-        }
+        this.#again(route, result);
         return;
       }
-      const outboundSeqs = items.map(({ outboundSeq }) => outboundSeq);
-      source.put({ kind: "received", outboundSeqs }, () => {
-        for (const outboundSeq of outboundSeqs) route.waiting.delete(outboundSeq);
-        route.busy = false;
-        this.#go(route);
-      });
+      for (const outboundSeq of outboundSeqs) route.waiting.delete(outboundSeq);
+      route.busy = false;
+      this.#go(route);
+    });
+  }
+
+  #again(route: Route, { code }: Failure): void {
+    if (code === "closing") return;
+    this.#clock.at(this.#clock.now() + againMs, () => {
+      route.busy = false;
+      this.#go(route);
     });
   }
 }

@@ -1,7 +1,7 @@
 // The engine for a program of one's own, without HTTP: a composition root that
 // joins engine, shards and stores.
 
-import { openStore, type StoreConfig, durabilityOf } from "../stores/open.ts";
+import { durabilityOf, openStore, type StoreConfig } from "../stores/open.ts";
 import type { Engine } from "./api.ts";
 import { systemClock } from "./clock.ts";
 import { readLeased, renderLeased } from "./codec.ts";
@@ -10,11 +10,11 @@ import { newTag } from "./ids.ts";
 import { sameThreadLinks, workerLinks } from "./link.ts";
 import { systemRandom } from "./random.ts";
 
-export type * from "./api.ts";
-export { QueueError, type ErrorCode } from "./errors.ts";
-export { StoreError } from "../stores/store.ts";
 export type { StoreConfig } from "../stores/open.ts";
+export { StoreError } from "../stores/store.ts";
+export type * from "./api.ts";
 export type { Notice } from "./engine.ts";
+export { type ErrorCode, QueueError } from "./errors.ts";
 
 export interface CreateEngineOptions {
   readonly store: StoreConfig;

@@ -30,7 +30,16 @@ import { Courier } from "./courier.ts";
 import { type Failure, failure, QueueError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { LinkFactory } from "./link.ts";
-import type { Clearing, ListedItem, Opened, PartitionCounts, PartitionSettings, Report, Request, Value } from "./messages.ts";
+import type {
+  Clearing,
+  ListedItem,
+  Opened,
+  PartitionCounts,
+  PartitionSettings,
+  Report,
+  Request,
+  Value,
+} from "./messages.ts";
 import {
   closingFailure,
   commitSecondsBounds,
@@ -135,8 +144,13 @@ class ShardedEngine<Items> implements Engine<Items> {
     try {
       const first = await this.#openShard(0);
       const used = first.catalog.flatMap(({ places }) => places.map(({ shard }) => shard));
-      const shardCount = used.reduce((most, shard) => Math.max(most, shard + 1), this.#options.shardCount);
-      const others = Array.from({ length: shardCount - 1 }, (_, index) => this.#openShard(index + 1));
+      const shardCount = used.reduce(
+        (most, shard) => Math.max(most, shard + 1),
+        this.#options.shardCount,
+      );
+      const others = Array.from({ length: shardCount - 1 }, (_, index) =>
+        this.#openShard(index + 1),
+      );
       const opened = [first, ...(await Promise.all(others))];
       this.#catalog = this.#newCatalog(shardCount);
       const deleting = this.#adopt(first.catalog);
@@ -267,7 +281,7 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   // produce ---------------------------------------------------------------
 
-  produce(request: ProduceRequest): Promise<void> {
+  async produce(request: ProduceRequest): Promise<void> {
     const queue = this.#find(request.queue);
     checkRequestTimeout(request.requestTimeoutMs, "5m");
     checkProduceItems(request.items);
@@ -284,10 +298,17 @@ class ShardedEngine<Items> implements Engine<Items> {
     queue.balance.update(place.partition, { producing: (load?.producing ?? 0) + count });
     const deadline = this.#clock.now() + request.requestTimeoutMs;
     const timing = { deadline, late: lateProduce };
-    return this.#ask(queue, "produce", place, { kind: "produce", slot: place.slot, deadline, items }, timing, () => {
-      const producing = queue.balance.load(place.partition)?.producing ?? count;
-      queue.balance.update(place.partition, { producing: producing - count });
-    });
+    return this.#ask(
+      queue,
+      "produce",
+      place,
+      { kind: "produce", slot: place.slot, deadline, items },
+      timing,
+      () => {
+        const producing = queue.balance.load(place.partition)?.producing ?? count;
+        queue.balance.update(place.partition, { producing: producing - count });
+      },
+    );
   }
 
   /** Where no shard is up, the request waits for the one of the first partition. */
@@ -315,7 +336,7 @@ class ShardedEngine<Items> implements Engine<Items> {
           settled?.();
           if (result.ok) resolve();
           else reject(QueueError.from(result));
-          if (queue.inFlight.produce === 0) queue.quiet?.();
+          queue.settled();
         },
         timing,
       );
@@ -324,14 +345,17 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   // lease -----------------------------------------------------------------
 
-  lease(request: LeaseRequest): Promise<Lease<Items>> {
+  async lease(request: LeaseRequest): Promise<Lease<Items>> {
     const queue = this.#find(request.queue);
     checkLease(request.clientId, request.batchSize);
     checkRequestTimeout(request.requestTimeoutMs, "1m");
     if (queue.clientIds.has(request.clientId)) throw QueueError.from(duplicateClient);
     if (request.signal?.aborted) throw QueueError.from(clientGone);
     if (this.#waitingLeases >= this.#waitingLeasesMax) {
-      throw new QueueError("full", `too many leases wait; there cannot be more than ${this.#waitingLeasesMax}`);
+      throw new QueueError(
+        "full",
+        `too many leases wait; there cannot be more than ${this.#waitingLeasesMax}`,
+      );
     }
     return new Promise((resolve, reject) => {
       this.#arrivalLast += 1;
@@ -404,16 +428,26 @@ class ShardedEngine<Items> implements Engine<Items> {
         queue.inFlight.lease -= 1;
         const now = queue.balance.load(partition);
         if (now !== undefined) {
-          queue.balance.update(partition, { leases: now.leases - 1, wanted: now.wanted - batchSize });
+          queue.balance.update(partition, {
+            leases: now.leases - 1,
+            wanted: now.wanted - batchSize,
+          });
         }
         this.#granted(queue, lease, place, result, op);
         if (queue.line.size > 0) this.#ready.add(queue);
+        if (queue.places.get(partition)?.state === "draining") this.#reapSoon(queue);
       },
       { deadline, late: emptyLease },
     );
   }
 
-  #granted(queue: LogicalQueue, lease: WaitingLease, place: PartitionPlace, result: Result, op: number): void {
+  #granted(
+    queue: LogicalQueue,
+    lease: WaitingLease,
+    place: PartitionPlace,
+    result: Result,
+    op: number,
+  ): void {
     const { shard, slot, partition } = place;
     if (!result.ok) {
       lease.settle(result);
@@ -422,7 +456,8 @@ class ShardedEngine<Items> implements Engine<Items> {
     const { value } = result;
     if (value.kind === "leased") {
       // Nobody was told of these items, so they go back as if they had not been leased.
-      if (lease.over) this.#port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);
+      if (lease.over)
+        this.#port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);
       else lease.settle({ partition, items: value.items });
       return;
     }
@@ -434,7 +469,7 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   // complete, retry -------------------------------------------------------
 
-  complete(request: CompleteRequest): Promise<void> {
+  async complete(request: CompleteRequest): Promise<void> {
     const queue = this.#find(request.queue);
     const place = this.#place(queue, request.partition);
     checkCompleteIds(request.ids);
@@ -442,17 +477,29 @@ class ShardedEngine<Items> implements Engine<Items> {
     const deadline = this.#clock.now() + request.requestTimeoutMs;
     const { slot } = place;
     const { ids } = request;
-    return this.#ask(queue, "complete", place, { kind: "complete", slot, deadline, ids }, { deadline, late: lateComplete });
+    return this.#ask(
+      queue,
+      "complete",
+      place,
+      { kind: "complete", slot, deadline, ids },
+      { deadline, late: lateComplete },
+    );
   }
 
-  retry(request: RetryRequest): Promise<void> {
+  async retry(request: RetryRequest): Promise<void> {
     const queue = this.#find(request.queue);
     const place = this.#place(queue, request.partition);
     checkRetryItems(request.items.length);
     const deadline = this.#clock.now() + limits.requestTimeoutMsDefault;
     const { slot } = place;
     const { items } = request;
-    return this.#ask(queue, "retry", place, { kind: "retry", slot, deadline, items }, { deadline, late: lateRetry });
+    return this.#ask(
+      queue,
+      "retry",
+      place,
+      { kind: "retry", slot, deadline, items },
+      { deadline, late: lateRetry },
+    );
   }
 
   // queues ----------------------------------------------------------------
@@ -500,7 +547,10 @@ class ShardedEngine<Items> implements Engine<Items> {
       try {
         await this.#untilQuiet(queue);
         if (!force && queue.itemCount > 0) {
-          throw new QueueError("refused", `queue is not empty; '${name}' holds ${queue.itemCount} items`);
+          throw new QueueError(
+            "refused",
+            `queue is not empty; '${name}' holds ${queue.itemCount} items`,
+          );
         }
         const cut = dependents.map((other) =>
           other.entry({ definition: { ...other.definition, deadQueue: "" } }),
@@ -516,9 +566,9 @@ class ShardedEngine<Items> implements Engine<Items> {
     });
   }
 
-  /** Produces that were accepted end one way or the other before the queue is looked at. */
+  /** What was accepted and adds items ends one way or the other before the queue is looked at. */
   async #untilQuiet(queue: LogicalQueue): Promise<void> {
-    if (queue.inFlight.produce === 0) return;
+    if (!queue.isAdding) return;
     await new Promise<void>((resolve) => {
       queue.quiet = () => {
         queue.quiet = null;
@@ -527,7 +577,7 @@ class ShardedEngine<Items> implements Engine<Items> {
     });
   }
 
-  /** Where it fails, the next start takes it up again. */
+  /** Where the engine closes meanwhile, the next start takes it up again. */
   #finishDeleteSoon(queue: LogicalQueue): void {
     void this.#inCatalogTurn(() => this.#finishDelete(queue)).catch(() => undefined);
   }
@@ -535,10 +585,26 @@ class ShardedEngine<Items> implements Engine<Items> {
   /** What is left to do once a delete is certain; also after a crash in the middle of it. */
   async #finishDelete(queue: LogicalQueue): Promise<void> {
     for (const lease of queue.line.clear()) lease.settle(deletedFailure);
-    // Forgotten before it is cleared: what is still on its way there must not come after the clear.
-    await this.#forget([...queue.places.values()]);
-    await this.#clearPlaces(queue, { ready: true, leased: true, scheduled: true, retried: true });
-    await this.#writeCatalog({ put: [], remove: [queue.queueId] });
+    for (;;) {
+      try {
+        // Forgotten before it is cleared: what is still on its way there must not come after the clear.
+        await this.#forget([...queue.places.values()]);
+        await this.#clearPlaces(queue, {
+          ready: true,
+          leased: true,
+          scheduled: true,
+          retried: true,
+        });
+        await this.#writeCatalog({ put: [], remove: [queue.queueId] });
+        break;
+      } catch (cause) {
+        // The queue is gone for its users whatever the store does now, so the rest cannot be given up.
+        if (this.#closing !== null) throw cause;
+        await new Promise<void>((resolve) => {
+          this.#clock.at(this.#clock.now() + limits.restartMsMax, resolve);
+        });
+      }
+    }
     for (const place of [...queue.places.values()]) this.#catalog.disown(queue, place);
   }
 
@@ -583,8 +649,11 @@ class ShardedEngine<Items> implements Engine<Items> {
   }
 
   /** The catalog is kept by the first shard. */
-  async #writeCatalog(change: { put: readonly CatalogEntry[]; remove: readonly number[] }): Promise<void> {
-    valueOf(await this.#port(0).ask({ kind: "catalog", ...change }));
+  async #writeCatalog(change: {
+    put: readonly CatalogEntry[];
+    remove: readonly number[];
+  }): Promise<void> {
+    succeeded(await this.#port(0).ask({ kind: "catalog", ...change }));
   }
 
   // stats, inspect, clear -------------------------------------------------
@@ -614,7 +683,10 @@ class ShardedEngine<Items> implements Engine<Items> {
       };
     });
     const leased = partitions.reduce((sum, { totalLeased }) => sum + totalLeased, 0);
-    const ageSum = partitions.reduce((sum, one) => sum + one.averageLeasedAgeMs * one.totalLeased, 0);
+    const ageSum = partitions.reduce(
+      (sum, one) => sum + one.averageLeasedAgeMs * one.totalLeased,
+      0,
+    );
     return {
       queue: name,
       averageLeasedAgeMs: leased === 0 ? 0 : Math.round(ageSum / leased),
@@ -623,10 +695,14 @@ class ShardedEngine<Items> implements Engine<Items> {
     };
   }
 
-  async #ages(places: readonly PartitionPlace[]): Promise<Map<PartitionPlace, { averageAgeMs: number; averageLeasedAgeMs: number }>> {
+  async #ages(
+    places: readonly PartitionPlace[],
+  ): Promise<Map<PartitionPlace, { averageAgeMs: number; averageLeasedAgeMs: number }>> {
     const ages = new Map<PartitionPlace, { averageAgeMs: number; averageLeasedAgeMs: number }>();
     await this.#eachShard(places, async (port, here) => {
-      const value = valueOf(await port.ask({ kind: "stats", slots: here.map(({ slot }) => slot) }));
+      const value = succeeded(
+        await port.ask({ kind: "stats", slots: here.map(({ slot }) => slot) }),
+      );
       if (value.kind !== "ages") return;
       for (const [index, age] of value.ages.entries()) {
         const place = here[index];
@@ -642,7 +718,12 @@ class ShardedEngine<Items> implements Engine<Items> {
   ): Promise<void> {
     const shards = new Set(places.map(({ shard }) => shard));
     await Promise.all(
-      [...shards].map((shard) => work(this.#port(shard), places.filter((place) => place.shard === shard))),
+      [...shards].map((shard) =>
+        work(
+          this.#port(shard),
+          places.filter((place) => place.shard === shard),
+        ),
+      ),
     );
   }
 
@@ -651,7 +732,15 @@ class ShardedEngine<Items> implements Engine<Items> {
     const { queued, leased, scheduled, retried } = queue.gauges();
     const { deadQueue } = queue.definition;
     const deadLetter = deadQueue === "" ? 0 : this.#catalog.find(deadQueue).itemCount;
-    return { queue: name, partitions: queue.places.size, queued, leased, scheduled, retried, deadLetter };
+    return {
+      queue: name,
+      partitions: queue.places.size,
+      queued,
+      leased,
+      scheduled,
+      retried,
+      deadLetter,
+    };
   }
 
   async clear(request: ClearRequest): Promise<void> {
@@ -667,7 +756,7 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   async #clearPlaces(queue: LogicalQueue, what: Clearing): Promise<void> {
     await this.#eachShard([...queue.places.values()], async (port, here) => {
-      valueOf(await port.ask({ kind: "clear", slots: here.map(({ slot }) => slot), what }));
+      succeeded(await port.ask({ kind: "clear", slots: here.map(({ slot }) => slot), what }));
     });
   }
 
@@ -686,7 +775,10 @@ class ShardedEngine<Items> implements Engine<Items> {
     const { shard, slot } = this.#place(queue, request.partition);
     checkStorageList(request);
     const { pivot, limit } = request;
-    return this.#stored(queue, await this.#port(shard).ask({ kind: "list", slot, scheduled, pivot, limit }));
+    return this.#stored(
+      queue,
+      await this.#port(shard).ask({ kind: "list", slot, scheduled, pivot, limit }),
+    );
   }
 
   async importItems(request: ImportRequest): Promise<readonly StoredItem[]> {
@@ -694,7 +786,10 @@ class ShardedEngine<Items> implements Engine<Items> {
     const { shard, slot, state } = this.#place(queue, request.partition);
     checkImportItems(request.items);
     if (state === "draining") {
-      throw new QueueError("refused", `partition takes no new items; '${request.partition}' is draining`);
+      throw new QueueError(
+        "refused",
+        `partition takes no new items; '${request.partition}' is draining`,
+      );
     }
     const items = request.items.map((item) => ({
       payload: owned(item.payload),
@@ -708,18 +803,26 @@ class ShardedEngine<Items> implements Engine<Items> {
       createdAt: item.createdAt ?? null,
       attempts: item.attempts ?? 0,
     }));
-    return this.#stored(queue, await this.#port(shard).ask({ kind: "import", slot, items }));
+    queue.inFlight.import += 1;
+    const result = await this.#port(shard).ask({ kind: "import", slot, items });
+    queue.inFlight.import -= 1;
+    queue.settled();
+    return this.#stored(queue, result);
   }
 
-  async deleteItems(request: { queue: string; partition: number; ids: readonly string[] }): Promise<void> {
+  async deleteItems(request: {
+    queue: string;
+    partition: number;
+    ids: readonly string[];
+  }): Promise<void> {
     const queue = this.#find(request.queue);
     const { shard, slot } = this.#place(queue, request.partition);
     checkDeleteIds(request.ids);
-    valueOf(await this.#port(shard).ask({ kind: "delete", slot, ids: request.ids }));
+    succeeded(await this.#port(shard).ask({ kind: "delete", slot, ids: request.ids }));
   }
 
   #stored(queue: LogicalQueue, result: Result): readonly StoredItem[] {
-    const value = valueOf(result);
+    const value = succeeded(result);
     assert(value.kind === "items", "a shard answered a storage call with something else");
     return value.items.map((item) => storedItem(item, queue.definition));
   }
@@ -786,7 +889,7 @@ function owned(payload: Payload): Payload {
   return typeof payload === "string" ? payload : new Uint8Array(payload);
 }
 
-function valueOf(result: Result): Value {
+function succeeded(result: Result): Value {
   if (result.ok) return result.value;
   throw QueueError.from(result);
 }

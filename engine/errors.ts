@@ -1,5 +1,5 @@
 // The ways a call can fail, without a word about HTTP. `QueueError` is thrown at
-// the engine's face; inside, and across threads, an `Outcome` carries the same as data.
+// the engine's face; inside, and across threads, a `Failure` carries the same as data.
 
 /**
  * - `invalid`: the request can never be accepted as it is.
@@ -21,8 +21,6 @@ export interface Failure {
   readonly details?: Details;
 }
 
-export type Outcome<T> = { readonly ok: true; readonly value: T } | Failure;
-
 export function failure(code: ErrorCode, message: string, details?: Details): Failure {
   return details === undefined
     ? { ok: false, code, message }
@@ -35,7 +33,11 @@ export class QueueError extends Error {
   readonly code: ErrorCode;
   readonly details: Details | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { details?: Details; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: Details; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.details = options.details;

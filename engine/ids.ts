@@ -19,11 +19,13 @@ const prefixLength = 1 + tagLength + slotLength;
 export const idLength = prefixLength + seqLength;
 
 /** Two digits at a time halve the divisions. */
-const pairs: readonly string[] = [...alphabet].flatMap((high) => [...alphabet].map((low) => high + low));
+const pairs: readonly string[] = [...alphabet].flatMap((high) =>
+  [...alphabet].map((low) => high + low),
+);
 const pairBase = base * base;
 
-const valueOf = new Int8Array(128).fill(-1);
-for (const [value, digit] of [...alphabet].entries()) valueOf[digit.charCodeAt(0)] = value;
+const digitValues = new Int8Array(128).fill(-1);
+for (const [value, digit] of [...alphabet].entries()) digitValues[digit.charCodeAt(0)] = value;
 
 /** `length` is even; the number must fit. */
 function digits(number: number, length: number): string {
@@ -55,7 +57,7 @@ export function seqOf(prefix: string, id: string): number | null {
   if (id.length !== idLength || !id.startsWith(prefix)) return null;
   let seq = 0;
   for (let place = prefixLength; place < idLength; place += 1) {
-    const value = valueOf[id.charCodeAt(place)] ?? -1;
+    const value = digitValues[id.charCodeAt(place)] ?? -1;
     if (value < 0) return null;
     seq = seq * base + value;
   }

@@ -30,7 +30,8 @@ type Living = Pick<Item, "attempts" | "expireDeadline">;
 /** When an item expires that becomes available at `availableAt`. */
 export function expireDeadlineOf(
   rules: Pick<Rules, "expireTimeoutMs">,
-  availableAt: number): number {
+  availableAt: number,
+): number {
   return availableAt + rules.expireTimeoutMs;
 }
 
@@ -68,7 +69,8 @@ export function wake(item: ScheduledItem, now: number): Fate {
 
 function returned(item: Living, rules: Rules, now: number, dueAt: number): Fate {
   const attempts = item.attempts + 1;
-  if (rules.maxAttempts !== 0 && attempts >= rules.maxAttempts) return { to: "dead", death: "failed" };
+  if (rules.maxAttempts !== 0 && attempts >= rules.maxAttempts)
+    return { to: "dead", death: "failed" };
   if (hasExpired(item, now)) return { to: "dead", death: "expired" };
   return dueAt > now ? { to: "schedule", attempts, dueAt } : { to: "queue", attempts };
 }

@@ -6,10 +6,10 @@ import type { Store } from "../stores/store.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import type { LeasedItem } from "./api.ts";
 import type { Clock, Timer } from "./clock.ts";
+import { decodeOpened, decodeReport, encodeRequests } from "./codec.ts";
 import { limits } from "./limits.ts";
 import type { NumberedRequest, Opened, Report } from "./messages.ts";
 import { Shard } from "./shard/shard.ts";
-import { decodeReport, decodeOpened, encodeRequests } from "./codec.ts";
 
 export interface LinkEvents {
   /** Once, before any report. */

@@ -1,8 +1,8 @@
 // What crosses between the engine and a shard. Everything here survives JSON,
 // except payload bytes, for which `link.ts` has a form of its own.
 
-import type { CatalogEntry } from "../stores/queue.ts";
 import type { Item, OutboundItem, Payload } from "../stores/item.ts";
+import type { CatalogEntry } from "../stores/queue.ts";
 import type { Failure } from "./errors.ts";
 import type { Rules } from "./lifecycle.ts";
 
@@ -38,10 +38,30 @@ export interface NewImport extends NewItem {
 
 /** One request to a shard. `deadline`: an instant past which it must have no effect. */
 export type Request =
-  | { readonly kind: "produce"; readonly slot: number; readonly deadline: number; readonly items: readonly NewItem[] }
-  | { readonly kind: "lease"; readonly slot: number; readonly deadline: number; readonly batchSize: number }
-  | { readonly kind: "complete"; readonly slot: number; readonly deadline: number; readonly ids: readonly string[] }
-  | { readonly kind: "retry"; readonly slot: number; readonly deadline: number; readonly items: readonly RetryOf[] }
+  | {
+      readonly kind: "produce";
+      readonly slot: number;
+      readonly deadline: number;
+      readonly items: readonly NewItem[];
+    }
+  | {
+      readonly kind: "lease";
+      readonly slot: number;
+      readonly deadline: number;
+      readonly batchSize: number;
+    }
+  | {
+      readonly kind: "complete";
+      readonly slot: number;
+      readonly deadline: number;
+      readonly ids: readonly string[];
+    }
+  | {
+      readonly kind: "retry";
+      readonly slot: number;
+      readonly deadline: number;
+      readonly items: readonly RetryOf[];
+    }
   /** The client of this lease request had left before it was told what it holds. */
   | { readonly kind: "release"; readonly slot: number; readonly leaseOp: number }
   | { readonly kind: "import"; readonly slot: number; readonly items: readonly NewImport[] }
@@ -57,13 +77,25 @@ export type Request =
   | { readonly kind: "clear"; readonly slots: readonly number[]; readonly what: Clearing }
   /** Answered once nothing that was cleared is left of these slots. */
   | { readonly kind: "settle"; readonly slots: readonly number[] }
-  | { readonly kind: "catalog"; readonly put: readonly CatalogEntry[]; readonly remove: readonly number[] }
+  | {
+      readonly kind: "catalog";
+      readonly put: readonly CatalogEntry[];
+      readonly remove: readonly number[];
+    }
   /** Items from the outbox of another shard. */
-  | { readonly kind: "receive"; readonly sourceShard: number; readonly items: readonly OutboundItem[] }
+  | {
+      readonly kind: "receive";
+      readonly sourceShard: number;
+      readonly items: readonly OutboundItem[];
+    }
   /** The other shard has them. */
   | { readonly kind: "received"; readonly outboundSeqs: readonly number[] }
   /** Not a change of the store: what the shard goes by from now on. */
-  | { readonly kind: "configure"; readonly partitions: readonly PartitionSettings[]; readonly forget: readonly number[] };
+  | {
+      readonly kind: "configure";
+      readonly partitions: readonly PartitionSettings[];
+      readonly forget: readonly number[];
+    };
 
 export interface RetryOf {
   readonly id: string;

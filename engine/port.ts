@@ -44,12 +44,17 @@ export interface PortCounters {
   commitSecondsSum: number;
 }
 
-export const itemsPerCommitBounds = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
+export const itemsPerCommitBounds = [
+  1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000,
+];
 export const commitSecondsBounds = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
 ];
 
-const restartedFailure = failure("store", "the store failed after the items were stored; list the partition to see them");
+const restartedFailure = failure(
+  "store",
+  "the store failed after the items were stored; list the partition to see them",
+);
 
 export class ShardPort {
   readonly shard: number;
@@ -81,7 +86,10 @@ export class ShardPort {
   #lateTimer: { readonly deadline: number; readonly timer: Timer } | null = null;
   #restartMs: number = limits.restartMsMin;
 
-  constructor(shard: number, { clock, links, events }: { clock: Clock; links: LinkFactory; events: PortEvents }) {
+  constructor(
+    shard: number,
+    { clock, links, events }: { clock: Clock; links: LinkFactory; events: PortEvents },
+  ) {
     this.shard = shard;
     this.#clock = clock;
     this.#links = links;
@@ -106,7 +114,10 @@ export class ShardPort {
   }
 
   /** Resolves with the answer; never rejects. */
-  ask(request: Request, timing?: { readonly deadline: number; readonly late: Failure }): Promise<Result> {
+  ask(
+    request: Request,
+    timing?: { readonly deadline: number; readonly late: Failure },
+  ): Promise<Result> {
     return new Promise((resolve) => this.put(request, resolve, timing));
   }
 
@@ -143,7 +154,11 @@ export class ShardPort {
   }
 
   #flush(): void {
-    while (this.#up && this.#messages.length < limits.messagesInFlightMax && this.#queue.length > 0) {
+    while (
+      this.#up &&
+      this.#messages.length < limits.messagesInFlightMax &&
+      this.#queue.length > 0
+    ) {
       this.#send();
     }
     this.#watchDeadlines();
@@ -233,14 +248,14 @@ export class ShardPort {
     this.#clock.raise(opened.at);
     this.counters.quarantined = opened.quarantined;
     const again = this.#settleLost(opened);
-    const first = this.#events
-      .opened(opened)
-      .map((request): Waiting => ({
+    const first = this.#events.opened(opened).map(
+      (request): Waiting => ({
         request,
         deadline: Number.POSITIVE_INFINITY,
         late: closingFailure,
         settle: () => undefined,
-      }));
+      }),
+    );
     this.#queue = [...first, ...again, ...this.#queue];
     this.#up = true;
     this.#flush();
@@ -261,7 +276,8 @@ export class ShardPort {
       const { request } = waiting;
       if (refusal !== undefined) waiting.settle(refusal, op);
       else if (op > opLast || isRepeatable(request)) again.push(waiting);
-      else if (request.kind === "lease") waiting.settle({ ok: true, value: { kind: "nothing" } }, op);
+      else if (request.kind === "lease")
+        waiting.settle({ ok: true, value: { kind: "nothing" } }, op);
       else if (request.kind === "import") waiting.settle(restartedFailure, op);
       else if (request.kind === "clear") {
         again.push({ ...waiting, request: { kind: "settle", slots: request.slots } });

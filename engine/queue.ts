@@ -15,6 +15,7 @@ export interface InFlight {
   lease: number;
   complete: number;
   retry: number;
+  import: number;
 }
 
 type Totals = { -readonly [name in Exclude<keyof Events, "slot">]: number };
@@ -29,10 +30,10 @@ export class LogicalQueue {
   readonly line: Line;
   /** Clients with a lease request that is not answered. */
   readonly clientIds = new Set<string>();
-  readonly inFlight: InFlight = { produce: 0, lease: 0, complete: 0, retry: 0 };
+  readonly inFlight: InFlight = { produce: 0, lease: 0, complete: 0, retry: 0, import: 0 };
   readonly totals: Totals = { lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 };
   deleted = false;
-  /** Called when no produce is inside any more; set by whoever waits for it. */
+  /** Called when nothing that adds items is inside any more; set by whoever waits for it. */
   quiet: (() => void) | null = null;
 
   constructor(entry: CatalogEntry, clock: Clock) {
@@ -54,6 +55,16 @@ export class LogicalQueue {
 
   get activePlaces(): PartitionPlace[] {
     return [...this.places.values()].filter(({ state }) => state === "active");
+  }
+
+  /** Whether calls are inside that may add items. */
+  get isAdding(): boolean {
+    return this.inFlight.produce + this.inFlight.import > 0;
+  }
+
+  /** A call has left. */
+  settled(): void {
+    if (!this.isAdding) this.quiet?.();
   }
 
   count(partition: number, counts: PartitionCounts): void {

@@ -19,7 +19,9 @@ function byteLength(text: string): number {
 /** For create, update and delete; other calls only look the name up. */
 export function checkQueueName(name: string): void {
   if (byteLength(name) > limits.queueNameBytesMax) {
-    refuse(`queue name is invalid; cannot be greater than '${limits.queueNameBytesMax}' characters`);
+    refuse(
+      `queue name is invalid; cannot be greater than '${limits.queueNameBytesMax}' characters`,
+    );
   }
   checkLookupName(name);
   if (/\s/u.test(name)) refuse(`queue name is invalid; '${name}' cannot contain whitespace`);
@@ -42,7 +44,9 @@ export function unknownQueue(name: string): never {
 /** The dead queue's name alone; whether it may serve is the catalog's to say. */
 export function checkDeadQueueName(name: string): void {
   if (byteLength(name) > limits.deadQueueBytesMax) {
-    refuse(`dead queue is invalid; cannot be greater than '${limits.deadQueueBytesMax}' characters`);
+    refuse(
+      `dead queue is invalid; cannot be greater than '${limits.deadQueueBytesMax}' characters`,
+    );
   }
   if (/\s/u.test(name)) refuse(`dead queue is invalid; '${name}' cannot contain whitespace`);
   if (name.includes("~")) refuse(`dead queue is invalid; '${name}' cannot contain '~' character`);
@@ -50,7 +54,9 @@ export function checkDeadQueueName(name: string): void {
 
 export function checkQueueSettings(settings: QueueSettings): void {
   if (byteLength(settings.reference) > limits.queueReferenceBytesMax) {
-    refuse(`reference field is invalid; cannot be greater than '${limits.queueReferenceBytesMax}' characters`);
+    refuse(
+      `reference field is invalid; cannot be greater than '${limits.queueReferenceBytesMax}' characters`,
+    );
   }
   const { maxAttempts, requestedPartitions, leaseTimeoutMs, expireTimeoutMs } = settings;
   if (maxAttempts > limits.maxAttemptsMax) {
@@ -68,12 +74,15 @@ export function checkQueueSettings(settings: QueueSettings): void {
   if (leaseTimeoutMs > expireTimeoutMs) {
     const lease = formatDuration(leaseTimeoutMs);
     const expire = formatDuration(expireTimeoutMs);
-    refuse(`lease timeout is too long; ${lease} cannot be greater than the expire timeout ${expire}`);
+    refuse(
+      `lease timeout is too long; ${lease} cannot be greater than the expire timeout ${expire}`,
+    );
   }
 }
 
 function checkWhole(what: string, value: number): void {
-  if (!Number.isSafeInteger(value)) refuse(`${what} is invalid; expected a whole number, got ${value}`);
+  if (!Number.isSafeInteger(value))
+    refuse(`${what} is invalid; expected a whole number, got ${value}`);
 }
 
 function checkTimeout(which: "lease" | "expire", ms: number): void {
@@ -92,7 +101,9 @@ export function checkRequestTimeout(ms: number, recommended: string): void {
     refuse(`request timeout is required; '${recommended}' is recommended, 15m is the maximum`);
   }
   if (ms > limits.requestTimeoutMsMax) {
-    refuse(`request timeout is invalid; maximum timeout is '15m' but '${formatDuration(ms)}' was requested`);
+    refuse(
+      `request timeout is invalid; maximum timeout is '15m' but '${formatDuration(ms)}' was requested`,
+    );
   }
   if (!(ms >= limits.requestTimeoutMsMin)) {
     const got = ms < 0 ? `-${formatDuration(-ms)}` : formatDuration(ms);
@@ -103,7 +114,9 @@ export function checkRequestTimeout(ms: number, recommended: string): void {
 export function checkProduceItems(items: readonly ProduceItem[]): void {
   if (items.length === 0) refuse("items cannot be empty; at least one item is required");
   if (items.length > limits.produceItemsMax) {
-    refuse(`items is invalid; max_produce_batch_size is ${limits.produceItemsMax} but received ${items.length}`);
+    refuse(
+      `items is invalid; max_produce_batch_size is ${limits.produceItemsMax} but received ${items.length}`,
+    );
   }
 }
 
@@ -111,7 +124,9 @@ export function checkLease(clientId: string, batchSize: number): void {
   if (clientId.trim() === "") refuse("invalid client id; cannot be empty");
   if (!(batchSize > 0)) refuse("invalid batch size; must be greater than zero");
   if (batchSize > limits.leaseBatchMax) {
-    refuse(`invalid batch size; max_lease_batch_size is ${limits.leaseBatchMax}, but ${batchSize} was requested`);
+    refuse(
+      `invalid batch size; max_lease_batch_size is ${limits.leaseBatchMax}, but ${batchSize} was requested`,
+    );
   }
   checkWhole("batch size", batchSize);
 }
@@ -119,14 +134,18 @@ export function checkLease(clientId: string, batchSize: number): void {
 export function checkCompleteIds(ids: readonly string[]): void {
   if (ids.length === 0) refuse("ids is invalid; list of ids cannot be empty");
   if (ids.length > limits.completeIdsMax) {
-    refuse(`ids is invalid; max_complete_batch_size is ${limits.completeIdsMax} but received ${ids.length}`);
+    refuse(
+      `ids is invalid; max_complete_batch_size is ${limits.completeIdsMax} but received ${ids.length}`,
+    );
   }
 }
 
 export function checkRetryItems(count: number): void {
   if (count === 0) refuse("items is invalid; list of items cannot be empty");
   if (count > limits.retryItemsMax) {
-    refuse(`items is invalid; max_complete_batch_size is ${limits.retryItemsMax} but received ${count}`);
+    refuse(
+      `items is invalid; max_complete_batch_size is ${limits.retryItemsMax} but received ${count}`,
+    );
   }
 }
 
@@ -168,12 +187,18 @@ export function checkImportItems(items: readonly ImportItem[]): void {
     }
     const attempts = item.attempts ?? 0;
     if (!Number.isSafeInteger(attempts) || attempts < 0) {
-      refuse(`items is invalid; attempts of item ${index} cannot be negative or a fraction, got ${attempts}`);
+      refuse(
+        `items is invalid; attempts of item ${index} cannot be negative or a fraction, got ${attempts}`,
+      );
     }
   }
 }
 
-export function checkClear(request: { ready: boolean; scheduled: boolean; retried: boolean }): void {
+export function checkClear(request: {
+  ready: boolean;
+  scheduled: boolean;
+  retried: boolean;
+}): void {
   if (request.ready || request.scheduled || request.retried) return;
   refuse("invalid clear request; one of 'queue', 'scheduled', 'retry' must be true");
 }

@@ -1,8 +1,8 @@
 // The line of leases that wait on one queue: in order of arrival, each until it
 // is served, its deadline passes, or its client hangs up.
 
-import type { Clock, Timer } from "./clock.ts";
 import type { LeaseRequest } from "./api.ts";
+import type { Clock, Timer } from "./clock.ts";
 import type { Failure } from "./errors.ts";
 
 export interface Grant {

@@ -87,4 +87,3 @@ export const replyCodes = {
 } as const satisfies Record<number, CodeMeaning>;
 
 export type ReplyCode = keyof typeof replyCodes;
-export type CodeText = (typeof replyCodes)[ReplyCode]["text"];

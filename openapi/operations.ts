@@ -95,11 +95,11 @@ function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?
     }),
     500: refusal(500, {
       meaning: `The server failed; ${effect}.`,
-      message: "store failed; nothing was written",
+      message: "Internal Error",
     }),
     503: refusal(503, {
       meaning: `The server is shutting down; ${effect}.`,
-      message: "server is shutting down; nothing was changed",
+      message: "service is shutting down; nothing was changed",
     }),
   };
 }
@@ -107,14 +107,16 @@ function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?
 function overloaded(effect: string): OperationReply {
   return refusal(429, {
     meaning: `More requests wait for the store than the server holds; ${effect}.`,
-    message: "too many requests are waiting; try again later",
+    message: "too many requests wait for the store; try again later",
   });
 }
 
 const unknownQueue = "queue does not exist; no such queue named 'orders'";
 const badPartition = "partition is invalid; '9' is not a valid partition";
-const notInTime = "request timeout; the request could not be done in time, try again";
+const notInTime = (what: string) => `request timeout; the items were not ${what}, try again`;
 const sampleId = schemas.sampleStorageItem.id;
+const notLeased = (what: string) =>
+  `item(s) cannot be ${what}; '${sampleId}' is not marked as leased`;
 const otherId = "1h0LdFaStQ2vX000000000000Ke";
 
 const sampleQueue: schemas.QueueInfo = {
@@ -168,11 +170,11 @@ If the connection breaks before the answer, the items may or may not have been w
       429: overloaded("no item was written"),
       454: refusal(454, {
         meaning: "The items could not be written within `request_timeout`; none was.",
-        message: notInTime,
+        message: notInTime("written"),
       }),
       500: refusal(500, {
         meaning: "The store failed, for instance because its disk is full; no item was written.",
-        message: "store failed; nothing was written",
+        message: "there is no space left on the disk; nothing was written",
       }),
     },
   }),
@@ -221,12 +223,12 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       }),
       429: refusal(429, {
         meaning: "As many leases as the server holds are waiting already; nothing was leased.",
-        message: "too many lease requests are waiting; try again later",
+        message: "too many leases wait; there cannot be more than 10000",
       }),
       453: refusal(453, {
         meaning: "The queue was deleted while the request waited; nothing was leased.",
         reaction: "Stop consuming, or create the queue again.",
-        message: "queue is shutting down",
+        message: "queue is shutting down; it was deleted",
       }),
       454: refusal(454, {
         meaning: "The queue stayed empty until `request_timeout`.",
@@ -268,12 +270,12 @@ An item whose lease passes its deadline is offered to another consumer, under a 
           "An id is malformed, unknown, not leased or named twice, or was leased from another queue or partition; no item was given back. `details` names every such id and why.",
         reaction:
           "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
-        message: `item(s) cannot be retried; '${sampleId}' is not marked as leased`,
-        details: { [sampleId]: "is not marked as leased" },
+        message: notLeased("retried"),
+        details: { [sampleId]: notLeased("retried") },
       }),
       454: refusal(454, {
         meaning: "It could not be done within 5 minutes; no item was given back.",
-        message: notInTime,
+        message: notInTime("retried"),
       }),
     },
   }),
@@ -308,12 +310,12 @@ An item whose lease passes its deadline is offered to another consumer, under a 
           "An id cannot be completed: it is malformed, unknown, not leased or named twice, or its lease has lapsed. No item was completed. `details` names every such id and why.",
         reaction:
           "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
-        message: `item(s) cannot be completed; '${sampleId}' is not marked as leased`,
-        details: { [sampleId]: "is not marked as leased" },
+        message: notLeased("completed"),
+        details: { [sampleId]: notLeased("completed") },
       }),
       454: refusal(454, {
         meaning: "It could not be done within `request_timeout`; no item was completed.",
-        message: notInTime,
+        message: notInTime("completed"),
       }),
     },
   }),
@@ -652,6 +654,12 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
         message: "items is invalid; cannot be empty",
       }),
       429: overloaded("no item was stored"),
+      453: refusal(453, {
+        meaning:
+          "The partition is one that its queue no longer asks for and takes no new items; no item was stored.",
+        reaction: "Import into another partition.",
+        message: "partition takes no new items; '0' is draining",
+      }),
     },
   }),
 

@@ -80,7 +80,9 @@ export const Reply = Type.Object(
           {
             additionalProperties: Type.String(),
             description: "Reasons by item id, present where something can be said per id.",
-            examples: [{ [sampleId]: "is not marked as leased" }],
+            examples: [
+              { [sampleId]: `item(s) cannot be completed; '${sampleId}' is not marked as leased` },
+            ],
           },
         ),
       ),

@@ -8,7 +8,13 @@ function gauges(queue: string, queued: number): QueueGauges {
 }
 
 async function render(change: Partial<EngineStatus>, use?: (metrics: Metrics) => void) {
-  const status = { durability: "full" as const, shards: [], queues: [], waitingLeases: 0, ...change };
+  const status = {
+    durability: "full" as const,
+    shards: [],
+    queues: [],
+    waitingLeases: 0,
+    ...change,
+  };
   const metrics = new Metrics({ version: "1.2.3", status: () => status });
   use?.(metrics);
   const text = await metrics.render({ requestsInFlight: 0, bodyBytesInFlight: 0 });

@@ -582,12 +582,20 @@ async function list({ memory, draft, store }: TurnContext, request: Of<"list">):
     draft.succeed(request.op, { kind: "items", items: shown });
     return;
   }
-  const items = await store.items(slot, Math.max(from, 0), nextSeq, limit);
   const shown: ListedItem[] = [];
-  for (const item of items) {
-    const lease = partition.held.get(item.seq)?.run.lease;
-    if (item.damaged || (lease === undefined && item.seq < partition.clearReadyBelow)) continue;
-    shown.push(listed(partition, item, lease ?? {}));
+  let payloadBytes: number = limits.storageListBytesMax;
+  // What a clear has taken is passed over, and must not make a page look like the last.
+  for (let next = from; shown.length < request.limit && payloadBytes > 0; ) {
+    const left = { items: request.limit - shown.length, payloadBytes };
+    const page = await store.items(slot, next, nextSeq, left);
+    for (const item of page) {
+      next = item.seq + 1;
+      const lease = partition.held.get(item.seq)?.run.lease;
+      if (item.damaged || (lease === undefined && item.seq < partition.clearReadyBelow)) continue;
+      payloadBytes -= item.payload.length;
+      shown.push(listed(partition, item, lease ?? {}));
+    }
+    if (page.length === 0) break;
   }
   draft.succeed(request.op, { kind: "items", items: shown });
 }

@@ -2,8 +2,8 @@
 // clients and the API reference are made from.
 
 import { expect } from "bun:test";
-import { type OperationId, operations } from "../../openapi/operations.ts";
 import openapi from "../../openapi/openapi.json" with { type: "json" };
+import { type OperationId, operations } from "../../openapi/operations.ts";
 import { rowsOf } from "./rows.ts";
 import {
   day,
@@ -173,7 +173,9 @@ for (const [path, body, keys] of calls) {
     // The document names the same keys, both ways.
     const { requestBody, responses } = documented(operation);
     const request = resolved(requestBody.content["application/json"].schema).properties ?? {};
-    const asked = Object.keys(request).filter((key) => path !== "/v1/queues.info" || key === "name");
+    const asked = Object.keys(request).filter(
+      (key) => path !== "/v1/queues.info" || key === "name",
+    );
     expect(Object.keys(body(id)).sort()).toEqual(asked.sort());
     const response = resolved(responses["200"]?.content["application/json"].schema ?? {});
     const answered = Object.keys(response.properties ?? {}).filter((key) => key !== "details");
@@ -210,20 +212,25 @@ row("calls: a lease answered 454 is to be retried by the client", async () => {
   }
   await app.produce("a");
   expect(textsOf((await app.ok("lease", request)).items)).toEqual(["a"]);
-  expect(documented("lease").responses["454"]?.description).toContain("Send the same request again");
+  expect(documented("lease").responses["454"]?.description).toContain(
+    "Send the same request again",
+  );
 });
 
-row("calls: a complete answered 453 needs the offending id removed before it is retried", async () => {
-  await using app = await run();
-  await app.produce("a", "b", "c");
-  const lease = await app.lease();
-  const [first = "", ...rest] = idsOf(lease.items);
-  await app.complete(lease, { ids: [first] });
-  const { code, body } = await app.complete(lease);
-  expect(code).toBe(453);
-  expect(Object.keys(body.details)).toEqual([first]);
-  expect(plain(await app.complete(lease, { ids: rest }))).toEqual({ code: 200, body: done });
-});
+row(
+  "calls: a complete answered 453 needs the offending id removed before it is retried",
+  async () => {
+    await using app = await run();
+    await app.produce("a", "b", "c");
+    const lease = await app.lease();
+    const [first = "", ...rest] = idsOf(lease.items);
+    await app.complete(lease, { ids: [first] });
+    const { code, body } = await app.complete(lease);
+    expect(code).toBe(453);
+    expect(Object.keys(body.details)).toEqual([first]);
+    expect(plain(await app.complete(lease, { ids: rest }))).toEqual({ code: 200, body: done });
+  },
+);
 
 row("calls: clients should not cancel a request before its request_timeout", () => {
   for (const id of ["produce", "lease", "complete"] as const) {
@@ -297,7 +304,8 @@ async function inTrouble(
   await call();
   app.store.heal();
   app.store.release();
-  await app.arrive();
+  // A store that had no room is asked again after a while.
+  await app.advance(minute);
 }
 
 row("error non-200 on produce: the items were not written", async () => {
@@ -308,7 +316,8 @@ row("error non-200 on produce: the items were not written", async () => {
         // A commit that runs already cannot be called back; requests behind it can.
         const slow = { ...timed, request_timeout: "15m", items: [] };
         if (trouble === "slow") {
-          for (const utf8 of ["one", "two"]) await app.begin("produce", { ...slow, items: [{ utf8 }] });
+          for (const utf8 of ["one", "two"])
+            await app.begin("produce", { ...slow, items: [{ utf8 }] });
         }
         const produce = await app.begin("produce", { ...timed, items: [{ utf8: "lost" }] });
         await app.advance(minute);
@@ -349,25 +358,28 @@ row("error non-200 on complete: the items were not completed", async () => {
   }
 });
 
-row("error non-200 on retry: queue_name or partition does not match, or an id is not leased", async () => {
-  await using app = await run({ orders: { requested_partitions: 2 } });
-  await app.create("others");
-  await app.produce("a");
-  const lease = await app.lease();
-  const [id = ""] = idsOf(lease.items);
-  const right = { ...orders, partition: lease.partition, items: [{ id }] };
-  for (const [change, code] of [
-    [{ queue_name: "others" }, 453],
-    [{ queue_name: "none" }, 400],
-    [{ partition: 1 - lease.partition }, 453],
-    [{ partition: 2 }, 400],
-    [{ items: [{ id }, { id: `${id.slice(0, -1)}z` }] }, 453],
-  ] as const) {
-    expect((await app.call("retry", { ...right, ...change })).code).toBe(code);
-  }
-  expect((await app.call("retry", right)).code).toBe(200);
-  expect((await app.call("retry", right)).code).toBe(453);
-});
+row(
+  "error non-200 on retry: queue_name or partition does not match, or an id is not leased",
+  async () => {
+    await using app = await run({ orders: { requested_partitions: 2 } });
+    await app.create("others");
+    await app.produce("a");
+    const lease = await app.lease();
+    const [id = ""] = idsOf(lease.items);
+    const right = { ...orders, partition: lease.partition, items: [{ id }] };
+    for (const [change, code] of [
+      [{ queue_name: "others" }, 453],
+      [{ queue_name: "none" }, 400],
+      [{ partition: 1 - lease.partition }, 453],
+      [{ partition: 2 }, 400],
+      [{ items: [{ id }, { id: `${id.slice(0, -1)}z` }] }, 453],
+    ] as const) {
+      expect((await app.call("retry", { ...right, ...change })).code).toBe(code);
+    }
+    expect((await app.call("retry", right)).code).toBe(200);
+    expect((await app.call("retry", right)).code).toBe(453);
+  },
+);
 
 // That the server holds to these is shown by the tests of validation; here, that it says so.
 row("constant: produce items per call, 1 to 1000", () => {
@@ -441,7 +453,8 @@ row("constant: max_attempts, 0 means infinite", async () => {
 
 row("constant: example requested partitions, up to 1025", async () => {
   expect(keyOf("createQueue", "requested_partitions").examples).toContain(1025);
-  await using app = await run({ store: "sqlite", orders: { requested_partitions: 1025 } });
+  const options = { store: "sqlite", config: { connectionsMax: 2_000 } } as const;
+  await using app = await run({ ...options, orders: { requested_partitions: 1025 } });
   expect(await app.ok("inspect", orders)).toMatchObject({ partitions: 1025 });
   const answers = await app.through(
     Promise.all(Array.from({ length: 1025 }, () => app.call("produce", { ...timed, items: [{}] }))),

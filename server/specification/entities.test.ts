@@ -114,15 +114,18 @@ row("entity QueueInfo: created_at, updated_at are timestamps", async () => {
   });
 });
 
-row("entity QueueInfo: dead_queue is empty in a list if the queue is itself a dead queue", async () => {
-  await using app = await run();
-  await app.create("work", { dead_queue: "orders" });
-  const { items } = await app.ok("listQueues", { pivot: "", limit: 10 });
-  expect(items.map(({ queue_name, dead_queue }) => [queue_name, dead_queue])).toEqual([
-    ["orders", ""],
-    ["work", "orders"],
-  ]);
-});
+row(
+  "entity QueueInfo: dead_queue is empty in a list if the queue is itself a dead queue",
+  async () => {
+    await using app = await run();
+    await app.create("work", { dead_queue: "orders" });
+    const { items } = await app.ok("listQueues", { pivot: "", limit: 10 });
+    expect(items.map(({ queue_name, dead_queue }) => [queue_name, dead_queue])).toEqual([
+      ["orders", ""],
+      ["work", "orders"],
+    ]);
+  },
+);
 
 row("entity QueueInfo: reference is free text", async () => {
   await using app = await run({ store: "sqlite" });
@@ -152,19 +155,22 @@ row("entity QueueInfo: lease_timeout, expire_timeout are duration strings", asyn
   }
 });
 
-row("entity QueueInfo: max_attempts 0 means infinite, lease timeouts count as attempts", async () => {
-  await using app = await run({ orders: { lease_timeout: "1s", max_attempts: 0 } });
-  await app.produce("a");
-  for (let attempts = 1; attempts <= 20; attempts += 1) {
-    const [item] = (await app.lease()).items;
-    expect(item?.attempts).toBe(attempts);
+row(
+  "entity QueueInfo: max_attempts 0 means infinite, lease timeouts count as attempts",
+  async () => {
+    await using app = await run({ orders: { lease_timeout: "1s", max_attempts: 0 } });
+    await app.produce("a");
+    for (let attempts = 1; attempts <= 20; attempts += 1) {
+      const [item] = (await app.lease()).items;
+      expect(item?.attempts).toBe(attempts);
+      await app.advance(second);
+    }
+    await app.ok("updateQueue", { ...orders, max_attempts: 21 });
+    expect((await app.lease()).items[0]?.attempts).toBe(21);
     await app.advance(second);
-  }
-  await app.ok("updateQueue", { ...orders, max_attempts: 21 });
-  expect((await app.lease()).items[0]?.attempts).toBe(21);
-  await app.advance(second);
-  expect(await app.stored()).toEqual([]);
-});
+    expect(await app.stored()).toEqual([]);
+  },
+);
 
 row("entity QueueInfo: requested_partitions may differ from the active partitions", async () => {
   await using app = await run({ orders: { requested_partitions: 2 } });
@@ -178,7 +184,7 @@ row("entity QueueInfo: requested_partitions may differ from the active partition
 row("entity Produce item: encoding, kind and reference are user-defined strings", async () => {
   for (const store of ["memory", "sqlite"] as const) {
     await using app = await run({ store });
-    const texts = ["", "text/plain; charset=x", "ü😀\u0000\"\\", "x".repeat(10_000)];
+    const texts = ["", "text/plain; charset=x", 'ü😀\u0000"\\', "x".repeat(10_000)];
     await app.ok("produce", {
       ...timed,
       items: texts.map((text) => ({ encoding: text, kind: `k${text}`, reference: `r${text}` })),
@@ -213,10 +219,7 @@ row("entity Produce item: if both bytes and utf8 are given, bytes wins", async (
 });
 
 row("entity Lease item: every field; id and lease_deadline are required", async () => {
-  for (const items of [
-    [{}],
-    [{ encoding: "e", kind: "k", reference: "r", utf8: "a" }],
-  ]) {
+  for (const items of [[{}], [{ encoding: "e", kind: "k", reference: "r", utf8: "a" }]]) {
     await using app = await run();
     await app.ok("produce", { ...timed, items });
     const lease = await app.lease();
@@ -250,27 +253,33 @@ row("entity Retry item: id", async () => {
   expect(stored.map(({ is_leased }) => is_leased)).toEqual([true, false]);
 });
 
-row("entity Retry item: retry_at empty means re-queue immediately and increment attempts", async () => {
-  for (const how of [{}, { retry_at: "" }, { retry_at: null }, { retry_at: instant(start) }]) {
-    await using app = await run();
-    await app.produce("a");
-    const { partition, items } = await app.lease();
-    const retried = idsOf(items).map((id) => ({ id, ...how }));
-    await app.ok("retry", { ...orders, partition, items: retried });
-    expect((await app.lease()).items).toMatchObject([{ attempts: 2 }]);
-  }
-});
+row(
+  "entity Retry item: retry_at empty means re-queue immediately and increment attempts",
+  async () => {
+    for (const how of [{}, { retry_at: "" }, { retry_at: null }, { retry_at: instant(start) }]) {
+      await using app = await run();
+      await app.produce("a");
+      const { partition, items } = await app.lease();
+      const retried = idsOf(items).map((id) => ({ id, ...how }));
+      await app.ok("retry", { ...orders, partition, items: retried });
+      expect((await app.lease()).items).toMatchObject([{ attempts: 2 }]);
+    }
+  },
+);
 
-row("entity Retry item: dead sends the item to the dead queue whatever attempts remain", async () => {
-  await using app = await run({ orders: null });
-  await app.create("dead");
-  await app.create("orders", { dead_queue: "dead", max_attempts: 100 });
-  await app.produce("a");
-  const how = { dead: true, retry_at: instant(start + hour) };
-  expect(plain(await app.retry(await app.lease(), how))).toEqual({ code: 200, body: done });
-  expect(textsOf(await app.stored("dead"))).toEqual(["a"]);
-  expect([...(await app.stored()), ...(await app.scheduled())]).toEqual([]);
-});
+row(
+  "entity Retry item: dead sends the item to the dead queue whatever attempts remain",
+  async () => {
+    await using app = await run({ orders: null });
+    await app.create("dead");
+    await app.create("orders", { dead_queue: "dead", max_attempts: 100 });
+    await app.produce("a");
+    const how = { dead: true, retry_at: instant(start + hour) };
+    expect(plain(await app.retry(await app.lease(), how))).toEqual({ code: 200, body: done });
+    expect(textsOf(await app.stored("dead"))).toEqual(["a"]);
+    expect([...(await app.stored()), ...(await app.scheduled())]).toEqual([]);
+  },
+);
 
 row("entity Storage item: every field", async () => {
   for (const store of ["memory", "sqlite"] as const) {

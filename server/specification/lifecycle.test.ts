@@ -211,8 +211,18 @@ row(
       await app.ok("clear", { ...orders, ...flags, [flag]: true });
       expect(await app.ok("inspect", orders)).toMatchObject({ ...counts, [count]: 0 });
       expect((await app.complete(held)).code).toBe(200);
-      await app.ok("clear", { ...orders, retry: true, scheduled: true, queue: true, destructive: false });
-      expect(await app.ok("inspect", orders)).toMatchObject({ retried: 0, scheduled: 0, queued: 0 });
+      await app.ok("clear", {
+        ...orders,
+        retry: true,
+        scheduled: true,
+        queue: true,
+        destructive: false,
+      });
+      expect(await app.ok("inspect", orders)).toMatchObject({
+        retried: 0,
+        scheduled: 0,
+        queued: 0,
+      });
     }
     // What is cleared is not dead-lettered.
     expect(await app.stored("dead")).toEqual([]);

@@ -12,7 +12,10 @@ export interface Rows<Name extends string> {
 
 type Run = () => Promise<void> | void;
 
-export function rowsOf<const Name extends string>(table: string, names: readonly Name[]): Rows<Name> {
+export function rowsOf<const Name extends string>(
+  table: string,
+  names: readonly Name[],
+): Rows<Name> {
   const tested = new Set<Name>();
   return {
     row(name, ...[first, second]) {

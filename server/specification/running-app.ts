@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "../../engine/api.ts";
-import { openEngine } from "../../engine/engine.ts";
+import { type Notice, openEngine } from "../../engine/engine.ts";
 import { newTag } from "../../engine/ids.ts";
 import { sameThreadLinks } from "../../engine/link.ts";
 import { StoreControl } from "../../engine/simulation/faulty-store.ts";
@@ -72,6 +72,8 @@ export class RunningApp {
   /** What the stores of all shards are told. */
   readonly store = new StoreControl();
   readonly folder = mkdtempSync(join(tmpdir(), "holdfast-specification-"));
+  /** What the engine had to say to the operator, whom the log tells. */
+  readonly notices: Notice[] = [];
   /** What was logged, and the text of its cause. */
   readonly logged: string[] = [];
   readonly #options: Options;
@@ -109,6 +111,7 @@ export class RunningApp {
         clock,
         durability: durabilityOf(stores),
         readLeased: (text) => text,
+        notice: (notice) => this.notices.push(notice),
         ...(waitingLeasesMax === undefined ? {} : { waitingLeasesMax }),
         links: sameThreadLinks({
           clock,

@@ -47,11 +47,7 @@ const required = [
     ["retry"],
     ["queue_name", "partition", "items"],
   ],
-  [
-    "validation: Queues list - pivot and limit are required",
-    ["listQueues"],
-    ["pivot", "limit"],
-  ],
+  ["validation: Queues list - pivot and limit are required", ["listQueues"], ["pivot", "limit"]],
   [
     "validation: Queue delete - queue_name and force are required",
     ["deleteQueue"],
@@ -148,23 +144,26 @@ row("validation: Lease - batch_size must be 1 to 1000", async () => {
   expect((await lease(1)).body.items).toHaveLength(1);
 });
 
-row("validation: Complete - if any id cannot be completed, the whole request is rejected", async () => {
-  for (const store of ["memory", "sqlite"] as const) {
-    await using app = await run({ store });
-    await app.produce("a", "b", "c", "d");
-    const lease = await app.lease({ batch_size: 3 });
-    const ids = idsOf(lease.items);
-    const [ready = ""] = idsOf((await app.stored()).slice(3));
-    for (const bad of [ready, `${ids[0]?.slice(0, -1)}z`, "nonsense", "", ids[0] ?? ""]) {
-      const { code, body } = await app.complete(lease, { ids: [...ids, bad] });
-      expect(code).toBe(453);
-      expect(Object.keys(body.details)).toEqual([bad]);
-      expect((await app.stored()).filter(({ is_leased }) => is_leased)).toHaveLength(3);
+row(
+  "validation: Complete - if any id cannot be completed, the whole request is rejected",
+  async () => {
+    for (const store of ["memory", "sqlite"] as const) {
+      await using app = await run({ store });
+      await app.produce("a", "b", "c", "d");
+      const lease = await app.lease({ batch_size: 3 });
+      const ids = idsOf(lease.items);
+      const [ready = ""] = idsOf((await app.stored()).slice(3));
+      for (const bad of [ready, `${ids[0]?.slice(0, -1)}z`, "nonsense", "", ids[0] ?? ""]) {
+        const { code, body } = await app.complete(lease, { ids: [...ids, bad] });
+        expect(code).toBe(453);
+        expect(Object.keys(body.details)).toEqual([bad]);
+        expect((await app.stored()).filter(({ is_leased }) => is_leased)).toHaveLength(3);
+      }
+      expect(plain(await app.complete(lease))).toEqual({ code: 200, body: done });
+      expect(textsOf(await app.stored())).toEqual(["d"]);
     }
-    expect(plain(await app.complete(lease))).toEqual({ code: 200, body: done });
-    expect(textsOf(await app.stored())).toEqual(["d"]);
-  }
-});
+  },
+);
 
 row("validation: Retry - queue_name and partition must match those given at lease", async () => {
   await using app = await run({ orders: { requested_partitions: 2 } });
@@ -182,20 +181,23 @@ row("validation: Retry - queue_name and partition must match those given at leas
   expect((await app.retry(lease)).code).toBe(200);
 });
 
-row("validation: Retry - each id must be currently leased, otherwise the result is non-200", async () => {
-  await using app = await run();
-  await app.produce("a", "b", "c");
-  const lease = await app.lease({ batch_size: 2 });
-  const [ready = ""] = idsOf((await app.stored()).slice(2));
-  const withReady = { ...lease, items: [...lease.items, { id: ready }] } as typeof lease;
-  const text = `item(s) cannot be retried; '${ready}' is not marked as leased`;
-  expect(plain(await app.retry(withReady))).toEqual(refused(453, text, { [ready]: text }));
-  expect((await app.stored()).map(({ is_leased }) => is_leased)).toEqual([true, true, false]);
-  expect((await app.retry(lease)).code).toBe(200);
-  const again = await app.retry(lease);
-  expect(again.code).toBe(453);
-  expect(Object.keys(again.body.details)).toEqual(idsOf(lease.items));
-});
+row(
+  "validation: Retry - each id must be currently leased, otherwise the result is non-200",
+  async () => {
+    await using app = await run();
+    await app.produce("a", "b", "c");
+    const lease = await app.lease({ batch_size: 2 });
+    const [ready = ""] = idsOf((await app.stored()).slice(2));
+    const withReady = { ...lease, items: [...lease.items, { id: ready }] } as typeof lease;
+    const text = `item(s) cannot be retried; '${ready}' is not marked as leased`;
+    expect(plain(await app.retry(withReady))).toEqual(refused(453, text, { [ready]: text }));
+    expect((await app.stored()).map(({ is_leased }) => is_leased)).toEqual([true, true, false]);
+    expect((await app.retry(lease)).code).toBe(200);
+    const again = await app.retry(lease);
+    expect(again.code).toBe(453);
+    expect(Object.keys(again.body.details)).toEqual(idsOf(lease.items));
+  },
+);
 
 row("validation: Queues list - limit is at most 1000", async () => {
   await using app = await run();
