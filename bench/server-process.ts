@@ -35,16 +35,17 @@ export async function runServer(
   return { code: await child.exited, output: stdout + stderr };
 }
 
-/** Resolves once the server says where it listens. */
-export async function startServer({
+export function startServer({
   data,
   port = 0,
   flags = [],
 }: ServerOptions): Promise<ServerProcess> {
-  const child = Bun.spawn(
-    [process.execPath, main, "--port", String(port), "--data", data, ...flags],
-    { stdout: "pipe", stderr: "pipe" },
-  );
+  return startListening([main, "--port", String(port), "--data", data, ...flags]);
+}
+
+/** Runs a script of Bun's; resolves once it says where it listens. */
+export async function startListening(script: readonly string[]): Promise<ServerProcess> {
+  const child = Bun.spawn([process.execPath, ...script], { stdout: "pipe", stderr: "pipe" });
   const said = { stdout: "", stderr: "" };
   const listen = async (name: "stdout" | "stderr", heard: () => void): Promise<void> => {
     const decoder = new TextDecoder();

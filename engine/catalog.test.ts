@@ -6,9 +6,9 @@ import { VirtualClock } from "./simulation/virtual-clock.ts";
 function setupCatalog(shardCount = 2, targeted: readonly string[] = []) {
   const catalog = new Catalog({
     clock: new VirtualClock(1_000),
-    shardCount,
     isTargeted: (shard, slot) => targeted.includes(`${shard}:${slot}`),
   });
+  catalog.spread(shardCount);
   const create = (name: string, requestedPartitions = 1, deadQueue = "") =>
     catalog.add(
       catalog.planCreate({ ...queueDefaults, name, requestedPartitions, deadQueue }, 1_000),

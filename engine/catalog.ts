@@ -28,19 +28,19 @@ export class Catalog {
   readonly #clock: Clock;
   readonly #byName = new Map<string, LogicalQueue>();
   /** By shard, then slot. Deleted queues own their slots until nothing of theirs is left. */
-  readonly #owners: Map<number, Owner>[];
+  readonly #owners: Map<number, Owner>[] = [];
   readonly #isTargeted: (shard: number, slot: number) => boolean;
   #queueIdLast = 0;
 
   /** `isTargeted`: whether an item is on its way to the slot, which then must not change hands. */
-  constructor(options: {
-    clock: Clock;
-    shardCount: number;
-    isTargeted: (shard: number, slot: number) => boolean;
-  }) {
+  constructor(options: { clock: Clock; isTargeted: (shard: number, slot: number) => boolean }) {
     this.#clock = options.clock;
     this.#isTargeted = options.isTargeted;
-    this.#owners = Array.from({ length: options.shardCount }, () => new Map());
+  }
+
+  /** New partitions are spread over so many shards. */
+  spread(shardCount: number): void {
+    while (this.#owners.length < shardCount) this.#owners.push(new Map());
   }
 
   get queues(): Iterable<LogicalQueue> {

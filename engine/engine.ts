@@ -27,42 +27,32 @@ import { assert } from "./assert.ts";
 import { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import { Courier } from "./courier.ts";
-import { type Failure, failure, QueueError } from "./errors.ts";
+import { type Failure, late, QueueError } from "./errors.ts";
+import { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
 import type { LinkFactory } from "./link.ts";
-import type {
-  Clearing,
-  ListedItem,
-  Opened,
-  PartitionCounts,
-  PartitionSettings,
-  Report,
-  Request,
-  Value,
-} from "./messages.ts";
+import type { ListedItem, Opened, PartitionCounts, Report, Request } from "./messages.ts";
 import {
   closingFailure,
   commitSecondsBounds,
   itemsPerCommitBounds,
   type Result,
   ShardPort,
+  succeeded,
 } from "./port.ts";
-import { type InFlight, itemsIn, type LogicalQueue } from "./queue.ts";
+import { eachShard, type InFlight, itemsIn, type LogicalQueue } from "./queue.ts";
+import { Registry } from "./registry.ts";
 import {
   checkClear,
   checkCompleteIds,
   checkDeleteIds,
   checkImportItems,
-  checkLease,
   checkProduceItems,
-  checkQueueName,
   checkQueuesList,
   checkRequestTimeout,
   checkRetryItems,
   checkStorageList,
-  unknownPartition,
 } from "./validate.ts";
-import type { WaitingLease } from "./waiting.ts";
 
 export interface EngineOptions<Items> {
   /** At least 1. More are opened when the catalog knows partitions in them. */
@@ -96,47 +86,37 @@ export async function openEngine<Items>(options: EngineOptions<Items>): Promise<
 const lateProduce = late("the items were not written");
 const lateComplete = late("the items were not completed");
 const lateRetry = late("the items were not retried");
-const emptyLease = failure("empty", "request timeout; no items are in the queue, try again");
-const deletedFailure = failure("refused", "queue is shutting down; it was deleted");
-const clientGone = failure("empty", "the client has left; nothing was leased");
-const duplicateClient = failure(
-  "invalid",
-  "duplicate client id; a client cannot make multiple leased requests to the same queue",
-);
-
-function late(what: string): Failure {
-  return failure("empty", `request timeout; ${what}, try again`);
-}
-
 class ShardedEngine<Items> implements Engine<Items> {
   readonly #options: EngineOptions<Items>;
   readonly #clock: Clock;
-  readonly #waitingLeasesMax: number;
   readonly #ports: ShardPort[] = [];
   readonly #courier: Courier;
-  #catalog: Catalog;
-  /** Changes of the catalog, one after the other. */
-  #catalogTurn: Promise<unknown> = Promise.resolve();
-  /** Queues whose waiting leases may have something to take. */
-  readonly #ready = new Set<LogicalQueue>();
-  #arrivalLast = 0;
-  #waitingLeases = 0;
+  readonly #catalog: Catalog;
+  readonly #registry: Registry;
+  readonly #leases: Leases<Items>;
   #isOpen = false;
   #closing: Promise<void> | null = null;
 
   constructor(options: EngineOptions<Items>) {
     this.#options = options;
-    this.#clock = options.clock;
-    this.#waitingLeasesMax = options.waitingLeasesMax ?? limits.waitingLeasesMax;
-    this.#courier = new Courier({ clock: this.#clock, port: (shard) => this.#ports[shard] });
-    this.#catalog = this.#newCatalog(options.shardCount);
-  }
-
-  #newCatalog(shardCount: number): Catalog {
-    return new Catalog({
-      clock: this.#clock,
-      shardCount,
-      isTargeted: (shard, slot) => this.#courier.isTargeted(shard, slot),
+    const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
+    const port = (shard: number): ShardPort => this.#port(shard);
+    const courier = new Courier({ clock, port });
+    const isTargeted = courier.isTargeted.bind(courier);
+    const catalog = new Catalog({ clock, isTargeted });
+    const isClosing = (): boolean => this.#closing !== null;
+    this.#clock = clock;
+    this.#courier = courier;
+    this.#catalog = catalog;
+    this.#registry = new Registry({ clock, catalog, courier, port, isClosing });
+    this.#leases = new Leases({
+      clock,
+      port,
+      readLeased,
+      waitingLeasesMax,
+      left: (queue, partition) => {
+        if (queue.places.get(partition)?.state === "draining") this.#registry.reapSoon(queue);
+      },
     });
   }
 
@@ -152,14 +132,14 @@ class ShardedEngine<Items> implements Engine<Items> {
         this.#openShard(index + 1),
       );
       const opened = [first, ...(await Promise.all(others))];
-      this.#catalog = this.#newCatalog(shardCount);
+      this.#catalog.spread(shardCount);
       const deleting = this.#adopt(first.catalog);
       for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
-      await this.#configure(this.#catalog.queues);
+      await this.#registry.configure(this.#catalog.queues);
       this.#isOpen = true;
       for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);
-      for (const queue of deleting) this.#finishDeleteSoon(queue);
-      for (const queue of this.#catalog.queues) this.#reapSoon(queue);
+      for (const queue of deleting) this.#registry.finishDeleteSoon(queue);
+      for (const queue of this.#catalog.queues) this.#registry.reapSoon(queue);
     } catch (cause) {
       await Promise.all(this.#ports.map((port) => port.close().catch(() => undefined)));
       throw cause;
@@ -178,7 +158,7 @@ class ShardedEngine<Items> implements Engine<Items> {
             return this.#isOpen ? this.#reopened(shard, opened) : [];
           },
           report: (report) => this.#reported(shard, report),
-          settled: () => this.#dispatchReady(),
+          settled: () => this.#leases.dispatch(),
           down: (cause) => {
             reject(cause);
             this.#setUp(shard, false);
@@ -200,7 +180,7 @@ class ShardedEngine<Items> implements Engine<Items> {
     this.#recount(shard, opened.counts);
     this.#courier.carry(shard, opened.outbound);
     this.#options.notice?.({ kind: "shard_up", shard });
-    return [{ kind: "configure", partitions: this.#settings(shard), forget: [] }];
+    return [{ kind: "configure", partitions: this.#registry.settings(shard), forget: [] }];
   }
 
   #setUp(shard: number, up: boolean): void {
@@ -209,43 +189,15 @@ class ShardedEngine<Items> implements Engine<Items> {
     }
   }
 
-  #settings(shard: number): PartitionSettings[] {
-    const settings: PartitionSettings[] = [];
-    for (const owner of this.#catalog.owners(shard)) {
-      const one = this.#catalog.settingsOf(owner, shard);
-      if (one !== null) settings.push(one);
-    }
-    return settings;
-  }
-
-  /** Tells the shards what to go by for these queues, and for those whose dead queue they are. */
-  async #configure(queues: Iterable<LogicalQueue>): Promise<void> {
-    const changed = new Map<number, PartitionSettings[]>();
-    for (const queue of withDependents(queues, this.#catalog)) {
-      for (const { partition, shard } of queue.places.values()) {
-        const settings = this.#catalog.settingsOf({ queue, partition }, shard);
-        if (settings === null) continue;
-        const same = changed.get(shard);
-        if (same === undefined) changed.set(shard, [settings]);
-        else same.push(settings);
-      }
-    }
-    await Promise.all(
-      [...changed].map(([shard, partitions]) =>
-        this.#port(shard).ask({ kind: "configure", partitions, forget: [] }),
-      ),
-    );
-  }
-
   /** Counts of partitions the catalog does not know are of slots that are free. */
   #recount(shard: number, counts: readonly PartitionCounts[]): void {
     for (const one of counts) {
       const owner = this.#catalog.owner(shard, one.slot);
       if (owner === undefined) continue;
       owner.queue.count(owner.partition, one);
-      if (one.ready > 0 && owner.queue.line.size > 0) this.#ready.add(owner.queue);
+      if (one.ready > 0) this.#leases.ready(owner.queue);
       const place = owner.queue.places.get(owner.partition);
-      if (place?.state === "draining" && itemsIn(one) === 0) this.#reapSoon(owner.queue);
+      if (place?.state === "draining" && itemsIn(one) === 0) this.#registry.reapSoon(owner.queue);
     }
   }
 
@@ -273,10 +225,6 @@ class ShardedEngine<Items> implements Engine<Items> {
   #find(name: string): LogicalQueue {
     if (this.#closing !== null) throw QueueError.from(closingFailure);
     return this.#catalog.find(name);
-  }
-
-  #place(queue: LogicalQueue, partition: number): PartitionPlace {
-    return queue.places.get(partition) ?? unknownPartition(partition);
   }
 
   // produce ---------------------------------------------------------------
@@ -346,132 +294,14 @@ class ShardedEngine<Items> implements Engine<Items> {
   // lease -----------------------------------------------------------------
 
   async lease(request: LeaseRequest): Promise<Lease<Items>> {
-    const queue = this.#find(request.queue);
-    checkLease(request.clientId, request.batchSize);
-    checkRequestTimeout(request.requestTimeoutMs, "1m");
-    if (queue.clientIds.has(request.clientId)) throw QueueError.from(duplicateClient);
-    if (request.signal?.aborted) throw QueueError.from(clientGone);
-    if (this.#waitingLeases >= this.#waitingLeasesMax) {
-      throw new QueueError(
-        "full",
-        `too many leases wait; there cannot be more than ${this.#waitingLeasesMax}`,
-      );
-    }
-    return new Promise((resolve, reject) => {
-      this.#arrivalLast += 1;
-      const lease: WaitingLease = {
-        request,
-        arrival: this.#arrivalLast,
-        deadline: this.#clock.now() + request.requestTimeoutMs,
-        timer: null,
-        over: false,
-        settle: (outcome) => {
-          if (lease.over) return;
-          lease.over = true;
-          lease.timer?.cancel();
-          request.signal?.removeEventListener("abort", hangUp);
-          queue.line.leave(lease);
-          queue.clientIds.delete(request.clientId);
-          this.#waitingLeases -= 1;
-          if ("code" in outcome) reject(QueueError.from(outcome));
-          else {
-            const items = this.#options.readLeased(outcome.items);
-            resolve({ queue: request.queue, partition: outcome.partition, items });
-          }
-        },
-      };
-      const hangUp = (): void => lease.settle(clientGone);
-      request.signal?.addEventListener("abort", hangUp);
-      queue.clientIds.add(request.clientId);
-      this.#waitingLeases += 1;
-      const isFirst = queue.line.size === 0;
-      const partition = isFirst ? queue.balance.leaseFrom : -1;
-      if (partition >= 0) this.#grant(queue, lease, partition);
-      else this.#line(queue, lease);
-    });
-  }
-
-  #line(queue: LogicalQueue, lease: WaitingLease): void {
-    queue.line.join(lease, (expired) => expired.settle(emptyLease));
-  }
-
-  /** Sends waiting leases of the queues that got something to where it is. */
-  #dispatchReady(): void {
-    for (const queue of this.#ready) {
-      for (;;) {
-        const lease = queue.line.first();
-        const partition = lease === undefined ? -1 : queue.balance.leaseFrom;
-        if (lease === undefined || partition < 0) break;
-        queue.line.leave(lease);
-        this.#grant(queue, lease, partition);
-      }
-    }
-    this.#ready.clear();
-  }
-
-  #grant(queue: LogicalQueue, lease: WaitingLease, partition: number): void {
-    // A shard may take longer than the client waits; what it grants then goes back.
-    lease.timer ??= this.#clock.at(lease.deadline, () => lease.settle(emptyLease));
-    const { batchSize } = lease.request;
-    const place = this.#place(queue, partition);
-    const load = queue.balance.load(partition);
-    queue.balance.update(partition, {
-      leases: (load?.leases ?? 0) + 1,
-      wanted: (load?.wanted ?? 0) + batchSize,
-    });
-    queue.inFlight.lease += 1;
-    const { shard, slot } = place;
-    const { deadline } = lease;
-    this.#port(shard).put(
-      { kind: "lease", slot, deadline, batchSize },
-      (result, op) => {
-        queue.inFlight.lease -= 1;
-        const now = queue.balance.load(partition);
-        if (now !== undefined) {
-          queue.balance.update(partition, {
-            leases: now.leases - 1,
-            wanted: now.wanted - batchSize,
-          });
-        }
-        this.#granted(queue, lease, place, result, op);
-        if (queue.line.size > 0) this.#ready.add(queue);
-        if (queue.places.get(partition)?.state === "draining") this.#reapSoon(queue);
-      },
-      { deadline, late: emptyLease },
-    );
-  }
-
-  #granted(
-    queue: LogicalQueue,
-    lease: WaitingLease,
-    place: PartitionPlace,
-    result: Result,
-    op: number,
-  ): void {
-    const { shard, slot, partition } = place;
-    if (!result.ok) {
-      lease.settle(result);
-      return;
-    }
-    const { value } = result;
-    if (value.kind === "leased") {
-      // Nobody was told of these items, so they go back as if they had not been leased.
-      if (lease.over)
-        this.#port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);
-      else lease.settle({ partition, items: value.items });
-      return;
-    }
-    if (lease.over) return;
-    if (queue.deleted) lease.settle(deletedFailure);
-    else if (lease.deadline <= this.#clock.now()) lease.settle(emptyLease);
-    else this.#line(queue, lease);
+    return this.#leases.lease(this.#find(request.queue), request);
   }
 
   // complete, retry -------------------------------------------------------
 
   async complete(request: CompleteRequest): Promise<void> {
     const queue = this.#find(request.queue);
-    const place = this.#place(queue, request.partition);
+    const place = queue.place(request.partition);
     checkCompleteIds(request.ids);
     checkRequestTimeout(request.requestTimeoutMs, "5m");
     const deadline = this.#clock.now() + request.requestTimeoutMs;
@@ -488,7 +318,7 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   async retry(request: RetryRequest): Promise<void> {
     const queue = this.#find(request.queue);
-    const place = this.#place(queue, request.partition);
+    const place = queue.place(request.partition);
     checkRetryItems(request.items.length);
     const deadline = this.#clock.now() + limits.requestTimeoutMsDefault;
     const { slot } = place;
@@ -504,156 +334,25 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   // queues ----------------------------------------------------------------
 
+  async createQueue(settings: QueueSettings): Promise<void> {
+    await this.#registry.create(settings);
+  }
+
+  async updateQueue(change: QueueChange): Promise<void> {
+    await this.#registry.update(change);
+  }
+
+  async deleteQueue(request: { name: string; force: boolean }): Promise<void> {
+    await this.#registry.delete(request);
+  }
+
   listQueues(request: { pivot: string; limit: number }): readonly QueueDefinition[] {
     checkQueuesList(request);
     return this.#catalog.list(request.pivot, request.limit);
   }
 
-  async createQueue(settings: QueueSettings): Promise<void> {
-    await this.#inCatalogTurn(async () => {
-      const entry = this.#catalog.planCreate(settings, this.#clock.now());
-      await this.#writeCatalog({ put: [entry], remove: [] });
-      await this.#configure([this.#catalog.add(entry)]);
-    });
-  }
-
-  async updateQueue(change: QueueChange): Promise<void> {
-    await this.#inCatalogTurn(async () => {
-      const { queue, entry } = this.#catalog.planUpdate(change, this.#clock.now());
-      await this.#writeCatalog({ put: [entry], remove: [] });
-      queue.definition = entry.definition;
-      for (const place of entry.places) this.#catalog.own(queue, place);
-      await this.#configure([queue]);
-      await this.#reap(queue);
-    });
-  }
-
   queueInfo(name: string): QueueDefinition {
     return this.#catalog.find(name).definition;
-  }
-
-  async deleteQueue({ name, force }: { name: string; force: boolean }): Promise<void> {
-    await this.#inCatalogTurn(async () => {
-      checkQueueName(name);
-      const queue = this.#catalog.find(name);
-      const dependents = this.#catalog.dependents(name);
-      const [dependent] = dependents;
-      if (!force && dependent !== undefined) {
-        const text = `queue is in use; '${name}' is the dead_queue of '${dependent.definition.name}'`;
-        throw new QueueError("refused", text);
-      }
-      // No new calls from here on; what was accepted before is still counted.
-      this.#catalog.hide(queue);
-      try {
-        await this.#untilQuiet(queue);
-        if (!force && queue.itemCount > 0) {
-          throw new QueueError(
-            "refused",
-            `queue is not empty; '${name}' holds ${queue.itemCount} items`,
-          );
-        }
-        const cut = dependents.map((other) =>
-          other.entry({ definition: { ...other.definition, deadQueue: "" } }),
-        );
-        await this.#writeCatalog({ put: [queue.entry({ deleting: true }), ...cut], remove: [] });
-      } catch (cause) {
-        this.#catalog.unhide(queue);
-        throw cause;
-      }
-      for (const other of dependents) other.definition = { ...other.definition, deadQueue: "" };
-      await this.#configure(dependents);
-      await this.#finishDelete(queue);
-    });
-  }
-
-  /** What was accepted and adds items ends one way or the other before the queue is looked at. */
-  async #untilQuiet(queue: LogicalQueue): Promise<void> {
-    if (!queue.isAdding) return;
-    await new Promise<void>((resolve) => {
-      queue.quiet = () => {
-        queue.quiet = null;
-        resolve();
-      };
-    });
-  }
-
-  /** Where the engine closes meanwhile, the next start takes it up again. */
-  #finishDeleteSoon(queue: LogicalQueue): void {
-    void this.#inCatalogTurn(() => this.#finishDelete(queue)).catch(() => undefined);
-  }
-
-  /** What is left to do once a delete is certain; also after a crash in the middle of it. */
-  async #finishDelete(queue: LogicalQueue): Promise<void> {
-    for (const lease of queue.line.clear()) lease.settle(deletedFailure);
-    for (;;) {
-      try {
-        // Forgotten before it is cleared: what is still on its way there must not come after the clear.
-        await this.#forget([...queue.places.values()]);
-        await this.#clearPlaces(queue, {
-          ready: true,
-          leased: true,
-          scheduled: true,
-          retried: true,
-        });
-        await this.#writeCatalog({ put: [], remove: [queue.queueId] });
-        break;
-      } catch (cause) {
-        // The queue is gone for its users whatever the store does now, so the rest cannot be given up.
-        if (this.#closing !== null) throw cause;
-        await new Promise<void>((resolve) => {
-          this.#clock.at(this.#clock.now() + limits.restartMsMax, resolve);
-        });
-      }
-    }
-    for (const place of [...queue.places.values()]) this.#catalog.disown(queue, place);
-  }
-
-  /** From now on the shards take nothing for these places, and do no more with what is there. */
-  async #forget(places: readonly PartitionPlace[]): Promise<void> {
-    const shards = new Set(places.map(({ shard }) => shard));
-    await Promise.all(
-      [...shards].map((shard) => {
-        const forget = places.filter((place) => place.shard === shard).map(({ slot }) => slot);
-        return this.#port(shard).ask({ kind: "configure", partitions: [], forget });
-      }),
-    );
-  }
-
-  #reapSoon(queue: LogicalQueue): void {
-    void this.#inCatalogTurn(() => this.#reap(queue)).catch(() => undefined);
-  }
-
-  /** Draining partitions go when they hold nothing and nothing is on its way to them. */
-  async #reap(queue: LogicalQueue): Promise<void> {
-    if (queue.deleted) return;
-    const empty = [...queue.places.values()].filter((place) => {
-      const counts = queue.counts.get(place.partition);
-      const load = queue.balance.load(place.partition);
-      const isBusy = (load?.producing ?? 0) + (load?.leases ?? 0) > 0;
-      const isEmpty = counts === undefined || itemsIn(counts) === 0;
-      const isTargeted = this.#courier.isTargeted(place.shard, place.slot);
-      return place.state === "draining" && isEmpty && !isBusy && !isTargeted;
-    });
-    if (empty.length === 0) return;
-    const places = [...queue.places.values()].filter((place) => !empty.includes(place));
-    await this.#writeCatalog({ put: [queue.entry({ places })], remove: [] });
-    await this.#forget(empty);
-    for (const place of empty) this.#catalog.disown(queue, place);
-  }
-
-  #inCatalogTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closing !== null) return Promise.reject(QueueError.from(closingFailure));
-    const result = this.#catalogTurn.then(work);
-    this.#catalogTurn = result.catch(() => undefined);
-    return result;
-  }
-
-  /** The catalog is kept by the first shard. */
-  async #writeCatalog(change: {
-    put: readonly CatalogEntry[];
-    remove: readonly number[];
-  }): Promise<void> {
-    succeeded(await this.#port(0).ask({ kind: "catalog", ...change }));
   }
 
   // stats, inspect, clear -------------------------------------------------
@@ -699,7 +398,8 @@ class ShardedEngine<Items> implements Engine<Items> {
     places: readonly PartitionPlace[],
   ): Promise<Map<PartitionPlace, { averageAgeMs: number; averageLeasedAgeMs: number }>> {
     const ages = new Map<PartitionPlace, { averageAgeMs: number; averageLeasedAgeMs: number }>();
-    await this.#eachShard(places, async (port, here) => {
+    await eachShard(places, async (shard, here) => {
+      const port = this.#port(shard);
       const value = succeeded(
         await port.ask({ kind: "stats", slots: here.map(({ slot }) => slot) }),
       );
@@ -710,21 +410,6 @@ class ShardedEngine<Items> implements Engine<Items> {
       }
     });
     return ages;
-  }
-
-  async #eachShard(
-    places: readonly PartitionPlace[],
-    work: (port: ShardPort, places: readonly PartitionPlace[]) => Promise<void>,
-  ): Promise<void> {
-    const shards = new Set(places.map(({ shard }) => shard));
-    await Promise.all(
-      [...shards].map((shard) =>
-        work(
-          this.#port(shard),
-          places.filter((place) => place.shard === shard),
-        ),
-      ),
-    );
   }
 
   async inspect(name: string): Promise<QueueInspection> {
@@ -746,17 +431,11 @@ class ShardedEngine<Items> implements Engine<Items> {
   async clear(request: ClearRequest): Promise<void> {
     const queue = this.#find(request.queue);
     checkClear(request);
-    await this.#clearPlaces(queue, {
+    await this.#registry.clear(queue, {
       ready: request.ready,
       leased: request.ready && request.destructive,
       scheduled: request.scheduled,
       retried: request.retried,
-    });
-  }
-
-  async #clearPlaces(queue: LogicalQueue, what: Clearing): Promise<void> {
-    await this.#eachShard([...queue.places.values()], async (port, here) => {
-      succeeded(await port.ask({ kind: "clear", slots: here.map(({ slot }) => slot), what }));
     });
   }
 
@@ -772,7 +451,7 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   async #list(request: ListRequest, scheduled: boolean): Promise<readonly StoredItem[]> {
     const queue = this.#find(request.queue);
-    const { shard, slot } = this.#place(queue, request.partition);
+    const { shard, slot } = queue.place(request.partition);
     checkStorageList(request);
     const { pivot, limit } = request;
     return this.#stored(
@@ -783,7 +462,7 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   async importItems(request: ImportRequest): Promise<readonly StoredItem[]> {
     const queue = this.#find(request.queue);
-    const { shard, slot, state } = this.#place(queue, request.partition);
+    const { shard, slot, state } = queue.place(request.partition);
     checkImportItems(request.items);
     if (state === "draining") {
       throw new QueueError(
@@ -816,7 +495,7 @@ class ShardedEngine<Items> implements Engine<Items> {
     ids: readonly string[];
   }): Promise<void> {
     const queue = this.#find(request.queue);
-    const { shard, slot } = this.#place(queue, request.partition);
+    const { shard, slot } = queue.place(request.partition);
     checkDeleteIds(request.ids);
     succeeded(await this.#port(shard).ask({ kind: "delete", slot, ids: request.ids }));
   }
@@ -831,7 +510,7 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   requireQueue(name: string, partition?: number): void {
     const queue = this.#find(name);
-    if (partition !== undefined) this.#place(queue, partition);
+    if (partition !== undefined) queue.place(partition);
   }
 
   status(): EngineStatus {
@@ -876,22 +555,9 @@ class ShardedEngine<Items> implements Engine<Items> {
   }
 }
 
-function withDependents(queues: Iterable<LogicalQueue>, catalog: Catalog): Set<LogicalQueue> {
-  const all = new Set(queues);
-  for (const { definition } of [...all]) {
-    for (const dependent of catalog.dependents(definition.name)) all.add(dependent);
-  }
-  return all;
-}
-
 /** A caller may change its bytes as soon as the call returns; a Buffer is also told apart by JSON. */
 function owned(payload: Payload): Payload {
   return typeof payload === "string" ? payload : new Uint8Array(payload);
-}
-
-function succeeded(result: Result): Value {
-  if (result.ok) return result.value;
-  throw QueueError.from(result);
 }
 
 function storedItem(item: ListedItem, { deadQueue, maxAttempts }: QueueDefinition): StoredItem {

@@ -27,6 +27,13 @@ export function failure(code: ErrorCode, message: string, details?: Details): Fa
     : { ok: false, code, message, details };
 }
 
+/** A call that could not be done in time. `what`: what did not happen, as a clause. */
+export function late(what: string): Failure {
+  return failure("empty", `request timeout; ${what}, try again`);
+}
+
+export const deletedFailure = failure("refused", "queue is shutting down; it was deleted");
+
 /** The one error the engine throws; `message` is `constant part; variable detail`. */
 export class QueueError extends Error {
   override readonly name = "QueueError";

@@ -5,7 +5,7 @@
 
 import { StoreError } from "../stores/store.ts";
 import type { Clock, Timer } from "./clock.ts";
-import { type Failure, failure } from "./errors.ts";
+import { type Failure, failure, QueueError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { Link, LinkFactory } from "./link.ts";
 import type { CommitReport, NumberedRequest, Opened, Report, Request, Value } from "./messages.ts";
@@ -313,6 +313,12 @@ export class ShardPort {
     this.#sent.clear();
     this.#up = false;
   }
+}
+
+/** What a request brought; throws `QueueError` where it was refused. */
+export function succeeded(result: Result): Value {
+  if (result.ok) return result.value;
+  throw QueueError.from(result);
 }
 
 export const closingFailure = failure("closing", "service is shutting down; nothing was changed");

@@ -7,6 +7,7 @@ import type { QueueGauges } from "./api.ts";
 import { Balance } from "./balance.ts";
 import type { Clock } from "./clock.ts";
 import type { Events, PartitionCounts } from "./messages.ts";
+import { unknownPartition } from "./validate.ts";
 import { Line } from "./waiting.ts";
 
 /** Calls that are inside the engine, by what they do. */
@@ -51,6 +52,11 @@ export class LogicalQueue {
       deleting: false,
       ...change,
     };
+  }
+
+  /** Throws `invalid` where the queue has no such partition. */
+  place(partition: number): PartitionPlace {
+    return this.places.get(partition) ?? unknownPartition(partition);
   }
 
   get activePlaces(): PartitionPlace[] {
@@ -100,4 +106,18 @@ export class LogicalQueue {
 
 export function itemsIn(counts: PartitionCounts): number {
   return counts.ready + counts.leased + counts.scheduled + counts.retried;
+}
+
+/** Does the work once for each shard that has any of the places, with those it has. */
+export async function eachShard(
+  places: Iterable<PartitionPlace>,
+  work: (shard: number, places: readonly PartitionPlace[]) => Promise<void>,
+): Promise<void> {
+  const byShard = new Map<number, PartitionPlace[]>();
+  for (const place of places) {
+    const same = byShard.get(place.shard);
+    if (same === undefined) byShard.set(place.shard, [place]);
+    else same.push(place);
+  }
+  await Promise.all([...byShard].map(([shard, here]) => work(shard, here)));
 }

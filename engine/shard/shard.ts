@@ -14,10 +14,11 @@ import type {
   Refusal,
   Report,
 } from "../messages.ts";
+import { fullFailure, type Settling, type TurnContext } from "./context.ts";
 import { Draft } from "./draft.ts";
 import { Memory } from "./memory.ts";
 import { nextSweep } from "./sweep.ts";
-import { answerReads, decide, fullFailure, type Settling, type TurnContext } from "./turn.ts";
+import { answerReads, decide } from "./turn.ts";
 
 export interface ShardOptions {
   readonly shard: number;

@@ -38,6 +38,8 @@ export interface Options {
   readonly store?: "memory" | "sqlite";
   readonly shards?: number;
   readonly waitingLeasesMax?: number;
+  /** What a shard's file on disk may grow to, in pages of 4 KiB. */
+  readonly pagesMax?: number;
   readonly config?: Partial<AppConfig>;
   /** Of the queue `orders`, which is there from the start; `null` = it is not. */
   readonly orders?: Partial<QueueCreateRequest> | null;
@@ -74,6 +76,8 @@ export class RunningApp {
   readonly folder = mkdtempSync(join(tmpdir(), "holdfast-specification-"));
   /** What the engine had to say to the operator, whom the log tells. */
   readonly notices: Notice[] = [];
+  /** For a test to keep what it holds. */
+  readonly leases: LeaseReply[] = [];
   /** What was logged, and the text of its cause. */
   readonly logged: string[] = [];
   readonly #options: Options;
@@ -99,12 +103,12 @@ export class RunningApp {
   }
 
   async open(): Promise<void> {
-    const { store = "memory", shards = 1, waitingLeasesMax, config } = this.#options;
+    const { store = "memory", shards = 1, waitingLeasesMax, pagesMax, config } = this.#options;
     const { clock } = this;
     const stores: StoreConfig =
       store === "memory"
         ? { kind: "memory" }
-        : { kind: "sqlite", directory: this.data, ballastBytes: 0 };
+        : { kind: "sqlite", directory: this.data, ballastBytes: 0, ...(pagesMax && { pagesMax }) };
     const engine = await this.through(
       openEngine<string>({
         shardCount: shards,

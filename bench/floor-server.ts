@@ -1,0 +1,49 @@
+// Floor E: an Elysia server that checks the same bodies by the same schemas and
+// answers at once. What it reaches is what HTTP alone leaves of this machine.
+// `bun bench/floor-server.ts <payload bytes>`; says where it listens.
+
+import { Elysia } from "elysia";
+import { operations } from "../openapi/operations.ts";
+import { idLength } from "./requests.ts";
+
+const payloadBytes = Number(process.argv[2] ?? 100);
+const done = '{"code":200,"code_text":"OK","message":""}';
+const json = { headers: { "content-type": "application/json" } };
+
+/** Lease replies by the number of items in them: nothing is put together while it is measured. */
+const leaseReplies = new Map<number, string>();
+
+function leaseReply(count: number): string {
+  let text = leaseReplies.get(count);
+  if (text === undefined) {
+    const item = JSON.stringify({
+      id: "0".repeat(idLength),
+      encoding: "",
+      kind: "",
+      reference: "",
+      attempts: 1,
+      lease_deadline: "2026-01-01T00:00:00.000Z",
+      bytes: Buffer.from("0".repeat(payloadBytes)).toString("base64"),
+    });
+    const items = new Array(count).fill(item).join(",");
+    text = `{"queue_name":"floor","partition":0,"items":[${items}]}`;
+    leaseReplies.set(count, text);
+  }
+  return text;
+}
+
+const { produce, lease, complete } = operations;
+const app = new Elysia()
+  .post(produce.path, () => new Response(done, json), { body: produce.request })
+  .post(lease.path, ({ body }) => new Response(leaseReply(body.batch_size ?? 1), json), {
+    body: lease.request,
+  })
+  .post(complete.path, () => new Response(done, json), { body: complete.request })
+  .listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    reusePort: false,
+    development: false,
+  });
+console.log(`http://127.0.0.1:${app.server?.port}`);

@@ -1,0 +1,178 @@
+// What the machine can do without a queue, measured in the same run: E, HTTP that
+// answers at once; S, a bare loop over bun:sqlite; D, the disk's sync. A floor is
+// what a figure is a ratio to: machines differ and are noisy, ratios less so.
+
+import { Database } from "bun:sqlite";
+import { closeSync, fdatasyncSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { numberDigits } from "./delivery.ts";
+import { LoadProcess } from "./load-process.ts";
+import type { PhaseResult, Work } from "./orders.ts";
+import { startListening } from "./server-process.ts";
+import { percentile } from "./statistics.ts";
+
+/** Floor E: both phases of the work, against a server that keeps nothing. */
+export async function httpFloor(
+  work: Work,
+  warmUp: Work,
+): Promise<{ produce: PhaseResult; consume: PhaseResult }> {
+  const server = await startListening([
+    join(import.meta.dir, "floor-server.ts"),
+    String(work.payloadBytes),
+  ]);
+  const load = await LoadProcess.start();
+  try {
+    await load.prepare(server.port, warmUp);
+    await load.run("produce");
+    await load.run("consume");
+    await load.prepare(server.port, work);
+    return { produce: await load.run("produce"), consume: await load.run("consume") };
+  } finally {
+    await load.stop();
+    await server.stop("SIGKILL");
+  }
+}
+
+// The columns that hold the item, and those that hold the lease; no index, and
+// nothing that only a queue needs.
+const tables = `
+CREATE TABLE item (
+  key INTEGER PRIMARY KEY, created_at INTEGER NOT NULL, queued_at INTEGER,
+  expire_deadline INTEGER NOT NULL, early INTEGER NOT NULL, attempts INTEGER NOT NULL,
+  kind TEXT, encoding TEXT, reference TEXT, source_id TEXT,
+  payload BLOB NOT NULL, check_sum INTEGER NOT NULL
+) STRICT;
+CREATE TABLE lease (
+  key INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, lease_deadline INTEGER NOT NULL,
+  leased_at INTEGER NOT NULL, check_sum INTEGER NOT NULL
+) STRICT;`;
+
+/** As the store has them: they decide what a commit costs. */
+const pragmas = [
+  "locking_mode = EXCLUSIVE",
+  "journal_mode = WAL",
+  "synchronous = FULL",
+  "cache_size = -65536",
+  "temp_store = MEMORY",
+  "journal_size_limit = 67108864",
+];
+
+export interface SqliteFloorOptions {
+  readonly directory: string;
+  readonly items: number;
+  readonly payloadBytes: number;
+  /** As they were in the run that is compared: what one sync was shared by. */
+  readonly itemsPerCommit: { readonly produce: number; readonly consume: number };
+}
+
+/**
+ * Floor S: the same rows inserted, then leased by range and removed by range, a
+ * sync per commit. A commit of `consume` leases one batch and removes the last,
+ * because that is what a busy turn does. Seconds of each phase.
+ */
+export function sqliteFloor(options: SqliteFloorOptions): { produce: number; consume: number } {
+  const directory = join(options.directory, "sqlite-floor");
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  const database = new Database(join(directory, "floor.db"), { create: true, strict: true });
+  try {
+    for (const pragma of pragmas) database.query(`PRAGMA ${pragma}`).values();
+    database.run(tables);
+    return { produce: insertAll(database, options), consume: consumeAll(database, options) };
+  } finally {
+    database.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+const now = 1_800_000_000_000;
+const hour = 3_600_000;
+
+function insertAll(database: Database, options: SqliteFloorOptions): number {
+  const { items, payloadBytes } = options;
+  const begin = database.prepare("BEGIN IMMEDIATE");
+  const commit = database.prepare("COMMIT");
+  const insert = database.prepare(
+    "INSERT INTO item VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, CAST(?11 AS BLOB), ?12)",
+  );
+  const payload = "0".repeat(numberDigits).padEnd(payloadBytes, "x");
+  const size = wholeItems(options.itemsPerCommit.produce);
+  const started = performance.now();
+  for (let key = 0; key < items; ) {
+    const end = Math.min(items, key + size);
+    begin.run();
+    for (; key < end; key += 1) {
+      insert.run(key, now, null, now + hour, 0, 0, null, null, null, null, payload, key);
+    }
+    commit.run();
+  }
+  return (performance.now() - started) / 1_000;
+}
+
+function consumeAll(database: Database, options: SqliteFloorOptions): number {
+  const { items } = options;
+  const begin = database.prepare("BEGIN IMMEDIATE");
+  const commit = database.prepare("COMMIT");
+  const read = database.prepare("SELECT * FROM item WHERE key >= ?1 AND key < ?2 ORDER BY key");
+  const lease = database.prepare("INSERT OR REPLACE INTO lease VALUES (?1, ?2, ?3, ?4, ?5)");
+  const unlease = database.prepare("DELETE FROM lease WHERE key = ?1");
+  const remove = database.prepare("DELETE FROM item WHERE key BETWEEN ?1 AND ?2");
+  const size = wholeItems(options.itemsPerCommit.consume);
+  const started = performance.now();
+  for (let key = 0; key < items + size; key += size) {
+    const end = Math.min(items, key + size);
+    if (key < items) read.values(key, end);
+    begin.run();
+    if (key > 0) {
+      remove.run(key - size, key - 1);
+      unlease.run(key - size);
+    }
+    if (key < items) lease.run(key, end - 1, now + hour, now, key);
+    commit.run();
+  }
+  return (performance.now() - started) / 1_000;
+}
+
+function wholeItems(itemsPerCommit: number): number {
+  return Math.max(1, Math.round(itemsPerCommit));
+}
+
+const pageBytes = 4_096;
+/** The file is written round and round, as SQLite does with its log. */
+const filePages = 1_000;
+
+export interface DiskFloor {
+  readonly syncsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** Floor D: 4 KiB written and synced, over and over. */
+export function diskFloor(directory: string, milliseconds = 300): DiskFloor {
+  const path = join(directory, "disk-floor");
+  const page = new Uint8Array(pageBytes).fill(0x5a);
+  const file = openSync(path, "w");
+  try {
+    for (let index = 0; index < filePages; index += 1) writeSync(file, page);
+    fdatasyncSync(file);
+    const times: number[] = [];
+    const started = performance.now();
+    let last = started;
+    while (last - started < milliseconds) {
+      writeSync(file, page, 0, pageBytes, (times.length % filePages) * pageBytes);
+      fdatasyncSync(file);
+      const at = performance.now();
+      times.push(at - last);
+      last = at;
+    }
+    times.sort((a, b) => a - b);
+    return {
+      syncsPerSecond: times.length / ((last - started) / 1_000),
+      p50Ms: percentile(times, 0.5),
+      p99Ms: percentile(times, 0.99),
+    };
+  } finally {
+    closeSync(file);
+    rmSync(path);
+  }
+}

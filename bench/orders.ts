@@ -1,0 +1,43 @@
+// What the benchmark tells the load generator to do, and what that answers.
+
+import type { Delivered } from "./delivery.ts";
+import type { CallTimes } from "./statistics.ts";
+
+/** `produce` and `consume` one after the other, or `together` with half of the connections each. */
+export type Phase = "produce" | "consume" | "together";
+
+/** Items that are to go through one queue, in calls of one size. */
+export interface Work {
+  readonly queue: string;
+  /** A multiple of `itemsPerCall`. */
+  readonly items: number;
+  readonly itemsPerCall: number;
+  readonly payloadBytes: number;
+  readonly connections: number;
+  /** Items that are in the queue before, numbered from 0; those produced are numbered on. */
+  readonly backlog: number;
+}
+
+export type Order =
+  | { readonly kind: "prepare"; readonly port: number; readonly work: Work }
+  | { readonly kind: "run"; readonly phase: Phase }
+  | { readonly kind: "wake"; readonly port: number; readonly queue: string; readonly times: number };
+
+export interface PhaseResult {
+  readonly seconds: number;
+  /** Processor time of the load generator meanwhile. */
+  readonly clientCpuSeconds: number;
+  readonly produce: CallTimes;
+  /** Calls that brought items; in `together` they wait for them. */
+  readonly lease: CallTimes;
+  readonly complete: CallTimes;
+  /** Everything delivered since `prepare`. */
+  readonly delivered: Delivered;
+}
+
+export type Answer =
+  | { readonly kind: "ready" }
+  | { readonly kind: "prepared" }
+  | { readonly kind: "ran"; readonly result: PhaseResult }
+  | { readonly kind: "woken"; readonly times: CallTimes }
+  | { readonly kind: "failed"; readonly message: string };

@@ -1,0 +1,174 @@
+// Leases from their arrival to their answer: served at once where a partition has
+// items to spare, else in the line of their queue until something makes one ready.
+
+import type { PartitionPlace } from "../stores/queue.ts";
+import type { Lease, LeaseRequest } from "./api.ts";
+import type { Clock } from "./clock.ts";
+import { deletedFailure, failure, QueueError } from "./errors.ts";
+import type { Result, ShardPort } from "./port.ts";
+import type { LogicalQueue } from "./queue.ts";
+import { checkLease, checkRequestTimeout } from "./validate.ts";
+import type { WaitingLease } from "./waiting.ts";
+
+const emptyLease = failure("empty", "request timeout; no items are in the queue, try again");
+const clientGone = failure("empty", "the client has left; nothing was leased");
+const duplicateClient = failure(
+  "invalid",
+  "duplicate client id; a client cannot make multiple leased requests to the same queue",
+);
+
+export interface LeasesOptions<Items> {
+  readonly clock: Clock;
+  readonly port: (shard: number) => ShardPort;
+  readonly readLeased: (text: string) => Items;
+  /** Over all queues. */
+  readonly waitingLeasesMax: number;
+  /** A lease that was on its way to the partition has come back. */
+  readonly left: (queue: LogicalQueue, partition: number) => void;
+}
+
+export class Leases<Items> {
+  readonly #clock: Clock;
+  readonly #port: (shard: number) => ShardPort;
+  readonly #readLeased: (text: string) => Items;
+  readonly #waitingLeasesMax: number;
+  readonly #left: (queue: LogicalQueue, partition: number) => void;
+  /** Queues whose waiting leases may have something to take. */
+  readonly #ready = new Set<LogicalQueue>();
+  #arrivalLast = 0;
+  #waitingLeases = 0;
+
+  constructor(options: LeasesOptions<Items>) {
+    this.#clock = options.clock;
+    this.#port = options.port;
+    this.#readLeased = options.readLeased;
+    this.#waitingLeasesMax = options.waitingLeasesMax;
+    this.#left = options.left;
+  }
+
+  lease(queue: LogicalQueue, request: LeaseRequest): Promise<Lease<Items>> {
+    checkLease(request.clientId, request.batchSize);
+    checkRequestTimeout(request.requestTimeoutMs, "1m");
+    if (queue.clientIds.has(request.clientId)) throw QueueError.from(duplicateClient);
+    if (request.signal?.aborted) throw QueueError.from(clientGone);
+    if (this.#waitingLeases >= this.#waitingLeasesMax) {
+      throw new QueueError(
+        "full",
+        `too many leases wait; there cannot be more than ${this.#waitingLeasesMax}`,
+      );
+    }
+    return new Promise((resolve, reject) => {
+      this.#arrivalLast += 1;
+      const lease: WaitingLease = {
+        request,
+        arrival: this.#arrivalLast,
+        deadline: this.#clock.now() + request.requestTimeoutMs,
+        timer: null,
+        over: false,
+        settle: (outcome) => {
+          if (lease.over) return;
+          lease.over = true;
+          lease.timer?.cancel();
+          request.signal?.removeEventListener("abort", hangUp);
+          queue.line.leave(lease);
+          queue.clientIds.delete(request.clientId);
+          this.#waitingLeases -= 1;
+          if ("code" in outcome) reject(QueueError.from(outcome));
+          else {
+            const items = this.#readLeased(outcome.items);
+            resolve({ queue: request.queue, partition: outcome.partition, items });
+          }
+        },
+      };
+      const hangUp = (): void => lease.settle(clientGone);
+      request.signal?.addEventListener("abort", hangUp);
+      queue.clientIds.add(request.clientId);
+      this.#waitingLeases += 1;
+      const isFirst = queue.line.size === 0;
+      const partition = isFirst ? queue.balance.leaseFrom : -1;
+      if (partition >= 0) this.#grant(queue, lease, partition);
+      else this.#line(queue, lease);
+    });
+  }
+
+  #line(queue: LogicalQueue, lease: WaitingLease): void {
+    queue.line.join(lease, (expired) => expired.settle(emptyLease));
+  }
+
+  /** The queue has items that its line may be waiting for. */
+  ready(queue: LogicalQueue): void {
+    if (queue.line.size > 0) this.#ready.add(queue);
+  }
+
+  /** Sends the waiting leases of queues that are ready to where their items are. */
+  dispatch(): void {
+    for (const queue of this.#ready) {
+      for (;;) {
+        const lease = queue.line.first();
+        const partition = lease === undefined ? -1 : queue.balance.leaseFrom;
+        if (lease === undefined || partition < 0) break;
+        queue.line.leave(lease);
+        this.#grant(queue, lease, partition);
+      }
+    }
+    this.#ready.clear();
+  }
+
+  #grant(queue: LogicalQueue, lease: WaitingLease, partition: number): void {
+    // A shard may take longer than the client waits; what it grants then goes back.
+    lease.timer ??= this.#clock.at(lease.deadline, () => lease.settle(emptyLease));
+    const { batchSize } = lease.request;
+    const place = queue.place(partition);
+    const load = queue.balance.load(partition);
+    queue.balance.update(partition, {
+      leases: (load?.leases ?? 0) + 1,
+      wanted: (load?.wanted ?? 0) + batchSize,
+    });
+    queue.inFlight.lease += 1;
+    const { shard, slot } = place;
+    const { deadline } = lease;
+    this.#port(shard).put(
+      { kind: "lease", slot, deadline, batchSize },
+      (result, op) => {
+        queue.inFlight.lease -= 1;
+        const now = queue.balance.load(partition);
+        if (now !== undefined) {
+          queue.balance.update(partition, {
+            leases: now.leases - 1,
+            wanted: now.wanted - batchSize,
+          });
+        }
+        this.#granted(queue, lease, place, result, op);
+        this.ready(queue);
+        this.#left(queue, partition);
+      },
+      { deadline, late: emptyLease },
+    );
+  }
+
+  #granted(
+    queue: LogicalQueue,
+    lease: WaitingLease,
+    place: PartitionPlace,
+    result: Result,
+    op: number,
+  ): void {
+    const { shard, slot, partition } = place;
+    if (!result.ok) {
+      lease.settle(result);
+      return;
+    }
+    const { value } = result;
+    if (value.kind === "leased") {
+      // Nobody was told of these items, so they go back as if they had not been leased.
+      if (lease.over)
+        this.#port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);
+      else lease.settle({ partition, items: value.items });
+      return;
+    }
+    if (lease.over) return;
+    if (queue.deleted) lease.settle(deletedFailure);
+    else if (lease.deadline <= this.#clock.now()) lease.settle(emptyLease);
+    else this.#line(queue, lease);
+  }
+}
