@@ -222,8 +222,12 @@ class ShardedEngine<Items> implements Engine<Items> {
     return port;
   }
 
-  #find(name: string): LogicalQueue {
+  #refuseClosing(): void {
     if (this.#closing !== null) throw QueueError.from(closingFailure);
+  }
+
+  #find(name: string): LogicalQueue {
+    this.#refuseClosing();
     return this.#catalog.find(name);
   }
 
@@ -347,12 +351,13 @@ class ShardedEngine<Items> implements Engine<Items> {
   }
 
   listQueues(request: { pivot: string; limit: number }): readonly QueueDefinition[] {
+    this.#refuseClosing();
     checkQueuesList(request);
     return this.#catalog.list(request.pivot, request.limit);
   }
 
   queueInfo(name: string): QueueDefinition {
-    return this.#catalog.find(name).definition;
+    return this.#find(name).definition;
   }
 
   // stats, inspect, clear -------------------------------------------------

@@ -250,6 +250,15 @@ test("lease: more than may wait are told that the line is full", async () => {
   });
 });
 
+test("lease: a full line of one queue keeps nobody from items that are ready in another", async () => {
+  const bundle = await setup({ waitingLeasesMax: 1 });
+  await bundle.createQueue({ name: "orders" });
+  await bundle.createQueue({ name: "letters" });
+  await bundle.beginLease("orders");
+  await bundle.produce("letters", "a");
+  expect(textsOf((await bundle.lease("letters")).items)).toEqual(["a"]);
+});
+
 test("lease: an item that went round keeps its creation and gets a new id each time", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a");

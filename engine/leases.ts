@@ -51,11 +51,11 @@ export class Leases<Items> {
     checkRequestTimeout(request.requestTimeoutMs, "1m");
     if (queue.clientIds.has(request.clientId)) throw QueueError.from(duplicateClient);
     if (request.signal?.aborted) throw QueueError.from(clientGone);
-    if (this.#waitingLeases >= this.#waitingLeasesMax) {
-      throw new QueueError(
-        "full",
-        `too many leases wait; there cannot be more than ${this.#waitingLeasesMax}`,
-      );
+    // Only who is first in line may be served at once.
+    const partition = queue.line.size === 0 ? queue.balance.leaseFrom : -1;
+    if (partition < 0 && this.#waitingLeases >= this.#waitingLeasesMax) {
+      const text = `too many leases wait; there cannot be more than ${this.#waitingLeasesMax}`;
+      throw new QueueError("full", text);
     }
     return new Promise((resolve, reject) => {
       this.#arrivalLast += 1;
@@ -84,8 +84,6 @@ export class Leases<Items> {
       request.signal?.addEventListener("abort", hangUp);
       queue.clientIds.add(request.clientId);
       this.#waitingLeases += 1;
-      const isFirst = queue.line.size === 0;
-      const partition = isFirst ? queue.balance.leaseFrom : -1;
       if (partition >= 0) this.#grant(queue, lease, partition);
       else this.#line(queue, lease);
     });

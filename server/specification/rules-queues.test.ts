@@ -101,6 +101,8 @@ row("rule: codes - each with a Reply body, none with a stack, path or SQL", asyn
   expect(waiting.answer?.code).toBe(454);
   await app.through(app.engine.close());
   await seen(503, produce.path, post(text(item)));
+  // None of it was a surprise to the server.
+  expect(app.logged).toEqual([]);
   await app.open();
 });
 
