@@ -4,7 +4,7 @@
 // that it is not quoted again.
 
 import type { LeasedItem } from "./api.ts";
-import type { Answer, NumberedRequest, Opened, Report } from "./messages.ts";
+import type { Answer, NewItem, NumberedRequest, Opened, Report } from "./messages.ts";
 
 /** How bytes look inside JSON; no other value of a message has this key. */
 interface Bytes {
@@ -31,17 +31,47 @@ function hasBytes(requests: readonly NumberedRequest[]): boolean {
   return false;
 }
 
+/**
+ * A new item that is text and nothing else crosses as that text: most are, and
+ * writing and reading four empty fields takes longer than the payload does.
+ */
+function packProduce(request: NumberedRequest): unknown {
+  if (request.kind !== "produce") return request;
+  return { ...request, items: request.items.map((item) => (isPlain(item) ? item.payload : item)) };
+}
+
+function isPlain({ payload, kind, encoding, reference, enqueueAt }: NewItem): boolean {
+  return (
+    typeof payload === "string" &&
+    kind === "" &&
+    encoding === "" &&
+    reference === "" &&
+    enqueueAt === null
+  );
+}
+
+function unpackProduce(item: NewItem | string): NewItem {
+  if (typeof item === "string") {
+    return { payload: item, kind: "", encoding: "", reference: "", enqueueAt: null };
+  }
+  unpack(item as { payload: unknown });
+  return item;
+}
+
 export function encodeRequests(requests: readonly NumberedRequest[]): string {
+  const packed = requests.map(packProduce);
   // A replacer makes JSON.stringify several times slower.
-  return hasBytes(requests) ? JSON.stringify(requests, packBytes) : JSON.stringify(requests);
+  return hasBytes(requests) ? JSON.stringify(packed, packBytes) : JSON.stringify(packed);
 }
 
 export function decodeRequests(text: string): NumberedRequest[] {
   const requests = JSON.parse(text) as NumberedRequest[];
   for (const request of requests) {
-    if (request.kind !== "produce" && request.kind !== "import" && request.kind !== "receive")
-      continue;
-    for (const item of request.items) unpack(item as { payload: unknown });
+    if (request.kind === "produce") {
+      (request as { items: readonly NewItem[] }).items = request.items.map(unpackProduce);
+    } else if (request.kind === "import" || request.kind === "receive") {
+      for (const item of request.items) unpack(item as { payload: unknown });
+    }
   }
   return requests;
 }

@@ -12,7 +12,7 @@ export const itemColumns =
 
 type Text = string | null;
 
-type ItemValues = [
+export type ItemValues = [
   slot: number,
   seq: number,
   createdAt: number,
@@ -102,6 +102,12 @@ export function scheduledValues(item: ScheduledItem): ItemValues {
 
 export function outboundValues(item: OutboundItem): ItemValues {
   return valuesOf(item, outboundSalt(item.outboundSeq, item.targetShard, item.targetSlot));
+}
+
+/** Whether a row says nothing that the columns of a plain insert do not say. */
+export function isPlain(values: ItemValues): boolean {
+  for (let column = 7; column <= 10; column += 1) if (values[column] !== null) return false;
+  return values[3] === null && values[5] === 0 && values[6] === 0;
 }
 
 function readItem(row: Row): Item {

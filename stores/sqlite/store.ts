@@ -29,6 +29,8 @@ import {
 import {
   catalogOf,
   catalogValues,
+  type ItemValues,
+  isPlain,
   itemColumns,
   itemOf,
   itemValues,
@@ -82,6 +84,8 @@ const statements = {
   commit: "COMMIT",
   rollback: "ROLLBACK",
   insert: `INSERT INTO item (key, ${itemColumns}) VALUES (${key}, ${insertedItem})`,
+  // Most items are fresh and carry a payload alone; half the values to bind is felt.
+  insertPlain: `INSERT INTO item (key, created_at, expire_deadline, early, attempts, payload, check_sum) VALUES (${key}, ?3, ?4, 0, 0, CAST(?5 AS BLOB), ?6)`,
   remove: `DELETE FROM item WHERE key = ${key}`,
   removeRun: `DELETE FROM item WHERE key BETWEEN ${key} AND ${keyOf("?1", "?3")}`,
   schedule: `INSERT INTO scheduled (key, ${itemColumns}, due_at, retried, wake_at) VALUES (${key}, ${insertedItem}, ?14, ?15, ?16)`,
@@ -286,7 +290,7 @@ class SqliteStore implements Store {
     for (const { slot, seqs } of changes.unschedule) {
       for (const seq of seqs) run.unschedule.run(slot, seq);
     }
-    for (const item of changes.insert) run.insert.run(...itemValues(item));
+    for (const item of changes.insert) this.#insert(itemValues(item));
     for (const item of changes.schedule) {
       const wakeAt = Math.min(item.dueAt, item.expireDeadline);
       run.schedule.run(...scheduledValues(item), item.dueAt, item.retried ? 1 : 0, wakeAt);
@@ -304,6 +308,22 @@ class SqliteStore implements Store {
     for (const queueId of changes.catalogRemove) run.catalogRemove.run(queueId);
     const { turn, at, opLast, refused } = changes.turn;
     run.turn.run(turn, at, opLast, refused);
+  }
+
+  #insert(values: ItemValues): void {
+    if (isPlain(values)) {
+      const [slot, seq, createdAt, , expireDeadline] = values;
+      this.#statements.insertPlain.run(
+        slot,
+        seq,
+        createdAt,
+        expireDeadline,
+        values[11],
+        values[12],
+      );
+    } else {
+      this.#statements.insert.run(...values);
+    }
   }
 
   /** Neighbouring numbers go as one range: a completed batch usually is one. */
