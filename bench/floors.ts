@@ -7,7 +7,7 @@ import { closeSync, fdatasyncSync, mkdirSync, openSync, rmSync, writeSync } from
 import { join } from "node:path";
 import { numberDigits } from "./delivery.ts";
 import { LoadProcess } from "./load-process.ts";
-import type { PhaseResult, Work } from "./orders.ts";
+import type { Phase, PhaseResult, Work } from "./orders.ts";
 import { startListening } from "./server-process.ts";
 import { percentile } from "./statistics.ts";
 
@@ -61,16 +61,17 @@ export interface SqliteFloorOptions {
   readonly directory: string;
   readonly items: number;
   readonly payloadBytes: number;
-  /** As they were in the run that is compared: what one sync was shared by. */
-  readonly itemsPerCommit: { readonly produce: number; readonly consume: number };
 }
 
 /**
- * Floor S: the same rows inserted, then leased by range and removed by range, a
- * sync per commit. A commit of `consume` leases one batch and removes the last,
- * because that is what a busy turn does. Seconds of each phase.
+ * Floor S: the same rows inserted, leased by range and removed by range, with a
+ * sync per commit. How many items shared a commit is taken from the run that is
+ * compared. Runs one phase after the other on one file; seconds of each.
  */
-export function sqliteFloor(options: SqliteFloorOptions): { produce: number; consume: number } {
+export function sqliteFloor(
+  options: SqliteFloorOptions,
+  phases: readonly { readonly phase: Phase; readonly itemsPerCommit: number }[],
+): number[] {
   const directory = join(options.directory, "sqlite-floor");
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
@@ -78,63 +79,70 @@ export function sqliteFloor(options: SqliteFloorOptions): { produce: number; con
   try {
     for (const pragma of pragmas) database.query(`PRAGMA ${pragma}`).values();
     database.run(tables);
-    return { produce: insertAll(database, options), consume: consumeAll(database, options) };
+    return phases.map(({ phase, itemsPerCommit }) =>
+      runPhase(database, { ...options, phase, size: Math.max(1, Math.round(itemsPerCommit)) }),
+    );
   } finally {
     database.close();
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
+interface LoopOptions extends SqliteFloorOptions {
+  readonly phase: Phase;
+  /** Items of each kind in a commit. */
+  readonly size: number;
+}
+
+/** A commit does what a busy turn does: inserts a batch, leases the one before, removes the one before that. */
+function runPhase(database: Database, { phase, items, payloadBytes, size }: LoopOptions): number {
+  const batch = batchOf(database, "0".repeat(numberDigits).padEnd(payloadBytes, "x"));
+  const begin = database.prepare("BEGIN IMMEDIATE");
+  const commit = database.prepare("COMMIT");
+  const produces = phase !== "consume";
+  const consumes = phase !== "produce";
+  const lag = produces ? size : 0;
+  const end = items + (consumes ? lag + size : 0);
+  const within = (from: number, act: (from: number, before: number) => void): void => {
+    if (from >= 0 && from < items) act(from, Math.min(items, from + size));
+  };
+  const started = performance.now();
+  for (let from = 0; from < end; from += size) {
+    begin.run();
+    if (produces) within(from, batch.insert);
+    if (consumes) within(from - lag, batch.lease);
+    if (consumes) within(from - lag - size, batch.remove);
+    commit.run();
+  }
+  return (performance.now() - started) / 1_000;
+}
+
 const now = 1_800_000_000_000;
 const hour = 3_600_000;
 
-function insertAll(database: Database, options: SqliteFloorOptions): number {
-  const { items, payloadBytes } = options;
-  const begin = database.prepare("BEGIN IMMEDIATE");
-  const commit = database.prepare("COMMIT");
+function batchOf(database: Database, payload: string) {
   const insert = database.prepare(
     "INSERT INTO item VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, CAST(?11 AS BLOB), ?12)",
   );
-  const payload = "0".repeat(numberDigits).padEnd(payloadBytes, "x");
-  const size = wholeItems(options.itemsPerCommit.produce);
-  const started = performance.now();
-  for (let key = 0; key < items; ) {
-    const end = Math.min(items, key + size);
-    begin.run();
-    for (; key < end; key += 1) {
-      insert.run(key, now, null, now + hour, 0, 0, null, null, null, null, payload, key);
-    }
-    commit.run();
-  }
-  return (performance.now() - started) / 1_000;
-}
-
-function consumeAll(database: Database, options: SqliteFloorOptions): number {
-  const { items } = options;
-  const begin = database.prepare("BEGIN IMMEDIATE");
-  const commit = database.prepare("COMMIT");
   const read = database.prepare("SELECT * FROM item WHERE key >= ?1 AND key < ?2 ORDER BY key");
   const lease = database.prepare("INSERT OR REPLACE INTO lease VALUES (?1, ?2, ?3, ?4, ?5)");
   const unlease = database.prepare("DELETE FROM lease WHERE key = ?1");
-  const remove = database.prepare("DELETE FROM item WHERE key BETWEEN ?1 AND ?2");
-  const size = wholeItems(options.itemsPerCommit.consume);
-  const started = performance.now();
-  for (let key = 0; key < items + size; key += size) {
-    const end = Math.min(items, key + size);
-    if (key < items) read.values(key, end);
-    begin.run();
-    if (key > 0) {
-      remove.run(key - size, key - 1);
-      unlease.run(key - size);
-    }
-    if (key < items) lease.run(key, end - 1, now + hour, now, key);
-    commit.run();
-  }
-  return (performance.now() - started) / 1_000;
-}
-
-function wholeItems(itemsPerCommit: number): number {
-  return Math.max(1, Math.round(itemsPerCommit));
+  const remove = database.prepare("DELETE FROM item WHERE key >= ?1 AND key < ?2");
+  return {
+    insert(from: number, before: number): void {
+      for (let key = from; key < before; key += 1) {
+        insert.run(key, now, null, now + hour, 0, 0, null, null, null, null, payload, key);
+      }
+    },
+    lease(from: number, before: number): void {
+      read.values(from, before);
+      lease.run(from, before - 1, now + hour, now, from);
+    },
+    remove(from: number, before: number): void {
+      remove.run(from, before);
+      unlease.run(from);
+    },
+  };
 }
 
 const pageBytes = 4_096;

@@ -34,7 +34,8 @@ export class LeaseReader {
       if (id < 0) return;
       const payload = find(bytes, bytesKey, { expected: id + this.#bytesAfterId, from: id, end });
       if (payload < 0) throw new Error("a leased item has no bytes");
-      if (this.count === this.idAt.length) throw new Error("a lease brought more than was asked for");
+      if (this.count === this.idAt.length)
+        throw new Error("a lease brought more than was asked for");
       this.#bytesAfterId = payload - id;
       if (this.count > 0) this.#stride = id - (this.idAt[this.count - 1] as number);
       this.idAt[this.count] = id;

@@ -21,7 +21,12 @@ export interface Work {
 export type Order =
   | { readonly kind: "prepare"; readonly port: number; readonly work: Work }
   | { readonly kind: "run"; readonly phase: Phase }
-  | { readonly kind: "wake"; readonly port: number; readonly queue: string; readonly times: number };
+  | {
+      readonly kind: "wake";
+      readonly port: number;
+      readonly queue: string;
+      readonly times: number;
+    };
 
 export interface PhaseResult {
   readonly seconds: number;

@@ -17,7 +17,9 @@ export interface ProcessUsage {
 export function usageOf(pid: number): ProcessUsage {
   const read = (file: string): string => readFileSync(`/proc/${pid}/${file}`, "utf8");
   // The name of the program stands in parentheses and may hold anything.
-  const stat = read("stat").replace(/^.*\) /s, "").split(" ");
+  const stat = read("stat")
+    .replace(/^.*\) /s, "")
+    .split(" ");
   const status = read("status");
   const kilobytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1_024;

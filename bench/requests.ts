@@ -21,7 +21,11 @@ export interface QueueAddress {
 }
 
 /** Writes a number right-aligned into a field of blanks. */
-function writePadded(bytes: Uint8Array, field: { at: number; width: number }, number: number): void {
+function writePadded(
+  bytes: Uint8Array,
+  field: { at: number; width: number },
+  number: number,
+): void {
   let rest = number;
   for (let place = field.at + field.width - 1; place >= field.at; place -= 1) {
     const higher = Math.floor(rest / 10);
@@ -126,7 +130,8 @@ export class CompleteBytes {
     let place = this.#at;
     to[place] = quote;
     place += 1;
-    for (let index = 0; index < idLength; index += 1) to[place + index] = from[at + index] as number;
+    for (let index = 0; index < idLength; index += 1)
+      to[place + index] = from[at + index] as number;
     place += idLength;
     to[place] = quote;
     to[place + 1] = comma;

@@ -35,11 +35,7 @@ export async function runServer(
   return { code: await child.exited, output: stdout + stderr };
 }
 
-export function startServer({
-  data,
-  port = 0,
-  flags = [],
-}: ServerOptions): Promise<ServerProcess> {
+export function startServer({ data, port = 0, flags = [] }: ServerOptions): Promise<ServerProcess> {
   return startListening([main, "--port", String(port), "--data", data, ...flags]);
 }
 

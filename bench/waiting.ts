@@ -5,8 +5,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createQueue } from "./calls.ts";
 import { Connection } from "./http-client.ts";
 import { startServer } from "./server-process.ts";
+import { Samples } from "./statistics.ts";
 
 const leases = Number(process.argv[2] ?? 1_000);
 const seconds = Number(process.argv[3] ?? 300);
@@ -16,23 +18,9 @@ const server = await startServer({
   flags: ["--log-level", "error"],
 });
 
-function percentile(sorted: readonly number[], share: number): string {
-  return `${(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(2)} ms`;
-}
-
 try {
   const admin = await Connection.open(server.port);
-  const create = await admin.post(
-    "/v1/queues.create",
-    JSON.stringify({
-      queue_name: "waiting",
-      lease_timeout: "1h",
-      expire_timeout: "24h",
-      max_attempts: 0,
-      requested_partitions: 1,
-    }),
-  );
-  if (create.status !== 200) throw new Error(create.body);
+  await createQueue(admin, { queue: "waiting", partitions: 1 });
   const connections = await Promise.all(
     Array.from({ length: leases }, () => Connection.open(server.port)),
   );
@@ -53,7 +41,7 @@ try {
   const during = await server.memoryBytes();
   // A connection that says nothing for long is closed; one that waits for a lease is not.
   const producer = await Connection.open(server.port);
-  const wakes: number[] = [];
+  const wakes = new Samples();
   for (let index = 0; index < leases; index += 1) {
     const begin = performance.now();
     await producer.post(
@@ -61,17 +49,15 @@ try {
       JSON.stringify({ queue_name: "waiting", request_timeout: "1m", items: [{ utf8: "wake" }] }),
     );
     while (answers.length <= index) await Bun.sleep(0);
-    wakes.push((answers[index] ?? 0) - begin);
+    wakes.add((answers[index] ?? 0) - begin);
   }
   const statuses = await Promise.all(waiting);
-  wakes.sort((a, b) => a - b);
+  const { p50Ms, p99Ms } = wakes.times();
   console.log(
     `leases that waited ${seconds} s           ${leases}, answered 200: ${statuses.filter((status) => status === 200).length}`,
   );
   console.log(`memory they cost                   ${((during - before) / 1e6).toFixed(1)} MB`);
-  console.log(
-    `from produce to lease, p50 and p99 ${percentile(wakes, 0.5)}, ${percentile(wakes, 0.99)}`,
-  );
+  console.log(`from produce to lease, p50 and p99 ${p50Ms.toFixed(2)} ms, ${p99Ms.toFixed(2)} ms`);
 } finally {
   await server.stop();
   rmSync(directory, { recursive: true, force: true });

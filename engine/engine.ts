@@ -41,7 +41,7 @@ import {
   succeeded,
 } from "./port.ts";
 import { eachShard, type InFlight, itemsIn, type LogicalQueue } from "./queue.ts";
-import { Registry } from "./registry.ts";
+import { Registrar } from "./registrar.ts";
 import {
   checkClear,
   checkCompleteIds,
@@ -92,7 +92,7 @@ class ShardedEngine<Items> implements Engine<Items> {
   readonly #ports: ShardPort[] = [];
   readonly #courier: Courier;
   readonly #catalog: Catalog;
-  readonly #registry: Registry;
+  readonly #registrar: Registrar;
   readonly #leases: Leases<Items>;
   #isOpen = false;
   #closing: Promise<void> | null = null;
@@ -108,14 +108,14 @@ class ShardedEngine<Items> implements Engine<Items> {
     this.#clock = clock;
     this.#courier = courier;
     this.#catalog = catalog;
-    this.#registry = new Registry({ clock, catalog, courier, port, isClosing });
+    this.#registrar = new Registrar({ clock, catalog, courier, port, isClosing });
     this.#leases = new Leases({
       clock,
       port,
       readLeased,
       waitingLeasesMax,
       left: (queue, partition) => {
-        if (queue.places.get(partition)?.state === "draining") this.#registry.reapSoon(queue);
+        if (queue.places.get(partition)?.state === "draining") this.#registrar.reapSoon(queue);
       },
     });
   }
@@ -135,11 +135,11 @@ class ShardedEngine<Items> implements Engine<Items> {
       this.#catalog.spread(shardCount);
       const deleting = this.#adopt(first.catalog);
       for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
-      await this.#registry.configure(this.#catalog.queues);
+      await this.#registrar.configure(this.#catalog.queues);
       this.#isOpen = true;
       for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);
-      for (const queue of deleting) this.#registry.finishDeleteSoon(queue);
-      for (const queue of this.#catalog.queues) this.#registry.reapSoon(queue);
+      for (const queue of deleting) this.#registrar.finishDeleteSoon(queue);
+      for (const queue of this.#catalog.queues) this.#registrar.reapSoon(queue);
     } catch (cause) {
       await Promise.all(this.#ports.map((port) => port.close().catch(() => undefined)));
       throw cause;
@@ -180,7 +180,7 @@ class ShardedEngine<Items> implements Engine<Items> {
     this.#recount(shard, opened.counts);
     this.#courier.carry(shard, opened.outbound);
     this.#options.notice?.({ kind: "shard_up", shard });
-    return [{ kind: "configure", partitions: this.#registry.settings(shard), forget: [] }];
+    return [{ kind: "configure", partitions: this.#registrar.settings(shard), forget: [] }];
   }
 
   #setUp(shard: number, up: boolean): void {
@@ -197,7 +197,7 @@ class ShardedEngine<Items> implements Engine<Items> {
       owner.queue.count(owner.partition, one);
       if (one.ready > 0) this.#leases.ready(owner.queue);
       const place = owner.queue.places.get(owner.partition);
-      if (place?.state === "draining" && itemsIn(one) === 0) this.#registry.reapSoon(owner.queue);
+      if (place?.state === "draining" && itemsIn(one) === 0) this.#registrar.reapSoon(owner.queue);
     }
   }
 
@@ -339,15 +339,15 @@ class ShardedEngine<Items> implements Engine<Items> {
   // queues ----------------------------------------------------------------
 
   async createQueue(settings: QueueSettings): Promise<void> {
-    await this.#registry.create(settings);
+    await this.#registrar.create(settings);
   }
 
   async updateQueue(change: QueueChange): Promise<void> {
-    await this.#registry.update(change);
+    await this.#registrar.update(change);
   }
 
   async deleteQueue(request: { name: string; force: boolean }): Promise<void> {
-    await this.#registry.delete(request);
+    await this.#registrar.delete(request);
   }
 
   listQueues(request: { pivot: string; limit: number }): readonly QueueDefinition[] {
@@ -436,7 +436,7 @@ class ShardedEngine<Items> implements Engine<Items> {
   async clear(request: ClearRequest): Promise<void> {
     const queue = this.#find(request.queue);
     checkClear(request);
-    await this.#registry.clear(queue, {
+    await this.#registrar.clear(queue, {
       ready: request.ready,
       leased: request.ready && request.destructive,
       scheduled: request.scheduled,

@@ -14,7 +14,7 @@ import { closingFailure, type ShardPort, succeeded } from "./port.ts";
 import { eachShard, itemsIn, type LogicalQueue } from "./queue.ts";
 import { checkQueueName } from "./validate.ts";
 
-export interface RegistryOptions {
+export interface RegistrarOptions {
   readonly clock: Clock;
   readonly catalog: Catalog;
   readonly courier: Courier;
@@ -22,7 +22,7 @@ export interface RegistryOptions {
   readonly isClosing: () => boolean;
 }
 
-export class Registry {
+export class Registrar {
   readonly #clock: Clock;
   readonly #catalog: Catalog;
   readonly #courier: Courier;
@@ -30,7 +30,7 @@ export class Registry {
   readonly #isClosing: () => boolean;
   #catalogTurn: Promise<unknown> = Promise.resolve();
 
-  constructor(options: RegistryOptions) {
+  constructor(options: RegistrarOptions) {
     this.#clock = options.clock;
     this.#catalog = options.catalog;
     this.#courier = options.courier;
