@@ -3,7 +3,7 @@
 
 import type { Item } from "../../stores/item.ts";
 import type { Read, Store } from "../../stores/store.ts";
-import { deletedFailure, failure, late } from "../errors.ts";
+import { deletedFailure, type Failure, failure, late } from "../errors.ts";
 import { isId, seqOf } from "../ids.ts";
 import { reject, release, retry } from "../lifecycle.ts";
 import type { Of, TurnContext } from "./context.ts";
@@ -91,32 +91,52 @@ export async function releaseGrant(turn: TurnContext, request: Of<"release">): P
 async function findHeld(
   turn: TurnContext,
   request: { readonly op: number; readonly slot: number },
-  batch: { readonly ids: readonly string[]; readonly verb: string },
+  batch: Batch,
 ): Promise<{ seq: number; held: Held }[] | null> {
-  const { memory, draft, store } = turn;
-  const partition = memory.partition(request.slot);
+  const partition = turn.memory.partition(request.slot);
   const found: { seq: number; held: Held }[] = [];
-  const details: [id: string, reason: string][] = [];
-  const seen = new Set<string>();
+  const seqs = new Set<number>();
   for (const id of batch.ids) {
     const seq = seqOf(partition.idPrefix, id);
     const held = seq === null ? undefined : partition.held.get(seq);
+    if (seq === null || held === undefined) break;
+    found.push({ seq, held });
+    seqs.add(seq);
+  }
+  if (seqs.size === batch.ids.length) return found;
+  turn.draft.fail(request.op, await refusalOf(turn, partition, batch));
+  return null;
+}
+
+interface Batch {
+  readonly ids: readonly string[];
+  /** What was to be done with the items, as texts have it. */
+  readonly verb: string;
+}
+
+/** Names every id of the batch that cannot be taken, and why. */
+async function refusalOf(
+  { draft, store }: TurnContext,
+  partition: Partition,
+  { ids, verb }: Batch,
+): Promise<Failure> {
+  const details: [id: string, reason: string][] = [];
+  const seen = new Set<string>();
+  for (const id of ids) {
+    const seq = seqOf(partition.idPrefix, id);
+    const isHeld = seq !== null && partition.held.has(seq);
     if (seen.has(id)) {
-      details.push([id, `item(s) cannot be ${batch.verb}; '${id}' is named more than once`]);
-    } else if (seq !== null && held !== undefined) {
-      found.push({ seq, held });
+      details.push([id, `item(s) cannot be ${verb}; '${id}' is named more than once`]);
     } else if (!isId(id)) {
       details.push([id, `invalid storage id; '${id}': Valid encoded KSUIDs are 27 characters`]);
-    } else if (seq !== null && (await isStored(store, draft, partition, seq))) {
-      details.push([id, `item(s) cannot be ${batch.verb}; '${id}' is not marked as leased`]);
-    } else {
+    } else if (!isHeld && seq !== null && (await isStored(store, draft, partition, seq))) {
+      details.push([id, `item(s) cannot be ${verb}; '${id}' is not marked as leased`]);
+    } else if (!isHeld) {
       details.push([id, `invalid storage id; '${id}' does not exist`]);
     }
     seen.add(id);
   }
-  if (details.length === 0) return found;
-  draft.fail(request.op, failure("refused", details[0]?.[1] ?? "", Object.fromEntries(details)));
-  return null;
+  return failure("refused", details[0]?.[1] ?? "", Object.fromEntries(details));
 }
 
 async function isStored(
