@@ -1,0 +1,125 @@
+// BullMQ on Redis: addBulk, and its own Worker, whose call that completes one item brings the
+// next. It has no call that leases or completes many.
+
+import { join } from "node:path";
+import { loadPackage, npmPackages } from "./install.ts";
+import { type Ledger, type Peer, type QueueWork, type Session, usualConnections } from "./peer.ts";
+import { installRedis, redisSettings, startRedis } from "./redis-server.ts";
+
+const packageVersion = "6.7.0";
+const redisClientVersion = "5.11.1";
+
+interface Options {
+  readonly connection: {
+    readonly host: string;
+    readonly port: number;
+    /** A worker waits on its connection, so no command of it may give up. */
+    readonly maxRetriesPerRequest: null;
+  };
+}
+
+interface Added {
+  readonly name: string;
+  readonly data: { readonly p: string };
+  readonly opts: { readonly removeOnComplete: boolean };
+}
+
+interface BullQueue {
+  waitUntilReady(): Promise<unknown>;
+  addBulk(items: readonly Added[]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+interface BullWorker {
+  on(event: "completed", heard: () => void): void;
+  on(event: "failed" | "error", heard: (...args: readonly unknown[]) => void): void;
+  close(force: boolean): Promise<void>;
+}
+
+interface BullModule {
+  readonly Queue: new (name: string, options: Options) => BullQueue;
+  readonly Worker: new (
+    name: string,
+    perform: (item: { readonly data: { readonly p: string } }) => Promise<void>,
+    options: Options & { readonly concurrency: number },
+  ) => BullWorker;
+}
+
+let folder = "";
+const workers = 4;
+const concurrency = 50;
+
+interface Client {
+  readonly module: BullModule;
+  readonly options: Options;
+  readonly work: QueueWork;
+}
+
+async function runWorker({ module, options, work }: Client, ledger: Ledger): Promise<void> {
+  const failed = Promise.withResolvers<never>();
+  const finished = Promise.withResolvers<void>();
+  const perform = async ({ data }: { data: { p: string } }): Promise<void> => ledger.leased(data.p);
+  const worker = new module.Worker(work.queue, perform, { ...options, concurrency });
+  worker.on("completed", () => {
+    ledger.completed(1);
+    if (ledger.complete) finished.resolve();
+  });
+  worker.on("failed", (_item, cause) => failed.reject(cause));
+  worker.on("error", (cause) => failed.reject(cause));
+  try {
+    await Promise.race([ledger.allLeased, failed.promise]);
+    // The last completions are on their way; another worker may have them.
+    const deadline = performance.now() + 1_000;
+    while (!ledger.complete && performance.now() < deadline) {
+      await Promise.race([finished.promise, failed.promise, Bun.sleep(5)]);
+    }
+  } finally {
+    await worker.close(true);
+  }
+}
+
+async function openSession(client: Client, index: number): Promise<Session> {
+  const queue = new client.module.Queue(client.work.queue, client.options);
+  await queue.waitUntilReady();
+  return {
+    produce: async (payloads) => {
+      await queue.addBulk(
+        payloads.map((p) => ({ name: "item", data: { p }, opts: { removeOnComplete: true } })),
+      );
+    },
+    consume: async (ledger) => {
+      if (index < workers) await runWorker(client, ledger);
+    },
+    close: () => queue.close(),
+  };
+}
+
+export const bullmq: Peer = {
+  name: "BullMQ",
+  durability: "D2",
+  settings:
+    `${redisSettings}; addBulk(N), removeOnComplete; ` +
+    `${workers} Workers with concurrency ${concurrency}`,
+  caveat: "leases and completes one item a call, many at once; N counts for produce only",
+  connections: usualConnections,
+  install: async (scratch) => {
+    await installRedis();
+    folder = join(scratch, "bullmq");
+    await npmPackages(folder, [`bullmq@${packageVersion}`, `ioredis@${redisClientVersion}`]);
+  },
+  start: async (scratch) => {
+    const server = await startRedis(scratch);
+    const module = await loadPackage<BullModule>(folder, "bullmq");
+    const connection = { host: "127.0.0.1", port: server.port, maxRetriesPerRequest: null };
+    return {
+      version: `${packageVersion}, Redis ${server.version}`,
+      open: (work) =>
+        Promise.all(
+          Array.from({ length: work.connections }, (_, index) =>
+            openSession({ module, options: { connection }, work }, index),
+          ),
+        ),
+      stop: () => server.stop(),
+    };
+  },
+};

@@ -1,0 +1,119 @@
+// A peer's server as a child process: on a free port, with its data in a scratch folder, as
+// another user where the server demands it, and ended by its own pid.
+
+import { chownSync, mkdirSync } from "node:fs";
+
+export interface ChildServer {
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export interface ChildOptions {
+  readonly command: readonly string[];
+  /** What it listens on; started means that a connection to it is accepted. */
+  readonly port: number;
+  readonly env?: Record<string, string>;
+  readonly user?: string;
+  readonly stopSignal?: NodeJS.Signals;
+}
+
+const startTimeoutMs = 45_000;
+const stopTimeoutMs = 20_000;
+const pollMs = 20;
+/** Enough of the last words to say why a start failed. */
+const saidCharactersMax = 4_000;
+
+/** Those that run, each with what ends it at once. */
+const running = new Map<Bun.Subprocess, () => Promise<void>>();
+let stopping = false;
+
+/** For a run that is interrupted: ends every server, and none is started any more. */
+export async function stopChildren(): Promise<void> {
+  stopping = true;
+  await Promise.all([...running.values()].map((stop) => stop()));
+}
+
+/** A port that was free a moment ago: the servers here cannot choose one and tell. */
+export function freePort(): number {
+  const listener = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { data: () => undefined },
+  });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
+
+async function accepts(port: number): Promise<boolean> {
+  try {
+    const socket = await Bun.connect({
+      hostname: "127.0.0.1",
+      port,
+      socket: { data: () => undefined },
+    });
+    socket.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function idOf(kind: "-u" | "-g", user: string): number {
+  const found = Bun.spawnSync(["id", kind, user]);
+  if (found.exitCode !== 0) throw new Error(`there is no user ${user}`);
+  return Number(found.stdout.toString());
+}
+
+/** The command as that user; as it is when we are not root and could not change. */
+export function asUser(user: string, command: readonly string[]): string[] {
+  if (process.getuid?.() !== 0) return [...command];
+  // setpriv becomes the command, so its pid is the server's.
+  return ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--init-groups", "--", ...command];
+}
+
+/** Makes a folder that belongs to the user. */
+export function folderOf(user: string, path: string): string {
+  mkdirSync(path, { recursive: true });
+  if (process.getuid?.() === 0) chownSync(path, idOf("-u", user), idOf("-g", user));
+  return path;
+}
+
+export async function startChild(options: ChildOptions): Promise<ChildServer> {
+  const { command, port, user, stopSignal = "SIGTERM" } = options;
+  if (stopping) throw new Error(`${command[0]} is not started; the run was interrupted`);
+  const child = Bun.spawn(user === undefined ? [...command] : asUser(user, command), {
+    // Not ours: another user may not be allowed into the folder the run was started from.
+    cwd: "/",
+    env: { ...process.env, ...options.env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  let said = "";
+  const listen = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
+    const decoder = new TextDecoder();
+    for await (const bytes of stream)
+      said = (said + decoder.decode(bytes)).slice(-saidCharactersMax);
+  };
+  void listen(child.stdout);
+  void listen(child.stderr);
+  const stop = async (): Promise<void> => {
+    child.kill(stopSignal);
+    const late = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
+    await child.exited;
+    clearTimeout(late);
+  };
+  running.set(child, stop);
+  void child.exited.then(() => running.delete(child));
+  const deadline = performance.now() + startTimeoutMs;
+  while (!(await accepts(port))) {
+    const ended = child.exitCode !== null || child.signalCode !== null;
+    if (ended || performance.now() > deadline) {
+      await stop();
+      throw new Error(`${command[0]} did not start; ${said.trim().slice(-300)}`);
+    }
+    await Bun.sleep(pollMs);
+  }
+  return { pid: child.pid, stop };
+}

@@ -1,0 +1,108 @@
+// Holdfast itself, over HTTP, as any client sees it.
+
+import { join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+import { Connection } from "../http-client.ts";
+import { startServer } from "../server-process.ts";
+import {
+  leaseAndComplete,
+  manyConnections,
+  type Peer,
+  type QueueWork,
+  type Session,
+} from "./peer.ts";
+
+interface Lease {
+  readonly body: string;
+  readonly ids: readonly string[];
+  readonly payloads: readonly string[];
+}
+
+async function post(connection: Connection, path: string, body: string): Promise<string> {
+  const reply = await connection.post(path, body);
+  if (reply.status !== 200) throw new Error(`${path} answered ${reply.status}; ${reply.body}`);
+  return reply.body;
+}
+
+async function openSession(port: number, work: QueueWork, index: number): Promise<Session> {
+  const connection = await Connection.open(port);
+  const lease = JSON.stringify({
+    queue_name: work.queue,
+    client_id: `client-${index}`,
+    request_timeout: "100ms",
+    batch_size: work.itemsPerCall,
+  });
+  return {
+    produce: async (payloads) => {
+      const items = payloads.map((utf8) => ({ utf8 }));
+      const body = JSON.stringify({ queue_name: work.queue, request_timeout: "1m", items });
+      await post(connection, "/v1/queue.produce", body);
+    },
+    consume: (ledger) =>
+      leaseAndComplete<Lease>(ledger, {
+        lease: async () => {
+          const reply = await connection.post("/v1/queue.lease", lease);
+          if (reply.status === 454) return null;
+          if (reply.status !== 200)
+            throw new Error(`lease answered ${reply.status}; ${reply.body}`);
+          // 16 characters of base64 are the 12 bytes that say which item it is.
+          const found = [...reply.body.matchAll(/"id":"([^"]+)"|"bytes":"(.{16})/g)];
+          return {
+            body: reply.body,
+            ids: found.flatMap(([, id]) => id ?? []),
+            payloads: found.flatMap(([, , head]) => (head === undefined ? [] : atob(head))),
+          };
+        },
+        payloads: ({ payloads }) => payloads,
+        complete: async ({ body, ids }) => {
+          const partition = Number(/"partition":(\d+)/.exec(body)?.[1]);
+          const complete = { queue_name: work.queue, partition, request_timeout: "1m", ids };
+          await post(connection, "/v1/queue.complete", JSON.stringify(complete));
+        },
+      }),
+    close: async () => connection.close(),
+  };
+}
+
+function holdfastPeer(durability: "full" | "normal"): Peer {
+  return {
+    name: durability === "full" ? "Holdfast" : "Holdfast (normal)",
+    durability: durability === "full" ? "D2" : "D1",
+    settings: `--durability ${durability}, SQLite, 1 partition; HTTP, JSON: produce, lease, complete`,
+    caveat: "",
+    connections: manyConnections,
+    install: async () => undefined,
+    start: async (scratch) => {
+      const server = await startServer({
+        data: join(scratch, "data"),
+        flags: ["--durability", durability, "--log-level", "error"],
+      });
+      return {
+        version: manifest.version,
+        open: async (work) => {
+          const admin = await Connection.open(server.port);
+          const queue = {
+            queue_name: work.queue,
+            lease_timeout: "10m",
+            expire_timeout: "1h",
+            max_attempts: 0,
+            requested_partitions: 1,
+          };
+          await post(admin, "/v1/queues.create", JSON.stringify(queue));
+          admin.close();
+          return Promise.all(
+            Array.from({ length: work.connections }, (_, index) =>
+              openSession(server.port, work, index),
+            ),
+          );
+        },
+        stop: async () => {
+          await server.stop();
+        },
+      };
+    },
+  };
+}
+
+export const holdfast = holdfastPeer("full");
+export const holdfastNormal = holdfastPeer("normal");

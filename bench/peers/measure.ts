@@ -1,0 +1,103 @@
+// One cell of the tables: produce, then lease and complete, on one queue of one peer, each
+// phase bounded in time.
+
+import { Ledger, payloadOf, type RunningPeer, type Session } from "./peer.ts";
+
+export interface CellWork {
+  readonly queue: string;
+  readonly itemsPerCall: number;
+  readonly connections: number;
+  /** Fewer are produced when the time is up first. */
+  readonly items: number;
+  readonly produceMs: number;
+  readonly consumeMs: number;
+}
+
+export interface CellResult {
+  /** Items produced, each of which was then delivered once, unless `partly`. */
+  readonly items: number;
+  readonly producePerSecond: number;
+  readonly consumePerSecond: number;
+  /** Not all items were consumed in time; what was had come once each. */
+  readonly partly: boolean;
+}
+
+/** What a phase may take beyond its time, for calls that are under way. */
+const graceMs = 12_000;
+
+/** A peer that stops answering must not stop the run. */
+async function within<T>(milliseconds: number, what: string, work: Promise<T>): Promise<T> {
+  let timer: Timer | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`${what} took more than ${Math.round(milliseconds / 1_000)} s`)),
+      milliseconds,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function produceAll(
+  sessions: readonly Session[],
+  work: CellWork,
+): Promise<{ items: number; seconds: number }> {
+  let next = 0;
+  const begin = performance.now();
+  const deadline = begin + work.produceMs;
+  const one = async (session: Session): Promise<void> => {
+    while (next < work.items && performance.now() < deadline) {
+      const first = next;
+      next += Math.min(work.itemsPerCall, work.items - first);
+      const payloads = Array.from({ length: next - first }, (_, index) => payloadOf(first + index));
+      await session.produce(payloads);
+    }
+  };
+  await within(work.produceMs + graceMs, "produce", Promise.all(sessions.map(one)));
+  return { items: next, seconds: (performance.now() - begin) / 1_000 };
+}
+
+async function consumeAll(
+  sessions: readonly Session[],
+  items: number,
+  work: CellWork,
+): Promise<{ perSecond: number; partly: boolean }> {
+  const begin = performance.now();
+  const ledger = new Ledger(items, begin + work.consumeMs);
+  try {
+    const all = Promise.all(sessions.map((session) => session.consume(ledger)));
+    await within(work.consumeMs + graceMs, "lease and complete", all);
+  } finally {
+    ledger.close();
+  }
+  if (ledger.completedCount === 0) throw new Error("no item was completed in time");
+  // From the last completion, not from when the last consumer gave up waiting for more.
+  const end = ledger.finishedAt ?? performance.now();
+  return {
+    perSecond: ledger.completedCount / ((end - begin) / 1_000),
+    partly: !ledger.complete,
+  };
+}
+
+export async function measureCell(peer: RunningPeer, work: CellWork): Promise<CellResult> {
+  const sessions = await within(graceMs, "connecting", peer.open(work));
+  try {
+    const produced = await produceAll(sessions, work);
+    const consumed = await consumeAll(sessions, produced.items, work);
+    return {
+      items: produced.items,
+      producePerSecond: produced.items / produced.seconds,
+      consumePerSecond: consumed.perSecond,
+      partly: consumed.partly,
+    };
+  } finally {
+    await within(
+      graceMs,
+      "closing",
+      Promise.allSettled(sessions.map((session) => session.close())),
+    );
+  }
+}

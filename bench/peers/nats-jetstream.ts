@@ -1,0 +1,218 @@
+// NATS JetStream twice: Debian's server, which cannot sync before it answers, and a newer one
+// built from its Go module, which can.
+
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort, startChild } from "./child-server.ts";
+import { debianPackage, loadPackage, npmPackages, run } from "./install.ts";
+import {
+  type DurabilityClass,
+  leaseAndComplete,
+  type Peer,
+  type QueueWork,
+  type Session,
+  usualConnections,
+} from "./peer.ts";
+
+const clientVersion = "3.4.0";
+const goModule = "github.com/nats-io/nats-server/v2";
+const builtVersion = "2.12.15";
+
+interface Message {
+  readonly data: Uint8Array;
+  /** `pending`: messages that the consumer had left to deliver after this one. */
+  readonly info: { readonly pending: number };
+  /** Acknowledges, and resolves to true once the server has answered. */
+  ackAck(options: { readonly timeout: number }): Promise<boolean>;
+}
+
+interface NatsConnection {
+  close(): Promise<void>;
+}
+
+interface Consumer {
+  fetch(options: {
+    readonly max_messages: number;
+    readonly expires: number;
+  }): Promise<AsyncIterable<Message>>;
+}
+
+interface JetStream {
+  publish(
+    subject: string,
+    payload: string,
+    options: { readonly timeout: number },
+  ): Promise<unknown>;
+  readonly consumers: { get(stream: string, consumer: string): Promise<Consumer> };
+}
+
+interface Manager {
+  readonly streams: {
+    add(options: {
+      readonly name: string;
+      readonly subjects: readonly string[];
+      readonly retention: "workqueue";
+      readonly storage: "file";
+    }): Promise<unknown>;
+  };
+  readonly consumers: {
+    add(
+      stream: string,
+      options: {
+        readonly durable_name: string;
+        readonly ack_policy: "explicit";
+        /** In nanoseconds. */
+        readonly ack_wait: number;
+        readonly max_ack_pending: number;
+      },
+    ): Promise<unknown>;
+  };
+}
+
+interface TransportModule {
+  connect(options: { readonly servers: string }): Promise<NatsConnection>;
+}
+
+interface JetStreamModule {
+  jetstream(connection: NatsConnection): JetStream;
+  jetstreamManager(connection: NatsConnection): Promise<Manager>;
+}
+
+interface Client {
+  readonly connect: () => Promise<NatsConnection>;
+  readonly module: JetStreamModule;
+}
+
+const leaseNanoseconds = 600e9;
+/** The shortest that the client allows. */
+const fetchExpiresMs = 1_000;
+/** A thousand messages of each of eight callers wait in one line, each for a sync of its own. */
+const patience = { timeout: 30_000 };
+const consumerName = "consumer";
+
+async function openSession(client: Client, work: QueueWork): Promise<Session> {
+  const connection = await client.connect();
+  const stream = client.module.jetstream(connection);
+  const consumer = await stream.consumers.get(work.queue, consumerName);
+  const decoder = new TextDecoder();
+  const fetchOptions = { max_messages: work.itemsPerCall, expires: fetchExpiresMs };
+  return {
+    produce: async (payloads) => {
+      await Promise.all(payloads.map((payload) => stream.publish(work.queue, payload, patience)));
+    },
+    consume: (ledger) =>
+      leaseAndComplete(ledger, {
+        lease: async () => {
+          const messages: Message[] = [];
+          for await (const message of await consumer.fetch(fetchOptions)) {
+            messages.push(message);
+            // Or it would hold these until it expires, hoping for more.
+            if (message.info.pending === 0) break;
+          }
+          return messages.length === 0 ? null : messages;
+        },
+        payloads: (messages) => messages.map(({ data }) => decoder.decode(data)),
+        complete: async (messages) => {
+          const answers = await Promise.all(messages.map((message) => message.ackAck(patience)));
+          if (answers.includes(false)) throw new Error("an acknowledgement was not answered");
+        },
+      }),
+    close: () => connection.close(),
+  };
+}
+
+async function openQueue(client: Client, work: QueueWork): Promise<Session[]> {
+  const admin = await client.connect();
+  const manager = await client.module.jetstreamManager(admin);
+  await manager.streams.add({
+    name: work.queue,
+    subjects: [work.queue],
+    retention: "workqueue",
+    storage: "file",
+  });
+  await manager.consumers.add(work.queue, {
+    durable_name: consumerName,
+    ack_policy: "explicit",
+    ack_wait: leaseNanoseconds,
+    max_ack_pending: -1,
+  });
+  await admin.close();
+  return Promise.all(Array.from({ length: work.connections }, () => openSession(client, work)));
+}
+
+interface Server {
+  readonly name: string;
+  readonly durability: DurabilityClass;
+  readonly sync: string;
+  readonly settings: string;
+  readonly caveat: string;
+  readonly install: (scratch: string) => Promise<string>;
+}
+
+function natsPeer(server: Server): Peer {
+  let program = "";
+  let folder = "";
+  return {
+    name: server.name,
+    durability: server.durability,
+    settings:
+      `${server.settings}; work-queue stream in files, publish × N pipelined, ` +
+      "fetch(N), ackAck × N pipelined",
+    caveat: server.caveat,
+    connections: usualConnections,
+    install: async (scratch) => {
+      program = await server.install(scratch);
+      folder = join(scratch, "nats-client");
+      if (existsSync(folder)) return;
+      const packages = ["transport-node", "jetstream"];
+      await npmPackages(
+        folder,
+        packages.map((name) => `@nats-io/${name}@${clientVersion}`),
+      );
+    },
+    start: async (scratch) => {
+      const store = join(scratch, "nats");
+      mkdirSync(store);
+      const port = freePort();
+      const file = join(scratch, "nats.conf");
+      writeFileSync(
+        file,
+        `host: 127.0.0.1\nport: ${port}\njetstream {\n  store_dir: "${store}"\n  ${server.sync}\n}\n`,
+      );
+      const child = await startChild({ command: [program, "-c", file], port });
+      const transport = await loadPackage<TransportModule>(folder, "@nats-io/transport-node");
+      const module = await loadPackage<JetStreamModule>(folder, "@nats-io/jetstream");
+      const connect = () => transport.connect({ servers: `127.0.0.1:${port}` });
+      return {
+        version: /v(\d\S*)/.exec(await run([program, "--version"]))?.[1] ?? "unknown",
+        open: (work) => openQueue({ connect, module }, work),
+        stop: () => child.stop(),
+      };
+    },
+  };
+}
+
+export const natsDebian = natsPeer({
+  name: "NATS JetStream (Debian)",
+  durability: "D1",
+  sync: "",
+  settings: "stock settings: a sync every 2 minutes or less often",
+  caveat: "a server before 2.10 has no setting to sync before it answers",
+  install: async () => {
+    await debianPackage("nats-server");
+    return "nats-server";
+  },
+});
+
+export const natsBuilt = natsPeer({
+  name: "NATS JetStream (built)",
+  durability: "D2",
+  sync: "sync_interval: always",
+  settings: "sync_interval: always",
+  caveat: "one sync for each publish and each acknowledgement, none shared",
+  install: async (scratch) => {
+    const bin = join(scratch, "nats-bin");
+    await run(["go", "install", `${goModule}@v${builtVersion}`], { env: { GOBIN: bin } });
+    return join(bin, "nats-server");
+  },
+});

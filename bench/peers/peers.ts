@@ -1,0 +1,400 @@
+// `bun bench/peers/peers.ts [--only name]... [--items n] [--rounds n] [--json file]`: the same
+// work, durable, on Holdfast and on what users pick today. Each round goes through all peers,
+// every second one backwards, and each server is started on an empty folder for it; the tables
+// give the medians. Nothing of a peer is left but Debian's packages and the Go module cache.
+
+import {
+  chmodSync,
+  closeSync,
+  fdatasyncSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { availableParallelism, cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { beanstalkd } from "./beanstalkd.ts";
+import { bullmq } from "./bullmq.ts";
+import { bunqueue } from "./bunqueue.ts";
+import { stopChildren } from "./child-server.ts";
+import { holdfast, holdfastNormal } from "./holdfast.ts";
+import { type CellResult, measureCell } from "./measure.ts";
+import { natsBuilt, natsDebian } from "./nats-jetstream.ts";
+import { type DurabilityClass, durabilityTexts, type Peer, type RunningPeer } from "./peer.ts";
+import { pgBoss } from "./pg-boss.ts";
+import { pgmqSql } from "./pgmq-sql.ts";
+import { rabbitmq } from "./rabbitmq.ts";
+import { redisStreams } from "./redis-streams.ts";
+
+const peers: readonly Peer[] = [
+  holdfast,
+  redisStreams,
+  bullmq,
+  pgmqSql,
+  pgBoss,
+  beanstalkd,
+  natsBuilt,
+  rabbitmq,
+  holdfastNormal,
+  natsDebian,
+  bunqueue,
+];
+
+/** Items of a cell: more where calls are large, or it would be over before it is measured. */
+const itemsByCall: ReadonlyMap<number, number> = new Map([
+  [1, 20_000],
+  [10, 50_000],
+  [100, 200_000],
+  [1_000, 200_000],
+]);
+const roundsDefault = 5;
+/** A slow peer produces what it can in this time, and consumes that. */
+const produceMs = 3_000;
+const consumeMs = 12_000;
+const probeMs = 300;
+/** Before the first figure of a server: its code and ours is compiled, its pools are filled. */
+const warmUp = {
+  queue: "warm-up",
+  itemsPerCall: 10,
+  items: 5_000,
+  produceMs: 2_000,
+  consumeMs: 2_000,
+};
+
+export interface PeersOptions {
+  /** Names of peers, or parts of them in any case; all when empty. */
+  readonly only?: readonly string[];
+  /** The same for every cell; otherwise the larger the calls, the more. */
+  readonly items?: number;
+  readonly rounds?: number;
+  /** Hears what is going on. */
+  readonly say?: (line: string) => void;
+}
+
+export interface Spread {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface PeerRow {
+  readonly peer: string;
+  readonly itemsPerCall: number;
+  readonly connections: number;
+  /** Items of each round, in order. */
+  readonly items: readonly number[];
+  /** Items a second. */
+  readonly produce: Spread;
+  /** Lease and complete. */
+  readonly consume: Spread;
+  /** Through both phases, one after the other. */
+  readonly total: Spread;
+  readonly durabilityClass: DurabilityClass;
+  readonly settings: string;
+  readonly caveat: string;
+  readonly version: string;
+  /** Rounds in which not all items were consumed in time; what was had come once each. */
+  readonly partlyCount: number;
+}
+
+/** A peer, or one cell of it, without a figure, and why. */
+export interface PeerFailure {
+  readonly peer: string;
+  readonly durabilityClass: DurabilityClass;
+  /** `null`: it could not be installed or started. */
+  readonly itemsPerCall: number | null;
+  readonly round: number | null;
+  readonly reason: string;
+}
+
+export interface PeersResult {
+  readonly machine: {
+    readonly processor: string;
+    readonly cores: number;
+    readonly bun: string;
+    /** One thread that appends 4 KiB and syncs, where the peers keep their data. */
+    readonly syncsPerSecond: number;
+  };
+  readonly rounds: number;
+  readonly rows: readonly PeerRow[];
+  readonly failures: readonly PeerFailure[];
+}
+
+interface Measured {
+  readonly peer: Peer;
+  readonly version: string;
+  readonly itemsPerCall: number;
+  readonly result: CellResult;
+}
+
+/** What a run has found so far. */
+interface Log {
+  readonly measured: Measured[];
+  readonly failures: PeerFailure[];
+  readonly say: (line: string) => void;
+}
+
+function reasonOf(cause: unknown): string {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return text.replaceAll(/\s+/g, " ").slice(0, 400);
+}
+
+function fail(
+  log: Log,
+  peer: Peer,
+  where: { readonly itemsPerCall?: number; readonly round?: number; readonly cause: unknown },
+): void {
+  const { itemsPerCall = null, round = null } = where;
+  const reason = reasonOf(where.cause);
+  log.failures.push({
+    peer: peer.name,
+    durabilityClass: peer.durability,
+    itemsPerCall,
+    round,
+    reason,
+  });
+  log.say(`${peer.name}: ${itemsPerCall === null ? "" : `${itemsPerCall} a call: `}${reason}`);
+}
+
+async function measurePeer(
+  log: Log,
+  peer: Peer,
+  options: { readonly scratch: string; readonly round: number; readonly items: number | undefined },
+): Promise<void> {
+  const { round } = options;
+  mkdirSync(options.scratch);
+  let running: RunningPeer | null = null;
+  try {
+    running = await peer.start(options.scratch);
+    await measureCell(running, { ...warmUp, connections: peer.connections(warmUp.itemsPerCall) });
+    for (const [itemsPerCall, items] of itemsByCall) {
+      const connections = peer.connections(itemsPerCall);
+      try {
+        const result = await measureCell(running, {
+          queue: `items-${itemsPerCall}`,
+          itemsPerCall,
+          connections,
+          items: options.items ?? items,
+          produceMs,
+          consumeMs,
+        });
+        log.measured.push({ peer, version: running.version, itemsPerCall, result });
+        const figures = [result.producePerSecond, result.consumePerSecond].map(whole).join(" / ");
+        log.say(`${peer.name}: round ${round + 1}, ${itemsPerCall} a call: ${figures}`);
+      } catch (cause) {
+        fail(log, peer, { itemsPerCall, round, cause });
+      }
+    }
+  } catch (cause) {
+    fail(log, peer, { round, cause });
+  } finally {
+    await running?.stop().catch((cause: unknown) => fail(log, peer, { round, cause }));
+    rmSync(options.scratch, { recursive: true, force: true });
+  }
+}
+
+function spread(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b).map(Math.round);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? 0;
+  const median = sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
+  return { median: Math.round(median), min: sorted[0] ?? 0, max: sorted.at(-1) ?? 0 };
+}
+
+function rowsOf(measured: readonly Measured[]): PeerRow[] {
+  const rows: PeerRow[] = [];
+  for (const peer of peers) {
+    for (const itemsPerCall of itemsByCall.keys()) {
+      const cells = measured.filter(
+        (one) => one.peer === peer && one.itemsPerCall === itemsPerCall,
+      );
+      const [first] = cells;
+      if (first === undefined) continue;
+      const results = cells.map(({ result }) => result);
+      rows.push({
+        peer: peer.name,
+        itemsPerCall,
+        connections: peer.connections(itemsPerCall),
+        items: results.map(({ items }) => items),
+        produce: spread(results.map((result) => result.producePerSecond)),
+        consume: spread(results.map((result) => result.consumePerSecond)),
+        total: spread(
+          results.map((result) => 1 / (1 / result.producePerSecond + 1 / result.consumePerSecond)),
+        ),
+        durabilityClass: peer.durability,
+        settings: peer.settings,
+        caveat: peer.caveat,
+        version: first.version,
+        partlyCount: results.filter(({ partly }) => partly).length,
+      });
+    }
+  }
+  return rows;
+}
+
+/** Far more than a disk can do means that it does not really sync, and that D2 is not D2. */
+function probeSyncs(folder: string): number {
+  const file = openSync(join(folder, "probe"), "w");
+  const block = new Uint8Array(4_096);
+  const begin = performance.now();
+  let count = 0;
+  while (performance.now() - begin < probeMs) {
+    writeSync(file, block);
+    fdatasyncSync(file);
+    count += 1;
+  }
+  const perSecond = count / ((performance.now() - begin) / 1_000);
+  closeSync(file);
+  return Math.round(perSecond);
+}
+
+async function installAll(log: Log, chosen: readonly Peer[], scratch: string): Promise<Peer[]> {
+  const ready: Peer[] = [];
+  for (const peer of chosen) {
+    log.say(`${peer.name}: installing`);
+    try {
+      await peer.install(scratch);
+      ready.push(peer);
+    } catch (cause) {
+      fail(log, peer, { cause });
+    }
+  }
+  return ready;
+}
+
+export async function runPeers(options: PeersOptions = {}): Promise<PeersResult> {
+  const { only = [], rounds = roundsDefault, say = () => undefined } = options;
+  const wanted = only.map((name) => name.toLowerCase());
+  const chosen = peers.filter(
+    ({ name }) => wanted.length === 0 || wanted.some((part) => name.toLowerCase().includes(part)),
+  );
+  if (chosen.length === 0) {
+    throw new Error(`no peer is called ${only.join(", ")}; there are ${namesOfPeers()}`);
+  }
+  const scratch = mkdtempSync(join(tmpdir(), "holdfast-peers-"));
+  // Servers that run as a user of their own have to reach their folder in it.
+  chmodSync(scratch, 0o755);
+  const log: Log = { measured: [], failures: [], say };
+  const removeScratch = (): void => rmSync(scratch, { recursive: true, force: true });
+  const interrupt = (): void => {
+    void stopChildren().finally(() => {
+      removeScratch();
+      process.exit(130);
+    });
+  };
+  process.once("SIGINT", interrupt);
+  process.once("SIGTERM", interrupt);
+  try {
+    const ready = await installAll(log, chosen, scratch);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const peer of round % 2 === 0 ? ready : ready.toReversed()) {
+        await measurePeer(log, peer, {
+          scratch: join(scratch, "round"),
+          round,
+          items: options.items,
+        });
+      }
+    }
+    return {
+      machine: {
+        processor: cpus()[0]?.model ?? "unknown",
+        cores: availableParallelism(),
+        bun: Bun.version,
+        syncsPerSecond: probeSyncs(scratch),
+      },
+      rounds,
+      rows: rowsOf(log.measured),
+      failures: log.failures,
+    };
+  } finally {
+    process.off("SIGINT", interrupt);
+    process.off("SIGTERM", interrupt);
+    removeScratch();
+  }
+}
+
+function namesOfPeers(): string {
+  return peers.map(({ name }) => name).join(", ");
+}
+
+function whole(value: number): string {
+  return Math.round(value).toLocaleString("en");
+}
+
+function spreadText({ median, min, max }: Spread): string {
+  return min === max ? whole(median) : `${whole(median)} (${whole(min)} to ${whole(max)})`;
+}
+
+function cellsOf(row: PeerRow): string[] {
+  const figures = [row.produce, row.consume, row.total].map(spreadText);
+  const partly = row.partlyCount === 0 ? "" : ` (not drained in ${row.partlyCount} rounds)`;
+  return [
+    `${row.peer} ${row.version}${partly}`,
+    whole(row.itemsPerCall),
+    String(row.connections),
+    ...figures,
+  ];
+}
+
+function failureCells({ peer, itemsPerCall, round, reason }: PeerFailure): string[] {
+  const when = round === null ? "" : `round ${round + 1}: `;
+  const text = `${when}${reason}`.replaceAll("|", "\\|");
+  return [peer, itemsPerCall === null ? "all" : whole(itemsPerCall), "", text, "", ""];
+}
+
+/** One table in Markdown for each durability class, with the settings below it. */
+export function peerTables({ rows, failures, machine, rounds }: PeersResult): string {
+  const parts = [
+    `100-byte items; items/s, median of ${rounds} rounds (least to most); ` +
+      `${machine.cores} × ${machine.processor}, Bun ${machine.bun}, ` +
+      `${whole(machine.syncsPerSecond)} syncs/s on this disk; clients in one Bun process`,
+  ];
+  for (const [durability, text] of Object.entries(durabilityTexts)) {
+    const inClass = rows.filter((row) => row.durabilityClass === durability);
+    const failed = failures.filter((failure) => failure.durabilityClass === durability);
+    if (inClass.length === 0 && failed.length === 0) continue;
+    const byCall = inClass.toSorted((a, b) => a.itemsPerCall - b.itemsPerCall);
+    const lines = [...byCall.map(cellsOf), ...failed.map(failureCells)];
+    const notes = new Map(inClass.map((row) => [row.peer, row]));
+    parts.push(
+      [
+        `## ${text}`,
+        "",
+        "| peer | items a call | connections | produce | lease + complete | both |",
+        "|---|---:|---:|---:|---:|---:|",
+        ...lines.map((cells) => `| ${cells.join(" | ")} |`),
+        "",
+        ...[...notes.values()].map(
+          ({ peer, settings, caveat }) =>
+            `- ${peer}: ${settings}${caveat === "" ? "" : `. Note: ${caveat}`}.`,
+        ),
+      ].join("\n"),
+    );
+  }
+  return parts.join("\n\n");
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      only: { type: "string", multiple: true },
+      items: { type: "string" },
+      rounds: { type: "string" },
+      json: { type: "string" },
+    },
+  });
+  const result = await runPeers({
+    only: values.only ?? [],
+    ...(values.items === undefined ? {} : { items: Number(values.items) }),
+    ...(values.rounds === undefined ? {} : { rounds: Number(values.rounds) }),
+    say: (line) => console.error(line),
+  });
+  if (values.json !== undefined)
+    await Bun.write(values.json, `${JSON.stringify(result, null, 2)}\n`);
+  console.log(peerTables(result));
+  // A client of a peer may keep a timer or a connection that nobody waits for.
+  process.exit(0);
+}
