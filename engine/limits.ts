@@ -40,7 +40,7 @@ export const limits = {
   /** Requests of one turn; bounds the time from the first request to its sync. */
   turnRequestsMax: 512,
   /** Items that the requests of one turn may touch; a turn always takes at least one request. */
-  turnWeightMax: 16_000,
+  turnWeightMax: 4_000,
   /** Payload bytes that one turn reads for leases; larger batches end early. */
   turnBytesMax: 8 * 1024 * 1024,
   /** How often a worker is asked for a sign of life. */

@@ -448,6 +448,7 @@ function configure(database: Database, { durability, pagesMax }: SqliteOptions):
     ["temp_store", "MEMORY", 2],
     ["journal_size_limit", 67_108_864, 67_108_864],
     ["cache_size", -65_536, -65_536],
+    ["wal_autocheckpoint", 4_000, 4_000],
   ];
   for (const [pragma, value, expected] of settings) {
     database.query(`PRAGMA ${pragma} = ${value}`).values();
