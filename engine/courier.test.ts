@@ -120,3 +120,15 @@ test("isTargeted: a slot is, until the source has forgotten the item", () => {
   settleNext();
   expect(targeted()).toEqual([false, false, false]);
 });
+
+test("carry: a source that has no room to forget is asked again, and nothing is given up", async () => {
+  const { clock, courier, settleNext } = setupCourier();
+  courier.carry(0, [item(1)]);
+  const full = failure("store", "there is no space left");
+  expect([settleNext(), settleNext(full)]).toEqual(["1 receive 1", "0 received 1"]);
+  expect(courier.isTargeted(1, 0)).toBe(true);
+  await clock.advance(1_000);
+  // The target has had it and takes it once, whatever number of times it comes.
+  expect([settleNext(), settleNext()]).toEqual(["1 receive 1", "0 received 1"]);
+  expect(courier.isTargeted(1, 0)).toBe(false);
+});

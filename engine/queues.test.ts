@@ -318,6 +318,44 @@ test("delete: a produce that is under way counts", async () => {
   expect(await bundle.listed("orders")).toEqual(["a"]);
 });
 
+test("delete: an import that is under way counts", async () => {
+  const bundle = await setup();
+  await bundle.createQueue(orders);
+  bundle.store().hold();
+  const imported = await bundle.begin(() =>
+    bundle.engine.importItems({ queue: "orders", partition: 0, items: [{ payload: "a" }] }),
+  );
+  const deleted = await bundle.begin(() =>
+    bundle.engine.deleteQueue({ name: "orders", force: false }),
+  );
+  bundle.store().release();
+  await bundle.clock.settle();
+  expect(imported.ending).toMatchObject({ ok: true });
+  expect(deleted.ending).toMatchObject({ code: "refused" });
+  expect(await bundle.listed("orders")).toEqual(["a"]);
+});
+
+test("delete: once it is certain it is carried through, even if the store has no room for a while", async () => {
+  const bundle = await setup();
+  await bundle.createQueue(orders);
+  await bundle.produceMany("orders", 10);
+  const store = bundle.store();
+  store.onCommit = ({ catalogPut }) => {
+    if (catalogPut.some(({ deleting }) => deleting)) store.fail({ fault: "full", sticky: true });
+  };
+  const deleted = await bundle.begin(() =>
+    bundle.engine.deleteQueue({ name: "orders", force: true }),
+  );
+  await bundle.clock.advance(second);
+  expect(deleted.ending).toBe(null);
+  store.onCommit = null;
+  store.heal();
+  await bundle.clock.advance(minute);
+  expect(deleted.ending).toMatchObject({ ok: true });
+  await bundle.createQueue(orders);
+  expect(await bundle.listed("orders")).toEqual([]);
+});
+
 test("delete: the dead queue of another goes with force only, and the other then has none", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "dead" });
