@@ -54,15 +54,18 @@ export class Shard {
   #wake: Timer | null = null;
   #tidy: Timer | null = null;
   #idle: (() => void) | null = null;
+  /** The last request that was decided. */
+  #opLast: number;
   /** Refusals of turns that had nothing to commit; the next commit records them too. */
   #unrecorded: Refusal[] = [];
 
   private constructor(options: ShardOptions, memory: Memory) {
     this.#options = options;
     this.#memory = memory;
+    this.#opLast = memory.lastTurn.opLast;
   }
 
-  /** Reads the store. Nothing happens by itself until `start`. */
+  /** Reads the store. Nothing happens by itself until the first `submit`. */
   static async open(options: ShardOptions): Promise<{ shard: Shard; opened: Opened }> {
     const { memory, image } = await Memory.load(options.shard, options.store, []);
     // However the machine's clock was set since: what is written is not in the future.
@@ -101,13 +104,15 @@ export class Shard {
     this.#tidy?.cancel();
     this.#run().then(
       () => this.#rest(),
-      (cause) => {
-        this.#running = false;
-        this.#stopped = true;
-        this.#idle?.();
-        this.#options.fail(cause);
-      },
+      (cause) => this.#fail(cause),
     );
+  }
+
+  #fail(cause: unknown): void {
+    this.#running = false;
+    this.#stopped = true;
+    this.#idle?.();
+    this.#options.fail(cause);
   }
 
   async #run(): Promise<void> {
@@ -142,7 +147,7 @@ export class Shard {
   #tidyUp(): void {
     if (this.#running || this.#stopped) return;
     this.#running = true;
-    const { store, clock, fail } = this.#options;
+    const { store, clock } = this.#options;
     store.tidy().then(
       (more) => {
         this.#running = false;
@@ -153,12 +158,7 @@ export class Shard {
         else if (more) this.#tidy = clock.at(clock.now(), () => this.#tidyUp());
         else if (this.#full) this.#tidy = clock.at(clock.now() + idleMs, () => this.#tidyUp());
       },
-      (cause) => {
-        this.#running = false;
-        this.#stopped = true;
-        this.#idle?.();
-        fail(cause);
-      },
+      (cause) => this.#fail(cause),
     );
   }
 
@@ -227,6 +227,8 @@ export class Shard {
     requests: readonly NumberedRequest[],
   ): Promise<CommitReport | "full" | null> {
     const refused = draft.refusals();
+    // Also where nothing is committed: a number that was decided must never be given again.
+    this.#opLast = requests.at(-1)?.op ?? this.#opLast;
     if (draft.isEmpty) {
       this.#unrecorded = [...this.#unrecorded, ...refused].slice(-refusalsMax);
       return null;
@@ -238,7 +240,7 @@ export class Shard {
     const turn: TurnRecord = {
       turn: memory.lastTurn.turn + 1,
       at: now,
-      opLast: requests.at(-1)?.op ?? memory.lastTurn.opLast,
+      opLast: this.#opLast,
       refused: JSON.stringify([...this.#unrecorded, ...refused]),
     };
     const start = clock.precise();
