@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newTag } from "../engine/ids.ts";
 import { systemRandom } from "../engine/random.ts";
+import { nothing } from "../stores/conformance-model.ts";
 import type { Item, Tally } from "../stores/item.ts";
 import { openStore } from "../stores/open.ts";
 import type { Changes, Store } from "../stores/store.ts";
@@ -63,19 +64,7 @@ function changes(some: Partial<Changes>): Changes {
   turn += 1;
   return {
     turn: { turn, at: now, opLast: turn, refused: "[]" },
-    insert: [],
-    remove: [],
-    schedule: [],
-    unschedule: [],
-    quarantine: [],
-    lease: [],
-    unlease: [],
-    tally: [],
-    send: [],
-    unsend: [],
-    receive: [],
-    catalogPut: [],
-    catalogRemove: [],
+    ...nothing,
     ...some,
   };
 }

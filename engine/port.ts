@@ -80,8 +80,8 @@ export class ShardPort {
   #queue: Waiting[] = [];
   /** Sent and unanswered, in the order of sending. */
   readonly #sent = new Map<number, Waiting>();
-  /** The last request of each message that is unanswered. */
-  #messages: { readonly ops: Set<number> }[] = [];
+  /** The unanswered requests of each message. */
+  #messages: Set<number>[] = [];
   #flushing = false;
   #lateTimer: { readonly deadline: number; readonly timer: Timer } | null = null;
   #restartMs: number = limits.restartMsMin;
@@ -99,10 +99,6 @@ export class ShardPort {
 
   get isUp(): boolean {
     return this.#up;
-  }
-
-  get backlog(): number {
-    return this.#queue.length;
   }
 
   #start(): Link {
@@ -186,15 +182,14 @@ export class ShardPort {
     }
     this.#queue = taken === this.#queue.length ? [] : this.#queue.slice(taken);
     if (requests.length === 0) return;
-    this.#messages.push({ ops });
+    this.#messages.push(ops);
     this.#link.send(requests);
   }
 
   /** While requests cannot be sent they still must be answered in time. */
   #watchDeadlines(): void {
-    if (this.#queue.length === 0) return;
+    if (this.#queue.length === 0 || this.#lateTimer !== null) return;
     let deadline = Number.POSITIVE_INFINITY;
-    if (this.#lateTimer !== null) return;
     for (const waiting of this.#queue) deadline = Math.min(deadline, waiting.deadline);
     if (deadline === Number.POSITIVE_INFINITY) return;
     const timer = this.#clock.at(deadline, () => {
@@ -216,10 +211,10 @@ export class ShardPort {
       const waiting = this.#sent.get(op);
       if (waiting === undefined) continue;
       this.#sent.delete(op);
-      for (const { ops } of this.#messages) if (ops.delete(op)) break;
+      for (const ops of this.#messages) if (ops.delete(op)) break;
       settled.push([waiting, outcome, op]);
     }
-    this.#messages = this.#messages.filter(({ ops }) => ops.size > 0);
+    this.#messages = this.#messages.filter((ops) => ops.size > 0);
     // Counts first: whoever is answered next asks for more by them.
     this.#events.report(report);
     for (const [waiting, outcome, op] of settled) waiting.settle(outcome, op);

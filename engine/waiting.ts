@@ -28,6 +28,8 @@ export class Line {
   readonly #clock: Clock;
   /** In order of arrival. */
   #leases = new Map<number, WaitingLease>();
+  /** The latest arrival that was ever in it. */
+  #last = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -46,8 +48,6 @@ export class Line {
     this.#last = Math.max(this.#last, lease.arrival);
     lease.timer ??= this.#clock.at(lease.deadline, () => expired(lease));
   }
-
-  #last = 0;
 
   first(): WaitingLease | undefined {
     for (const lease of this.#leases.values()) return lease;

@@ -2,7 +2,7 @@
 // commit that failed. Turns change it as they decide; if their commit fails it
 // is thrown away as a whole, so it never says more than the store.
 
-import type { Lease, OutboundItem } from "../../stores/item.ts";
+import type { Lease } from "../../stores/item.ts";
 import type { Image, Store, TurnRecord } from "../../stores/store.ts";
 import { assert } from "../assert.ts";
 import { Heap } from "../heap.ts";
@@ -23,7 +23,8 @@ export class Memory {
   earlyFloor = 0;
   /** No scheduled item has to be looked at before it. */
   wakeFloor = 0;
-  readonly outbound = new Map<number, OutboundItem>();
+  /** Numbers of the items in the outbox; the items themselves are with the engine. */
+  readonly outbound = new Set<number>();
   outboundSeqLast = 0;
   /** The last item taken from each other shard; under the shard's own number, the last it sent. */
   readonly inbound = new Map<number, number>();
@@ -39,7 +40,7 @@ export class Memory {
       if (tally.itemCount > 0) this.floors.push({ floor: 0, partition });
     }
     for (const item of image.outbound) {
-      this.outbound.set(item.outboundSeq, item);
+      this.outbound.add(item.outboundSeq);
       this.outboundSeqLast = Math.max(this.outboundSeqLast, item.outboundSeq);
     }
     for (const { sourceShard, outboundSeq } of image.inbound) {

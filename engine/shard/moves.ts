@@ -229,6 +229,6 @@ function bury(scene: Scene, partition: Partition, item: Item, death: Death): voi
     targetShard: dead.shard,
     targetSlot: dead.slot,
   };
-  memory.outbound.set(outbound.outboundSeq, outbound);
+  memory.outbound.add(outbound.outboundSeq);
   draft.send.push(outbound);
 }

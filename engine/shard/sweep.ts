@@ -1,7 +1,7 @@
 // What the clock makes happen: leases lapse, scheduled items wake, waiting items
 // expire. Bounded per turn, so that a million of them keep nobody waiting.
 
-import type { Item } from "../../stores/item.ts";
+import { type Item, wakeAt } from "../../stores/item.ts";
 import type { EarlyRef, Read, Store } from "../../stores/store.ts";
 import { assert } from "../assert.ts";
 import { hasExpired, lapse, wake } from "../lifecycle.ts";
@@ -87,7 +87,7 @@ async function wakeScheduled(scene: Scene, store: Store, budget: Budget): Promis
   if (memory.wakeFloor > now || budget.left <= 0) return;
   const items = await store.waking(now, pieceOf(budget));
   if (items.length === 0) {
-    const waiting = scene.draft.schedule.map((item) => Math.min(item.dueAt, item.expireDeadline));
+    const waiting = scene.draft.schedule.map(wakeAt);
     const next = (await store.nextWake()) ?? Number.POSITIVE_INFINITY;
     memory.wakeFloor = Math.min(next, ...waiting);
     return;

@@ -13,7 +13,7 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import type { Item, ScheduledItem } from "../item.ts";
+import { type Item, type ScheduledItem, wakeAt } from "../item.ts";
 import {
   type Changes,
   type EarlyRef,
@@ -292,8 +292,7 @@ class SqliteStore implements Store {
     }
     for (const item of changes.insert) this.#insert(itemValues(item));
     for (const item of changes.schedule) {
-      const wakeAt = Math.min(item.dueAt, item.expireDeadline);
-      run.schedule.run(...scheduledValues(item), item.dueAt, item.retried ? 1 : 0, wakeAt);
+      run.schedule.run(...scheduledValues(item), item.dueAt, item.retried ? 1 : 0, wakeAt(item));
     }
     for (const lease of changes.unlease) run.unlease.run(lease.slot, lease.first);
     for (const lease of changes.lease) run.lease.run(...leaseValues(lease));
