@@ -240,7 +240,7 @@ export class Model {
     const damaged = below(10) === 0;
     const [gone, goneScheduled] = [this.#some(this.#items), this.#some(this.#scheduled)];
     return {
-      insert: this.#times(below(30), () => this.#newItem()),
+      insert: [...this.#times(below(30), () => this.#newItem()), ...this.#newNeighbours()],
       remove: damaged ? [] : slotSeqs(gone),
       schedule: this.#times(below(8), () => this.#newScheduled()),
       unschedule: damaged ? [] : slotSeqs(goneScheduled),
@@ -387,6 +387,26 @@ export class Model {
       attempts: below(4),
       sourceId: below(4) === 0 ? sourceName(below(40)) : "",
       payload: below(2) === 0 ? "é".repeat(below(100)) : new Uint8Array(below(200)).fill(seq),
+    });
+  }
+
+  /** As one call writes them: mostly alike, and one behind the other. */
+  #newNeighbours(): Item[] {
+    const below = this.#below;
+    const model = this.#newItem();
+    const hasKinds = below(2) === 0;
+    return this.#times(below(2) * below(200), () => {
+      this.#seq += 1;
+      return {
+        ...model,
+        seq: this.#seq,
+        early: below(40) === 0,
+        sourceId: below(40) === 0 ? sourceName(below(40)) : "",
+        kind: hasKinds ? `kind ${below(3)}` : "",
+        reference: hasKinds && below(2) === 0 ? "référence" : "",
+        payload:
+          below(2) === 0 ? "é".repeat(below(100)) : new Uint8Array(below(300)).fill(below(256)),
+      };
     });
   }
 

@@ -32,12 +32,21 @@ class SeqSets {
   }
 
   sorted(): SlotSeqs[] {
-    // A typed array sorts numbers as numbers, without asking back for each pair.
-    return [...this.#sets].map(([slot, seqs]) => ({
-      slot,
-      seqs: Array.from(Float64Array.from(seqs).sort()),
-    }));
+    return [...this.#sets].map(([slot, seqs]) => ({ slot, seqs: inOrder(seqs) }));
   }
+}
+
+/** They mostly come in order; where not, a typed array sorts numbers without asking back for each pair. */
+function inOrder(seqs: ReadonlySet<number>): number[] {
+  const list: number[] = [];
+  let last = -1;
+  let isSorted = true;
+  for (const seq of seqs) {
+    if (seq < last) isSorted = false;
+    last = seq;
+    list.push(seq);
+  }
+  return isSorted ? list : Array.from(new Float64Array(list).sort());
 }
 
 export class Draft {

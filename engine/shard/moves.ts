@@ -152,7 +152,11 @@ export function hold(
     lease: { slot: partition.slot, first: first.seq, last: last.seq, leaseDeadline, leasedAt: now },
     heldCount: items.length,
   };
-  for (const { seq, createdAt } of items) partition.held.set(seq, { run, createdAt });
+  let held: Held = { run, createdAt: first.createdAt };
+  for (const { seq, createdAt } of items) {
+    if (createdAt !== held.createdAt) held = { run, createdAt };
+    partition.held.set(seq, held);
+  }
   partition.runs.add(run);
   memory.runs.push(run);
   draft.lease.push(run.lease);

@@ -5,6 +5,7 @@
 import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "../item.ts";
 import type { CatalogEntry } from "../queue.ts";
 import { type Read, StoreError } from "../store.ts";
+import { type Contents, countOf, PackReader, packContents, packItemsMax } from "./pack.ts";
 
 /** Columns of an item, in the order in which statements bind and read them. */
 export const itemColumns =
@@ -104,6 +105,57 @@ export function outboundValues(item: OutboundItem): ItemValues {
   return valuesOf(item, outboundSalt(item.outboundSeq, item.targetShard, item.targetSlot));
 }
 
+/** The checksum of one item, wherever it is written. */
+export function itemCheckSum(item: Item): number {
+  return itemSum(item, itemSalt);
+}
+
+export type PackValues = [
+  slot: number,
+  first: number,
+  count: number,
+  createdAt: number,
+  queuedAt: number | null,
+  expireDeadline: number,
+  attempts: number,
+  sizes: Uint8Array,
+  texts: Text,
+  payload: Uint8Array,
+  checkSum: number,
+];
+
+/** What the items of a pack share. */
+type Shared = Pick<Item, "slot" | "seq" | "createdAt" | "queuedAt" | "expireDeadline" | "attempts">;
+
+const packSalt = 17;
+
+/** Over the whole row; `seq` is that of the first item. */
+function packSum(shared: Shared, count: number, { sizes, texts, payload }: Contents): number {
+  let sum = fold(fold(fold(packSalt, shared.slot), shared.seq), count);
+  sum = fold(fold(sum, shared.createdAt), shared.queuedAt);
+  sum = fold(fold(sum, shared.expireDeadline), shared.attempts);
+  sum = foldText(sum, texts ?? "", 1);
+  return Bun.hash.crc32(payload, Bun.hash.crc32(sizes, sum >>> 0));
+}
+
+export function packValues(items: readonly [Item, ...Item[]]): PackValues {
+  const [first] = items;
+  const contents = packContents(items, itemCheckSum);
+  return [
+    first.slot,
+    first.seq,
+    items.length,
+    first.createdAt,
+    first.queuedAt === first.createdAt ? null : first.queuedAt,
+    first.expireDeadline,
+    first.attempts,
+    contents.sizes,
+    contents.texts,
+    contents.payload,
+    packSum(first, items.length, contents),
+  ];
+}
+
 /** Whether a row says nothing that the columns of a plain insert do not say. */
 export function isPlain(values: ItemValues): boolean {
   for (let column = 7; column <= 10; column += 1) if (values[column] !== null) return false;
@@ -128,10 +180,53 @@ function readItem(row: Row): Item {
   };
 }
 
-export function itemOf(row: Row): Read<Item> {
-  const item = readItem(row) as Item & { damaged: boolean };
-  item.damaged = itemSum(item, itemSalt) !== row[12];
-  return item;
+/** Columns of table `item` that follow on `itemColumns`, for `itemsOf` to read. */
+export const packColumns = "count, sizes, texts";
+
+/** The items of a row of table `item`, those that have left their pack included. */
+export function itemsOf(row: Row): Read<Item>[] {
+  const sizes = row[14] as Uint8Array | null;
+  const count = row[13] as number;
+  const shared = readItem(row);
+  if (sizes === null) {
+    const damaged = itemSum(shared, itemSalt) !== row[12] || count !== 1 || row[15] !== null;
+    return [Object.assign(shared, { damaged })];
+  }
+  const contents = { sizes, texts: row[15] as Text, payload: row[11] as Uint8Array };
+  const isSound = packSum(shared, count, contents) === row[12] && countOf(sizes) === count;
+  const reader = new PackReader(contents);
+  const pieces = isSound ? count : likelyCount(count, contents, reader.bytes);
+  const items: Read<Item>[] = [];
+  for (let index = 0; index < pieces; index += 1) {
+    const { checkSum, ...piece } = reader.piece(index);
+    const item = {
+      slot: shared.slot,
+      seq: shared.seq + index,
+      createdAt: shared.createdAt,
+      queuedAt: shared.queuedAt,
+      expireDeadline: shared.expireDeadline,
+      early: false,
+      attempts: shared.attempts,
+      kind: piece.kind,
+      encoding: piece.encoding,
+      reference: piece.reference,
+      sourceId: "",
+      payload: piece.payload,
+      damaged: false,
+    };
+    // One spoilt bit takes one item with it, not the pack.
+    if (!isSound) item.damaged = itemSum(item, itemSalt) !== checkSum;
+    items.push(item);
+  }
+  return items;
+}
+
+/** The number of a damaged pack's items is told in two ways, of which one fault spoils one. */
+function likelyCount(count: number, { sizes, payload }: Contents, bytes: number): number {
+  const other = countOf(sizes);
+  if (other === count || (bytes === payload.length && Number.isInteger(other))) return other;
+  check(count >= 1 && count <= packItemsMax, "item");
+  return count;
 }
 
 export function scheduledOf(row: Row): Read<ScheduledItem> {

@@ -8,9 +8,12 @@
 -- Rows of `item` are written once and removed, never changed. `check_sum` is a
 -- CRC-32 over the row, because SQLite cannot see a flipped bit in a value.
 
--- Ready and leased items.
+-- Ready and leased items. A row is one item, or a pack: `count` neighbours that
+-- share their instants and attempts, of which the first gives the key. Small
+-- columns come first, so that they are read without the payload.
 CREATE TABLE item (
   key INTEGER PRIMARY KEY,
+  count INTEGER NOT NULL CHECK (count > 0),
   created_at INTEGER NOT NULL,
   -- NULL = created_at: true of every item that was never requeued.
   queued_at INTEGER,
@@ -22,7 +25,19 @@ CREATE TABLE item (
   encoding TEXT,
   reference TEXT,
   source_id TEXT,
-  payload BLOB NOT NULL,
+  check_sum INTEGER NOT NULL,
+  -- Of a pack: per item the bytes of its payload and its own CRC-32, as 32-bit
+  -- little-endian numbers.
+  sizes BLOB,
+  -- Of a pack: kind, encoding and reference of each item, as one JSON array.
+  texts TEXT,
+  payload BLOB NOT NULL
+) STRICT;
+
+-- Which items of a pack are no longer there, as bits, the lowest first.
+CREATE TABLE hole (
+  key INTEGER PRIMARY KEY,
+  gone BLOB NOT NULL,
   check_sum INTEGER NOT NULL
 ) STRICT;
 

@@ -1,22 +1,17 @@
-// Brings a file to the present schema, one step per version, each with its new
-// version number in one transaction.
+// Brings a file to the present format, one step per version, each with its new
+// number in one transaction. A new file gets the present schema at once.
 
 import type { Database } from "bun:sqlite";
 import { StoreError } from "../store.ts";
+import fromFormat1 from "./from-format-1.sql" with { type: "text" };
 import schema from "./schema.sql" with { type: "text" };
 
 /** Marks the file as ours: "HOLD" in ASCII. */
 const applicationId = 0x484f_4c44;
 
-type Migration = (database: Database, newTag: () => string) => void;
-
-/** The migration at index n leads from version n to n + 1. */
-const migrations: readonly Migration[] = [
-  (database, newTag) => {
-    database.run(schema);
-    database.run("INSERT INTO identity VALUES (1, ?)", [newTag()]);
-  },
-];
+/** The step at index n leads from format n + 1 to n + 2. */
+const upgrades: readonly string[] = [fromFormat1];
+const format = upgrades.length + 1;
 
 /** Throws `unusable` for a file of another program, or of a later version. */
 export function migrate(database: Database, newTag: () => string): void {
@@ -27,19 +22,23 @@ export function migrate(database: Database, newTag: () => string): void {
     throw new StoreError("unusable", "the file is not a store of this program");
   }
   const version = pragma("user_version");
-  if (version > migrations.length) {
+  if (version > format) {
     throw new StoreError(
       "unusable",
-      `the store was written by a later version; expected format ${migrations.length} or less, got ${version}`,
+      `the store was written by a later version; expected format ${format} or less, got ${version}`,
     );
   }
-  for (const [index, migration] of migrations.entries()) {
-    if (index < version) continue;
+  const steps: [text: string, format: number][] =
+    version === 0
+      ? [[schema, format]]
+      : upgrades.slice(version - 1).map((text, index) => [text, version + index + 1]);
+  for (const [text, reached] of steps) {
     database
       .transaction(() => {
-        migration(database, newTag);
+        database.run(text);
+        if (version === 0) database.run("INSERT INTO identity VALUES (1, ?)", [newTag()]);
         database.run(`PRAGMA application_id = ${applicationId}`);
-        database.run(`PRAGMA user_version = ${index + 1}`);
+        database.run(`PRAGMA user_version = ${reached}`);
       })
       .immediate();
   }

@@ -112,7 +112,7 @@ test("open: the file gives space back by pieces, logs ahead, and carries our mar
   expect(pragma("auto_vacuum")).toBe(2);
   expect(pragma("journal_mode")).toBe("wal");
   expect(pragma("application_id")).toBe(0x484f_4c44);
-  expect(pragma("user_version")).toBe(1);
+  expect(pragma("user_version")).toBe(2);
   const loose = database.query(
     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name NOT LIKE 'sqlite_%'",
   );

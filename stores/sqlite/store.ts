@@ -21,19 +21,15 @@ import {
   type LeasedSeq,
   type Read,
   type ReadLimit,
-  type SlotSeqs,
   type Store,
   StoreError,
   type StoreSize,
 } from "../store.ts";
+import { ItemTable } from "./item-table.ts";
 import {
   catalogOf,
   catalogValues,
-  type ItemValues,
-  isPlain,
   itemColumns,
-  itemOf,
-  itemValues,
   leaseOf,
   leaseValues,
   outboundOf,
@@ -44,6 +40,7 @@ import {
   tallyValues,
 } from "./rows.ts";
 import { migrate } from "./schema.ts";
+import { insertedItem, key, keyOf, place, placeAndItem } from "./sql-text.ts";
 import { scanWal } from "./wal-scan.ts";
 
 export type Durability = "full" | "normal";
@@ -71,23 +68,12 @@ const logBytesIdle = 1024 * 1024;
 /** The first rows of a read; more follow only if the payload bound allows. */
 const firstRead = 64;
 
-// Added, not joined by OR: a bound may be one past the last seq.
-const keyOf = (slot: string, seq: string): string => `((${slot} << 45) + ${seq})`;
-const key = keyOf("?1", "?2");
 const range = `key >= ${key} AND key < ${keyOf("?1", "?3")}`;
-const place = "key >> 45, key & 0x1fffffffffff";
-const placeAndItem = `${place}, ${itemColumns}`;
-const insertedItem = "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, CAST(?12 AS BLOB), ?13";
 
 const statements = {
   begin: "BEGIN IMMEDIATE",
   commit: "COMMIT",
   rollback: "ROLLBACK",
-  insert: `INSERT INTO item (key, ${itemColumns}) VALUES (${key}, ${insertedItem})`,
-  // Most items are fresh and carry a payload alone; half the values to bind is felt.
-  insertPlain: `INSERT INTO item (key, created_at, expire_deadline, early, attempts, payload, check_sum) VALUES (${key}, ?3, ?4, 0, 0, CAST(?5 AS BLOB), ?6)`,
-  remove: `DELETE FROM item WHERE key = ${key}`,
-  removeRun: `DELETE FROM item WHERE key BETWEEN ${key} AND ${keyOf("?1", "?3")}`,
   schedule: `INSERT INTO scheduled (key, ${itemColumns}, due_at, retried, wake_at) VALUES (${key}, ${insertedItem}, ?14, ?15, ?16)`,
   unschedule: `DELETE FROM scheduled WHERE key = ${key}`,
   lease: `INSERT OR REPLACE INTO lease (key, last_seq, lease_deadline, leased_at, check_sum) VALUES (${key}, ?3, ?4, ?5, ?6)`,
@@ -100,16 +86,12 @@ const statements = {
   catalogRemove: "DELETE FROM queue WHERE queue_id = ?1",
   turn: `INSERT OR REPLACE INTO turn VALUES (?1 % ${turnRing}, ?1, ?2, ?3, ?4)`,
 
-  items: `SELECT ${placeAndItem} FROM item WHERE ${range} ORDER BY key LIMIT ?4`,
-  seqs: `SELECT key & 0x1fffffffffff, created_at FROM item WHERE ${range} ORDER BY key LIMIT ?4`,
-  present: `SELECT 1 FROM item WHERE key = ${key}`,
   presentSource: `SELECT 1 FROM item WHERE source_id = ?2 AND key >> 45 = ?1 UNION ALL SELECT 1 FROM scheduled WHERE source_id = ?2 AND key >> 45 = ?1`,
   scheduled: `SELECT ${placeAndItem}, due_at, retried FROM scheduled WHERE ${range} ORDER BY key LIMIT ?4`,
   waking: `SELECT ${placeAndItem}, due_at, retried, wake_at, key FROM scheduled WHERE wake_at <= ?1 AND (wake_at, key) > (?2, ${keyOf("?3", "?4")}) ORDER BY wake_at, key LIMIT ?5`,
   nextWake: "SELECT min(wake_at) FROM scheduled",
   early: `SELECT expire_deadline, ${place} FROM item WHERE early = 1 AND (expire_deadline, key) > (?1, ${keyOf("?2", "?3")}) ORDER BY expire_deadline, key LIMIT ?4`,
 
-  quarantineItem: `INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, check_sum), payload FROM item WHERE key = ${key}`,
   quarantineScheduled: `INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, check_sum, due_at, retried), payload FROM scheduled WHERE key = ${key}`,
 } as const;
 
@@ -127,6 +109,7 @@ class SqliteStore implements Store {
   readonly #options: SqliteOptions;
   readonly #database: Database;
   readonly #statements: Statements;
+  readonly #items: ItemTable;
   readonly #ballastPath: string;
   #closed = false;
 
@@ -142,6 +125,7 @@ class SqliteStore implements Store {
         prepared[name as keyof Statements] = this.#database.prepare(text);
       }
       this.#statements = prepared as Statements;
+      this.#items = new ItemTable(this.#database);
       this.#fillBallast();
     } catch (cause) {
       this.#database.close();
@@ -179,28 +163,15 @@ class SqliteStore implements Store {
   }
 
   async items(slot: number, from: number, before: number, limit: ReadLimit): Promise<Read<Item>[]> {
-    return this.#guard(() => {
-      const items: Read<Item>[] = [];
-      read(limit, items, (count) => {
-        const start = (items.at(-1)?.seq ?? from - 1) + 1;
-        return this.#statements.items.values(slot, start, before, count).map(itemOf);
-      });
-      return items;
-    });
+    return this.#guard(() => this.#items.items(slot, from, before, limit));
   }
 
   async seqs(slot: number, from: number, before: number, limit: number): Promise<LeasedSeq[]> {
-    return this.#guard(() =>
-      this.#statements.seqs
-        .values(slot, from, before, limit)
-        .map((row) => ({ seq: row[0] as number, createdAt: row[1] as number })),
-    );
+    return this.#guard(() => this.#items.seqs(slot, from, before, limit));
   }
 
   async present(slot: number, seqs: readonly number[]): Promise<number[]> {
-    return this.#guard(() =>
-      seqs.filter((seq) => this.#statements.present.values(slot, seq).length > 0),
-    );
+    return this.#guard(() => seqs.filter((seq) => this.#items.isPresent(slot, seq)));
   }
 
   async presentSources(slot: number, sourceIds: readonly string[]): Promise<string[]> {
@@ -280,17 +251,16 @@ class SqliteStore implements Store {
     const run = this.#statements;
     for (const { slot, seqs } of changes.quarantine) {
       for (const seq of seqs) {
-        run.quarantineItem.run(slot, seq);
+        this.#items.quarantine(slot, seq);
         run.quarantineScheduled.run(slot, seq);
-        run.remove.run(slot, seq);
         run.unschedule.run(slot, seq);
       }
     }
-    for (const removed of changes.remove) this.#remove(removed);
+    for (const removed of changes.remove) this.#items.remove(removed);
     for (const { slot, seqs } of changes.unschedule) {
       for (const seq of seqs) run.unschedule.run(slot, seq);
     }
-    for (const item of changes.insert) this.#insert(itemValues(item));
+    this.#items.insert(changes.insert);
     for (const item of changes.schedule) {
       run.schedule.run(...scheduledValues(item), item.dueAt, item.retried ? 1 : 0, wakeAt(item));
     }
@@ -307,35 +277,6 @@ class SqliteStore implements Store {
     for (const queueId of changes.catalogRemove) run.catalogRemove.run(queueId);
     const { turn, at, opLast, refused } = changes.turn;
     run.turn.run(turn, at, opLast, refused);
-  }
-
-  #insert(values: ItemValues): void {
-    if (isPlain(values)) {
-      const [slot, seq, createdAt, , expireDeadline] = values;
-      this.#statements.insertPlain.run(
-        slot,
-        seq,
-        createdAt,
-        expireDeadline,
-        values[11],
-        values[12],
-      );
-    } else {
-      this.#statements.insert.run(...values);
-    }
-  }
-
-  /** Neighbouring numbers go as one range: a completed batch usually is one. */
-  #remove({ slot, seqs }: SlotSeqs): void {
-    let start = 0;
-    for (let index = 1; index <= seqs.length; index += 1) {
-      const first = seqs[start] as number;
-      const last = seqs[index - 1] as number;
-      if (index < seqs.length && seqs[index] === last + 1) continue;
-      if (first === last) this.#statements.remove.run(slot, first);
-      else this.#statements.removeRun.run(slot, first, last);
-      start = index;
-    }
   }
 
   async tidy(): Promise<boolean> {
@@ -384,6 +325,7 @@ class SqliteStore implements Store {
     if (this.#closed) return;
     this.#closed = true;
     for (const statement of Object.values(this.#statements)) statement.finalize();
+    this.#items.close();
     this.#database.close();
   }
 

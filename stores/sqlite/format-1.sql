@@ -1,0 +1,134 @@
+-- One file holds one shard: all items of all its partitions.
+--
+-- An item's key is (slot << 45) + seq: the slot is the partition's number in
+-- the shard, seq the item's place in it. So the items of a partition are one
+-- contiguous range of the table, in queue order, and leasing or completing the
+-- head of a queue touches neighbouring rows.
+--
+-- Rows of `item` are written once and removed, never changed. `check_sum` is a
+-- CRC-32 over the row, because SQLite cannot see a flipped bit in a value.
+
+-- Ready and leased items.
+CREATE TABLE item (
+  key INTEGER PRIMARY KEY,
+  created_at INTEGER NOT NULL,
+  -- NULL = created_at: true of every item that was never requeued.
+  queued_at INTEGER,
+  expire_deadline INTEGER NOT NULL,
+  early INTEGER NOT NULL CHECK (early IN (0, 1)),
+  attempts INTEGER NOT NULL CHECK (attempts >= 0),
+  -- NULL = empty, here and below: a NULL costs no bytes.
+  kind TEXT,
+  encoding TEXT,
+  reference TEXT,
+  source_id TEXT,
+  payload BLOB NOT NULL,
+  check_sum INTEGER NOT NULL
+) STRICT;
+
+-- Both are partial: an ordinary item pays for neither.
+CREATE INDEX item_early ON item (expire_deadline, key) WHERE early = 1;
+CREATE INDEX item_source ON item (source_id) WHERE source_id IS NOT NULL;
+
+-- Items that wait for an instant, by a producer's enqueue_at or a retry_at.
+CREATE TABLE scheduled (
+  key INTEGER PRIMARY KEY,
+  created_at INTEGER NOT NULL,
+  queued_at INTEGER,
+  expire_deadline INTEGER NOT NULL,
+  early INTEGER NOT NULL CHECK (early = 0),
+  attempts INTEGER NOT NULL CHECK (attempts >= 0),
+  kind TEXT,
+  encoding TEXT,
+  reference TEXT,
+  source_id TEXT,
+  payload BLOB NOT NULL,
+  check_sum INTEGER NOT NULL,
+  due_at INTEGER NOT NULL,
+  retried INTEGER NOT NULL CHECK (retried IN (0, 1)),
+  -- The earlier of due_at and expire_deadline.
+  wake_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX scheduled_wake ON scheduled (wake_at, key);
+CREATE INDEX scheduled_source ON scheduled (source_id) WHERE source_id IS NOT NULL;
+
+-- One row for all that one turn leased of a partition: the key of the first
+-- item and the seq of the last. No ready item lies between them.
+CREATE TABLE lease (
+  key INTEGER PRIMARY KEY,
+  last_seq INTEGER NOT NULL,
+  lease_deadline INTEGER NOT NULL,
+  leased_at INTEGER NOT NULL,
+  check_sum INTEGER NOT NULL
+) STRICT;
+
+-- What is known of a partition without reading its items. A slot whose queue
+-- was deleted keeps its row, because next_seq must never fall.
+CREATE TABLE tally (
+  slot INTEGER PRIMARY KEY,
+  next_seq INTEGER NOT NULL,
+  item_count INTEGER NOT NULL CHECK (item_count >= 0),
+  -- Text, because the sum outgrows 64 bits.
+  created_at_sum TEXT NOT NULL,
+  scheduled_count INTEGER NOT NULL CHECK (scheduled_count >= 0),
+  retried_count INTEGER NOT NULL CHECK (retried_count >= 0),
+  expire_deadline_max INTEGER NOT NULL,
+  clear_ready_below INTEGER NOT NULL,
+  clear_scheduled_below INTEGER NOT NULL,
+  clear_retried_below INTEGER NOT NULL,
+  check_sum INTEGER NOT NULL
+) STRICT;
+
+-- Items on their way to a dead queue of another shard, and what came from there.
+CREATE TABLE outbound (
+  outbound_seq INTEGER PRIMARY KEY,
+  key INTEGER NOT NULL,
+  target_shard INTEGER NOT NULL,
+  target_slot INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  queued_at INTEGER,
+  expire_deadline INTEGER NOT NULL,
+  early INTEGER NOT NULL,
+  attempts INTEGER NOT NULL,
+  kind TEXT,
+  encoding TEXT,
+  reference TEXT,
+  source_id TEXT,
+  payload BLOB NOT NULL,
+  check_sum INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE inbound (
+  source_shard INTEGER PRIMARY KEY,
+  outbound_seq INTEGER NOT NULL
+) STRICT;
+
+-- The definitions of all queues; only the first shard's file has any.
+CREATE TABLE queue (
+  queue_id INTEGER PRIMARY KEY,
+  entry TEXT NOT NULL CHECK (json_valid(entry)),
+  check_sum INTEGER NOT NULL
+) STRICT;
+
+-- The latest turns in a ring, so that a request whose answer was lost can be looked up.
+CREATE TABLE turn (
+  ring INTEGER PRIMARY KEY,
+  turn INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  op_last INTEGER NOT NULL,
+  refused TEXT NOT NULL
+) STRICT;
+
+-- Items whose checksum did not match, with all that was left of them.
+CREATE TABLE quarantine (
+  quarantine_id INTEGER PRIMARY KEY,
+  key INTEGER NOT NULL,
+  columns TEXT NOT NULL,
+  payload BLOB
+) STRICT;
+
+CREATE TABLE identity (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  tag TEXT NOT NULL
+) STRICT;

@@ -1,0 +1,259 @@
+// The table of ready and leased items, whose rows are items or packs of them.
+// A pack is written once: an item that leaves it alone is marked in a row of
+// its own, small however large the pack, and the last one takes the pack along.
+
+import type { Database, Statement } from "bun:sqlite";
+import type { Item } from "../item.ts";
+import { type LeasedSeq, type Read, type ReadLimit, type SlotSeqs, StoreError } from "../store.ts";
+import { packsOf } from "./pack.ts";
+import { isPlain, itemColumns, itemsOf, itemValues, packColumns, packValues } from "./rows.ts";
+import { insertedItem, key, keyOf, place } from "./sql-text.ts";
+
+/** The key of the row that holds item ?2, if one does; else that item's own key. */
+const rowKey = `ifnull((SELECT iif(key + count > ${key}, key, ${key}) FROM item WHERE key <= ${key} ORDER BY key DESC LIMIT 1), ${key})`;
+const rows = `FROM item LEFT JOIN hole USING (key) WHERE item.key >= ${rowKey} AND item.key < ${keyOf("?1", "?3")} ORDER BY item.key LIMIT ?4`;
+const hole = "hole.gone, hole.check_sum";
+
+const statements = {
+  insert: `INSERT INTO item (key, count, ${itemColumns}) VALUES (${key}, 1, ${insertedItem})`,
+  // Most items are fresh and carry a payload alone; half the values to bind is felt.
+  insertPlain: `INSERT INTO item (key, count, created_at, expire_deadline, early, attempts, payload, check_sum) VALUES (${key}, 1, ?3, ?4, 0, 0, CAST(?5 AS BLOB), ?6)`,
+  insertPack: `INSERT INTO item (key, count, created_at, queued_at, expire_deadline, early, attempts, sizes, texts, payload, check_sum) VALUES (${key}, ?3, ?4, ?5, ?6, 0, ?7, ?8, ?9, ?10, ?11)`,
+  end: `SELECT (key & 0x1fffffffffff) + count FROM item WHERE key >= ${keyOf("?1", "0")} AND key < ${keyOf("(?1 + 1)", "0")} ORDER BY key DESC LIMIT 1`,
+  removeRows: `DELETE FROM item WHERE key BETWEEN ${key} AND ${keyOf("?1", "?3")}`,
+  fill: `DELETE FROM hole WHERE key BETWEEN ${key} AND ${keyOf("?1", "?3")}`,
+  dig: `INSERT OR REPLACE INTO hole VALUES (${key}, ?3, ?4)`,
+  items: `SELECT ${place}, ${itemColumns.replace("check_sum", "item.check_sum")}, ${packColumns}, ${hole} ${rows}`,
+  places: `SELECT key & 0x1fffffffffff, count, created_at, ${hole} ${rows}`,
+  quarantine: `INSERT INTO quarantine (key, columns, payload) VALUES (${key}, ?3, ?4)`,
+} as const;
+
+type Statements = { readonly [name in keyof typeof statements]: Statement };
+
+/** A row without its items. */
+interface Place {
+  readonly first: number;
+  readonly count: number;
+  readonly createdAt: number;
+  readonly gone: Uint8Array | null;
+}
+
+/** The rows of one read when nothing is known yet of what a row holds. */
+const firstRows = 1;
+/** The most rows of one look at where items are. */
+const placesMax = 256;
+const one: ReadLimit = { items: 1, payloadBytes: 1 };
+
+export class ItemTable {
+  readonly #statements: Statements;
+
+  constructor(database: Database) {
+    const prepared: Partial<Record<keyof Statements, Statement>> = {};
+    for (const [name, text] of Object.entries(statements)) {
+      prepared[name as keyof Statements] = database.prepare(text);
+    }
+    this.#statements = prepared as Statements;
+  }
+
+  close(): void {
+    for (const statement of Object.values(this.#statements)) statement.finalize();
+  }
+
+  /** Throws when a number is taken already, also by an item that has left its pack. */
+  insert(items: readonly Item[]): void {
+    const run = this.#statements;
+    const ends = new Map<number, number>();
+    for (const pack of packsOf(items)) {
+      const [first, ...others] = pack;
+      if (first === undefined) continue;
+      const after = first.seq + pack.length;
+      const end = ends.get(first.slot) ?? this.#endOf(first.slot);
+      if (first.seq < end) this.#refuseTaken(first.slot, first.seq, after);
+      ends.set(first.slot, Math.max(end, after));
+      if (others.length > 0) {
+        run.insertPack.run(...packValues([first, ...others]));
+        continue;
+      }
+      const values = itemValues(first);
+      if (isPlain(values)) {
+        const [slot, seq, createdAt, , expireDeadline] = values;
+        run.insertPlain.run(slot, seq, createdAt, expireDeadline, values[11], values[12]);
+      } else {
+        run.insert.run(...values);
+      }
+    }
+  }
+
+  /** The first number behind the last row of the slot. */
+  #endOf(slot: number): number {
+    return Number(this.#statements.end.values(slot)[0]?.[0] ?? 0);
+  }
+
+  #refuseTaken(slot: number, from: number, before: number): void {
+    if (this.#statements.places.values(slot, from, before, 1).length === 0) return;
+    throw new StoreError("failed", "an item was to be written under a number that is taken");
+  }
+
+  /** Items of a slot from `from` to before `before`, in order. */
+  items(slot: number, from: number, before: number, limit: ReadLimit): Read<Item>[] {
+    const items: Read<Item>[] = [];
+    let bytes = 0;
+    this.#walk(this.#statements.items, { slot, from, before }, (row) => {
+      const gone = goneOf(slot, row[1] as number, row[16], row[17]);
+      const all = itemsOf(row);
+      for (const [index, item] of all.entries()) {
+        if (item.seq < from || isGone(gone, index)) continue;
+        if (item.seq >= before) return null;
+        items.push(item);
+        bytes += item.payload.length;
+        if (items.length >= limit.items || bytes >= limit.payloadBytes) return null;
+      }
+      const mean = Math.max(1, bytes / Math.max(1, items.length));
+      const left = Math.min(limit.items - items.length, (limit.payloadBytes - bytes) / mean);
+      return { count: all.length, more: left / all.length };
+    });
+    return items;
+  }
+
+  seqs(slot: number, from: number, before: number, limit: number): LeasedSeq[] {
+    const seqs: LeasedSeq[] = [];
+    this.#walk(this.#statements.places, { slot, from, before }, (row) => {
+      const { first, count, createdAt, gone } = placeOf(slot, row);
+      for (let index = 0; index < count; index += 1) {
+        const seq = first + index;
+        if (seq < from || isGone(gone, index)) continue;
+        if (seq >= before) return null;
+        seqs.push({ seq, createdAt });
+        if (seqs.length >= limit) return null;
+      }
+      return { count, more: (limit - seqs.length) / count };
+    });
+    return seqs;
+  }
+
+  /**
+   * Reads rows until `take` has enough: it answers how many items the row has,
+   * and about how many more such rows it wants; `null` ends the walk.
+   */
+  #walk(
+    statement: Statement,
+    { slot, from, before }: { slot: number; from: number; before: number },
+    take: (row: unknown[]) => { readonly count: number; readonly more: number } | null,
+  ): void {
+    let next = from;
+    let ask = firstRows;
+    while (next < before) {
+      const read = statement.values(slot, next, before, ask);
+      const asked = ask;
+      for (const row of read) {
+        const wish = take(row);
+        if (wish === null) return;
+        next = Number(seqIn(row)) + wish.count;
+        ask = Math.max(1, Math.min(placesMax, Math.ceil(wish.more)));
+      }
+      if (read.length < asked) return;
+    }
+  }
+
+  isPresent(slot: number, seq: number): boolean {
+    return this.seqs(slot, seq, seq + 1, 1).length > 0;
+  }
+
+  /** `seqs` in rising order; numbers that are not there are passed over. */
+  remove({ slot, seqs }: SlotSeqs): void {
+    let index = 0;
+    while (index < seqs.length) {
+      let end = index + 1;
+      while (end < seqs.length && seqs[end] === (seqs[end - 1] as number) + 1) end += 1;
+      index = this.#removeFrom(slot, seqs, index, end);
+    }
+  }
+
+  /** Removes at least the neighbours from `index` to before `end`; returns the first not looked at. */
+  #removeFrom(slot: number, seqs: readonly number[], index: number, end: number): number {
+    const first = seqs[index] as number;
+    const last = seqs[end - 1] as number;
+    const places: Place[] = [];
+    this.#walk(this.#statements.places, { slot, from: first, before: last + 1 }, (row) => {
+      const found = placeOf(slot, row);
+      places.push(found);
+      return { count: found.count, more: (last - found.first) / found.count };
+    });
+    let next = index;
+    let whole: Place[] = [];
+    for (const place of places) {
+      const after = place.first + place.count;
+      if (place.first >= first && after <= last + 1) {
+        next = index + after - first;
+        whole.push(place);
+        continue;
+      }
+      const gone = new Uint8Array(Math.ceil(place.count / 8));
+      if (place.gone !== null) gone.set(place.gone);
+      for (; (seqs[next] ?? after) < after; next += 1)
+        mark(gone, (seqs[next] as number) - place.first);
+      if (isAllGone(gone, place.count)) {
+        whole.push(place);
+        continue;
+      }
+      this.#removeRows(slot, whole);
+      whole = [];
+      this.#statements.dig.run(slot, place.first, gone, holeSum(slot, place.first, gone));
+    }
+    this.#removeRows(slot, whole);
+    return Math.max(next, end);
+  }
+
+  /** Rows that lie one behind the other, with no row between them. */
+  #removeRows(slot: number, places: readonly Place[]): void {
+    const first = places[0]?.first;
+    const last = places.at(-1)?.first;
+    if (first === undefined || last === undefined) return;
+    this.#statements.removeRows.run(slot, first, last);
+    if (places.some(({ gone }) => gone !== null)) this.#statements.fill.run(slot, first, last);
+  }
+
+  /** Sets an item aside with all that is left of it. */
+  quarantine(slot: number, seq: number): void {
+    for (const item of this.items(slot, seq, seq + 1, one)) {
+      const { payload, damaged: _, ...columns } = item;
+      this.#statements.quarantine.run(slot, seq, JSON.stringify(columns), payload);
+      this.remove({ slot, seqs: [seq] });
+    }
+  }
+}
+
+/** `items` begins with slot and seq, `places` with seq alone. */
+function seqIn(row: unknown[]): unknown {
+  return row.length > 5 ? row[1] : row[0];
+}
+
+function placeOf(slot: number, row: unknown[]): Place {
+  const first = row[0] as number;
+  const gone = goneOf(slot, first, row[3], row[4]);
+  return { first, count: row[1] as number, createdAt: row[2] as number, gone };
+}
+
+function goneOf(slot: number, first: number, gone: unknown, checkSum: unknown): Uint8Array | null {
+  if (gone === null) return null;
+  const bits = gone as Uint8Array;
+  if (holeSum(slot, first, bits) === checkSum) return bits;
+  throw new StoreError("damaged", "a stored row is damaged; table 'hole'");
+}
+
+function holeSum(slot: number, first: number, gone: Uint8Array): number {
+  return Bun.hash.crc32(gone, Bun.hash.crc32(`${slot} ${first}`));
+}
+
+function isGone(gone: Uint8Array | null, index: number): boolean {
+  return gone !== null && ((gone[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
+}
+
+function mark(gone: Uint8Array, index: number): void {
+  gone[index >> 3] = (gone[index >> 3] ?? 0) | (1 << (index & 7));
+}
+
+function isAllGone(gone: Uint8Array, count: number): boolean {
+  for (let index = 0; index < count; index += 1) if (!isGone(gone, index)) return false;
+  return true;
+}

@@ -1,0 +1,170 @@
+// Several items in one row. A row costs SQLite more than the bytes of a small
+// item, and items that were written together mostly stay together; so
+// neighbours that share their instants and attempts go into one row, a pack.
+
+import type { Item } from "../item.ts";
+
+/** The most items of a pack; so much has to be read to come to one of them. */
+export const packItemsMax = 128;
+/** The most payload bytes of a pack; an item with more has a row of its own. */
+export const packBytesMax = 16_384;
+
+/** UTF-16 units of a text become at most so many bytes. */
+const bytesPerUnitMax = 3;
+/** Per item of a pack: the bytes of its payload, and its checksum. */
+const numbersPerItem = 2;
+const sizesBytesPerItem = numbersPerItem * Uint32Array.BYTES_PER_ELEMENT;
+const textsPerItem = 3;
+
+/** Items in the order given, neighbours that may share a row together. */
+export function packsOf(items: readonly Item[]): Item[][] {
+  const packs: Item[][] = [];
+  const open = new Map<number, { readonly items: Item[]; bytes: number }>();
+  for (const item of items) {
+    const pack = open.get(item.slot);
+    const bytes = item.payload.length;
+    const last = pack?.items.at(-1);
+    if (
+      pack !== undefined &&
+      last !== undefined &&
+      pack.items.length < packItemsMax &&
+      pack.bytes + bytes <= packBytesMax &&
+      isNeighbour(last, item)
+    ) {
+      pack.items.push(item);
+      pack.bytes += bytes;
+      continue;
+    }
+    const begun = [item];
+    packs.push(begun);
+    if (mayShare(item)) open.set(item.slot, { items: begun, bytes });
+    else open.delete(item.slot);
+  }
+  return packs;
+}
+
+/** Items that an index finds have rows of their own. */
+function mayShare({ early, sourceId }: Item): boolean {
+  return !early && sourceId === "";
+}
+
+function isNeighbour(last: Item, next: Item): boolean {
+  return (
+    next.seq === last.seq + 1 &&
+    next.createdAt === last.createdAt &&
+    next.queuedAt === last.queuedAt &&
+    next.expireDeadline === last.expireDeadline &&
+    next.attempts === last.attempts &&
+    mayShare(next)
+  );
+}
+
+/** What differs between the items of a pack. */
+export interface Contents {
+  /** Little-endian pairs of payload bytes and checksum. */
+  readonly sizes: Uint8Array;
+  /** Kind, encoding and reference of each item as a JSON array; `null` = empty, all of them. */
+  readonly texts: string | null;
+  /** The payloads, one behind the other; valid until the next call. */
+  readonly payload: Uint8Array;
+}
+
+let scratch = Buffer.alloc(bytesPerUnitMax * packBytesMax);
+
+export function packContents(items: readonly Item[], sumOf: (item: Item) => number): Contents {
+  const numbers = new Uint32Array(items.length * numbersPerItem);
+  let isPlain = true;
+  let end = 0;
+  let at = 0;
+  for (const item of items) {
+    const start = end;
+    end += write(item.payload, start);
+    numbers[at] = end - start;
+    numbers[at + 1] = sumOf(item);
+    at += numbersPerItem;
+    if (item.kind !== "" || item.encoding !== "" || item.reference !== "") isPlain = false;
+  }
+  return {
+    sizes: new Uint8Array(numbers.buffer),
+    texts: isPlain
+      ? null
+      : JSON.stringify(
+          items.flatMap(({ kind, encoding, reference }) => [kind, encoding, reference]),
+        ),
+    payload: scratch.subarray(0, end),
+  };
+}
+
+function write(payload: Item["payload"], start: number): number {
+  const need = start + bytesPerUnitMax * payload.length;
+  if (need > scratch.length) {
+    const larger = Buffer.alloc(2 * need);
+    larger.set(scratch.subarray(0, start));
+    scratch = larger;
+  }
+  if (typeof payload === "string") return scratch.write(payload, start, "utf8");
+  scratch.set(payload, start);
+  return payload.length;
+}
+
+/** How many items these sizes are for; not a whole number when they are damaged. */
+export function countOf(sizes: Uint8Array): number {
+  return sizes.length / sizesBytesPerItem;
+}
+
+/** One item of a pack as it was written, or as damage has left it. */
+export interface Piece {
+  readonly kind: string;
+  readonly encoding: string;
+  readonly reference: string;
+  readonly payload: Uint8Array;
+  readonly checkSum: number;
+}
+
+/** Reads a pack piece by piece; whether the pieces are sound is for the caller to check. */
+export class PackReader {
+  readonly #numbers: Uint32Array;
+  readonly #texts: readonly string[] | null;
+  readonly #payload: Uint8Array;
+  readonly #starts: Float64Array;
+
+  constructor({ sizes, texts, payload }: Contents) {
+    // A copy where the bytes do not lie as a typed array needs them.
+    const aligned = sizes.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0 ? sizes : sizes.slice();
+    this.#numbers = new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.length >> 2);
+    this.#texts = texts === null ? null : readTexts(texts);
+    this.#payload = payload;
+    this.#starts = new Float64Array(countOf(sizes) + 1);
+    let start = 0;
+    for (let index = 0; index + 1 < this.#starts.length; index += 1) {
+      start += this.#numbers[index * numbersPerItem] ?? 0;
+      this.#starts[index + 1] = start;
+    }
+  }
+
+  /** Payload bytes that the sizes speak of. */
+  get bytes(): number {
+    return this.#starts.at(-1) ?? 0;
+  }
+
+  piece(index: number): Piece {
+    const at = index * textsPerItem;
+    return {
+      kind: this.#texts?.[at] ?? "",
+      encoding: this.#texts?.[at + 1] ?? "",
+      reference: this.#texts?.[at + 2] ?? "",
+      payload: this.#payload.subarray(this.#starts[index] ?? 0, this.#starts[index + 1] ?? 0),
+      checkSum: this.#numbers[index * numbersPerItem + 1] ?? 0,
+    };
+  }
+}
+
+/** Damaged texts read as none: the items' own checksums tell. */
+function readTexts(text: string): readonly string[] {
+  try {
+    const texts: unknown = JSON.parse(text);
+    return Array.isArray(texts) ? texts.map(String) : [];
+  } catch {
+    return [];
+  }
+}
