@@ -248,9 +248,10 @@ class ShardedEngine<Items> implements Engine<Items> {
     const load = queue.balance.load(place.partition);
     const count = items.length;
     queue.balance.update(place.partition, { producing: (load?.producing ?? 0) + count });
-    const deadline = this.#clock.now() + request.requestTimeoutMs;
+    const now = this.#clock.now();
+    const deadline = now + request.requestTimeoutMs;
     const timing = { deadline, late: lateProduce };
-    return this.#ask(
+    const written = this.#ask(
       queue,
       "produce",
       place,
@@ -261,6 +262,11 @@ class ShardedEngine<Items> implements Engine<Items> {
         queue.balance.update(place.partition, { producing: producing - count });
       },
     );
+    if (queue.line.size > 0) {
+      const due = items.filter(({ enqueueAt }) => enqueueAt === null || enqueueAt <= now).length;
+      this.#leases.accompany(queue, place.partition, due);
+    }
+    return written;
   }
 
   /** Where no shard is up, the request waits for the one of the first partition. */

@@ -111,6 +111,43 @@ test.each([
   expect(got(waiting[0] as (typeof waiting)[0])[0]).toBe("0");
 });
 
+test("lease: who waits is served by the commit that writes the items, in order of arrival", async () => {
+  const bundle = await setupQueue();
+  const waiting = [await bundle.beginLease("orders"), await bundle.beginLease("orders")];
+  const before = bundle.store().commits;
+  await bundle.produceMany("orders", 3);
+  expect(bundle.store().commits).toBe(before + 1);
+  expect(waiting.flatMap((started) => got(started))).toEqual(["0", "1"]);
+  await bundle.restart();
+  expect(await bundle.lease("orders", { batchSize: 10 })).toMatchObject({ items: [{}] });
+});
+
+test("lease: who waits does not go along with items that are not due", async () => {
+  const bundle = await setupQueue();
+  const waiting = await bundle.beginLease("orders");
+  const item = { payload: "later", enqueueAt: bundle.clock.now() + 10 * second };
+  await bundle.run(() =>
+    bundle.engine.produce({ queue: "orders", requestTimeoutMs: minute, items: [item] }),
+  );
+  expect(waiting.ending).toBe(null);
+  await bundle.clock.advance(10 * second);
+  expect(got(waiting)).toEqual(["later"]);
+});
+
+test("lease: who went along with a produce that was refused waits on in its old place", async () => {
+  const bundle = await setupQueue();
+  const first = await bundle.beginLease("orders");
+  bundle.store().fail({ fault: "full" });
+  await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["refused"])));
+  const second = await bundle.beginLease("orders");
+  expect([first.ending, second.ending]).toEqual([null, null]);
+  bundle.store().heal();
+  await bundle.clock.advance(5_000);
+  await bundle.run(() => bundle.engine.produce(produceOf("orders", ["written"])));
+  expect(got(first)).toEqual(["written"]);
+  expect(second.ending).toBe(null);
+});
+
 test("lease: five clients that wait on five partitions share the ten items of one produce", async () => {
   const bundle = await setupQueue({ requestedPartitions: 5 });
   const waiting = [];

@@ -112,6 +112,19 @@ export class Leases<Items> {
     this.#ready.clear();
   }
 
+  /**
+   * Items are on their way to a partition: the first in line go along, and are
+   * served in the turn that writes what they waited for.
+   */
+  accompany(queue: LogicalQueue, partition: number, itemCount: number): void {
+    for (let left = itemCount; left > 0; left -= 1) {
+      const lease = queue.line.first();
+      if (lease === undefined) return;
+      queue.line.leave(lease);
+      this.#grant(queue, lease, partition);
+    }
+  }
+
   #grant(queue: LogicalQueue, lease: WaitingLease, partition: number): void {
     // A shard may take longer than the client waits; what it grants then goes back.
     lease.timer ??= this.#clock.at(lease.deadline, () => lease.settle(emptyLease));

@@ -443,7 +443,8 @@ test("delete: what is on its way to a deleted dead queue does not come back with
 test("close: who waits is answered, the turn ends, and nothing is taken any more", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);
-  const waits = await bundle.beginLease("orders");
+  await bundle.createQueue({ name: "empty" });
+  const waits = await bundle.beginLease("empty");
   bundle.store().hold();
   const inTurn = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
   const behind = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["b"])));

@@ -185,7 +185,7 @@ If the connection breaks before the answer, the items may or may not have been w
     summary: "Lease items",
     description: `Takes up to \`batch_size\` items for one consumer to hold until their \`lease_deadline\`. Within that time the consumer either completes or retries each of them.
 
-The reply comes as soon as there is one item, and all its items are from one partition, the one with the most items ready. When none has any, the request waits until an item is ready or \`request_timeout\` passes. Requests that wait on a queue are served in the order they came, dealt one item at a time until each is full. A client that hangs up leaves the line before it is given anything.
+The reply comes as soon as there is one item, and all its items are from one partition, the one with the most items ready. When none has any, the request waits until an item is ready or \`request_timeout\` passes. Requests that wait on a queue are served in the order they came, and what there is is shared out evenly among them. A client that hangs up leaves the line before it is given anything.
 
 An item whose lease passes its deadline is offered to another consumer, under a new id and one attempt older. Each lease counts as an attempt; after the last one that \`max_attempts\` allows, a lapse sends the item to the dead queue.`,
     request: schemas.LeaseRequest,

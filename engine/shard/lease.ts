@@ -1,5 +1,5 @@
-// Lease: the head of a partition is read once for all who ask, and dealt to them
-// one item at a time.
+// Lease: the head of a partition is read once for all who ask, and shared out
+// among them.
 
 import type { Item } from "../../stores/item.ts";
 import type { LeasedItem } from "../api.ts";
@@ -24,14 +24,12 @@ export async function leaseAll(turn: TurnContext, requests: readonly Of<"lease">
   }
   for (const [slot, same] of bySlot) {
     const partition = turn.memory.partition(slot);
+    const { settings } = partition;
     const wanted = same.reduce((sum, { batchSize }) => sum + batchSize, 0);
-    deal(turn, partition, same, await takeHead(turn, partition, wanted));
+    const leaseDeadline = turn.now + (settings?.leaseTimeoutMs ?? 0);
+    const granted = settings === null ? [] : await takeHead(turn, partition, wanted, leaseDeadline);
+    shareOut(turn, partition, same, granted, leaseDeadline);
   }
-}
-
-interface Granted {
-  readonly item: Item;
-  readonly leaseDeadline: number;
 }
 
 /** Leases up to `wanted` ready items from the head of the partition. */
@@ -39,13 +37,16 @@ async function takeHead(
   turn: TurnContext,
   partition: Partition,
   wanted: number,
-): Promise<Granted[]> {
+  leaseDeadline: number,
+): Promise<Item[]> {
   const { store, draft, now } = turn;
-  const { settings, slot, committedSeq } = partition;
-  if (settings === null) return [];
-  const leaseDeadline = now + settings.leaseTimeoutMs;
-  const granted: Granted[] = [];
+  const { slot, committedSeq } = partition;
+  const granted: Item[] = [];
   let run: Item[] = [];
+  const grant = (item: Item): void => {
+    run.push(item);
+    granted.push(item);
+  };
   const endRun = (): void => {
     if (run.length > 0) hold(turn, partition, run, leaseDeadline);
     run = [];
@@ -53,10 +54,10 @@ async function takeHead(
   let payloadBytes = limits.turnBytesMax;
   // Items read and not granted (expired, damaged) are bounded too, so that a turn ends.
   let left = wanted + limits.sweepItemsMax;
-  while (granted.length < wanted && payloadBytes > 0 && left > 0) {
+  while (partition.head < committedSeq && granted.length < wanted && payloadBytes > 0 && left > 0) {
     const limit = { items: wanted - granted.length, payloadBytes };
     const page = await store.items(slot, partition.head, committedSeq, limit);
-    if (page.length === 0) break;
+    if (page.length === 0) partition.head = committedSeq;
     for (const item of page) {
       left -= 1;
       payloadBytes -= item.payload.length;
@@ -74,9 +75,23 @@ async function takeHead(
         remove(turn, partition, item);
         follow(turn, partition, item, { to: "dead", death: "expired" });
       } else {
-        run.push(item);
-        granted.push({ item, leaseDeadline });
+        grant(item);
       }
+    }
+  }
+  if (partition.head >= committedSeq) {
+    // What this turn has written itself: who waited for it is served with the same sync.
+    for (const item of draft.insert) {
+      if (granted.length >= wanted || payloadBytes <= 0) break;
+      if (item.slot !== slot || item.seq < partition.head) continue;
+      if (hasExpired(item, now)) break;
+      partition.head = item.seq + 1;
+      if (partition.held.has(item.seq)) {
+        endRun();
+        continue;
+      }
+      payloadBytes -= item.payload.length;
+      grant(item);
     }
   }
   endRun();
@@ -84,44 +99,59 @@ async function takeHead(
   return granted;
 }
 
-/** Deals items one at a time in order of arrival, until each client has its batch or none are left. */
-function deal(
+/**
+ * As if dealt one item at a time in order of arrival, until each client has its
+ * batch or none are left; but each gets neighbours, which are cheaper to complete.
+ */
+function shareOut(
   turn: TurnContext,
   partition: Partition,
   requests: readonly Of<"lease">[],
-  granted: readonly Granted[],
+  granted: readonly Item[],
+  leaseDeadline: number,
 ): void {
-  const hands = requests.map((request) => ({
-    request,
-    items: [] as LeasedItem[],
-    seqs: [] as number[],
-  }));
-  let next = 0;
-  for (let open = hands; open.length > 0 && next < granted.length; ) {
-    for (const hand of open) {
-      const grant = granted[next];
-      if (grant === undefined) break;
-      next += 1;
-      hand.items.push(leasedItem(partition, grant));
-      hand.seqs.push(grant.item.seq);
-    }
-    open = open.filter((hand) => hand.items.length < hand.request.batchSize);
-  }
-  for (const { request, items, seqs } of hands) {
-    if (items.length === 0) {
-      turn.draft.succeed(request.op, { kind: "nothing" });
+  let start = 0;
+  for (const [index, count] of shares(requests, granted.length).entries()) {
+    const { op } = requests[index] as Of<"lease">;
+    if (count === 0) {
+      turn.draft.succeed(op, { kind: "nothing" });
       continue;
     }
-    turn.grants.set(request.op, seqs);
-    turn.draft.succeed(request.op, {
+    const items = granted.slice(start, start + count);
+    start += count;
+    const seqs = items.map(({ seq }) => seq);
+    turn.grants.set(op, seqs);
+    turn.draft.succeed(op, {
       kind: "leased",
-      count: items.length,
-      items: turn.renderLeased(items),
+      count,
+      items: turn.renderLeased(items.map((item) => leasedItem(partition, item, leaseDeadline))),
     });
   }
 }
 
-function leasedItem(partition: Partition, { item, leaseDeadline }: Granted): LeasedItem {
+/** How many of `count` items each request gets. */
+function shares(requests: readonly Of<"lease">[], count: number): number[] {
+  const wanted = requests.map(({ batchSize }) => batchSize);
+  if (wanted.reduce((sum, batchSize) => sum + batchSize, 0) <= count) return wanted;
+  const given = requests.map(() => 0);
+  let left = count;
+  for (let served = true; left > 0 && served; ) {
+    served = false;
+    for (const [index, { batchSize }] of requests.entries()) {
+      const has = given[index] as number;
+      if (left === 0 || has >= batchSize) continue;
+      given[index] = has + 1;
+      left -= 1;
+      served = true;
+    }
+  }
+  return given;
+}
+
+const utf8 = new TextEncoder();
+
+function leasedItem(partition: Partition, item: Item, leaseDeadline: number): LeasedItem {
+  const { payload } = item;
   return {
     id: formatId(partition.idPrefix, item.seq),
     kind: item.kind,
@@ -129,6 +159,6 @@ function leasedItem(partition: Partition, { item, leaseDeadline }: Granted): Lea
     reference: item.reference,
     attempts: item.attempts + 1,
     leaseDeadline,
-    payload: item.payload as Uint8Array,
+    payload: typeof payload === "string" ? utf8.encode(payload) : payload,
   };
 }
