@@ -9,6 +9,7 @@ import { LoadProcess } from "./load-process.ts";
 import { usageOf } from "./process-usage.ts";
 import { addTimes, type Figures, folderBytes, type RunOptions } from "./run-cell.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
+import { stages } from "./stages.ts";
 import { shortCount } from "./workload.ts";
 import { compareWithWrk } from "./wrk.ts";
 
@@ -135,6 +136,11 @@ export const probes: readonly Probe[] = [
     name: `drain ${shortCount(items)}`,
     canonical: false,
     run: drain(items),
+  })),
+  ...[1, 10, 100, 1_000].map((itemsPerCall) => ({
+    name: `stages ${itemsPerCall}`,
+    canonical: false,
+    run: (options: RunOptions) => stages(itemsPerCall, options),
   })),
   { name: "client", canonical: false, run: compareWithWrk },
 ];

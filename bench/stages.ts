@@ -1,0 +1,205 @@
+// What each stage of a call costs the processor, one after the other in one
+// thread, so that no stage waits for another: the text of the request, the
+// crossing of the threads, the turn, the commit with and without its sync. With
+// them one can work out on paper which stage is full first on another machine.
+
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { decodeReport, decodeRequests, encodeReport, encodeRequests } from "../engine/codec.ts";
+import type { NumberedRequest, Report } from "../engine/messages.ts";
+import type { TurnContext } from "../engine/shard/context.ts";
+import { Draft } from "../engine/shard/draft.ts";
+import { Memory } from "../engine/shard/memory.ts";
+import { decide } from "../engine/shard/turn.ts";
+import { compileCheck } from "../openapi/check.ts";
+import { operations, type RequestOf } from "../openapi/operations.ts";
+import {
+  completeRequest,
+  leaseReplyText,
+  leaseRequest,
+  produceRequest,
+  renderLeased,
+} from "../server/wire.ts";
+import { openStore } from "../stores/open.ts";
+import type { Store } from "../stores/store.ts";
+import type { Figures, RunOptions } from "./run-cell.ts";
+
+const hour = 3_600_000;
+const never = new AbortController().signal;
+const settings = {
+  slot: 0,
+  leaseTimeoutMs: hour,
+  expireTimeoutMs: hour,
+  maxAttempts: 0,
+  dead: null,
+};
+const queueName = "stages";
+const verbs = ["produce", "lease", "complete"] as const;
+type Verb = (typeof verbs)[number];
+
+/** Calls that share a turn, about as many as do at 64 connections. */
+const callsOfTurn = (itemsPerCall: number): number =>
+  Math.max(2, Math.round(24 / itemsPerCall ** 0.3));
+/** Turns before the clock counts, and while it does. */
+const turnsToWarmUp = 100;
+const turns = 300;
+
+/** Microseconds a call by `<verb>.<stage>`, and `calls` of a turn. */
+export async function stages(itemsPerCall: number, { directory }: RunOptions): Promise<Figures> {
+  const folder = join(directory, "stages");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  try {
+    const full = await run(await open(join(folder, "full"), "full"), itemsPerCall);
+    const normal = await run(await open(join(folder, "normal"), "normal"), itemsPerCall);
+    const figures: Figures = { calls: callsOfTurn(itemsPerCall) };
+    for (const verb of verbs) {
+      for (const stage of ["parse", "crossing", "turn", "reply"]) {
+        figures[`${verb}.${stage}`] = full[`${verb}.${stage}`] ?? 0;
+      }
+      const write = normal[`${verb}.commit`] ?? 0;
+      figures[`${verb}.write`] = write;
+      figures[`${verb}.sync`] = Math.max(0, (full[`${verb}.commit`] ?? 0) - write);
+    }
+    return figures;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function open(directory: string, durability: "full" | "normal"): Promise<Store> {
+  return openStore({ kind: "sqlite", directory, durability }, 0, () => "0123456789Ab");
+}
+
+async function run(store: Store, itemsPerCall: number): Promise<Figures> {
+  const { memory } = await Memory.load(0, store, [settings]);
+  const bench = new Bench(store, memory);
+  const calls = callsOfTurn(itemsPerCall);
+  const items = new Array(itemsPerCall).fill({ utf8: "x".repeat(100) });
+  const shared = { queue_name: queueName, request_timeout: "1m" };
+  for (let turn = 0; turn < turnsToWarmUp + turns; turn += 1) {
+    if (turn === turnsToWarmUp) bench.forget();
+    await bench.turn("produce", new Array(calls).fill(JSON.stringify({ ...shared, items })));
+    const lease = { ...shared, client_id: "c", batch_size: itemsPerCall };
+    const leased = await bench.turn("lease", new Array(calls).fill(JSON.stringify(lease)));
+    const bodies = leased.map((text) => {
+      const { items: held } = JSON.parse(text) as { items: { id: string }[] };
+      return JSON.stringify({ ...shared, partition: 0, ids: held.map(({ id }) => id) });
+    });
+    await bench.turn("complete", bodies);
+  }
+  await store.close();
+  return bench.perCall(turns * calls);
+}
+
+const checks = {
+  produce: compileCheck(operations.produce.request),
+  lease: compileCheck(operations.lease.request),
+  complete: compileCheck(operations.complete.request),
+} as const;
+
+function bodyOf<V extends Verb>(verb: V, text: string): RequestOf<V> {
+  const body: unknown = JSON.parse(text);
+  if (!checks[verb](body)) throw new Error(`the body of a ${verb} is not of the contract`);
+  return body as RequestOf<V>;
+}
+
+class Bench {
+  readonly #store: Store;
+  readonly #memory: Memory;
+  #micros: Figures = {};
+  #op = 0;
+  #turn = 0;
+
+  constructor(store: Store, memory: Memory) {
+    this.#store = store;
+    this.#memory = memory;
+  }
+
+  forget(): void {
+    this.#micros = {};
+  }
+
+  perCall(calls: number): Figures {
+    return Object.fromEntries(
+      Object.entries(this.#micros).map(([name, micros]) => [name, micros / calls]),
+    );
+  }
+
+  async #timed<T>(name: string, work: () => T | Promise<T>): Promise<T> {
+    const begin = performance.now();
+    const result = await work();
+    this.#micros[name] = (this.#micros[name] ?? 0) + (performance.now() - begin) * 1_000;
+    return result;
+  }
+
+  /** All calls of one verb in one turn; the texts of the lease replies. */
+  async turn(verb: Verb, bodies: readonly string[]): Promise<string[]> {
+    const requests = await this.#timed(`${verb}.parse`, () =>
+      bodies.map((body) => this.#request(verb, body)),
+    );
+    const received = await this.#timed(`${verb}.crossing`, () =>
+      decodeRequests(encodeRequests(requests)),
+    );
+    const draft = new Draft();
+    const context: TurnContext = {
+      shard: 0,
+      store: this.#store,
+      memory: this.#memory,
+      renderLeased,
+      draft,
+      now: 1_800_000_000_000,
+      grants: new Map(),
+      full: false,
+      settling: [],
+    };
+    await this.#timed(`${verb}.turn`, () => decide(context, received));
+    this.#turn += 1;
+    const turn = { turn: this.#turn, at: context.now, opLast: this.#op, refused: "[]" };
+    await this.#timed(`${verb}.commit`, () => this.#store.commit(draft.changes(turn)));
+    for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;
+    const report: Report = {
+      answers: draft.answers,
+      counts: [],
+      events: [],
+      outbound: [],
+      commit: null,
+      full: false,
+    };
+    const { answers } = await this.#timed(`${verb}.crossing`, () => {
+      const { text, leased } = encodeReport(report);
+      return decodeReport(text, leased);
+    });
+    return this.#timed(`${verb}.reply`, () =>
+      answers.map(({ outcome }) => {
+        if (!outcome.ok) throw new Error(outcome.message);
+        const { value } = outcome;
+        if (value.kind !== "leased") return "";
+        return leaseReplyText({ queue: queueName, partition: 0, items: value.items });
+      }),
+    );
+  }
+
+  #request(verb: Verb, text: string): NumberedRequest {
+    this.#op += 1;
+    const common = { op: this.#op, slot: 0, deadline: Number.MAX_SAFE_INTEGER };
+    switch (verb) {
+      case "produce": {
+        const items = produceRequest(bodyOf(verb, text)).items.map((item) => ({
+          payload: item.payload,
+          kind: item.kind ?? "",
+          encoding: item.encoding ?? "",
+          reference: item.reference ?? "",
+          enqueueAt: item.enqueueAt ?? null,
+        }));
+        return { kind: "produce", ...common, items };
+      }
+      case "lease": {
+        const { batchSize } = leaseRequest(bodyOf(verb, text), never);
+        return { kind: "lease", ...common, batchSize };
+      }
+      case "complete":
+        return { kind: "complete", ...common, ids: completeRequest(bodyOf(verb, text)).ids };
+    }
+  }
+}
