@@ -259,6 +259,26 @@ test("lease: one whose client is gone already takes nothing", async () => {
   expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 1 }] });
 });
 
+test("lease: a client that hung up may come back while its first lease is at the store", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "a", "b");
+  bundle.store().hold();
+  const abort = new AbortController();
+  const change = { signal: abort.signal, clientId: "one" };
+  const gone = await bundle.beginLease("orders", change);
+  expect((await bundle.beginLease("orders", { clientId: "one" })).ending).toMatchObject({
+    ok: false,
+    code: "invalid",
+  });
+  abort.abort();
+  const back = await bundle.beginLease("orders", { clientId: "one" });
+  bundle.store().release();
+  await bundle.clock.settle();
+  expect(gone.ending).toMatchObject({ ok: false, code: "empty" });
+  expect(got(back)).toEqual(["b"]);
+  expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 1 }] });
+});
+
 test("lease: a grant that comes after the hang-up goes back and counts no attempt", async () => {
   const bundle = await setupQueue({ maxAttempts: 1 });
   await bundle.produce("orders", "a", "b");

@@ -49,7 +49,10 @@ export class Leases<Items> {
   lease(queue: LogicalQueue, request: LeaseRequest): Promise<Lease<Items>> {
     checkLease(request.clientId, request.batchSize);
     checkRequestTimeout(request.requestTimeoutMs, "1m");
-    if (queue.clientIds.has(request.clientId)) throw QueueError.from(duplicateClient);
+    // One whose connection broke may be back before its last request is answered.
+    const same = queue.clients.get(request.clientId);
+    if (same?.request.signal?.aborted) same.settle(clientGone);
+    else if (same !== undefined) throw QueueError.from(duplicateClient);
     if (request.signal?.aborted) throw QueueError.from(clientGone);
     // Only who is first in line may be served at once.
     const partition = queue.line.size === 0 ? queue.balance.leaseFrom : -1;
@@ -64,14 +67,15 @@ export class Leases<Items> {
         arrival: this.#arrivalLast,
         deadline: this.#clock.now() + request.requestTimeoutMs,
         timer: null,
+        hangUp: null,
         over: false,
         settle: (outcome) => {
           if (lease.over) return;
           lease.over = true;
           lease.timer?.cancel();
-          request.signal?.removeEventListener("abort", hangUp);
+          if (lease.hangUp !== null) request.signal?.removeEventListener("abort", lease.hangUp);
           queue.line.leave(lease);
-          queue.clientIds.delete(request.clientId);
+          queue.clients.delete(request.clientId);
           this.#waitingLeases -= 1;
           if ("code" in outcome) reject(QueueError.from(outcome));
           else {
@@ -80,9 +84,7 @@ export class Leases<Items> {
           }
         },
       };
-      const hangUp = (): void => lease.settle(clientGone);
-      request.signal?.addEventListener("abort", hangUp);
-      queue.clientIds.add(request.clientId);
+      queue.clients.set(request.clientId, lease);
       this.#waitingLeases += 1;
       if (partition >= 0) this.#grant(queue, lease, partition);
       else this.#line(queue, lease);
@@ -90,6 +92,11 @@ export class Leases<Items> {
   }
 
   #line(queue: LogicalQueue, lease: WaitingLease): void {
+    // Only of who waits: to listen costs about as much as the rest of a lease.
+    if (lease.hangUp === null) {
+      lease.hangUp = () => lease.settle(clientGone);
+      lease.request.signal?.addEventListener("abort", lease.hangUp);
+    }
     queue.line.join(lease, (expired) => expired.settle(emptyLease));
   }
 
@@ -170,6 +177,7 @@ export class Leases<Items> {
       return;
     }
     const { value } = result;
+    if (lease.request.signal?.aborted) lease.settle(clientGone);
     if (value.kind === "leased") {
       // Nobody was told of these items, so they go back as if they had not been leased.
       if (lease.over)

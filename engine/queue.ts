@@ -8,7 +8,7 @@ import { Balance } from "./balance.ts";
 import type { Clock } from "./clock.ts";
 import type { Events, PartitionCounts } from "./messages.ts";
 import { unknownPartition } from "./validate.ts";
-import { Line } from "./waiting.ts";
+import { Line, type WaitingLease } from "./waiting.ts";
 
 /** Calls that are inside the engine, by what they do. */
 export interface InFlight {
@@ -29,8 +29,8 @@ export class LogicalQueue {
   readonly counts = new Map<number, PartitionCounts>();
   readonly balance = new Balance();
   readonly line: Line;
-  /** Clients with a lease request that is not answered. */
-  readonly clientIds = new Set<string>();
+  /** Lease requests that are not answered, by their client. */
+  readonly clients = new Map<string, WaitingLease>();
   readonly inFlight: InFlight = { produce: 0, lease: 0, complete: 0, retry: 0, import: 0 };
   readonly totals: Totals = { lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 };
   deleted = false;

@@ -11,6 +11,7 @@ function setupLine() {
     deadline,
     settle: () => undefined,
     timer: null,
+    hangUp: null,
     over: false,
   });
   return { clock, line, lease };

@@ -20,6 +20,8 @@ export interface WaitingLease {
   /** Answers the request, once; later calls do nothing. */
   readonly settle: (outcome: Failure | Grant) => void;
   timer: Timer | null;
+  /** Listens to its client's signal, once it has had to wait. */
+  hangUp: (() => void) | null;
   /** Answered, or its client hung up. */
   over: boolean;
 }

@@ -76,7 +76,8 @@ export const replyCodes = {
   },
   500: {
     text: "Internal Service Error",
-    meaning: "The store failed, for instance because its disk is full. Nothing was written.",
+    meaning:
+      "The store failed, for instance because its disk is full. Nothing was written, unless the message says that it was.",
     reaction: "Send the same request again later. The server's log has the cause.",
   },
   503: {

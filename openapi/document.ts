@@ -192,7 +192,7 @@ function introduction(): string {
   );
   return `Holdfast is a durable message queue over plain HTTP. Producers add items to a named queue; consumers lease them, do the work, and complete or retry them. A leased item belongs to one consumer until it is completed, it is retried, or its lease passes its deadline.
 
-**A 200 is a proof.** What it answers is in the store, exactly one holder can finish an item, and the server can say where every item is. Any other code means that nothing changed.
+**A 200 is a proof.** What it answers is in the store, exactly one holder can finish an item, and the server can say where every item is. Any other code means that nothing changed, save for an import whose message says that the items were stored.
 
 \`\`\`sh
 curl -H 'Content-Type: application/json' http://localhost:9090/v1/queues.create \\

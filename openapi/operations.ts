@@ -286,7 +286,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
     summary: "Complete items",
     description: `Removes leased items whose work is done; they are never offered again and never go to the dead queue. Either all ids of the request are completed, or none is.
 
-\`queue_name\` and \`partition\` are those of the lease reply. A completion after the deadline is still accepted as long as the item was not offered to anyone else; once its lease has lapsed, its id is dead and the reply is 453.`,
+\`queue_name\` and \`partition\` are those of the lease reply. Once the lease deadline has passed the item is offered again under a new id: its old id is dead, and the reply is 453.`,
     request: schemas.CompleteRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.bodyBytesMax,

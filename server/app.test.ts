@@ -747,7 +747,7 @@ describe("pages", () => {
     await using server = await setup({ isClosing: () => true });
     const response = await server.send("/health", {});
     expect(await response.json()).toEqual(
-      refused(503, "server is shutting down; nothing was changed"),
+      refused(503, "service is shutting down; nothing was changed"),
     );
   });
 

@@ -24,9 +24,7 @@ import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
 import { JsonText, type Route, type Routes } from "./routes/route.ts";
 import { storageRoutes } from "./routes/storage.ts";
-
-/** Seconds of silence after which a connection is closed that is not waiting for an answer. */
-export const idleTimeoutSeconds = 30;
+import { Silence } from "./silence.ts";
 
 export type AppConfig = Pick<
   Config,
@@ -52,65 +50,60 @@ export interface AppOptions extends HealthOptions {
 
 type Answer = (request: Request) => Response | Promise<Response>;
 
+interface Context {
+  readonly request: Request;
+}
+
 export type App = ReturnType<typeof createApp>;
 
 export function createApp(options: AppOptions) {
   const { engine, log, metrics, config, site } = options;
   const admit = siteGuard(config);
   const intake = new Intake();
+  const silence = new Silence((request, seconds) => app.server?.timeout(request, seconds));
   let requestsInFlight = 0;
 
-  /** Goes around everything, and so answers for, and counts, every request there is. */
-  async function admitted(answer: Answer, request: Request): Promise<Response> {
-    const started = performance.now();
-    requestsInFlight += 1;
-    let response: Response;
-    try {
-      const origin = admit(request);
-      if (requestsInFlight > config.connectionsMax) {
-        throw new Refusal(429, "too many requests are being worked on; try again later");
+  /** Goes around every answer there is. Only what has no path of its own is asked for its path. */
+  function admitted(answer: Answer, path?: string): (context: Context) => Promise<Response> {
+    const count = path === undefined ? null : metrics.counterOf(path);
+    return async ({ request }) => {
+      const started = performance.now();
+      requestsInFlight += 1;
+      let response: Response;
+      try {
+        const origin = admit(request);
+        if (requestsInFlight > config.connectionsMax) {
+          throw new Refusal(429, "too many requests are being worked on; try again later");
+        }
+        response =
+          origin !== null && isPreflight(request) ? preflightResponse() : await answer(request);
+        if (origin !== null) shareWith(origin, response);
+      } catch (error) {
+        response = refusalResponse(error, log);
       }
-      response =
-        origin !== null && isPreflight(request) ? preflightResponse() : await answer(request);
-      if (origin !== null) shareWith(origin, response);
-    } catch (error) {
-      response = refusalResponse(error, log);
-    }
-    requestsInFlight -= 1;
-    metrics.count(pathOf(request), response.status, (performance.now() - started) / 1000);
-    return response;
+      requestsInFlight -= 1;
+      const seconds = (performance.now() - started) / 1000;
+      (count ?? metrics.counterOf(pathOf(request)))(response.status, seconds);
+      return response;
+    };
   }
 
   function operation(id: OperationId, route: Route<OperationId>): Answer {
     const bodyBytesMax = bodyBytesMaxOf(id, config);
     const read = requestReader<Parameters<typeof route>[0]>(operations[id].request, bodyBytesMax);
     return async (request) => {
-      let bytes = 0;
+      checkContentType(request);
+      const bytes = intake.take(request, bodyBytesMax);
       try {
-        checkContentType(request);
-        bytes = intake.take(request, bodyBytesMax);
         const body = await read(request);
         // From here to the answer the connection is silent by right. Not earlier, or a body
-        // could trickle in for ever; and not longer, because a lifted limit stays lifted.
-        app.server?.timeout(request, 0);
+        // could trickle in for ever.
+        silence.begin(request);
         const reply = await route(body, request);
         return jsonResponse(reply instanceof JsonText ? reply.text : JSON.stringify(reply));
-      } catch (error) {
-        return refusalResponse(error, log);
       } finally {
         intake.giveBack(bytes);
-        app.server?.timeout(request, idleTimeoutSeconds);
-      }
-    };
-  }
-
-  /** For what is not an operation. Elysia is left no error to answer in its own words. */
-  function page(answer: Answer): (context: { request: Request }) => Promise<Response> {
-    return async ({ request }) => {
-      try {
-        return await answer(request);
-      } catch (error) {
-        return refusalResponse(error, log);
+        silence.end(request);
       }
     };
   }
@@ -138,19 +131,20 @@ export function createApp(options: AppOptions) {
     ...storageRoutes(engine),
   };
   const app = new Elysia({ strictPath: true });
-  app.wrap((answer) => (request: Request) => admitted(answer as unknown as Answer, request));
   for (const id of operationIds) {
+    const { path } = operations[id];
     const answer = operation(id, routes[id] as Route<OperationId>);
     // `none`: Elysia is kept from reading the body; `request.ts` says why.
-    app.post(operations[id].path, ({ request }) => answer(request), { parse: "none" });
+    app.post(path, admitted(answer, path), { parse: "none" });
   }
+  const { health, metrics: metricsPage } = pages;
   app.get(
-    pages.health.path,
-    page(() => healthResponse(options)),
+    health.path,
+    admitted(() => healthResponse(options), health.path),
   );
-  app.get(pages.metrics.path, page(metricsResponse));
-  for (const [path, answer] of apiPageRoutes()) app.get(path, page(answer));
-  app.all("/*", page(elsewhere), { parse: "none" });
+  app.get(metricsPage.path, admitted(metricsResponse, metricsPage.path));
+  for (const [path, answer] of apiPageRoutes()) app.get(path, admitted(answer, path));
+  app.all("/*", admitted(elsewhere), { parse: "none" });
   return app;
 }
 

@@ -7,7 +7,7 @@ import { didYouMean } from "./did-you-mean.ts";
 /** With what code the process ends, and when. */
 export const exitCodes = {
   ok: { code: 0, when: "stopped as asked, or the text that was asked for is printed" },
-  usage: { code: 2, when: "the command line or the configuration is at fault" },
+  usage: { code: 2, when: "the command line, the configuration or the data folder is at fault" },
   taken: { code: 3, when: "another server has the data folder or the port" },
   bug: { code: 70, when: "a bug; the log has it, and stored items are safe" },
 } as const;

@@ -78,7 +78,7 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 1_000_000,
     default: 10_000,
-    description: "Connections open at once. Keep it under the limit on open files.",
+    description: "Requests worked on at once, waiting leases included; further ones get 429.",
   }),
   allowedHosts: list({
     expected: "host names without scheme, port or path",

@@ -17,7 +17,7 @@ export function healthResponse(options: HealthOptions): Response {
   const { engine, version, config, isClosing } = options;
   const { durability, shards } = engine.status();
   const upCount = shards.filter(({ up }) => up).length;
-  if (isClosing()) throw new Refusal(503, "server is shutting down; nothing was changed");
+  if (isClosing()) throw new Refusal(503, "service is shutting down; nothing was changed");
   if (upCount === 0) throw new Refusal(503, "no shard is up; nothing was changed");
   const health: Health = {
     status: upCount === shards.length ? "ok" : "degraded",

@@ -1,6 +1,7 @@
 // Puts an app on a port, and takes it off again without cutting answers short.
 
-import { type App, idleTimeoutSeconds } from "./app.ts";
+import type { App } from "./app.ts";
+import { idleTimeoutSeconds } from "./silence.ts";
 
 export interface ListenOptions {
   readonly host: string;

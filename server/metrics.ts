@@ -80,9 +80,10 @@ export class Metrics {
     );
   }
 
-  /** Counts a request to this path that was answered with this code after so many seconds. */
-  count(path: string, code: number, seconds: number): void {
-    (this.#answeredByPath.get(path) ?? this.#answeredElsewhere).add(code, seconds);
+  /** Counts the requests to a path: to be called with the code of each answer and its seconds. */
+  counterOf(path: string): (code: number, seconds: number) => void {
+    const answered = this.#answeredByPath.get(path) ?? this.#answeredElsewhere;
+    return (code, seconds) => answered.add(code, seconds);
   }
 
   render(server: ServerGauges): Promise<string> {

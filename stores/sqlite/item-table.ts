@@ -101,8 +101,9 @@ export class ItemTable {
     this.#walk(this.#statements.items, { slot, from, before }, (row) => {
       const gone = goneOf(slot, row[1] as number, row[16], row[17]);
       const all = itemsOf(row);
-      for (const [index, item] of all.entries()) {
-        if (item.seq < from || isGone(gone, index)) continue;
+      const first = all[0]?.seq ?? 0;
+      for (const item of all) {
+        if (item.seq < from || isGone(gone, item.seq - first)) continue;
         if (item.seq >= before) return null;
         items.push(item);
         bytes += item.payload.length;

@@ -198,7 +198,7 @@ export function itemsOf(row: Row): Read<Item>[] {
   const pieces = isSound ? count : likelyCount(count, contents, reader.bytes);
   const items: Read<Item>[] = [];
   for (let index = 0; index < pieces; index += 1) {
-    const { checkSum, ...piece } = reader.piece(index);
+    const piece = reader.piece(index);
     const item = {
       slot: shared.slot,
       seq: shared.seq + index,
@@ -215,7 +215,7 @@ export function itemsOf(row: Row): Read<Item>[] {
       damaged: false,
     };
     // One spoilt bit takes one item with it, not the pack.
-    if (!isSound) item.damaged = itemSum(item, itemSalt) !== checkSum;
+    if (!isSound) item.damaged = itemSum(item, itemSalt) !== piece.checkSum;
     items.push(item);
   }
   return items;

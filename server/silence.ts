@@ -1,0 +1,44 @@
+// Connections may be silent for a bounded time, except while they wait for an
+// answer. Lifting the bound and setting it again costs more than most answers
+// take, so it is done only for those that take long.
+
+/** Seconds of silence after which a connection is closed that is not waiting for an answer. */
+export const idleTimeoutSeconds = 30;
+/** How often waiting requests are looked at; twice of it has to be less than the bound. */
+const lookSeconds = 10;
+
+export class Silence {
+  /** 0 = no bound. */
+  readonly #bound: (request: Request, seconds: number) => void;
+  /** Those that were there at the last look, and so have no bound. */
+  readonly #long = new Set<Request>();
+  readonly #waiting = new Set<Request>();
+  #timer: ReturnType<typeof setInterval> | null = null;
+
+  constructor(bound: (request: Request, seconds: number) => void) {
+    this.#bound = bound;
+  }
+
+  /** From now on its connection waits for the answer. */
+  begin(request: Request): void {
+    this.#waiting.add(request);
+    this.#timer ??= setInterval(() => this.#look(), lookSeconds * 1_000).unref();
+  }
+
+  /** Its answer is there. A bound that was lifted stays so unless it is set again. */
+  end(request: Request): void {
+    if (this.#long.delete(request)) this.#bound(request, idleTimeoutSeconds);
+    else this.#waiting.delete(request);
+  }
+
+  #look(): void {
+    for (const request of this.#waiting) {
+      this.#long.add(request);
+      this.#bound(request, 0);
+    }
+    this.#waiting.clear();
+    if (this.#long.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+}
