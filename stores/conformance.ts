@@ -774,6 +774,7 @@ function lifeRules(rule: Rule): void {
     await bench.commit({ insert });
     await bench.commit({ remove: [{ slot: 0, seqs: numbers(0, 2_900) }] });
     const was = await contents(bench.store);
+    for (const idle of [true, false]) await bench.store.relieve(idle);
     for (let pieces = 0; await bench.store.tidy(); pieces += 1) expect(pieces).toBeLessThan(1_000);
     await bench.nowAndReopened(async (store) => {
       expect(await contents(store)).toEqual(was);

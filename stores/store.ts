@@ -139,6 +139,11 @@ export interface Store {
   early(after: EarlyRef, limit: number): Promise<EarlyRef[]>;
   /** Applies every change or none; resolves once they would survive what the durability promises. */
   commit(changes: Changes): Promise<void>;
+  /**
+   * To be called when a turn is answered: does what its commit left for later, before
+   * that would delay another one. `idle`: nobody waits for a turn at this moment.
+   */
+  relieve(idle: boolean): Promise<void>;
   /** One bounded piece of housekeeping, for a moment without requests; `true` while more is left. */
   tidy(): Promise<boolean>;
   size(): StoreSize;

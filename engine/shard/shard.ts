@@ -120,6 +120,7 @@ export class Shard {
       const requests = this.#inbox;
       this.#inbox = [];
       await this.#turn(requests);
+      await this.#options.store.relieve(this.#inbox.length === 0);
       await this.#askForRoom();
     } while (!this.#stopped && this.#inbox.length > 0);
   }

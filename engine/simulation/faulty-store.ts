@@ -167,6 +167,10 @@ class FaultyStore implements Store {
     return this.#control.commit(this.#store, changes, this.#generation);
   }
 
+  relieve(idle: boolean): Promise<void> {
+    return this.#read(() => this.#store.relieve(idle));
+  }
+
   tidy(): Promise<boolean> {
     return this.#read(() => this.#store.tidy());
   }

@@ -243,6 +243,10 @@ export class MemoryStore implements Store {
     if (image.turns.length > turnsKeptMax) image.turns.shift();
   }
 
+  async relieve(): Promise<void> {
+    this.#open();
+  }
+
   async tidy(): Promise<boolean> {
     this.#open();
     return false;

@@ -200,6 +200,29 @@ test("commit: a full disk frees what was set aside, and housekeeping sets it asi
   await store.close();
 });
 
+test("relieve: the log goes to the file between turns, sooner when nobody waits, and never in a commit", async () => {
+  using files = setup();
+  const store = await files.open();
+  const empty = store.size().fileBytes;
+  const fill = async (from: number): Promise<void> => {
+    for (let start = from; start < from + 1_000; start += 100) {
+      const insert = many(100, 3_000).map((one) => ({ ...one, seq: one.seq + start }));
+      await commit(store, { insert });
+    }
+  };
+  await fill(0);
+  await store.relieve(false);
+  expect(store.size().fileBytes).toBe(empty);
+  await store.relieve(true);
+  const relieved = store.size().fileBytes;
+  expect(relieved).toBeGreaterThan(3_000_000);
+  for (let from = 1_000; from < 6_000; from += 1_000) await fill(from);
+  expect(store.size().fileBytes).toBe(relieved);
+  await store.relieve(false);
+  expect(store.size().fileBytes).toBeGreaterThan(18_000_000);
+  await store.close();
+});
+
 test("tidy: after a drain the file and the log shrink to next to nothing", async () => {
   using files = setup();
   const store = await files.open();

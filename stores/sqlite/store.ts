@@ -65,6 +65,9 @@ const turnRing = 64;
 const vacuumPages = 256;
 /** The log is truncated, not only checkpointed, once it is longer than this when the shard is idle. */
 const logBytesIdle = 1024 * 1024;
+/** Pages in the log that are too many between two turns: when someone waits, and when nobody does. */
+const logPagesMax = 4_000;
+const logPagesIdle = 500;
 /** The first rows of a read; more follow only if the payload bound allows. */
 const firstRead = 64;
 
@@ -73,6 +76,7 @@ const range = `key >= ${key} AND key < ${keyOf("?1", "?3")}`;
 const statements = {
   begin: "BEGIN IMMEDIATE",
   commit: "COMMIT",
+  logState: "PRAGMA wal_checkpoint(NOOP)",
   rollback: "ROLLBACK",
   schedule: `INSERT INTO scheduled (key, ${itemColumns}, due_at, retried, wake_at) VALUES (${key}, ${insertedItem}, ?14, ?15, ?16)`,
   unschedule: `DELETE FROM scheduled WHERE key = ${key}`,
@@ -279,6 +283,19 @@ class SqliteStore implements Store {
     run.turn.run(turn, at, opLast, refused);
   }
 
+  async relieve(idle: boolean): Promise<void> {
+    this.#guard(() => {
+      const [[, logged = 0, moved = 0] = []] = this.#statements.logState.values() as number[][];
+      if (logged - moved < (idle ? logPagesIdle : logPagesMax)) return;
+      try {
+        this.#database.query("PRAGMA wal_checkpoint(PASSIVE)").values();
+      } catch (cause) {
+        // What is committed is in the log; it stays there until there is room.
+        if (storeError(cause).fault !== "full") throw cause;
+      }
+    });
+  }
+
   async tidy(): Promise<boolean> {
     return this.#guard(() => {
       if (this.#freePages() > vacuumPages) {
@@ -389,7 +406,8 @@ function configure(database: Database, { durability, pagesMax }: SqliteOptions):
     ["temp_store", "MEMORY", 2],
     ["journal_size_limit", 67_108_864, 67_108_864],
     ["cache_size", -65_536, -65_536],
-    ["wal_autocheckpoint", 4_000, 4_000],
+    // Within a commit it would keep everyone waiting who is in that turn; see `relieve`.
+    ["wal_autocheckpoint", 0, 0],
   ];
   for (const [pragma, value, expected] of settings) {
     database.query(`PRAGMA ${pragma} = ${value}`).values();
