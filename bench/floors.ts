@@ -8,14 +8,17 @@ import { join } from "node:path";
 import { numberDigits } from "./delivery.ts";
 import { LoadProcess } from "./load-process.ts";
 import type { Phase, PhaseResult, Work } from "./orders.ts";
+import { usageOf } from "./process-usage.ts";
 import { startListening } from "./server-process.ts";
 import { percentile } from "./statistics.ts";
+
+type FloorPhase = PhaseResult & { readonly serverCpuSeconds: number };
 
 /** Floor E: both phases of the work, against a server that keeps nothing. */
 export async function httpFloor(
   work: Work,
   warmUp: Work,
-): Promise<{ produce: PhaseResult; consume: PhaseResult }> {
+): Promise<{ produce: FloorPhase; consume: FloorPhase }> {
   const server = await startListening([
     join(import.meta.dir, "floor-server.ts"),
     String(work.payloadBytes),
@@ -26,7 +29,12 @@ export async function httpFloor(
     await load.run("produce");
     await load.run("consume");
     await load.prepare(server.port, work);
-    return { produce: await load.run("produce"), consume: await load.run("consume") };
+    const measured = async (phase: Phase): Promise<FloorPhase> => {
+      const before = usageOf(server.pid).cpuSeconds;
+      const result = await load.run(phase);
+      return { ...result, serverCpuSeconds: usageOf(server.pid).cpuSeconds - before };
+    };
+    return { produce: await measured("produce"), consume: await measured("consume") };
   } finally {
     await load.stop();
     await server.stop("SIGKILL");

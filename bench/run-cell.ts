@@ -164,6 +164,7 @@ async function addFloors(figures: Figures, cell: Cell, options: RunOptions): Pro
     const floor = await httpFloor(work, warmUp);
     for (const phase of ["produce", "consume"] as const) {
       figures[`E.${phase}.itemsPerSecond`] = items / floor[phase].seconds;
+      figures[`E.${phase}.cpuSecondsPer1000`] = (floor[phase].serverCpuSeconds * 1_000) / items;
       figures[`E.${phase}.clientCpuShare`] = floor[phase].clientCpuSeconds / floor[phase].seconds;
       figures[`${phase}.overE`] = rate(phase) / (items / floor[phase].seconds);
     }

@@ -16,6 +16,7 @@ import {
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { commitOf } from "../results.ts";
 import { beanstalkd } from "./beanstalkd.ts";
 import { bullmq } from "./bullmq.ts";
 import { bunqueue } from "./bunqueue.ts";
@@ -111,6 +112,10 @@ export interface PeerFailure {
 }
 
 export interface PeersResult {
+  readonly madeAt: string;
+  readonly commit: string;
+  /** What makes it again. */
+  readonly command: string;
   readonly machine: {
     readonly processor: string;
     readonly cores: number;
@@ -299,6 +304,9 @@ export async function runPeers(options: PeersOptions = {}): Promise<PeersResult>
       }
     }
     return {
+      madeAt: new Date().toISOString(),
+      commit: await commitOf(),
+      command: commandOf(options),
       machine: {
         processor: cpus()[0]?.model ?? "unknown",
         cores: availableParallelism(),
@@ -314,6 +322,13 @@ export async function runPeers(options: PeersOptions = {}): Promise<PeersResult>
     process.off("SIGTERM", interrupt);
     removeScratch();
   }
+}
+
+function commandOf({ only = [], items, rounds }: PeersOptions): string {
+  const words = ["bun run bench --peers", ...only.map((name) => `--only '${name}'`)];
+  if (items !== undefined) words.push(`--items ${items}`);
+  if (rounds !== undefined) words.push(`--rounds ${rounds}`);
+  return words.join(" ");
 }
 
 function namesOfPeers(): string {
