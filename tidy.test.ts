@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { dirname, join, normalize, relative } from "node:path";
 
 const root = import.meta.dir;
-const notOurs = /^(node_modules|\.git|\.react-router|build|data)\/|\/node_modules\//;
+const notOurs =
+  /^(node_modules|\.git|\.react-router|build|data)\/|\/(node_modules|\.react-router)\//;
 const files = [...new Bun.Glob("**/*").scanSync({ cwd: root, dot: true })]
   .filter((file) => !notOurs.test(file))
   .sort();
@@ -84,7 +85,7 @@ test.each([
 
 test.each([
   /\/(root|work)\//,
-  /\/(home|Users)\/[a-z]/,
+  /(?<![.\w])\/(home|Users)\/[a-z]/,
   /[A-Z]:\\Users\\/,
   /\bregistry\.[a-z]/,
   /\b(npmjs|npmmirror|yarnpkg)\./,
@@ -114,7 +115,9 @@ test("every source is imported, or is where something starts", () => {
   const started = read("package.json") + read("knip.json");
   const isEntry = (file: string) =>
     started.includes(file) ||
-    /\.(test|config|d)\.ts$|^bench\/[^/]+\.ts$|^app\/(root|routes)\./.test(file);
+    /\.(test|config|d)\.ts$|^bench\/[^/]+\.ts$|^app\/(root|routes|entry\.client|entry\.server)\./.test(
+      file,
+    );
   expect(sources.filter((file) => !named.has(file) && !isEntry(file))).toEqual([]);
 });
 

@@ -1,22 +1,41 @@
 // System tools that some tests need. Where one cannot be had, its tests report
 // themselves as skipped, so nothing here fails.
 
-/** Debian's packages by the command they bring. */
-const tools = [{ command: "strace", debianPackage: "strace" }];
+import { chromiumPath } from "../app/build/chromium-path.ts";
+
+interface Tool {
+  readonly name: string;
+  readonly isThere: () => boolean;
+  readonly debianPackages: readonly string[];
+}
+
+const tools: readonly Tool[] = [
+  {
+    name: "strace",
+    isThere: () => Bun.which("strace") !== null,
+    debianPackages: ["strace"],
+  },
+  {
+    name: "Chromium",
+    isThere: () => chromiumPath() !== null,
+    // Without a font of its own a page has no text to measure.
+    debianPackages: ["chromium", "fonts-liberation"],
+  },
+];
 
 /** Installs what is missing where that is possible; says what stays missing. */
 export function installTools(): void {
-  const missing = tools.filter(({ command }) => Bun.which(command) === null);
+  const missing = tools.filter(({ isThere }) => !isThere());
   if (missing.length === 0) {
     return;
   }
-  const names = missing.map(({ command }) => command).join(", ");
+  const names = missing.map(({ name }) => name).join(", ");
   if (process.getuid?.() !== 0 || Bun.which("apt-get") === null) {
     console.log(`Without ${names}, some tests are skipped; root installs them with apt-get.`);
     return;
   }
   console.log(`Installing ${names} ...`);
-  const packages = missing.map(({ debianPackage }) => debianPackage);
+  const packages = missing.flatMap(({ debianPackages }) => debianPackages);
   const done = apt("update") && apt("install", "--yes", "--no-install-recommends", ...packages);
   if (!done) {
     console.log(`Without ${names}, some tests are skipped; apt-get could not install them.`);

@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { systemClock } from "../engine/clock.ts";
 import { type Notice, openEngine } from "../engine/engine.ts";
 import { workerLinks } from "../engine/link.ts";
@@ -15,6 +16,15 @@ import { type Config, readConfig } from "./config.ts";
 import { ListenError, type Listening, listen } from "./listen.ts";
 import { createLog, type Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
+import { openSite } from "./site.ts";
+
+/** Where `bun run site:build` leaves the site; nothing has to be there. */
+const build = fileURLToPath(new URL("../build", import.meta.url));
+const siteFolders = {
+  site: `${build}/site`,
+  manifest: `${build}/site.json`,
+  building: `${build}/site.building`,
+};
 
 /** A signal that comes again this soon is the same one. */
 const repeatedSignalMs = 1_000;
@@ -53,7 +63,8 @@ async function serve(argv: readonly string[]): Promise<void> {
   if (engine === null) return;
   let closing = false;
   const metrics = new Metrics({ version, status: () => engine.status() });
-  const app = createApp({ engine, log, metrics, version, config, isClosing: () => closing });
+  const site = openSite(siteFolders);
+  const app = createApp({ engine, log, metrics, version, config, site, isClosing: () => closing });
   let listening: Listening;
   try {
     listening = listen(app, config);
@@ -139,6 +150,7 @@ function greet(url: string, { store, data, shards, host }: Config): void {
   const place = store === "memory" ? "in memory, gone when it stops" : `in ${data}`;
   const lines = [
     `Holdfast ${version} listens on ${url}`,
+    `  site     ${url}/`,
     `  API      ${url}/swagger`,
     `  health   ${url}/health`,
     `  metrics  ${url}/metrics`,

@@ -1,0 +1,16 @@
+// Starts analytics where they are configured, when the page has nothing better to do.
+// Where they are not, this is all there is of them.
+
+import type { AnalyticsConfig } from "../config/types.ts";
+
+export function startAnalytics(config: AnalyticsConfig | null): void {
+  if (config === null) return;
+  const start = async () => {
+    const { AnalyticsClient } = await import("./analytics-client.ts");
+    new AnalyticsClient(config);
+  };
+  // What cannot be loaded is not missed by the reader.
+  const begin = () => void start().catch(() => undefined);
+  if ("requestIdleCallback" in globalThis) requestIdleCallback(begin, { timeout: 2_000 });
+  else setTimeout(begin, 1);
+}

@@ -1,0 +1,37 @@
+// How posts are addressed, dated and grouped; pure.
+
+import type { PostData } from "../content-types.ts";
+import { siteConfig } from "../site-config.ts";
+
+const { path } = siteConfig.blog;
+
+export function postPath({ slug }: Pick<PostData, "slug">): string {
+  return `${path}/${slug}`;
+}
+
+export function tagPath(name: string): string {
+  return `${path}/tags/${name}`;
+}
+
+export function authorPath(name: string): string {
+  return `${path}/authors/${name}`;
+}
+
+export function authorArticlesPath(name: string): string {
+  return `${path}/authors/all-${name}-articles`;
+}
+
+export function articlesText(count: number): string {
+  return count === 1 ? "1 article" : `${count} articles`;
+}
+
+const dateFormat = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
+
+export function dateText(date: string): string {
+  return dateFormat.format(new Date(`${date}T00:00:00Z`));
+}
+
+/** Years in the order of the posts, which is newest first. */
+export function postsByYear(posts: readonly PostData[]): readonly [string, readonly PostData[]][] {
+  return [...Map.groupBy(posts, ({ date }) => date.slice(0, 4))];
+}

@@ -1,0 +1,71 @@
+// The card that other sites show for a page: 1200 by 630, in the dark colours. Flex
+// boxes and inline styles only, because it is drawn by a renderer that knows no CSS file.
+
+import type { CSSProperties, ReactNode } from "react";
+import { markPaths } from "./mark.tsx";
+
+export const ogCardSize = { width: 1200, height: 630 } as const;
+
+interface OgCardProps {
+  readonly title: string;
+  /** Where it belongs: `Docs`, `Blog`, `API`; empty on the home page. */
+  readonly section: string;
+  readonly description: string;
+  readonly site: string;
+}
+
+const colors = {
+  ground: "#0b0e13",
+  line: "#344050",
+  text: "#e6ebf2",
+  muted: "#9aa7b6",
+  accent: "#5b9dff",
+} as const;
+
+const frame: CSSProperties = {
+  display: "flex",
+  flexDirection: "column",
+  justifyContent: "space-between",
+  width: ogCardSize.width,
+  height: ogCardSize.height,
+  padding: 72,
+  background: colors.ground,
+  color: colors.text,
+  fontFamily: "Bricolage Grotesque",
+};
+
+export function OgCard({ title, section, description, site }: OgCardProps): ReactNode {
+  const { x, y, size } = markPaths.item;
+  return (
+    <div style={frame}>
+      <div style={{ display: "flex", alignItems: "center", gap: 24, fontSize: 34 }}>
+        <svg width="56" height="56" viewBox="0 0 32 32" fill="none" aria-hidden="true">
+          <path d={markPaths.left} stroke={colors.text} strokeWidth="3.5" />
+          <path d={markPaths.right} stroke={colors.text} strokeWidth="3.5" />
+          <rect x={x} y={y} width={size} height={size} fill={colors.accent} />
+        </svg>
+        <span>{site}</span>
+        {section !== "" && <span style={{ color: colors.muted }}>{section}</span>}
+      </div>
+      <div style={{ display: "flex", flexDirection: "column", gap: 28 }}>
+        <div
+          style={{ fontSize: title.length > 32 ? 76 : 104, lineHeight: 1.05, letterSpacing: -2 }}
+        >
+          {title}
+        </div>
+        <div
+          style={{
+            display: "flex",
+            paddingTop: 28,
+            borderTop: `2px solid ${colors.line}`,
+            color: colors.muted,
+            fontSize: 32,
+            lineHeight: 1.4,
+          }}
+        >
+          {description}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+// The site in Chromium: what only a browser can show. The suites are in browser/; they
+// share one Chromium and, where they can, one page.
+
+import { afterAll, beforeAll, describe, setDefaultTimeout } from "bun:test";
+import { testAxe } from "./browser/axe.ts";
+import { testKeyboard } from "./browser/keyboard.ts";
+import { testPages } from "./browser/pages.ts";
+import { testSamples } from "./browser/samples.ts";
+import { testSearch } from "./browser/search.ts";
+import { testShell } from "./browser/shell.ts";
+import { browserTestTimeoutMs, SiteBrowser } from "./browser/site-browser.ts";
+import { testVisits } from "./browser/visits.ts";
+import { chromiumPath } from "./build/chromium-path.ts";
+import { buildTimeoutMs } from "./build/ensure-built.ts";
+
+setDefaultTimeout(browserTestTimeoutMs);
+
+describe.skipIf(chromiumPath() === null)("in Chromium", () => {
+  let opened: SiteBrowser | null = null;
+  const browser = () => {
+    if (opened === null) throw new Error("Chromium is not open");
+    return opened;
+  };
+
+  beforeAll(async () => {
+    opened = await SiteBrowser.open();
+  }, buildTimeoutMs);
+  afterAll(() => opened?.close());
+
+  testPages(browser);
+  testShell(browser);
+  testVisits(browser);
+  testSearch(browser);
+  testKeyboard(browser);
+  testSamples(browser);
+  testAxe(browser);
+});

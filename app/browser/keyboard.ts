@@ -1,0 +1,120 @@
+// The site by keyboard alone: every control is reached with Tab, shows that it has the
+// focus, and does its work.
+
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import type { SiteBrowser } from "./site-browser.ts";
+
+const stepsMax = 60;
+const outlinePxMin = 2;
+
+interface Focused {
+  readonly name: string;
+  /** Width of what shows the focus; 0 = nothing does. */
+  readonly outlinePx: number;
+  readonly isOnScreen: boolean;
+}
+
+function focused(page: Page): Promise<Focused> {
+  return page.evaluate(() => {
+    const element = document.activeElement ?? document.body;
+    const { outlineStyle, outlineWidth } = getComputedStyle(element);
+    const { top, bottom, width, height } = element.getBoundingClientRect();
+    return {
+      name: (element.getAttribute("aria-label") ?? element.textContent ?? "").trim(),
+      outlinePx: outlineStyle === "none" ? 0 : Number.parseFloat(outlineWidth),
+      isOnScreen: width > 0 && height > 0 && bottom > 0 && top < innerHeight,
+    };
+  });
+}
+
+/** Presses Tab until the element is reached; each stop on the way has to be seen. */
+async function tabTo(page: Page, wanted: RegExp): Promise<void> {
+  const passed: string[] = [];
+  for (let step = 0; step < stepsMax; step += 1) {
+    await page.keyboard.press("Tab");
+    const { name, outlinePx, isOnScreen } = await focused(page);
+    passed.push(name.slice(0, 40));
+    expect([name, outlinePx >= outlinePxMin, isOnScreen]).toEqual([name, true, true]);
+    if (wanted.test(name)) return;
+  }
+  throw new Error(`Tab does not lead to ${wanted}; it passed ${passed.join(", ")}`);
+}
+
+export function testKeyboard(browser: () => SiteBrowser): void {
+  test("keyboard: the skip link leads past the shell, into the content", async () => {
+    const { page, visit } = await browser().fresh();
+    await visit("/docs/intro");
+    await tabTo(page, /^Skip to main content$/);
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+    await tabTo(page, /^Copy page/);
+  });
+
+  test("keyboard: banner, menu, search, mode, sidebar, copy and contents, one after the other", async () => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const { page, visit } = await browser().fresh({ permissions });
+    await visit("/docs/intro");
+    await tabTo(page, /^Close announcement$/);
+    await page.keyboard.press("Enter");
+    await page.locator(".announcement").waitFor({ state: "hidden" });
+
+    await tabTo(page, /^Search/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("combobox").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("combobox").waitFor({ state: "detached" });
+
+    await tabTo(page, /^Next/);
+    await page.keyboard.press("Enter");
+    await page.locator(".dropdown-menu").first().waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Escape");
+    await page.locator(".dropdown-menu").first().waitFor({ state: "hidden" });
+    expect((await focused(page)).name).toBe("Next");
+
+    await tabTo(page, /^Colour mode/);
+    await page.keyboard.press("Space");
+    await page.locator('html[data-theme-choice="system"]').waitFor({ state: "attached" });
+
+    await tabTo(page, /^Questions$/);
+    await tabTo(page, /^Copy code$/);
+    await page.keyboard.press("Enter");
+    await page.locator(".code-copy:has-text('Copied')").waitFor();
+  });
+
+  test("keyboard: tabs are one stop; the arrows choose within", async () => {
+    const { page, visit } = await browser().fresh();
+    await visit("/docs/quick-start");
+    const list = page.getByRole("tablist").first();
+    const labels = await list.getByRole("tab").allTextContents();
+    await list.getByRole("tab").first().focus();
+    await page.keyboard.press("End");
+    expect((await focused(page)).name).toBe(labels.at(-1) ?? "");
+    expect((await focused(page)).outlinePx).toBeGreaterThanOrEqual(outlinePxMin);
+    await page.keyboard.press("Home");
+    expect((await focused(page)).name).toBe(labels[0] ?? "");
+    await page.keyboard.press("Tab");
+    expect(labels).not.toContain((await focused(page)).name);
+  });
+
+  test("keyboard: the contents lead to a section, and Tab goes on from there", async () => {
+    const { page, visit } = await browser().fresh();
+    await visit("/docs/faq");
+    await page.locator(".toc a").nth(3).focus();
+    const target = await page.locator(".toc a").nth(3).getAttribute("href");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((hash) => location.hash === hash, target);
+    await page.keyboard.press("Tab");
+    const isAfter = await page.evaluate((hash) => {
+      const section = document.getElementById(decodeURIComponent(hash.slice(1)));
+      const here = document.activeElement;
+      if (section === null || here === null) return false;
+      return (
+        section.contains(here) ||
+        (section.compareDocumentPosition(here) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0
+      );
+    }, target ?? "");
+    expect(isAfter).toBe(true);
+  });
+}

@@ -1,0 +1,155 @@
+// What holds for pages of every type.
+
+import { describe, expect, test } from "bun:test";
+import { folders, listFiles } from "../build/site-folder.ts";
+import { layoutShift, narrow, type SiteBrowser, wide } from "./site-browser.ts";
+
+/** One of each type. */
+const types = [
+  "/",
+  "/api",
+  "/docs/intro",
+  "/docs/quick-start",
+  "/docs/architecture",
+  "/docs/configuration",
+  "/blog",
+  "/blog/archive",
+  "/blog/authors",
+  "/blog/authors/engine",
+  "/blog/authors/all-engine-articles",
+  "/blog/tags",
+  "/blog/tags/hello",
+  "/blog/welcome",
+  "/blog/long-blog-post",
+  "/blog/mdx-blog-post",
+  "/markdown-page",
+  "/no/such/page?x=1",
+];
+
+export function testPages(browser: () => SiteBrowser): void {
+  test.each(types)(
+    "%s comes to life: no error, nothing forbidden, no other origin, no shift, nothing wider than its window",
+    async (path) => {
+      const { page, errors, requests, visit } = await browser().fresh();
+      await visit(path);
+      await page.waitForLoadState("load");
+      const isUnknown = path.startsWith("/no/");
+      expect(errors.filter((text) => !(isUnknown && text.includes("404")))).toEqual([]);
+      const others = requests.filter((url) => !/^(data:|blob:)/.test(url));
+      expect(others.filter((url) => !url.startsWith(browser().url))).toEqual([]);
+      expect(await layoutShift(page)).toBe(0);
+      for (const viewport of [wide, narrow]) {
+        await page.setViewportSize(viewport);
+        const overflow = await page.evaluate(
+          () => document.documentElement.scrollWidth - innerWidth,
+        );
+        expect(overflow).toBeLessThanOrEqual(0);
+      }
+    },
+  );
+
+  test("nothing shifts when the announcement is closed or a tab is chosen", async () => {
+    const { page, visit } = await browser().fresh();
+    await visit("/docs/quick-start");
+    await page.getByRole("button", { name: "Close announcement" }).click();
+    await page.getByRole("tab").nth(1).click();
+    expect(await layoutShift(page)).toBe(0);
+  });
+
+  test("the stored mode is there at the first paint, and stays when the code comes", async () => {
+    for (const [stored, background] of [
+      [{}, "rgb(11, 14, 19)"],
+      [{ theme: "light" }, "rgb(251, 252, 253)"],
+    ] as const) {
+      const { page, mounted } = await browser().fresh({ stored });
+      const code = Promise.withResolvers<void>();
+      await page.route("**/*.js", async (route) => {
+        await code.promise;
+        await route.continue();
+      });
+      await page.goto(`${browser().url}/docs/intro`, { waitUntil: "commit" });
+      await page.waitForFunction(() => performance.getEntriesByName("first-paint").length > 0);
+      const color = () =>
+        page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+      expect(await color()).toBe(background);
+      const toggle = page.locator(".navbar-right .color-mode-toggle");
+      expect(await toggle.isDisabled()).toBe(true);
+      code.resolve();
+      await mounted();
+      expect(await toggle.isDisabled()).toBe(false);
+      expect(await color()).toBe(background);
+    }
+  });
+
+  describe("without JavaScript", () => {
+    const paths = () =>
+      listFiles(folders.site)
+        .filter((file) => file.endsWith("index.html") && file !== "404/index.html")
+        .map((file) => `/${file.replace(/\/?index\.html$/, "")}`);
+
+    test("every page can be read: its heading, its text, all its tabs, and links", async () => {
+      await using visitor = await browser().own({ javaScriptEnabled: false, viewport: narrow });
+      const { page } = visitor;
+      // The reference of the API folds its replies; it has tests of its own.
+      for (const path of [...paths().filter((one) => one !== "/api"), "/no/such/page"]) {
+        await page.goto(browser().url + path, { waitUntil: "domcontentloaded" });
+        const hidden = await page.evaluate(() => {
+          const isShown = (element: Element) => element.checkVisibility({ checkOpacity: true });
+          const wanted = document.querySelectorAll(
+            "h1, main h2, main p, .tabs-panel, main pre, main table, main figure, footer a",
+          );
+          return [...wanted]
+            .filter((element) => !isShown(element) && element.closest("svg, details") === null)
+            .map((element) => element.outerHTML.slice(0, 120));
+        });
+        expect([path, hidden]).toEqual([path, []]);
+      }
+    });
+
+    test("the menu opens, leads on, and what does nothing is not shown", async () => {
+      await using visitor = await browser().own({ javaScriptEnabled: false, viewport: narrow });
+      const { page } = visitor;
+      await page.goto(`${browser().url}/docs/intro`);
+      expect(await page.locator(".search-open").isVisible()).toBe(false);
+      expect(await page.getByRole("button", { name: "Close announcement" }).isVisible()).toBe(
+        false,
+      );
+      const menu = page.getByRole("navigation", { name: "Menu" });
+      expect(await menu.isVisible()).toBe(false);
+      await page.locator("summary[aria-label=Menu]").click();
+      expect(await menu.getByRole("link", { name: "Blog", exact: true }).isVisible()).toBe(true);
+      await menu.getByRole("link", { name: "Questions" }).click();
+      await page.waitForURL("**/docs/faq");
+    });
+  });
+
+  describe("before the page has come to life", () => {
+    test("what was pressed happens once it has; an open menu becomes the drawer", async () => {
+      const { page, mounted } = await browser().fresh();
+      const code = Promise.withResolvers<void>();
+      await page.route("**/*.js", async (route) => {
+        await code.promise;
+        await route.continue();
+      });
+      await page.goto(`${browser().url}/docs/intro`, { waitUntil: "commit" });
+      await page.locator(".search-button").click();
+      expect(await page.getByRole("dialog").count()).toBe(0);
+      code.resolve();
+      await page.getByRole("dialog", { name: "Search" }).waitFor();
+
+      const held = Promise.withResolvers<void>();
+      await page.unrouteAll();
+      await page.route("**/*.js", async (route) => {
+        await held.promise;
+        await route.continue();
+      });
+      await page.setViewportSize(narrow);
+      await page.goto(`${browser().url}/blog`, { waitUntil: "commit" });
+      await page.locator("summary[aria-label=Menu]").click();
+      await page.getByRole("navigation", { name: "Menu" }).waitFor();
+      held.resolve();
+      await mounted();
+      await page.getByRole("dialog", { name: "Menu" }).waitFor();
+    });
+  });
+}

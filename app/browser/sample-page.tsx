@@ -1,0 +1,77 @@
+// Parts of the shell with configurations that the site itself does not use.
+
+import type { ReactNode } from "react";
+import { createRoot } from "react-dom/client";
+import { MemoryRouter } from "react-router";
+import type { FooterConfig, NavbarItem } from "../config/types.ts";
+import { ErrorFrame } from "../shell/error-frame.tsx";
+import { Footer } from "../shell/footer.tsx";
+import { BarItem } from "../shell/navbar-item.tsx";
+
+const items: readonly NavbarItem[] = [
+  { type: "html", value: '<b id="raw">raw</b>' },
+  { type: "doc", docId: "faq" },
+  { type: "doc", docId: "intro", label: "Begin here" },
+  { type: "docsVersion" },
+  {
+    type: "dropdown",
+    label: "More",
+    items: [
+      { label: "Blog", to: "/blog" },
+      { type: "doc", docId: "embedded" },
+      { label: "Elsewhere", href: "https://example.com/" },
+    ],
+  },
+];
+
+const failing = { label: "Broken" } as NavbarItem;
+
+const columns: FooterConfig = {
+  style: "dark",
+  links: [
+    { title: "One", items: [{ label: "In", to: "/docs" }] },
+    { title: "Two", items: [{ label: "Out", href: "https://example.com/" }] },
+  ],
+  logo: {
+    src: "/a.svg",
+    srcDark: "/b.svg",
+    alt: "Sign",
+    width: 20,
+    height: 10,
+    href: "https://example.com/",
+  },
+  copyright: "Ours",
+};
+
+const flat: FooterConfig = {
+  style: "light",
+  links: [
+    { label: "In", to: "/docs" },
+    { label: "Out", href: "https://example.com/" },
+  ],
+  logo: { src: "/a.svg", alt: "Sign" },
+  copyright: "Ours",
+};
+
+function Sample(): ReactNode {
+  return (
+    <MemoryRouter initialEntries={["/docs/faq"]}>
+      <ul id="items">
+        {items.map((item) => (
+          <BarItem key={JSON.stringify(item)} item={item} />
+        ))}
+      </ul>
+      <ErrorFrame fallback={(error) => <p id="failure">{error.message}</p>}>
+        <BarItem item={failing} />
+      </ErrorFrame>
+      <div id="columns">
+        <Footer config={columns} />
+      </div>
+      <div id="flat">
+        <Footer config={flat} />
+      </div>
+    </MemoryRouter>
+  );
+}
+
+createRoot(document.body).render(<Sample />);

@@ -1,0 +1,42 @@
+// The search dialog.
+
+import { expect, test } from "bun:test";
+import { hasFocus, type SiteBrowser } from "./site-browser.ts";
+
+export function testSearch(browser: () => SiteBrowser): void {
+  test("search: opens by its keys, not while typing; nothing is loaded before", async () => {
+    const { page, requests, visit } = await browser().fresh();
+    await visit("/docs/intro");
+    const dialog = page.getByRole("dialog", { name: "Search" });
+    expect(requests.some((url) => /search/.test(url))).toBe(false);
+    await page.keyboard.press("/");
+    await dialog.waitFor();
+    await page.keyboard.press("/");
+    expect(await page.getByRole("combobox").inputValue()).toBe("/");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
+    await dialog.waitFor();
+  });
+
+  test("search: arrows choose, Enter visits, the place is remembered; Escape gives the focus back", async () => {
+    const { page, visit } = await browser().fresh();
+    await visit("/docs/intro");
+    const button = page.locator(".search-button");
+    await button.click();
+    const box = page.getByRole("combobox");
+    await box.waitFor();
+    await page.keyboard.press("Escape");
+    await box.waitFor({ state: "detached" });
+    expect(await hasFocus(button)).toBe(true);
+    await button.click();
+    await box.fill("group commit");
+    await page.getByRole("option").first().waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/docs/architecture#group-commit");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option", { name: "Group commit" }).first().waitFor();
+  });
+}

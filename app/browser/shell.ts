@@ -1,0 +1,188 @@
+// The shell: colour mode, announcement, navigation bar, drawer, tabs, copying.
+
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { desktopWidthMin, sidebarWidth } from "../config/constants.ts";
+import { hasFocus, narrow, notKept, type SiteBrowser } from "./site-browser.ts";
+
+export function testShell(browser: () => SiteBrowser): void {
+  test("colour mode: dark, system, light, dark; the choice is kept, the system followed", async () => {
+    const { page, visit, mounted } = await browser().fresh({ colorScheme: "light" });
+    await visit("/docs/intro");
+    const toggle = page.locator(".navbar-right .color-mode-toggle");
+    const mode = () =>
+      page.evaluate(() => {
+        const { theme, themeChoice } = document.documentElement.dataset;
+        return [themeChoice, theme];
+      });
+    expect(await mode()).toEqual(["dark", "dark"]);
+    await toggle.click();
+    expect(await mode()).toEqual(["system", "light"]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.locator('html[data-theme="dark"]').waitFor({ state: "attached" });
+    await page.reload({ waitUntil: "commit" });
+    await mounted();
+    expect(await mode()).toEqual(["system", "dark"]);
+    await toggle.click();
+    expect(await mode()).toEqual(["light", "light"]);
+    await toggle.click();
+    expect(await mode()).toEqual(["dark", "dark"]);
+  });
+
+  test("the announcement is closed for good, and its place is empty before any code runs", async () => {
+    const { page, visit } = await browser().fresh();
+    await visit("/blog");
+    const bar = page.locator(".announcement");
+    await page.getByRole("button", { name: "Close announcement" }).click();
+    expect(await bar.isVisible()).toBe(false);
+    await page.route("**/*.js", (route) => route.abort());
+    await page.reload({ waitUntil: "domcontentloaded" });
+    expect(await bar.isVisible()).toBe(false);
+    await page.evaluate(() => localStorage.setItem("announcement.dismissed", "an-older-one"));
+    await page.reload({ waitUntil: "domcontentloaded" });
+    expect(await bar.isVisible()).toBe(true);
+  });
+
+  describe("navigation bar", () => {
+    test("hides on the way down, shows on the way up and near the top", async () => {
+      const { page, visit } = await browser().fresh();
+      await visit("/docs/quick-start");
+      for (const [top, isShown] of [
+        [40, true],
+        [600, false],
+        [500, true],
+        [900, false],
+        [10, true],
+      ] as const) {
+        await page.evaluate((y) => scrollTo({ top: y, behavior: "instant" }), top);
+        await shownIs(page, isShown);
+      }
+    });
+
+    test("a link to a place in the page hides it", async () => {
+      const { page, visit } = await browser().fresh();
+      await visit("/docs/quick-start");
+      await page.locator(".toc a").nth(2).click();
+      await shownIs(page, false);
+      await page.locator('.toc a[aria-current="location"]').waitFor();
+    });
+
+    test("a dropdown closes on a press, a touch or a focus elsewhere, and on Escape", async () => {
+      const { page, visit } = await browser().fresh();
+      await visit("/docs/intro");
+      const opener = page.locator(".dropdown button").first();
+      const menu = page.locator(".dropdown-menu").first();
+      const leave = [
+        () => page.mouse.click(640, 600),
+        () => page.locator(".navbar-brand").focus(),
+        () => page.locator("main").dispatchEvent("touchstart"),
+        () => page.keyboard.press("Escape"),
+      ];
+      for (const act of leave) {
+        await opener.click();
+        await menu.waitFor();
+        await act();
+        await menu.waitFor({ state: "hidden" });
+      }
+      expect(await hasFocus(opener)).toBe(true);
+    });
+
+    test("up to 996 px there is the drawer's button, beyond that the whole bar", async () => {
+      const { page, visit } = await browser().fresh();
+      await visit("/docs/intro");
+      const seen = async (width: number) => {
+        await page.setViewportSize({ width, height: 800 });
+        return [
+          await page.locator(".menu-button").isVisible(),
+          await page.locator(".docs-sidebar").isVisible(),
+        ];
+      };
+      expect(await seen(desktopWidthMin)).toEqual([true, false]);
+      expect(await seen(desktopWidthMin + 1)).toEqual([false, true]);
+      expect((await page.locator(".docs-sidebar").boundingBox())?.width).toBe(sidebarWidth);
+    });
+
+    test("a version that is chosen is kept, under the name of its docs", async () => {
+      const { page, visit } = await browser().fresh();
+      await visit("/docs/faq");
+      const stored = () => page.evaluate(() => localStorage.getItem("docs.version.default"));
+      expect(await stored()).toBeNull();
+      await page.locator(".dropdown button", { hasText: "Next" }).click();
+      await page.locator(".dropdown-menu a", { hasText: "Next" }).click();
+      expect(await stored()).toBe("current");
+      expect(new URL(page.url()).pathname).toBe("/docs/faq");
+    });
+
+    test("an item that fails takes the page with it, and its configuration is named", async () => {
+      const { page } = await browser().fresh();
+      await page.route("**/assets/shell-*.js", async (route) => {
+        const response = await route.fetch();
+        const code = await response.text();
+        const broken = code.replace(/(label:[`"']API[`"'],)/, '$1activeBaseRegex:"(",');
+        expect(broken).not.toBe(code);
+        await route.fulfill({ response, headers: notKept, body: broken });
+      });
+      await page.goto(`${browser().url}/docs/intro`, { waitUntil: "commit" });
+      await page.getByRole("heading", { name: "This page crashed." }).waitFor();
+      const text = await page.locator(".error-screen pre").textContent();
+      expect(text).toContain("a navbar item failed to render");
+      expect(text).toContain('"label":"API","activeBaseRegex":"("');
+    });
+  });
+
+  test("drawer: the page's own menu first, the main one behind a button; a visit closes it", async () => {
+    const { page, visit } = await browser().fresh({ viewport: narrow });
+    await visit("/docs/intro");
+    const menuButton = page.locator(".menu-button");
+    await menuButton.click();
+    const drawer = page.getByRole("dialog", { name: "Menu" });
+    await drawer.waitFor();
+    expect(await drawer.locator(".menu a").count()).toBe(6);
+    await drawer.getByRole("button", { name: "Back to main menu" }).click();
+    await drawer.getByRole("link", { name: "Get Started" }).waitFor();
+    // Its version and its language are the reader's own, so both lists are open.
+    for (const list of await drawer.locator("details").all()) {
+      expect(await list.getAttribute("open")).toBe("");
+    }
+    await page.keyboard.press("Escape");
+    await drawer.waitFor({ state: "hidden" });
+    expect(await hasFocus(menuButton)).toBe(true);
+    await menuButton.click();
+    await drawer.getByRole("link", { name: "Questions" }).click();
+    await page.waitForURL("**/docs/faq");
+    await drawer.waitFor({ state: "hidden" });
+  });
+
+  test("tabs: arrows move, tabs of one group change together, the choice is kept", async () => {
+    const { page, visit, mounted } = await browser().fresh();
+    await visit("/docs/quick-start");
+    const list = page.getByRole("tablist").first();
+    await list.getByRole("tab").first().focus();
+    await page.keyboard.press("ArrowRight");
+    const chosen = (await list.getByRole("tab").nth(1).textContent()) ?? "";
+    const selected = page.locator('[role="tab"][aria-selected="true"]', { hasText: chosen });
+    await selected.first().waitFor();
+    const group = page.locator(`[role="tablist"]:has([role="tab"]:text-is("${chosen}"))`);
+    expect(await selected.count()).toBe(await group.count());
+    await page.reload({ waitUntil: "commit" });
+    await mounted();
+    await selected.first().waitFor();
+  });
+
+  test("copy: the code as it stands, and the page as Markdown", async () => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const { page, visit } = await browser().fresh({ permissions });
+    await visit("/docs/intro");
+    await page.locator(".code-copy").first().click();
+    await page.getByRole("button", { name: "Copied" }).first().waitFor();
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    expect(await copied()).toStartWith("curl ");
+    await page.getByRole("button", { name: "Copy page" }).click();
+    await page.locator(".page-actions button:has-text('Copied')").waitFor();
+    expect(await copied()).toStartWith("# ");
+  });
+}
+
+async function shownIs(page: Page, isShown: boolean): Promise<void> {
+  await page.locator(`.navbar[data-shown="${isShown}"]`).waitFor({ state: "attached" });
+}

@@ -1,0 +1,166 @@
+// One Chromium for all tests of the site, with a page that they share: a new one has to
+// compile the site's code first, which takes longer than most tests.
+
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { launchChromium } from "../build/chromium.ts";
+import { ensureBuilt } from "../build/ensure-built.ts";
+import { serveSite } from "../build/serve-site.ts";
+
+/** Nothing fails because the machine is slow; what Chromium is asked for fails first. */
+export const actionTimeoutMs = 30_000;
+export const browserTestTimeoutMs = 120_000;
+
+export const wide = { width: 1280, height: 800 };
+export const narrow = { width: 390, height: 844 };
+
+export interface Visitor {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Errors of the console and of scripts, and whatever a policy forbade. */
+  readonly errors: string[];
+  readonly requests: string[];
+  /** Loads a page of the site and waits until it has come to life. */
+  readonly visit: (path: string) => Promise<void>;
+  readonly mounted: () => Promise<void>;
+}
+
+export interface Setting {
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly colorScheme?: "light" | "dark";
+  readonly reducedMotion?: "reduce" | "no-preference";
+  readonly permissions?: readonly string[];
+  /** What earlier visits left in local storage. */
+  readonly stored?: Readonly<Record<string, string>>;
+  /** What `navigator.connection` says. */
+  readonly connection?: { readonly effectiveType?: string; readonly saveData?: boolean };
+}
+
+const connectionKey = "tests.connection";
+
+export class SiteBrowser {
+  readonly #browser: Browser;
+  readonly #server: ReturnType<typeof serveSite>;
+  #shared: Visitor | null = null;
+
+  private constructor(browser: Browser, server: ReturnType<typeof serveSite>) {
+    this.#browser = browser;
+    this.#server = server;
+  }
+
+  static async open(): Promise<SiteBrowser> {
+    await ensureBuilt();
+    return new SiteBrowser(await launchChromium(), serveSite());
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close();
+    await this.#server.stop();
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  /** The shared page as if it were new: nothing stored, nothing intercepted. */
+  async fresh(setting: Setting = {}): Promise<Visitor> {
+    if (this.#shared === null || this.#shared.page.isClosed()) this.#shared = await this.own();
+    const { page, context, errors, requests } = this.#shared;
+    const { viewport = wide, colorScheme = "light", reducedMotion = "reduce" } = setting;
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await context.clearPermissions();
+    await context.grantPermissions([...(setting.permissions ?? [])]);
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme, reducedMotion });
+    // Any page of the site will do; the first test comes before there is one.
+    if (!page.url().startsWith(this.url)) await this.#openBlank(page);
+    await page.evaluate(
+      ({ stored, connection, key }) => {
+        localStorage.clear();
+        sessionStorage.clear();
+        for (const [name, value] of Object.entries(stored)) localStorage.setItem(name, value);
+        if (connection !== null) sessionStorage.setItem(key, JSON.stringify(connection));
+      },
+      { stored: setting.stored ?? {}, connection: setting.connection ?? null, key: connectionKey },
+    );
+    errors.length = 0;
+    requests.length = 0;
+    return this.#shared;
+  }
+
+  async #openBlank(page: Page): Promise<void> {
+    const body = '<!doctype html><link rel="icon" href="data:,">';
+    await page.route("**/blank", (route) => route.fulfill({ contentType: "text/html", body }));
+    await page.goto(`${this.url}/blank`);
+    await page.unrouteAll();
+  }
+
+  /** A page of one's own, for what cannot be set on the shared one. */
+  async own(options: BrowserContextOptions = {}): Promise<Visitor & AsyncDisposable> {
+    const context = await this.#browser.newContext({
+      viewport: wide,
+      reducedMotion: "reduce",
+      ...options,
+    });
+    context.setDefaultTimeout(actionTimeoutMs);
+    await context.addInitScript(prepare, connectionKey);
+    const page = await context.newPage();
+    const errors: string[] = [];
+    const requests: string[] = [];
+    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("request", (request) => requests.push(request.url()));
+    const mounted = () => page.locator("html[data-mounted]").waitFor({ state: "attached" });
+    const visit = async (path: string) => {
+      await page.goto(this.url + path, { waitUntil: "commit" });
+      await mounted();
+    };
+    const close = () => context.close();
+    return { page, context, errors, requests, visit, mounted, [Symbol.asyncDispose]: close };
+  }
+}
+
+/** Runs in the page before anything of its own. */
+function prepare(connectionKey: string): void {
+  try {
+    const connection = sessionStorage.getItem(connectionKey);
+    if (connection !== null) {
+      Object.defineProperty(navigator, "connection", { value: JSON.parse(connection) });
+    }
+  } catch {
+    // A page without storage has nothing to prepare.
+  }
+  document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
+    console.error(`policy: ${violatedDirective} forbids ${blockedURI}`);
+  });
+  const seen = window as { layoutShift?: number };
+  seen.layoutShift = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      const { value, hadRecentInput } = entry as PerformanceEntry & {
+        value: number;
+        hadRecentInput: boolean;
+      };
+      if (!hadRecentInput) seen.layoutShift = (seen.layoutShift ?? 0) + value;
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+}
+
+/** For a file that a test has changed: the browser would keep it for the next one. */
+export const notKept = { "content-type": "text/javascript", "cache-control": "no-store" };
+
+/** How far the page has shifted so far, once the next frame is drawn. */
+export async function layoutShift(page: Page): Promise<number> {
+  return await page.evaluate(
+    () =>
+      new Promise<number>((done) =>
+        requestAnimationFrame(() =>
+          setTimeout(() => done((window as { layoutShift?: number }).layoutShift ?? 0)),
+        ),
+      ),
+  );
+}
+
+/** Whether the element is the one that has the focus. */
+export function hasFocus(element: ReturnType<Page["locator"]>): Promise<boolean> {
+  return element.evaluate((node) => node === document.activeElement);
+}

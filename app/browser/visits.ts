@@ -1,0 +1,159 @@
+// From one page to another, and what becomes of it when something fails on the way.
+
+import { describe, expect, test } from "bun:test";
+import { progressDelayMs } from "../config/constants.ts";
+import { notKept, type SiteBrowser } from "./site-browser.ts";
+
+/** Longer than the router waits before it takes a pointer on a link for an intent. */
+const intentMs = 200;
+
+export function testVisits(browser: () => SiteBrowser): void {
+  test("a visit within the site: one document, the new title told, the focus on the content", async () => {
+    const { page, requests, errors, visit } = await browser().fresh();
+    await visit("/docs/intro");
+    await page.locator('.docs-sidebar a[href="/docs/faq"]').click();
+    await page.waitForURL("**/docs/faq");
+    await page.locator('[aria-live="polite"]:has-text("Questions")').waitFor({ state: "attached" });
+    expect(requests.filter((url) => /\/docs\/[a-z-]+$/.test(url))).toHaveLength(1);
+    expect(await page.locator("head title").count()).toBe(1);
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+    await page.locator('.navbar-items a[href="/blog"]').click();
+    await page.waitForURL("**/blog");
+    await page.locator(".blog").waitFor();
+    expect(await page.locator(".blog").evaluate((e) => getComputedStyle(e).display)).toBe("grid");
+    await page.goBack();
+    await page.locator("h1:has-text('Questions')").waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test("the progress bar shows once a visit has taken a moment, and not before", async () => {
+    const { page, visit } = await browser().fresh();
+    await visit("/docs/intro");
+    const code = Promise.withResolvers<void>();
+    await page.route("**/assets/blog-index*", async (route) => {
+      await code.promise;
+      await route.continue();
+    });
+    await page.evaluate(() => {
+      document.addEventListener("click", () => {
+        const clicked = performance.now();
+        new MutationObserver((_, observer) => {
+          if (document.querySelector(".progress") === null) return;
+          observer.disconnect();
+          document.documentElement.dataset["progressAfter"] = String(performance.now() - clicked);
+        }).observe(document.body, { childList: true, subtree: true });
+      });
+    });
+    await page.locator('.navbar-items a[href="/blog"]').click();
+    await page.locator(".progress").waitFor({ state: "attached" });
+    const after = await page.locator("html").getAttribute("data-progress-after");
+    expect(Number(after)).toBeGreaterThanOrEqual(progressDelayMs - 5);
+    code.resolve();
+    await page.waitForURL("**/blog");
+    await page.locator(".progress").waitFor({ state: "detached" });
+  });
+
+  test.each([
+    [{ effectiveType: "4g" }, true],
+    [{ effectiveType: "2g" }, false],
+    [{ effectiveType: "4g", saveData: true }, false],
+  ])(
+    "prefetch: with a connection of %j a link that is pointed at is fetched: %p",
+    async (connection, isFetched) => {
+      const { page, requests, mounted } = await browser().fresh({ connection });
+      await page.goto(`${browser().url}/docs/intro`, { waitUntil: "load" });
+      // On such a connection the page's code comes at the first input.
+      await page.keyboard.press("Shift");
+      await mounted();
+      await page.mouse.move(0, 0);
+      await page.locator('.docs-sidebar a[href="/docs/faq"]').hover();
+      const prefetch = page.locator('link[href*="/faq-"]').first();
+      if (isFetched) await prefetch.waitFor({ state: "attached" });
+      else {
+        // A timer that was set later fires later: the router has had its turn by then.
+        await page.evaluate((ms) => new Promise((done) => setTimeout(done, ms)), intentMs);
+        expect(await prefetch.count()).toBe(0);
+      }
+      expect(requests.some((url) => /\/assets\/faq-/.test(url))).toBe(isFetched);
+    },
+  );
+
+  test.each([
+    ["no-preference", true],
+    ["reduce", false],
+  ] as const)(
+    "one page fades into the other where motion is wanted: %s, %p",
+    async (reducedMotion, isFading) => {
+      const { page, visit, errors } = await browser().fresh({ reducedMotion });
+      await visit("/docs/intro");
+      await page.evaluate(() => {
+        const counted = document as Document & { transitions?: number };
+        counted.transitions = 0;
+        const start = document.startViewTransition.bind(document);
+        document.startViewTransition = (update) => {
+          counted.transitions = (counted.transitions ?? 0) + 1;
+          return start(update);
+        };
+      });
+      await page.locator('.docs-sidebar a[href="/docs/faq"]').click();
+      await page.locator("h1:has-text('Questions')").waitFor();
+      await page
+        .locator('[aria-live="polite"]:has-text("Questions")')
+        .waitFor({ state: "attached" });
+      const count = await page.evaluate(() => (document as { transitions?: number }).transitions);
+      expect((count ?? 0) > 0).toBe(isFading);
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+      expect(errors).toEqual([]);
+    },
+  );
+
+  describe("failures", () => {
+    test.each(["reduce", "no-preference"] as const)(
+      "code of a page that cannot be had: the reader comes to the page all the same (motion: %s)",
+      async (reducedMotion) => {
+        const { page, visit, mounted } = await browser().fresh({ reducedMotion });
+        await visit("/docs/intro");
+        await page.route("**/assets/blog-index*", (route) => route.abort());
+        await page.locator('.navbar-items a[href="/blog"]').click();
+        // Two documents come one after the other; waiting for an address would fail at the first.
+        const notice = page.getByRole("alert");
+        await notice.waitFor();
+        expect(new URL(page.url()).pathname).toBe("/blog");
+        expect(await notice.textContent()).toContain("dynamically imported module");
+        expect(await page.locator("h1").textContent()).toBe("Blog");
+        await page.unrouteAll();
+        await notice.getByRole("button", { name: "Retry" }).click();
+        await mounted();
+        await notice.waitFor({ state: "detached" });
+      },
+    );
+
+    test("a page that crashes says so, with the error and a way to try again", async () => {
+      const { page, visit } = await browser().fresh();
+      let isBroken = true;
+      await page.route("**/assets/faq-*.js", async (route) => {
+        const response = await route.fetch();
+        const code = await response.text();
+        const broken = `${code.replace(/export\s*\{[\s\S]*\};?\s*$/, "")};export default function F(){if(globalThis.isFixed)return null;throw new Error("out of order")};export const handle={toc:[],source:"",updated:null,frontmatter:{title:"Fixed",description:""}};`;
+        await route.fulfill({ response, headers: notKept, body: isBroken ? broken : code });
+      });
+      await visit("/docs/intro");
+      await page.locator('.docs-sidebar a[href="/docs/faq"]').click();
+      await page.getByRole("heading", { name: "This page crashed." }).waitFor();
+      expect(await page.locator(".error-screen pre").textContent()).toBe("out of order");
+      expect(await page.locator(".navbar").isVisible()).toBe(true);
+      isBroken = false;
+      await page.evaluate(() => Object.assign(globalThis, { isFixed: true }));
+      await page.getByRole("button", { name: "Try again" }).click();
+      await page.getByRole("heading", { name: "Fixed" }).waitFor();
+    });
+
+    test("search that cannot be loaded says so", async () => {
+      const { page, visit } = await browser().fresh();
+      await page.route("**/search.json", (route) => route.fulfill({ status: 500, body: "" }));
+      await visit("/docs/intro");
+      await page.keyboard.press("Control+k");
+      await page.locator(".search-state:has-text('not available')").waitFor();
+    });
+  });
+}

@@ -1,0 +1,47 @@
+// What is left once the pages are rendered: takes the router's output, makes the files
+// of build/site from it, and puts them in place at the end, so that a build that fails
+// leaves the last site as it was.
+
+import { cpSync, existsSync, renameSync, rmSync } from "node:fs";
+import { budgetFaults } from "./budgets.ts";
+import { writeCards } from "./cards.ts";
+import { compressFiles } from "./compress.ts";
+import { otherOrigins, pagePolicies } from "./csp.ts";
+import { writeFeeds } from "./feeds.ts";
+import { inlineStyles } from "./inline-styles.ts";
+import { inputsHash } from "./inputs-hash.ts";
+import { writeMarkdown } from "./page-markdown.ts";
+import { readPages } from "./pages.ts";
+import { writeSearchData } from "./search-data.ts";
+import { folders, listFiles, write } from "./site-folder.ts";
+import { writeIndexes } from "./site-indexes.ts";
+
+const started = performance.now();
+rmSync(folders.draft, { recursive: true, force: true });
+cpSync(folders.rendered, folders.draft, { recursive: true });
+for (const file of listFiles(folders.draft)) {
+  // Data of loaders, which the site has none of, and an empty page that hides a 404.
+  if (/\.data$|__spa-fallback|^\.vite\//.test(file)) rmSync(`${folders.draft}/${file}`);
+}
+
+inlineStyles();
+const pages = readPages();
+const texts = writeMarkdown(pages);
+writeSearchData(texts);
+writeFeeds(pages);
+writeIndexes(texts);
+await writeCards(pages);
+const manifest = { inputs: inputsHash(), policies: pagePolicies(), connect: otherOrigins() };
+const compressed = await compressFiles();
+
+const faults = budgetFaults(folders.draft);
+for (const fault of faults) console.error(fault);
+if (faults.length > 0) process.exit(1);
+
+write(folders.manifest, JSON.stringify(manifest));
+if (existsSync(folders.site)) rmSync(folders.site, { recursive: true });
+renameSync(folders.draft, folders.site);
+const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+console.log(
+  `build/site: ${pages.length} pages, ${compressed} files compressed, finished in ${seconds} s`,
+);

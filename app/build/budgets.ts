@@ -1,0 +1,109 @@
+// The sizes that a build may not exceed, as they travel: brotli, for inline scripts gzip.
+
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+import { listFiles } from "./site-folder.ts";
+
+const kilo = 1_000;
+
+interface PageBudget {
+  /** HTML with its styles. */
+  readonly html: number;
+  /** All that is asked for once the page is read. */
+  readonly scripts: number;
+  /** Of the HTML; `budgets.stylesBytesMax` where it is not named. */
+  readonly styles?: number;
+}
+
+/** What a page fits into unless it is named below: HTML that comes with TCP's first window. */
+const standard: PageBudget = { html: 14 * kilo, scripts: 115 * kilo };
+
+/** Pages whose content needs more. */
+const largePages: Readonly<Record<string, PageBudget>> = {
+  // Four drawings, two charts and the longest text of the docs.
+  "/docs/architecture": { html: 20.5 * kilo, scripts: 121 * kilo },
+  // Every flag with its meaning, and every limit.
+  "/docs/configuration": { html: 15.5 * kilo, scripts: 115 * kilo },
+  // 47 blocks of code: each call in curl, and whole programs in three languages.
+  "/docs/quick-start": { html: 18.5 * kilo, scripts: 119 * kilo },
+  // Charts, tables and drawings in the longest article.
+  "/blog/long-blog-post": { html: 22 * kilo, scripts: 124 * kilo },
+  // Every operation of the API, readable before any code of it runs.
+  "/api": { html: 48 * kilo, scripts: 115 * kilo, styles: 20 * kilo },
+};
+
+export const budgets = {
+  stylesBytesMax: 10 * kilo,
+  searchBytesMax: 25 * kilo,
+  fontBytesMax: 30 * kilo,
+  inlineScriptBytesMax: 2 * kilo,
+} as const;
+
+function wireBytes(file: string, folder: string): number {
+  const path = join(folder, file);
+  const compressed = `${path}.br`;
+  return statSync(existsSync(compressed) ? compressed : path).size;
+}
+
+/** Modules that a page asks for once it is read. */
+function scriptsOf(html: string): readonly string[] {
+  return [...new Set([...html.matchAll(/"(\/assets\/[^"]+\.js)"/g)].map(([, file = ""]) => file))];
+}
+
+function inner(html: string, element: "script" | "style"): string {
+  const found = html.matchAll(new RegExp(`<${element}[^>]*>([\\s\\S]*?)</${element}>`, "g"));
+  return [...found].map(([, text = ""]) => text).join("\n");
+}
+
+interface PageSize extends Required<PageBudget> {
+  readonly path: string;
+  readonly inlineScripts: number;
+}
+
+export function pageSizes(folder: string): readonly PageSize[] {
+  const pages = listFiles(folder).filter((file) => file.endsWith("index.html"));
+  return pages.map((file) => {
+    const html = readFileSync(join(folder, file), "utf8");
+    const scripts = scriptsOf(html).map((script) => wireBytes(script, folder));
+    return {
+      path: `/${file.replace(/\/?index\.html$/, "")}`,
+      html: wireBytes(file, folder),
+      scripts: scripts.reduce((sum, size) => sum + size, 0),
+      styles: brotliCompressSync(inner(html, "style")).length,
+      inlineScripts: Bun.gzipSync(inner(html, "script")).length,
+    };
+  });
+}
+
+function pageFaults(size: PageSize): readonly string[] {
+  const { path } = size;
+  const { html, scripts, styles = budgets.stylesBytesMax } = largePages[path] ?? standard;
+  return [
+    ...over(`the page ${path}`, size.html, html),
+    ...over(`the code of ${path}`, size.scripts, scripts),
+    ...over(`the styles of ${path}`, size.styles, styles),
+    ...over(`the inline scripts of ${path}`, size.inlineScripts, budgets.inlineScriptBytesMax),
+  ];
+}
+
+function over(what: string, bytes: number, max: number): readonly string[] {
+  return bytes > max ? [`${what}: too large; expected at most ${max} bytes, got ${bytes}`] : [];
+}
+
+/** What of a built site is larger than it may be. */
+export function budgetFaults(folder: string): readonly string[] {
+  const assets = listFiles(folder).filter((file) => file.startsWith("assets/"));
+  const fonts = assets.filter((file) => file.endsWith(".woff2"));
+  const search = assets.filter((file) => /search-dialog[^/]*\.(js|css)$/.test(file));
+  const searchBytes = ["search.json", ...search].map((file) => wireBytes(file, folder));
+  return [
+    ...pageSizes(folder).flatMap(pageFaults),
+    ...fonts.flatMap((file) => over(file, wireBytes(file, folder), budgets.fontBytesMax)),
+    ...over(
+      "the search",
+      searchBytes.reduce((sum, size) => sum + size, 0),
+      budgets.searchBytesMax,
+    ),
+  ];
+}

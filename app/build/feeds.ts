@@ -1,0 +1,50 @@
+// RSS and Atom of the blog, with the whole text of each post.
+
+import { Feed } from "feed";
+import { toHtml } from "hast-util-to-html";
+import { postPath } from "../blog/posts.ts";
+import { siteConfig } from "../site-config.ts";
+import { readContent } from "./content.ts";
+import { find, hasClass, type SitePage } from "./pages.ts";
+import { writeDraft } from "./site-folder.ts";
+
+export function writeFeeds(pages: readonly SitePage[]): void {
+  const { title, url, blog } = siteConfig;
+  const { posts, authors } = readContent();
+  const feed = new Feed({
+    title: `${title} ${blog.title}`,
+    description: blog.description,
+    id: url + blog.path,
+    link: url + blog.path,
+    language: siteConfig.i18n.defaultLocale,
+    copyright: siteConfig.footer.copyright,
+    updated: dateOf(posts[0]?.date ?? "1970-01-01"),
+    generator: title,
+    docs: "https://www.rssboard.org/rss-specification",
+    feedLinks: { rss: `${url}${blog.path}/rss.xml`, atom: `${url}${blog.path}/atom.xml` },
+  });
+  for (const post of posts) {
+    const address = url + postPath(post);
+    const page = pages.find(({ path }) => path === postPath(post));
+    const prose = page === undefined ? null : find(page.main, (node) => hasClass(node, "prose"));
+    const content = prose === null ? "" : toHtml(prose.children);
+    feed.addItem({
+      title: post.title,
+      id: address,
+      link: address,
+      description: post.description,
+      content: content.replaceAll(/(href|src)="\//g, `$1="${url}/`),
+      date: dateOf(post.date),
+      author: authors
+        .filter(({ name }) => post.authors.includes(name))
+        .map((author) => ({ name: author.title })),
+      category: post.tags.map((name) => ({ name })),
+    });
+  }
+  if (blog.feeds.includes("rss")) writeDraft(`${blog.path}/rss.xml`, feed.rss2());
+  if (blog.feeds.includes("atom")) writeDraft(`${blog.path}/atom.xml`, feed.atom1());
+}
+
+function dateOf(date: string): Date {
+  return new Date(`${date}T00:00:00Z`);
+}

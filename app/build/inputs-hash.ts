@@ -1,0 +1,30 @@
+// Tells whether a built site still is what its sources say, for tests and for `bun start`.
+
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { folders, hashOf, listFiles } from "./site-folder.ts";
+
+const inputs = [
+  "app",
+  "content",
+  "bench/results",
+  "openapi",
+  "engine/limits.ts",
+  "server/config.ts",
+  "scripts/site.ts",
+  "package.json",
+  "bun.lock",
+];
+const notInput = /\.test\.tsx?$|^\.react-router\/|^browser\/|queries\.json$/;
+
+export function inputsHash(): string {
+  const files = inputs.flatMap((input) => {
+    const path = join(folders.root, input);
+    if (!existsSync(path)) return [];
+    if (statSync(path).isFile()) return [input];
+    return listFiles(path)
+      .filter((file) => !notInput.test(file))
+      .map((file) => `${input}/${file}`);
+  });
+  return hashOf(...files.flatMap((file) => [file, readFileSync(join(folders.root, file))]));
+}

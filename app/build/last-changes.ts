@@ -1,0 +1,35 @@
+// Dates of the last changes of content files: from one pass over the history, or, where
+// there is none (an archive, a shallow clone), from what was noted when there was.
+
+import noted from "./last-changes.json" with { type: "json" };
+import { folders } from "./site-folder.ts";
+
+let known: ReadonlyMap<string, string> | null = null;
+
+/** From path to `YYYY-MM-DD`. */
+export function lastChanges(): ReadonlyMap<string, string> {
+  known ??= new Map([...Object.entries(noted), ...readHistory()]);
+  return known;
+}
+
+/** Empty where there is no whole history. */
+export function readHistory(): ReadonlyMap<string, string> {
+  const changes = new Map<string, string>();
+  if (git("rev-parse", "--is-shallow-repository").trim() !== "false") return changes;
+  let date = "";
+  for (const line of git("log", "--format=@%cs", "--name-only", "--", "content").split("\n")) {
+    if (line.startsWith("@")) date = line.slice(1);
+    else if (line !== "" && !changes.has(line)) changes.set(line, date);
+  }
+  return changes;
+}
+
+/** What git prints; nothing where it fails or is not there. */
+function git(...args: readonly string[]): string {
+  if (Bun.which("git") === null) return "";
+  const { exitCode, stdout } = Bun.spawnSync(["git", ...args], {
+    cwd: folders.root,
+    stderr: "ignore",
+  });
+  return exitCode === 0 ? stdout.toString() : "";
+}

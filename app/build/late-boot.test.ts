@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { bootLate } from "./late-boot.ts";
+
+const page = `<head><link rel="modulepreload" href="/assets/a.js"/></head><body><script type="module" async="">import "/assets/manifest.js";
+import * as route0 from "/assets/root.js";
+ window.__reactRouterRouteModules = {"root":route0};
+
+import("/assets/entry.js");</script><!--$--><script>window.__reactRouterContext.streamController.enqueue("[]");</script><!--$--><script>window.__reactRouterContext.streamController.close();</script><!--/$--><!--/$--></body>`;
+
+test("the boot module waits for the page; nothing of it is preloaded", () => {
+  const html = bootLate(page);
+  expect(html).not.toContain("<link");
+  expect(html).toContain('await import("/assets/manifest.js")');
+  expect(html).toContain('const route0=await import("/assets/root.js")');
+  expect(html).toContain('["/assets/a.js"]');
+  expect(html).not.toMatch(/^\s*import /m);
+  expect(html).toEndWith("</script></body>");
+});
+
+test.each([
+  ["none", "<body></body>"],
+  ["two", page + page],
+  ["another form of import", page.replace("import *", 'import { a } from "/b.js";\nimport *')],
+])("a document that is not as expected fails the build: %s", (_, html) => {
+  expect(() => bootLate(html)).toThrow("boot script is not as expected");
+});

@@ -1,0 +1,82 @@
+// How MDX becomes a page: front matter, GitHub's Markdown, headings with anchors,
+// code highlighted at build time, and the page's `handle`.
+
+import { fileURLToPath } from "node:url";
+import type { CompileOptions } from "@mdx-js/mdx";
+import rehypeShiki from "@shikijs/rehype";
+import {
+  transformerMetaHighlight,
+  transformerNotationDiff,
+  transformerNotationHighlight,
+} from "@shikijs/transformers";
+import rehypeAutolinkHeadings from "rehype-autolink-headings";
+import rehypeSlug from "rehype-slug";
+import remarkFrontmatter from "remark-frontmatter";
+import remarkGfm from "remark-gfm";
+import remarkMdxFrontmatter from "remark-mdx-frontmatter";
+import { codeTheme } from "./code-themes.ts";
+import { rehypeCheckboxNames } from "./rehype-checkbox-names.ts";
+import { rehypeStaticCode } from "./rehype-static-code.ts";
+import { remarkImports } from "./remark-imports.ts";
+import { remarkPage } from "./remark-page.ts";
+
+const codeLanguages = [
+  "diff",
+  "go",
+  "http",
+  "javascript",
+  "json",
+  "mdx",
+  "python",
+  "shellscript",
+  "sql",
+  "toml",
+  "tsx",
+  "typescript",
+  "yaml",
+] as const;
+
+export function mdxOptions(): Readonly<CompileOptions> {
+  return {
+    providerImportSource: fileURLToPath(new URL("../mdx-components.tsx", import.meta.url)),
+    remarkPlugins: [
+      remarkFrontmatter,
+      [remarkMdxFrontmatter, { name: "frontmatter" }],
+      remarkGfm,
+      remarkImports,
+      remarkPage,
+    ],
+    rehypePlugins: [
+      rehypeSlug,
+      [
+        rehypeAutolinkHeadings,
+        {
+          behavior: "append",
+          test: ["h2", "h3", "h4"],
+          properties: { className: ["anchor"], ariaLabel: "Link to this section" },
+          content: { type: "text", value: "#" },
+        },
+      ],
+      rehypeCheckboxNames,
+      [
+        rehypeShiki,
+        {
+          theme: codeTheme,
+          // All languages that there are would take seconds to load.
+          langs: [...codeLanguages],
+          addLanguageClass: true,
+          parseMetaString: (meta: string) => {
+            const title = /title="([^"]*)"/.exec(meta)?.[1];
+            return title === undefined ? {} : { "data-title": title };
+          },
+          transformers: [
+            transformerMetaHighlight(),
+            transformerNotationDiff({ matchAlgorithm: "v3" }),
+            transformerNotationHighlight({ matchAlgorithm: "v3" }),
+          ],
+        },
+      ],
+      rehypeStaticCode,
+    ],
+  };
+}

@@ -1,0 +1,104 @@
+// Each page as Markdown, from its HTML, so that what components add is in it too.
+
+import type { Element, ElementContent } from "hast";
+import { type State, toMdast } from "hast-util-to-mdast";
+import { toString as textOf } from "hast-util-to-string";
+import type { Nodes, Root, RootContent } from "mdast";
+import { gfmToMarkdown } from "mdast-util-gfm";
+import { type Options, toMarkdown } from "mdast-util-to-markdown";
+import { apiMarkdown } from "../reference/api-markdown.ts";
+import { siteConfig } from "../site-config.ts";
+import { find, hasClass, type SitePage } from "./pages.ts";
+import { writeDraft } from "./site-folder.ts";
+
+export interface PageText extends SitePage {
+  readonly tree: Root;
+  readonly markdown: string;
+}
+
+const skippedClasses = ["anchor", "page-actions", "docs-foot", "paging", "toc-inline", "eyebrow"];
+
+export function writeMarkdown(pages: readonly SitePage[]): readonly PageText[] {
+  return pages.map((page) => {
+    const tree = treeOf(page.main);
+    const markdown = page.path === "/api" ? apiMarkdown() : markdownOf(tree);
+    writeDraft(`${page.path === "/" ? "/index" : page.path}.md`, markdown);
+    return { ...page, tree, markdown };
+  });
+}
+
+function markdownOf(tree: Root): string {
+  return toMarkdown(tree, {
+    // Two copies of the types meet here; the shape is one.
+    extensions: [gfmToMarkdown({ tablePipeAlign: false }) as Options],
+    bullet: "-",
+    fences: true,
+  });
+}
+
+function isSkipped(node: Element): boolean {
+  const isHidden = node.properties["ariaHidden"] === "true";
+  return isHidden || skippedClasses.some((name) => hasClass(node, name));
+}
+
+function treeOf(main: Element): Root {
+  const tree = toMdast(pruned(main), {
+    handlers: {
+      figure: figure,
+      svg: () => undefined,
+      button: () => undefined,
+      a: (state: State, node: Element) => ({
+        type: "link" as const,
+        url: absolute(String(node.properties["href"] ?? "")),
+        children: state.all(node) as never,
+      }),
+      dt: (state: State, node: Element) => ({
+        type: "paragraph" as const,
+        children: [{ type: "strong" as const, children: state.all(node) as never }],
+      }),
+      dd: (state: State, node: Element) => state.toFlow(state.all(node)) as never,
+      dl: (state: State, node: Element) => state.toFlow(state.all(node)) as never,
+    },
+  }) as Nodes;
+  return tree.type === "root" ? tree : { type: "root", children: [tree as RootContent] };
+}
+
+function pruned(node: Element): Element {
+  const children = node.children.flatMap((child): ElementContent[] => {
+    if (child.type !== "element") return [child];
+    if (isSkipped(child)) return [];
+    const label = child.properties["dataLabel"];
+    const inner = pruned(child);
+    // A panel of tabs says which one it is.
+    return typeof label === "string" && hasClass(child, "tabs-panel")
+      ? [paragraph(`${label}:`), inner]
+      : [inner];
+  });
+  return { ...node, children: children.filter((child) => !isTabList(child)) };
+}
+
+function isTabList(node: ElementContent): boolean {
+  return node.type === "element" && node.properties["role"] === "tablist";
+}
+
+function paragraph(value: string): Element {
+  return { type: "element", tagName: "p", properties: {}, children: [{ type: "text", value }] };
+}
+
+/** A block of code as one; any other figure as what its caption says. */
+function figure(state: State, node: Element): never {
+  const pre = find(node, ({ tagName }) => tagName === "pre");
+  if (!hasClass(node, "code") || pre === null) {
+    const caption = find(node, ({ tagName }) => tagName === "figcaption");
+    return (caption === null ? state.all(node) : state.toFlow(state.all(caption))) as never;
+  }
+  return {
+    type: "code",
+    lang: String(node.properties["dataLang"] ?? "") || null,
+    value: textOf(pre).replace(/\n$/, ""),
+  } as never;
+}
+
+function absolute(href: string): string {
+  return href.startsWith("/") ? siteConfig.url + href : href;
+}

@@ -1,0 +1,59 @@
+// The finished pages, parsed once for all steps that read them.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Element, Root } from "hast";
+import { fromHtml } from "hast-util-from-html";
+import { toString as textOf } from "hast-util-to-string";
+import { EXIT, visit } from "unist-util-visit";
+import { folders, listFiles } from "./site-folder.ts";
+
+export interface SitePage {
+  /** Path of its address. */
+  readonly path: string;
+  readonly title: string;
+  readonly description: string;
+  readonly isIndexed: boolean;
+  readonly main: Element;
+}
+
+/** Every page but the one of unknown addresses; a second address of a page counts once. */
+export function readPages(): readonly SitePage[] {
+  return listFiles(folders.draft)
+    .filter((file) => file.endsWith("index.html") && file !== "404/index.html")
+    .map((file) => readPage(file))
+    .filter((page) => page.isIndexed);
+}
+
+function readPage(file: string): SitePage {
+  const tree = fromHtml(readFileSync(join(folders.draft, file), "utf8"));
+  const path = `/${file.replace(/\/?index\.html$/, "")}`;
+  const main = find(tree, ({ tagName }) => tagName === "main");
+  const heading = find(tree, ({ tagName }) => tagName === "h1");
+  if (main === null || heading === null) throw new Error(`${path} has no <main> with an <h1>`);
+  const canonical = find(tree, ({ properties }) => String(properties["rel"]) === "canonical");
+  const described = find(tree, ({ properties }) => properties["name"] === "description");
+  const address = String(canonical?.properties["href"] ?? "");
+  return {
+    path,
+    title: textOf(heading).trim(),
+    description: String(described?.properties["content"] ?? ""),
+    isIndexed: new URL(address).pathname === path,
+    main,
+  };
+}
+
+export function find(tree: Root | Element, wanted: (node: Element) => boolean): Element | null {
+  let found: Element | null = null;
+  visit(tree, "element", (node) => {
+    if (!wanted(node)) return undefined;
+    found = node;
+    return EXIT;
+  });
+  return found;
+}
+
+export function hasClass(node: Element, name: string): boolean {
+  const { className } = node.properties;
+  return Array.isArray(className) && className.includes(name);
+}

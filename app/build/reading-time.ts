@@ -1,0 +1,18 @@
+// Minutes that a text takes to read, code left out.
+
+const wordsPerMinute = 200;
+
+/** MDX without code, imports and tags: roughly what a reader reads. */
+export function proseOf(source: string): string {
+  return source
+    .replace(/^```[\s\S]*?^```/gm, " ")
+    .replace(/^(import|export) .*$/gm, " ")
+    .replace(/\{\/\*[\s\S]*?\*\/\}/g, " ")
+    .replace(/<[^>]+>/g, " ")
+    .replace(/[#*_`|>-]+/g, " ");
+}
+
+export function readingMinutes(prose: string): number {
+  const words = prose.split(/\s+/).filter((word) => word !== "").length;
+  return Math.max(1, Math.round(words / wordsPerMinute));
+}

@@ -1,0 +1,115 @@
+// The tables of the documentation that come from the server's own constants, so
+// that the two cannot tell different things.
+
+import { limits as engineLimits } from "../../engine/limits.ts";
+import { bounds, sizeText } from "../../openapi/bounds.ts";
+import { replyCodes } from "../../openapi/codes.ts";
+import { configReference } from "../../server/config.ts";
+
+export interface SettingRow {
+  readonly flag: string;
+  readonly env: string;
+  readonly key: string;
+  readonly default: string;
+  readonly values: string;
+  readonly meaning: string;
+}
+
+export interface LimitRow {
+  readonly id: string;
+  readonly what: string;
+  readonly value: string;
+}
+
+export interface CodeRow {
+  readonly code: string;
+  readonly text: string;
+  readonly meaning: string;
+  readonly reaction: string;
+}
+
+const settings: readonly SettingRow[] = configReference();
+
+const codes: readonly CodeRow[] = Object.entries(replyCodes).map(
+  ([code, { text, meaning, reaction }]) => ({ code, text, meaning, reaction }),
+);
+
+function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+function range(min: number, max: number): string {
+  return `${count(min)} to ${count(max)}`;
+}
+
+function row(id: string, what: string, value: string): LimitRow {
+  return { id, what, value };
+}
+
+const limits: readonly LimitRow[] = [
+  row(
+    "produce-items",
+    "Items in one produce",
+    range(bounds.produceItemsMin, bounds.produceItemsMax),
+  ),
+  row(
+    "lease-batch",
+    "`batch_size` of one lease",
+    range(bounds.leaseBatchMin, bounds.leaseBatchMax),
+  ),
+  row("complete-ids", "Ids in one complete", range(bounds.completeIdsMin, bounds.completeIdsMax)),
+  row("retry-items", "Items in one retry", range(bounds.retryItemsMin, bounds.retryItemsMax)),
+  row(
+    "queues-list",
+    "`limit` of a list of queues",
+    range(bounds.queuesListMin, bounds.queuesListMax),
+  ),
+  row(
+    "storage-list",
+    "`limit` of a list of stored items",
+    range(bounds.storageListMin, bounds.storageListMax),
+  ),
+  row("storage-bytes", "Payload of one page of stored items", sizeText(bounds.storageListBytesMax)),
+  row(
+    "request-timeout",
+    "`request_timeout`",
+    `${bounds.requestTimeoutMsMin} ms to ${bounds.requestTimeoutMsMax / 60_000} minutes`,
+  ),
+  row(
+    "produce-timeout",
+    "`request_timeout` of produce, as clients send it",
+    bounds.produceRequestTimeoutDefault,
+  ),
+  row(
+    "lease-timeout",
+    "`request_timeout` of lease, as clients send it",
+    bounds.leaseRequestTimeoutDefault,
+  ),
+  row("queue-name", "Length of a queue's name", `${count(bounds.queueNameBytesMax)} bytes`),
+  row("dead-queue", "Length of a dead queue's name", `${count(bounds.deadQueueBytesMax)} bytes`),
+  row(
+    "reference",
+    "Length of a queue's `reference`",
+    `${count(bounds.queueReferenceBytesMax)} bytes`,
+  ),
+  row("duration-text", "Length of a duration's text", `${bounds.durationTextMax} characters`),
+  row(
+    "max-attempts",
+    "`max_attempts`; 0 means without end",
+    range(bounds.maxAttemptsMin, bounds.maxAttemptsMax),
+  ),
+  row("partitions", "Partitions of one queue", range(bounds.partitionsMin, bounds.partitionsMax)),
+  row("queues", "Queues of one server", count(bounds.queuesMax)),
+  row("produce-body", "Size of a produce request", sizeText(bounds.produceBodyBytesMax)),
+  row("import-body", "Size of an import request", sizeText(bounds.importBodyBytesMax)),
+  row("body", "Size of any other request", sizeText(bounds.bodyBytesMax)),
+  row("waiting-leases", "Leases that wait at once", count(engineLimits.waitingLeasesMax)),
+  row(
+    "timeouts",
+    "Longest `lease_timeout` and `expire_timeout`",
+    `${engineLimits.durationMsMax / 3_600_000 / 24} days`,
+  ),
+  row("shards", "Shards of one server", count(engineLimits.shardsMax)),
+];
+
+export const referenceRows = { settings, limits, codes };

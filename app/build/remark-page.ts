@@ -1,0 +1,81 @@
+// Adds `export const handle` to an MDX page: its contents of levels 2 to 3, where its
+// source is, and when it was changed last. Of a route module the router keeps known
+// exports only, and `handle` is one.
+
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { valueToEstree } from "estree-util-value-to-estree";
+import Slugger from "github-slugger";
+import type { Heading, Root } from "mdast";
+import { toString as textOf } from "mdast-util-to-string";
+import { visit } from "unist-util-visit";
+import type { VFile } from "vfile";
+import type { TocEntry } from "../content-types.ts";
+import { siteConfig } from "../site-config.ts";
+import { lastChanges } from "./last-changes.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Uses the slugger that `rehype-slug` uses, on the same headings in the same order. */
+export function tocOf(tree: Root): readonly TocEntry[] {
+  const { minHeadingLevel, maxHeadingLevel } = siteConfig.tableOfContents;
+  const slugger = new Slugger();
+  const entries: TocEntry[] = [];
+  visit(tree, "heading", ({ depth, ...heading }: Heading) => {
+    const text = textOf(heading);
+    const id = slugger.slug(text);
+    if (depth >= minHeadingLevel && depth <= maxHeadingLevel) entries.push({ depth, id, text });
+  });
+  return entries;
+}
+
+export function remarkPage() {
+  return (tree: Root, file: VFile) => {
+    const source = relative(root, file.path);
+    const handle = valueToEstree({
+      toc: tocOf(tree),
+      source,
+      updated: lastChanges().get(source) ?? null,
+    });
+    if (handle.type !== "ObjectExpression") throw new Error("a handle is an object");
+    handle.properties.push({
+      type: "Property",
+      kind: "init",
+      method: false,
+      shorthand: true,
+      computed: false,
+      key: { type: "Identifier", name: "frontmatter" },
+      value: { type: "Identifier", name: "frontmatter" },
+    });
+    // Last, because it uses the constant that the front matter became.
+    tree.children.push({
+      type: "mdxjsEsm",
+      value: "",
+      data: {
+        estree: {
+          type: "Program",
+          sourceType: "module",
+          body: [
+            {
+              type: "ExportNamedDeclaration",
+              specifiers: [],
+              source: null,
+              attributes: [],
+              declaration: {
+                type: "VariableDeclaration",
+                kind: "const",
+                declarations: [
+                  {
+                    type: "VariableDeclarator",
+                    id: { type: "Identifier", name: "handle" },
+                    init: handle,
+                  },
+                ],
+              },
+            },
+          ],
+        },
+      },
+    });
+  };
+}

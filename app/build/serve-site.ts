@@ -1,0 +1,21 @@
+// The built site on a free port of loopback, by the server's own handler, without the
+// queue.
+
+import { openSite } from "../../server/site.ts";
+import { folders } from "./site-folder.ts";
+
+export function serveSite() {
+  const site = openSite({ ...folders, building: `${folders.site}.building` });
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) =>
+      (await site(request, new URL(request.url).pathname)) ??
+      new Response("not found", { status: 404 }),
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    stop: () => server.stop(true),
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}

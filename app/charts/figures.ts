@@ -1,0 +1,40 @@
+// How a figure is written: its unit by its name, three digits at most; pure.
+
+interface Unit {
+  readonly of: RegExp;
+  readonly text: string;
+  readonly scale: number;
+}
+
+const units: readonly Unit[] = [
+  { of: /itemsPerSecond$/, text: "items/s", scale: 1 },
+  { of: /syncsPerSecond$/, text: "syncs/s", scale: 1 },
+  { of: /commitsPerSecond$/, text: "commits/s", scale: 1 },
+  { of: /itemsPerCommit$/, text: "items a commit", scale: 1 },
+  { of: /commitsPer1000$/, text: "commits per 1,000 items", scale: 1 },
+  { of: /cpuSecondsPer1000$/, text: "ms of CPU per 1,000 items", scale: 1_000 },
+  { of: /bytesWrittenPer1000$/, text: "kB written per 1,000 items", scale: 0.001 },
+  { of: /Share$/, text: "%", scale: 100 },
+  { of: /Ms$/, text: "ms", scale: 1 },
+  { of: /^(diskBytesTidyOver|.*\.over|.*SyncsOver)/i, text: "×", scale: 1 },
+  { of: /bytes(AboveEmpty|UsedAboveEmpty|Used)?$/i, text: "MB", scale: 1e-6 },
+];
+
+export interface Written {
+  readonly number: string;
+  readonly unit: string;
+}
+
+export function number(value: number): string {
+  if (Math.abs(value) < 10) return String(Number(value.toPrecision(2)));
+  return value.toLocaleString("en", { maximumSignificantDigits: 3 });
+}
+
+/** Throws for a figure without a known unit, because a bare number says nothing. */
+export function written(name: string, value: number): Written {
+  const unit = units.find(({ of }) => of.test(name));
+  if (unit === undefined)
+    throw new Error(`the unit of '${name}' is not known; add it to figures.ts`);
+  const scaled = value * unit.scale;
+  return { number: unit.text === "×" ? scaled.toFixed(2) : number(scaled), unit: unit.text };
+}

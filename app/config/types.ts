@@ -1,0 +1,190 @@
+// The shape of `site-config.ts`.
+
+export type ThemeChoice = "light" | "dark" | "system";
+
+interface ItemBase {
+  /** Default: right. */
+  readonly position?: "left" | "right";
+  readonly className?: string;
+}
+
+export interface LinkItem extends ItemBase {
+  readonly type?: "default";
+  readonly label: string;
+  /** Path within the site. */
+  readonly to?: string;
+  /** Address elsewhere. */
+  readonly href?: string;
+  /** The item is active below this path; default: `to`. */
+  readonly activeBasePath?: string;
+  /** Comes before `activeBasePath`. */
+  readonly activeBaseRegex?: string;
+}
+
+export interface DropdownItem extends ItemBase {
+  readonly type: "dropdown";
+  readonly label: string;
+  readonly to?: string;
+  readonly items: readonly NavbarItem[];
+}
+
+export interface LocaleDropdownItem extends ItemBase {
+  readonly type: "localeDropdown";
+}
+
+export interface SearchItem extends ItemBase {
+  readonly type: "search";
+}
+
+export interface HtmlItem extends ItemBase {
+  readonly type: "html";
+  readonly value: string;
+}
+
+export interface DocItem extends ItemBase {
+  readonly type: "doc";
+  readonly docId: string;
+  /** Default: the doc's own. */
+  readonly label?: string;
+}
+
+export interface DocSidebarItem extends ItemBase {
+  readonly type: "docSidebar";
+  readonly sidebarId: string;
+  /** Default: that of the doc it links to. */
+  readonly label?: string;
+}
+
+export interface DocsVersionItem extends ItemBase {
+  readonly type: "docsVersion";
+  /** Default: the version that the reader is in. */
+  readonly version?: string;
+  readonly label?: string;
+}
+
+export interface DocsVersionDropdownItem extends ItemBase {
+  readonly type: "docsVersionDropdown";
+  /** Names of versions; default: all. */
+  readonly versions?: readonly string[];
+}
+
+export type NavbarItem =
+  | LinkItem
+  | DropdownItem
+  | LocaleDropdownItem
+  | SearchItem
+  | HtmlItem
+  | DocItem
+  | DocSidebarItem
+  | DocsVersionItem
+  | DocsVersionDropdownItem;
+
+export type NavbarItemType = NonNullable<NavbarItem["type"]>;
+
+export interface AnnouncementBarConfig {
+  /** Its dismissal is remembered under this. */
+  readonly id: string;
+  /** HTML. */
+  readonly content: string;
+  readonly backgroundColor?: string;
+  readonly textColor?: string;
+  readonly isCloseable: boolean;
+}
+
+export interface FooterLink {
+  readonly label: string;
+  readonly to?: string;
+  readonly href?: string;
+}
+
+export interface FooterColumn {
+  readonly title: string;
+  readonly items: readonly FooterLink[];
+}
+
+export interface Logo {
+  readonly src: string;
+  readonly srcDark?: string;
+  readonly alt: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly href?: string;
+}
+
+export interface FooterConfig {
+  readonly style: "light" | "dark";
+  readonly links: readonly FooterColumn[] | readonly FooterLink[];
+  readonly logo?: Logo;
+  readonly copyright: string;
+}
+
+export interface DocsVersion {
+  readonly name: string;
+  readonly label: string;
+  /** Path under which it is served. */
+  readonly path: string;
+  readonly mainDoc: string;
+}
+
+export interface LocaleConfig {
+  readonly label: string;
+  readonly direction: "ltr" | "rtl";
+  readonly htmlLang: string;
+}
+
+/** OpenPanel, the only provider that the site knows. */
+export interface AnalyticsConfig {
+  readonly clientId: string;
+  /** The provider's API, without a slash at the end; events go to `/track` below it. */
+  readonly apiUrl: string;
+}
+
+export interface SiteConfig {
+  readonly title: string;
+  readonly tagline: string;
+  readonly description: string;
+  readonly titleDelimiter: string;
+  readonly favicon: string;
+  /** Where the site is published, for feeds and cards; no slash at the end. */
+  readonly url: string;
+  readonly baseUrl: string;
+  /** Social card of pages without one of their own. */
+  readonly image: string;
+  readonly repository: string;
+  readonly editUrl: string;
+  readonly i18n: {
+    readonly defaultLocale: string;
+    readonly locales: Readonly<Record<string, LocaleConfig>>;
+  };
+  readonly colorMode: {
+    readonly defaultMode: "light" | "dark";
+    readonly respectPrefersColorScheme: boolean;
+  };
+  readonly announcementBar: AnnouncementBarConfig | null;
+  readonly navbar: {
+    readonly title: string;
+    readonly hideOnScroll: boolean;
+    readonly items: readonly NavbarItem[];
+  };
+  readonly footer: FooterConfig;
+  readonly docs: {
+    /** Names what is remembered of this plugin, the preferred version for one. */
+    readonly pluginId: string;
+    readonly versions: readonly DocsVersion[];
+    /** Docs of each sidebar, in its order; `"all"` = every doc of the version. */
+    readonly sidebars: Readonly<Record<string, readonly string[] | "all">>;
+  };
+  readonly blog: {
+    readonly title: string;
+    readonly description: string;
+    readonly path: string;
+    readonly showReadingTime: boolean;
+    readonly feeds: readonly ("rss" | "atom")[];
+  };
+  /** `null`: no code of it is loaded, and no request is made. */
+  readonly analytics: AnalyticsConfig | null;
+  readonly tableOfContents: {
+    readonly minHeadingLevel: number;
+    readonly maxHeadingLevel: number;
+  };
+}

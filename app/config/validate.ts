@@ -1,0 +1,127 @@
+// Refuses a configuration that cannot work, in words that name the faulty part.
+// Pure, so that the build, the browser and tests judge alike.
+
+import type { DocData } from "../content-types.ts";
+import type { DocsVersion, NavbarItem, NavbarItemType, SiteConfig } from "./types.ts";
+
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+const itemTypes: Readonly<Record<NavbarItemType, true>> = {
+  default: true,
+  dropdown: true,
+  localeDropdown: true,
+  search: true,
+  html: true,
+  doc: true,
+  docSidebar: true,
+  docsVersion: true,
+  docsVersionDropdown: true,
+};
+
+/** Returns the configuration as it came, or throws the first fault in it. */
+export function defineSite(config: SiteConfig): SiteConfig {
+  const { docs, navbar, i18n, tableOfContents } = config;
+  if (docs.versions.length === 0) {
+    throw new ConfigError("docs.versions is empty; expected at least one version");
+  }
+  if (i18n.locales[i18n.defaultLocale] === undefined) {
+    throw new ConfigError(
+      `i18n.defaultLocale is invalid; expected one of i18n.locales, got '${i18n.defaultLocale}'`,
+    );
+  }
+  const { minHeadingLevel, maxHeadingLevel } = tableOfContents;
+  if (minHeadingLevel < 2 || maxHeadingLevel > 6 || minHeadingLevel > maxHeadingLevel) {
+    throw new ConfigError(
+      `tableOfContents is invalid; expected levels within 2 to 6, got ${minHeadingLevel} to ${maxHeadingLevel}`,
+    );
+  }
+  if (config.analytics !== null && !/^https?:\/\/.*[^/]$/.test(config.analytics.apiUrl)) {
+    throw new ConfigError(
+      `analytics.apiUrl is invalid; expected an address without a slash at its end, got '${config.analytics.apiUrl}'`,
+    );
+  }
+  for (const item of navbar.items) checkItem(config, item);
+  return config;
+}
+
+function checkItem(config: SiteConfig, item: NavbarItem): void {
+  const type = item.type ?? "default";
+  if (!Object.hasOwn(itemTypes, type)) throw new ConfigError(unknownType(type, item));
+  if (item.type === "dropdown") for (const inner of item.items) checkItem(config, inner);
+  if (item.type === "docsVersion" && item.version !== undefined) {
+    requireVersion(config, item.version);
+  }
+  if (item.type === "docsVersionDropdown") {
+    for (const name of item.versions ?? []) requireVersion(config, name);
+  }
+  if (item.type === "docSidebar") requireSidebar(config, item.sidebarId);
+}
+
+/** An item whose type is none: also what is thrown where it would be rendered. */
+export function unknownType(type: string, item: unknown): string {
+  const expected = Object.keys(itemTypes).join(", ");
+  return `unknown navbar item type; expected ${expected}, got '${type}' in ${JSON.stringify(item)}`;
+}
+
+export function requireVersion(config: SiteConfig, name: string): DocsVersion {
+  const version = config.docs.versions.find((candidate) => candidate.name === name);
+  if (version !== undefined) return version;
+  const known = config.docs.versions.map((candidate) => candidate.name).join(", ");
+  throw new ConfigError(`docs version does not exist; expected one of ${known}, got '${name}'`);
+}
+
+function requireSidebar(config: SiteConfig, id: string): readonly string[] | "all" {
+  const sidebar = config.docs.sidebars[id];
+  if (sidebar !== undefined) return sidebar;
+  const known = Object.keys(config.docs.sidebars).join(", ");
+  throw new ConfigError(`docs sidebar does not exist; expected one of ${known}, got '${id}'`);
+}
+
+/** The docs of a sidebar, in its order. */
+export function sidebarDocs(
+  config: SiteConfig,
+  docs: readonly DocData[],
+  { sidebarId, version }: { readonly sidebarId: string; readonly version: string },
+): readonly DocData[] {
+  const own = docs.filter((doc) => doc.version === version);
+  const slugs = requireSidebar(config, sidebarId);
+  if (slugs === "all") return own;
+  return slugs.map((slug) => requireDoc(own, slug));
+}
+
+export function requireDoc(docs: readonly DocData[], slug: string): DocData {
+  const doc = docs.find((candidate) => candidate.slug === slug);
+  if (doc !== undefined) return doc;
+  throw new ConfigError(`doc does not exist; got '${slug}'`);
+}
+
+/** The doc that a `docSidebar` item links to. */
+export function sidebarTarget(
+  config: SiteConfig,
+  docs: readonly DocData[],
+  at: { readonly sidebarId: string; readonly version: string },
+): DocData {
+  const [first] = sidebarDocs(config, docs, at);
+  if (first !== undefined) return first;
+  throw new ConfigError(`docs sidebar has no link; expected at least one doc in '${at.sidebarId}'`);
+}
+
+/** The faults that show only once the content is known: the build stops at them. */
+export function assertLinkable(config: SiteConfig, docs: readonly DocData[]): void {
+  for (const { name, mainDoc } of config.docs.versions) {
+    const own = docs.filter((doc) => doc.version === name);
+    requireDoc(own, mainDoc);
+    for (const item of flat(config.navbar.items)) {
+      if (item.type === "doc") requireDoc(own, item.docId);
+      if (item.type === "docSidebar") {
+        sidebarTarget(config, docs, { sidebarId: item.sidebarId, version: name });
+      }
+    }
+  }
+}
+
+function flat(items: readonly NavbarItem[]): readonly NavbarItem[] {
+  return items.flatMap((item) => [item, ...(item.type === "dropdown" ? flat(item.items) : [])]);
+}

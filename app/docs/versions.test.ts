@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import type { DocsVersion } from "../config/types.ts";
+import type { DocData } from "../content-types.ts";
+import { pathIn, placeOf } from "./versions.ts";
+
+const current = { name: "current", label: "Next", path: "/docs", mainDoc: "intro" };
+const older = { name: "1.0", label: "1.0", path: "/docs/1.0", mainDoc: "start" };
+const versions: readonly DocsVersion[] = [current, older];
+
+function doc(version: string, slug: string): DocData {
+  return { version, slug, title: slug, label: slug, description: "", position: 1 };
+}
+
+test.each([
+  ["/docs", current, null],
+  ["/docs/faq", current, "faq"],
+  ["/docs/1.0", older, null],
+  ["/docs/1.0/faq", older, "faq"],
+])("the version of %s", (path, version, slug) => {
+  expect(placeOf(path, versions)).toEqual({ version, slug });
+});
+
+test("no version: what only begins like the docs", () => {
+  expect(placeOf("/docsets", versions)).toBeNull();
+  expect(placeOf("/blog", versions)).toBeNull();
+});
+
+test("another version: the same doc, or its main doc where it has none", () => {
+  const docs = [doc("1.0", "start"), doc("1.0", "faq")];
+  expect(pathIn(older, { slug: "faq", docs })).toBe("/docs/1.0/faq");
+  expect(pathIn(older, { slug: "embedded", docs })).toBe("/docs/1.0/start");
+  expect(pathIn(older, { slug: null, docs })).toBe("/docs/1.0/start");
+});

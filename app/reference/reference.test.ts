@@ -1,0 +1,289 @@
+// The API's page: as text, in Chromium, and with the server it speaks to.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import axe from "axe-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { launchChromium } from "../build/chromium.ts";
+import { chromiumPath } from "../build/chromium-path.ts";
+import { buildTimeoutMs, ensureBuilt } from "../build/ensure-built.ts";
+import { folders } from "../build/site-folder.ts";
+import { openTestApp, type TestApp } from "../build/test-app.ts";
+import { apiMarkdown } from "./api-markdown.ts";
+import { fragmentOf, operations } from "./operations.ts";
+import { fieldsOf, type Schema } from "./schema-fields.ts";
+import { readable } from "./static-html.ts";
+import { usedStyles } from "./used-styles.ts";
+
+const testTimeoutMs = 40_000;
+/** On a quiet machine it takes a second; other tests may run beside this one. */
+const liveMsMax = 15_000;
+setDefaultTimeout(testTimeoutMs);
+const allRules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const colorRules = ["color-contrast", "link-in-text-block"];
+
+describe("Markdown", () => {
+  const text = apiMarkdown();
+
+  test("names every operation with its method and path, and every code it answers", () => {
+    for (const { method, path, operationId, summary, responses } of operations) {
+      const start = text.indexOf(
+        `### ${summary}\n\n\`${method} ${path}\` (operation \`${operationId}\`)`,
+      );
+      expect([path, start > 0]).toEqual([path, true]);
+      const next = text.indexOf("\n### ", start + 1);
+      const own = text.slice(start, next === -1 ? undefined : next);
+      for (const code of Object.keys(responses)) {
+        expect([path, own.includes(code === "200" ? "200: " : `\n- ${code}: `)]).toEqual([
+          path,
+          true,
+        ]);
+      }
+    }
+  });
+
+  test("has a row for every field that an operation takes or gives, nested ones by their path", () => {
+    for (const { requestBody, responses } of operations) {
+      const contents = [requestBody?.content, responses["200"]?.content];
+      const schemas = contents.flatMap((content) =>
+        Object.values(content ?? {}).map((media) => media.schema as Schema),
+      );
+      for (const { path } of schemas.flatMap((schema) => fieldsOf(schema))) {
+        expect(text).toContain(`| \`${path}\` | `);
+      }
+    }
+    expect(text).toContain("| `items[].utf8` | string | no |");
+  });
+});
+
+describe("the text", () => {
+  test("fragments are Scalar's without the document's name; operations have short ones too", () => {
+    const rendered =
+      '<main class="m"><section id="api-1/tag/items/produce" class="s"><!--[--><a href="#tag/items/produce">P</a><!--]--></section></main>';
+    const place = { operationId: "produce", fragment: "tag/items/produce" };
+    expect(readable(rendered, [place])).toBe(
+      '<main id="main" tabindex="-1" class="m"><section id="tag/items/produce" class="s"><span id="produce" class="reference-anchor"></span><a href="#tag/items/produce">P</a></section></main>',
+    );
+  });
+
+  test("styles: rules whose classes and marks are all there, in their groups and order", () => {
+    const css =
+      "@layer a{.x{color:red}.gone{color:red}}@media (width<9px){.gone .x{top:0}}.x:not(.gone):is(.p,.q){left:0}.w-\\[1\\,2\\]{width:1px}.x[data-v-1]{a:b}.x[data-v-2]{a:b}@keyframes k{from{top:0}}:root{--c:1}";
+    expect(usedStyles(css, '<p class="x w-[1,2]" data-v-1>')).toBe(
+      "@layer a{.x{color:red}}.x:not(.gone):is(.p,.q){left:0}.w-\\[1\\,2\\]{width:1px}.x[data-v-1]{a:b}@keyframes k{from{top:0}}:root{--c:1}",
+    );
+  });
+});
+
+describe.skipIf(chromiumPath() === null)("in Chromium", () => {
+  let browser: Browser;
+  let site: TestApp;
+  let server: { readonly url: string; stop(): Promise<void> };
+
+  beforeAll(async () => {
+    await ensureBuilt();
+    site = await openTestApp();
+    const listening = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) => site.app.handle(request),
+    });
+    server = { url: `http://127.0.0.1:${listening.port}`, stop: () => listening.stop(true) };
+    browser = await launchChromium();
+  }, buildTimeoutMs);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+    await site?.[Symbol.asyncDispose]();
+  });
+
+  interface Visit extends AsyncDisposable {
+    readonly page: Page;
+    /** Errors of the console and of scripts. */
+    readonly errors: string[];
+    readonly requests: string[];
+  }
+
+  interface Options extends BrowserContextOptions {
+    readonly theme?: string;
+  }
+
+  async function open(path: string, { theme, ...options }: Options = {}): Promise<Visit> {
+    const viewport = { width: 1280, height: 800 };
+    const context = await browser.newContext({ viewport, reducedMotion: "reduce", ...options });
+    context.setDefaultTimeout(liveMsMax);
+    await context.addInitScript((choice) => localStorage.setItem("theme", choice), theme ?? "dark");
+    await context.addInitScript(() => {
+      const shifts: number[] = [];
+      Object.assign(globalThis, { shifts });
+      new PerformanceObserver((list) => {
+        // A script's swap is never excused by an input.
+        for (const entry of list.getEntries()) shifts.push((entry as never)["value"]);
+      }).observe({ type: "layout-shift", buffered: true });
+    });
+    const page = await context.newPage();
+    const errors: string[] = [];
+    const requests: string[] = [];
+    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("request", (request) => requests.push(request.url()));
+    await page.goto(server.url + path, { waitUntil: "load" });
+    if (options.javaScriptEnabled !== false) {
+      await page.locator("html[data-mounted]").waitFor({ state: "attached" });
+    }
+    return { page, errors, requests, [Symbol.asyncDispose]: () => context.close() };
+  }
+
+  const live = (page: Page) =>
+    page.locator('.reference[data-phase="live"]').waitFor({ state: "attached" });
+  const phaseOf = (page: Page) => page.locator(".reference").getAttribute("data-phase");
+  const shiftOf = (page: Page) =>
+    page.evaluate(() =>
+      (globalThis as unknown as { shifts: number[] }).shifts.reduce((sum, one) => sum + one, 0),
+    );
+
+  test("without JavaScript: every operation, its path and its fields, and links that lead to them", async () => {
+    await using visitor = await open("/api", { javaScriptEnabled: false });
+    const { page } = visitor;
+    const text = (await page.locator("main").textContent()) ?? "";
+    for (const operation of operations) {
+      const { path, summary, operationId } = operation;
+      expect([path, text.includes(path), text.includes(summary)]).toEqual([path, true, true]);
+      expect(await page.locator(`[id="${operationId}"]`).count()).toBe(1);
+      const link = page.locator(`aside a[href="#${fragmentOf(operation)}"]`);
+      expect([path, await link.count()]).toEqual([path, 1]);
+    }
+    expect(await page.locator("h1").count()).toBe(1);
+  });
+
+  test("nothing of Scalar's is asked for before the first input; a press then brings it to life in place, and a test request gets a 200", async () => {
+    await using visitor = await open("/api");
+    const { page, errors, requests } = visitor;
+    const button = 'section[id="tag/queues/listQueues"] .show-api-client-button';
+    await page.locator(button).evaluate((element) => element.scrollIntoView({ block: "center" }));
+    // What is drawn for the first time moves what is below it.
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 200)));
+    expect(await phaseOf(page)).toBe("text");
+    expect(requests.filter((url) => /live-reference|analytics-client|\.css/.test(url))).toEqual([]);
+    const topOf = (selector: string) =>
+      page.locator(selector).evaluate((element) => element.getBoundingClientRect().top);
+    const before = await topOf(button);
+    const startedAt = performance.now();
+    await page.locator(button).click();
+    await live(page);
+    expect(performance.now() - startedAt).toBeLessThan(liveMsMax);
+    const twin = '.reference-live section[id$="/tag/queues/listQueues"] .show-api-client-button';
+    expect(Math.abs((await topOf(twin)) - before)).toBeLessThanOrEqual(1);
+    expect(await shiftOf(page)).toBeLessThanOrEqual(0.01);
+    const replied = page.waitForResponse("**/v1/queues.list");
+    await page.getByRole("dialog").locator("button:has-text('Send')").first().click();
+    const response = await replied;
+    expect(response.url()).toBe(`${server.url}/v1/queues.list`);
+    expect(response.status()).toBe(200);
+    await page.waitForFunction(
+      () => document.querySelector(".reference-text")?.childElementCount === 0,
+    );
+    expect(await page.locator("main.references-rendered").count()).toBe(1);
+    expect(await page.locator(".references-rendered h1").count()).toBe(1);
+    expect(await page.locator("#main").count()).toBe(1);
+    expect(errors).toEqual([]);
+    const others = requests.filter((url) => !/^(data:|blob:)/.test(url));
+    expect(others.filter((url) => !url.startsWith(server.url))).toEqual([]);
+  });
+
+  test("an address of an operation leads to it, live", async () => {
+    await using visitor = await open("/api#createQueue");
+    const { page } = visitor;
+    await live(page);
+    await page.waitForFunction(() => {
+      const top = document
+        .querySelector('section[id$="/tag/queues/createQueue"]')
+        ?.getBoundingClientRect().top;
+      return top !== undefined && top >= 0 && top < 200;
+    });
+    expect(new URL(page.url()).hash).toBe("#tag/queues/createQueue");
+  });
+
+  test("a visit from within the site finds the text, and it follows the colour mode", async () => {
+    await using visitor = await open("/docs/intro");
+    const { page } = visitor;
+    await page.locator('.navbar-items a[href="/api"]').click();
+    await page.locator(".reference .scalar-app main#main").first().waitFor();
+    await live(page);
+    await hasBackground(page, "rgb(11, 14, 19)");
+    await page.evaluate(() => {
+      document.documentElement.dataset["theme"] = "light";
+    });
+    await page.locator("body.light-mode").waitFor({ state: "attached" });
+    await hasBackground(page, "rgb(251, 252, 253)");
+    expect(await page.locator("head title").count()).toBe(1);
+  });
+
+  const hasBackground = (page: Page, color: string) =>
+    page.waitForFunction((wanted) => {
+      const app = document.querySelector(".reference-live .scalar-app");
+      return app !== null && getComputedStyle(app).backgroundColor === wanted;
+    }, color);
+
+  test.each(["dark", "light"])("axe finds nothing in the text, %s", async (theme) => {
+    await using visitor = await open("/api", { bypassCSP: true, theme });
+    await visitor.page.evaluate(axe.source);
+    expect(await faultsOf(visitor.page, theme)).toEqual([]);
+  });
+
+  test("axe finds nothing in the live reference, in both modes", async () => {
+    await using visitor = await open("/api", { bypassCSP: true });
+    const { page } = visitor;
+    await page.evaluate(axe.source);
+    await page.keyboard.press("Shift");
+    await live(page);
+    expect(await faultsOf(page, "dark")).toEqual([]);
+    await page.evaluate(() => {
+      document.documentElement.dataset["theme"] = "light";
+    });
+    await hasBackground(page, "rgb(251, 252, 253)");
+    expect(await faultsOf(page, "light")).toEqual([]);
+  });
+
+  /**
+   * All rules in one mode; in the other, those that colours can break. The operations are
+   * alike: the first two and one without a body stand for them.
+   */
+  async function faultsOf(page: Page, theme: string): Promise<string[]> {
+    const looked = ["produce", "lease", "health"];
+    const alike = operations
+      .filter(({ operationId }) => !looked.includes(operationId))
+      .map(({ operationId }) => `section[id$="/${operationId}"]`);
+    const { violations } = await page.evaluate(
+      ({ exclude, runOnly }) =>
+        (globalThis as unknown as { axe: typeof axe }).axe.run(
+          { exclude },
+          {
+            resultTypes: ["violations"],
+            runOnly,
+          },
+        ),
+      { exclude: alike, runOnly: theme === "dark" ? allRules : colorRules },
+    );
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+  }
+});
+
+test("the live reference is within its weight", () => {
+  const assets = join(folders.site, "assets");
+  // What every page has loaded by then.
+  const page = readFileSync(join(folders.site, "api/index.html"), "utf8");
+  const seen = new Set([...page.matchAll(/\/assets\/([^"]+\.js)/g)].map(([, name = ""]) => name));
+  const follow = (file: string): number => {
+    if (seen.has(file)) return 0;
+    seen.add(file);
+    const code = readFileSync(join(assets, file), "utf8");
+    const imports = [...code.matchAll(/(?:from|import)\s*["'`]\.\/([^"'`]+\.js)["'`]/g)];
+    const inner = imports.reduce((sum, [, name = ""]) => sum + follow(name), 0);
+    const compressed = join(assets, `${file}.br`);
+    return inner + statSync(existsSync(compressed) ? compressed : join(assets, file)).size;
+  };
+  const [start] = [...new Bun.Glob("live-reference-*.js").scanSync(assets)];
+  expect(follow(start ?? "")).toBeLessThanOrEqual(850_000);
+});

@@ -1,0 +1,62 @@
+// Every address of the site. Docs and posts are MDX files that are routes themselves.
+
+import { index, layout, type RouteConfig, route } from "@react-router/dev/routes";
+import { docsFolder, listMdx, readContent } from "./build/content.ts";
+import { siteConfig } from "./site-config.ts";
+
+const { docs, blog } = siteConfig;
+const blogPath = blog.path.slice(1);
+const content = readContent();
+
+function versionRoutes({ name, path, mainDoc }: (typeof docs.versions)[number]) {
+  const folder = `../content/${docsFolder(name)}`;
+  const base = path.slice(1);
+  return [
+    route(base, `${folder}/${mainDoc}.mdx`, { id: `${name}/root` }),
+    ...listMdx(docsFolder(name)).map((slug) =>
+      route(`${base}/${slug}`, `${folder}/${slug}.mdx`, { id: `${name}/${slug}` }),
+    ),
+  ];
+}
+
+function each(paths: readonly string[], file: string, id: string) {
+  return paths.map((path) => route(path, file, { id: `${id}/${path}` }));
+}
+
+export default [
+  index("routes/home.tsx"),
+  route("api", "routes/api.tsx"),
+  layout("routes/docs-layout.tsx", docs.versions.flatMap(versionRoutes)),
+  route(blogPath, "routes/blog-index.tsx"),
+  route(`${blogPath}/archive`, "routes/blog-archive.tsx"),
+  route(`${blogPath}/authors`, "routes/blog-authors.tsx"),
+  ...each(
+    content.authors.map(({ name }) => `${blogPath}/authors/all-${name}-articles`),
+    "routes/blog-author-articles.tsx",
+    "author-articles",
+  ),
+  ...each(
+    content.authors.map(({ name }) => `${blogPath}/authors/${name}`),
+    "routes/blog-author.tsx",
+    "author",
+  ),
+  route(`${blogPath}/tags`, "routes/blog-tags.tsx"),
+  ...each(
+    content.tags.map(({ name }) => `${blogPath}/tags/${name}`),
+    "routes/blog-tag.tsx",
+    "tag",
+  ),
+  layout(
+    "routes/blog-layout.tsx",
+    content.posts.map(({ file, slug }) =>
+      route(`${blogPath}/${slug}`, `../content/blog/${file}.mdx`, { id: `post/${slug}` }),
+    ),
+  ),
+  layout(
+    "routes/page-layout.tsx",
+    listMdx("pages").map((name) =>
+      route(name, `../content/pages/${name}.mdx`, { id: `page/${name}` }),
+    ),
+  ),
+  route("*", "routes/not-found.tsx", { id: "not-found" }),
+] satisfies RouteConfig;

@@ -1,0 +1,33 @@
+import { posts } from "virtual:content";
+import type { ReactNode } from "react";
+import { BlogFrame } from "../blog/blog-frame.tsx";
+import { PageHead } from "../blog/page-head.tsx";
+import { dateText, postPath, postsByYear } from "../blog/posts.ts";
+import { SiteLink } from "../shell/site-link.tsx";
+import { siteConfig } from "../site-config.ts";
+
+export default function BlogArchive(): ReactNode {
+  return (
+    <BlogFrame>
+      <PageHead
+        title="Archive"
+        description="Every article, by year."
+        path={`${siteConfig.blog.path}/archive`}
+        eyebrow="Blog"
+      />
+      {postsByYear(posts).map(([year, ofYear]) => (
+        <section key={year} className="archive-year" aria-labelledby={`year-${year}`}>
+          <h2 id={`year-${year}`}>{year}</h2>
+          <ul>
+            {ofYear.map((post) => (
+              <li key={post.slug}>
+                <time dateTime={post.date}>{dateText(post.date).replace(/, \d+$/, "")}</time>
+                <SiteLink to={postPath(post)}>{post.title}</SiteLink>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </BlogFrame>
+  );
+}

@@ -1,0 +1,33 @@
+import { authors, posts } from "virtual:content";
+import type { ReactNode } from "react";
+import { BlogFrame } from "../blog/blog-frame.tsx";
+import { PageHead } from "../blog/page-head.tsx";
+import { articlesText, authorArticlesPath, authorPath } from "../blog/posts.ts";
+import { SiteLink } from "../shell/site-link.tsx";
+import { siteConfig } from "../site-config.ts";
+
+export default function BlogAuthors(): ReactNode {
+  return (
+    <BlogFrame>
+      <PageHead
+        title="Authors"
+        description="Who writes here."
+        path={`${siteConfig.blog.path}/authors`}
+        eyebrow="Blog"
+      />
+      <ul className="people">
+        {authors.map(({ name, title, role }) => (
+          <li key={name}>
+            <h2>
+              <SiteLink to={authorPath(name)}>{title}</SiteLink>
+            </h2>
+            <p>{role}</p>
+            <SiteLink to={authorArticlesPath(name)}>
+              {articlesText(posts.filter((post) => post.authors.includes(name)).length)}
+            </SiteLink>
+          </li>
+        ))}
+      </ul>
+    </BlogFrame>
+  );
+}

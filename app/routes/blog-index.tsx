@@ -1,0 +1,34 @@
+import { posts } from "virtual:content";
+import type { ReactNode } from "react";
+import { BlogFrame } from "../blog/blog-frame.tsx";
+import { PageHead } from "../blog/page-head.tsx";
+import { PostList } from "../blog/post-list.tsx";
+import { SiteLink } from "../shell/site-link.tsx";
+import { siteConfig } from "../site-config.ts";
+
+const { title, description, path, feeds } = siteConfig.blog;
+
+export default function BlogIndex(): ReactNode {
+  return (
+    <BlogFrame>
+      <PageHead title={title} description={description} path={path} />
+      <ul className="blog-ways">
+        <li>
+          <SiteLink to={`${path}/archive`}>Archive</SiteLink>
+        </li>
+        <li>
+          <SiteLink to={`${path}/tags`}>Tags</SiteLink>
+        </li>
+        <li>
+          <SiteLink to={`${path}/authors`}>Authors</SiteLink>
+        </li>
+        {feeds.map((feed) => (
+          <li key={feed}>
+            <SiteLink to={`${path}/${feed}.xml`}>{feed === "rss" ? "RSS" : "Atom"}</SiteLink>
+          </li>
+        ))}
+      </ul>
+      <PostList posts={posts} />
+    </BlogFrame>
+  );
+}

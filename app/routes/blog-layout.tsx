@@ -1,0 +1,52 @@
+import { posts } from "virtual:content";
+import type { ReactNode } from "react";
+import { Outlet } from "react-router";
+import { BlogFrame } from "../blog/blog-frame.tsx";
+import { PostAuthors, PostFacts, PostTags } from "../blog/post-facts.tsx";
+import { postPath } from "../blog/posts.ts";
+import { PageActions } from "../docs/page-actions.tsx";
+import { Paging } from "../docs/paging.tsx";
+import { Toc } from "../docs/toc.tsx";
+import { PageMeta } from "../shell/page-meta.tsx";
+import { usePage } from "../shell/use-page.ts";
+import { usePathname } from "../shell/use-pathname.ts";
+import "../styles/docs.css";
+
+export default function BlogLayout(): ReactNode {
+  const pathname = usePathname();
+  const { toc } = usePage();
+  const path = pathname;
+  const index = posts.findIndex((candidate) => postPath(candidate) === path);
+  const post = posts[index];
+  if (post === undefined) throw new Error(`there is no post at '${pathname}'`);
+  return (
+    <BlogFrame aside={<Toc toc={toc} kind="side" />}>
+      <article className="post">
+        <PageMeta title={post.title} description={post.description} path={path} kind="article" />
+        <header className="docs-head">
+          <PostFacts post={post} />
+          <h1>{post.title}</h1>
+          <p className="lead">{post.description}</p>
+          <PostAuthors post={post} />
+          <PageActions path={path} />
+        </header>
+        <Toc toc={toc} kind="inline" />
+        <div className="prose">
+          <Outlet />
+        </div>
+        <footer className="docs-foot">
+          <PostTags post={post} />
+        </footer>
+        <Paging
+          label="Articles"
+          previous={linkTo(posts[index + 1])}
+          next={linkTo(posts[index - 1])}
+        />
+      </article>
+    </BlogFrame>
+  );
+}
+
+function linkTo(post: (typeof posts)[number] | undefined) {
+  return post === undefined ? null : { label: post.title, to: postPath(post) };
+}

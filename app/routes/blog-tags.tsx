@@ -1,0 +1,31 @@
+import { posts, tags } from "virtual:content";
+import type { ReactNode } from "react";
+import { BlogFrame } from "../blog/blog-frame.tsx";
+import { PageHead } from "../blog/page-head.tsx";
+import { articlesText, tagPath } from "../blog/posts.ts";
+import { SiteLink } from "../shell/site-link.tsx";
+import { siteConfig } from "../site-config.ts";
+
+export default function BlogTags(): ReactNode {
+  return (
+    <BlogFrame>
+      <PageHead
+        title="Tags"
+        description="Articles by subject."
+        path={`${siteConfig.blog.path}/tags`}
+        eyebrow="Blog"
+      />
+      <ul className="tag-index">
+        {tags.map(({ name, label, description }) => (
+          <li key={name}>
+            <SiteLink to={tagPath(name)}>{label}</SiteLink>
+            <span className="figure">
+              {articlesText(posts.filter((post) => post.tags.includes(name)).length)}
+            </span>
+            <p>{description}</p>
+          </li>
+        ))}
+      </ul>
+    </BlogFrame>
+  );
+}

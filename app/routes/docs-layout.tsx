@@ -1,0 +1,66 @@
+import type { ReactNode } from "react";
+import { Outlet } from "react-router";
+import { DocsMenu, docsOf } from "../docs/docs-menu.tsx";
+import { PageActions } from "../docs/page-actions.tsx";
+import { Paging } from "../docs/paging.tsx";
+import { Toc } from "../docs/toc.tsx";
+import { placeOf, useVersion } from "../docs/versions.ts";
+import { PageMeta } from "../shell/page-meta.tsx";
+import { usePage } from "../shell/use-page.ts";
+import { usePathname } from "../shell/use-pathname.ts";
+import { siteConfig } from "../site-config.ts";
+import "../styles/docs.css";
+
+export default function DocsLayout(): ReactNode {
+  const pathname = usePathname();
+  const { frontmatter, toc, source, updated } = usePage();
+  const version = useVersion(pathname);
+  const slug = placeOf(pathname, siteConfig.docs.versions)?.slug ?? version.mainDoc;
+  const path = `${version.path}/${slug}`;
+  const docs = docsOf(version.name);
+  const index = docs.findIndex((doc) => doc.slug === slug);
+  return (
+    <div className="docs">
+      <PageMeta {...frontmatter} path={path} kind="article" />
+      <div className="docs-sidebar">
+        <nav aria-label="Docs">
+          <DocsMenu />
+        </nav>
+      </div>
+      <main id="main" tabIndex={-1} className="docs-main">
+        <article>
+          <header className="docs-head">
+            <p className="eyebrow">Documentation</p>
+            <h1>{frontmatter.title}</h1>
+            <p className="lead">{frontmatter.description}</p>
+            <PageActions path={path} />
+          </header>
+          <Toc toc={toc} kind="inline" />
+          <div className="prose">
+            <Outlet />
+          </div>
+          <footer className="docs-foot">
+            <a href={`${siteConfig.editUrl}/${source}`} rel="noopener">
+              Edit this page
+            </a>
+            {updated !== null && (
+              <span>
+                Last updated <time dateTime={updated}>{updated}</time>
+              </span>
+            )}
+          </footer>
+          <Paging
+            label="Docs pages"
+            previous={linkTo(docs[index - 1], version.path)}
+            next={linkTo(docs[index + 1], version.path)}
+          />
+        </article>
+      </main>
+      <Toc toc={toc} kind="side" />
+    </div>
+  );
+}
+
+function linkTo(doc: ReturnType<typeof docsOf>[number] | undefined, base: string) {
+  return doc === undefined ? null : { label: doc.label, to: `${base}/${doc.slug}` };
+}

@@ -1,0 +1,31 @@
+import type { ReactNode } from "react";
+import type { ThemeChoice } from "../config/types.ts";
+import { siteConfig } from "../site-config.ts";
+import { choose, nextChoice, useThemeChoice } from "./color-mode.ts";
+import { Icon } from "./icon.tsx";
+
+const names: Readonly<Record<ThemeChoice, string>> = {
+  system: "system",
+  light: "light",
+  dark: "dark",
+};
+
+export function ColorModeToggle(): ReactNode {
+  const choice = useThemeChoice();
+  const { respectPrefersColorScheme, defaultMode } = siteConfig.colorMode;
+  const shown = choice ?? defaultMode;
+  const next = nextChoice(shown, respectPrefersColorScheme);
+  const label = `Colour mode: ${names[shown]}. Switch to ${names[next]}.`;
+  return (
+    <button
+      type="button"
+      className="icon-button color-mode-toggle"
+      disabled={choice === null}
+      aria-label={label}
+      title={label}
+      onClick={() => choose(next)}
+    >
+      <Icon name={shown} />
+    </button>
+  );
+}

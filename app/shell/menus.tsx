@@ -1,0 +1,68 @@
+// The items of the navigation bar as the menus of small screens list them, and the menu
+// of the section that the reader is in.
+
+import type { ReactNode } from "react";
+import { BlogMenu } from "../blog/blog-menu.tsx";
+import type { NavbarItem } from "../config/types.ts";
+import { DocsMenu } from "../docs/docs-menu.tsx";
+import { placeOf } from "../docs/versions.ts";
+import { siteConfig } from "../site-config.ts";
+import { Icon } from "./icon.tsx";
+import { ItemFrame, NavLink } from "./navbar-item.tsx";
+import { type NavItemView, viewOf } from "./navbar-links.ts";
+import { usePlace } from "./use-place.ts";
+
+export function MainMenu(): ReactNode {
+  return (
+    <ul className="drawer-items">
+      {siteConfig.navbar.items.map((item) => (
+        <ItemFrame key={JSON.stringify(item)} item={item}>
+          <DrawerItem item={item} />
+        </ItemFrame>
+      ))}
+    </ul>
+  );
+}
+
+/** `null` where the page has no menu of its own. */
+export function sectionMenu(pathname: string): ReactNode {
+  if (placeOf(pathname, siteConfig.docs.versions) !== null) return <DocsMenu />;
+  const { path } = siteConfig.blog;
+  return pathname === path || pathname.startsWith(`${path}/`) ? <BlogMenu /> : null;
+}
+
+function DrawerItem({ item }: { readonly item: NavbarItem }): ReactNode {
+  return <DrawerView view={viewOf(item, usePlace())} />;
+}
+
+function DrawerView({ view }: { readonly view: NavItemView }): ReactNode {
+  switch (view.kind) {
+    case "none":
+    case "search":
+      return null;
+    case "html":
+      return <li dangerouslySetInnerHTML={{ __html: view.value }} />;
+    case "link":
+      return (
+        <li>
+          <NavLink link={view} />
+        </li>
+      );
+    case "list":
+      return (
+        <li>
+          <details open={view.isActive}>
+            <summary>
+              {view.label}
+              <Icon name="down" />
+            </summary>
+            <ul>
+              {view.items.map((inner, index) => (
+                <DrawerView key={"label" in inner ? inner.label : index} view={inner} />
+              ))}
+            </ul>
+          </details>
+        </li>
+      );
+  }
+}

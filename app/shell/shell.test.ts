@@ -1,0 +1,73 @@
+// The shell's decisions, as functions.
+
+import { describe, expect, test } from "bun:test";
+import { isChunkError } from "./chunk-error.ts";
+import { nextChoice } from "./color-mode.ts";
+import { mayPrefetch } from "./connection.ts";
+import { localePath } from "./locale.ts";
+import { isShownAfter } from "./navbar-visibility.ts";
+
+describe("colour mode", () => {
+  test("with the system respected: system, light, dark, system", () => {
+    expect(nextChoice("system", true)).toBe("light");
+    expect(nextChoice("light", true)).toBe("dark");
+    expect(nextChoice("dark", true)).toBe("system");
+  });
+
+  test("otherwise light and dark swap", () => {
+    expect(nextChoice("light", false)).toBe("dark");
+    expect(nextChoice("dark", false)).toBe("light");
+  });
+});
+
+test.each([
+  [undefined, true],
+  [{}, true],
+  [{ effectiveType: "4g" }, true],
+  [{ effectiveType: "3g", saveData: false }, true],
+  [{ effectiveType: "2g" }, false],
+  [{ effectiveType: "slow-2g" }, false],
+  [{ effectiveType: "4g", saveData: true }, false],
+])("prefetch: a connection of %j allows it: %p", (connection, allowed) => {
+  expect(mayPrefetch(connection)).toBe(allowed);
+});
+
+test.each([
+  { name: "down past its height", top: 300, topBefore: 200, wasShown: true, isShown: false },
+  { name: "further down", top: 400, topBefore: 300, wasShown: false, isShown: false },
+  { name: "up", top: 350, topBefore: 400, wasShown: false, isShown: true },
+  { name: "down within its height", top: 50, topBefore: 10, wasShown: true, isShown: true },
+  { name: "back near the top", top: 59, topBefore: 59, wasShown: false, isShown: true },
+  { name: "not at all, hidden", top: 300, topBefore: 300, wasShown: false, isShown: false },
+  { name: "not at all, shown", top: 300, topBefore: 300, wasShown: true, isShown: true },
+])("navigation bar: a scroll $name", ({ top, topBefore, wasShown, isShown }) => {
+  expect(isShownAfter({ top, topBefore, wasShown, navbarHeight: 60 })).toBe(isShown);
+});
+
+describe("locales", () => {
+  const address = { pathname: "/docs/intro", search: "?a=1", hash: "#leases" };
+  const standard = "en";
+
+  test("the default one has no prefix; query and hash stay", () => {
+    const same = { current: "en", target: "en", standard };
+    expect(localePath(address, same)).toBe("/docs/intro?a=1#leases");
+  });
+
+  test("another one gets its prefix, and loses it on the way back", () => {
+    const there = { current: "en", target: "de", standard };
+    expect(localePath(address, there)).toBe("/de/docs/intro?a=1#leases");
+    const german = { ...address, pathname: "/de/docs/intro" };
+    const back = { current: "de", target: "en", standard };
+    expect(localePath(german, back)).toBe("/docs/intro?a=1#leases");
+    expect(localePath({ ...german, pathname: "/de" }, back)).toBe("/?a=1#leases");
+  });
+});
+
+test.each([
+  ["Failed to fetch dynamically imported module: /assets/a.js", true],
+  ["error loading dynamically imported module", true],
+  ["Importing a module script failed.", true],
+  ["x is not a function", false],
+])("a chunk's failure is told from a crash: %s", (message, isChunk) => {
+  expect(isChunkError(new TypeError(message))).toBe(isChunk);
+});

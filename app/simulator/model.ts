@@ -1,0 +1,182 @@
+// The simulator's state over time: what its buttons do, and what happens by itself.
+// Pure; time passes only by `tick`, so the same events come to the same state.
+
+import { hasExpired, lapse } from "../../engine/lifecycle.ts";
+import {
+  ask,
+  type Consumer,
+  change,
+  complete,
+  crash,
+  dealt,
+  find,
+  follow,
+  giveBack,
+  leave,
+  note,
+  produce,
+  release,
+  resume,
+  rulesOf,
+  type Settings,
+  type SimItem,
+  type Simulation,
+} from "./queue.ts";
+
+export type SimEvent =
+  | { readonly kind: "produce"; readonly count: number }
+  | { readonly kind: "lease"; readonly consumer: string }
+  | { readonly kind: "complete"; readonly consumer: string }
+  | { readonly kind: "retry"; readonly consumer: string }
+  | { readonly kind: "stall"; readonly consumer: string }
+  | { readonly kind: "resume"; readonly consumer: string }
+  | { readonly kind: "crash"; readonly consumer: string }
+  | { readonly kind: "restart"; readonly consumer: string }
+  | { readonly kind: "settings"; readonly settings: Partial<Settings> }
+  | { readonly kind: "automatic"; readonly automatic: boolean }
+  | { readonly kind: "tick"; readonly ms: number }
+  | { readonly kind: "reset" };
+
+/** Between a completed item and the next lease of a consumer that works by itself. */
+const pauseMs = 700;
+/** Between two items that arrive by themselves; about as fast as three consumers work. */
+const arrivalMs = 1_300;
+/** No item arrives by itself while so many wait. */
+const arrivalsReadyMax = 6;
+const consumerNames = ["worker-1", "worker-2", "worker-3"] as const;
+
+export const initialSimulation: Simulation = begin();
+
+function begin(): Simulation {
+  const empty: Simulation = {
+    now: 0,
+    settings: { leaseTimeoutMs: 6_000, maxAttempts: 3 },
+    automatic: true,
+    arrivesAt: arrivalMs,
+    nextId: 1,
+    producedCount: 0,
+    completed: [],
+    ready: [],
+    holds: [],
+    dead: [],
+    consumers: consumerNames.map((name, index) => ({
+      name,
+      mode: "up",
+      work: null,
+      waitsUntil: null,
+      // One after the other, so that they do not move in step.
+      idleSince: index * 800 - pauseMs,
+    })),
+    line: [],
+    log: [],
+  };
+  return step(step(empty, { kind: "produce", count: 6 }), { kind: "tick", ms: 2_400 });
+}
+
+export function step(state: Simulation, event: SimEvent): Simulation {
+  switch (event.kind) {
+    case "produce":
+      return dealt(produce(state, event.count));
+    case "lease":
+      return dealt(ask(state, event.consumer));
+    case "complete":
+      return complete(state, event.consumer);
+    case "retry":
+      return dealt(giveBack(state, event.consumer));
+    case "stall":
+      return leave(change(state, event.consumer, { mode: "stalled" }), event.consumer);
+    case "resume":
+      return resume(state, event.consumer);
+    case "crash":
+      return crash(state, event.consumer);
+    case "restart":
+      return change(state, event.consumer, { mode: "up", idleSince: state.now });
+    case "settings":
+      return { ...state, settings: { ...state.settings, ...event.settings } };
+    case "automatic":
+      return { ...state, automatic: event.automatic, arrivesAt: state.now + arrivalMs };
+    case "tick":
+      return advance(state, state.now + event.ms);
+    case "reset":
+      return { ...begin(), settings: state.settings, automatic: state.automatic };
+  }
+}
+
+/** Goes from one instant at which something happens to the next, so that steps of any size agree. */
+function advance(from: Simulation, to: number): Simulation {
+  let state = from;
+  for (;;) {
+    const next = nextInstant(state);
+    if (next > to) return { ...state, now: to };
+    const swept = dealt(sweep({ ...state, now: Math.max(state.now, next) }));
+    state = dealt(act(swept));
+  }
+}
+
+function nextInstant(state: Simulation): number {
+  const instants = [
+    ...state.holds.map(({ leaseDeadline }) => leaseDeadline),
+    ...state.ready.map(({ expireDeadline }) => expireDeadline),
+    ...state.consumers.flatMap(({ mode, work, waitsUntil }) => [
+      ...(waitsUntil === null ? [] : [waitsUntil]),
+      ...(state.automatic && mode === "up" && work !== null ? [work.doneAt] : []),
+    ]),
+    ...(state.automatic ? [state.arrivesAt] : []),
+    ...(state.automatic ? idle(state).map(({ idleSince }) => idleSince + pauseMs) : []),
+  ];
+  return Math.min(...instants);
+}
+
+function idle({ consumers, line }: Simulation): Consumer[] {
+  return consumers.filter(
+    ({ name, mode, work }) => mode === "up" && work === null && !line.includes(name),
+  );
+}
+
+/** What the clock makes happen in the queue; before anything that is asked at the same instant. */
+function sweep(state: Simulation): Simulation {
+  const { now } = state;
+  const lapsed = state.holds.filter(({ leaseDeadline }) => leaseDeadline <= now);
+  const expired = state.ready.filter((item) => hasExpired(item, now));
+  const swept = lapsed.reduce((before, hold) => {
+    const told = note(release(before, hold), {
+      who: "queue",
+      code: null,
+      text: `the lease on ${hold.item.label} (id ${hold.item.id}) lapsed`,
+    });
+    return follow(told, hold.item, lapse(hold.item, rulesOf(state), now));
+  }, state);
+  return expired.reduce(expire, swept);
+}
+
+function expire(state: Simulation, item: SimItem): Simulation {
+  const ready = state.ready.filter((other) => other !== item);
+  return follow({ ...state, ready }, item, { to: "dead", death: "expired" });
+}
+
+/** What happens by itself at this instant: work is completed, 454 heard, items come, leases are asked for. */
+function act(state: Simulation): Simulation {
+  let acted = state;
+  for (const { name } of state.consumers) {
+    const consumer = find(acted, name);
+    if (consumer === undefined) continue;
+    if (consumer.waitsUntil !== null && consumer.waitsUntil <= state.now) {
+      acted = note(leave(acted, name), {
+        who: `${name} lease`,
+        code: 454,
+        text: "nothing came in time; ask again",
+      });
+    }
+    if (state.automatic && consumer.work !== null && consumer.work.doneAt <= state.now) {
+      acted = complete(acted, name);
+    }
+  }
+  if (!state.automatic) return acted;
+  if (state.arrivesAt <= state.now) {
+    acted = { ...acted, arrivesAt: state.now + arrivalMs };
+    if (acted.ready.length < arrivalsReadyMax) acted = produce(acted, 1);
+  }
+  return idle(acted)
+    .filter(({ idleSince }) => idleSince + pauseMs <= state.now)
+    .reduce((before, { name }) => ask(before, name), acted);
+}

@@ -1,0 +1,271 @@
+// What can be done to one queue of one partition, small enough to watch. Pure: a state
+// goes in, the next one comes out. What lapse and retry do to an item is not modelled
+// here but taken from the server's own rules.
+
+import { expireDeadlineOf, type Fate, retry } from "../../engine/lifecycle.ts";
+
+export interface Settings {
+  readonly leaseTimeoutMs: number;
+  /** 0 = no limit. */
+  readonly maxAttempts: number;
+}
+
+export interface SimItem {
+  /** What the item is, whatever becomes of it. */
+  readonly label: string;
+  /** Its number in the partition; a new one at every requeue. */
+  readonly id: number;
+  /** Leases granted before it got this number. */
+  readonly attempts: number;
+  readonly expireDeadline: number;
+}
+
+export interface Hold {
+  readonly item: SimItem;
+  readonly consumer: string;
+  readonly leaseDeadline: number;
+  readonly leaseTimeoutMs: number;
+}
+
+export interface Consumer {
+  readonly name: string;
+  /** `stalled` does nothing and forgets nothing; `down` has crashed and knows nothing. */
+  readonly mode: "up" | "stalled" | "down";
+  /** What it believes to hold; the server may know better. */
+  readonly work: { readonly label: string; readonly id: number; readonly doneAt: number } | null;
+  /** Its lease request waits until then. */
+  readonly waitsUntil: number | null;
+  /** Since when it has neither work nor a request. */
+  readonly idleSince: number;
+}
+
+export interface LogLine {
+  readonly number: number;
+  readonly at: number;
+  readonly who: string;
+  readonly code: 200 | 453 | 454 | null;
+  readonly text: string;
+}
+
+export interface DeadItem extends SimItem {
+  readonly death: "failed" | "expired" | "rejected";
+}
+
+export interface Simulation {
+  readonly now: number;
+  readonly settings: Settings;
+  /** Items arrive, and consumers lease and complete, by themselves. */
+  readonly automatic: boolean;
+  /** When the next item arrives by itself. */
+  readonly arrivesAt: number;
+  readonly nextId: number;
+  readonly producedCount: number;
+  readonly completed: readonly string[];
+  /** In the order of their numbers. */
+  readonly ready: readonly SimItem[];
+  readonly holds: readonly Hold[];
+  readonly dead: readonly DeadItem[];
+  readonly consumers: readonly Consumer[];
+  /** Names of consumers whose lease waits, in the order in which they asked. */
+  readonly line: readonly string[];
+  /** The newest first. */
+  readonly log: readonly LogLine[];
+}
+
+/** What the model holds at most, so that it stays readable. */
+export const waitingMax = 16;
+export const workMs = 3_000;
+export const requestTimeoutMs = 10_000;
+export const expireTimeoutMs = 120_000;
+const logMax = 60;
+
+/** What the partition holds, in the order of its numbers: leased items keep their place. */
+export function partitionOf({
+  ready,
+  holds,
+}: Pick<Simulation, "ready" | "holds">): { readonly item: SimItem; readonly hold: Hold | null }[] {
+  return [
+    ...ready.map((item) => ({ item, hold: null })),
+    ...holds.map((hold) => ({ item: hold.item, hold })),
+  ].sort((a, b) => a.item.id - b.item.id);
+}
+
+function idled(state: Simulation, name: string): Simulation {
+  return change(state, name, { work: null, idleSince: state.now });
+}
+
+export function find(state: Simulation, name: string): Consumer | undefined {
+  return state.consumers.find((consumer) => consumer.name === name);
+}
+
+export function change(state: Simulation, name: string, changes: Partial<Consumer>): Simulation {
+  const consumers = state.consumers.map((consumer) =>
+    consumer.name === name ? { ...consumer, ...changes } : consumer,
+  );
+  return { ...state, consumers };
+}
+
+export function note(state: Simulation, line: Omit<LogLine, "number" | "at">): Simulation {
+  const number = (state.log[0]?.number ?? 0) + 1;
+  return { ...state, log: [{ number, at: state.now, ...line }, ...state.log].slice(0, logMax) };
+}
+
+/** a to z, then a2 and on. */
+function labelOf(index: number): string {
+  const letter = String.fromCharCode(97 + (index % 26));
+  const round = Math.floor(index / 26);
+  return round === 0 ? letter : `${letter}${round + 1}`;
+}
+
+export function produce(state: Simulation, wanted: number): Simulation {
+  const count = Math.min(wanted, waitingMax - state.ready.length);
+  if (count <= 0) return state;
+  const items = Array.from({ length: count }, (_, index) => ({
+    label: labelOf(state.producedCount + index),
+    id: state.nextId + index,
+    attempts: 0,
+    expireDeadline: expireDeadlineOf({ expireTimeoutMs }, state.now),
+  }));
+  const names = items.map(({ label }) => label);
+  const what = count === 1 ? `item ${names[0]} is` : `items ${names[0]} to ${names.at(-1)} are`;
+  return note(
+    {
+      ...state,
+      ready: [...state.ready, ...items],
+      nextId: state.nextId + count,
+      producedCount: state.producedCount + count,
+    },
+    { who: "produce", code: 200, text: `${what} on disk` },
+  );
+}
+
+/** A lease request joins the line, where it waits for an item until its own timeout. */
+export function ask(state: Simulation, name: string): Simulation {
+  const consumer = find(state, name);
+  if (consumer?.mode !== "up" || consumer.work !== null || state.line.includes(name)) return state;
+  const asked = change(state, name, { waitsUntil: state.now + requestTimeoutMs });
+  return { ...asked, line: [...state.line, name] };
+}
+
+export function leave(state: Simulation, name: string): Simulation {
+  const left = change(state, name, { waitsUntil: null, idleSince: state.now });
+  return { ...left, line: left.line.filter((other) => other !== name) };
+}
+
+/** Gives the items at the head to those who wait, in the order in which they asked. */
+export function dealt(state: Simulation): Simulation {
+  const [name] = state.line;
+  const [item, ...rest] = state.ready;
+  if (name === undefined || item === undefined) return state;
+  const { leaseTimeoutMs } = state.settings;
+  const leaseDeadline = state.now + leaseTimeoutMs;
+  const hold: Hold = { item, consumer: name, leaseDeadline, leaseTimeoutMs };
+  const granted = change(
+    leave({ ...state, ready: rest, holds: [...state.holds, hold] }, name),
+    name,
+    {
+      work: { label: item.label, id: item.id, doneAt: state.now + workMs },
+    },
+  );
+  return dealt(
+    note(granted, {
+      who: `${name} lease`,
+      code: 200,
+      text: `${item.label} (id ${item.id}) is its alone for ${leaseTimeoutMs / 1_000} s, attempts ${item.attempts + 1}`,
+    }),
+  );
+}
+
+function held(state: Simulation, consumer: Consumer): Hold | undefined {
+  return state.holds.find(({ item }) => item.id === consumer.work?.id);
+}
+
+export function release(state: Simulation, hold: Hold): Simulation {
+  return { ...state, holds: state.holds.filter((other) => other !== hold) };
+}
+
+function refused(state: Simulation, consumer: Consumer, verb: string): Simulation {
+  const { label = "", id = 0 } = consumer.work ?? {};
+  return note(idled(state, consumer.name), {
+    who: `${consumer.name} ${verb}`,
+    code: 453,
+    text: `id ${id} does not exist: its lease lapsed, and ${label} has moved on`,
+  });
+}
+
+export function complete(state: Simulation, name: string): Simulation {
+  const consumer = find(state, name);
+  if (consumer === undefined || consumer.mode !== "up" || consumer.work === null) return state;
+  const hold = held(state, consumer);
+  if (hold === undefined) return refused(state, consumer, "complete");
+  const done = idled(release(state, hold), name);
+  return note(
+    { ...done, completed: [...state.completed, hold.item.label] },
+    { who: `${name} complete`, code: 200, text: `${hold.item.label} is removed for good` },
+  );
+}
+
+export function giveBack(state: Simulation, name: string): Simulation {
+  const consumer = find(state, name);
+  if (consumer === undefined || consumer.mode !== "up" || consumer.work === null) return state;
+  const hold = held(state, consumer);
+  if (hold === undefined) return refused(state, consumer, "retry");
+  const given = note(idled(release(state, hold), name), {
+    who: `${name} retry`,
+    code: 200,
+    text: `${hold.item.label} is given back`,
+  });
+  return follow(given, hold.item, retry(hold.item, rulesOf(state), state.now, null));
+}
+
+export function crash(state: Simulation, name: string): Simulation {
+  const consumer = find(state, name);
+  if (consumer === undefined || consumer.mode === "down") return state;
+  const hold = held(state, consumer);
+  const gone = leave(change(state, name, { mode: "down", work: null }), name);
+  const left =
+    hold === undefined ? "it held nothing" : `${hold.item.label} stays leased until its deadline`;
+  return note(gone, { who: name, code: null, text: `crashed; ${left}` });
+}
+
+/** One that stalled goes on where it was, and does not know how late it is. */
+export function resume(state: Simulation, name: string): Simulation {
+  const consumer = find(state, name);
+  if (consumer?.mode !== "stalled") return state;
+  const woken = change(state, name, { mode: "up" });
+  return consumer.work === null ? woken : complete(woken, name);
+}
+
+export function rulesOf({ settings }: Simulation): {
+  leaseTimeoutMs: number;
+  expireTimeoutMs: number;
+  maxAttempts: number;
+} {
+  return { ...settings, expireTimeoutMs };
+}
+
+/** Does with an item, taken out by the caller, what the rules decided. */
+export function follow(state: Simulation, item: SimItem, fate: Fate): Simulation {
+  switch (fate.to) {
+    case "queue": {
+      const requeued = { ...item, id: state.nextId, attempts: fate.attempts };
+      return note(
+        { ...state, ready: [...state.ready, requeued], nextId: state.nextId + 1 },
+        { who: "queue", code: null, text: `${item.label} is at the tail as id ${requeued.id}` },
+      );
+    }
+    case "schedule":
+      // No consumer here retries for later.
+      return state;
+    case "dead": {
+      const why =
+        fate.death === "failed"
+          ? `failed ${item.attempts + 1} of ${state.settings.maxAttempts} attempts`
+          : "waited past its expiry";
+      return note(
+        { ...state, dead: [...state.dead, { ...item, death: fate.death }] },
+        { who: "queue", code: null, text: `${item.label} ${why}: to the dead queue` },
+      );
+    }
+  }
+}

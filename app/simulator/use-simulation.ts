@@ -1,0 +1,79 @@
+// The clock of the simulator: ticks while it plays, is on screen and is not hidden.
+
+import { type RefObject, useEffect, useReducer, useRef, useState } from "react";
+import { initialSimulation, type SimEvent, step } from "./model.ts";
+import type { Simulation } from "./queue.ts";
+
+export const speeds = [0.5, 1, 2, 4] as const;
+export type Speed = (typeof speeds)[number];
+
+/** Fewer steps a second than frames: nothing here moves fast enough to tell. */
+const tickMs = 50;
+/** After a pause of the page time goes on where it was. */
+const tickMsMax = 200;
+
+interface Told {
+  readonly simulation: Simulation;
+  /** What the last press of a button came to, for who cannot see it. */
+  readonly said: string;
+}
+
+function tell(before: Told, event: SimEvent): Told {
+  const simulation = step(before.simulation, event);
+  const [line] = simulation.log;
+  if (event.kind === "tick" || line === undefined || line === before.simulation.log[0])
+    return { ...before, simulation };
+  return {
+    simulation,
+    said: `${line.who}${line.code === null ? "" : ` ${line.code}`}: ${line.text}`,
+  };
+}
+
+export interface SimulationControls extends Told {
+  readonly send: (event: SimEvent) => void;
+  /** Before that its buttons do nothing. */
+  readonly isReady: boolean;
+  readonly isPlaying: boolean;
+  readonly setPlaying: (playing: boolean) => void;
+  readonly speed: Speed;
+  readonly setSpeed: (speed: Speed) => void;
+  readonly frame: RefObject<HTMLElement | null>;
+}
+
+export function useSimulation(): SimulationControls {
+  const [{ simulation, said }, send] = useReducer(tell, {
+    simulation: initialSimulation,
+    said: "",
+  });
+  const [isReady, setReady] = useState(false);
+  const [isPlaying, setPlaying] = useState(false);
+  const [isVisible, setVisible] = useState(false);
+  const [speed, setSpeed] = useState<Speed>(1);
+  const frame = useRef<HTMLElement>(null);
+
+  useEffect(() => {
+    setReady(true);
+    setPlaying(!matchMedia("(prefers-reduced-motion: reduce)").matches);
+    const element = frame.current;
+    if (element === null) return;
+    const observer = new IntersectionObserver(([entry]) =>
+      setVisible(entry?.isIntersecting === true),
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  useEffect(() => {
+    if (!isPlaying || !isVisible) return;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      const now = performance.now();
+      const passed = Math.min(now - last, tickMsMax);
+      last = now;
+      if (!document.hidden) send({ kind: "tick", ms: Math.round(passed * speed) });
+    }, tickMs);
+    return () => clearInterval(timer);
+  }, [isPlaying, isVisible, speed]);
+
+  return { simulation, said, send, isReady, isPlaying, setPlaying, speed, setSpeed, frame };
+}

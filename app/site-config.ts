@@ -1,0 +1,110 @@
+// The site's configuration, the only one. A fault in it stops the build and names
+// itself (`config/validate.ts`).
+
+import type { SiteConfig } from "./config/types.ts";
+import { defineSite } from "./config/validate.ts";
+
+const repository = "https://github.com/holdfast-queue/holdfast";
+
+/** Set at build to publish somewhere; it is written into feeds, cards and canonical links. */
+const url =
+  (import.meta.env?.["VITE_SITE_URL"] as string | undefined) ?? "https://holdfast.example";
+
+const config: SiteConfig = {
+  title: "Holdfast",
+  tagline: "A durable queue that leases work and proves what it did",
+  description:
+    "Holdfast is a durable, partitioned queue with lease-based, almost exactly once delivery over plain HTTP.",
+  titleDelimiter: "|",
+  favicon: "/favicon.svg",
+  url,
+  baseUrl: "/",
+  image: "/cards/home.png",
+  repository,
+  editUrl: `${repository}/edit/main`,
+  i18n: {
+    defaultLocale: "en",
+    locales: { en: { label: "English", direction: "ltr", htmlLang: "en" } },
+  },
+  colorMode: { defaultMode: "dark", respectPrefersColorScheme: true },
+  announcementBar: {
+    id: "what-a-200-means",
+    content: 'On the blog: <a href="/blog/long-blog-post">what a 200 means</a>.',
+    isCloseable: true,
+  },
+  navbar: {
+    title: "Holdfast",
+    hideOnScroll: true,
+    items: [
+      { type: "docSidebar", sidebarId: "docs", label: "Docs", position: "left" },
+      { label: "API", to: "/api", position: "left" },
+      { label: "Blog", to: "/blog", position: "left" },
+      { type: "search" },
+      { type: "docsVersionDropdown" },
+      { type: "localeDropdown" },
+      { label: "GitHub", href: repository },
+      { label: "Get Started", to: "/docs/quick-start", className: "button" },
+    ],
+  },
+  footer: {
+    style: "dark",
+    links: [
+      {
+        title: "Documentation",
+        items: [
+          { label: "Introduction", to: "/docs/intro" },
+          { label: "Quick start", to: "/docs/quick-start" },
+          { label: "Architecture", to: "/docs/architecture" },
+          { label: "Configuration", to: "/docs/configuration" },
+        ],
+      },
+      {
+        title: "Reference",
+        items: [
+          { label: "HTTP API", to: "/api" },
+          { label: "Engine as a library", to: "/docs/embedded" },
+          { label: "Questions", to: "/docs/faq" },
+        ],
+      },
+      {
+        title: "Blog",
+        items: [
+          { label: "Articles", to: "/blog" },
+          { label: "Archive", to: "/blog/archive" },
+          { label: "RSS", to: "/blog/rss.xml" },
+          { label: "Atom", to: "/blog/atom.xml" },
+        ],
+      },
+      {
+        title: "Project",
+        items: [
+          { label: "GitHub", href: repository },
+          { label: "Vocabulary", to: "/markdown-page" },
+          { label: "For language models", to: "/llms.txt" },
+        ],
+      },
+    ],
+    copyright: "Holdfast is free software under the Apache License 2.0.",
+  },
+  docs: {
+    pluginId: "default",
+    versions: [{ name: "current", label: "Next", path: "/docs", mainDoc: "intro" }],
+    sidebars: {
+      docs: ["intro", "quick-start", "architecture", "configuration", "embedded", "faq"],
+    },
+  },
+  blog: {
+    title: "Blog",
+    description: "How Holdfast works, and why it works that way.",
+    path: "/blog",
+    showReadingTime: true,
+    feeds: ["rss", "atom"],
+  },
+  analytics: null,
+  tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: 3 },
+};
+
+/** The build has judged it; a reader's browser need not do so again. */
+const isJudged = import.meta.env.SSR === false && !import.meta.env.DEV;
+
+export const siteConfig = isJudged ? config : defineSite(config);

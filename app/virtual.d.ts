@@ -1,0 +1,14 @@
+declare module "virtual:content" {
+  type Content = import("./content-types.ts").Content;
+  export const docs: Content["docs"];
+  export const posts: Content["posts"];
+  export const authors: Content["authors"];
+  export const tags: Content["tags"];
+}
+
+declare module "virtual:reference" {
+  type Rows = typeof import("./build/reference-rows.ts").referenceRows;
+  export const settings: Rows["settings"];
+  export const limits: Rows["limits"];
+  export const codes: Rows["codes"];
+}

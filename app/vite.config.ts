@@ -1,0 +1,42 @@
+import { fileURLToPath } from "node:url";
+import mdx from "@mdx-js/rollup";
+import { reactRouter } from "@react-router/dev/vite";
+import { defineConfig } from "vite";
+import { noReplayPlugin } from "./analytics/no-replay-plugin.ts";
+import { clientChunks } from "./build/chunks.ts";
+import { contentPlugin } from "./build/content-plugin.ts";
+import { mdxOptions } from "./build/mdx-options.ts";
+import { referencePlugin } from "./build/reference-plugin.ts";
+import { searchPlugin } from "./build/search-plugin.ts";
+import { resultsPlugin } from "./charts/results-plugin.ts";
+import { scalarPlugin } from "./reference/scalar-plugin.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+export default defineConfig({
+  plugins: [
+    contentPlugin(),
+    referencePlugin(),
+    searchPlugin(),
+    resultsPlugin(),
+    scalarPlugin(),
+    noReplayPlugin(),
+    { enforce: "pre", ...mdx(mdxOptions()) },
+    reactRouter(),
+  ],
+  // Vue, within Scalar, asks at build time what of it is used.
+  define: {
+    __VUE_OPTIONS_API__: "true",
+    __VUE_PROD_DEVTOOLS__: "false",
+    __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: "false",
+  },
+  server: { fs: { allow: [root] } },
+  build: {
+    target: "es2022",
+    chunkSizeWarningLimit: 1_500,
+    reportCompressedSize: false,
+    // A font as a data URL would be sent with every page.
+    assetsInlineLimit: 0,
+  },
+  environments: { client: { build: { rolldownOptions: clientChunks } } },
+});

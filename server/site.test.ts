@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openSite } from "./site.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-site-"));
+const folders = {
+  site: join(folder, "site"),
+  manifest: join(folder, "site.json"),
+  building: join(folder, "site.building"),
+};
+const hash = "'sha256-abc='";
+
+function put(path: string, content: string): void {
+  const file = join(folders.site, path);
+  mkdirSync(join(file, ".."), { recursive: true });
+  writeFileSync(file, content);
+}
+
+beforeAll(() => {
+  put("index.html", "home");
+  put("docs/intro/index.html", "intro page");
+  put("docs/intro/index.html.br", "intro br");
+  put("docs/intro/index.html.gz", "intro gz");
+  put("docs/intro.md", "# Intro");
+  put("assets/a-1.js", "code");
+  put("404/index.html", "nothing here");
+  put("blog/rss.xml", "<rss/>");
+  writeFileSync(join(folder, "secret.txt"), "secret");
+  const policies = { "/docs/intro/index.html": [hash] };
+  writeFileSync(folders.manifest, JSON.stringify({ policies }));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function get(path: string, headers: Record<string, string> = {}, method = "GET") {
+  const request = new Request(`http://localhost${path}`, { method, headers });
+  const response = await openSite(folders)(request, path.split("?")[0] ?? "");
+  return response === null
+    ? null
+    : { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+test("a page is served at its one address, with its policy and no leave to be kept unasked", async () => {
+  const page = await get("/docs/intro");
+  expect(page).toMatchObject({ status: 200, text: "intro page" });
+  expect(page?.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(page?.headers.get("cache-control")).toBe("public, max-age=0, must-revalidate");
+  expect(page?.headers.get("x-content-type-options")).toBe("nosniff");
+  const policy = page?.headers.get("content-security-policy") ?? "";
+  expect(policy).toContain(`script-src 'self' ${hash};`);
+  expect(policy.split(";").find((part) => part.includes("script-src"))).not.toContain("unsafe");
+});
+
+test.each([
+  ["/docs/intro/", "/docs/intro"],
+  ["/docs/intro.html", "/docs/intro"],
+  ["/docs/intro/index.html", "/docs/intro"],
+  ["/docs/intro/?a=1&b=2", "/docs/intro?a=1&b=2"],
+  ["/index.html", "/"],
+])("%s is moved for good to %s", async (path, location) => {
+  const reply = await get(path);
+  expect([reply?.status, reply?.headers.get("location")]).toEqual([308, location]);
+});
+
+describe("an address that is none", () => {
+  test.each([
+    "/nope",
+    "/nope.html",
+    "/404",
+    "/404/index.html",
+    "/%zz",
+    "/docs/intro/index.html.br",
+  ])("%s: a browser gets the page, with 404", async (path) => {
+    expect(await get(path, { accept: "text/html,*/*" })).toMatchObject({
+      status: 404,
+      text: "nothing here",
+    });
+  });
+
+  test("a client of the API gets the API's words", async () => {
+    expect(await get("/nope", { accept: "*/*" })).toBeNull();
+  });
+
+  test.each([
+    "/../secret.txt",
+    "/%2e%2e/secret.txt",
+    "/..%2fsecret.txt",
+    "/assets/../../secret.txt",
+    "/%2e%2e%2fsecret.txt",
+    "//secret.txt",
+  ])("%s leads nowhere on disk", async (path) => {
+    const reply = await openSite(folders)(new Request("http://localhost/"), path);
+    expect(reply).toBeNull();
+  });
+});
+
+describe("Accept-Encoding", () => {
+  test.each([
+    ["br, gzip", "br", "intro br"],
+    ["gzip, deflate", "gzip", "intro gz"],
+    ["gzip;q=1.0, br;q=0", "gzip", "intro gz"],
+    ["identity", null, "intro page"],
+  ])("%s", async (accepted, encoding, text) => {
+    const reply = await get("/docs/intro", { "accept-encoding": accepted });
+    expect([reply?.headers.get("content-encoding"), reply?.text]).toEqual([encoding, text]);
+    expect(reply?.headers.get("vary")).toContain("accept-encoding");
+  });
+});
+
+test("Accept: text/markdown gets the text of the same address", async () => {
+  const reply = await get("/docs/intro", { accept: "text/markdown" });
+  expect(reply).toMatchObject({ status: 200, text: "# Intro" });
+  expect(reply?.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+  expect(reply?.headers.get("vary")).toBe("accept, accept-encoding");
+  expect((await get("/docs/intro.md"))?.text).toBe("# Intro");
+});
+
+test("what has been seen is not sent again, by encoding", async () => {
+  const etag = (await get("/docs/intro"))?.headers.get("etag") ?? "";
+  const seen = { "if-none-match": `"other", W/${etag}` };
+  expect(await get("/docs/intro", seen)).toMatchObject({ status: 304, text: "" });
+  expect((await get("/docs/intro", { ...seen, "accept-encoding": "br" }))?.status).toBe(200);
+});
+
+test("HEAD: everything but the content", async () => {
+  const reply = await get("/docs/intro", { "accept-encoding": "br" }, "HEAD");
+  expect(reply).toMatchObject({ status: 200, text: "" });
+  expect(reply?.headers.get("content-length")).toBe("8");
+});
+
+test("a file with its hash in its name is kept for ever", async () => {
+  const reply = await get("/assets/a-1.js");
+  expect(reply?.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+  expect(reply?.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+});
+
+test("a site that is being built says so to browsers, and is there once it is", async () => {
+  const late = { ...folders, site: join(folder, "late"), building: join(folder, "late.building") };
+  const site = openSite(late);
+  const request = () => new Request("http://localhost/", { headers: { accept: "text/html" } });
+  expect(await site(request(), "/")).toBeNull();
+  writeFileSync(late.building, "");
+  expect((await site(request(), "/"))?.status).toBe(503);
+  mkdirSync(late.site);
+  writeFileSync(join(late.site, "index.html"), "home");
+  expect((await site(request(), "/"))?.status).toBe(200);
+});
