@@ -1,7 +1,10 @@
 // Floor E: an Elysia server that checks the same bodies by the same schemas and
 // answers at once. What it reaches is what HTTP alone leaves of this machine.
-// `bun bench/floor-server.ts <payload bytes>`; says where it listens.
+// `bun bench/floor-server.ts <payload bytes> [<file>]`; says where it listens.
+// With a file it is floor W: a lease waits for the next produce, which writes as
+// much as a turn of one item does to that file and syncs it, in the same thread.
 
+import { fdatasyncSync, openSync, writeSync } from "node:fs";
 import { Elysia } from "elysia";
 import { operations } from "../openapi/operations.ts";
 import { idLength } from "./requests.ts";
@@ -32,12 +35,34 @@ function leaseReply(count: number): string {
   return text;
 }
 
+/** Five pages with their headers: what SQLite appends for a produce of one item and its lease. */
+const turnBytes = new Uint8Array(5 * (4_096 + 24));
+const path = process.argv[3];
+const file = path === undefined ? null : openSync(path, "w");
+let wake: (() => void) | null = null;
+
+function produced(): Response {
+  if (file !== null) {
+    writeSync(file, turnBytes);
+    fdatasyncSync(file);
+    wake?.();
+  }
+  return new Response(done, json);
+}
+
+async function leased(count: number): Promise<Response> {
+  if (file !== null) {
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  }
+  return new Response(leaseReply(count), json);
+}
+
 const { produce, lease, complete } = operations;
 const app = new Elysia()
-  .post(produce.path, () => new Response(done, json), { body: produce.request })
-  .post(lease.path, ({ body }) => new Response(leaseReply(body.batch_size ?? 1), json), {
-    body: lease.request,
-  })
+  .post(produce.path, produced, { body: produce.request })
+  .post(lease.path, ({ body }) => leased(body.batch_size ?? 1), { body: lease.request })
   .post(complete.path, () => new Response(done, json), { body: complete.request })
   .listen({
     hostname: "127.0.0.1",

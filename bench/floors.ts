@@ -1,6 +1,7 @@
 // What the machine can do without a queue, measured in the same run: E, HTTP that
-// answers at once; S, a bare loop over bun:sqlite; D, the disk's sync. A floor is
-// what a figure is a ratio to: machines differ and are noisy, ratios less so.
+// answers at once; S, a bare loop over bun:sqlite; D, the disk's sync; W, a lease
+// woken by a produce with one write and sync between. A floor is what a figure is
+// a ratio to: machines differ and are noisy, ratios less so.
 
 import { Database } from "bun:sqlite";
 import { closeSync, fdatasyncSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
@@ -10,7 +11,7 @@ import { LoadProcess } from "./load-process.ts";
 import type { Phase, PhaseResult, Work } from "./orders.ts";
 import { usageOf } from "./process-usage.ts";
 import { startListening } from "./server-process.ts";
-import { percentile } from "./statistics.ts";
+import { type CallTimes, percentile } from "./statistics.ts";
 
 type FloorPhase = PhaseResult & { readonly serverCpuSeconds: number };
 
@@ -38,6 +39,25 @@ export async function httpFloor(
   } finally {
     await load.stop();
     await server.stop("SIGKILL");
+  }
+}
+
+/** Floor W: how long a waiting lease takes where a produce is one write and one sync, and nothing else. */
+export async function wakeFloor(
+  directory: string,
+  { warmUp, times }: { warmUp: number; times: number },
+): Promise<CallTimes> {
+  const file = join(directory, "wake-floor");
+  const server = await startListening([join(import.meta.dir, "floor-server.ts"), "100", file]);
+  const load = await LoadProcess.start();
+  try {
+    const target = { port: server.port, queue: "floor" };
+    await load.wake({ ...target, times: warmUp });
+    return await load.wake({ ...target, times });
+  } finally {
+    await load.stop();
+    await server.stop("SIGKILL");
+    rmSync(file, { force: true });
   }
 }
 

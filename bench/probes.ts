@@ -4,6 +4,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createQueue, itemsLeft } from "./calls.ts";
 import { checkDelivery } from "./delivery.ts";
+import { wakeFloor } from "./floors.ts";
 import { Connection } from "./http-client.ts";
 import { LoadProcess } from "./load-process.ts";
 import { usageOf } from "./process-usage.ts";
@@ -50,6 +51,13 @@ async function wake(options: RunOptions): Promise<Figures> {
       await load.wake({ port, queue, times: wakesToWarmUp });
       const figures: Figures = {};
       addTimes(figures, "wake", await load.wake({ port, queue, times: wakesPerRound }));
+      const floor = await wakeFloor(options.directory, {
+        warmUp: wakesToWarmUp,
+        times: wakesPerRound,
+      });
+      addTimes(figures, "W", floor);
+      figures["wake.p50OverW"] = (figures["wake.p50Ms"] ?? 0) / floor.p50Ms;
+      figures["wake.p99OverW"] = (figures["wake.p99Ms"] ?? 0) / floor.p99Ms;
       return figures;
     } finally {
       connection.close();

@@ -53,8 +53,8 @@ const itemsByCall: ReadonlyMap<number, number> = new Map([
 ]);
 const roundsDefault = 5;
 /** A slow peer produces what it can in this time, and consumes that. */
-const produceMs = 3_000;
-const consumeMs = 12_000;
+const produceMs = 1_500;
+const consumeMs = 6_000;
 const probeMs = 300;
 /** Before the first figure of a server: its code and ours is compiled, its pools are filled. */
 const warmUp = {
