@@ -27,6 +27,8 @@ export interface Owner {
 export class Catalog {
   readonly #clock: Clock;
   readonly #byName = new Map<string, LogicalQueue>();
+  /** Queues whose delete is being decided. */
+  readonly #hidden = new Map<string, LogicalQueue>();
   /** By shard, then slot. Deleted queues own their slots until nothing of theirs is left. */
   readonly #owners: Map<number, Owner>[] = [];
   readonly #isTargeted: (shard: number, slot: number) => boolean;
@@ -71,15 +73,21 @@ export class Catalog {
     this.#owners[place.shard]?.delete(place.slot);
   }
 
-  /** From now on the queue is unknown; its slots stay its own. */
+  /** From now on callers do not find the queue; its shards go on with it until its delete is certain. */
   hide(queue: LogicalQueue): void {
     this.#byName.delete(queue.definition.name);
-    queue.deleted = true;
+    this.#hidden.set(queue.definition.name, queue);
   }
 
   unhide(queue: LogicalQueue): void {
+    this.#hidden.delete(queue.definition.name);
     this.#byName.set(queue.definition.name, queue);
-    queue.deleted = false;
+  }
+
+  /** The delete of a hidden queue is certain. */
+  deleted(queue: LogicalQueue): void {
+    this.#hidden.delete(queue.definition.name);
+    queue.deleted = true;
   }
 
   owner(shard: number, slot: number): Owner | undefined {
@@ -162,7 +170,8 @@ export class Catalog {
 
   /** A partition of the dead queue in the same shard, where one commit does both; else one in turn. */
   #deadTarget(queue: LogicalQueue, from: { partition: number; shard: number }): DeadTarget | null {
-    const dead = this.#byName.get(queue.definition.deadQueue);
+    const name = queue.definition.deadQueue;
+    const dead = this.#byName.get(name) ?? this.#hidden.get(name);
     if (dead === undefined) return null;
     const places = dead.activePlaces;
     const near = places.filter(({ shard }) => shard === from.shard);

@@ -185,6 +185,8 @@ export class Leases<Items> {
       else lease.settle({ partition, items: value.items });
       return;
     }
+    // Whatever was counted: until the shard counts again, nobody else is sent there for nothing.
+    if (value.kind === "nothing" && !value.more) queue.balance.update(partition, { ready: 0 });
     if (lease.over) return;
     if (queue.deleted) lease.settle(deletedFailure);
     else if (lease.deadline <= this.#clock.now()) lease.settle(emptyLease);

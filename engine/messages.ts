@@ -144,7 +144,8 @@ export type Value =
   | { readonly kind: "done" }
   /** `items` as `renderLeased` wrote them. */
   | { readonly kind: "leased"; readonly count: number; readonly items: string }
-  | { readonly kind: "nothing" }
+  /** `more`: not all of the partition was looked at, so asking again may bring something. */
+  | { readonly kind: "nothing"; readonly more: boolean }
   | { readonly kind: "items"; readonly items: readonly ListedItem[] }
   | { readonly kind: "ages"; readonly ages: readonly PartitionAges[] };
 

@@ -205,7 +205,7 @@ test.each([
   link().events.opened({ ...fresh, opLast: 1 });
   await clock.settle();
   const settled = {
-    lease: { ok: true, value: { kind: "nothing" } },
+    lease: { ok: true, value: { kind: "nothing", more: true } },
     import: { ok: false, code: "store" },
   };
   const expected = settled[request.kind as "lease"];

@@ -272,7 +272,7 @@ export class ShardPort {
       if (refusal !== undefined) waiting.settle(refusal, op);
       else if (op > opLast || isRepeatable(request)) again.push(waiting);
       else if (request.kind === "lease")
-        waiting.settle({ ok: true, value: { kind: "nothing" } }, op);
+        waiting.settle({ ok: true, value: { kind: "nothing", more: true } }, op);
       else if (request.kind === "import") waiting.settle(restartedFailure, op);
       else if (request.kind === "clear") {
         again.push({ ...waiting, request: { kind: "settle", slots: request.slots } });

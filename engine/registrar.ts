@@ -85,6 +85,7 @@ export class Registrar {
         this.#catalog.unhide(queue);
         throw cause;
       }
+      this.#catalog.deleted(queue);
       for (const other of dependents) other.definition = { ...other.definition, deadQueue: "" };
       await this.configure(dependents);
       await this.#finishDelete(queue);

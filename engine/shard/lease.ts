@@ -6,7 +6,7 @@ import type { LeasedItem } from "../api.ts";
 import { formatId } from "../ids.ts";
 import { hasExpired } from "../lifecycle.ts";
 import { limits } from "../limits.ts";
-import type { Of, TurnContext } from "./context.ts";
+import { fullFailure, type Of, type TurnContext } from "./context.ts";
 import { follow, hold, quarantine, remove } from "./moves.ts";
 import type { Partition } from "./partition.ts";
 
@@ -15,7 +15,7 @@ export async function leaseAll(turn: TurnContext, requests: readonly Of<"lease">
   const bySlot = new Map<number, Of<"lease">[]>();
   for (const request of requests) {
     if (request.deadline <= turn.now) {
-      turn.draft.succeed(request.op, { kind: "nothing" });
+      turn.draft.succeed(request.op, { kind: "nothing", more: true });
       continue;
     }
     const same = bySlot.get(request.slot);
@@ -27,9 +27,18 @@ export async function leaseAll(turn: TurnContext, requests: readonly Of<"lease">
     const { settings } = partition;
     const wanted = same.reduce((sum, { batchSize }) => sum + batchSize, 0);
     const leaseDeadline = turn.now + (settings?.leaseTimeoutMs ?? 0);
-    const granted = settings === null ? [] : await takeHead(turn, partition, wanted, leaseDeadline);
-    shareOut(turn, partition, same, granted, leaseDeadline);
+    const taken =
+      settings === null
+        ? { granted: [], more: false }
+        : await takeHead(turn, partition, wanted, leaseDeadline);
+    shareOut(turn, partition, same, { ...taken, leaseDeadline });
   }
+}
+
+interface Taken {
+  readonly granted: readonly Item[];
+  /** Whether not all of the partition was looked at. */
+  readonly more: boolean;
 }
 
 /** Leases up to `wanted` ready items from the head of the partition. */
@@ -38,7 +47,7 @@ async function takeHead(
   partition: Partition,
   wanted: number,
   leaseDeadline: number,
-): Promise<Item[]> {
+): Promise<Taken> {
   const { store, draft, now } = turn;
   const { slot, committedSeq } = partition;
   const granted: Item[] = [];
@@ -79,12 +88,13 @@ async function takeHead(
       }
     }
   }
-  if (partition.head >= committedSeq) {
+  let more = partition.head < committedSeq;
+  if (!more) {
     // What this turn has written itself: who waited for it is served with the same sync.
     for (const item of draft.insert) {
-      if (granted.length >= wanted || payloadBytes <= 0) break;
       if (item.slot !== slot || item.seq < partition.head) continue;
-      if (hasExpired(item, now)) break;
+      more = granted.length >= wanted || payloadBytes <= 0 || hasExpired(item, now);
+      if (more) break;
       partition.head = item.seq + 1;
       if (partition.held.has(item.seq)) {
         endRun();
@@ -96,7 +106,7 @@ async function takeHead(
   }
   endRun();
   draft.itemCount += granted.length;
-  return granted;
+  return { granted, more };
 }
 
 /**
@@ -107,14 +117,18 @@ function shareOut(
   turn: TurnContext,
   partition: Partition,
   requests: readonly Of<"lease">[],
-  granted: readonly Item[],
-  leaseDeadline: number,
+  { granted, more, leaseDeadline }: Taken & { readonly leaseDeadline: number },
 ): void {
   let start = 0;
   for (const [index, count] of shares(requests, granted.length).entries()) {
     const { op } = requests[index] as Of<"lease">;
+    if (count === 0 && more && turn.full) {
+      // It would come back for the same end, as long as what it takes cannot be written.
+      turn.draft.fail(op, fullFailure);
+      continue;
+    }
     if (count === 0) {
-      turn.draft.succeed(op, { kind: "nothing" });
+      turn.draft.succeed(op, { kind: "nothing", more });
       continue;
     }
     const items = granted.slice(start, start + count);

@@ -129,8 +129,9 @@ export function unschedule(
   draft.itemCount += 1;
 }
 
-/** Sets a damaged item aside, with all that is left of it. */
+/** Sets a damaged item aside, with all that is left of it; once, however often a turn comes to it. */
 export function quarantine({ draft }: Scene, partition: Partition, seq: number): void {
+  if (draft.quarantined.has(partition.slot, seq)) return;
   partition.removedDamaged();
   draft.quarantined.add(partition.slot, seq);
   draft.quarantinedCount += 1;

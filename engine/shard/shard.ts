@@ -28,10 +28,14 @@ export interface ShardOptions {
   readonly report: (report: Report) => void;
   /** The shard cannot go on: the outcome of a commit is unknown, or the program is wrong. */
   readonly fail: (cause: unknown) => void;
+  /** Called after each commit, before anyone is told. */
+  readonly observe?: (memory: Memory) => Promise<void>;
 }
 
 /** How long without requests until housekeeping begins. */
 const idleMs = 1_000;
+/** From a turn that found no room at all to the next look at what is due. */
+const noRoomMs = 50;
 /** Grants remembered for clients that turn out to have left; older ones lapse instead. */
 const grantsMax = 4_096;
 /** Refusals remembered between commits: more than requests can be unanswered. */
@@ -51,6 +55,8 @@ export class Shard {
   #full = false;
   /** When a store that was full is asked again, however busy the shard is. */
   #askForRoomAt = 0;
+  /** Until then what is due waits: the last turn found no room even for that. */
+  #pausedUntil = 0;
   #wake: Timer | null = null;
   #tidy: Timer | null = null;
   #idle: (() => void) | null = null;
@@ -140,7 +146,8 @@ export class Shard {
     if (this.#stopped) return;
     const { clock } = this.#options;
     // Work left over waits for the events at hand, so that requests come between its pieces.
-    const next = this.#memory.clearing.size > 0 ? clock.now() : nextSweep(this.#memory);
+    const due = this.#memory.clearing.size > 0 ? clock.now() : nextSweep(this.#memory);
+    const next = Math.max(due, this.#pausedUntil);
     if (next < Number.POSITIVE_INFINITY) this.#wake = clock.at(next, () => this.#pump());
     this.#tidy = clock.at(clock.now() + idleMs, () => this.#tidyUp());
   }
@@ -186,6 +193,7 @@ export class Shard {
       refuseChanges(turn, requests);
       commit = null;
     }
+    if (full && commit === null) this.#pausedUntil = this.#options.clock.now() + noRoomMs;
     for (const settling of turn.settling) this.#settling.push(settling);
     this.#settle(turn);
     await answerReads(turn, requests);
@@ -255,6 +263,7 @@ export class Shard {
     memory.lastTurn = turn;
     this.#unrecorded = [];
     for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;
+    await this.#options.observe?.(memory);
     return {
       items: draft.itemCount,
       seconds,
