@@ -9,6 +9,7 @@ import type { Clock, Timer } from "./clock.ts";
 import { decodeOpened, decodeReport, encodeRequests } from "./codec.ts";
 import { limits } from "./limits.ts";
 import type { NumberedRequest, Opened, Report } from "./messages.ts";
+import type { Memory } from "./shard/memory.ts";
 import { Shard } from "./shard/shard.ts";
 
 export interface LinkEvents {
@@ -31,6 +32,8 @@ export interface SameThreadOptions {
   readonly clock: Clock;
   readonly openStore: (shard: number) => Promise<Store>;
   readonly renderLeased: (items: readonly LeasedItem[]) => string;
+  /** Called after each commit, before anyone is told; the simulation compares memory and store. */
+  readonly observe?: (shard: number, memory: Memory) => Promise<void>;
 }
 
 /** Shards in the engine's own thread: for tests, for simulation, and for embedding without workers. */
@@ -50,7 +53,8 @@ class SameThreadLink implements Link {
     this.#opening = this.#open(shard, options).catch((cause) => this.#fail(cause));
   }
 
-  async #open(shard: number, { clock, openStore, renderLeased }: SameThreadOptions): Promise<void> {
+  async #open(shard: number, options: SameThreadOptions): Promise<void> {
+    const { clock, openStore, renderLeased, observe } = options;
     const store = await openStore(shard);
     this.#store = store;
     const opened = await Shard.open({
@@ -62,6 +66,7 @@ class SameThreadLink implements Link {
         if (!this.#closed) this.#events.report(report);
       },
       fail: (cause) => void this.#fail(cause),
+      ...(observe === undefined ? {} : { observe: (memory) => observe(shard, memory) }),
     });
     this.#shard = opened.shard;
     if (!this.#closed) this.#events.opened(opened.opened);

@@ -8,9 +8,6 @@ import type { Clearing } from "../messages.ts";
 import { remove, type Scene, unschedule } from "./moves.ts";
 import type { Partition } from "./partition.ts";
 
-/** Items removed per turn; ranges of neighbours make them cheaper than other moves. */
-const clearItemsMax = 4 * limits.sweepItemsMax;
-
 /** Marks what is to be cleared: everything that is there now. */
 export function markCleared({ memory, draft }: Scene, partition: Partition, what: Clearing): void {
   if (what.leased) {
@@ -38,7 +35,8 @@ export function markCleared({ memory, draft }: Scene, partition: Partition, what
 
 /** Removes the next piece of what is marked, over all partitions. */
 export async function clearPiece(scene: Scene, store: Store): Promise<void> {
-  const budget = { left: clearItemsMax };
+  // Ranges of neighbours make these cheaper than other moves.
+  const budget = { left: 4 * limits.sweepItemsMax };
   for (const partition of scene.memory.clearing) {
     if (budget.left <= 0) return;
     await clearReady(scene, store, partition, budget);

@@ -2,6 +2,7 @@
 // shards in this thread, stores that fail on command, images that survive a
 // restart, and time that waits.
 
+import type { Item } from "../../stores/item.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { type Store, StoreError } from "../../stores/store.ts";
 import type { Engine, Lease, LeasedItem, LeaseRequest, QueueSettings } from "../api.ts";
@@ -10,6 +11,7 @@ import { type Notice, openEngine } from "../engine.ts";
 import { type ErrorCode, QueueError } from "../errors.ts";
 import { newTag } from "../ids.ts";
 import { sameThreadLinks } from "../link.ts";
+import type { Memory } from "../shard/memory.ts";
 import { StoreControl } from "./faulty-store.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { VirtualClock } from "./virtual-clock.ts";
@@ -26,6 +28,8 @@ export interface SetupOptions {
   readonly waitingLeasesMax?: number;
   /** Opens a shard's store in place of the one in memory; called again after a restart. */
   readonly openStore?: (shard: number) => Promise<Store>;
+  /** Called after each commit with what the shard has in memory, and the store below its faults. */
+  readonly observe?: (shard: number, memory: Memory, store: Store) => Promise<void>;
 }
 
 /** How a call ended. */
@@ -53,6 +57,7 @@ export class Bundle {
   readonly #options: SetupOptions;
   readonly #controls: StoreControl[] = [];
   readonly #images: MemoryImage[] = [];
+  readonly #stores: Store[] = [];
   readonly #random;
 
   constructor(options: SetupOptions) {
@@ -94,7 +99,7 @@ export class Bundle {
   async opening({ now = this.clock.now() }: { now?: number } = {}): Promise<void> {
     const clock = new VirtualClock(now);
     this.clock = clock;
-    const { shardCount = 1, waitingLeasesMax } = this.#options;
+    const { shardCount = 1, waitingLeasesMax, observe } = this.#options;
     this.#engine = await openEngine({
       shardCount,
       clock,
@@ -106,6 +111,11 @@ export class Bundle {
         clock,
         renderLeased,
         openStore: (shard) => this.#openStore(shard),
+        ...(observe === undefined
+          ? {}
+          : {
+              observe: (shard, memory) => observe(shard, memory, this.#stores[shard] as Store),
+            }),
       }),
     });
   }
@@ -120,7 +130,52 @@ export class Bundle {
       open === undefined
         ? openMemoryStore({ tag: "", image: this.image(shard) })
         : await open(shard);
+    this.#stores[shard] = store;
     return control.wrap(store);
+  }
+
+  get images(): readonly MemoryImage[] {
+    return this.#images;
+  }
+
+  /** How many shards have died so far. */
+  get downs(): number {
+    return this.notices.filter(({ kind }) => kind === "shard_down").length;
+  }
+
+  /** Why a shard died, where no store was to blame. */
+  bug(): unknown {
+    const died = this.notices.find(
+      ({ kind, cause }) => kind === "shard_down" && !(cause instanceof StoreError),
+    );
+    return died?.cause ?? null;
+  }
+
+  /** Whether it opens; not, when a store says why it cannot be. */
+  async tryOpen(): Promise<boolean> {
+    try {
+      await this.open();
+      return true;
+    } catch (cause) {
+      if (cause instanceof StoreError) return false;
+      throw cause;
+    }
+  }
+
+  /** Begins to open the engine, and kills the process a few steps of the program later. */
+  async openAndKill(steps: number): Promise<void> {
+    this.opening().catch(() => undefined);
+    for (let step = 0; step < steps; step += 1) await Promise.resolve();
+    this.kill();
+  }
+
+  /** What a shard has stored of items, wherever they are. */
+  storedItems(shard: number): Item[] {
+    const { slots } = this.image(shard);
+    return [...slots.values()].flatMap(({ items, scheduled }) => [
+      ...items.values(),
+      ...scheduled.values(),
+    ]);
   }
 
   /** Kills the process; what was stored stays. */
@@ -134,22 +189,29 @@ export class Bundle {
     await this.open(options);
   }
 
+  /** How a call ends; rejects when it throws what no call may throw. */
+  async outcome<T>(call: () => T | Promise<T>): Promise<Ending<T>> {
+    try {
+      return { ok: true, value: await call() };
+    } catch (error) {
+      if (!(error instanceof QueueError)) throw error;
+      const { code, message, details } = error;
+      return { ok: false, code, message, details };
+    }
+  }
+
   /** Starts a call and lets happen what needs no time. */
   async begin<T>(call: () => T | Promise<T>): Promise<Started<T>> {
     const started: Started<T> = { ending: null };
-    const finish = async (): Promise<void> => {
-      try {
-        started.ending = { ok: true, value: await call() };
-      } catch (error) {
-        if (!(error instanceof QueueError)) throw error;
-        const { code, message, details } = error;
-        started.ending = { ok: false, code, message, details };
-      }
-    };
     let bug: unknown = null;
-    finish().catch((cause) => {
-      bug = cause;
-    });
+    this.outcome(call).then(
+      (ending) => {
+        started.ending = ending;
+      },
+      (cause) => {
+        bug = cause;
+      },
+    );
     await this.clock.settle();
     if (bug !== null) throw bug;
     return started;

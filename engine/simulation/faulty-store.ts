@@ -28,10 +28,17 @@ export class StoreControl {
   commits = 0;
   /** Called with what was applied, before anyone is told. */
   onCommit: ((changes: Changes) => void) | null = null;
+  /** Called when a commit fails as it was told to. */
+  onFault: (() => void) | null = null;
   /** Whether the store says that what it set aside for a full disk is used up. */
   full = false;
   /** Opening the store fails like this. */
   openFault: StoreFault | null = null;
+  /** Items that are no longer what was written, as `slot/seq`. */
+  readonly #damaged = new Set<string>();
+  /** Calls that are too many until `rested`: a shard that goes round in circles. */
+  callsMax = Number.POSITIVE_INFINITY;
+  #calls = 0;
   #faults: CommitFault[] = [];
   #killAfter: number | null = null;
   #killApplied = false;
@@ -75,6 +82,29 @@ export class StoreControl {
     this.release();
   }
 
+  damage(slot: number, seq: number): void {
+    this.#damaged.add(`${slot}/${seq}`);
+  }
+
+  /** As a store reads items of which some are damaged: only their place can be trusted. */
+  spoil<T extends Item>(items: Read<T>[]): Read<T>[] {
+    if (this.#damaged.size === 0) return items;
+    return items.map((item) =>
+      this.#damaged.has(`${item.slot}/${item.seq}`)
+        ? { ...item, damaged: true, createdAt: 0, attempts: 0, payload: new Uint8Array(1) }
+        : item,
+    );
+  }
+
+  rested(): void {
+    this.#calls = 0;
+  }
+
+  called(): void {
+    this.#calls += 1;
+    if (this.#calls > this.callsMax) throw new Error("a shard does not come to rest");
+  }
+
   wrap(store: Store): Store {
     return new FaultyStore(store, this, this.#generation);
   }
@@ -90,6 +120,7 @@ export class StoreControl {
     const [fault] = this.#faults;
     if (fault !== undefined && fault.sticky !== true) this.#faults.shift();
     if (fault?.fault === "full") this.full = true;
+    if (dies || fault !== undefined) this.onFault?.();
     const applies = dies ? this.#killApplied : fault === undefined || fault.applied === true;
     if (!applies) {
       if (dies) return silence();
@@ -119,7 +150,13 @@ class FaultyStore implements Store {
   }
 
   #read<T>(work: () => Promise<T>): Promise<T> {
-    return this.#control.isDead(this.#generation) ? silence() : work();
+    if (this.#control.isDead(this.#generation)) return silence();
+    this.#control.called();
+    return work();
+  }
+
+  #readItems<T extends Item>(work: () => Promise<Read<T>[]>): Promise<Read<T>[]> {
+    return this.#read(async () => this.#control.spoil(await work()));
   }
 
   load(): Promise<Image> {
@@ -127,7 +164,7 @@ class FaultyStore implements Store {
   }
 
   items(slot: number, from: number, before: number, limit: ReadLimit): Promise<Read<Item>[]> {
-    return this.#read(() => this.#store.items(slot, from, before, limit));
+    return this.#readItems(() => this.#store.items(slot, from, before, limit));
   }
 
   seqs(slot: number, from: number, before: number, limit: number): Promise<LeasedSeq[]> {
@@ -148,11 +185,11 @@ class FaultyStore implements Store {
     before: number,
     limit: ReadLimit,
   ): Promise<Read<ScheduledItem>[]> {
-    return this.#read(() => this.#store.scheduled(slot, from, before, limit));
+    return this.#readItems(() => this.#store.scheduled(slot, from, before, limit));
   }
 
   waking(now: number, limit: ReadLimit): Promise<Read<ScheduledItem>[]> {
-    return this.#read(() => this.#store.waking(now, limit));
+    return this.#readItems(() => this.#store.waking(now, limit));
   }
 
   nextWake(): Promise<number | null> {

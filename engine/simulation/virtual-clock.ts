@@ -5,7 +5,7 @@ import { setImmediate as eventsAtHand } from "node:timers/promises";
 import type { Clock, Timer } from "../clock.ts";
 
 /** Rounds of events after which what was started is taken never to come to rest. */
-const roundsMax = 100_000;
+const roundsMax = 3_000;
 
 interface Alarm {
   readonly deadline: number;

@@ -1,0 +1,540 @@
+// Checks every answer of a simulated world against what the promises allow. It
+// sees calls, answers and the clock; of the engine's inside it knows nothing, so
+// it cannot share a mistake with it. The invariants' numbers are those of the
+// report (I1 to I13).
+
+import type { LeasedItem, Payload, RetryItem } from "../api.ts";
+import type { Ending, Leased } from "./bundle.ts";
+import type { Parameters, QueueParameters } from "./parameters.ts";
+import type { Situations } from "./situations.ts";
+import {
+  type ItemText,
+  isCertain,
+  isHeld,
+  mayHaveDied,
+  type ProduceCall,
+  type Tracked,
+  trackedOf,
+} from "./tracked.ts";
+
+export class Violation extends Error {
+  override readonly name = "Violation";
+  readonly invariant: string;
+
+  constructor(invariant: string, message: string) {
+    super(`${invariant}: ${message}`);
+    this.invariant = invariant;
+  }
+}
+
+/** A complete or retry: the items its ids name, as far as the auditor knows them. */
+export interface FinishCall {
+  readonly verb: "complete" | "retry";
+  readonly partition: number;
+  readonly ids: readonly string[];
+  readonly items: readonly Tracked[];
+  readonly begunAt: number;
+  /** For a retry, what becomes of each. */
+  readonly how: readonly RetryItem[];
+}
+
+/** A clear, or a delete of the whole queue. */
+export interface ClearCall {
+  readonly queue: string;
+  readonly isDelete: boolean;
+  readonly takesLeased: boolean;
+  /** Items that it must take if it succeeds. */
+  readonly sure: readonly Tracked[];
+  /** Items that it may take; with the lease, where somebody held one. */
+  readonly doubted: Map<Tracked, string | null>;
+}
+
+/** Where an item was found when everything was listed. */
+export interface Sighting {
+  readonly queue: string;
+  readonly partition: number;
+  readonly isLeased: boolean;
+  readonly payload: Uint8Array;
+}
+
+/** Items expire in pieces and after faults, but not later than this. */
+const overdueMs = 20_000;
+const utf8 = new TextDecoder();
+
+export class Auditor {
+  readonly #situations: Situations;
+  readonly #queues: ReadonlyMap<string, QueueParameters>;
+  readonly #items = new Map<string, Tracked>();
+  readonly #produces: ProduceCall[] = [];
+  /** Every id that was ever told in a lease. */
+  readonly #ids = new Map<string, Tracked>();
+  /** By queue and partition, the latest produce that was offered from, as to begin and to item. */
+  readonly #offered = new Map<string, { begun: number; indexes: Map<ProduceCall, number> }>();
+  readonly #sweepsWhole: boolean;
+  readonly #clears: ClearCall[] = [];
+  #stamp = 0;
+  #damagedCount = 0;
+  #faults = 0;
+
+  constructor(parameters: Parameters, situations: Situations) {
+    this.#situations = situations;
+    this.#queues = new Map(parameters.queues.map((queue) => [queue.name, queue]));
+    this.#sweepsWhole = parameters.bounds.sweepItemsMax >= 1_000;
+  }
+
+  /** Items that are no longer what was written; they are counted until they are set aside. */
+  get damagedCount(): number {
+    return this.#damagedCount;
+  }
+
+  itemOf(payload: Payload): Tracked | undefined {
+    const text = typeof payload === "string" ? payload : utf8.decode(payload);
+    return this.#items.get(text.split("|", 1)[0] ?? "");
+  }
+
+  #queue(name: string): QueueParameters {
+    const queue = this.#queues.get(name);
+    if (queue === undefined) throw new Error(`the world has no queue ${name}`);
+    return queue;
+  }
+
+  /** Something failed: a grant may have been lost, and order with it. */
+  faulted(): void {
+    this.#faults += 1;
+    this.mayReorder();
+  }
+
+  /** Grants may go back to the tail from here on, unseen. */
+  mayReorder(): void {
+    for (const item of this.#items.values()) item.isOrdered = false;
+  }
+
+  damaged(item: Tracked): void {
+    if (!item.isDamaged) this.#damagedCount += 1;
+    item.isDamaged = true;
+  }
+
+  // produce ---------------------------------------------------------------
+
+  produceBegun(queue: string, texts: readonly ItemText[], now: number): ProduceCall {
+    this.#stamp += 1;
+    const call: ProduceCall = {
+      queue,
+      begun: this.#stamp,
+      answered: 0,
+      begunAt: now,
+      answeredAt: 0,
+      outcome: "open",
+      items: [],
+    };
+    for (const text of texts) {
+      const item = trackedOf(text, call, this.#queue(queue));
+      item.faultsSeen = this.#faults;
+      item.isOrdered = text.enqueueAt === null;
+      item.mayBeCleared = this.#isBeingCleared(queue);
+      call.items.push(item);
+      this.#items.set(text.key, item);
+    }
+    this.#produces.push(call);
+    return call;
+  }
+
+  /** `null`: nobody will ever hear of it. */
+  produceEnded(call: ProduceCall, ending: Ending<void> | null, now: number): void {
+    this.#stamp += 1;
+    call.answered = this.#stamp;
+    call.answeredAt = now;
+    if (ending === null) call.outcome = "unknown";
+    else call.outcome = ending.ok ? "written" : "not written";
+    if (ending?.ok === false) {
+      if (call.items.some(({ attempts }) => attempts > 0)) {
+        throw new Violation("I8", `a produce was refused whose items were offered; ${ending.code}`);
+      }
+      if (ending.code === "empty") this.#situations.reached("a produce is too late");
+    }
+    if (ending?.ok === true) this.#situations.reached("a produce is answered");
+  }
+
+  // lease -----------------------------------------------------------------
+
+  leased({ queue, partition, items }: Leased, begunAt: number, now: number): void {
+    this.#stamp += 1;
+    const place = this.#queue(queue);
+    for (const leased of items) {
+      const at = leased.leaseDeadline - place.leaseTimeoutMs;
+      if (at < begunAt || at > now) {
+        throw new Violation("I2", `a lease was granted at ${at}, between ${begunAt} and ${now}`);
+      }
+      this.#granted(place, partition, leased, at);
+    }
+  }
+
+  #granted(place: QueueParameters, partition: number, leased: LeasedItem, at: number): void {
+    const item = this.itemOf(leased.payload);
+    if (item === undefined)
+      throw new Violation("I10", "a payload was offered that nobody produced");
+    this.#checkContent(item, leased);
+    const { key } = item;
+    if (item.produce.outcome === "not written") {
+      throw new Violation("I8", `${key} was offered, but its produce was refused`);
+    }
+    if (item.end !== null) throw new Violation("I3", `${key} was offered after it was ${item.end}`);
+    if (item.isDamaged) throw new Violation("I10", `${key} was offered, although it is damaged`);
+    if (this.#ids.has(leased.id))
+      throw new Violation("I2", `${key} got an id that was used before`);
+    if (item.place !== place) this.#died(item, place, at);
+    this.#checkAgainstGrant(item, at);
+    this.#checkAttempts(item, leased.attempts);
+    if (at < item.notBefore) {
+      throw new Violation("I4", `${key} was offered at ${at}, not before ${item.notBefore}`);
+    }
+    this.#checkExpiry(item, at);
+    this.#checkOrder(item, partition);
+    this.#ids.set(leased.id, item);
+    if (item.mayBeCompleted) {
+      this.#situations.reached("a complete that nobody heard of did not hold");
+    }
+    item.mayBeCompleted = false;
+    item.mayBeRetried = false;
+    // A clear that is not answered may still come to it.
+    item.mayBeCleared = this.#isBeingCleared(place.name);
+    item.attempts = leased.attempts;
+    item.faultsSeen = this.#faults;
+    item.grant = { id: leased.id, partition, deadline: leased.leaseDeadline, at, isOver: false };
+  }
+
+  #checkContent(item: Tracked, leased: LeasedItem): void {
+    const same =
+      utf8.decode(leased.payload) === item.payload &&
+      leased.kind === item.kind &&
+      leased.encoding === item.encoding &&
+      leased.reference === item.reference;
+    if (!same) throw new Violation("I10", `${item.key} is not what was produced`);
+  }
+
+  /** It turned up in another queue than before. */
+  #died(item: Tracked, place: QueueParameters, at: number): void {
+    if (item.place.deadQueue !== place.name) {
+      throw new Violation("I1", `${item.key} was offered in ${place.name}, not ${item.place.name}`);
+    }
+    if (!mayHaveDied(item, at, this.#faults)) {
+      throw new Violation("I6", `${item.key} is in the dead queue without a reason`);
+    }
+    const { grant } = item;
+    const { maxAttempts } = item.place;
+    if (maxAttempts > 0 && item.attempts >= maxAttempts && grant !== null && !grant.isOver) {
+      this.#situations.reached("the lease of a last attempt lapses");
+    }
+    this.#situations.reached("a dead letter is leased");
+    item.place = place;
+    item.grant = null;
+    item.attempts = 0;
+    // What was lost before is not known of this place, and neither is what it was lost by.
+    item.faultsSeen = Math.min(item.faultsSeen, this.#faults);
+    item.notBefore = 0;
+    item.rejected = "no";
+    item.isOrdered = false;
+  }
+
+  #checkAgainstGrant(item: Tracked, at: number): void {
+    const { grant, key } = item;
+    if (item.rejected === "yes") {
+      throw new Violation("I6", `${key} was offered again after it was given up`);
+    }
+    if (grant === null || grant.isOver || item.mayBeRetried) return;
+    if (grant.deadline > at) {
+      throw new Violation("I2", `${key} was leased at ${at} while leased until ${grant.deadline}`);
+    }
+  }
+
+  #checkAttempts(item: Tracked, attempts: number): void {
+    const { maxAttempts } = item.place;
+    const least = item.attempts + 1;
+    const most = least + this.#faults - item.faultsSeen;
+    if (attempts < least || attempts > most) {
+      const told = `${item.key} has ${attempts} attempts, expected ${least} to ${most}`;
+      throw new Violation("I5", told);
+    }
+    if (attempts > least) this.#situations.reached("a granted lease is lost with its shard");
+    if (maxAttempts > 0 && attempts > maxAttempts) {
+      throw new Violation("I5", `${item.key} was offered for the ${attempts}th time`);
+    }
+  }
+
+  /** A dead letter's own expiry is so far off that it does not come. */
+  #checkExpiry({ key, place, produce, enqueueAt }: Tracked, at: number): void {
+    if (place.name !== produce.queue || produce.outcome !== "written") return;
+    const latest = Math.max(produce.answeredAt, enqueueAt ?? 0) + place.expireTimeoutMs;
+    if (at >= latest) throw new Violation("I6", `${key} was offered after it had expired`);
+  }
+
+  #checkOrder(item: Tracked, partition: number): void {
+    const first = item.attempts === 0 && item.grant === null;
+    if (!(first && item.isOrdered)) return;
+    const { produce, place, key } = item;
+    const name = `${place.name}/${partition}`;
+    let offered = this.#offered.get(name);
+    if (offered === undefined) {
+      offered = { begun: 0, indexes: new Map() };
+      this.#offered.set(name, offered);
+    }
+    const wasAnsweredBefore = produce.answered > 0 && produce.answered < offered.begun;
+    const isBehindSibling = (offered.indexes.get(produce) ?? -1) > item.index;
+    if (wasAnsweredBefore || isBehindSibling) {
+      throw new Violation("I4", `${key} was offered after one that was produced after it`);
+    }
+    offered.begun = Math.max(offered.begun, produce.begun);
+    offered.indexes.set(produce, item.index);
+  }
+
+  // complete, retry -------------------------------------------------------
+
+  finishBegun(
+    verb: "complete" | "retry",
+    { partition, ids }: { readonly partition: number; readonly ids: readonly string[] },
+    now: number,
+    how: readonly RetryItem[] = [],
+  ): FinishCall {
+    const items = ids.flatMap((id) => this.#ids.get(id) ?? []);
+    for (const item of items) item.open += 1;
+    return { verb, partition, ids, items, begunAt: now, how };
+  }
+
+  finishEnded(call: FinishCall, ending: Ending<void> | null, now: number): void {
+    this.#stamp += 1;
+    if (ending === null) this.#finishUnknown(call);
+    else if (ending.ok) this.#finished(call, now);
+    else if (ending.code === "refused" || ending.code === "invalid") {
+      this.#checkRefusal(call, ending.details, now);
+    }
+    for (const item of call.items) item.open -= 1;
+  }
+
+  #finishUnknown({ verb, ids, how }: FinishCall): void {
+    for (const [index, id] of ids.entries()) {
+      const item = this.#ids.get(id);
+      if (item === undefined || item.grant?.id !== id || item.end !== null) continue;
+      if (verb === "complete") item.mayBeCompleted = true;
+      else if (how[index]?.dead === true) item.rejected = "maybe";
+      else item.mayBeRetried = true;
+    }
+  }
+
+  #finished({ verb, ids, begunAt, how }: FinishCall, now: number): void {
+    const seen = new Set<string>();
+    for (const [index, id] of ids.entries()) {
+      const item = this.#ids.get(id);
+      if (item === undefined) throw new Violation("I7", `a ${verb} of an unknown id succeeded`);
+      const { key, grant } = item;
+      if (seen.has(id)) throw new Violation("I7", `${key} was named twice in one ${verb}`);
+      seen.add(id);
+      if (item.end !== null) {
+        throw new Violation("I2", `a ${verb} of ${key} succeeded after it was ${item.end}`);
+      }
+      if (grant === null || grant.id !== id || grant.isOver) {
+        throw new Violation("I2", `a ${verb} of ${key} succeeded with an older lease`);
+      }
+      if (this.#sweepsWhole && grant.deadline <= begunAt) {
+        throw new Violation("I2", `a ${verb} of ${key} succeeded after the lease had lapsed`);
+      }
+      if (verb === "complete") {
+        item.end = "completed";
+        continue;
+      }
+      this.#returned(item, how[index], now);
+    }
+    this.#situations.reached(
+      verb === "complete" ? "a complete is answered" : this.#kindOf(how, now),
+    );
+  }
+
+  #kindOf(how: readonly RetryItem[], now: number) {
+    if (how.some(({ dead }) => dead)) return "a retry gives an item up" as const;
+    if (how.some(({ retryAt }) => retryAt !== null && retryAt > now)) {
+      return "a retry schedules an item" as const;
+    }
+    return "a retry puts an item at the tail" as const;
+  }
+
+  #returned(item: Tracked, how: RetryItem | undefined, now: number): void {
+    const { grant, place } = item;
+    if (grant !== null) grant.isOver = true;
+    if (how?.dead === true) item.rejected = "yes";
+    else if (place.maxAttempts > 0 && item.attempts >= place.maxAttempts) {
+      item.rejected = "yes";
+      this.#situations.reached("a retry of the last attempt");
+    } else if (how?.retryAt !== null && how !== undefined && how.retryAt > now) {
+      item.notBefore = how.retryAt;
+    }
+  }
+
+  #checkRefusal(
+    { verb, partition, ids, items }: FinishCall,
+    details: Readonly<Record<string, string>> | undefined,
+    now: number,
+  ): void {
+    const isDistinct = new Set(ids).size === ids.length;
+    const isHeldOnce = (id: string): boolean => {
+      const item = this.#ids.get(id);
+      const isHere = item?.grant?.partition === partition && item.open === 1;
+      return item !== undefined && isHere && isHeld(item, id, now);
+    };
+    if (isDistinct && items.length === ids.length && ids.every(isHeldOnce)) {
+      throw new Violation("I7", `a ${verb} of items that are held was refused`);
+    }
+    if (ids.length > 1) this.#situations.reached("a batch with one wrong id is refused");
+    for (const id of Object.keys(details ?? {})) {
+      if (isDistinct && isHeldOnce(id)) {
+        throw new Violation("I7", `a ${verb} was refused for the sake of an item that is held`);
+      }
+      const item = this.#ids.get(id);
+      if (item?.end === "completed" && item.grant?.id === id) {
+        this.#situations.reached("an item is completed twice");
+      } else if (item?.grant?.id === id && item.grant.deadline <= now) {
+        this.#situations.reached("a complete comes after the lease has lapsed");
+      }
+    }
+  }
+
+  // clear, delete ---------------------------------------------------------
+
+  clearBegun(
+    queue: string,
+    what: { isDelete: boolean; ready: boolean; takesLeased: boolean },
+    now: number,
+  ): ClearCall {
+    const sure: Tracked[] = [];
+    const doubted = new Map<Tracked, string | null>();
+    for (const item of this.#items.values()) {
+      if (item.place.name !== queue || item.end !== null) continue;
+      const isFresh =
+        item.attempts === 0 && item.enqueueAt === null && item.faultsSeen === this.#faults;
+      if (isCertain(item) && (what.isDelete || (what.ready && isFresh))) sure.push(item);
+      const { grant } = item;
+      const holder =
+        grant !== null && item.open === 0 && isHeld(item, grant.id, now) ? grant.id : null;
+      if (!item.mayBeCleared) doubted.set(item, holder);
+      item.mayBeCleared = true;
+    }
+    const { isDelete, takesLeased } = what;
+    if (takesLeased) {
+      // Whoever held an item of another clear's doubts may lose it to this one.
+      for (const other of this.#clears) if (other.queue === queue) other.doubted.clear();
+    }
+    const call = { queue, isDelete, takesLeased, sure, doubted };
+    this.#clears.push(call);
+    return call;
+  }
+
+  #isBeingCleared(name: string): boolean {
+    return this.#clears.some(({ queue }) => queue === name);
+  }
+
+  clearEnded(call: ClearCall, ending: Ending<void> | null, now: number): void {
+    this.#stamp += 1;
+    this.#clears.splice(this.#clears.indexOf(call), 1);
+    const isLast = !this.#isBeingCleared(call.queue);
+    if (ending?.ok === true) {
+      for (const [item, id] of call.doubted) {
+        const { grant } = item;
+        const wasHeld = id !== null && grant?.id === id && !grant.isOver && grant.deadline > now;
+        if (isLast && wasHeld && !call.takesLeased) item.mayBeCleared = false;
+      }
+      for (const item of call.sure) {
+        // Not those leased meanwhile, nor those that had gone to the dead queue before.
+        if (mayHaveDied(item, now, this.#faults)) continue;
+        if (call.isDelete || item.attempts === 0) item.end = "cleared";
+      }
+      if (call.isDelete) {
+        for (const name of this.#offered.keys()) {
+          if (name.startsWith(`${call.queue}/`)) this.#offered.delete(name);
+        }
+      }
+    } else if (isLast && ending !== null && call.isDelete && ending.code === "refused") {
+      for (const item of call.doubted.keys()) item.mayBeCleared = false;
+    }
+  }
+
+  // when everything is at rest --------------------------------------------
+
+  /** Everything that is listed, while no call is open and no fault lasts. */
+  census(sightings: readonly Sighting[], now: number): void {
+    const seen = new Set<Tracked>();
+    for (const { queue, isLeased, payload } of sightings) {
+      const item = this.itemOf(payload);
+      if (item === undefined) throw new Violation("I10", "an item is listed that nobody produced");
+      const { key } = item;
+      if (seen.has(item)) throw new Violation("I1", `${key} is in two places`);
+      seen.add(item);
+      if (item.produce.outcome === "not written") {
+        throw new Violation("I8", `${key} is listed, but its produce was refused`);
+      }
+      if (item.end !== null) throw new Violation("I3", `${key} is listed after it was ${item.end}`);
+      const isDead = item.place.name !== queue;
+      if (isDead && (item.place.deadQueue !== queue || !mayHaveDied(item, now, this.#faults))) {
+        throw new Violation("I6", `${key} is in ${queue} without a reason`);
+      }
+      this.#checkOverdue(item, { isDead, isLeased }, now);
+      const { grant } = item;
+      if (
+        isCertain(item) &&
+        !isDead &&
+        grant !== null &&
+        isHeld(item, grant.id, now) &&
+        !isLeased
+      ) {
+        throw new Violation("I1", `${key} is held, but listed as if it were not`);
+      }
+    }
+    for (const item of this.#items.values()) {
+      if (seen.has(item) || !isCertain(item)) continue;
+      if (item.place.deadQueue === "" && mayHaveDied(item, now, this.#faults)) continue;
+      throw new Violation("I1", `${item.key} was acknowledged and is nowhere`);
+    }
+  }
+
+  /** What waits past its expiry must have died by itself, long before somebody asks for it. */
+  #checkOverdue(
+    { key, produce, place, enqueueAt }: Tracked,
+    found: { isDead: boolean; isLeased: boolean },
+    now: number,
+  ): void {
+    const isOwn = !found.isDead && place.name === produce.queue && produce.outcome === "written";
+    if (!isOwn || found.isLeased) return;
+    const latest = Math.max(produce.answeredAt, enqueueAt ?? 0) + place.expireTimeoutMs;
+    if (latest + overdueMs < now) throw new Violation("I11", `${key} expired and is still there`);
+  }
+
+  /** Nothing is left: each item must have ended in a way that the promises allow. */
+  finish(now: number): void {
+    for (const item of this.#items.values()) {
+      if (!isCertain(item)) continue;
+      if (item.place.deadQueue === "" && mayHaveDied(item, now, this.#faults)) continue;
+      throw new Violation("I1", `${item.key} was acknowledged and never seen to its end`);
+    }
+    for (const produce of this.#produces) this.#checkWhole(produce);
+    for (const item of this.#items.values()) {
+      if (item.mayBeCompleted && item.end === null) {
+        this.#situations.reached("a complete that nobody heard of held");
+      }
+    }
+  }
+
+  /** A produce that nobody heard of holds as a whole or not at all. */
+  #checkWhole({ outcome, items, queue }: ProduceCall): void {
+    if (outcome !== "unknown") return;
+    const isSeen = (item: Tracked): boolean => item.attempts > 0 || item.place.name !== queue;
+    const isExcused = (item: Tracked): boolean =>
+      item.isDamaged || item.mayBeCleared || item.place.deadQueue === "";
+    const seen = items.filter(isSeen);
+    const unseen = items.filter((item) => !isSeen(item) && !isExcused(item));
+    if (seen.length > 0 && unseen.length > 0) {
+      throw new Violation("I7", `of a produce, ${seen.length} items were written and others not`);
+    }
+    this.#situations.reached(
+      seen.length > 0
+        ? "a produce that nobody heard of was stored"
+        : "a produce that nobody heard of was not stored",
+    );
+  }
+}

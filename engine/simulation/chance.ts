@@ -1,0 +1,53 @@
+// The choices that a simulated world makes, all from one seed.
+
+import type { Random } from "../random.ts";
+
+export class Chance implements Random {
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  below(bound: number): number {
+    return this.#random.below(bound);
+  }
+
+  /** A whole number, both ends included. */
+  between(first: number, last: number): number {
+    return first + this.below(last - first + 1);
+  }
+
+  /** True in so many of a thousand cases. */
+  hits(perMille: number): boolean {
+    return this.below(1_000) < perMille;
+  }
+
+  one<T>(choices: readonly T[]): T {
+    const chosen = choices[this.below(choices.length)];
+    if (chosen === undefined && choices.length === 0) throw new Error("there is nothing to choose");
+    return chosen as T;
+  }
+
+  maybe<T>(choices: readonly T[]): T | undefined {
+    return choices.length === 0 ? undefined : this.one(choices);
+  }
+
+  /** Each with its weight; 0 = never. */
+  weighted<T extends string>(weights: Readonly<Record<T, number>>): T {
+    const entries = Object.entries(weights) as [T, number][];
+    let left = this.below(entries.reduce((sum, [, weight]) => sum + weight, 0));
+    for (const [name, weight] of entries) {
+      if (left < weight) return name;
+      left -= weight;
+    }
+    throw new Error("no choice has any weight");
+  }
+
+  /** Some of them, in their order; at least one unless there are none. */
+  some<T>(choices: readonly T[]): T[] {
+    if (choices.length === 0) return [];
+    const sure = this.below(choices.length);
+    return choices.filter((_, index) => index === sure || this.hits(500));
+  }
+}

@@ -1,0 +1,93 @@
+// The same worlds over SQLite. A killed process leaves its files as they are at
+// that moment: they are copied while the store still has them open, and the next
+// process opens the copy, as after a crash.
+
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openSqliteStore } from "../../stores/sqlite/store.ts";
+import type { Store } from "../../stores/store.ts";
+import { newTag } from "../ids.ts";
+import { seededRandom } from "./seeded-random.ts";
+
+export interface WorldStores {
+  readonly open: (shard: number) => Promise<Store>;
+  /** Files that were opened as a crash had left them. */
+  readonly images: number;
+  readonly remove: () => Promise<void>;
+}
+
+interface Opened {
+  readonly store: Store;
+  readonly path: string;
+  isClosed: boolean;
+}
+
+/** In memory where the system has a place for that: what is tried here is the file's content. */
+const scratch = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+export function openWorldStores(seed: number): WorldStores {
+  const folder = mkdtempSync(join(scratch, "holdfast-world-"));
+  const random = seededRandom(seed);
+  const latest = new Map<number, Opened>();
+  let opens = 0;
+  let images = 0;
+
+  const pathFor = (shard: number, before: Opened | undefined): string => {
+    if (before?.isClosed === true) return before.path;
+    opens += 1;
+    const own = join(folder, String(opens));
+    mkdirSync(own);
+    const path = join(own, `shard-${shard}.db`);
+    if (before === undefined) return path;
+    for (const suffix of ["", "-wal"]) {
+      if (existsSync(before.path + suffix)) copyFileSync(before.path + suffix, path + suffix);
+    }
+    images += 1;
+    return path;
+  };
+
+  return {
+    get images() {
+      return images;
+    },
+    async open(shard) {
+      const before = latest.get(shard);
+      const path = pathFor(shard, before);
+      if (before !== undefined && !before.isClosed) {
+        await before.store.close();
+        rmSync(before.path, { force: true });
+      }
+      const store = await openSqliteStore({
+        path,
+        durability: "full",
+        newTag: () => newTag(random),
+        acceptLogLoss: false,
+        ballastBytes: 0,
+      });
+      const opened: Opened = { store, path, isClosed: false };
+      latest.set(shard, opened);
+      return closing(opened);
+    },
+    async remove() {
+      for (const { store } of latest.values()) await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Notes that a store was closed in good order, so that its files need not be copied. */
+function closing(opened: Opened): Store {
+  return new Proxy(opened.store, {
+    get(store, name) {
+      if (name === "close") {
+        return async () => {
+          opened.isClosed = true;
+          await store.close();
+        };
+      }
+      const value: unknown = Reflect.get(store, name);
+      return typeof value === "function" ? value.bind(store) : value;
+    },
+  });
+}

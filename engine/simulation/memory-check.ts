@@ -1,0 +1,67 @@
+// I12: what a shard keeps in memory after a commit is what it would read if it
+// started now. The one check that looks inside; what a failed commit leaves
+// behind shows here long before it shows in an answer.
+
+import type { Store } from "../../stores/store.ts";
+import { limits } from "../limits.ts";
+import { Memory } from "../shard/memory.ts";
+import { Violation } from "./auditor.ts";
+
+const everything = {
+  items: Number.MAX_SAFE_INTEGER,
+  payloadBytes: Number.POSITIVE_INFINITY,
+};
+
+/** Throws `Violation` unless both say the same. */
+export async function checkMemory(shard: number, memory: Memory, store: Store): Promise<void> {
+  const settings = [...memory.partitions.values()].flatMap((one) => one.settings ?? []);
+  const stored = await Memory.load(shard, store, settings);
+  const inMemory = textOf(shard, memory);
+  const inStore = textOf(shard, stored.memory);
+  if (inMemory !== inStore) {
+    const told = `shard ${shard} has in memory\n${inMemory}\nand in its store\n${inStore}`;
+    throw new Violation("I12", told);
+  }
+  for (const [slot, { itemCount, scheduledCount, retriedCount }] of memory.partitions) {
+    const items = await store.seqs(slot, 0, limits.seqMax, Number.MAX_SAFE_INTEGER);
+    const aside = await store.scheduled(slot, 0, limits.seqMax, everything);
+    const counts = `${itemCount} and ${scheduledCount + retriedCount}`;
+    if (counts !== `${items.length} and ${aside.length}`) {
+      const told = `slot ${slot} counts ${counts}, but has ${items.length} and ${aside.length}`;
+      throw new Violation("I12", told);
+    }
+  }
+}
+
+function textOf(shard: number, memory: Memory): string {
+  const lines: string[] = [];
+  for (const slot of [...memory.partitions.keys()].sort((a, b) => a - b)) {
+    const partition = memory.partition(slot);
+    const { itemCount, held, scheduledCount, retriedCount, nextSeq } = partition;
+    if (nextSeq === 0) continue;
+    const runs = [...held]
+      .sort(([a], [b]) => a - b)
+      .map(([seq, { run, createdAt }]) => `${seq}@${createdAt}<${run.lease.leaseDeadline}`);
+    const heldCounts = [...partition.runs]
+      .map(({ lease, heldCount }) => `${lease.first}-${lease.last}:${heldCount}`)
+      .sort();
+    const { createdAtSum, expireDeadlineMax, clearReadyBelow, clearScheduledBelow } =
+      partition.tally();
+    lines.push(
+      `slot ${slot}: next ${nextSeq}, items ${itemCount} (${createdAtSum}), ready ${partition.readyCount}`,
+      `  scheduled ${scheduledCount}, retried ${retriedCount}, expires by ${expireDeadlineMax}`,
+      `  clearing ${clearReadyBelow} ${clearScheduledBelow} ${partition.clearRetriedBelow}`,
+      `  held ${runs.join(" ")} in ${heldCounts.join(" ")}`,
+    );
+  }
+  lines.push(
+    `outbound ${[...memory.outbound].sort((a, b) => a - b).join(" ")}, last ${memory.outboundSeqLast}`,
+    // Under its own number a shard keeps what it sent, which `last` says already.
+    `inbound ${[...memory.inbound]
+      .filter(([source]) => source !== shard)
+      .sort(([a], [b]) => a - b)
+      .join(" ")}`,
+    `turn ${memory.lastTurn.turn} at ${memory.lastTurn.at}, op ${memory.lastTurn.opLast}`,
+  );
+  return lines.join("\n");
+}

@@ -1,0 +1,125 @@
+// What kind of world a seed makes: how large, how hasty, how unlucky. Some worlds
+// have no faults at all, and some queues no limits, so that quiet runs exist too.
+
+import { limits } from "../limits.ts";
+import type { Chance } from "./chance.ts";
+
+/** A queue of the world; `work` items may be dead-lettered, those of `plain` are discarded. */
+export interface QueueParameters {
+  readonly name: string;
+  readonly deadQueue: string;
+  readonly partitions: number;
+  readonly leaseTimeoutMs: number;
+  readonly expireTimeoutMs: number;
+  /** 0 = no limit. */
+  readonly maxAttempts: number;
+}
+
+export interface Parameters {
+  readonly shardCount: number;
+  readonly queues: readonly QueueParameters[];
+  readonly clients: number;
+  readonly batchMax: number;
+  /** Of produced items, per mille. */
+  readonly scheduled: number;
+  readonly requestTimeoutMs: number;
+  /** How often each kind of event is chosen, against the others. */
+  readonly weights: {
+    readonly produce: number;
+    readonly lease: number;
+    readonly complete: number;
+    readonly retry: number;
+    readonly abort: number;
+    readonly rest: number;
+    readonly pass: number;
+    readonly leap: number;
+    readonly storeFault: number;
+    readonly slow: number;
+    readonly kill: number;
+    readonly damage: number;
+    readonly resize: number;
+    readonly clear: number;
+    readonly recreate: number;
+    readonly census: number;
+  };
+  /** Bounds of a turn: small ones make work go in pieces. */
+  readonly bounds: {
+    readonly sweepItemsMax: number;
+    readonly turnRequestsMax: number;
+    readonly turnWeightMax: number;
+  };
+}
+
+export const second = 1_000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+export const day = 24 * hour;
+
+const usualBounds = {
+  sweepItemsMax: limits.sweepItemsMax,
+  turnRequestsMax: limits.turnRequestsMax,
+  turnWeightMax: limits.turnWeightMax,
+};
+
+export function parametersOf(chance: Chance): Parameters {
+  const faulty = chance.hits(850);
+  const unlucky = (most: number): number =>
+    faulty && chance.hits(700) ? 1 + chance.below(most) : 0;
+  return {
+    shardCount: chance.between(1, 3),
+    queues: [
+      queue(chance, "work", "dead"),
+      queue(chance, "plain", ""),
+      {
+        name: "dead",
+        deadQueue: "",
+        partitions: chance.between(1, 3),
+        leaseTimeoutMs: chance.one([second, minute]),
+        expireTimeoutMs: 300 * day,
+        maxAttempts: 0,
+      },
+    ],
+    clients: chance.between(1, 6),
+    batchMax: chance.one([1, 3, 10]),
+    scheduled: chance.one([0, 0, 100, 400]),
+    requestTimeoutMs: chance.one([10, second, minute]),
+    weights: {
+      produce: chance.between(5, 40),
+      lease: chance.between(10, 40),
+      complete: chance.between(5, 30),
+      retry: chance.between(0, 20),
+      abort: chance.one([0, 0, 4]),
+      rest: chance.between(5, 60),
+      pass: chance.between(2, 30),
+      leap: chance.one([0, 1, 3]),
+      storeFault: unlucky(6),
+      slow: unlucky(5),
+      kill: unlucky(5),
+      damage: chance.hits(250) ? unlucky(3) : 0,
+      resize: chance.one([0, 0, 2]),
+      clear: chance.one([0, 0, 0, 2]),
+      recreate: chance.one([0, 0, 0, 1]),
+      census: 1,
+    },
+    bounds: chance.hits(700)
+      ? usualBounds
+      : {
+          sweepItemsMax: chance.one([1, 2, 5]),
+          turnRequestsMax: chance.one([1, 2, 8]),
+          turnWeightMax: chance.one([1, 4, 20]),
+        },
+  };
+}
+
+function queue(chance: Chance, name: string, deadQueue: string): QueueParameters {
+  const leaseTimeoutMs = chance.one([10, second, minute, hour]);
+  const expireTimeoutMs = chance.one([2 * leaseTimeoutMs, 10 * minute, day, 30 * day]);
+  return {
+    name,
+    deadQueue,
+    partitions: chance.one([1, 1, 2, 5]),
+    leaseTimeoutMs,
+    expireTimeoutMs: Math.max(leaseTimeoutMs, expireTimeoutMs),
+    maxAttempts: chance.one([0, 1, 2, 3, 10]),
+  };
+}

@@ -1,0 +1,143 @@
+// The quiet time: nothing fails, consumers do their work, and everything that was
+// promised must come to its end. And the census: what is listed when all rests.
+
+import type { Sighting } from "./auditor.ts";
+import { Violation } from "./auditor.ts";
+import { day, minute, second } from "./parameters.ts";
+import type { World } from "./world.ts";
+
+const listLimit = 20_000;
+/** Longer than any schedule, lease and retry of a world. */
+const longest = 2 * day;
+const roundsMax = 2_000;
+
+/** Lists everything there is, and checks it against what was promised and counted (I1, I12). */
+export async function takeCensus(world: World): Promise<void> {
+  const sightings: Sighting[] = [];
+  for (const { name } of world.parameters.queues) sightings.push(...(await listQueue(world, name)));
+  world.auditor.census(sightings, world.now);
+  await checkLines(world);
+}
+
+async function listQueue({ bundle, auditor }: World, queue: string): Promise<Sighting[]> {
+  const { engine } = bundle;
+  const stats = await bundle.run(() => engine.stats(queue));
+  const inspection = await bundle.run(() => engine.inspect(queue));
+  const all: Sighting[] = [];
+  const sums = { queued: 0, leased: 0, aside: 0 };
+  for (const { partition, total, totalLeased, scheduled } of stats.partitions) {
+    const request = { queue, partition, pivot: "", limit: listLimit };
+    const items = await bundle.run(() => engine.listItems(request));
+    const later = await bundle.run(() => engine.listScheduled(request));
+    const leased = items.filter(({ isLeased }) => isLeased).length;
+    // Nobody can say what a damaged item is, so it is counted and not listed.
+    const missing = total - items.length + (scheduled - later.length);
+    if (missing < 0 || missing > auditor.damagedCount || totalLeased < leased) {
+      const counted = `${total} ${totalLeased} ${scheduled}`;
+      const listed = `${items.length} ${leased} ${later.length}`;
+      throw new Violation("I12", `${queue}/${partition} counts ${counted}, but lists ${listed}`);
+    }
+    sums.queued += items.length - leased;
+    sums.leased += leased;
+    sums.aside += later.length;
+    for (const { isLeased, payload } of [...items, ...later]) {
+      all.push({ queue, partition, isLeased, payload });
+    }
+  }
+  const { queued, leased, scheduled, retried } = inspection;
+  const agrees =
+    queued === sums.queued && leased === sums.leased && scheduled + retried === sums.aside;
+  if (!agrees && auditor.damagedCount === 0) {
+    throw new Violation("I12", `inspect of ${queue} does not agree with what is listed`);
+  }
+  return all;
+}
+
+/** I11: no lease waits while its queue has something for it. */
+async function checkLines({ bundle, parameters }: World): Promise<void> {
+  for (const { name } of parameters.queues) {
+    const stats = await bundle.run(() => bundle.engine.stats(name));
+    const ready = stats.partitions.reduce(
+      (sum, { total, totalLeased }) => sum + total - totalLeased,
+      0,
+    );
+    if (stats.leaseWaiting > 0 && ready > 0) {
+      throw new Violation(
+        "I11",
+        `${stats.leaseWaiting} leases wait on ${name}, which has ${ready} items`,
+      );
+    }
+  }
+}
+
+/** Consumers take and complete until nothing is left. */
+export async function drain(world: World): Promise<void> {
+  await takeCensus(world);
+  // Leases of the time before still wait; they take what is theirs and let it lapse.
+  await world.pass(world.parameters.requestTimeoutMs);
+  const steps = [0, second, minute, 6 * minute, 61 * minute, day, longest];
+  for (const ms of steps) {
+    await world.pass(ms);
+    await consumeAll(world);
+  }
+  // Whatever a lost grant held has lapsed by now, and has been consumed or buried since.
+  for (let round = 0; round < 3; round += 1) {
+    await world.pass(61 * minute);
+    await consumeAll(world);
+  }
+  await takeCensus(world);
+  checkEmpty(world);
+}
+
+async function consumeAll(world: World): Promise<void> {
+  for (let round = 0; round < roundsMax; round += 1) {
+    let taken = 0;
+    for (const { name } of world.parameters.queues) taken += await consume(world, name, round);
+    if (taken === 0) return;
+  }
+  throw new Violation("I11", "consumers take and complete, and the queues never become empty");
+}
+
+async function consume(world: World, queue: string, round: number): Promise<number> {
+  const { bundle } = world;
+  const begunAt = world.now;
+  const request = { queue, clientId: `last-${round}`, batchSize: 1_000, requestTimeoutMs: 10 };
+  const started = await bundle.begin(() => bundle.engine.lease(request));
+  if (started.ending === null) await world.pass(10);
+  const { ending } = started;
+  if (ending?.ok !== true) {
+    if (ending?.code !== "empty") {
+      throw new Violation("I11", `a lease of ${queue} failed without a fault; ${ending?.message}`);
+    }
+    return 0;
+  }
+  const { value: lease } = ending;
+  world.auditor.leased(lease, begunAt, world.now);
+  const ids = lease.items.map(({ id }) => id);
+  const { partition } = lease;
+  const call = world.auditor.finishBegun("complete", { partition, ids }, world.now);
+  const completed = await bundle.ending(() =>
+    bundle.engine.complete({ queue, partition, requestTimeoutMs: minute, ids }),
+  );
+  world.auditor.finishEnded(call, completed, world.now);
+  if (!completed.ok) {
+    throw new Violation("I11", `a complete failed without a fault; ${completed.message}`);
+  }
+  return ids.length;
+}
+
+/** Nothing is left in the stores either: no lease without an item, nothing on its way. */
+function checkEmpty({ bundle }: World): void {
+  for (const [shard, { leases, outbound, waking, early }] of bundle.images.entries()) {
+    const left = {
+      items: bundle.storedItems(shard).length,
+      leases: leases.values().length,
+      outbound: outbound.size,
+      waking: waking.values().length,
+      early: early.values().length,
+    };
+    if (Object.values(left).some((count) => count > 0)) {
+      throw new Violation("I12", `shard ${shard} still has ${JSON.stringify(left)}`);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+// Many worlds, one after the other.
+
+import { Violation } from "./auditor.ts";
+import { openWorldStores } from "./disk.ts";
+import type { Situations } from "./situations.ts";
+import { runWorld, type WorldReport } from "./world.ts";
+
+export interface SimulateOptions {
+  readonly firstSeed: number;
+  readonly seeds: number;
+  readonly steps: number;
+  readonly store: "memory" | "sqlite";
+  readonly situations: Situations;
+  /** Hears each event. */
+  readonly trace?: (line: string) => void;
+  /** Called after each world; `false` ends the run. */
+  readonly went?: (seed: number) => boolean;
+}
+
+export interface Found {
+  readonly seed: number;
+  /** `I1` to `I14`, or `""` where the program itself went wrong. */
+  readonly invariant: string;
+  readonly message: string;
+}
+
+export interface Simulated {
+  readonly worlds: number;
+  readonly sums: WorldReport & { readonly images: number };
+  readonly found: Found | null;
+}
+
+/** Stops at the first world in which something is false. */
+export async function simulate(options: SimulateOptions): Promise<Simulated> {
+  const { firstSeed, seeds, steps, situations, trace, went } = options;
+  const sums = { calls: 0, storeFaults: 0, kills: 0, commits: 0, milliseconds: 0, images: 0 };
+  for (let index = 0; index < seeds; index += 1) {
+    const seed = firstSeed + index;
+    const stores = options.store === "sqlite" ? openWorldStores(seed) : null;
+    try {
+      const report = await runWorld({
+        seed,
+        steps,
+        situations,
+        ...(stores === null ? {} : { openStore: stores.open }),
+        ...(trace === undefined ? {} : { trace }),
+      });
+      sums.calls += report.calls;
+      sums.storeFaults += report.storeFaults;
+      sums.kills += report.kills;
+      sums.commits += report.commits;
+      sums.milliseconds += report.milliseconds;
+    } catch (cause) {
+      const invariant = cause instanceof Violation ? cause.invariant : "";
+      const message = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+      return { worlds: index + 1, sums, found: { seed, invariant, message } };
+    } finally {
+      if (stores !== null) {
+        sums.images += stores.images;
+        await stores.remove();
+      }
+    }
+    if (went?.(seed) === false) return { worlds: index + 1, sums, found: null };
+  }
+  return { worlds: seeds, sums, found: null };
+}

@@ -1,0 +1,72 @@
+// The simulation at the size of every day. What a release is proved with is
+// `bun run proof`; a seed that ever failed is played first, for ever.
+
+import { describe, expect, test } from "bun:test";
+import failedOnce from "./seeds.json" with { type: "json" };
+import { simulate } from "./simulate.ts";
+import { Situations, situationNames } from "./situations.ts";
+
+const quick = process.env["HOLDFAST_QUICK"] === "1";
+const steps = 300;
+
+describe("simulation", () => {
+  test.each(failedOnce)("seed $seed of $store, which once failed: $why", async (world) => {
+    const { seed, store } = world;
+    const { found } = await simulate({
+      firstSeed: seed,
+      seeds: 1,
+      steps: world.steps,
+      store: store === "sqlite" ? "sqlite" : "memory",
+      situations: new Situations(),
+    });
+    expect(found?.message).toBeUndefined();
+  });
+
+  test("I1 to I13 hold over stores in memory, and every situation was there", async () => {
+    const situations = new Situations();
+    const { found, worlds } = await simulate({
+      firstSeed: 1,
+      seeds: quick ? 100 : 1_000,
+      steps,
+      store: "memory",
+      situations,
+    });
+    expect(found?.message).toBeUndefined();
+    expect(worlds).toBe(quick ? 100 : 1_000);
+    expect(situationNames.length).toBeGreaterThanOrEqual(40);
+    if (!quick) expect(situations.missing).toEqual([]);
+  }, 300_000);
+
+  test("I1 to I13 hold over SQLite, where a kill leaves its files as they are", async () => {
+    const { found, sums } = await simulate({
+      firstSeed: 1,
+      seeds: quick ? 5 : 50,
+      steps,
+      store: "sqlite",
+      situations: new Situations(),
+    });
+    expect(found?.message).toBeUndefined();
+    expect(sums.images).toBeGreaterThan(0);
+  }, 300_000);
+
+  test("a world is the same whenever its seed is played", async () => {
+    const play = async (): Promise<string[]> => {
+      const lines: string[] = [];
+      const trace = (line: string): void => {
+        lines.push(line);
+      };
+      await simulate({
+        firstSeed: 7,
+        seeds: 1,
+        steps,
+        store: "memory",
+        situations: new Situations(),
+        trace,
+      });
+      return lines;
+    };
+    const first = await play();
+    expect(first.length).toBeGreaterThan(100);
+    expect(await play()).toEqual(first);
+  });
+});

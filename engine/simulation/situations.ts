@@ -1,0 +1,95 @@
+// The situations that a run must have been in, by name: a check that never saw an
+// expiry during a crash says nothing about one. Each is noted where it happens.
+
+export const situationNames = [
+  "a produce is answered",
+  "a produce is answered by the shard that came after the one that took it",
+  "a produce is too late",
+  "a produce is refused, because the store is full",
+  "a produce that nobody heard of was stored",
+  "a produce that nobody heard of was not stored",
+  "bytes and text are stored",
+  "a lease is served at once",
+  "a waiting lease is served",
+  "a lease is served in the turn that writes its items",
+  "a lease times out",
+  "a lease times out while a commit is slow",
+  "a client leaves while its lease waits",
+  "two leases share a turn",
+  "a dead letter is leased",
+  "a granted lease is lost with its shard",
+  "a client asks twice under one id",
+  "a complete is answered",
+  "a part of a lease is completed",
+  "a batch with one wrong id is refused",
+  "an item is completed twice",
+  "a complete comes after the lease has lapsed",
+  "a complete that nobody heard of held",
+  "a complete that nobody heard of did not hold",
+  "a complete is answered by the shard that came after the one that took it",
+  "a retry puts an item at the tail",
+  "a retry schedules an item",
+  "a retry gives an item up",
+  "a retry of the last attempt",
+  "a lease lapses",
+  "the lease of a last attempt lapses",
+  "a scheduled item wakes",
+  "an item expires in the queue",
+  "an item expires out of queue order",
+  "an item is discarded, for lack of a dead queue",
+  "an item is dead-lettered within a shard",
+  "an item is dead-lettered to another shard",
+  "an item on its way to a dead queue survives a crash",
+  "an item on its way comes twice and is taken once",
+  "a store fails before it commits",
+  "a store fails after it committed",
+  "a store is full",
+  "a store has room again",
+  "a store cannot be opened",
+  "a commit is slow",
+  "the process is killed before a commit",
+  "the process is killed after a commit",
+  "the process is killed while it starts",
+  "the process is killed between two turns",
+  "the clock was set back at a restart",
+  "days pass at once",
+  "a damaged item is set aside",
+  "a partition drains and goes",
+  "partitions are added",
+  "a queue is cleared",
+  "a queue is cleared with its leases",
+  "a clear goes on after a crash",
+  "a queue is deleted with its items",
+  "a delete is refused, because the queue holds items",
+  "a call is refused, because its queue is gone",
+  "a sweep takes more than one turn",
+] as const;
+
+export type Situation = (typeof situationNames)[number];
+
+export class Situations {
+  readonly #counts = new Map<Situation, number>();
+
+  reached(situation: Situation): void {
+    this.#counts.set(situation, (this.#counts.get(situation) ?? 0) + 1);
+  }
+
+  count(situation: Situation): number {
+    return this.#counts.get(situation) ?? 0;
+  }
+
+  get missing(): Situation[] {
+    return situationNames.filter((name) => this.count(name) === 0);
+  }
+
+  add(other: Readonly<Record<string, number>>): void {
+    for (const name of situationNames) {
+      const count = other[name] ?? 0;
+      if (count > 0) this.#counts.set(name, this.count(name) + count);
+    }
+  }
+
+  toJSON(): Record<string, number> {
+    return Object.fromEntries(situationNames.map((name) => [name, this.count(name)]));
+  }
+}

@@ -1,0 +1,116 @@
+// What the auditor knows of one produced item: from the calls and their answers
+// alone, never from the inside of the engine.
+
+import type { QueueParameters } from "./parameters.ts";
+
+/** What a client handed in. */
+export interface ItemText {
+  /** Names the item; its payload begins with it. */
+  readonly key: string;
+  readonly payload: string;
+  readonly kind: string;
+  readonly encoding: string;
+  readonly reference: string;
+  readonly asBytes: boolean;
+  /** The producer's `enqueueAt`; `null` = at once. */
+  readonly enqueueAt: number | null;
+}
+
+export interface ProduceCall {
+  readonly queue: string;
+  /** Places in the order of all calls and answers. */
+  readonly begun: number;
+  answered: number;
+  readonly begunAt: number;
+  answeredAt: number;
+  outcome: "open" | "written" | "not written" | "unknown";
+  readonly items: Tracked[];
+}
+
+/** The latest lease of an item that somebody was told of. */
+export interface Grant {
+  readonly id: string;
+  readonly partition: number;
+  readonly deadline: number;
+  /** The engine time at which it was granted. */
+  readonly at: number;
+  /** Its holder gave the item back, and was answered so. */
+  isOver: boolean;
+}
+
+export interface Tracked extends ItemText {
+  readonly produce: ProduceCall;
+  readonly index: number;
+  /** The queue it is in: its own, or the dead queue of that. */
+  place: QueueParameters;
+  end: "completed" | "cleared" | null;
+  grant: Grant | null;
+  /** As the latest lease told it. */
+  attempts: number;
+  /** Faults that had happened when it was last heard of: each may have lost one grant. */
+  faultsSeen: number;
+  /** Not to be offered before: by a producer or by a retry. */
+  notBefore: number;
+  /** A holder gave it up: whether that is certain. */
+  rejected: "no" | "maybe" | "yes";
+  /** Calls whose outcome nobody knows. */
+  mayBeCompleted: boolean;
+  mayBeRetried: boolean;
+  mayBeCleared: boolean;
+  isDamaged: boolean;
+  /** Calls on it that are not answered. */
+  open: number;
+  /** Whether it must be offered in the order of producing. */
+  isOrdered: boolean;
+}
+
+export function trackedOf(text: ItemText, produce: ProduceCall, place: QueueParameters): Tracked {
+  return {
+    ...text,
+    produce,
+    index: produce.items.length,
+    place,
+    end: null,
+    grant: null,
+    attempts: 0,
+    faultsSeen: 0,
+    notBefore: text.enqueueAt ?? 0,
+    rejected: "no",
+    mayBeCompleted: false,
+    mayBeRetried: false,
+    mayBeCleared: false,
+    isDamaged: false,
+    open: 0,
+    isOrdered: true,
+  };
+}
+
+/** It is stored, and nothing but the calls to come and time can end it. */
+export function isCertain(item: Tracked): boolean {
+  return (
+    item.produce.outcome === "written" &&
+    item.end === null &&
+    item.rejected !== "maybe" &&
+    !(item.mayBeCompleted || item.mayBeRetried || item.mayBeCleared || item.isDamaged)
+  );
+}
+
+/** Somebody holds it without any doubt, and will a moment from `now`. */
+export function isHeld(item: Tracked, id: string, now: number): boolean {
+  const { grant } = item;
+  return (
+    isCertain(item) && grant !== null && grant.id === id && !grant.isOver && grant.deadline > now
+  );
+}
+
+/** Whether its queue's rules allow that it died by `now`; `faults`: how many there were. */
+export function mayHaveDied(item: Tracked, now: number, faults: number): boolean {
+  const { place, produce, grant } = item;
+  if (item.rejected !== "no") return true;
+  const available = Math.max(produce.begunAt, item.enqueueAt ?? 0);
+  if (available + place.expireTimeoutMs <= now) return true;
+  if (place.maxAttempts === 0) return false;
+  const lost = faults - item.faultsSeen;
+  const isOver = grant === null || grant.isOver || item.mayBeRetried || grant.deadline <= now;
+  return item.attempts + lost >= place.maxAttempts && (isOver || lost > 0);
+}

@@ -1,0 +1,148 @@
+// Notes which situations a world was in, by what its stores commit and how its
+// calls end. It judges nothing.
+
+import type { MemoryImage } from "../../stores/memory/store.ts";
+import type { CatalogEntry } from "../../stores/queue.ts";
+import type { Changes } from "../../stores/store.ts";
+import type { EngineStatus } from "../api.ts";
+import { limits } from "../limits.ts";
+import type { Ending, Leased } from "./bundle.ts";
+import type { Situations } from "./situations.ts";
+
+export class Watch {
+  readonly #situations: Situations;
+  /** Partitions by queue. */
+  readonly #places = new Map<number, number>();
+  /** Deadlines of items that expire before one ahead of them, by shard, slot and number. */
+  readonly #early = new Map<string, number>();
+  #wasFull = false;
+
+  constructor(situations: Situations) {
+    this.#situations = situations;
+  }
+
+  committed(shard: number, changes: Changes): void {
+    const { insert, lease, remove, quarantine, receive, send, schedule, unschedule } = changes;
+    if (
+      lease.some((one) =>
+        insert.some(
+          (item) => item.slot === one.slot && item.seq >= one.first && item.seq <= one.last,
+        ),
+      )
+    ) {
+      this.#situations.reached("a lease is served in the turn that writes its items");
+    }
+    if (lease.length > 1) this.#situations.reached("two leases share a turn");
+    if (quarantine.length > 0) this.#situations.reached("a damaged item is set aside");
+    if (unschedule.length > 0 && insert.length > 0)
+      this.#situations.reached("a scheduled item wakes");
+    if (schedule.some(({ retried }) => retried))
+      this.#situations.reached("a retry schedules an item");
+    const comes = receive.some(({ sourceShard }) => sourceShard !== shard);
+    if (comes) this.#situations.reached("an item is dead-lettered to another shard");
+    else if (insert.some(({ sourceId }) => sourceId !== "") && send.length === 0) {
+      this.#situations.reached("an item is dead-lettered within a shard");
+    }
+    const removed = remove.reduce((sum, { seqs }) => sum + seqs.length, 0);
+    if (removed >= limits.sweepItemsMax && changes.unlease.length > 0) {
+      this.#situations.reached("a sweep takes more than one turn");
+    }
+    this.#watchEarly(shard, changes);
+    for (const entry of changes.catalogPut) this.#watchPlaces(entry);
+  }
+
+  #watchEarly(shard: number, { insert, remove, turn }: Changes): void {
+    for (const { slot, seqs } of remove) {
+      for (const seq of seqs) {
+        const deadline = this.#early.get(`${shard}:${slot}/${seq}`);
+        if (deadline !== undefined && deadline <= turn.at) {
+          this.#situations.reached("an item expires out of queue order");
+        }
+      }
+    }
+    for (const item of insert) {
+      if (item.early) this.#early.set(`${shard}:${item.slot}/${item.seq}`, item.expireDeadline);
+    }
+  }
+
+  #watchPlaces({ queueId, places, deleting }: CatalogEntry): void {
+    if (deleting) return;
+    const before = this.#places.get(queueId) ?? places.length;
+    if (places.length > before) this.#situations.reached("partitions are added");
+    if (places.length < before) this.#situations.reached("a partition drains and goes");
+    this.#places.set(queueId, places.length);
+  }
+
+  /** `outlived`: a shard died while the call was open. */
+  ended(
+    verb: "produce" | "complete" | "retry",
+    ending: Ending<void> | null,
+    outlived: boolean,
+  ): void {
+    if (ending === null) return;
+    if (!ending.ok) {
+      if (ending.message.includes("no space")) {
+        this.#wasFull = true;
+        if (verb === "produce") {
+          this.#situations.reached("a produce is refused, because the store is full");
+        }
+      }
+      if (ending.message.includes("does not exist") || ending.message.includes("deleted")) {
+        this.#situations.reached("a call is refused, because its queue is gone");
+      }
+      return;
+    }
+    if (verb === "produce" && this.#wasFull) {
+      this.#wasFull = false;
+      this.#situations.reached("a store has room again");
+    }
+    if (outlived && verb === "produce") {
+      this.#situations.reached(
+        "a produce is answered by the shard that came after the one that took it",
+      );
+    } else if (outlived && verb === "complete") {
+      this.#situations.reached(
+        "a complete is answered by the shard that came after the one that took it",
+      );
+    }
+  }
+
+  leaseEnded(ending: Ending<Leased> | null, hadToWait: boolean): void {
+    if (ending === null) return;
+    if (ending.ok) {
+      this.#situations.reached(
+        hadToWait ? "a waiting lease is served" : "a lease is served at once",
+      );
+    } else if (ending.code === "empty" && ending.message.includes("timeout")) {
+      this.#situations.reached("a lease times out");
+    } else if (ending.message.includes("duplicate client id")) {
+      this.#situations.reached("a client asks twice under one id");
+    }
+  }
+
+  /** What the engine has counted since it started. */
+  counted({ queues }: EngineStatus): void {
+    for (const { lapsed, expired, discarded } of queues) {
+      if (lapsed > 0) this.#situations.reached("a lease lapses");
+      if (expired > 0) this.#situations.reached("an item expires in the queue");
+      if (discarded > 0) this.#situations.reached("an item is discarded, for lack of a dead queue");
+    }
+  }
+
+  /** What the stores of a process hold that was just killed. */
+  killed(images: readonly MemoryImage[]): void {
+    for (const [shard, { outbound, tallies }] of images.entries()) {
+      for (const { targetShard, outboundSeq } of outbound.values()) {
+        this.#situations.reached("an item on its way to a dead queue survives a crash");
+        if ((images[targetShard]?.inbound.get(shard) ?? 0) >= outboundSeq) {
+          this.#situations.reached("an item on its way comes twice and is taken once");
+        }
+      }
+      for (const tally of tallies.values()) {
+        if (tally.clearReadyBelow + tally.clearScheduledBelow + tally.clearRetriedBelow > 0) {
+          this.#situations.reached("a clear goes on after a crash");
+        }
+      }
+    }
+  }
+}

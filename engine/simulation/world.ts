@@ -1,0 +1,702 @@
+// One simulated world: the real engine over shards in this thread, clients, time
+// that waits, and stores that fail on command. Everything follows from the seed.
+// First a time of faults, in which nothing false may be said (safety); then a
+// quiet one, in which everything must come to an end (liveness).
+
+import type { Store } from "../../stores/store.ts";
+import type { LeaseRequest, RetryItem } from "../api.ts";
+import { limits } from "../limits.ts";
+import { Auditor, Violation } from "./auditor.ts";
+import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
+import { Chance } from "./chance.ts";
+import { checkMemory } from "./memory-check.ts";
+import { day, minute, type Parameters, parametersOf, second } from "./parameters.ts";
+import { drain, takeCensus } from "./quiet.ts";
+import { seededRandom } from "./seeded-random.ts";
+import type { Situations } from "./situations.ts";
+import type { ItemText } from "./tracked.ts";
+import { Watch } from "./watch.ts";
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly steps: number;
+  readonly situations: Situations;
+  /** Opens a shard's store in place of the one in memory, on what was there at the last kill. */
+  readonly openStore?: (shard: number) => Promise<Store>;
+  /** Hears each event. */
+  readonly trace?: (line: string) => void;
+}
+
+export interface WorldReport {
+  readonly calls: number;
+  readonly storeFaults: number;
+  readonly kills: number;
+  readonly commits: number;
+  /** Simulated. */
+  readonly milliseconds: number;
+}
+
+/** A call that nobody has answered. */
+interface Open {
+  readonly what: string;
+  readonly lost: () => void;
+}
+
+/** A lease as its client knows it, perhaps no longer true. */
+interface Held {
+  readonly queue: string;
+  readonly partition: number;
+  readonly ids: string[];
+  readonly deadline: number;
+}
+
+const eventsKept = 60;
+/** To its store, by a shard between two events; an honest one needs some hundred. */
+const callsMax = 100_000;
+
+/** Throws `Violation`, with how to play it again, when a promise is broken. */
+export async function runWorld(options: WorldOptions): Promise<WorldReport> {
+  const world = new World(options);
+  const { sweepItemsMax, turnRequestsMax, turnWeightMax } = limits;
+  Object.assign(limits, world.parameters.bounds);
+  try {
+    return await world.run();
+  } catch (cause) {
+    const error = cause instanceof Error ? cause : new Error(String(cause));
+    error.message = `${error.message}\n${world.account()}`;
+    throw error;
+  } finally {
+    Object.assign(limits, { sweepItemsMax, turnRequestsMax, turnWeightMax });
+  }
+}
+
+export class World {
+  readonly parameters: Parameters;
+  readonly auditor: Auditor;
+  readonly bundle: Bundle;
+  readonly situations: Situations;
+  readonly #options: WorldOptions;
+  readonly #chance: Chance;
+  readonly #watch: Watch;
+  readonly #open = new Set<Open>();
+  readonly #events: string[] = [];
+  readonly #helds: Held[] = [];
+  readonly #waiting: { readonly controller: AbortController; isOver: boolean }[] = [];
+  #violation: unknown = null;
+  #slow = false;
+  #slowTimes = 0;
+  #keys = 0;
+  #step = 0;
+  #calls = 0;
+  #faults = 0;
+  #kills = 0;
+  #elapsed = 0;
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    this.situations = options.situations;
+    this.#chance = new Chance(seededRandom(options.seed));
+    this.parameters = parametersOf(this.#chance);
+    this.auditor = new Auditor(this.parameters, options.situations);
+    this.#watch = new Watch(options.situations);
+    this.bundle = new Bundle({
+      shardCount: this.parameters.shardCount,
+      seed: options.seed,
+      waitingLeasesMax: 50,
+      ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
+      // It costs as much as all the rest, and what it finds many worlds would show.
+      ...(this.#chance.hits(400) ? { observe: checkMemory } : {}),
+    });
+    for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
+      const store = this.bundle.store(shard);
+      store.onCommit = (changes) => this.#watch.committed(shard, changes);
+      store.onFault = () => this.auditor.faulted();
+      store.callsMax = callsMax;
+    }
+  }
+
+  get now(): number {
+    return this.bundle.clock.now();
+  }
+
+  account(): string {
+    const { seed, steps } = this.#options;
+    return [
+      `seed ${seed}, step ${this.#step} of ${steps}: bun run sim --seed ${seed} --steps ${steps}`,
+      JSON.stringify(this.parameters),
+      ...this.#events,
+    ].join("\n");
+  }
+
+  say(event: string): void {
+    const line = `${this.now - start} ${event}`;
+    this.#options.trace?.(line);
+    this.#events.push(line);
+    if (this.#events.length > eventsKept) this.#events.shift();
+  }
+
+  /** Between two events: what a callback found is thrown where the world can stop. */
+  #rethrow(): void {
+    if (this.#violation !== null) throw this.#violation;
+    const bug = this.bundle.bug();
+    if (bug !== null) throw bug;
+    for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
+      this.bundle.store(shard).rested();
+    }
+  }
+
+  async rest(): Promise<void> {
+    await this.bundle.clock.settle();
+    this.#rethrow();
+  }
+
+  async pass(ms: number): Promise<void> {
+    await this.bundle.clock.advance(ms);
+    this.#elapsed += ms;
+    this.#rethrow();
+  }
+
+  async run(): Promise<WorldReport> {
+    await this.#begin();
+    for (this.#step = 0; this.#step < this.#options.steps; this.#step += 1) {
+      await this.#happen();
+      this.#rethrow();
+    }
+    await this.calmDown();
+    await drain(this);
+    this.auditor.finish(this.now);
+    this.#rethrow();
+    let commits = 0;
+    for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
+      commits += this.bundle.store(shard).commits;
+    }
+    return {
+      calls: this.#calls,
+      storeFaults: this.#faults,
+      kills: this.#kills,
+      commits,
+      milliseconds: this.#elapsed,
+    };
+  }
+
+  async #begin(): Promise<void> {
+    await this.bundle.open();
+    for (const queue of [...this.parameters.queues].reverse()) await this.#create(queue.name);
+  }
+
+  async #create(name: string): Promise<void> {
+    const queue = this.parameters.queues.find((one) => one.name === name);
+    if (queue === undefined) return;
+    const { partitions, ...settings } = queue;
+    const ending = await this.bundle.ending(() =>
+      this.bundle.engine.createQueue({
+        ...settings,
+        reference: "",
+        requestedPartitions: partitions,
+      }),
+    );
+    if (!ending.ok && !ending.message.includes("already exists")) {
+      throw new Violation("I8", `a queue could not be created; ${ending.message}`);
+    }
+  }
+
+  async #happen(): Promise<void> {
+    const event = this.#chance.weighted(this.parameters.weights);
+    switch (event) {
+      case "produce":
+        this.#produce();
+        return;
+      case "lease":
+        this.#lease();
+        return;
+      case "complete":
+        this.#complete();
+        return;
+      case "retry":
+        this.#retry();
+        return;
+      case "abort":
+        this.#abort();
+        return;
+      case "rest":
+        await this.rest();
+        return;
+      case "pass":
+        await this.pass(this.#chance.one([1, 10, 100, second, 10 * second]));
+        return;
+      case "leap":
+        // A shard asks a full disk for room once a second, and days have many of those.
+        this.#heal();
+        await this.pass(this.#chance.one([minute, 20 * minute, 61 * minute, day, 31 * day]));
+        this.situations.reached("days pass at once");
+        return;
+      case "storeFault":
+        this.#failStore();
+        return;
+      case "slow":
+        await this.#slowDown();
+        return;
+      case "kill":
+        await this.#kill();
+        return;
+      case "damage":
+        await this.#damage();
+        return;
+      case "resize":
+        this.#resize();
+        return;
+      case "clear":
+        this.#clear();
+        return;
+      case "recreate":
+        await this.#recreate();
+        return;
+      case "census":
+        await this.#census();
+        return;
+    }
+  }
+
+  // clients ---------------------------------------------------------------
+
+  /** Starts a call; its answer reaches the auditor whether or not its client still listens. */
+  #call<T>(what: string, call: () => Promise<T>, ended: (ending: Ending<T> | null) => void): void {
+    this.#calls += 1;
+    const open: Open = { what, lost: () => ended(null) };
+    this.#open.add(open);
+    const end = (ending: Ending<T>): void => {
+      if (!this.#open.delete(open)) return;
+      try {
+        ended(ending);
+      } catch (cause) {
+        this.#violation ??= cause;
+      }
+    };
+    this.bundle.outcome(call).then(end, (cause) => {
+      this.#violation ??= cause;
+    });
+  }
+
+  #queueName(): string {
+    return this.#chance.one(["work", "work", "plain"]);
+  }
+
+  #produce(): void {
+    const queue = this.#queueName();
+    const count = this.#chance.between(1, this.parameters.batchMax);
+    const texts = Array.from({ length: count }, () => this.#text());
+    const call = this.auditor.produceBegun(queue, texts, this.now);
+    const { engine, downs } = this.bundle;
+    const request = {
+      queue,
+      requestTimeoutMs: this.parameters.requestTimeoutMs,
+      items: texts.map(({ payload, kind, encoding, reference, enqueueAt, asBytes }) => ({
+        payload: asBytes ? new TextEncoder().encode(payload) : payload,
+        kind,
+        encoding,
+        reference,
+        enqueueAt,
+      })),
+    };
+    this.say(`produce ${count} to ${queue} from ${texts[0]?.key}`);
+    this.#call(
+      "produce",
+      () => engine.produce(request),
+      (ending) => {
+        this.say(`  produced ${texts[0]?.key}: ${told(ending)}`);
+        this.auditor.produceEnded(call, ending, this.now);
+        this.#watch.ended("produce", ending, this.bundle.downs > downs);
+      },
+    );
+  }
+
+  #text(): ItemText {
+    this.#keys += 1;
+    const key = `i${this.#keys}`;
+    const isLater = this.#chance.hits(this.parameters.scheduled);
+    const asBytes = this.#chance.hits(300);
+    if (asBytes) this.situations.reached("bytes and text are stored");
+    return {
+      key,
+      payload: `${key}|${this.#chance.one(["", "é\u0000\n", "x".repeat(300)])}`,
+      kind: this.#chance.one(["", "kind"]),
+      encoding: this.#chance.one(["", "utf-8"]),
+      reference: this.#chance.one(["", key]),
+      asBytes,
+      enqueueAt: isLater ? this.now + this.#chance.one([1, second, minute, day]) : null,
+    };
+  }
+
+  #lease(): void {
+    const client = this.#chance.below(this.parameters.clients);
+    const queue = this.#chance.hits(150) ? "dead" : this.#queueName();
+    const controller = new AbortController();
+    const request: LeaseRequest = {
+      queue,
+      clientId: `client-${client}`,
+      batchSize: this.#chance.between(1, this.parameters.batchMax),
+      requestTimeoutMs: this.parameters.requestTimeoutMs,
+      signal: controller.signal,
+    };
+    const waiting = { controller, isOver: false };
+    this.#waiting.push(waiting);
+    const begunAt = this.now;
+    const stepBegun = this.#step;
+    const slowBegun = this.#slowTimes;
+    const { engine } = this.bundle;
+    this.say(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
+    this.#call(
+      "lease",
+      () => engine.lease(request),
+      (ending) => {
+        waiting.isOver = true;
+        this.say(`  leased by ${request.clientId}: ${toldLease(ending)}`);
+        if (ending?.ok !== true) {
+          // A grant that comes too late for its client goes back to the tail, or lapses before.
+          if (this.#slow || this.#slowTimes > slowBegun) {
+            this.auditor.faulted();
+            this.situations.reached("a lease times out while a commit is slow");
+          } else this.auditor.mayReorder();
+        } else {
+          this.auditor.leased(ending.value, begunAt, this.now);
+          this.#keep(ending.value);
+        }
+        this.#watch.leaseEnded(ending, this.now > begunAt || this.#step > stepBegun + 5);
+      },
+    );
+  }
+
+  /** Most clients hear the answer; the others' items lapse. */
+  #keep({ queue, partition, items }: Leased): void {
+    if (this.#chance.hits(50) || items.length === 0) return;
+    const ids = items.map(({ id }) => id);
+    this.#helds.push({ queue, partition, ids, deadline: items[0]?.leaseDeadline ?? 0 });
+    if (this.#helds.length > 50) this.#helds.shift();
+  }
+
+  /** A lease to finish, and some of its ids; now and then with one that is wrong, or twice. */
+  #batch(): { held: Held; ids: string[] } | undefined {
+    const held = this.#chance.maybe(this.#helds);
+    if (held === undefined) return undefined;
+    const ids = this.#chance.hits(700) ? [...held.ids] : this.#chance.some(held.ids);
+    const isKept = this.#chance.hits(100);
+    if (!isKept) {
+      for (const id of ids) held.ids.splice(held.ids.indexOf(id), 1);
+      if (held.ids.length === 0) this.#helds.splice(this.#helds.indexOf(held), 1);
+    }
+    if (held.ids.length > 0 && !isKept) this.situations.reached("a part of a lease is completed");
+    if (this.#chance.hits(40)) ids.push(ids[0] ?? "");
+    if (this.#chance.hits(40)) {
+      const other = this.#chance.maybe(this.#helds.filter(({ queue }) => queue === held.queue));
+      const id = other?.ids[0];
+      if (id !== undefined && !ids.includes(id)) ids.push(id);
+    }
+    return ids.length === 0 ? undefined : { held, ids };
+  }
+
+  #complete(): void {
+    const batch = this.#batch();
+    if (batch === undefined) return;
+    this.#startComplete(batch);
+    // The client heard nothing and asks again, or two of them have the same lease.
+    if (this.#chance.hits(60)) this.#startComplete(batch);
+  }
+
+  #startComplete({ held: { queue, partition }, ids }: { held: Held; ids: string[] }): void {
+    const call = this.auditor.finishBegun("complete", { partition, ids }, this.now);
+    const { engine, downs } = this.bundle;
+    const request = { queue, partition, requestTimeoutMs: this.parameters.requestTimeoutMs, ids };
+    this.say(`complete ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
+    this.#call(
+      "complete",
+      () => engine.complete(request),
+      (ending) => {
+        this.say(`  completed ${call.items[0]?.key}: ${told(ending)}`);
+        this.auditor.finishEnded(call, ending, this.now);
+        this.#watch.ended("complete", ending, this.bundle.downs > downs);
+      },
+    );
+  }
+
+  #retry(): void {
+    const batch = this.#batch();
+    if (batch === undefined) return;
+    const { held, ids } = batch;
+    const items = ids.map(
+      (id): RetryItem => ({
+        id,
+        retryAt: this.#chance.hits(400)
+          ? this.now + this.#chance.one([-second, 1, second, 5 * minute])
+          : null,
+        dead: this.#chance.hits(150),
+      }),
+    );
+    const call = this.auditor.finishBegun(
+      "retry",
+      { partition: held.partition, ids },
+      this.now,
+      items,
+    );
+    const { engine, downs } = this.bundle;
+    this.say(`retry ${ids.length} of ${held.queue}/${held.partition} ${call.items[0]?.key}`);
+    this.#call(
+      "retry",
+      () => engine.retry({ queue: held.queue, partition: held.partition, items }),
+      (ending) => {
+        this.say(`  retried ${call.items[0]?.key}: ${told(ending)}`);
+        this.auditor.finishEnded(call, ending, this.now);
+        this.#watch.ended("retry", ending, this.bundle.downs > downs);
+      },
+    );
+  }
+
+  #abort(): void {
+    const waiting = this.#chance.maybe(this.#waiting.filter(({ isOver }) => !isOver));
+    if (waiting === undefined) return;
+    this.say("a client leaves");
+    this.auditor.mayReorder();
+    waiting.controller.abort();
+    this.situations.reached("a client leaves while its lease waits");
+  }
+
+  // operators -------------------------------------------------------------
+
+  #resize(): void {
+    const name = this.#queueName();
+    const requestedPartitions = this.#chance.one([1, 2, 3, 6]);
+    const { engine } = this.bundle;
+    this.say(`${name} gets ${requestedPartitions} partitions`);
+    this.#call(
+      "resize",
+      () => engine.updateQueue({ name, requestedPartitions }),
+      (ending) => this.say(`  resized ${name}: ${told(ending)}`),
+    );
+  }
+
+  #clear(): void {
+    const queue = this.#queueName();
+    const ready = this.#chance.hits(700);
+    const what = {
+      ready,
+      scheduled: !ready || this.#chance.hits(500),
+      retried: this.#chance.hits(500),
+      destructive: this.#chance.hits(500),
+    };
+    const call = this.auditor.clearBegun(
+      queue,
+      { isDelete: false, ready, takesLeased: ready && what.destructive },
+      this.now,
+    );
+    const { engine } = this.bundle;
+    this.say(`clear ${queue} ${JSON.stringify(what)}`);
+    this.#call(
+      "clear",
+      () => engine.clear({ queue, ...what }),
+      (ending) => {
+        this.say(`  cleared ${queue}: ${told(ending)}`);
+        this.auditor.clearEnded(call, ending, this.now);
+        if (ending?.ok === true) {
+          this.situations.reached(
+            what.ready && what.destructive
+              ? "a queue is cleared with its leases"
+              : "a queue is cleared",
+          );
+        }
+      },
+    );
+  }
+
+  async #recreate(): Promise<void> {
+    const force = this.#chance.hits(500);
+    const call = this.auditor.clearBegun(
+      "plain",
+      { isDelete: true, ready: true, takesLeased: true },
+      this.now,
+    );
+    const { engine } = this.bundle;
+    this.say(`delete plain ${force ? "by force" : ""}`);
+    this.#call(
+      "delete",
+      () => engine.deleteQueue({ name: "plain", force }),
+      (ending) => {
+        this.say(`  deleted plain: ${told(ending)}`);
+        this.auditor.clearEnded(call, ending, this.now);
+        if (ending?.ok === true) this.situations.reached("a queue is deleted with its items");
+        else if (ending?.code === "refused") {
+          this.situations.reached("a delete is refused, because the queue holds items");
+        }
+      },
+    );
+    if (this.#chance.hits(700)) await this.rest();
+    this.#call(
+      "create",
+      () => engine.createQueue(this.#plainSettings()),
+      (ending) => this.say(`  created plain: ${told(ending)}`),
+    );
+  }
+
+  #plainSettings() {
+    const plain = this.parameters.queues.find(({ name }) => name === "plain");
+    if (plain === undefined) throw new Error("the world has no queue to delete");
+    const { partitions, ...settings } = plain;
+    return { ...settings, reference: "", requestedPartitions: partitions };
+  }
+
+  // faults ----------------------------------------------------------------
+
+  #failStore(): void {
+    const shard = this.#chance.below(this.parameters.shardCount);
+    const store = this.bundle.store(shard);
+    this.#faults += 1;
+    if (this.#chance.hits(350)) {
+      const sticky = this.#chance.hits(300);
+      this.say(`store ${shard} is full ${sticky ? "until freed" : "once"}`);
+      store.fail({ fault: "full", sticky });
+      this.situations.reached("a store is full");
+      return;
+    }
+    const applied = this.#chance.hits(500);
+    this.say(`store ${shard} fails ${applied ? "after" : "before"} it commits`);
+    store.fail({ fault: "failed", applied });
+    this.situations.reached(
+      applied ? "a store fails after it committed" : "a store fails before it commits",
+    );
+  }
+
+  async #slowDown(): Promise<void> {
+    const shard = this.#chance.below(this.parameters.shardCount);
+    this.say(`store ${shard} is ${this.#slow ? "released" : "slow"}`);
+    this.auditor.faulted();
+    if (this.#slow) {
+      this.#releaseAll();
+      return;
+    }
+    this.#slow = true;
+    this.#slowTimes += 1;
+    this.bundle.store(shard).hold();
+    this.situations.reached("a commit is slow");
+  }
+
+  #releaseAll(): void {
+    this.#slow = false;
+    for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
+      this.bundle.store(shard).release();
+    }
+  }
+
+  #heal(): void {
+    for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
+      this.bundle.store(shard).heal();
+    }
+  }
+
+  /** Calls that wait in a process that is gone are never answered. */
+  #lose(): void {
+    this.auditor.faulted();
+    const lost = [...this.#open];
+    this.#open.clear();
+    for (const { lost: tell } of lost) tell();
+    this.#waiting.length = 0;
+  }
+
+  async #kill(): Promise<void> {
+    this.#kills += 1;
+    const shard = this.#chance.below(this.parameters.shardCount);
+    if (this.#chance.hits(600)) {
+      const applied = this.#chance.hits(500);
+      this.say(`the process dies ${applied ? "after" : "before"} a commit of store ${shard}`);
+      this.bundle.store(shard).killAt({ commitsBefore: this.#chance.below(3), applied });
+      if (this.#chance.hits(500)) this.#produce();
+      if (this.#chance.hits(500)) this.#complete();
+      await this.pass(this.#chance.one([0, 1, second]));
+      this.situations.reached(
+        applied ? "the process is killed after a commit" : "the process is killed before a commit",
+      );
+    } else {
+      this.say("the process dies");
+      this.situations.reached("the process is killed between two turns");
+    }
+    await this.#restart();
+  }
+
+  async #restart(): Promise<void> {
+    this.bundle.kill();
+    this.#slow = false;
+    this.#watch.killed(this.bundle.images);
+    this.#lose();
+    if (this.#chance.hits(200)) {
+      await this.bundle.openAndKill(this.#chance.between(1, 12));
+      this.situations.reached("the process is killed while it starts");
+    }
+    if (this.#chance.hits(100)) await this.#cannotOpen();
+    const isBack = this.#chance.hits(200);
+    const now = this.now - (isBack ? this.#chance.one([1, minute, day]) : 0);
+    if (isBack) this.situations.reached("the clock was set back at a restart");
+    this.#heal();
+    await this.bundle.open({ now });
+    this.say("the process is up");
+    // A delete that nobody heard of may have held.
+    await this.#create("plain");
+  }
+
+  async #cannotOpen(): Promise<void> {
+    const shard = this.#chance.below(this.parameters.shardCount);
+    const store = this.bundle.store(shard);
+    store.openFault = this.#chance.one(["locked", "damaged", "unusable"]);
+    const opened = await this.bundle.tryOpen();
+    if (opened) throw new Violation("I14", "the engine opened without one of its stores");
+    store.openFault = null;
+    this.bundle.kill();
+    this.situations.reached("a store cannot be opened");
+  }
+
+  /** One stored item is no longer what was written. */
+  async #damage(): Promise<void> {
+    if (this.#options.openStore !== undefined || this.#slow) return;
+    await this.rest();
+    const shard = this.#chance.below(this.parameters.shardCount);
+    const stored = this.bundle.storedItems(shard);
+    const victim = this.#chance.maybe(stored);
+    const item = victim === undefined ? undefined : this.auditor.itemOf(victim.payload);
+    if (victim === undefined || item === undefined) return;
+    this.say(`${item.key} is damaged`);
+    this.auditor.damaged(item);
+    this.bundle.store(shard).damage(victim.slot, victim.seq);
+  }
+
+  // rest ------------------------------------------------------------------
+
+  /** No fault lasts, every shard is up, and no call is open but leases that wait. */
+  async calmDown(): Promise<void> {
+    this.#releaseAll();
+    this.#heal();
+    this.#watch.counted(this.bundle.engine.status());
+    await this.pass(4 * limits.restartMsMax);
+    for (const { what } of this.#open) {
+      if (what !== "lease") throw new Violation("I11", `a ${what} is never answered`);
+    }
+    await this.#create("plain");
+    this.#watch.counted(this.bundle.engine.status());
+  }
+
+  async #census(): Promise<void> {
+    await this.calmDown();
+    await this.rest();
+    await takeCensus(this);
+  }
+}
+
+function told(ending: Ending<unknown> | null): string {
+  if (ending === null) return "nobody heard";
+  return ending.ok ? "ok" : `${ending.code}, ${ending.message}`;
+}
+
+function toldLease(ending: Ending<Leased> | null): string {
+  if (ending?.ok !== true) return told(ending);
+  const { queue, partition, items } = ending.value;
+  const ids = items.map(({ payload, attempts }) => {
+    const key = new TextDecoder().decode(payload).split("|", 1)[0];
+    return `${key}×${attempts}`;
+  });
+  return `${queue}/${partition} ${ids.join(" ")}`;
+}
