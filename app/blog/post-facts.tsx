@@ -9,7 +9,7 @@ import { authorPath, dateText, tagPath } from "./posts.ts";
 export function PostFacts({ post }: { readonly post: PostData }): ReactNode {
   return (
     <p className="post-facts">
-      <time dateTime={post.date}>{dateText(post.date)}</time>
+      <time dateTime={post.date}>{dateText(post.date)}</time>{" "}
       {siteConfig.blog.showReadingTime && <span>{post.readingMinutes} min read</span>}
     </p>
   );
@@ -22,8 +22,7 @@ export function PostAuthors({ post }: { readonly post: PostData }): ReactNode {
         .filter(({ name }) => post.authors.includes(name))
         .map(({ name, title, role }) => (
           <li key={name}>
-            <SiteLink to={authorPath(name)}>{title}</SiteLink>
-            {role !== "" && <span>{role}</span>}
+            <SiteLink to={authorPath(name)}>{title}</SiteLink> {role !== "" && <span>{role}</span>}
           </li>
         ))}
     </ul>

@@ -1,7 +1,7 @@
 // Each page as Markdown, from its HTML, so that what components add is in it too.
 
 import type { Element, ElementContent } from "hast";
-import { type State, toMdast } from "hast-util-to-mdast";
+import { defaultHandlers, type State, toMdast } from "hast-util-to-mdast";
 import { toString as textOf } from "hast-util-to-string";
 import type { Nodes, Root, RootContent } from "mdast";
 import { gfmToMarkdown } from "mdast-util-gfm";
@@ -17,6 +17,14 @@ export interface PageText extends SitePage {
 }
 
 const skippedClasses = ["anchor", "page-actions", "docs-foot", "paging", "toc-inline", "eyebrow"];
+
+/** Figures and facts beside the text: they would be most of what an excerpt has to say. */
+const unsearchedClasses = ["hf-chart", "post-facts", "post-authors"];
+
+/** Whether the search leaves a node of a page's tree out. */
+export function isUnsearched(node: Nodes): boolean {
+  return (node.data as { isUnsearched?: boolean } | undefined)?.isUnsearched === true;
+}
 
 export function writeMarkdown(pages: readonly SitePage[]): readonly PageText[] {
   return pages.map((page) => {
@@ -45,6 +53,8 @@ function treeOf(main: Element): Root {
   const tree = toMdast(pruned(main), {
     handlers: {
       figure: figure,
+      p: (state: State, node: Element) => marked(node, defaultHandlers.p(state, node)) as never,
+      ul: (state: State, node: Element) => marked(node, defaultHandlers.ul(state, node)) as never,
       svg: () => undefined,
       button: () => undefined,
       a: (state: State, node: Element) => ({
@@ -63,8 +73,17 @@ function treeOf(main: Element): Root {
   return tree.type === "root" ? tree : { type: "root", children: [tree as RootContent] };
 }
 
+function marked<Made extends Nodes | undefined>(node: Element, made: Made): Made {
+  if (made !== undefined && unsearchedClasses.some((name) => hasClass(node, name))) {
+    Object.assign(made, { data: { ...made.data, isUnsearched: true } });
+  }
+  return made;
+}
+
 function pruned(node: Element): Element {
   const children = node.children.flatMap((child): ElementContent[] => {
+    // What React puts between two texts.
+    if (child.type === "comment") return [];
     if (child.type !== "element") return [child];
     if (isSkipped(child)) return [];
     const label = child.properties["dataLabel"];
@@ -90,7 +109,8 @@ function figure(state: State, node: Element): never {
   const pre = find(node, ({ tagName }) => tagName === "pre");
   if (!hasClass(node, "code") || pre === null) {
     const caption = find(node, ({ tagName }) => tagName === "figcaption");
-    return (caption === null ? state.all(node) : state.toFlow(state.all(caption))) as never;
+    const said = caption === null ? state.all(node) : state.toFlow(state.all(caption));
+    return said.map((one) => marked(node, one)) as never;
   }
   return {
     type: "code",

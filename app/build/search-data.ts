@@ -2,14 +2,13 @@
 // one for each call of the API and each reply code.
 
 import Slugger from "github-slugger";
-import type { Root } from "mdast";
-import { toString as textOf } from "mdast-util-to-string";
+import type { Nodes, Root } from "mdast";
 import { operations } from "../../openapi/operations.ts";
 import { postPath } from "../blog/posts.ts";
 import type { Section } from "../search/section.ts";
 import { siteConfig } from "../site-config.ts";
 import { readContent } from "./content.ts";
-import type { PageText } from "./page-markdown.ts";
+import { isUnsearched, type PageText } from "./page-markdown.ts";
 import { referenceRows } from "./reference-rows.ts";
 import { writeDraft } from "./site-folder.ts";
 
@@ -51,20 +50,28 @@ export function sectionsOf({
   let current = { url: path, page: title, heading: title, text: "" };
   sections.push(current);
   for (const node of tree.children) {
-    const text = textOf(node).replace(/\s+/g, " ").trim();
+    const text = textOf(node).trim();
     if (node.type === "heading" && node.depth > 1) {
       const url = `${path}#${slugger.slug(text)}`;
       if (node.depth > 3) continue;
       current = { url, page: title, heading: text, text: "" };
       sections.push(current);
-    } else if (node.type === "table") {
-      const cells = node.children.flatMap((row) => row.children.map((cell) => textOf(cell)));
-      current.text = `${current.text} ${cells.join(" ")}`.trim().slice(0, textLengthMax);
     } else if (node.type !== "heading" && node.type !== "code") {
       current.text = `${current.text} ${text}`.trim().slice(0, textLengthMax);
     }
   }
   return sections;
+}
+
+/** What runs on from one child to the next; the children of all else stand apart. */
+const isRunning = /^(paragraph|heading|link|strong|emphasis|delete|tableCell)$/;
+
+function textOf(node: Nodes): string {
+  if (isUnsearched(node) || node.type === "html") return "";
+  if (node.type === "break") return " ";
+  if (!("children" in node)) return "value" in node ? node.value : "";
+  const joined = node.children.map(textOf).join(isRunning.test(node.type) ? "" : " ");
+  return joined.replace(/\s+/g, " ");
 }
 
 function apiSections(): readonly Section[] {

@@ -20,8 +20,7 @@ export function BenchChart({ group }: BenchChartProps): ReactNode {
   return (
     <figure className="hf-chart">
       <figcaption className="hf-chart-head">
-        <b>{chart.title}</b>
-        <span>{chart.durability}</span>
+        <b>{chart.title}</b> <span>{chart.durability}</span>
       </figcaption>
       <div className="hf-chart-panels">
         {chart.panels.map((panel) => (

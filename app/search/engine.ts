@@ -1,6 +1,7 @@
 // The search itself; pure, so that tests ask it what a reader would.
 
 import MiniSearch from "minisearch";
+import { otherNames } from "./other-names.ts";
 import type { Section } from "./section.ts";
 
 export interface Found extends Section {
@@ -23,25 +24,35 @@ function words(text: string): string[] {
   });
 }
 
+/** The stem of an English word, roughly: lapse, lapses and lapsed are one. */
+function stem(word: string): string {
+  if (word.length < 4 || /\d/.test(word)) return word;
+  return word.replace(/(ies|ing|ed|es|s|e|y)$/, "");
+}
+
 /** What a page further down the list loses: of equals, the one that comes first is meant. */
-const weightStep = 0.035;
+const weightStep = 0.02;
 const weightMin = 0.6;
+/** Who asks in the words of a page's title means the page, not one of its sections. */
+const openingWeight = 1.2;
 
 export function createSearch(sections: readonly Section[]): Search {
   const pages = [...new Set(sections.map(({ page }) => page))];
-  const weights = sections.map(({ page }) =>
-    Math.max(weightMin, 1 - weightStep * pages.indexOf(page)),
-  );
+  const weights = sections.map(({ page, heading }) => {
+    const ofPage = Math.max(weightMin, 1 - weightStep * pages.indexOf(page));
+    return page === heading ? ofPage * openingWeight : ofPage;
+  });
   const index = new MiniSearch<Section & { id: number }>({
     fields: ["page", "heading", "text"],
     storeFields: ["id"],
     tokenize: words,
+    processTerm: stem,
+    // A page's name is said once, though its first section has it as its heading too.
+    extractField: (section, field) =>
+      field === "page" && section.page === section.heading
+        ? ""
+        : String(section[field as keyof typeof section]),
     searchOptions: {
-      tokenize: (query) =>
-        query
-          .toLowerCase()
-          .split(/\s+/)
-          .filter((word) => word !== ""),
       boost: { heading: 5, page: 3 },
       prefix: true,
       fuzzy: (term) => (term.length >= fuzzyLengthMin ? fuzziness : false),
@@ -51,8 +62,16 @@ export function createSearch(sections: readonly Section[]): Search {
   });
   index.addAll(sections.map((section, id) => ({ ...section, id })));
   return (query) => {
-    const all = index.search(query, { combineWith: "AND" });
-    const found = all.length > 0 ? all : index.search(query, { combineWith: "OR" });
+    const asked = query
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== "");
+    const queries = asked.map((word) => ({
+      combineWith: "OR" as const,
+      queries: [word, ...(otherNames[word] ?? [])],
+    }));
+    const all = index.search({ combineWith: "AND", queries });
+    const found = all.length > 0 ? all : index.search({ combineWith: "OR", queries });
     return found.slice(0, resultsMax).flatMap(({ id, terms }) => {
       const section = sections[id];
       return section === undefined ? [] : [{ ...section, terms }];
