@@ -2,7 +2,7 @@
 // that the two cannot tell different things.
 
 import { limits as engineLimits } from "../../engine/limits.ts";
-import { bounds, sizeText } from "../../openapi/bounds.ts";
+import { bounds } from "../../openapi/bounds.ts";
 import { replyCodes } from "../../openapi/codes.ts";
 import { configReference } from "../../server/config.ts";
 
@@ -38,6 +38,21 @@ function count(value: number): string {
   return value.toLocaleString("en-US");
 }
 
+const sizeUnits = [
+  ["GB", 1_000_000_000],
+  ["GiB", 1024 ** 3],
+  ["MB", 1_000_000],
+  ["MiB", 1024 ** 2],
+  ["kB", 1_000],
+  ["KiB", 1024],
+] as const;
+
+/** In the largest unit that says it exactly. */
+function size(bytes: number): string {
+  const [unit, unitBytes] = sizeUnits.find(([, each]) => bytes % each === 0) ?? ["bytes", 1];
+  return `${count(bytes / unitBytes)} ${unit}`;
+}
+
 function range(min: number, max: number): string {
   return `${count(min)} to ${count(max)}`;
 }
@@ -69,7 +84,7 @@ const limits: readonly LimitRow[] = [
     "`limit` of a list of stored items",
     range(bounds.storageListMin, bounds.storageListMax),
   ),
-  row("storage-bytes", "Payload of one page of stored items", sizeText(bounds.storageListBytesMax)),
+  row("storage-bytes", "Payload of one page of stored items", size(bounds.storageListBytesMax)),
   row(
     "request-timeout",
     "`request_timeout`",
@@ -85,13 +100,9 @@ const limits: readonly LimitRow[] = [
     "`request_timeout` of lease, as clients send it",
     bounds.leaseRequestTimeoutDefault,
   ),
-  row("queue-name", "Length of a queue's name", `${count(bounds.queueNameBytesMax)} bytes`),
-  row("dead-queue", "Length of a dead queue's name", `${count(bounds.deadQueueBytesMax)} bytes`),
-  row(
-    "reference",
-    "Length of a queue's `reference`",
-    `${count(bounds.queueReferenceBytesMax)} bytes`,
-  ),
+  row("queue-name", "Length of a queue's name", size(bounds.queueNameBytesMax)),
+  row("dead-queue", "Length of a dead queue's name", size(bounds.deadQueueBytesMax)),
+  row("reference", "Length of a queue's `reference`", size(bounds.queueReferenceBytesMax)),
   row("duration-text", "Length of a duration's text", `${bounds.durationTextMax} characters`),
   row(
     "max-attempts",
@@ -100,9 +111,9 @@ const limits: readonly LimitRow[] = [
   ),
   row("partitions", "Partitions of one queue", range(bounds.partitionsMin, bounds.partitionsMax)),
   row("queues", "Queues of one server", count(bounds.queuesMax)),
-  row("produce-body", "Size of a produce request", sizeText(bounds.produceBodyBytesMax)),
-  row("import-body", "Size of an import request", sizeText(bounds.importBodyBytesMax)),
-  row("body", "Size of any other request", sizeText(bounds.bodyBytesMax)),
+  row("produce-body", "Size of a produce request", size(bounds.produceBodyBytesMax)),
+  row("import-body", "Size of an import request", size(bounds.importBodyBytesMax)),
+  row("body", "Size of any other request", size(bounds.bodyBytesMax)),
   row("waiting-leases", "Leases that wait at once", count(engineLimits.waitingLeasesMax)),
   row(
     "timeouts",
