@@ -3,21 +3,29 @@
 import type { CSSProperties, ReactNode } from "react";
 import { type Hold, partitionOf, type SimItem, type Simulation } from "./queue.ts";
 
+/** Places that are drawn, taken or not, so that the row keeps its height as items come and go. */
+const placesDrawn = 20;
+
 export function Partition({ simulation }: { readonly simulation: Simulation }): ReactNode {
   const placed = partitionOf(simulation);
+  const free = Array.from({ length: Math.max(0, placesDrawn - placed.length) }, (_, at) => at);
   return (
     <div className="hf-sim-partition">
       <p className="hf-sim-eyebrow">
         <span>queue orders, partition 0</span>
         <span>
-          {simulation.ready.length} ready, {simulation.holds.length} leased
+          {placed.length === 0
+            ? "empty: a lease waits"
+            : `${simulation.ready.length} ready, ${simulation.holds.length} leased`}
         </span>
       </p>
       <ol className="hf-sim-row">
         {placed.map(({ item, hold }) => (
           <Cell key={item.id} item={item} hold={hold} now={simulation.now} />
         ))}
-        {placed.length === 0 && <li className="hf-sim-empty">Empty. A lease waits here.</li>}
+        {free.map((at) => (
+          <li className="hf-sim-place" key={at} aria-hidden="true" />
+        ))}
       </ol>
     </div>
   );
