@@ -1,6 +1,7 @@
 // The document around every page, and the shell within it, in the specification's
 // order: skip link, announcement, navigation bar, content, footer.
 
+import displayFont from "@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-600-normal.woff2";
 import { type ReactNode, ViewTransition } from "react";
 import {
   Outlet,
@@ -17,6 +18,7 @@ import { headScript } from "./shell/head-script.ts";
 import { PageStyles } from "./shell/page-styles.tsx";
 import { pageTransition } from "./shell/page-transition.ts";
 import { Shell } from "./shell/shell.tsx";
+import { usePathname } from "./shell/use-pathname.ts";
 import { siteConfig } from "./site-config.ts";
 import "./styles/index.css";
 
@@ -39,6 +41,8 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="dark light" />
         <script dangerouslySetInnerHTML={{ __html: headScript }} suppressHydrationWarning />
+        <RenderWhole />
+        <link rel="preload" href={displayFont} as="font" crossOrigin="" />
         <link rel="icon" href={favicon} type="image/svg+xml" />
         {blog.feeds.map((feed) => (
           <link
@@ -58,6 +62,15 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
       </body>
     </html>
   );
+}
+
+/**
+ * Has the browser wait with the first paint until all that is in the first window is there: what
+ * it reads last may stand beside what it reads first. Of the API's page that is its introduction.
+ */
+function RenderWhole(): ReactNode {
+  const isApi = usePathname() === "/api";
+  return <link rel="expect" href={isApi ? "#produce" : "#site-footer"} blocking="render" />;
 }
 
 export default function Root(): ReactNode {

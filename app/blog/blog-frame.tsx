@@ -6,13 +6,13 @@ import "../styles/blog.css";
 
 interface BlogFrameProps {
   readonly children: ReactNode;
-  /** What stands beside the content where there is room. */
+  /** What stands beside the content where there is room; it comes last, and its room first. */
   readonly aside?: ReactNode;
 }
 
 export function BlogFrame({ children, aside }: BlogFrameProps): ReactNode {
   return (
-    <div className="blog">
+    <div className={aside === undefined ? "blog" : "blog blog-beside"}>
       <div className="blog-sidebar">
         <nav aria-label="Blog posts">
           <BlogMenu />

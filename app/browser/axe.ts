@@ -1,30 +1,14 @@
-// Accessibility by axe: each page type in both modes at two widths, from one load of the
-// page; and with menus and dialogs open. The reference of the API has tests of its own.
+// Accessibility by axe: of a page, in both modes and at two widths, and with menus and
+// dialogs open.
 
 import { describe, expect, test } from "bun:test";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { narrow, type SiteBrowser } from "./site-browser.ts";
 
-const isQuick = process.env["HOLDFAST_QUICK"] === "1";
-const few = ["/", "/docs/intro", "/blog/welcome"];
-const types = [
-  "/",
-  "/docs/intro",
-  "/docs/quick-start",
-  "/docs/architecture",
-  "/docs/configuration",
-  "/blog",
-  "/blog/authors",
-  "/blog/tags",
-  "/blog/long-blog-post",
-  "/blog/mdx-blog-post",
-  "/markdown-page",
-  "/no/such/page",
-];
 /** Here the colours of the shell and of code are looked at, which are the same everywhere. */
 const wholePages = ["/", "/docs/intro"];
-/** Of what repeats, the first few have all the colours there are. */
+/** Of what repeats, the first few have all the faults there are. */
 const repeated = [".code-body", ".setting:nth-child(n+5)", "tbody tr:nth-child(n+5)"];
 
 const colorRules = ["color-contrast", "link-in-text-block"];
@@ -57,24 +41,23 @@ async function setTheme(page: Page, theme: "dark" | "light"): Promise<void> {
   }, theme);
 }
 
+/** A page in both modes and at both widths, from one load; it ends light and narrow. */
+export async function axeFaults(page: Page, path: string): Promise<readonly string[]> {
+  const isWhole = wholePages.includes(path);
+  const without = isWhole ? [] : repeated;
+  const structure = { rules: structureRules, without };
+  const colors = { rules: colorRules, without, within: isWhole ? "html" : "main" };
+  await page.evaluate(axe.source);
+  const found = [...(await faultsOf(page, structure)), ...(await faultsOf(page, colors))];
+  await setTheme(page, "light");
+  found.push(...(await faultsOf(page, colors)));
+  await page.setViewportSize(narrow);
+  found.push(...(await faultsOf(page, structure)));
+  return found;
+}
+
 export function testAxe(browser: () => SiteBrowser): void {
   describe("axe finds nothing", () => {
-    test.each(isQuick ? few : types)("on %s", async (path) => {
-      const { page, visit } = await browser().fresh();
-      const colors = wholePages.includes(path)
-        ? { rules: colorRules }
-        : { rules: colorRules, within: "main", without: repeated };
-      await visit(path);
-      await page.evaluate(axe.source);
-      const found = await faultsOf(page, { rules: structureRules });
-      found.push(...(await faultsOf(page, colors)));
-      await setTheme(page, "light");
-      found.push(...(await faultsOf(page, colors)));
-      await page.setViewportSize(narrow);
-      found.push(...(await faultsOf(page, { rules: structureRules })));
-      expect(found).toEqual([]);
-    });
-
     test("with menus and dialogs open, in both modes", async () => {
       const { page, visit } = await browser().fresh();
       const found: string[] = [];

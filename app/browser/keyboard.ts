@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import type { SiteBrowser } from "./site-browser.ts";
+import { narrow, type SiteBrowser } from "./site-browser.ts";
 
 const stepsMax = 60;
 const outlinePxMin = 2;
@@ -28,6 +28,10 @@ function focused(page: Page): Promise<Focused> {
   });
 }
 
+function isInDrawer(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.activeElement?.closest("dialog.drawer") !== null);
+}
+
 /** Presses Tab until the element is reached; each stop on the way has to be seen. */
 async function tabTo(page: Page, wanted: RegExp): Promise<void> {
   const passed: string[] = [];
@@ -42,10 +46,11 @@ async function tabTo(page: Page, wanted: RegExp): Promise<void> {
 }
 
 export function testKeyboard(browser: () => SiteBrowser): void {
-  test("keyboard: the skip link leads past the shell, into the content", async () => {
+  test("keyboard: the first stop is the skip link; it leads past the shell, into the content", async () => {
     const { page, visit } = await browser().fresh();
     await visit("/docs/intro");
-    await tabTo(page, /^Skip to main content$/);
+    await page.keyboard.press("Tab");
+    expect(await focused(page)).toMatchObject({ name: "Skip to main content", isOnScreen: true });
     await page.keyboard.press("Enter");
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
     await tabTo(page, /^Copy page/);
@@ -81,6 +86,21 @@ export function testKeyboard(browser: () => SiteBrowser): void {
     await tabTo(page, /^Copy code$/);
     await page.keyboard.press("Enter");
     await page.locator(".code-copy:has-text('Copied')").waitFor();
+  });
+
+  test("keyboard: the drawer opens, keeps the focus, leads back to the main menu, and gives the focus back", async () => {
+    const { page, visit } = await browser().fresh({ viewport: narrow });
+    await visit("/docs/intro");
+    await tabTo(page, /^Menu$/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Menu" }).waitFor();
+    await tabTo(page, /^Back to main menu$/);
+    await page.keyboard.press("Enter");
+    await tabTo(page, /^Get Started$/);
+    expect(await isInDrawer(page)).toBe(true);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog", { name: "Menu" }).waitFor({ state: "hidden" });
+    expect((await focused(page)).name).toBe("Menu");
   });
 
   test("keyboard: tabs are one stop; the arrows choose within", async () => {

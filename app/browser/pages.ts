@@ -2,34 +2,48 @@
 
 import { describe, expect, test } from "bun:test";
 import { folders, listFiles } from "../build/site-folder.ts";
+import { axeFaults } from "./axe.ts";
 import { layoutShift, narrow, type SiteBrowser, wide } from "./site-browser.ts";
+import { smallTargets, targetPxMin } from "./targets.ts";
+import { serveTrickling } from "./trickle.ts";
 
+interface PageType {
+  readonly path: string;
+  /** Whether axe looks at it: not at lists that are like another, and the API has its own tests. */
+  readonly hasAxe: boolean;
+}
+
+const isQuick = process.env["HOLDFAST_QUICK"] === "1";
+const few = ["/", "/docs/intro", "/blog/welcome", "/no/such/page?x=1"];
 /** One of each type. */
-const types = [
-  "/",
-  "/api",
-  "/docs/intro",
-  "/docs/quick-start",
-  "/docs/architecture",
-  "/docs/configuration",
-  "/blog",
-  "/blog/archive",
-  "/blog/authors",
-  "/blog/authors/engine",
-  "/blog/authors/all-engine-articles",
-  "/blog/tags",
-  "/blog/tags/hello",
-  "/blog/welcome",
-  "/blog/long-blog-post",
-  "/blog/mdx-blog-post",
-  "/markdown-page",
-  "/no/such/page?x=1",
+const types: readonly PageType[] = [
+  { path: "/", hasAxe: true },
+  { path: "/api", hasAxe: false },
+  { path: "/docs/intro", hasAxe: true },
+  { path: "/docs/quick-start", hasAxe: true },
+  { path: "/docs/architecture", hasAxe: true },
+  { path: "/docs/configuration", hasAxe: true },
+  { path: "/blog", hasAxe: true },
+  { path: "/blog/archive", hasAxe: false },
+  { path: "/blog/authors", hasAxe: true },
+  { path: "/blog/authors/engine", hasAxe: false },
+  { path: "/blog/authors/all-engine-articles", hasAxe: false },
+  { path: "/blog/tags", hasAxe: true },
+  { path: "/blog/tags/hello", hasAxe: false },
+  { path: "/blog/welcome", hasAxe: false },
+  { path: "/blog/long-blog-post", hasAxe: true },
+  { path: "/blog/mdx-blog-post", hasAxe: true },
+  { path: "/markdown-page", hasAxe: true },
+  { path: "/no/such/page?x=1", hasAxe: true },
 ];
 
+/** One of each layout. */
+const arriving = ["/", "/api", "/docs/intro", "/blog", "/blog/long-blog-post", "/no/such/page"];
+
 export function testPages(browser: () => SiteBrowser): void {
-  test.each(types)(
-    "%s comes to life: no error, nothing forbidden, no other origin, no shift, nothing wider than its window",
-    async (path) => {
+  test.each(types.filter(({ path }) => !isQuick || few.includes(path)))(
+    "$path comes to life: no error, nothing forbidden, no other origin, no shift, nothing wider than its window, nothing too small to press, nothing that axe finds",
+    async ({ path, hasAxe }) => {
       const { page, errors, requests, visit } = await browser().fresh();
       await visit(path);
       await page.waitForLoadState("load");
@@ -38,15 +52,27 @@ export function testPages(browser: () => SiteBrowser): void {
       const others = requests.filter((url) => !/^(data:|blob:)/.test(url));
       expect(others.filter((url) => !url.startsWith(browser().url))).toEqual([]);
       expect(await layoutShift(page)).toBe(0);
-      for (const viewport of [wide, narrow]) {
-        await page.setViewportSize(viewport);
-        const overflow = await page.evaluate(
-          () => document.documentElement.scrollWidth - innerWidth,
-        );
-        expect(overflow).toBeLessThanOrEqual(0);
-      }
+      const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(await overflow()).toBeLessThanOrEqual(0);
+      expect(await smallTargets(page, targetPxMin.wide)).toEqual([]);
+      if (hasAxe) expect(await axeFaults(page, path)).toEqual([]);
+      await page.setViewportSize(narrow);
+      expect(await overflow()).toBeLessThanOrEqual(0);
+      expect(await smallTargets(page, targetPxMin.narrow)).toEqual([]);
     },
   );
+
+  test("nothing shifts while a page arrives in pieces", async () => {
+    await using pieces = serveTrickling(browser().url);
+    const { page } = await browser().fresh();
+    for (const viewport of [wide, narrow]) {
+      await page.setViewportSize(viewport);
+      for (const path of arriving) {
+        await page.goto(pieces.url + path, { waitUntil: "load" });
+        expect([path, viewport.width, await layoutShift(page)]).toEqual([path, viewport.width, 0]);
+      }
+    }
+  });
 
   test("nothing shifts when the announcement is closed or a tab is chosen", async () => {
     const { page, visit } = await browser().fresh();

@@ -46,7 +46,7 @@ export function testShell(browser: () => SiteBrowser): void {
   describe("navigation bar", () => {
     test("hides on the way down, shows on the way up and near the top", async () => {
       const { page, visit } = await browser().fresh();
-      await visit("/docs/quick-start");
+      await visit("/docs/faq");
       for (const [top, isShown] of [
         [40, true],
         [600, false],
@@ -61,7 +61,7 @@ export function testShell(browser: () => SiteBrowser): void {
 
     test("a link to a place in the page hides it", async () => {
       const { page, visit } = await browser().fresh();
-      await visit("/docs/quick-start");
+      await visit("/docs/faq");
       await page.locator(".toc a").nth(2).click();
       await shownIs(page, false);
       await page.locator('.toc a[aria-current="location"]').waitFor();

@@ -21,16 +21,18 @@ const standard: PageBudget = { html: 14 * kilo, scripts: 115 * kilo };
 
 /** Pages whose content needs more. */
 const largePages: Readonly<Record<string, PageBudget>> = {
+  // Its chart changes with every results file; TCP's first window has 14,600 bytes.
+  "/": { html: 14.2 * kilo, scripts: 115 * kilo },
   // Four drawings, two charts and the longest text of the docs.
-  "/docs/architecture": { html: 20.5 * kilo, scripts: 121 * kilo },
+  "/docs/architecture": { html: 19.4 * kilo, scripts: 119 * kilo },
   // Every flag with its meaning, and every limit.
-  "/docs/configuration": { html: 15.5 * kilo, scripts: 115 * kilo },
+  "/docs/configuration": { html: 14.6 * kilo, scripts: 115 * kilo },
   // 47 blocks of code: each call in curl, and whole programs in three languages.
-  "/docs/quick-start": { html: 18.5 * kilo, scripts: 119 * kilo },
+  "/docs/quick-start": { html: 17.8 * kilo, scripts: 116 * kilo },
   // Charts, tables and drawings in the longest article.
-  "/blog/long-blog-post": { html: 22 * kilo, scripts: 124 * kilo },
+  "/blog/long-blog-post": { html: 21.3 * kilo, scripts: 122 * kilo },
   // Every operation of the API, readable before any code of it runs.
-  "/api": { html: 48 * kilo, scripts: 115 * kilo, styles: 20 * kilo },
+  "/api": { html: 44 * kilo, scripts: 105 * kilo, styles: 19 * kilo },
 };
 
 export const budgets = {

@@ -20,7 +20,7 @@ export default function BlogLayout(): ReactNode {
   const post = posts[index];
   if (post === undefined) throw new Error(`there is no post at '${pathname}'`);
   return (
-    <BlogFrame aside={<Toc toc={toc} kind="side" />}>
+    <BlogFrame aside={toc.length === 0 ? undefined : <Toc toc={toc} kind="side" />}>
       <article className="post">
         <PageMeta title={post.title} description={post.description} path={path} kind="article" />
         <header className="docs-head">

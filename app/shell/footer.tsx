@@ -6,7 +6,7 @@ import { SiteLink } from "./site-link.tsx";
 
 export function Footer({ config = siteConfig.footer }: { config?: FooterConfig }): ReactNode {
   return (
-    <footer className={`footer footer-${config.style}`}>
+    <footer className={`footer footer-${config.style}`} id="site-footer">
       <div className="footer-inner">
         <div className="footer-brand">
           <FooterLogo config={config} />

@@ -29,7 +29,7 @@ export function Navbar(): ReactNode {
   return (
     <header className="navbar" data-shown={isShown || isDrawerOpen}>
       <nav className="navbar-inner" aria-label="Main">
-        <Link to="/" className="navbar-brand">
+        <Link to="/" discover="none" className="navbar-brand">
           <Logo />
         </Link>
         <ul className="navbar-items">

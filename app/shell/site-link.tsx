@@ -14,5 +14,5 @@ const isFile = /\.(xml|txt|md|json|png|svg)$/;
 export function SiteLink({ to, ...rest }: SiteLinkProps): ReactNode {
   if (/^[a-z]+:/i.test(to)) return <a href={to} rel="noopener" {...rest} />;
   if (to.startsWith("#") || isFile.test(to)) return <a href={to} {...rest} />;
-  return <Link to={to} prefetch={mayPrefetch() ? "intent" : "none"} {...rest} />;
+  return <Link to={to} prefetch={mayPrefetch() ? "intent" : "none"} discover="none" {...rest} />;
 }

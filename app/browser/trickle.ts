@@ -1,0 +1,47 @@
+// A page as it comes over a bad line, or to a browser that is slow to read it: in pieces,
+// with time to paint after each of them.
+
+const cutsMax = 30;
+/** A frame or two. */
+const pauseMs = 25;
+
+/** Serves what is at the address, its pages in pieces. */
+export function serveTrickling(url: string) {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      const reply = await fetch(url + new URL(request.url).pathname, {
+        headers: { accept: request.headers.get("accept") ?? "", "accept-encoding": "identity" },
+      });
+      const type = reply.headers.get("content-type") ?? "";
+      const body = type.startsWith("text/html") ? inPieces(await reply.text()) : reply.body;
+      return new Response(body, { status: reply.status, headers: { "content-type": type } });
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
+function inPieces(text: string): ReadableStream<string> {
+  const pieces = piecesOf(text);
+  return new ReadableStream({
+    pull: async (controller) => {
+      controller.enqueue(pieces.shift() ?? "");
+      if (pieces.length === 0) controller.close();
+      else await Bun.sleep(pauseMs);
+    },
+  });
+}
+
+/** Cut where elements end, at first in the bar, where each item has its place by the others. */
+function piecesOf(text: string): string[] {
+  const body = text.indexOf("<body");
+  const ends = [...text.slice(body).matchAll(/<\/(?:li|nav|header|aside|h1|h2)>/g)]
+    .slice(0, cutsMax)
+    .map(({ 0: tag, index }) => body + index + tag.length);
+  const cuts = [body, ...ends, text.length];
+  return [0, ...cuts].slice(0, -1).map((start, index) => text.slice(start, cuts[index]));
+}
