@@ -9,7 +9,19 @@ import { serveSite } from "./serve-site.ts";
 const runs = 3;
 const attemptsMax = 6;
 const given = process.argv.slice(2);
-const paths = given.length > 0 ? given : ["/", "/docs/intro", "/blog", "/blog/welcome", "/api"];
+/** One of each type that is answered with 200: Lighthouse takes no other page. */
+const types = [
+  "/",
+  "/docs/intro",
+  "/docs/architecture",
+  "/blog",
+  "/blog/welcome",
+  "/blog/mdx-blog-post",
+  "/blog/tags",
+  "/markdown-page",
+  "/api",
+];
+const paths = given.length > 0 ? given : types;
 const categories = ["performance", "accessibility", "best-practices", "seo"] as const;
 
 interface Figures {
