@@ -30,7 +30,7 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // 47 blocks of code: each call in curl, and whole programs in three languages.
   "/docs/quick-start": { html: 17.8 * kilo, scripts: 116 * kilo },
   // Charts, tables and drawings in the longest article.
-  "/blog/long-blog-post": { html: 21.3 * kilo, scripts: 122 * kilo },
+  "/blog/long-blog-post": { html: 21.3 * kilo, scripts: 122.5 * kilo },
   // Every operation of the API, readable before any code of it runs.
   "/api": { html: 44 * kilo, scripts: 105 * kilo, styles: 19 * kilo },
 };
