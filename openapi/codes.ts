@@ -26,8 +26,8 @@ export const replyCodes = {
   401: {
     text: "Unauthorized",
     meaning:
-      "Holdfast has no accounts and asks for no credentials. The code is kept for a gateway in front of it that does.",
-    reaction: "Send the credentials that the gateway asks for.",
+      "The server is set up with API keys, and the header `Authorization` does not have one of them. Nothing changed.",
+    reaction: "Send `Authorization: Bearer KEY` with a key that its operator gave you.",
   },
   403: {
     text: "Forbidden",
@@ -58,7 +58,8 @@ export const replyCodes = {
   },
   429: {
     text: "Too Many Requests",
-    meaning: "As many requests as the server holds are waiting already. Nothing changed.",
+    meaning:
+      "As many requests as the server holds are waiting already, or too many wrong API keys came from your address. Nothing changed.",
     reaction: "Wait for the seconds in the header `Retry-After`, then send the same request again.",
   },
   453: {

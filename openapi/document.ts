@@ -205,7 +205,7 @@ curl -H 'Content-Type: application/json' http://localhost:9090/v1/queue.lease \\
 
 ## Requests
 
-Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A key that is required and absent is refused, and so is a key that the operation does not know. There are no accounts and no credentials: open the server to networks you trust only, or put a gateway in front of it.
+Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A key that is required and absent is refused, and so is a key that the operation does not know. There are no accounts, and on your own machine no credentials. A server that others reach usually has API keys: then every request but \`/health\` needs the header \`Authorization: Bearer KEY\`.
 
 A request that has a \`request_timeout\` is answered within it. Do not cancel a request before then: a lease would be given up, and of a produce you would not know whether it was done.
 

@@ -12,6 +12,8 @@ import { type OperationId, operations, type RequestOf } from "../openapi/operati
 import { Health, Reply } from "../openapi/schemas.ts";
 import { openMemoryStore } from "../stores/memory/store.ts";
 import { type AppConfig, type AppOptions, createApp } from "./app.ts";
+import { openDoor } from "./door.ts";
+import { failureLimits } from "./failures.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { renderLeased } from "./wire.ts";
@@ -37,6 +39,7 @@ const config: AppConfig = {
   allowedHosts: [],
   allowedOrigins: [],
   connectionsMax: 1_000,
+  bodiesMax: 256_000_000,
   produceBodyMax: 5_000_000,
   importBodyMax: 64_000_000,
   bodyMax: 256_000,
@@ -615,13 +618,18 @@ describe("guards", () => {
       });
     const allowed = await preflight("https://app.example.com");
     expect(allowed.status).toBe(204);
-    expect(allowed.headers.get("access-control-allow-headers")).toBe("content-type");
+    expect(allowed.headers.get("access-control-allow-headers")).toBe("authorization, content-type");
     const refusedOne = await preflight("https://evil.example.com");
     expect(refusedOne.status).toBe(403);
     expect(refusedOne.headers.get("access-control-allow-origin")).toBeNull();
     const headers = { ...jsonType, origin: "https://app.example.com" };
     const { response } = await server.post("stats", JSON.stringify(orders), headers);
     expect(response.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
+    const { code, response: refusal } = await server.post("stats", "{}", headers);
+    expect([code, refusal.headers.get("access-control-allow-origin")]).toEqual([
+      400,
+      "https://app.example.com",
+    ]);
     // Headers are shared between answers, and must not be by this.
     const { response: next } = await server.post("stats", JSON.stringify(orders));
     expect(next.headers.get("access-control-allow-origin")).toBeNull();
@@ -639,6 +647,33 @@ describe("guards", () => {
     expect((await server.post("produce", body, huge)).body).toEqual(
       refused(413, "request body exceeds 5.0kB limit"),
     );
+  });
+
+  test("more bytes of bodies at once than the bound are sent away, and the others stay", async () => {
+    await using server = await setup({ bodiesMax: 2_000 });
+    const body = (client_id: string) => JSON.stringify({ ...leased, client_id });
+    const declared = (text: string) => ({ ...jsonType, "content-length": String(text.length) });
+    const long = body("a".repeat(1_500));
+    const waiting = server.post("lease", long, declared(long));
+    while (server.engine.status().waitingLeases === 0) await Bun.sleep(1);
+    const second = await server.post("lease", long, declared(long));
+    expect(second.body).toEqual(
+      refused(429, "too many request bodies are being worked on; try again later"),
+    );
+    const short = JSON.stringify(orders);
+    expect((await server.post("stats", short, declared(short))).code).toBe(200);
+    await server.engine.produce({
+      queue: "orders",
+      requestTimeoutMs: 1_000,
+      items: [{ payload: "a" }],
+    });
+    expect((await waiting).code).toBe(200);
+    await server.engine.produce({
+      queue: "orders",
+      requestTimeoutMs: 1_000,
+      items: [{ payload: "b" }],
+    });
+    expect((await server.post("lease", long, declared(long))).code).toBe(200);
   });
 
   test("more requests at once than the bound are sent away, and the others stay", async () => {
@@ -694,6 +729,65 @@ describe("guards", () => {
     expect((await server.send("/docs", { method: "POST" })).status).toBe(404);
     expect((await server.send("/other", {})).status).toBe(404);
     expect((await server.send(operations.stats.path, {})).status).toBe(405);
+  });
+});
+
+describe("keys", () => {
+  const keys = { admits: (key: string) => key === "right" };
+  const ignore = () => undefined;
+  const log: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
+  const door = () => openDoor({ keys, log, now: () => 0 });
+
+  test("all but /health needs one; a refusal changes nothing and reads no body", async () => {
+    await using server = await setup();
+    await using kept = await setup({ engine: server.engine, door: door() });
+    const right = { ...jsonType, authorization: "Bearer right" };
+    const wrong = { ...jsonType, authorization: "Bearer wrong" };
+    for (const path of ["/metrics", "/swagger", "/swagger/json", "/", operations.stats.path]) {
+      const response = await kept.send(path, {});
+      expect([path, response.status]).toEqual([path, 401]);
+      expect(response.headers.get("www-authenticate")).toBe('Bearer realm="holdfast"');
+    }
+    expect((await kept.send("/health", {})).status).toBe(200);
+    expect((await kept.send("/metrics", { headers: right })).status).toBe(200);
+    const produce = JSON.stringify({ ...produced, items: [{}] });
+    for (const headers of [jsonType, wrong, { "content-type": "text/plain" }]) {
+      expect((await kept.post("produce", produce, headers)).body).toMatchObject({
+        code: 401,
+        code_text: "Unauthorized",
+      });
+    }
+    expect(await server.ok("inspect", orders)).toMatchObject({ queued: 0 });
+    expect((await kept.post("produce", produce, right)).code).toBe(200);
+    expect(await server.ok("inspect", orders)).toMatchObject({ queued: 1 });
+  });
+
+  test("too many wrong ones are answered 429, with how long to wait", async () => {
+    await using server = await setup();
+    await using kept = await setup({ engine: server.engine, door: door() });
+    const wrong = { ...jsonType, authorization: "Bearer wrong" };
+    for (let count = 0; count < failureLimits.countMax; count += 1) {
+      expect((await kept.post("stats", "{}", wrong)).code).toBe(401);
+    }
+    const { body, response } = await kept.post("stats", "{}", wrong);
+    expect(body).toEqual(refused(429, "too many wrong API keys; try again later"));
+    expect(response.headers.get("retry-after")).toBe("60");
+  });
+
+  test("a page of an allowed origin asks without one, and can read that it needs one", async () => {
+    await using server = await setup();
+    const allowedOrigins = ["https://app.example.com"];
+    await using kept = await setup({ engine: server.engine, door: door(), allowedOrigins });
+    const origin = "https://app.example.com";
+    const preflight = await kept.send(operations.stats.path, {
+      method: "OPTIONS",
+      headers: { origin, "access-control-request-method": "POST" },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("authorization");
+    const { code, response } = await kept.post("stats", "{}", { ...jsonType, origin });
+    expect(code).toBe(401);
+    expect(response.headers.get("access-control-allow-origin")).toBe(origin);
   });
 });
 

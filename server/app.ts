@@ -1,12 +1,13 @@
 // The HTTP side as a whole: an Elysia app made from the table of operations. It
 // listens nowhere; `listen.ts` does, and tests call `app.handle`.
 //
-//   request → admitted (Host, Origin, how many) → path → body, route, reply
+//   request → admitted (Host, Origin, how many) → path → key → body, route, reply
 
 import { Elysia } from "elysia";
 import { type OperationId, operations, pages } from "../openapi/operations.ts";
 import { apiPageRoutes } from "./api-page.ts";
 import type { Config } from "./config.ts";
+import type { Door } from "./door.ts";
 import {
   checkContentType,
   Intake,
@@ -33,6 +34,7 @@ export type AppConfig = Pick<
   | "allowedHosts"
   | "allowedOrigins"
   | "connectionsMax"
+  | "bodiesMax"
   | "produceBodyMax"
   | "importBodyMax"
   | "bodyMax"
@@ -46,6 +48,8 @@ export interface AppOptions extends HealthOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly site?: Site;
+  /** Asks for API keys; absent = nobody does. */
+  readonly door?: Door;
 }
 
 type Answer = (request: Request) => Response | Promise<Response>;
@@ -57,9 +61,9 @@ interface Context {
 export type App = ReturnType<typeof createApp>;
 
 export function createApp(options: AppOptions) {
-  const { engine, log, metrics, config, site } = options;
+  const { engine, log, metrics, config, site, door } = options;
   const admit = siteGuard(config);
-  const intake = new Intake();
+  const intake = new Intake(config.bodiesMax);
   const silence = new Silence((request, seconds) => app.server?.timeout(request, seconds));
   let requestsInFlight = 0;
 
@@ -69,22 +73,33 @@ export function createApp(options: AppOptions) {
     return async ({ request }) => {
       const started = performance.now();
       requestsInFlight += 1;
+      let origin: string | null = null;
       let response: Response;
       try {
-        const origin = admit(request);
+        origin = admit(request);
         if (requestsInFlight > config.connectionsMax) {
           throw new Refusal(429, "too many requests are being worked on; try again later");
         }
         response =
           origin !== null && isPreflight(request) ? preflightResponse() : await answer(request);
-        if (origin !== null) shareWith(origin, response);
       } catch (error) {
         response = refusalResponse(error, log);
       }
+      // A refusal too, or the page would take it for a broken network.
+      if (origin !== null) shareWith(origin, response);
       requestsInFlight -= 1;
       const seconds = (performance.now() - started) / 1000;
       (count ?? metrics.counterOf(pathOf(request)))(response.status, seconds);
       return response;
+    };
+  }
+
+  /** What needs a key, where there are keys. A page asks about another origin without one. */
+  function keyed(answer: Answer): Answer {
+    if (door === undefined) return answer;
+    return (request) => {
+      door(request, () => app.server?.requestIP(request)?.address ?? null);
+      return answer(request);
     };
   }
 
@@ -135,16 +150,16 @@ export function createApp(options: AppOptions) {
     const { path } = operations[id];
     const answer = operation(id, routes[id] as Route<OperationId>);
     // `none`: Elysia is kept from reading the body; `request.ts` says why.
-    app.post(path, admitted(answer, path), { parse: "none" });
+    app.post(path, admitted(keyed(answer), path), { parse: "none" });
   }
   const { health, metrics: metricsPage } = pages;
   app.get(
     health.path,
     admitted(() => healthResponse(options), health.path),
   );
-  app.get(metricsPage.path, admitted(metricsResponse, metricsPage.path));
-  for (const [path, answer] of apiPageRoutes()) app.get(path, admitted(answer, path));
-  app.all("/*", admitted(elsewhere), { parse: "none" });
+  app.get(metricsPage.path, admitted(keyed(metricsResponse), metricsPage.path));
+  for (const [path, answer] of apiPageRoutes()) app.get(path, admitted(keyed(answer), path));
+  app.all("/*", admitted(keyed(elsewhere)), { parse: "none" });
   return app;
 }
 

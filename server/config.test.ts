@@ -29,6 +29,10 @@ test("readConfig: with nothing given, every setting has its default", () => {
     config: {
       port: 9090,
       host: "127.0.0.1",
+      apiKeysFile: "",
+      insecure: false,
+      tlsCert: "",
+      tlsKey: "",
       data: "./data",
       store: "sqlite",
       shards: 1,
@@ -37,6 +41,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
       produceBodyMax: 5_000_000,
       importBodyMax: 64_000_000,
       bodyMax: 256_000,
+      bodiesMax: 268_435_456,
       waitingLeasesMax: 10_000,
       connectionsMax: 10_000,
       allowedHosts: [],
@@ -49,7 +54,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
 
 test("readConfig: flags come before the environment, the environment before the file", () => {
   const result = read({
-    argv: ["--config", "holdfast.json", "--port", "1", "--accept-wal-loss"],
+    argv: ["--config", "holdfast.json", "--port", "1", "--accept-wal-loss", "--insecure"],
     env: { HOLDFAST_PORT: "2", HOLDFAST_HOST: "two.example", HOLDFAST_SHARDS: "" },
     file: '{"port": 3, "host": "three.example", "shards": 3, "allowedHosts": ["a.example"]}',
   });
@@ -141,6 +146,25 @@ test("readConfig: a flag given twice is a fault, not a silent choice", () => {
   expect(faultsOf({ argv: ["--host", "a", "--host", "b"] })).toEqual([
     '--host is given twice; expected it once, got "a" and "b"',
   ]);
+});
+
+test("readConfig: a host beyond loopback takes keys, or to be told twice; TLS takes two files", () => {
+  const host = "--host=0.0.0.0";
+  expect(faultsOf({ argv: [host, "--tls-cert=c"] })).toEqual([
+    expect.stringContaining("host is open to other machines; "),
+    expect.stringContaining("TLS is half set up; "),
+  ]);
+  expect(read({ argv: [host, "--api-keys-file=keys"] })).toMatchObject({ ok: true });
+  expect(read({ argv: [host], env: { HOLDFAST_INSECURE: "true" } })).toMatchObject({ ok: true });
+  expect(faultsOf({ env: { HOLDFAST_HOST: "0.0.0.0" } })).toHaveLength(1);
+  expect(faultsOf({ argv: ["--config=x"], file: '{"host": "::"}' })).toHaveLength(1);
+});
+
+test("readConfig: an empty name of a file does not turn a guard off", () => {
+  expect(faultsOf({ argv: ["--api-keys-file="] })).toEqual([
+    '--api-keys-file is invalid; expected a file of API keys\' digests, got ""',
+  ]);
+  expect(faultsOf({ argv: ["--config=x"], file: '{"tlsKey": ""}' })).toHaveLength(1);
 });
 
 test("readConfig: a flag does not take the next flag for its value", () => {

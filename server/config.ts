@@ -10,6 +10,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { limits } from "../engine/limits.ts";
 import { didYouMean, nearest } from "./did-you-mean.ts";
+import { exposureFaults } from "./exposure.ts";
 
 const shardsDefaultMax = 4;
 /** A body is held whole in memory, once as bytes and once decoded. */
@@ -26,7 +27,21 @@ export const ConfigSchema = Type.Object({
     default: "127.0.0.1",
     expected: "an IP address or host name",
     pattern: "^[A-Za-z0-9._:%-]+$",
-    description: "Address to listen on. There is no login: open it to networks you trust only.",
+    description: "Address to listen on; beyond loopback only with --api-keys-file or --insecure.",
+  }),
+  apiKeysFile: file("a file of API keys' digests", {
+    description: "File of API keys' digests; every request but /health then needs a key.",
+  }),
+  insecure: Type.Boolean({
+    default: false,
+    expected: "true or false",
+    description: "Listen beyond loopback without API keys: whoever reaches it can do everything.",
+  }),
+  tlsCert: file("a file with a certificate in PEM", {
+    description: "Certificate in PEM, with its chain; needs --tls-key and turns HTTP into HTTPS.",
+  }),
+  tlsKey: file("a file with a private key in PEM", {
+    description: "Private key of the certificate, in PEM without a password.",
   }),
   data: text({
     default: "./data",
@@ -68,6 +83,12 @@ export const ConfigSchema = Type.Object({
   produceBodyMax: bodyBytes(5_000_000, "Bytes in the body of a produce request."),
   importBodyMax: bodyBytes(64_000_000, "Bytes in the body of a storage import request."),
   bodyMax: bodyBytes(256_000, "Bytes in the body of any other request."),
+  bodiesMax: wholeNumber({
+    minimum: 1_024,
+    maximum: 64_000_000_000,
+    default: 256 * 1024 * 1024,
+    description: "Bytes in the bodies of all requests worked on at once; further ones get 429.",
+  }),
   waitingLeasesMax: wholeNumber({
     minimum: 1,
     maximum: 1_000_000,
@@ -189,7 +210,7 @@ export function readConfig(source: ConfigSource): ConfigResult {
     const given = fromFlags.get(key) ?? fromEnv.get(key) ?? fromFile.get(key);
     if (given === undefined) {
       config[key] ??= Value.Clone(schema.default);
-    } else if (Value.Check(schema, given.value)) {
+    } else if (Value.Check(schema, given.value) && given.value !== "") {
       config[key] = given.value;
     } else {
       faults.push(invalid(given, setting.expected));
@@ -201,7 +222,8 @@ export function readConfig(source: ConfigSource): ConfigResult {
   if (!Value.Check(ConfigSchema, config)) {
     throw new Error(`a default breaks its own schema; got ${JSON.stringify(config)}`);
   }
-  return { ok: true, config };
+  const between = exposureFaults(config);
+  return between.length > 0 ? { ok: false, faults: between } : { ok: true, config };
 }
 
 /** One core is left to the main thread; past four, shards add syncs and no speed. */
@@ -387,6 +409,11 @@ interface Text {
 
 function text(options: Text) {
   return Type.String(options);
+}
+
+/** `""` = none; to give it is a fault, or a variable that is not set would turn a guard off. */
+function file(expected: string, { description }: { readonly description: string }) {
+  return text({ default: "", expected, pattern: "^[^\\0]*$", description });
 }
 
 function list({ pattern, ...options }: Omit<Text, "default">) {

@@ -4,9 +4,6 @@
 import { Refusal } from "./reply.ts";
 import { tooLarge } from "./request.ts";
 
-/** Bytes of bodies that may be in the server at once; each is held up to three times over. */
-const intakeBytesMax = 256 * 1024 * 1024;
-
 /** Seconds for which a browser may remember that an origin is allowed. */
 const preflightSeconds = 600;
 
@@ -67,7 +64,7 @@ export function preflightResponse(): Response {
     status: 204,
     headers: {
       "access-control-allow-methods": "GET, POST",
-      "access-control-allow-headers": "content-type",
+      "access-control-allow-headers": "authorization, content-type",
       "access-control-max-age": String(preflightSeconds),
     },
   });
@@ -88,12 +85,12 @@ export function checkContentType(request: Request): void {
   );
 }
 
-/** The bytes of bodies that are being read or worked on. */
+/** The bytes of bodies that are being read or worked on; each is held up to three times over. */
 export class Intake {
   readonly #bytesMax: number;
   #bytes = 0;
 
-  constructor(bytesMax = intakeBytesMax) {
+  constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 

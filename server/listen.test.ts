@@ -40,6 +40,7 @@ async function setup() {
         allowedHosts: [],
         allowedOrigins: [],
         connectionsMax: 100,
+        bodiesMax: 256_000_000,
         produceBodyMax: 5_000_000,
         importBodyMax: 64_000_000,
         bodyMax: 256_000,

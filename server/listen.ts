@@ -2,11 +2,14 @@
 
 import type { App } from "./app.ts";
 import { idleTimeoutSeconds } from "./silence.ts";
+import type { Tls } from "./tls.ts";
 
 export interface ListenOptions {
   readonly host: string;
   /** 0 = any free one. */
   readonly port: number;
+  /** Absent or `null` = HTTP in the clear. */
+  readonly tls?: Tls | null;
 }
 
 export interface Listening {
@@ -21,7 +24,7 @@ export class ListenError extends Error {
   override readonly name = "ListenError";
 }
 
-export function listen(app: App, { host, port }: ListenOptions): Listening {
+export function listen(app: App, { host, port, tls = null }: ListenOptions): Listening {
   try {
     app.listen({
       hostname: host,
@@ -34,14 +37,16 @@ export function listen(app: App, { host, port }: ListenOptions): Listening {
       reusePort: false,
       // Its error page would show source code.
       development: false,
+      ...(tls === null ? {} : { tls }),
     });
   } catch (cause) {
     throw new ListenError(reasonOf(cause, `${host}:${port}`), { cause });
   }
   const { server } = app;
   if (server === null) throw new Error("the app does not listen after it was told to");
+  const protocol = `http${tls === null ? "" : "s"}`;
   return {
-    url: `http://${reachable(host)}:${server.port}`,
+    url: `${protocol}://${reachable(host)}:${server.port}`,
     async stop(timeoutMs) {
       const cutOff = setTimeout(() => void server.stop(true), timeoutMs);
       await server.stop();

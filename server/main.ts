@@ -13,10 +13,15 @@ import { StoreError } from "../stores/store.ts";
 import { createApp } from "./app.ts";
 import { exitCodes, readCommand, usage } from "./cli.ts";
 import { type Config, readConfig } from "./config.ts";
+import { openDoor } from "./door.ts";
+import { isLoopback } from "./exposure.ts";
+import { KeyFile, KeyFileError } from "./key-file.ts";
 import { ListenError, type Listening, listen } from "./listen.ts";
 import { createLog, type Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
+import { warnOfOpenFiles } from "./open-files.ts";
 import { openSite } from "./site.ts";
+import { readTls } from "./tls.ts";
 
 /** Where `bun run site:build` leaves the site; nothing has to be there. */
 const build = fileURLToPath(new URL("../build", import.meta.url));
@@ -48,32 +53,36 @@ switch (command.name) {
 }
 
 async function serve(argv: readonly string[]): Promise<void> {
-  const read = readConfig({
-    argv,
-    env: process.env,
-    readFile: (path) => readFileSync(path, "utf8"),
-    cpuCount: availableParallelism(),
-  });
+  const readFile = (path: string) => readFileSync(path, "utf8");
+  const cpuCount = availableParallelism();
+  const read = readConfig({ argv, env: process.env, readFile, cpuCount });
   if (!read.ok) return end(exitCodes.usage, read.faults);
   const { config } = read;
   const log = createLog({ level: config.logLevel });
   endOnBugs(log);
+  const tls = readTls(config, readFile);
+  if (!tls.ok) return end(exitCodes.usage, tls.faults);
+  const keys = openKeys(config, log);
+  if (keys === null && config.apiKeysFile !== "") return;
 
   const engine = await open(config, log);
   if (engine === null) return;
   let closing = false;
   const metrics = new Metrics({ version, status: () => engine.status() });
   const site = openSite(siteFolders);
-  const app = createApp({ engine, log, metrics, version, config, site, isClosing: () => closing });
+  const door = keys === null ? {} : { door: openDoor({ keys, log, now }) };
+  const isClosing = () => closing;
+  const app = createApp({ engine, log, metrics, version, config, site, isClosing, ...door });
   let listening: Listening;
   try {
-    listening = listen(app, config);
+    listening = listen(app, { ...config, tls: tls.tls });
   } catch (error) {
     await engine.close();
     if (error instanceof ListenError) return end(exitCodes.taken, [error.message]);
     throw error;
   }
   greet(listening.url, config);
+  warnOfOpenFiles({ connectionsMax: config.connectionsMax, readFile, log });
   log.info("listening", { url: listening.url, store: config.store, shards: config.shards });
 
   let stoppingSince = 0;
@@ -97,6 +106,25 @@ async function serve(argv: readonly string[]): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => void stop(signal));
   }
+}
+
+/** `null` = there are to be none, or the process is to end because they cannot be read. */
+function openKeys({ apiKeysFile: path }: Config, log: Log): KeyFile | null {
+  if (path === "") return null;
+  try {
+    return new KeyFile({ path, log, now });
+  } catch (error) {
+    if (!(error instanceof KeyFileError)) throw error;
+    const got = `${JSON.stringify(path)}: ${error.message}`;
+    end(exitCodes.usage, [
+      `--api-keys-file is invalid; expected a file of API keys' digests, got ${got}`,
+    ]);
+    return null;
+  }
+}
+
+function now(): number {
+  return performance.now();
 }
 
 async function open(config: Config, log: Log) {
@@ -146,7 +174,7 @@ function logNotice(log: Log, { kind, shard, count, cause }: Notice): void {
   else log.warn(noticeTexts[kind], fields);
 }
 
-function greet(url: string, { store, data, shards, host }: Config): void {
+function greet(url: string, { store, data, shards, host, apiKeysFile }: Config): void {
   const place = store === "memory" ? "in memory, gone when it stops" : `in ${data}`;
   const lines = [
     `Holdfast ${version} listens on ${url}`,
@@ -156,8 +184,9 @@ function greet(url: string, { store, data, shards, host }: Config): void {
     `  metrics  ${url}/metrics`,
     `  items    ${place}, ${shards} ${shards === 1 ? "shard" : "shards"}`,
   ];
-  if (!/^(localhost|127\.|::1$)/.test(host)) {
-    lines.push("  There is no login: whoever reaches this address can do everything.");
+  if (apiKeysFile !== "") lines.push(`  keys     asked for, by ${apiKeysFile}`);
+  else if (!isLoopback(host)) {
+    lines.push("  No key is asked for: whoever reaches this address can do everything.");
   }
   process.stdout.write(`${lines.join("\n")}\n`);
 }

@@ -279,6 +279,7 @@ const defaults: Omit<AppConfig, "store"> = {
   allowedHosts: [],
   allowedOrigins: [],
   connectionsMax: 1_000,
+  bodiesMax: 256_000_000,
   produceBodyMax: 5_000_000,
   importBodyMax: 64_000_000,
   bodyMax: 256_000,

@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { apiKeysMax, isKnown, newApiKey, parseApiKeys } from "./api-keys.ts";
+
+const [one, two, other] = [newApiKey("billing"), newApiKey(""), newApiKey("other")];
+
+function digestsOf(text: string): readonly Buffer[] {
+  const parsed = parseApiKeys(text);
+  if (!parsed.ok) throw new Error(parsed.fault);
+  return parsed.digests;
+}
+
+test("new key: it has 256 bits of chance, and its line has its digest and the name", () => {
+  expect(one.key).toMatch(/^holdfast_[A-Za-z0-9_-]{43}$/);
+  const digest = new Bun.CryptoHasher("sha256").update(one.key).digest("hex");
+  expect(one.line).toBe(`${digest}  billing`);
+  expect(new Set(Array.from({ length: 100 }, () => newApiKey("").key)).size).toBe(100);
+});
+
+test("new key: a name of several lines does not become several lines", () => {
+  expect(newApiKey("a\nb").line).toEndWith("  a b");
+});
+
+test("parse: comments and empty lines are passed over, and each key of the file is known", () => {
+  const digests = digestsOf(`# keys\n\n${one.line}\r\n  ${two.line}  \n`);
+  expect([one, two, other].map(({ key }) => isKnown(key, digests))).toEqual([true, true, false]);
+});
+
+test.each([
+  ["", `keys are invalid; expected 1 to ${apiKeysMax}, got 0`],
+  ["# none\n", `keys are invalid; expected 1 to ${apiKeysMax}, got 0`],
+  [
+    `${one.line}\n`.repeat(apiKeysMax + 1),
+    `keys are invalid; expected 1 to ${apiKeysMax}, got 101`,
+  ],
+  [`\n${one.line.slice(1)}`, "line 2 is invalid; expected 64 hexadecimal digits, then a name"],
+  [`${one.line}\n${two.line}x`, "line 2 is invalid; expected 64 hexadecimal digits, then a name"],
+  [one.key, "line 1 is invalid; expected 64 hexadecimal digits, then a name"],
+])("parse: %# is refused, and nothing of it is quoted", (text, fault) => {
+  expect(parseApiKeys(text)).toEqual({ ok: false, fault });
+});
+
+test.each([
+  ["the digest in the key's place", one.line.slice(0, 64)],
+  ["a key cut short", one.key.slice(0, -1)],
+  ["a key and more", `${one.key}A`],
+  ["a short secret", "secret"],
+  ["nothing", ""],
+])("known: %s is not, whatever the file has", (_, key) => {
+  const digest = new Bun.CryptoHasher("sha256").update(key).digest();
+  expect(isKnown(key, [digest, ...digestsOf(one.line)])).toBe(false);
+});

@@ -1,0 +1,53 @@
+// Who is let in, where the server has API keys: whoever sends one of them. A right key
+// always passes, so that nobody can lock out others who share an address with him; how
+// many wrong ones an address may try is bounded.
+
+import { Failures } from "./failures.ts";
+import type { Log } from "./log.ts";
+import { Refusal } from "./reply.ts";
+
+export interface Keys {
+  admits(key: string): boolean;
+}
+
+/** Throws a `Refusal`. `addressOf` is asked only when a key is wrong; `null` = not known. */
+export type Door = (request: Request, addressOf: () => string | null) => void;
+
+export interface DoorOptions {
+  readonly keys: Keys;
+  readonly log: Log;
+  /** Milliseconds from any start. */
+  readonly now: () => number;
+}
+
+const bearer = /^Bearer +([^\s]+) *$/i;
+
+export function openDoor({ keys, log, now }: DoorOptions): Door {
+  const failures = new Failures(now);
+  return (request, addressOf) => {
+    const given = request.headers.get("authorization");
+    if (given === null) {
+      throw unauthorized("API key is required; expected 'Authorization: Bearer KEY', got none");
+    }
+    const key = bearer.exec(given)?.[1];
+    if (key !== undefined && keys.admits(key)) return;
+
+    const address = addressOf() ?? "unknown";
+    const { isFirstTooMany, waitMs } = failures.add(address);
+    if (isFirstTooMany) log.warn("too many wrong API keys from one address", { address });
+    if (waitMs > 0) {
+      throw new Refusal(429, "too many wrong API keys; try again later", {
+        "retry-after": String(Math.ceil(waitMs / 1_000)),
+      });
+    }
+    throw unauthorized(
+      key === undefined
+        ? "authorization is invalid; expected 'Authorization: Bearer KEY', got another form"
+        : "API key is invalid; expected one that this server knows, got another",
+    );
+  };
+}
+
+function unauthorized(message: string): Refusal {
+  return new Refusal(401, message, { "www-authenticate": 'Bearer realm="holdfast"' });
+}

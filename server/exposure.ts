@@ -1,0 +1,29 @@
+// How far the server reaches, and what that takes: rules between settings that each
+// are right on their own.
+
+export interface Exposure {
+  readonly host: string;
+  readonly apiKeysFile: string;
+  readonly insecure: boolean;
+  readonly tlsCert: string;
+  readonly tlsKey: string;
+}
+
+export function exposureFaults(config: Exposure): readonly string[] {
+  const { host, apiKeysFile, insecure, tlsCert, tlsKey } = config;
+  const faults: string[] = [];
+  if (!isLoopback(host) && apiKeysFile === "" && !insecure) {
+    const expected = "expected --api-keys-file with it, or --insecure, or a loopback address";
+    faults.push(`host is open to other machines; ${expected}, got ${JSON.stringify(host)}`);
+  }
+  if ((tlsCert === "") !== (tlsKey === "")) {
+    const [given, other] = tlsCert === "" ? ["key", "cert"] : ["cert", "key"];
+    faults.push(`TLS is half set up; expected --tls-${other} as well, got --tls-${given} alone`);
+  }
+  return faults;
+}
+
+/** Whether only this machine can reach it. A name such as `127.example` is none. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|::1|\[::1\]|127(\.\d{1,3}){3}|::ffff:127(\.\d{1,3}){3})$/i.test(host);
+}

@@ -1,0 +1,74 @@
+// How often each address failed of late. Bounded: when more addresses fail than it
+// holds, the one whose count began first is forgotten.
+
+export const failureLimits = {
+  /** Wrong keys that one address may send in a window; a slip, and a fleet with an old key. */
+  countMax: 20,
+  windowMs: 60_000,
+  /** About 1 MB in all. */
+  addressesMax: 10_000,
+} as const;
+
+interface Entry {
+  count: number;
+  readonly since: number;
+}
+
+export interface Failure {
+  /** Until the address may fail again; 0 = it may. */
+  readonly waitMs: number;
+  /** True once in a window, so that a log is not flooded. */
+  readonly isFirstTooMany: boolean;
+}
+
+export class Failures {
+  readonly #now: () => number;
+  /** In the order in which their windows began. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get addressCount(): number {
+    return this.#entries.size;
+  }
+
+  add(address: string): Failure {
+    const { countMax, windowMs } = failureLimits;
+    const network = networkOf(address);
+    const now = this.#now();
+    const before = this.#entries.get(network);
+    const isRunning = before !== undefined && now - before.since < windowMs;
+    const entry = isRunning ? before : this.#begin(network, now);
+    entry.count += 1;
+    return {
+      waitMs: entry.count > countMax ? entry.since + windowMs - now : 0,
+      isFirstTooMany: entry.count === countMax + 1,
+    };
+  }
+
+  #begin(network: string, since: number): Entry {
+    const entry = { count: 0, since };
+    this.#entries.delete(network);
+    this.#entries.set(network, entry);
+    if (this.#entries.size > failureLimits.addressesMax) {
+      const [oldest = ""] = this.#entries.keys();
+      this.#entries.delete(oldest);
+    }
+    return entry;
+  }
+}
+
+/** Whoever has one IPv6 address has the 2^64 beside it too, so these count as one. */
+export function networkOf(address: string): string {
+  if (!address.includes(":")) return address;
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [before = [], after = []] = address
+    .split("::", 2)
+    .map((part) => (part === "" ? [] : part.split(":")));
+  const gap = new Array<string>(Math.max(0, 8 - before.length - after.length)).fill("0");
+  const groups = [...before, ...gap, ...after].slice(0, 4);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`;
+}

@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { newApiKey } from "./api-keys.ts";
+import { KeyFile, KeyFileError } from "./key-file.ts";
+import { createLog } from "./log.ts";
+
+const [one, two] = [newApiKey("one"), newApiKey("two")];
+
+function setup(text: string) {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-keys-"));
+  const path = join(folder, "keys");
+  writeFileSync(path, text);
+  const lines: string[] = [];
+  const log = createLog({ level: "debug", write: (line) => lines.push(line) });
+  let time = 0;
+  return {
+    path,
+    open: () => new KeyFile({ path, log, now: () => time }),
+    /** In one step, as a deployment does it. */
+    replace: (next: string) => {
+      writeFileSync(`${path}.new`, next);
+      renameSync(`${path}.new`, path);
+    },
+    pass: (ms: number) => {
+      time += ms;
+    },
+    lines,
+    events: () => lines.map((line) => JSON.parse(line)),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+test("key file: a key is added and another withdrawn while it is in use", () => {
+  using file = setup(one.line);
+  const keys = file.open();
+  const admitted = () => [one, two].map(({ key }) => keys.admits(key));
+  expect(admitted()).toEqual([true, false]);
+  file.replace(`${one.line}\n${two.line}`);
+  file.pass(1_000);
+  expect(admitted()).toEqual([true, true]);
+  file.replace(two.line);
+  file.pass(999);
+  expect(admitted()).toEqual([true, true]);
+  file.pass(1);
+  expect(admitted()).toEqual([false, true]);
+  expect(file.events().map(({ level, event, keys }) => [level, event, keys])).toEqual([
+    ["info", "API keys were read again", 2],
+    ["info", "API keys were read again", 1],
+  ]);
+});
+
+test("key file: a file of the same size written in place is noticed", () => {
+  using file = setup(one.line);
+  const keys = file.open();
+  writeFileSync(file.path, two.line);
+  file.pass(1_000);
+  expect([one, two].map(({ key }) => keys.admits(key))).toEqual([false, true]);
+});
+
+test.each([
+  ["a key instead of its digest", one.key, "line 1 is invalid"],
+  ["no key", "", "keys are invalid; expected 1 to"],
+  ["too much", `# ${"x".repeat(70_000)}\n${two.line}`, "the file is too large"],
+  ["no file", null, "ENOENT"],
+])("key file: with %s in it the former keys stay, and it is logged once", (_, text, fault) => {
+  using file = setup(one.line);
+  const keys = file.open();
+  if (text === null) unlinkSync(file.path);
+  else writeFileSync(file.path, text);
+  for (let look = 0; look < 3; look += 1) {
+    file.pass(1_000);
+    expect([one, two].map(({ key }) => keys.admits(key))).toEqual([true, false]);
+  }
+  expect(file.events()).toMatchObject([
+    {
+      level: "warn",
+      event: "API keys could not be read again; the former ones stay",
+      fault: expect.stringContaining(fault),
+    },
+  ]);
+  file.replace(two.line);
+  file.pass(1_000);
+  expect(keys.admits(two.key)).toBe(true);
+  for (const secret of [one.key, two.key, one.line.slice(0, 64), two.line.slice(0, 64)]) {
+    expect(file.lines.join("")).not.toContain(secret);
+  }
+});
+
+test.each(["", one.key, "# nobody"])("key file: %j is no file to start with", (text) => {
+  using file = setup(text);
+  expect(file.open).toThrow(KeyFileError);
+});

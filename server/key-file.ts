@@ -1,0 +1,94 @@
+// The file of API keys as it is now: looked at again while requests come, so that a
+// key can be added or withdrawn without a restart.
+
+import { readFileSync, statSync } from "node:fs";
+import { isKnown, parseApiKeys } from "./api-keys.ts";
+import type { Log } from "./log.ts";
+
+/** A withdrawn key opens the server for this long at most. */
+const lookMs = 1_000;
+/** More is no file of keys. */
+const fileBytesMax = 64 * 1024;
+
+export interface KeyFileOptions {
+  readonly path: string;
+  readonly log: Log;
+  /** Milliseconds from any start. */
+  readonly now: () => number;
+}
+
+/** It cannot be read, or is not what was expected; the message is for the operator. */
+export class KeyFileError extends Error {
+  override readonly name = "KeyFileError";
+}
+
+export class KeyFile {
+  readonly #options: KeyFileOptions;
+  #digests: readonly Buffer[];
+  /** Changes whenever the file does. */
+  #stamp: string;
+  #lookedAt: number;
+
+  /** Throws a `KeyFileError` unless there is a key in it. */
+  constructor(options: KeyFileOptions) {
+    this.#options = options;
+    this.#lookedAt = options.now();
+    this.#stamp = stampOf(options.path);
+    this.#digests = readDigests(options.path);
+  }
+
+  get keyCount(): number {
+    return this.#digests.length;
+  }
+
+  admits(key: string): boolean {
+    const now = this.#options.now();
+    if (now - this.#lookedAt >= lookMs) {
+      this.#lookedAt = now;
+      this.#look();
+    }
+    return isKnown(key, this.#digests);
+  }
+
+  #look(): void {
+    const { path, log } = this.#options;
+    // Taken before it is read: what changes meanwhile is seen at the next look.
+    const stamp = stampOf(path);
+    if (stamp === this.#stamp) return;
+    this.#stamp = stamp;
+    try {
+      this.#digests = readDigests(path);
+      log.info("API keys were read again", { keys: this.#digests.length });
+    } catch (error) {
+      if (!(error instanceof KeyFileError)) throw error;
+      log.warn("API keys could not be read again; the former ones stay", { fault: error.message });
+    }
+  }
+}
+
+function readDigests(path: string): readonly Buffer[] {
+  let text: string;
+  try {
+    const { size } = statSync(path);
+    if (size > fileBytesMax) {
+      throw new KeyFileError(`the file is too large; expected ${fileBytesMax} bytes, got ${size}`);
+    }
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    if (cause instanceof KeyFileError) throw cause;
+    throw new KeyFileError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+  const keys = parseApiKeys(text);
+  if (!keys.ok) throw new KeyFileError(keys.fault);
+  return keys.digests;
+}
+
+/** A file put in the place of another has another number even where size and time agree. */
+function stampOf(path: string): string {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+    return [ino, size, mtimeNs, ctimeNs].join();
+  } catch {
+    return "none";
+  }
+}

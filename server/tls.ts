@@ -1,0 +1,61 @@
+// The certificate and its key, read and found to fit before anything listens.
+
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+
+export interface TlsFiles {
+  /** `""` = no TLS; then both are. */
+  readonly tlsCert: string;
+  readonly tlsKey: string;
+}
+
+export interface Tls {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export type TlsResult =
+  | { readonly ok: true; readonly tls: Tls | null }
+  /** For the operator; no fault quotes a file. */
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/** `readFile` throws when the file cannot be read. */
+export function readTls(
+  { tlsCert, tlsKey }: TlsFiles,
+  readFile: (path: string) => string,
+): TlsResult {
+  if (tlsCert === "" && tlsKey === "") return { ok: true, tls: null };
+  const faults: string[] = [];
+  const part = <T>(flag: string, expected: string, path: string, parse: (text: string) => T) => {
+    let text: string;
+    try {
+      text = readFile(path);
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error);
+      faults.push(
+        `${flag} is invalid; expected ${expected}, got ${JSON.stringify(path)}: ${words}`,
+      );
+      return null;
+    }
+    try {
+      return { text, parsed: parse(text) };
+    } catch {
+      faults.push(`${flag} is invalid; expected ${expected}, got ${JSON.stringify(path)}`);
+      return null;
+    }
+  };
+  const cert = part("--tls-cert", "a certificate in PEM", tlsCert, certificateOf);
+  const key = part("--tls-key", "a private key in PEM without a password", tlsKey, privateKeyOf);
+  if (cert === null || key === null) return { ok: false, faults };
+  if (!cert.parsed.checkPrivateKey(key.parsed)) {
+    return { ok: false, faults: ["--tls-key is invalid; expected the key of --tls-cert"] };
+  }
+  return { ok: true, tls: { cert: cert.text, key: key.text } };
+}
+
+function certificateOf(text: string): X509Certificate {
+  return new X509Certificate(text);
+}
+
+function privateKeyOf(text: string): KeyObject {
+  return createPrivateKey(text);
+}
