@@ -649,6 +649,23 @@ describe("guards", () => {
     );
   });
 
+  test.each(["35, 35", "", "x", "-35", "3.5e1", "0x23", "1e999", "NaN", " "])(
+    "a length of %j is refused, and what is counted stays a number",
+    async (length) => {
+      await using server = await setup();
+      const { code, body } = await server.post("stats", JSON.stringify(orders), {
+        ...jsonType,
+        "content-length": length,
+      });
+      expect({ code, body }).toEqual({
+        code: 400,
+        body: refused(400, `content length is invalid; expected a number, got '${length.trim()}'`),
+      });
+      const metrics = await (await server.send("/metrics", {})).text();
+      expect(metrics).toContain("\nholdfast_request_body_bytes 0\n");
+    },
+  );
+
   test("more bytes of bodies at once than the bound are sent away, and the others stay", async () => {
     await using server = await setup({ bodiesMax: 2_000 });
     const body = (client_id: string) => JSON.stringify({ ...leased, client_id });

@@ -103,8 +103,7 @@ export class Intake {
    * answered. A body whose length is not declared takes as much as it may grow to.
    */
   take(request: Request, bodyBytesMax: number): number {
-    const declared = request.headers.get("content-length");
-    const bytes = declared === null ? bodyBytesMax : Number(declared);
+    const bytes = declaredLength(request) ?? bodyBytesMax;
     if (bytes > bodyBytesMax) throw tooLarge(bodyBytesMax);
     // One that is larger than the whole budget would otherwise never get in.
     if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) {
@@ -117,6 +116,20 @@ export class Intake {
   giveBack(bytes: number): void {
     this.#bytes -= bytes;
   }
+}
+
+/**
+ * `null` = it is not declared. The parser of HTTP takes a length that is sent twice, and
+ * joins the two; taken for a number that would turn every later sum into none.
+ */
+function declaredLength(request: Request): number | null {
+  const declared = request.headers.get("content-length");
+  if (declared === null) return null;
+  if (/^\d+$/.test(declared)) return Number(declared);
+  throw new Refusal(
+    400,
+    `content length is invalid; expected a number, got '${shortened(declared)}'`,
+  );
 }
 
 /** HTTP/1.1 demands the header; a request made in a test has it in its URL alone. */
