@@ -1,0 +1,62 @@
+// All that is hostile, in one go: bodies against the app without a socket, then the
+// corpus, what comes of damaging it, and clients that misbehave, against a server.
+
+import { tryBodies } from "./bodies.ts";
+import { tryCrowd, tryHalfClosed, trySlow, trySlowReaders } from "./connections.ts";
+import { tryRaw } from "./raw.ts";
+import { openTarget } from "./target.ts";
+
+export interface HostileOptions {
+  /** Generated bodies. */
+  readonly bodies: number;
+  /** Damaged requests over sockets, besides the corpus. */
+  readonly rawRequests: number;
+  readonly seed: number;
+  readonly say: (line: string) => void;
+}
+
+export interface HostileReport {
+  readonly figures: Record<string, number>;
+  /** Each with what shows it again: its seed, or its bytes. */
+  readonly faults: string[];
+}
+
+export async function hostile(options: HostileOptions): Promise<HostileReport> {
+  const { bodies, rawRequests, seed, say } = options;
+  const generated = await tryBodies({ count: bodies, seed, say });
+  await using target = await openTarget();
+  // What a server allocates once and keeps is there before the baseline is taken.
+  for (let round = 0; round < 20; round += 1) await target.canary();
+  const baseline = await target.holdings();
+  // Slow clients are patient, so they are there all the while.
+  const [slow, others] = await Promise.all([
+    trySlow(target),
+    (async () => {
+      const reports = [];
+      reports.push(await tryRaw({ target, count: rawRequests, seed, say }));
+      // In turn, because each looks at the same counts.
+      for (const run of [tryHalfClosed, trySlowReaders, tryCrowd]) reports.push(await run(target));
+      return reports;
+    })(),
+  ]);
+  const kept = await target.settled(baseline);
+  const after = await target.holdings();
+  const reports = [generated, slow, ...others];
+  return {
+    figures: {
+      ...Object.assign({}, ...reports.map(({ figures }) => figures)),
+      memoryGrowthBytes: after.memoryBytes - baseline.memoryBytes,
+      descriptorsBefore: baseline.descriptors,
+      descriptorsAfter: after.descriptors,
+    },
+    faults: [
+      ...reports.flatMap(({ faults }) => faults),
+      ...kept.map((what) => `at rest: ${what}`),
+      ...target
+        .log()
+        .split("\n")
+        .filter((line) => /"level":"(error|fatal)"/.test(line))
+        .map((line) => `log: ${line}`),
+    ],
+  };
+}

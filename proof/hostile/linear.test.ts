@@ -1,0 +1,60 @@
+// Patterns that a long text could keep busy: each is given texts that are made to make
+// it go back and forth. What is quadratic takes minutes on these, not milliseconds.
+
+import { expect, test } from "bun:test";
+import { parseDuration } from "../../engine/duration.ts";
+import { isKnown } from "../../server/api-keys.ts";
+import { openDoor } from "../../server/door.ts";
+import { checkContentType, siteGuard } from "../../server/guards.ts";
+import { parseBase64, parseInstant } from "../../server/wire.ts";
+
+const length = 100_000;
+const longMs = 1_000;
+
+const texts = [
+  "1",
+  "1m",
+  "1.",
+  ".",
+  " ",
+  "-",
+  "a",
+  "A=",
+  "2026-01-01T00:00:00.",
+  "9".repeat(50),
+].flatMap((piece) => {
+  const text = piece.repeat(Math.ceil(length / piece.length));
+  return [text, `${text}!`, `!${text}`];
+});
+
+const request = (name: string, value: string) =>
+  new Request("http://localhost/", { headers: { [name]: value } });
+
+const ignore = () => undefined;
+const log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
+const guard = siteGuard({ host: "0.0.0.0", allowedHosts: [], allowedOrigins: [] });
+const door = openDoor({ keys: { admits: () => false }, log, now: () => 0 });
+
+test.each<[string, (text: string) => unknown]>([
+  ["a duration", parseDuration],
+  ["a date-time", parseInstant],
+  ["base64", parseBase64],
+  ["an API key", (text) => isKnown(text, [])],
+  [
+    "a content type",
+    (text) => checkContentType(request("content-type", `application/json${text}`)),
+  ],
+  ["a host", (text) => guard(request("host", text))],
+  ["an origin", (text) => guard(request("origin", text))],
+  ["an authorization", (text) => door(request("authorization", `Bearer ${text}`), () => text)],
+])("linear: %s of 100 kB is read at once", (_, read) => {
+  for (const text of texts) {
+    const started = performance.now();
+    try {
+      read(text);
+    } catch {
+      // Refused is as good as read.
+    }
+    expect(performance.now() - started).toBeLessThan(longMs);
+  }
+});

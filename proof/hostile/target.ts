@@ -1,0 +1,122 @@
+// The server that is attacked, in a process of its own: whether it still works, and
+// what it holds.
+
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Connection } from "../../bench/http-client.ts";
+import { startServer } from "../../bench/server-process.ts";
+
+/** What the server holds while nobody asks anything of it. */
+export interface Holdings {
+  readonly memoryBytes: number;
+  /** 0 where the system does not tell. */
+  readonly descriptors: number;
+  readonly waitingLeases: number;
+  readonly requestsInFlight: number;
+  readonly bodyBytes: number;
+}
+
+export interface Target extends AsyncDisposable {
+  readonly port: number;
+  /** Produces, leases and completes an item of its own; the milliseconds that it took. */
+  canary(): Promise<number>;
+  holdings(): Promise<Holdings>;
+  /** Waits for it to let go of everything; what it still held at the end. */
+  settled(baseline: Holdings): Promise<string[]>;
+  /** What it logged. */
+  log(): string;
+}
+
+/** Longer than any timeout of a connection. */
+const settleMs = 90_000;
+const lookMs = 100;
+/** Beyond this, memory does not come from a heap that is collected later. */
+export const memoryGrowthBytesMax = 128 * 1024 * 1024;
+const descriptorsSlack = 2;
+
+export async function openTarget(flags: readonly string[] = []): Promise<Target> {
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-hostile-"));
+  const server = await startServer({ data: join(directory, "data"), flags });
+  const { port, pid } = server;
+  const call = async (path: string, body: object) => {
+    const connection = await Connection.open(port);
+    try {
+      const { status, body: text } = await connection.post(path, JSON.stringify(body));
+      if (status !== 200) throw new Error(`${path} was answered ${status}; ${text}`);
+      return JSON.parse(text);
+    } finally {
+      connection.close();
+    }
+  };
+  const definition = { lease_timeout: "60m", expire_timeout: "24h" };
+  for (const queue_name of ["canary", "orders", "large"]) {
+    await call("/v1/queues.create", { queue_name, ...definition });
+  }
+
+  const holdings = async (): Promise<Holdings> => {
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`, {
+      headers: { connection: "close" },
+    });
+    const text = await response.text();
+    const gauge = (name: string) => Number(new RegExp(`^${name} (\\d+)`, "m").exec(text)?.[1]);
+    return {
+      memoryBytes: gauge("process_resident_memory_bytes"),
+      descriptors: descriptorsOf(pid),
+      waitingLeases: gauge("holdfast_waiting_leases"),
+      // The one that asks is in flight itself.
+      requestsInFlight: gauge("holdfast_requests_in_flight") - 1,
+      bodyBytes: gauge("holdfast_request_body_bytes"),
+    };
+  };
+
+  return {
+    port,
+    log: () => server.log(),
+    holdings,
+    async canary() {
+      const started = performance.now();
+      const timed = { queue_name: "canary", request_timeout: "1m" };
+      const payload = `sings at ${started}`;
+      await call("/v1/queue.produce", { ...timed, items: [{ utf8: payload }] });
+      const { items, partition } = await call("/v1/queue.lease", { ...timed, client_id: "canary" });
+      const [item] = items;
+      if (atob(item.bytes) !== payload) throw new Error("the canary was leased another item");
+      await call("/v1/queue.complete", { ...timed, partition, ids: [item.id] });
+      return performance.now() - started;
+    },
+    async settled(baseline) {
+      const deadline = performance.now() + settleMs;
+      for (;;) {
+        const kept = keptSince(baseline, await holdings());
+        if (kept.length === 0 || performance.now() > deadline) return kept;
+        await Bun.sleep(lookMs);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop("SIGKILL");
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function keptSince(baseline: Holdings, now: Holdings): string[] {
+  const kept: string[] = [];
+  const growth = now.memoryBytes - baseline.memoryBytes;
+  if (growth > memoryGrowthBytesMax) kept.push(`memory grew by ${growth} bytes`);
+  if (now.descriptors > baseline.descriptors + descriptorsSlack) {
+    kept.push(`descriptors grew from ${baseline.descriptors} to ${now.descriptors}`);
+  }
+  for (const gauge of ["waitingLeases", "requestsInFlight", "bodyBytes"] as const) {
+    if (now[gauge] !== 0) kept.push(`${gauge} is ${now[gauge]}`);
+  }
+  return kept;
+}
+
+function descriptorsOf(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return 0;
+  }
+}
