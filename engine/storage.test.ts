@@ -304,3 +304,13 @@ test("stats: total_leased falls again, whatever ended the lease", async () => {
 async function leasedNow(waits: Parameters<typeof got>[0]) {
   return waits.ending?.ok === true ? waits.ending.value.items : [];
 }
+
+test.each([-62_135_596_800_000, -1, 0, start - 1])(
+  "import: an item that expired at %d goes without a call that would look for it",
+  async (expireDeadline) => {
+    const bundle = await setupQueue();
+    await take(bundle, { payload: "x", expireDeadline });
+    await bundle.clock.advance(second);
+    expect(bundle.engine.status().queues).toMatchObject([{ queued: 0, expired: 1 }]);
+  },
+);

@@ -12,7 +12,8 @@ import type { Partition, Run } from "./partition.ts";
 
 /** References to early items read at a time. */
 const earlyPage = 256;
-const beforeAll: EarlyRef = { expireDeadline: -1, slot: 0, seq: 0 };
+/** An imported item may have expired before 1970, which is below 0. */
+const beforeAll: EarlyRef = { expireDeadline: Number.MIN_SAFE_INTEGER, slot: 0, seq: 0 };
 
 /** The instant at which the next sweep has something to do. */
 export function nextSweep(memory: Memory): number {

@@ -230,7 +230,7 @@ function difference(before: string, after: string): string {
   let at = 0;
   while (before[at] === after[at]) at += 1;
   const from = Math.max(0, at - 60);
-  return `from ${before.slice(from, at + 60)} to ${after.slice(from, at + 60)}`;
+  return `from ${before.slice(from, at + 160)} to ${after.slice(from, at + 160)}`;
 }
 
 function isPublished(id: OperationId, status: number, text: string): boolean {
