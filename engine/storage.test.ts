@@ -305,6 +305,13 @@ async function leasedNow(waits: Parameters<typeof got>[0]) {
   return waits.ending?.ok === true ? waits.ending.value.items : [];
 }
 
+test("import: a scheduled item that expired before 1970 goes at once too", async () => {
+  const bundle = await setupQueue();
+  await take(bundle, { payload: "x", enqueueAt: start + hour, expireDeadline: -1 });
+  await bundle.clock.advance(second);
+  expect(bundle.engine.status().queues).toMatchObject([{ scheduled: 0, expired: 1 }]);
+});
+
 test.each([-62_135_596_800_000, -1, 0, start - 1])(
   "import: an item that expired at %d goes without a call that would look for it",
   async (expireDeadline) => {

@@ -422,6 +422,21 @@ function scheduledRules(rule: Rule): void {
     },
   );
 
+  rule("waking: what was to happen before 1970 is found like anything else", async (bench) => {
+    const expireDeadline = -62_135_596_800_000;
+    const schedule = [
+      scheduledItem(1, 1, { dueAt: 5_000, expireDeadline }),
+      scheduledItem(1, 2, { dueAt: 5_000, expireDeadline: -1 }),
+      scheduledItem(1, 3, { dueAt: 5_000, expireDeadline: 0 }),
+    ];
+    await bench.commit({ schedule });
+    await bench.nowAndReopened(async (store) => {
+      expect(seqsOf(await store.waking(0, all))).toEqual([1, 2, 3]);
+      expect(seqsOf(await store.waking(-1, { items: 1, payloadBytes: 1 }))).toEqual([1]);
+      expect(await store.nextWake()).toBe(expireDeadline);
+    });
+  });
+
   rule("waking: ties come in order of seq, also over many items", async (bench) => {
     const seqs = numbers(0, 500);
     const below = seeded(3);

@@ -25,6 +25,8 @@ export interface BodyReport {
 
 /** Small, so that what led to a fault is short; large, so that bodies meet a used server. */
 const worldBodies = 250;
+/** One world in so many keeps its items in files. */
+const sqliteEvery = 8;
 /** How often everything there is to ask is compared, and not only the counts. */
 const fullEvery = 20;
 /** After this many bodies of a world, what is scheduled falls due and leases lapse. */
@@ -73,26 +75,43 @@ const published = new Map(
 export async function tryBodies({ count, seed, say }: BodyOptions): Promise<BodyReport> {
   const counts = new Map<string, number>();
   const faults: string[] = [];
-  for (let done = 0; done < count; done += worldBodies) {
+  for (let done = 0; done < count && faults.length < faultsMax; done += worldBodies) {
     const worldSeed = (seed + done / worldBodies) | 0;
-    const bodies = Math.min(worldBodies, count - done);
-    await using world = await openWorld(worldSeed);
-    for (const [index, trial] of drawn(worldSeed, bodies).entries()) {
+    const bodies = drawn(worldSeed, Math.min(worldBodies, count - done));
+    faults.push(...(await tryWorld(worldSeed, bodies, counts)));
+    if (done > 0 && done % 10_000 === 0) say(`${done} bodies, ${faults.length} faults`);
+  }
+  const figures = { worlds: Math.ceil(count / worldBodies), ...Object.fromEntries(counts) };
+  return { figures, faults };
+}
+
+async function tryWorld(
+  seed: number,
+  bodies: readonly Trial[],
+  counts: Map<string, number>,
+): Promise<readonly string[]> {
+  const faults: string[] = [];
+  const world = await openWorld(seed);
+  let last = "before the first body";
+  try {
+    for (const [index, trial] of bodies.entries()) {
+      last = `body ${index}`;
       if (index % passEvery === passEvery - 1) await world.pass();
       const { outcome, found } = await world.send(trial, index % fullEvery === 0);
       for (const key of ["bodies", trial.body.fault === null ? "valid" : "broken", outcome]) {
         counts.set(key, (counts.get(key) ?? 0) + 1);
       }
       for (const fault of found) {
-        faults.push(`seed ${worldSeed}, body ${index}: ${fault}; ${described(trial)}`);
+        faults.push(`seed ${seed}, body ${index}: ${fault}; ${described(trial)}`);
       }
     }
-    for (const fault of await world.atRest()) faults.push(`seed ${worldSeed}: ${fault}`);
-    if (faults.length >= faultsMax) break;
-    if (done > 0 && done % 10_000 === 0) say(`${done} bodies, ${faults.length} faults`);
+    for (const fault of await world.atRest()) faults.push(`seed ${seed}: ${fault}`);
+    await world.close();
+  } catch (error) {
+    // A server that does not come to rest cannot be closed either.
+    faults.push(`seed ${seed}, ${last}: ${error instanceof Error ? error.message : error}`);
   }
-  const figures = { worlds: Math.ceil(count / worldBodies), ...Object.fromEntries(counts) };
-  return { figures, faults };
+  return faults;
 }
 
 function drawn(seed: number, count: number): readonly Trial[] {
@@ -106,7 +125,7 @@ function described({ id, body: { fault, bytes } }: Trial): string {
 
 async function openWorld(seed: number) {
   const random = seededRandom(seed);
-  const app = new RunningApp({});
+  const app = new RunningApp({ store: seed % sqliteEvery === 0 ? "sqlite" : "memory" });
   await app.open();
   await populate(app);
   let liveIds: readonly string[] = [];
@@ -184,7 +203,7 @@ async function openWorld(seed: number) {
       return found;
     },
 
-    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+    close: () => app[Symbol.asyncDispose](),
   };
 }
 

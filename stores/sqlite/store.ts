@@ -203,7 +203,8 @@ class SqliteStore implements Store {
   async waking(now: number, limit: ReadLimit): Promise<Read<ScheduledItem>[]> {
     return this.#guard(() => {
       const items: Read<ScheduledItem>[] = [];
-      let after: [number, number, number] = [-1, 0, 0];
+      // Before 1970 is below 0; what were passed over would wake the shard again and again.
+      let after: [number, number, number] = [Number.MIN_SAFE_INTEGER, 0, 0];
       read(limit, items, (count) => {
         const rows = this.#statements.waking.values(now, ...after, count);
         const last = rows.at(-1);
