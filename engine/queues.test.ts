@@ -289,6 +289,21 @@ test.each(["ready", "leased", "scheduled"] as const)(
   },
 );
 
+test("delete: a queue that holds items is refused at once, and never seems to be gone", async () => {
+  const bundle = await setup();
+  await bundle.createQueue(orders);
+  await bundle.produce("orders", "a");
+  bundle.store().hold();
+  const before = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["b"])));
+  const remove = { name: "orders", force: false };
+  const removal = await bundle.begin(() => bundle.engine.deleteQueue(remove));
+  const after = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["c"])));
+  expect(removal.ending).toMatchObject({ ok: false, code: "refused" });
+  bundle.store().release();
+  await bundle.clock.settle();
+  expect([before.ending, after.ending]).toMatchObject([{ ok: true }, { ok: true }]);
+});
+
 test("delete: an empty queue goes without force, and its waiting leases are refused", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);

@@ -67,16 +67,13 @@ export class Registrar {
         const text = `queue is in use; '${name}' is the dead_queue of '${dependent.definition.name}'`;
         throw new QueueError("refused", text);
       }
+      // Before it is hidden, or calls would be told meanwhile that there is no such queue.
+      if (!force) requireEmpty(queue);
       // No new calls from here on; what was accepted before is still counted.
       this.#catalog.hide(queue);
       try {
         await this.#untilQuiet(queue);
-        if (!force && queue.itemCount > 0) {
-          throw new QueueError(
-            "refused",
-            `queue is not empty; '${name}' holds ${queue.itemCount} items`,
-          );
-        }
+        if (!force) requireEmpty(queue);
         const cut = dependents.map((other) =>
           other.entry({ definition: { ...other.definition, deadQueue: "" } }),
         );
@@ -225,4 +222,9 @@ function withDependents(queues: Iterable<LogicalQueue>, catalog: Catalog): Set<L
     for (const dependent of catalog.dependents(definition.name)) all.add(dependent);
   }
   return all;
+}
+
+function requireEmpty({ definition: { name }, itemCount }: LogicalQueue): void {
+  if (itemCount === 0) return;
+  throw new QueueError("refused", `queue is not empty; '${name}' holds ${itemCount} items`);
 }
