@@ -1,0 +1,223 @@
+// Is a history linearizable, with the order of queueing as the witness? An id
+// holds the number under which its item was queued in its partition, so the
+// history itself says in which order a partition took its items. That order is
+// trusted in nothing: each call is given the earliest instant that it allows,
+// and the history is refused when one comes to lie outside its call. What
+// passes is linearizable, because the instants are a linearization:
+//
+//   queued in the order of the numbers (I4) · leased in that order (I4)
+//   queued before leased · a produce as one, in its own order (I7)
+//
+// Linear in the size of the history, after sorting.
+
+import { idLength, seqOf } from "../engine/ids.ts";
+import type { Entry, LeaseCall, Offer, ProduceCall, RetryCall } from "./history.ts";
+import { Faults } from "./result.ts";
+
+const seqLength = 10;
+
+interface Instance {
+  readonly seq: number;
+  readonly offer: Offer;
+  readonly lease: LeaseCall;
+}
+
+/** What queued an item: within it lies the instant at which that happened. */
+interface Queueing {
+  readonly from: number;
+  readonly to: number;
+  readonly by: Entry | null;
+}
+
+export interface OrderChecked {
+  /** Operations on single items that were given an instant. */
+  readonly operations: number;
+  readonly partitions: number;
+  /** Places in the order that a lease nobody heard of may explain. */
+  readonly excused: number;
+  readonly faults: Faults;
+}
+
+export function checkOrder(entries: readonly Entry[]): OrderChecked {
+  const faults = new Faults();
+  const scene = sceneOf(entries, faults);
+  let operations = 0;
+  let excused = 0;
+  for (const [partition, instances] of scene.partitions) {
+    const sorted = [...instances.values()].sort((a, b) => a.seq - b.seq);
+    const name = `partition ${partition}`;
+    const placed = placeQueueing(sorted, { scene, name, faults });
+    excused += placed.excused;
+    placeLeases(sorted, placed.instants, { name, faults });
+    excused += checkProduces(sorted, { scene, name, faults });
+    operations += 2 * sorted.length;
+  }
+  for (const entry of entries) {
+    if (entry.verb !== "complete" && entry.verb !== "retry") continue;
+    for (const id of entry.ids) {
+      const lease = scene.leaseOf.get(id);
+      if (lease !== undefined && lease.call > entry.end) {
+        faults.add("I2: finished before it was leased", `id ${id}`);
+      }
+    }
+    operations += entry.ids.length;
+  }
+  return { operations, partitions: scene.partitions.size, excused, faults };
+}
+
+interface Scene {
+  readonly partitions: ReadonlyMap<number, ReadonlyMap<number, Instance>>;
+  readonly produceOf: ReadonlyMap<number, ProduceCall>;
+  readonly leaseOf: ReadonlyMap<string, LeaseCall>;
+  /** By the id that was given back. */
+  readonly retryOf: ReadonlyMap<string, RetryCall>;
+  /** By item and attempt. */
+  readonly offerOf: ReadonlyMap<string, Instance>;
+  /** Leases that ended empty: one that was too late may have been granted items, which then go to the tail. */
+  readonly empty: readonly LeaseCall[];
+}
+
+function sceneOf(entries: readonly Entry[], faults: Faults): Scene {
+  const partitions = new Map<number, Map<number, Instance>>();
+  const produceOf = new Map<number, ProduceCall>();
+  const leaseOf = new Map<string, LeaseCall>();
+  const retryOf = new Map<string, RetryCall>();
+  const offerOf = new Map<string, Instance>();
+  const prefixes = new Map<number, string>();
+  for (const entry of entries) {
+    if (entry.verb === "produce") for (const number of entry.numbers) produceOf.set(number, entry);
+    if (entry.verb === "retry" && entry.outcome !== "refused") {
+      for (const id of entry.ids) retryOf.set(id, entry);
+    }
+    if (entry.verb !== "lease") continue;
+    let instances = partitions.get(entry.partition);
+    if (instances === undefined && entry.offers.length > 0) {
+      instances = new Map();
+      partitions.set(entry.partition, instances);
+    }
+    for (const offer of entry.offers) {
+      const prefix = offer.id.slice(0, idLength - seqLength);
+      const seq = seqOf(prefix, offer.id);
+      const known = prefixes.get(entry.partition) ?? prefix;
+      prefixes.set(entry.partition, known);
+      if (seq === null || prefix !== known) {
+        faults.add("an id is not of its partition", `id ${offer.id}`);
+        continue;
+      }
+      const instance = { seq, offer, lease: entry };
+      if (instances?.has(seq)) faults.add("I2: an id was leased twice", offer.id);
+      instances?.set(seq, instance);
+      leaseOf.set(offer.id, entry);
+      offerOf.set(`${offer.number} ${offer.attempts}`, instance);
+    }
+  }
+  const empty = entries.filter(
+    (entry): entry is LeaseCall => entry.verb === "lease" && entry.outcome === "empty",
+  );
+  return { partitions, produceOf, leaseOf, retryOf, offerOf, empty };
+}
+
+function queueingOf({ offer }: Instance, scene: Scene): Queueing {
+  const produce = scene.produceOf.get(offer.number);
+  if (offer.attempts === 1) {
+    if (produce === undefined) return { from: 0, to: Number.POSITIVE_INFINITY, by: null };
+    const to = produce.outcome === "ok" ? produce.end : Number.POSITIVE_INFINITY;
+    return { from: produce.call, to, by: produce };
+  }
+  const last = scene.offerOf.get(`${offer.number} ${offer.attempts - 1}`);
+  if (last === undefined) {
+    return { from: produce?.call ?? 0, to: Number.POSITIVE_INFINITY, by: null };
+  }
+  const retry = scene.retryOf.get(last.offer.id);
+  if (retry === undefined) {
+    return { from: last.lease.call, to: Number.POSITIVE_INFINITY, by: null };
+  }
+  // A retry of which nothing was heard may have come too late, and the lease lapsed.
+  if (retry.outcome === "ok") return { from: retry.call, to: retry.end, by: retry };
+  return { from: last.lease.call, to: Number.POSITIVE_INFINITY, by: null };
+}
+
+interface PlaceOptions {
+  readonly scene: Scene;
+  readonly name: string;
+  readonly faults: Faults;
+}
+
+function placeQueueing(
+  sorted: readonly Instance[],
+  { scene, name, faults }: PlaceOptions,
+): { instants: readonly number[]; excused: number } {
+  const instants: number[] = [];
+  let excused = 0;
+  let now = Number.NEGATIVE_INFINITY;
+  for (const instance of sorted) {
+    const { from, to } = queueingOf(instance, scene);
+    const at = Math.max(now, from);
+    if (at > to) {
+      if (instance.offer.attempts === 1 && mayBeGivenBack(scene, from)) excused += 1;
+      else {
+        const late = (at - to).toFixed(3);
+        faults.add("I4: queued out of order", `${name}, id ${instance.offer.id}, by ${late} ms`);
+      }
+    } else {
+      now = at;
+    }
+    instants.push(Math.min(at, to));
+  }
+  return { instants, excused };
+}
+
+function mayBeGivenBack({ empty }: Scene, since: number): boolean {
+  return empty.some(({ end }) => end >= since);
+}
+
+function placeLeases(
+  sorted: readonly Instance[],
+  queuedAt: readonly number[],
+  { name, faults }: Omit<PlaceOptions, "scene">,
+): void {
+  let now = Number.NEGATIVE_INFINITY;
+  for (const [index, { offer, lease }] of sorted.entries()) {
+    const queued = queuedAt[index] ?? 0;
+    if (queued > lease.end) {
+      faults.add("leased before it was queued", `${name}, id ${offer.id}`);
+      continue;
+    }
+    const at = Math.max(now, lease.call, queued);
+    if (at > lease.end) {
+      const late = (at - lease.end).toFixed(3);
+      faults.add("I4: leased out of order", `${name}, id ${offer.id}, by ${late} ms`);
+    } else {
+      now = at;
+    }
+  }
+  for (const lease of new Set(sorted.map((one) => one.lease))) {
+    const isRising = lease.offers.every(
+      ({ id }, at) => at === 0 || (lease.offers[at - 1]?.id ?? "") < id,
+    );
+    if (!isRising) faults.add("I4: a batch is not in queue order", `${name}, ${lease.client}`);
+  }
+}
+
+/** The items of a produce lie one behind the other, in the order given. */
+function checkProduces(sorted: readonly Instance[], { scene, name, faults }: PlaceOptions): number {
+  let excused = 0;
+  const first = new Map<ProduceCall, { seq: number; index: number }>();
+  const indexOf = new Map<number, number>();
+  for (const { seq, offer } of sorted) {
+    const produce = scene.produceOf.get(offer.number);
+    if (offer.attempts !== 1 || produce === undefined) continue;
+    if (!first.has(produce)) {
+      for (const [index, number] of produce.numbers.entries()) indexOf.set(number, index);
+    }
+    const index = indexOf.get(offer.number) ?? 0;
+    const start = first.get(produce);
+    if (start === undefined) {
+      first.set(produce, { seq, index });
+    } else if (seq - start.seq !== index - start.index) {
+      if (mayBeGivenBack(scene, produce.call)) excused += 1;
+      else faults.add("I7: a produce is not in one piece", `${name}, item ${offer.number}`);
+    }
+  }
+  return excused;
+}

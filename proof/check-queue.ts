@@ -1,0 +1,294 @@
+// Is a history what a durable queue may do? Jepsen's total-queue checker
+// (attempted, acknowledged, lost, unexpected, duplicated, recovered), and the
+// rules for single items: leases, attempts, batches, bytes. Needs only what the
+// clients saw. The numbers in the kinds of fault are those of the invariants.
+
+import type {
+  CompleteCall,
+  Ending,
+  Entry,
+  LeaseCall,
+  Offer,
+  ProduceCall,
+  QueueRules,
+} from "./history.ts";
+import { Faults } from "./result.ts";
+
+export interface Checked {
+  readonly figures: Readonly<Record<string, number>>;
+  readonly faults: Faults;
+}
+
+/** One offer of an item, and what its holder did with it. */
+interface Holding {
+  readonly offer: Offer;
+  readonly lease: LeaseCall;
+  readonly endings: Entry[];
+}
+
+interface Life {
+  readonly number: number;
+  produced: ProduceCall | null;
+  readonly holdings: Holding[];
+  deadCount: number;
+  leftCount: number;
+}
+
+export function checkQueue(entries: readonly Entry[], ending: Ending, rules: QueueRules): Checked {
+  const faults = new Faults();
+  const lives = livesOf(entries, ending, faults);
+  const unseen = unknownLeases(entries);
+  for (const life of lives.values()) {
+    life.holdings.sort((a, b) => a.offer.attempts - b.offer.attempts);
+    checkAttempts(life, { rules, unseen, faults });
+    checkOverlap(life, rules, faults);
+    checkEnd(life, { rules, unseen, faults });
+  }
+  checkBatches(entries, lives, faults);
+  return { figures: count(entries, lives, faults), faults };
+}
+
+function livesOf(entries: readonly Entry[], ending: Ending, faults: Faults): Map<number, Life> {
+  const lives = new Map<number, Life>();
+  const life = (number: number): Life => {
+    let found = lives.get(number);
+    if (found === undefined) {
+      found = { number, produced: null, holdings: [], deadCount: 0, leftCount: 0 };
+      lives.set(number, found);
+    }
+    return found;
+  };
+  for (const entry of entries) {
+    if (entry.verb !== "produce") continue;
+    for (const number of entry.numbers) life(number).produced = entry;
+  }
+  const byId = new Map<string, Holding>();
+  for (const lease of entries) {
+    if (lease.verb !== "lease") continue;
+    for (const offer of lease.offers) {
+      const holding: Holding = { offer, lease, endings: [] };
+      life(offer.number).holdings.push(holding);
+      if (byId.has(offer.id)) faults.add("I2: an id was leased twice", offer.id);
+      byId.set(offer.id, holding);
+      if (!offer.intact) faults.add("I10: an item has changed", `item ${offer.number}`);
+    }
+  }
+  for (const entry of entries) {
+    if (entry.verb !== "complete" && entry.verb !== "retry") continue;
+    for (const id of entry.ids) byId.get(id)?.endings.push(entry);
+  }
+  for (const { number, intact } of ending.dead) {
+    life(number).deadCount += 1;
+    if (!intact) faults.add("I10: a dead item has changed", `item ${number}`);
+  }
+  for (const { number } of ending.left) life(number).leftCount += 1;
+  return lives;
+}
+
+/** Leases of which it is not known what they were granted, by when they were sent. */
+function unknownLeases(entries: readonly Entry[]): LeaseCall[] {
+  return entries
+    .filter((entry): entry is LeaseCall => entry.verb === "lease" && entry.outcome === "unknown")
+    .sort((a, b) => a.call - b.call);
+}
+
+/** How many of these were on their way at some instant from `from` to `to`. */
+function countWithin(leases: readonly LeaseCall[], from: number, to: number): number {
+  let count = 0;
+  for (const { call, end } of leases) {
+    if (call > to) break;
+    if (end >= from) count += 1;
+  }
+  return count;
+}
+
+interface Scene {
+  readonly rules: QueueRules;
+  readonly unseen: readonly LeaseCall[];
+  readonly faults: Faults;
+}
+
+/** Each lease counts one attempt, and those that nobody was told of need somebody who was not told. */
+function checkAttempts(
+  { number, produced, holdings }: Life,
+  { rules, unseen, faults }: Scene,
+): void {
+  let before = 0;
+  let since = produced?.call ?? 0;
+  for (const { offer, lease } of holdings) {
+    const { attempts } = offer;
+    const missed = attempts - before - 1;
+    if (missed < 0) {
+      faults.add("I5: attempts did not rise", `item ${number} was offered twice as ${attempts}`);
+    } else if (missed > 0 && missed > countWithin(unseen, since, lease.end)) {
+      faults.add("I5: attempts rose by more than one", `item ${number}, ${before} to ${attempts}`);
+    }
+    if (rules.maxAttempts > 0 && attempts > rules.maxAttempts) {
+      faults.add("I5: more attempts than the most", `item ${number}, attempt ${attempts}`);
+    }
+    before = attempts;
+    since = lease.call;
+  }
+}
+
+/** The next lease needs that the one before had passed its deadline, or was given back. */
+function checkOverlap({ number, holdings }: Life, rules: QueueRules, faults: Faults): void {
+  for (const [index, { offer, lease }] of holdings.entries()) {
+    const last = holdings[index - 1];
+    if (last === undefined) continue;
+    const grantedAt = offer.leaseDeadline - rules.leaseTimeoutMs;
+    const wasGivenBack = last.endings.some(
+      ({ verb, outcome, call }) => verb === "retry" && outcome !== "refused" && call <= lease.end,
+    );
+    if (!wasGivenBack && grantedAt < last.offer.leaseDeadline) {
+      const early = last.offer.leaseDeadline - grantedAt;
+      faults.add("I2: two leases overlap", `item ${number}, by ${early} ms`);
+    }
+    if (lease.end < last.lease.call) {
+      faults.add("I5: attempts fell", `item ${number}, attempt ${offer.attempts} came first`);
+    }
+  }
+}
+
+function checkEnd(life: Life, { rules, unseen, faults }: Scene): void {
+  const { number, produced, holdings, deadCount, leftCount } = life;
+  const completions = holdings.filter(({ endings }) =>
+    endings.some(({ verb, outcome }) => verb === "complete" && outcome === "ok"),
+  );
+  const mayBeCompleted = holdings.some(({ endings }) =>
+    endings.some(({ verb, outcome }) => verb === "complete" && outcome === "unknown"),
+  );
+  const isMet = holdings.length > 0 || deadCount > 0 || leftCount > 0;
+  if (produced === null) {
+    faults.add("I1: an item that nobody produced", `item ${number}`);
+    return;
+  }
+  if (produced.outcome === "refused" && isMet) {
+    faults.add("I8: an item whose produce was refused", `item ${number}, ${produced.status}`);
+  }
+  const [completion] = completions;
+  if (completions.length > 1) faults.add("I3: an item was completed twice", `item ${number}`);
+  const last = holdings.at(-1);
+  if (completion !== undefined && last !== completion) {
+    faults.add("I3: a completed item was offered again", `item ${number}`);
+  }
+  if (completion !== undefined && deadCount + leftCount > 0) {
+    faults.add("I3: a completed item is still there", `item ${number}`);
+  }
+  if (deadCount > 1) faults.add("I6: an item is in the dead queue twice", `item ${number}`);
+  if (leftCount > 0) faults.add("I11: an item is left", `item ${number}`);
+  if (deadCount === 1 && !mayBeDead(life, rules, unseen)) {
+    faults.add("I6: an item is dead without a reason", `item ${number}`);
+  }
+  const isGone = completion === undefined && deadCount + leftCount === 0 && !mayBeCompleted;
+  if (produced.outcome === "ok" && isGone) {
+    faults.add("I1: an acknowledged item is lost", `item ${number}`);
+  } else if (holdings.length > 0 && isGone) {
+    faults.add("I1: an item that was offered is lost", `item ${number}`);
+  }
+}
+
+function mayBeDead(
+  { produced, holdings }: Life,
+  rules: QueueRules,
+  unseen: readonly LeaseCall[],
+): boolean {
+  const isRejected = holdings.some(({ endings }) =>
+    endings.some((end) => end.verb === "retry" && end.dead && end.outcome !== "refused"),
+  );
+  if (isRejected) return true;
+  if (rules.maxAttempts === 0) return false;
+  const last = holdings.at(-1);
+  const since = last?.lease.call ?? produced?.call ?? 0;
+  const most = (last?.offer.attempts ?? 0) + countWithin(unseen, since, Number.POSITIVE_INFINITY);
+  return most >= rules.maxAttempts;
+}
+
+/** A call whose answer was lost did all or nothing. */
+function checkBatches(
+  entries: readonly Entry[],
+  lives: ReadonlyMap<number, Life>,
+  faults: Faults,
+): void {
+  const numberById = new Map<string, number>();
+  for (const entry of entries) {
+    if (entry.verb === "lease")
+      for (const { id, number } of entry.offers) numberById.set(id, number);
+  }
+  for (const entry of entries) {
+    if (entry.outcome !== "unknown") continue;
+    if (entry.verb === "produce") {
+      const met = entry.numbers.filter((number) => isMet(lives.get(number)));
+      if (met.length !== 0 && met.length !== entry.numbers.length) {
+        const detail = `items ${entry.numbers.join()}, of which ${met.length} are there`;
+        faults.add("I7: half of a produce", detail);
+      }
+    } else if (entry.verb === "complete") {
+      checkHalfComplete(entry, { lives, numberById, faults });
+    }
+  }
+}
+
+function checkHalfComplete(
+  entry: CompleteCall,
+  {
+    lives,
+    numberById,
+    faults,
+  }: {
+    readonly lives: ReadonlyMap<number, Life>;
+    readonly numberById: ReadonlyMap<string, number>;
+    readonly faults: Faults;
+  },
+): void {
+  const held = entry.ids.flatMap((id) => {
+    const life = lives.get(numberById.get(id) ?? -1);
+    return life === undefined ? [] : [{ life, id }];
+  });
+  const gone = held.filter(({ life, id }) => {
+    const isLast = life.holdings.at(-1)?.offer.id === id;
+    return isLast && life.deadCount + life.leftCount === 0;
+  });
+  if (gone.length !== 0 && gone.length !== held.length) {
+    faults.add(
+      "I7: half of a complete",
+      `ids ${entry.ids.join()}, of which ${gone.length} are gone`,
+    );
+  }
+}
+
+function isMet(life: Life | undefined): boolean {
+  return life !== undefined && (life.holdings.length > 0 || life.deadCount + life.leftCount > 0);
+}
+
+function count(
+  entries: readonly Entry[],
+  lives: ReadonlyMap<number, Life>,
+  faults: Faults,
+): Record<string, number> {
+  const figures = {
+    calls: entries.length,
+    unknownCalls: entries.filter(({ outcome }) => outcome === "unknown").length,
+    attempted: 0,
+    acknowledged: 0,
+    lost: faults.count("I1: an acknowledged item is lost"),
+    unexpected: faults.count("I1: an item that nobody produced"),
+    recovered: 0,
+    duplicated: 0,
+    completed: 0,
+    dead: 0,
+  };
+  for (const { produced, holdings, deadCount } of lives.values()) {
+    if (produced === null) continue;
+    figures.attempted += 1;
+    if (produced.outcome === "ok") figures.acknowledged += 1;
+    if (produced.outcome === "unknown" && holdings.length + deadCount > 0) figures.recovered += 1;
+    if (holdings.length > 1) figures.duplicated += 1;
+    figures.dead += deadCount;
+    const isCompleted = holdings.some(({ endings }) =>
+      endings.some(({ verb, outcome }) => verb === "complete" && outcome === "ok"),
+    );
+    if (isCompleted) figures.completed += 1;
+  }
+  return figures;
+}

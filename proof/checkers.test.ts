@@ -1,0 +1,306 @@
+// What the checkers of histories accept and reject. A checker that cannot fail
+// is worth nothing, so most rules here are of histories that are wrong.
+
+import { expect, test } from "bun:test";
+import { formatId, idPrefix } from "../engine/ids.ts";
+import { checkLinear } from "./check-linear.ts";
+import { checkOrder } from "./check-order.ts";
+import { checkQueue } from "./check-queue.ts";
+import { judge } from "./histories.ts";
+import type { Entry, LeaseCall } from "./history.ts";
+import { spoilAll } from "./mutations.ts";
+import type { ListCall } from "./queue-model.ts";
+import { sampleHistory, sampleRules } from "./sample-history.ts";
+
+function faultsOf(sample: ReturnType<typeof sampleHistory>): string[] {
+  const queue = checkQueue(sample.entries, sample.ending, sampleRules).faults;
+  return [...queue.list("replay"), ...checkOrder(sample.entries).faults.list("replay")];
+}
+
+test.each([1, 2, 3, 4, 5])(
+  "right history of seed %p: no fault, and all of it is counted",
+  (seed) => {
+    const sample = sampleHistory({ calls: 300, seed });
+    expect(faultsOf(sample)).toEqual([]);
+    const { figures } = checkQueue(sample.entries, sample.ending, sampleRules);
+    expect(figures).toMatchObject({ lost: 0, unexpected: 0, dead: sample.ending.dead.length });
+    expect(figures["acknowledged"]).toBeGreaterThan(300);
+    expect(figures["recovered"]).toBeGreaterThan(0);
+    expect(figures["duplicated"]).toBeGreaterThan(0);
+  },
+);
+
+test("spoilt histories: at least 40, and each is rejected", () => {
+  const sample = sampleHistory({ calls: 400, seed: 7 });
+  const { rejected, accepted } = spoilAll({ ...sample, rules: sampleRules, seed: 1 });
+  expect(accepted).toEqual([]);
+  expect(rejected).toBeGreaterThanOrEqual(40);
+});
+
+test("I1: an acknowledged item that nobody sees again is lost", () => {
+  const sample = sampleHistory({ calls: 50, seed: 1 });
+  const number = 1_000_000;
+  const produce: Entry = {
+    verb: "produce",
+    numbers: [number],
+    client: "client",
+    call: 1,
+    end: 2,
+    outcome: "ok",
+    status: 200,
+  };
+  sample.entries.push(produce);
+  expect(faultsOf(sample)).toEqual(["I1: an acknowledged item is lost; item 1000000; replay"]);
+  produce.outcome = "unknown";
+  expect(faultsOf(sample)).toEqual([]);
+});
+
+test("I3: an item that is offered after its complete was answered", () => {
+  const sample = sampleHistory({ calls: 50, seed: 1 });
+  const lease = sample.entries.find(
+    (entry): entry is LeaseCall => entry.verb === "lease" && isCompleted(sample.entries, entry),
+  );
+  const [offer] = lease?.offers ?? [];
+  if (lease === undefined || offer === undefined) throw new Error("the sample has no such lease");
+  const again = {
+    ...offer,
+    id: `${offer.id.slice(0, -2)}zz`,
+    attempts: offer.attempts + 1,
+    leaseDeadline: offer.leaseDeadline + 1_000_000,
+  };
+  sample.entries.push({ ...lease, call: 1_000_000, end: 1_000_001, offers: [again] });
+  expect(faultsOf(sample)).toEqual([
+    `I3: a completed item was offered again; item ${offer.number}; replay`,
+  ]);
+});
+
+function isCompleted(entries: readonly Entry[], { offers }: LeaseCall): boolean {
+  return entries.some(
+    (entry) =>
+      entry.verb === "complete" &&
+      entry.outcome === "ok" &&
+      entry.ids.includes(offers[0]?.id ?? ""),
+  );
+}
+
+test("I2: the second lease of an item begins before the first has passed its deadline", () => {
+  const [base] = lapsed();
+  expect(faultsOf({ entries: lapsed(), ending: { dead: [], left: [] } })).toEqual([]);
+  const early = lapsed().map((entry) => {
+    if (entry.verb !== "lease" || entry.offers[0]?.attempts !== 2) return entry;
+    const offers = entry.offers.map((offer) => ({
+      ...offer,
+      leaseDeadline: offer.leaseDeadline - 1,
+    }));
+    return { ...entry, offers };
+  });
+  expect(base?.verb).toBe("produce");
+  expect(faultsOf({ entries: early, ending: { dead: [], left: [] } })).toEqual([
+    "I2: two leases overlap; item 0, by 1 ms; replay",
+  ]);
+});
+
+/** One item, leased, forgotten, leased again the moment its lease has lapsed, and completed. */
+function lapsed(): Entry[] {
+  const answered = { client: "client", outcome: "ok", status: 200 } as const;
+  const id = (seq: number) => formatId(idPrefix("0123456789Ab", 0), seq);
+  const offer = (seq: number, attempts: number, leaseDeadline: number) => ({
+    number: 0,
+    id: id(seq),
+    attempts,
+    leaseDeadline,
+    intact: true,
+  });
+  return [
+    { verb: "produce", numbers: [0], call: 0, end: 1, ...answered },
+    {
+      verb: "lease",
+      batchSize: 1,
+      partition: 0,
+      offers: [offer(1, 1, 1_002)],
+      call: 2,
+      end: 3,
+      ...answered,
+    },
+    {
+      verb: "lease",
+      batchSize: 1,
+      partition: 0,
+      offers: [offer(2, 2, 2_002)],
+      call: 1_002,
+      end: 1_003,
+      ...answered,
+    },
+    { verb: "complete", partition: 0, ids: [id(2)], call: 1_004, end: 1_005, ...answered },
+  ];
+}
+
+interface Register {
+  readonly value: number;
+}
+
+function write(value: number, call: number, end: number) {
+  return { call, end, label: `write ${value}`, apply: (): Register[] => [{ value }] };
+}
+
+function read(value: number, call: number, end: number) {
+  const apply = (state: Register): Register[] => (state.value === value ? [state] : []);
+  return { call, end, label: `read ${value}`, apply };
+}
+
+const register = {
+  initial: { value: 0 },
+  keyOf: ({ value }: Register) => String(value),
+  stepsMax: 10_000,
+};
+
+test.each([
+  ["in turn", [write(1, 0, 1), read(1, 2, 3)], "linearizable"],
+  ["a read that overlaps a write sees either", [write(1, 0, 9), read(0, 1, 2)], "linearizable"],
+  ["a read behind a write sees the old value", [write(1, 0, 1), read(0, 2, 3)], "not linearizable"],
+  [
+    "two reads that see a write and then do not",
+    [write(1, 0, 9), read(1, 1, 2), read(0, 3, 4)],
+    "not linearizable",
+  ],
+  ["a value that nobody wrote", [write(1, 0, 1), read(2, 0, 9)], "not linearizable"],
+  [
+    "an unknown write that happened late",
+    [write(1, 0, Number.POSITIVE_INFINITY), read(0, 1, 2), read(1, 3, 4)],
+    "linearizable",
+  ],
+  [
+    "an unknown write that never happened",
+    [write(1, 0, Number.POSITIVE_INFINITY), read(0, 1, 2)],
+    "linearizable",
+  ],
+] as const)("checkLinear: %s", (_name, operations, kind) => {
+  expect(checkLinear<Register>(operations, register).kind).toBe(kind);
+});
+
+test("checkLinear: more steps than allowed are given up, not called a pass", () => {
+  const writes = Array.from({ length: 12 }, (_, index) => write(index, 0, 100));
+  const verdict = checkLinear<Register>([...writes, read(99, 0, 100)], {
+    ...register,
+    stepsMax: 50,
+  });
+  expect(verdict.kind).toBe("gave up");
+});
+
+const client = { client: "c0", outcome: "ok", status: 200 } as const;
+
+function offered(number: number, attempts: number, id = `id-${number}-${attempts}`) {
+  return { number, id, attempts, leaseDeadline: 0, intact: true };
+}
+
+function produced(numbers: number[], call: number, end: number): Entry {
+  return { verb: "produce", numbers, call, end, ...client };
+}
+
+function leased(offers: ReturnType<typeof offered>[], call: number, end: number): Entry {
+  return { verb: "lease", batchSize: 3, partition: 0, offers, call, end, ...client };
+}
+
+function completed(
+  ids: string[],
+  call: number,
+  end: number,
+  outcome: "ok" | "refused" = "ok",
+): Entry {
+  const status = outcome === "ok" ? 200 : 453;
+  return { verb: "complete", partition: 0, ids, call, end, client: "c0", outcome, status };
+}
+
+function listed(numbers: number[], held: number[], call: number): ListCall {
+  const items = [
+    ...held.map((number) => ({ number, isLeased: true })),
+    ...numbers.map((number) => ({ number, isLeased: false })),
+  ];
+  return { verb: "list", client: "c0", call, end: call + 1, items };
+}
+
+const right: [string, (Entry | ListCall)[]][] = [
+  [
+    "produce, lease, complete",
+    [
+      produced([1, 2], 0, 1),
+      leased([offered(1, 1)], 2, 3),
+      completed(["id-1-1"], 4, 5),
+      listed([2], [], 6),
+    ],
+  ],
+  [
+    "a lease that overlaps the produce it sees",
+    [produced([1], 0, 9), leased([offered(1, 1)], 1, 2), listed([], [1], 10)],
+  ],
+  [
+    "a produce of which nothing was heard, seen late",
+    [
+      { ...produced([1], 0, 1), outcome: "unknown" } as Entry,
+      leased([offered(1, 1)], 5, 6),
+      listed([], [1], 7),
+    ],
+  ],
+  [
+    "a second complete that is refused",
+    [
+      produced([1], 0, 1),
+      leased([offered(1, 1)], 2, 3),
+      completed(["id-1-1"], 4, 5),
+      completed(["id-1-1"], 6, 7, "refused"),
+      listed([], [], 8),
+    ],
+  ],
+];
+
+test.each(right)("short history: %s is linearizable", (_name, entries) => {
+  expect(judge(entries).kind).toBe("linearizable");
+});
+
+const wrong: [string, (Entry | ListCall)[]][] = [
+  ["an item is lost", [produced([1, 2], 0, 1), listed([1], [], 2)]],
+  [
+    "an item is leased before the one ahead of it",
+    [produced([1, 2], 0, 1), leased([offered(2, 1)], 2, 3)],
+  ],
+  [
+    "two clients hold one item",
+    [produced([1], 0, 1), leased([offered(1, 1)], 2, 3), leased([offered(1, 1)], 4, 5)],
+  ],
+  [
+    "a completed item is back",
+    [
+      produced([1], 0, 1),
+      leased([offered(1, 1)], 2, 3),
+      completed(["id-1-1"], 4, 5),
+      listed([1], [], 6),
+    ],
+  ],
+  [
+    "a complete is accepted twice",
+    [
+      produced([1], 0, 1),
+      leased([offered(1, 1)], 2, 3),
+      completed(["id-1-1"], 4, 5),
+      completed(["id-1-1"], 6, 7),
+    ],
+  ],
+  [
+    "a held item cannot be completed",
+    [produced([1], 0, 1), leased([offered(1, 1)], 2, 3), completed(["id-1-1"], 4, 5, "refused")],
+  ],
+  ["attempts are counted twice", [produced([1], 0, 1), leased([offered(1, 2)], 2, 3)]],
+  [
+    "half of a batch is there",
+    [{ ...produced([1, 2], 0, 1), outcome: "unknown" } as Entry, listed([1], [], 2)],
+  ],
+  ["a lease sees what is produced after it", [leased([offered(1, 1)], 0, 1), produced([1], 2, 3)]],
+  [
+    "an item is listed as free that is held",
+    [produced([1], 0, 1), leased([offered(1, 1)], 2, 3), listed([1], [], 4)],
+  ],
+];
+
+test.each(wrong)("short history: %s is not linearizable", (_name, entries) => {
+  expect(judge(entries).kind).toBe("not linearizable");
+});

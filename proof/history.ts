@@ -1,0 +1,135 @@
+// What the clients saw, kept outside of the server: an entry before each call,
+// and how the call ended, in memory and in a file that outlives the run if it
+// finds a fault. A call that was never answered stays unknown.
+
+import type { FileSink } from "bun";
+
+/** `empty`: nothing came in time. `refused`: a definite answer that nothing changed. */
+export type Outcome = "ok" | "empty" | "refused" | "unknown";
+
+interface Timed {
+  /** Before the first byte was sent; milliseconds of the harness's own clock. */
+  readonly call: number;
+  /** After the last byte of the answer; of an unknown one, when the connection was lost. */
+  end: number;
+  outcome: Outcome;
+  status: number;
+}
+
+interface Call extends Timed {
+  readonly client: string;
+}
+
+export interface ProduceCall extends Call {
+  readonly verb: "produce";
+  readonly numbers: readonly number[];
+}
+
+/** One item in one answer to a lease. */
+export interface Offer {
+  readonly number: number;
+  readonly id: string;
+  readonly attempts: number;
+  /** Epoch milliseconds, as the server says. */
+  readonly leaseDeadline: number;
+  /** Payload, kind, encoding and reference are those that were produced. */
+  readonly intact: boolean;
+}
+
+export interface LeaseCall extends Call {
+  readonly verb: "lease";
+  readonly batchSize: number;
+  partition: number;
+  offers: readonly Offer[];
+}
+
+export interface CompleteCall extends Call {
+  readonly verb: "complete";
+  readonly partition: number;
+  readonly ids: readonly string[];
+}
+
+export interface RetryCall extends Call {
+  readonly verb: "retry";
+  readonly partition: number;
+  readonly ids: readonly string[];
+  readonly dead: boolean;
+}
+
+export type Entry = ProduceCall | LeaseCall | CompleteCall | RetryCall;
+
+/** An item that is left when all is drained. */
+export interface LeftItem {
+  readonly number: number;
+  readonly intact: boolean;
+}
+
+/** What the server holds after everything was drained. */
+export interface Ending {
+  /** Items of the dead queue, in its order. */
+  readonly dead: readonly LeftItem[];
+  /** Items that are still in the queue; none, when it was drained. */
+  readonly left: readonly LeftItem[];
+}
+
+/** What the queue was created with. */
+export interface QueueRules {
+  readonly leaseTimeoutMs: number;
+  /** 0 = no limit. */
+  readonly maxAttempts: number;
+}
+
+type Unanswered<T> = T extends Entry ? Omit<T, "call" | "end" | "outcome" | "status"> : never;
+
+export class History {
+  readonly entries: Entry[] = [];
+  readonly #file: FileSink | null;
+  #acknowledged = 0;
+  #completed = 0;
+
+  constructor(path?: string) {
+    this.#file = path === undefined ? null : Bun.file(path).writer();
+  }
+
+  /** Items whose produce was answered 200. */
+  get acknowledged(): number {
+    return this.#acknowledged;
+  }
+
+  /** Items whose complete was answered 200. */
+  get completed(): number {
+    return this.#completed;
+  }
+
+  begin<T extends Unanswered<Entry>>(intent: T): T & Timed {
+    const entry: T & Timed = { ...intent, ...unanswered() };
+    this.entries.push(entry as Entry);
+    this.#file?.write(`> ${this.entries.length} ${JSON.stringify(intent)}\n`);
+    return entry;
+  }
+
+  end(entry: Entry, outcome: Outcome, status: number): void {
+    entry.end = performance.now();
+    entry.outcome = outcome;
+    entry.status = status;
+    if (outcome === "ok" && entry.verb === "produce") this.#acknowledged += entry.numbers.length;
+    if (outcome === "ok" && entry.verb === "complete") this.#completed += entry.ids.length;
+    const told = entry.verb === "lease" ? entry.offers : [];
+    this.#file?.write(
+      `< ${entry.client} ${entry.verb} ${outcome} ${status} ${JSON.stringify(told)}\n`,
+    );
+  }
+
+  /** Notes what happened to the server. */
+  note(what: string): void {
+    this.#file?.write(`= ${performance.now()} ${what}\n`);
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.end();
+  }
+}
+
+function unanswered(): Timed {
+  return { call: performance.now(), end: Number.POSITIVE_INFINITY, outcome: "unknown", status: 0 };
+}

@@ -1,0 +1,117 @@
+// `bun run proof`: runs the methods of proof one after the other, prints what
+// they found, and writes it to a file beside the results of the benchmarks.
+// Ends with 1 when there is a fault.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { commitOf, type Machine, machineOf, resultsFolder, versions } from "../bench/results.ts";
+import { methods, type Size, sizes } from "./methods.ts";
+import type { ProofResult } from "./result.ts";
+
+const usage = `Usage: bun run proof [--only NAME] [--size quick|ci|nightly] [--seed N] [--json FILE]
+Methods: ${methods.map(({ name }) => name).join(", ")}`;
+
+interface Options {
+  readonly only: string | null;
+  readonly size: Size;
+  readonly seed: number;
+  readonly json: string | null;
+}
+
+/** What a run leaves behind: enough to run it again. */
+interface Report {
+  readonly format: 1;
+  readonly madeAt: string;
+  readonly commit: string;
+  readonly command: string;
+  readonly machine: Machine;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly size: Size;
+  readonly seconds: number;
+  readonly results: readonly ProofResult[];
+}
+
+/** Throws, with what was expected, when the arguments are none of the above. */
+function readOptions(args: readonly string[]): Options {
+  const text = { type: "string" } as const;
+  const { values } = parseArgs({
+    args: [...args],
+    options: { only: text, size: text, seed: text, json: text },
+  });
+  const size = sizes.find((one) => one === (values.size ?? "ci"));
+  if (size === undefined)
+    throw new Error(`size is unknown; expected ${sizes.join(", ")}, got ${values.size}`);
+  const seed = Number(values.seed ?? 1);
+  if (!Number.isSafeInteger(seed))
+    throw new Error(`seed is invalid; expected a whole number, got ${values.seed}`);
+  const only = values.only ?? null;
+  if (only !== null && !methods.some(({ name }) => name === only)) {
+    throw new Error(`method is unknown; got ${only}`);
+  }
+  return { only, size, seed, json: values.json ?? null };
+}
+
+async function runAll({ only, size, seed }: Options): Promise<ProofResult[]> {
+  const results: ProofResult[] = [];
+  for (const { name, run } of methods) {
+    if (only !== null && only !== name) continue;
+    console.error(`${name} ...`);
+    const result = await run(size, { seed, say: (text) => console.error(`  ${text}`) });
+    results.push(result);
+    console.log(table(result));
+  }
+  return results;
+}
+
+function table({ method, seconds, seed, figures, faults, skipped }: ProofResult): string {
+  const verdict =
+    skipped !== undefined ? `skipped: ${skipped}` : faults.length === 0 ? "passed" : "FAILED";
+  const rows = Object.entries(figures).map(
+    ([name, value]) => `  ${name.padEnd(34)} ${value.toLocaleString("en").padStart(14)}`,
+  );
+  const told = faults.map((fault) => `  fault: ${fault}`);
+  return [`${method}: ${verdict} in ${seconds} s, seed ${seed}`, ...rows, ...told].join("\n");
+}
+
+async function main(options: Options): Promise<void> {
+  const start = performance.now();
+  const madeAt = new Date().toISOString();
+  const results = await runAll(options);
+  const { only, size, seed } = options;
+  const report: Report = {
+    format: 1,
+    madeAt,
+    commit: await commitOf(),
+    command: `bun run proof --size ${size} --seed ${seed}${only === null ? "" : ` --only '${only}'`}`,
+    machine: await machineOf(tmpdir()),
+    versions: versions(),
+    size,
+    seconds: Math.round((performance.now() - start) / 1_000),
+    results,
+  };
+  const isWhole = only === null && size !== "quick";
+  const name = `${madeAt.slice(0, 10)}-${report.commit}-proof.json`;
+  const file = options.json ?? (isWhole ? join(resultsFolder, name) : null);
+  if (file !== null) {
+    mkdirSync(resultsFolder, { recursive: true });
+    writeFileSync(file, `${JSON.stringify(report, null, 1)}\n`);
+    console.log(`written to ${file}`);
+  }
+  const faults = results.reduce((sum, one) => sum + one.faults.length, 0);
+  const skipped = results.filter((one) => one.skipped !== undefined).length;
+  console.log(
+    `${results.length} methods, ${faults} faults${skipped === 0 ? "" : `, ${skipped} skipped`}`,
+  );
+  process.exitCode = faults === 0 ? 0 : 1;
+}
+
+let options: Options | null = null;
+try {
+  options = readOptions(process.argv.slice(2));
+} catch (error) {
+  console.error(`${error instanceof Error ? error.message : error}\n${usage}`);
+  process.exitCode = 2;
+}
+if (options !== null) await main(options);

@@ -1,0 +1,65 @@
+// The methods of proof, each with its sizes: `quick` for the tests, `ci` for each
+// change, `nightly` for what only chance finds.
+
+import { proveHistories } from "./histories.ts";
+import { proveKills } from "./kills.ts";
+import { proveMedia } from "./media.ts";
+import { provePowerCuts } from "./power-cuts.ts";
+import type { ProofResult, Say } from "./result.ts";
+import { proveSoak } from "./soak.ts";
+import { proveSystemCalls } from "./system-calls.ts";
+
+export const sizes = ["quick", "ci", "nightly"] as const;
+export type Size = (typeof sizes)[number];
+
+export interface Run {
+  readonly seed: number;
+  readonly say: Say;
+}
+
+export interface Method {
+  readonly name: string;
+  readonly run: (size: Size, run: Run) => Promise<ProofResult>;
+}
+
+/** A method with its counts at each size. */
+function method<Counts extends object>(
+  name: string,
+  prove: (options: Counts & Run) => Promise<ProofResult>,
+  counts: Readonly<Record<Size, Counts>>,
+): Method {
+  return { name, run: (size, run) => prove({ ...counts[size], ...run }) };
+}
+
+export const methods: readonly Method[] = [
+  method("kills", proveKills, {
+    quick: { kills: 10, items: 2_000 },
+    ci: { kills: 500, items: 200_000 },
+    nightly: { kills: 5_000, items: 2_000_000 },
+  }),
+  method("power cuts", provePowerCuts, {
+    quick: { cuts: 100, traces: 1, calls: 150 },
+    ci: { cuts: 10_000, traces: 10, calls: 400 },
+    nightly: { cuts: 100_000, traces: 100, calls: 400 },
+  }),
+  method("system calls", proveSystemCalls, {
+    quick: { runs: 5 },
+    ci: { runs: 300 },
+    nightly: { runs: 3_000 },
+  }),
+  method("media", proveMedia, {
+    quick: { truncations: 100, flips: 100 },
+    ci: { truncations: 5_000, flips: 4_000 },
+    nightly: { truncations: 50_000, flips: 40_000 },
+  }),
+  method("histories", proveHistories, {
+    quick: { operations: 10_000, clients: 16, restarts: 2, blackBox: 40 },
+    ci: { operations: 1_000_000, clients: 64, restarts: 20, blackBox: 2_000 },
+    nightly: { operations: 10_000_000, clients: 64, restarts: 200, blackBox: 20_000 },
+  }),
+  method("soak", proveSoak, {
+    quick: { loadSeconds: 2, waitingLeases: 100, waitingSeconds: 0.5 },
+    ci: { loadSeconds: 120, waitingLeases: 1_000, waitingSeconds: 300 },
+    nightly: { loadSeconds: 7_200, waitingLeases: 1_000, waitingSeconds: 850 },
+  }),
+];

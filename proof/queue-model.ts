@@ -1,0 +1,168 @@
+// One partition as a sequential machine, for the search of `check-linear.ts`:
+// items in a line, and items that someone holds. Leases last longer than the
+// history, so nothing lapses.
+
+import type { Operation } from "./check-linear.ts";
+import type { Entry } from "./history.ts";
+
+/** Item and attempts. */
+type Queued = readonly [number: number, attempts: number];
+
+export interface QueueState {
+  readonly ready: readonly Queued[];
+  /** By item: the attempts of its lease. */
+  readonly held: ReadonlyMap<number, number>;
+}
+
+/** A list of all that is stored, in queue order. */
+export interface ListCall {
+  readonly verb: "list";
+  readonly client: string;
+  readonly call: number;
+  readonly end: number;
+  readonly items: readonly { readonly number: number; readonly isLeased: boolean }[];
+}
+
+export const emptyQueue: QueueState = { ready: [], held: new Map() };
+
+export function keyOfQueue({ ready, held }: QueueState): string {
+  const holds = [...held].sort(([a], [b]) => a - b);
+  return `${ready.join(";")}|${holds.join(";")}`;
+}
+
+export function listOperation(list: ListCall): Operation<QueueState> {
+  const { call, end, client, items } = list;
+  const label = `${client} lists ${items.map(({ number }) => number).join()}`;
+  return { call, end, label, apply: (state) => (isListOf(list, state) ? [state] : []) };
+}
+
+/** `null` for a call that says nothing: one that was refused for what is outside of the model. */
+export function operationOf(
+  entry: Entry,
+  offers: ReadonlyMap<string, Queued>,
+): Operation<QueueState> | null {
+  const { call } = entry;
+  const end = entry.outcome === "unknown" ? Number.POSITIVE_INFINITY : entry.end;
+  const label = labelOf(entry);
+  switch (entry.verb) {
+    case "produce":
+      if (entry.outcome === "refused") return null;
+      return {
+        call,
+        end,
+        label,
+        apply: (state) => [
+          append(
+            state,
+            entry.numbers.map((number) => [number, 0]),
+          ),
+        ],
+      };
+    case "lease":
+      if (entry.outcome === "refused") return null;
+      if (entry.outcome === "empty") {
+        return {
+          call,
+          end,
+          label,
+          apply: (state) => [state, ...prefixes(state, entry.batchSize, giveBack)],
+        };
+      }
+      if (entry.outcome === "unknown") {
+        return { call, end, label, apply: (state) => prefixes(state, entry.batchSize, take) };
+      }
+      return {
+        call,
+        end,
+        label,
+        apply: (state) => {
+          const isHead = entry.offers.every(({ number, attempts }, index) => {
+            const head = state.ready[index];
+            return head !== undefined && head[0] === number && head[1] + 1 === attempts;
+          });
+          return isHead ? [take(state, entry.offers.length)] : [];
+        },
+      };
+    case "complete":
+    case "retry": {
+      // Any other refusal says nothing of the items.
+      if (entry.outcome === "refused" && entry.status !== 453) return null;
+      const isRetry = entry.verb === "retry";
+      return {
+        call,
+        end,
+        label,
+        apply: (state) => {
+          const items = entry.ids.map((id) => offers.get(id));
+          const isHeld = items.every(
+            (item) => item !== undefined && state.held.get(item[0]) === item[1],
+          );
+          // Refused as a whole, when one of them is not held; unknown may mean that, too.
+          if (!isHeld) return entry.outcome === "ok" ? [] : [state];
+          if (entry.outcome === "refused") return [];
+          return [
+            finish(
+              state,
+              items.filter((item) => item !== undefined),
+              isRetry,
+            ),
+          ];
+        },
+      };
+    }
+  }
+}
+
+function labelOf(entry: Entry): string {
+  const what =
+    entry.verb === "produce"
+      ? entry.numbers
+      : entry.verb === "lease"
+        ? entry.offers.map(({ number, attempts }) => `${number}#${attempts}`)
+        : entry.ids;
+  return `${entry.client} ${entry.verb} ${what.join()} ${entry.outcome}`;
+}
+
+function append({ ready, held }: QueueState, items: readonly Queued[]): QueueState {
+  return { ready: [...ready, ...items], held };
+}
+
+function take({ ready, held }: QueueState, count: number): QueueState {
+  const more = new Map(held);
+  for (const [number, attempts] of ready.slice(0, count)) more.set(number, attempts + 1);
+  return { ready: ready.slice(count), held: more };
+}
+
+/** Granted to a lease that had ended meanwhile: back to the tail, as if it had not been. */
+function giveBack({ ready, held }: QueueState, count: number): QueueState {
+  return { ready: [...ready.slice(count), ...ready.slice(0, count)], held };
+}
+
+function prefixes(
+  state: QueueState,
+  batchSize: number,
+  then: (state: QueueState, count: number) => QueueState,
+): QueueState[] {
+  const most = Math.min(batchSize, state.ready.length);
+  return Array.from({ length: most }, (_, index) => then(state, index + 1));
+}
+
+function finish(
+  { ready, held }: QueueState,
+  items: readonly Queued[],
+  isRetry: boolean,
+): QueueState {
+  const left = new Map(held);
+  for (const [number] of items) left.delete(number);
+  return { ready: isRetry ? [...ready, ...items] : ready, held: left };
+}
+
+function isListOf({ items }: ListCall, { ready, held }: QueueState): boolean {
+  const listed = items.filter(({ isLeased }) => !isLeased).map(({ number }) => number);
+  const leased = new Set(items.filter(({ isLeased }) => isLeased).map(({ number }) => number));
+  return (
+    listed.join() === ready.map(([number]) => number).join() &&
+    leased.size === held.size &&
+    [...held.keys()].every((number) => leased.has(number))
+  );
+}

@@ -1,0 +1,54 @@
+// What every method of proof returns, and what it is run with.
+
+export interface ProofResult {
+  readonly method: string;
+  readonly seconds: number;
+  readonly seed: number;
+  readonly figures: Readonly<Record<string, number>>;
+  /** Each with what replays it; empty = passed. */
+  readonly faults: readonly string[];
+  /** A tool is missing: which. */
+  readonly skipped?: string;
+}
+
+/** Told now and then how far a method has come. */
+export type Say = (text: string) => void;
+
+/** Faults told per kind; of the others only the number is told. */
+const toldMax = 5;
+
+/** Collects faults by kind, so that a thousand of one kind do not hide another. */
+export class Faults {
+  readonly #byKind = new Map<string, string[]>();
+
+  add(kind: string, detail: string): void {
+    const details = this.#byKind.get(kind);
+    if (details === undefined) this.#byKind.set(kind, [detail]);
+    else details.push(detail);
+  }
+
+  count(kind: string): number {
+    return this.#byKind.get(kind)?.length ?? 0;
+  }
+
+  get total(): number {
+    let total = 0;
+    for (const details of this.#byKind.values()) total += details.length;
+    return total;
+  }
+
+  /** `replay` is put behind each: what makes it happen again. */
+  list(replay: string): string[] {
+    return [...this.#byKind].flatMap(([kind, details]) => {
+      const told = details.slice(0, toldMax).map((detail) => `${kind}; ${detail}; ${replay}`);
+      const more = details.length - told.length;
+      return more > 0 ? [...told, `${kind}; ${more} more; ${replay}`] : told;
+    });
+  }
+}
+
+/** Measures the seconds of a method. */
+export function stopwatch(): () => number {
+  const start = performance.now();
+  return () => Math.round((performance.now() - start) / 100) / 10;
+}

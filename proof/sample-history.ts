@@ -1,0 +1,93 @@
+// A history that is right, made by a queue too plain to be wrong: for tests of
+// what the checkers reject.
+
+import { formatId, idPrefix } from "../engine/ids.ts";
+import { seededRandom } from "../engine/simulation/seeded-random.ts";
+import type { Ending, Entry, LeftItem, Offer } from "./history.ts";
+
+export const sampleRules = { leaseTimeoutMs: 1_000, maxAttempts: 5 };
+
+interface Queued {
+  readonly number: number;
+  readonly attempts: number;
+}
+
+interface Partition {
+  readonly prefix: string;
+  seqNext: number;
+  ready: (Queued & { readonly seq: number })[];
+}
+
+/** Calls of one client after the other, 10 ms each, with every kind of end that a call has. */
+export function sampleHistory({ calls, seed }: { readonly calls: number; readonly seed: number }): {
+  entries: Entry[];
+  ending: Ending;
+} {
+  const random = seededRandom(seed);
+  const entries: Entry[] = [];
+  const dead: LeftItem[] = [];
+  const partitions = [0, 1].map(
+    (slot): Partition => ({ prefix: idPrefix("0123456789Ab", slot), seqNext: 0, ready: [] }),
+  );
+  let now = 0;
+  let numberNext = 0;
+  const queue = (partition: Partition, item: Queued): void => {
+    partition.ready.push({ ...item, seq: partition.seqNext });
+    partition.seqNext += 1;
+  };
+  const times = () => {
+    now += 10;
+    return { client: "client", call: now, end: now + 5 };
+  };
+  for (let call = 0; call < calls || partitions.some(({ ready }) => ready.length > 0); call += 1) {
+    const index = random.below(partitions.length);
+    const partition = partitions[index] as Partition;
+    if (call < calls && random.below(2) === 0) {
+      const count = 1 + random.below(5);
+      const numbers = Array.from({ length: count }, (_, at) => numberNext + at);
+      numberNext += count;
+      const isUnknown = random.below(20) === 0;
+      const answer = isUnknown ? { outcome: "unknown", status: 0 } : { outcome: "ok", status: 200 };
+      entries.push({ verb: "produce", numbers, ...times(), ...answer } as Entry);
+      if (!isUnknown || random.below(2) === 0) {
+        for (const number of numbers) queue(partition, { number, attempts: 0 });
+      }
+      continue;
+    }
+    const taken = partition.ready.splice(0, 1 + random.below(4));
+    if (taken.length === 0) continue;
+    const at = times();
+    const offers = taken.map(
+      ({ number, attempts, seq }): Offer => ({
+        number,
+        id: formatId(partition.prefix, seq),
+        attempts: attempts + 1,
+        leaseDeadline: at.call + sampleRules.leaseTimeoutMs,
+        intact: true,
+      }),
+    );
+    const answered = { outcome: "ok", status: 200 } as const;
+    const place = { partition: index };
+    entries.push({ verb: "lease", batchSize: 4, offers, ...place, ...at, ...answered });
+    const ids = offers.map(({ id }) => id);
+    const chance = random.below(20);
+    const isLast = taken.some(({ attempts }) => attempts + 1 >= sampleRules.maxAttempts);
+    if (chance === 0 && !isLast) {
+      entries.push({ verb: "retry", ids, dead: false, ...place, ...times(), ...answered });
+      for (const { number, attempts } of taken)
+        queue(partition, { number, attempts: attempts + 1 });
+    } else if (chance === 1) {
+      entries.push({ verb: "retry", ids, dead: true, ...place, ...times(), ...answered });
+      for (const { number } of taken) dead.push({ number, intact: true });
+    } else if (chance === 2 && !isLast) {
+      now += sampleRules.leaseTimeoutMs;
+      for (const { number, attempts } of taken)
+        queue(partition, { number, attempts: attempts + 1 });
+    } else {
+      const isUnknown = chance === 3;
+      const answer = isUnknown ? ({ outcome: "unknown", status: 0 } as const) : answered;
+      entries.push({ verb: "complete", ids, ...place, ...times(), ...answer });
+    }
+  }
+  return { entries, ending: { dead, left: [] } };
+}

@@ -1,0 +1,92 @@
+// Reads all that the stores of a folder hold, through the real store: what an
+// engine would find that was started on it.
+
+import { existsSync } from "node:fs";
+import { formatId, idPrefix } from "../engine/ids.ts";
+import type { Item } from "../stores/item.ts";
+import { openStore } from "../stores/open.ts";
+import type { Image, Store } from "../stores/store.ts";
+import { isIntactItem, numberOf } from "./items.ts";
+
+export interface StoreContents {
+  /** Where each item is, by its number: one place, or something is wrong. */
+  readonly places: ReadonlyMap<number, readonly string[]>;
+  /** Ids of leased items. */
+  readonly held: ReadonlySet<string>;
+  /** Items whose bytes are not those produced, and which the store has not noticed. */
+  readonly changed: readonly number[];
+  /** Items that the store says are damaged. */
+  readonly damaged: number;
+  readonly quarantined: number;
+}
+
+export interface StoreFolder {
+  readonly directory: string;
+  readonly shards: number;
+  readonly durability: "full" | "normal";
+}
+
+const all = { items: Number.MAX_SAFE_INTEGER, payloadBytes: Number.POSITIVE_INFINITY };
+const numbersMax = 2 ** 45 - 1;
+
+/** Throws `StoreError` when a store cannot be opened or read. */
+export async function readStores({
+  directory,
+  shards,
+  durability,
+}: StoreFolder): Promise<StoreContents> {
+  const stores: Store[] = [];
+  const places = new Map<number, string[]>();
+  const held = new Set<string>();
+  const changed: number[] = [];
+  let damaged = 0;
+  let quarantined = 0;
+  const see = (item: Item, place: string): void => {
+    const number = numberOf(item.payload as Uint8Array);
+    const there = places.get(number);
+    if (there === undefined) places.set(number, [place]);
+    else there.push(place);
+    if (!isIntactItem(number, { ...item, payload: item.payload as Uint8Array }))
+      changed.push(number);
+  };
+  try {
+    const images: Image[] = [];
+    for (let shard = 0; shard < shards; shard += 1) {
+      const config = { kind: "sqlite", directory, durability, ballastBytes: 0 } as const;
+      const store = await openStore(config, shard, () => "000000000000");
+      stores.push(store);
+      images.push(await store.load());
+    }
+    for (const [shard, image] of images.entries()) {
+      const store = stores[shard];
+      if (store === undefined) continue;
+      quarantined += image.quarantinedCount;
+      for (const { slot } of image.tallies) {
+        const prefix = idPrefix(image.tag, slot);
+        const leases = image.leases.filter((lease) => lease.slot === slot);
+        for (const item of await store.items(slot, 0, numbersMax, all)) {
+          if (item.damaged) damaged += 1;
+          else see(item, `${shard}:${slot}`);
+          if (leases.some(({ first, last }) => first <= item.seq && item.seq <= last)) {
+            held.add(formatId(prefix, item.seq));
+          }
+        }
+      }
+      for (const item of image.outbound) {
+        const { inbound } = images[item.targetShard] ?? { inbound: [] };
+        const taken = inbound.find(({ sourceShard }) => sourceShard === shard)?.outboundSeq ?? 0;
+        if (item.outboundSeq > taken) see(item, `${shard} on its way`);
+      }
+    }
+  } finally {
+    for (const store of stores) await store.close();
+  }
+  return { places, held, changed, damaged, quarantined };
+}
+
+/** How many shards have a file in the folder. */
+export function shardsIn(directory: string): number {
+  let shards = 0;
+  while (existsSync(`${directory}/shard-${shards}.db`)) shards += 1;
+  return shards;
+}
