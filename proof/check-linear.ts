@@ -9,6 +9,8 @@ export interface Operation<State> {
   readonly end: number;
   /** The states it may lead to; none when its answer is impossible in this one. */
   apply(state: State): readonly State[];
+  /** Among calls with a hint, the lower is tried first; it decides nothing but how long the search takes. */
+  readonly hint?: number;
   /** For whoever reads a refused history. */
   readonly label: string;
 }
@@ -33,56 +35,99 @@ export interface LinearOptions<State> {
 
 export function checkLinear<State>(
   operations: readonly Operation<State>[],
-  { initial, keyOf, stepsMax }: LinearOptions<State>,
+  options: LinearOptions<State>,
 ): Verdict {
-  const sorted = operations.toSorted((a, b) => a.call - b.call);
-  const all = sorted.reduce(
-    (mask, { end }, index) => (Number.isFinite(end) ? mask | bit(index) : mask),
-    0n,
-  );
-  const seen = new Set<string>();
-  let steps = 0;
-  let gaveUp = false;
-  let reached: readonly string[] = [];
+  return new Search(operations, options).run();
+}
 
-  const search = (done: bigint, state: State, order: readonly string[]): boolean => {
-    if ((done & all) === all) return true;
-    if (order.length > reached.length) reached = order;
-    // Nothing can come after a call that has ended and is not in the order yet.
-    let horizon = Number.POSITIVE_INFINITY;
-    for (const [index, { end }] of sorted.entries()) {
-      if ((done & bit(index)) === 0n) horizon = Math.min(horizon, end);
-    }
-    const candidates: number[] = [];
-    for (const [index, { call }] of sorted.entries()) {
-      if (call > horizon) break;
-      if ((done & bit(index)) === 0n) candidates.push(index);
-    }
-    // What has ended first has mostly happened first, so that order is tried first.
-    candidates.sort((a, b) => (sorted[a]?.end ?? 0) - (sorted[b]?.end ?? 0));
-    for (const index of candidates) {
-      const operation = sorted[index] as Operation<State>;
+/** Calls that fit into one number of a key. */
+const callsPerWord = 30;
+
+class Search<State> {
+  readonly #operations: readonly Operation<State>[];
+  readonly #options: LinearOptions<State>;
+  readonly #done: Uint8Array;
+  /** The same as bits, for keys. */
+  readonly #words: number[];
+  readonly #seen = new Set<string>();
+  readonly #order: string[] = [];
+  /** Calls that were answered and are not in the order yet. */
+  #left: number;
+  #steps = 0;
+  #gaveUp = false;
+  #reached: readonly string[] = [];
+
+  constructor(operations: readonly Operation<State>[], options: LinearOptions<State>) {
+    this.#operations = operations.toSorted((a, b) => a.call - b.call);
+    this.#options = options;
+    this.#done = new Uint8Array(operations.length);
+    this.#words = new Array(Math.ceil(operations.length / callsPerWord)).fill(0);
+    this.#left = operations.filter(({ end }) => Number.isFinite(end)).length;
+  }
+
+  run(): Verdict {
+    const found = this.#search(this.#options.initial);
+    const steps = this.#steps;
+    if (found) return { kind: "linearizable", steps };
+    if (this.#gaveUp) return { kind: "gave up", steps };
+    return { kind: "not linearizable", steps, reached: this.#reached };
+  }
+
+  #search(state: State): boolean {
+    if (this.#left === 0) return true;
+    if (this.#order.length > this.#reached.length) this.#reached = [...this.#order];
+    for (const index of this.#candidates()) {
+      const operation = this.#operations[index] as Operation<State>;
       for (const next of operation.apply(state)) {
-        steps += 1;
-        if (steps > stepsMax) {
-          gaveUp = true;
+        this.#steps += 1;
+        if (this.#steps > this.#options.stepsMax) {
+          this.#gaveUp = true;
           return false;
         }
-        const nextDone = done | bit(index);
-        const key = `${nextDone.toString(36)} ${keyOf(next)}`;
-        if (seen.has(key)) continue;
-        seen.add(key);
-        if (search(nextDone, next, [...order, operation.label])) return true;
-        if (gaveUp) return false;
+        this.#mark(index);
+        const key = `${this.#words.join()} ${this.#options.keyOf(next)}`;
+        const isNew = !this.#seen.has(key);
+        if (isNew) this.#seen.add(key);
+        if (isNew && this.#search(next)) return true;
+        this.#mark(index);
+        if (this.#gaveUp) return false;
       }
     }
     return false;
-  };
+  }
 
-  if (search(0n, initial, [])) return { kind: "linearizable", steps };
-  return gaveUp ? { kind: "gave up", steps } : { kind: "not linearizable", steps, reached };
-}
+  /** Puts a call into the order, or takes it out again. */
+  #mark(index: number): void {
+    const operation = this.#operations[index] as Operation<State>;
+    const word = Math.floor(index / callsPerWord);
+    const wasDone = this.#done[index] === 1;
+    this.#done[index] = wasDone ? 0 : 1;
+    this.#words[word] = (this.#words[word] ?? 0) ^ (1 << (index % callsPerWord));
+    if (Number.isFinite(operation.end)) this.#left += wasDone ? 1 : -1;
+    if (wasDone) this.#order.pop();
+    else this.#order.push(operation.label);
+  }
 
-function bit(index: number): bigint {
-  return 1n << BigInt(index);
+  /** What may come next: nothing that was called after another call has ended that is not in the order. */
+  #candidates(): number[] {
+    let horizon = Number.POSITIVE_INFINITY;
+    for (const [index, { end }] of this.#operations.entries()) {
+      if (this.#done[index] === 0 && end < horizon) horizon = end;
+    }
+    const candidates: number[] = [];
+    for (const [index, { call }] of this.#operations.entries()) {
+      if (call > horizon) break;
+      if (this.#done[index] === 0) candidates.push(index);
+    }
+    // What has ended first has mostly happened first, so that order is tried first.
+    const by = (of: (operation: Operation<State>) => number) => (a: number, b: number) =>
+      of(this.#operations[a] as Operation<State>) - of(this.#operations[b] as Operation<State>);
+    candidates.sort(by(({ end }) => end));
+    const hinted = candidates
+      .filter((index) => this.#operations[index]?.hint !== undefined)
+      .sort(by(({ hint }) => hint ?? 0));
+    return candidates.map((index) =>
+      this.#operations[index]?.hint === undefined ? index : (hinted.shift() as number),
+    );
+  }
 }

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Random } from "../engine/random.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
-import { checkLinear } from "./check-linear.ts";
+import { checkLinear, type Verdict } from "./check-linear.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkQueue } from "./check-queue.ts";
 import {
@@ -196,10 +196,11 @@ async function shortHistories(
     }
   };
   while (next < blackBox) {
-    const until = Math.min(blackBox, next + shortPerRestart);
+    const from = next;
+    const until = Math.min(blackBox, from + shortPerRestart);
     const working = Promise.all(Array.from({ length: shortAtOnce }, () => work(until)));
     // In the middle of whatever is going on.
-    while (next < until - shortPerRestart / 2) await Bun.sleep(1);
+    while (next < (from + until) / 2) await Bun.sleep(1);
     await world.restart();
     await working;
     say(`${figures.blackBoxHistories} of ${blackBox} short histories`);
@@ -249,6 +250,7 @@ async function listed(client: Client, queue: string): Promise<ListCall> {
     const items = await listItems(client, queue, 0).catch(() => null);
     if (items === null) continue;
     const seen = items.map((item) => ({
+      id: item.id,
       number: numberIn(item.payload),
       isLeased: item.is_leased,
     }));
@@ -272,11 +274,8 @@ async function act(client: Client, { history, random, numbers }: Acting): Promis
       const count = 1 + random.below(3);
       const first = numbers.next;
       numbers.next += count;
-      await produce(
-        client,
-        history,
-        Array.from({ length: count }, (_, index) => first + index),
-      );
+      const all = Array.from({ length: count }, (_, index) => first + index);
+      if ((await produce(client, history, all)) === "ok") numbers.ready += count;
     } else if (numbers.ready > 0 && (chance < 65 || ids.length === 0)) {
       // Whoever waits for nothing may be granted something too late, which is hard to search for.
       const options = { batchSize: 1 + random.below(3), timeout: "500ms" };
@@ -297,14 +296,39 @@ async function act(client: Client, { history, random, numbers }: Acting): Promis
 }
 
 /** Whether some order of the calls explains all answers. */
-export function judge(entries: readonly (Entry | ListCall)[]) {
+export function judge(entries: readonly (Entry | ListCall)[]): Verdict {
   const offers = new Map<string, readonly [number, number]>();
   for (const entry of entries) {
     if (entry.verb !== "lease") continue;
     for (const { id, number, attempts } of entry.offers) offers.set(id, [number, attempts]);
   }
+  const hintOf = queueOrder(entries, offers);
   const operations = entries.flatMap((entry) =>
-    entry.verb === "list" ? listOperation(entry) : (operationOf(entry, offers) ?? []),
+    entry.verb === "list"
+      ? listOperation(entry)
+      : (operationOf(entry, offers, hintOf(entry)) ?? []),
   );
   return checkLinear(operations, { initial: emptyQueue, keyOf: keyOfQueue, stepsMax });
+}
+
+/** A guess at the order in which calls have queued items, by the order of the ids; it may be wrong. */
+function queueOrder(
+  entries: readonly (Entry | ListCall)[],
+  offers: ReadonlyMap<string, readonly [number, number]>,
+): (entry: Entry) => number | undefined {
+  const idOf = new Map<string, string>();
+  for (const entry of entries) {
+    if (entry.verb !== "list") continue;
+    for (const { number, id = "" } of entry.items) idOf.set(`${number}`, id);
+  }
+  for (const [id, [number, attempts]] of offers) idOf.set(`${number} ${attempts}`, id);
+  const rank = new Map([...idOf.values()].sort().map((id, index) => [id, index]));
+  const rankOf = (number: number, attempts: number): number | undefined =>
+    rank.get(idOf.get(`${number} ${attempts}`) ?? idOf.get(`${number}`) ?? "");
+  return (entry) => {
+    if (entry.verb === "produce") return rankOf(entry.numbers[0] ?? -1, 1);
+    const [number = -1, attempts = 0] =
+      offers.get(entry.verb === "retry" ? (entry.ids[0] ?? "") : "") ?? [];
+    return rankOf(number, attempts + 1);
+  };
 }

@@ -20,7 +20,11 @@ export interface ListCall {
   readonly client: string;
   readonly call: number;
   readonly end: number;
-  readonly items: readonly { readonly number: number; readonly isLeased: boolean }[];
+  readonly items: readonly {
+    readonly number: number;
+    readonly isLeased: boolean;
+    readonly id?: string;
+  }[];
 }
 
 export const emptyQueue: QueueState = { ready: [], held: new Map() };
@@ -38,6 +42,15 @@ export function listOperation(list: ListCall): Operation<QueueState> {
 
 /** `null` for a call that says nothing: one that was refused for what is outside of the model. */
 export function operationOf(
+  entry: Entry,
+  offers: ReadonlyMap<string, Queued>,
+  hint: number | undefined,
+): Operation<QueueState> | null {
+  const operation = plainOperationOf(entry, offers);
+  return operation === null || hint === undefined ? operation : { ...operation, hint };
+}
+
+function plainOperationOf(
   entry: Entry,
   offers: ReadonlyMap<string, Queued>,
 ): Operation<QueueState> | null {
