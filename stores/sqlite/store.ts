@@ -26,6 +26,7 @@ import {
   type StoreSize,
 } from "../store.ts";
 import { ItemTable } from "./item-table.ts";
+import { isCutShort, LogMark } from "./log-mark.ts";
 import {
   catalogOf,
   catalogValues,
@@ -115,12 +116,14 @@ class SqliteStore implements Store {
   readonly #statements: Statements;
   readonly #items: ItemTable;
   readonly #ballastPath: string;
+  readonly #mark: LogMark;
   #closed = false;
 
   constructor(options: SqliteOptions) {
     this.#options = options;
     this.#ballastPath = `${options.path}-ballast`;
-    refuseDamagedLog(options);
+    this.#mark = new LogMark(markPathOf(options), logPathOf(options));
+    if (refuseDamagedLog(options)) this.#mark.clear();
     this.#database = connect(options);
     try {
       migrate(this.#database, options.newTag);
@@ -287,6 +290,8 @@ class SqliteStore implements Store {
   async relieve(idle: boolean): Promise<void> {
     this.#guard(() => {
       const [[, logged = 0, moved = 0] = []] = this.#statements.logState.values() as number[][];
+      // Without a sync per commit it would say too much.
+      if (this.#options.durability === "full") this.#mark.set(logged);
       if (logged - moved < (idle ? logPagesIdle : logPagesMax)) return;
       try {
         this.#database.query("PRAGMA wal_checkpoint(PASSIVE)").values();
@@ -305,6 +310,7 @@ class SqliteStore implements Store {
       }
       this.#fillBallast();
       if (this.size().logBytes > logBytesIdle) {
+        this.#mark.clear();
         this.#database.query("PRAGMA wal_checkpoint(TRUNCATE)").values();
       }
       return false;
@@ -344,7 +350,12 @@ class SqliteStore implements Store {
     this.#closed = true;
     for (const statement of Object.values(this.#statements)) statement.finalize();
     this.#items.close();
-    this.#database.close();
+    try {
+      this.#mark.clear();
+    } finally {
+      this.#database.close();
+      this.#mark.remove();
+    }
   }
 
   #guard<T>(work: () => T): T {
@@ -434,24 +445,40 @@ function refuseOldSqlite(database: Database): void {
   }
 }
 
+function logPathOf({ path }: SqliteOptions): string {
+  return `${path}-wal`;
+}
+
+function markPathOf({ path }: SqliteOptions): string {
+  return `${path}-mark`;
+}
+
 /**
  * SQLite takes a damaged place in the log for its end and forgets what follows;
- * its own integrity check finds nothing wrong afterwards. If that is accepted,
- * the log as it was stays beside the file.
+ * its own integrity check finds nothing wrong afterwards. Nor does it miss an
+ * end that is gone. If that is accepted (the answer is `true`), the log as it
+ * was stays beside the file.
  */
-function refuseDamagedLog({ path, durability, acceptLogLoss }: SqliteOptions): void {
-  const log = `${path}-wal`;
+function refuseDamagedLog(options: SqliteOptions): boolean {
   // Without a sync per commit a power cut alone may leave such a log, and that was accepted.
-  if (durability !== "full" || !existsSync(log) || scanWal(log).verdict !== "damaged") return;
-  if (!acceptLogLoss) {
+  if (options.durability !== "full") return false;
+  const log = logPathOf(options);
+  const scan = existsSync(log) ? scanWal(log) : null;
+  const isLost =
+    scan?.verdict === "damaged" || isCutShort(log, markPathOf(options), scan?.frames ?? 0);
+  if (!isLost) return false;
+  if (!options.acceptLogLoss) {
     throw new StoreError(
       "damaged",
       "the write-ahead log is damaged and committed turns would be lost; restore a backup, or start once with --accept-wal-loss",
     );
   }
-  let copy = 1;
-  while (existsSync(`${log}-damaged-${copy}`)) copy += 1;
-  copyFileSync(log, `${log}-damaged-${copy}`);
+  if (scan !== null) {
+    let copy = 1;
+    while (existsSync(`${log}-damaged-${copy}`)) copy += 1;
+    copyFileSync(log, `${log}-damaged-${copy}`);
+  }
+  return true;
 }
 
 function storeError(cause: unknown, otherwise: "failed" | "unusable" = "failed"): StoreError {

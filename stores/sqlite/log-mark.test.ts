@@ -1,0 +1,183 @@
+// Logs that have lost their end, as files that a killed server leaves behind.
+
+import { expect, test } from "bun:test";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { item, nothing, seeded } from "../conformance-model.ts";
+import { type Store, StoreError } from "../store.ts";
+import { type Durability, openSqliteStore, type SqliteOptions } from "./store.ts";
+
+const commitCount = 30;
+
+async function setup() {
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-mark-"));
+  const folder = (name: string): string => join(directory, name);
+  mkdirSync(folder("live"));
+  const store = await open(folder("live"));
+  for (let seq = 0; seq < commitCount; seq += 1) await write(store, seq);
+  let copies = 0;
+  return {
+    store,
+    live: folder("live"),
+    /** The files as a killed server would leave them now. */
+    killed: (): string => {
+      copies += 1;
+      cpSync(folder("live"), folder(`copy-${copies}`), { recursive: true });
+      return folder(`copy-${copies}`);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await store.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function open(
+  folder: string,
+  { durability = "full", acceptLogLoss = false }: Partial<SqliteOptions> = {},
+): Promise<Store> {
+  const newTag = () => "0123456789Ab";
+  const path = join(folder, "shard-0.db");
+  return openSqliteStore({ path, durability, newTag, acceptLogLoss, ballastBytes: 0 });
+}
+
+/** A commit, and what a shard does after it. */
+async function write(store: Store, seq: number): Promise<void> {
+  const turn = { turn: seq + 1, at: seq, opLast: seq, refused: "[]" };
+  await store.commit({ ...nothing, insert: [item(1, seq)], turn });
+  await store.relieve(false);
+}
+
+/** How many items an opened store has, or why it was not opened. */
+async function outcome(folder: string, options: Partial<SqliteOptions> = {}): Promise<unknown> {
+  try {
+    const store = await open(folder, options);
+    const { length } = await store.seqs(1, 0, 10_000, 10_000);
+    await store.close();
+    return length;
+  } catch (error) {
+    return error instanceof StoreError ? error.fault : error;
+  }
+}
+
+const log = (folder: string): string => join(folder, "shard-0.db-wal");
+const mark = (folder: string): string => join(folder, "shard-0.db-mark");
+
+test("open: a killed server's files are whole", async () => {
+  await using files = await setup();
+  expect(await outcome(files.killed())).toBe(commitCount);
+});
+
+test("open: a log that has lost its end is refused, wherever it was cut", async () => {
+  await using files = await setup();
+  const below = seeded(1);
+  const { length } = readFileSync(log(files.live));
+  for (let trial = 0; trial < 100; trial += 1) {
+    const folder = files.killed();
+    const size = trial === 0 ? 0 : below(length);
+    truncateSync(log(folder), size);
+    expect([size, await outcome(folder)]).toEqual([size, "damaged"]);
+  }
+});
+
+test("open: a log that is gone is refused", async () => {
+  await using files = await setup();
+  const folder = files.killed();
+  rmSync(log(folder));
+  expect(await outcome(folder)).toBe("damaged");
+});
+
+test("open: a bit that flips in the last commit is found", async () => {
+  await using files = await setup();
+  const folder = files.killed();
+  const bytes = readFileSync(log(folder));
+  const at = bytes.length - 1_000;
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(log(folder), bytes);
+  expect(await outcome(folder)).toBe("damaged");
+});
+
+test("open: a loss that is accepted once is not held against the store again", async () => {
+  await using files = await setup();
+  const folder = files.killed();
+  const whole = readFileSync(log(folder));
+  truncateSync(log(folder), whole.length >> 1);
+  const kept = await outcome(folder, { acceptLogLoss: true });
+  expect(kept).toBeGreaterThan(0);
+  expect(kept).toBeLessThan(commitCount);
+  expect(readFileSync(`${log(folder)}-damaged-1`)).toEqual(whole.subarray(0, whole.length >> 1));
+  expect(await outcome(folder)).toBe(kept);
+});
+
+test("open: a commit behind the mark may be torn, as a power cut may leave it", async () => {
+  await using files = await setup();
+  const early = readFileSync(mark(files.live));
+  await write(files.store, commitCount);
+  const folder = files.killed();
+  writeFileSync(mark(folder), early);
+  truncateSync(log(folder), readFileSync(log(folder)).length - 100);
+  expect(await outcome(folder)).toBe(commitCount);
+});
+
+test.each([0, 5, 16, 200])("open: a mark of %p other bytes says nothing", async (length) => {
+  await using files = await setup();
+  const folder = files.killed();
+  writeFileSync(mark(folder), new Uint8Array(length).fill(7));
+  expect(await outcome(folder)).toBe(commitCount);
+});
+
+test("close: a store that was closed has neither log nor mark, and opens", async () => {
+  await using files = await setup();
+  const folder = files.killed();
+  await (await open(folder)).close();
+  expect([existsSync(log(folder)), existsSync(mark(folder))]).toEqual([false, false]);
+  expect(await outcome(folder)).toBe(commitCount);
+});
+
+test("tidy: a log that is emptied on purpose is not missed", async () => {
+  await using files = await setup();
+  for (let seq = commitCount; seq < 400; seq += 1) await write(files.store, seq);
+  expect(files.store.size().logBytes).toBeGreaterThan(1_048_576);
+  while (await files.store.tidy());
+  expect(files.store.size().logBytes).toBe(0);
+  expect(await outcome(files.killed())).toBe(400);
+  await write(files.store, 400);
+  const folder = files.killed();
+  expect(await outcome(folder)).toBe(401);
+  const shorter = files.killed();
+  truncateSync(log(shorter), 2_000);
+  expect(await outcome(shorter)).toBe("damaged");
+});
+
+test("relieve: a log that starts over has a mark of its own", async () => {
+  await using files = await setup();
+  for (let seq = commitCount; seq < 600; seq += 1) {
+    await write(files.store, seq);
+    await files.store.relieve(true);
+  }
+  const folder = files.killed();
+  expect(await outcome(folder)).toBe(600);
+  const shorter = files.killed();
+  truncateSync(log(shorter), 40_000);
+  expect(await outcome(shorter)).toBe("damaged");
+});
+
+test("durability normal: what a power cut may take is not missed, also by a later start with full", async () => {
+  await using files = await setup();
+  const normal: Durability = "normal";
+  const folder = files.killed();
+  truncateSync(log(folder), 100_000);
+  const kept = await outcome(folder, { durability: normal });
+  expect(kept).toBeLessThan(commitCount);
+  expect(await outcome(folder)).toBe(kept);
+});

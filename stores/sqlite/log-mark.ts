@@ -1,0 +1,125 @@
+// Remembers how long SQLite's write-ahead log was when it was synced last. A log
+// that has lost its end looks like one that was never longer, so nothing in the
+// log itself can tell. The mark stands in a file of its own and says: of the
+// log's generation with these salts, at least so many frames were synced. It is
+// written only after the sync and is itself not synced, so a power cut may leave
+// an older mark, which says less, and never one that says too much.
+
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+
+const markBytes = 16;
+const logHeaderBytes = 32;
+const saltsAt = 16;
+
+interface Mark {
+  readonly salt1: number;
+  readonly salt2: number;
+  /** 0 = nothing is known of the log. */
+  readonly frames: number;
+}
+
+/** `null` when there is none, or none that can be read: then it says nothing. */
+function readMark(path: string): Mark | null {
+  try {
+    const bytes = readFileSync(path);
+    if (bytes.length !== markBytes) return null;
+    const isWhole = Bun.hash.crc32(bytes.subarray(0, 12)) === bytes.readUInt32LE(12);
+    if (!isWhole) return null;
+    return {
+      salt1: bytes.readUInt32LE(0),
+      salt2: bytes.readUInt32LE(4),
+      frames: bytes.readUInt32LE(8),
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** The salts in the header of a log; `null` when it is too short to have any. */
+function readSalts(file: number): Pick<Mark, "salt1" | "salt2"> | null {
+  const header = Buffer.alloc(logHeaderBytes);
+  if (readSync(file, header, 0, logHeaderBytes, 0) < logHeaderBytes) return null;
+  return { salt1: header.readUInt32LE(saltsAt), salt2: header.readUInt32LE(saltsAt + 4) };
+}
+
+/**
+ * Whether the log at `log` has lost frames that were synced. `frames`: those
+ * that can be recovered from it. The header must be whole, or the log empty.
+ */
+export function isCutShort(log: string, markPath: string, frames: number): boolean {
+  const mark = readMark(markPath);
+  if (mark === null || mark.frames === 0) return false;
+  let file: number;
+  try {
+    file = openSync(log, "r");
+  } catch {
+    return true;
+  }
+  try {
+    const salts = readSalts(file);
+    if (salts === null) return true;
+    // Of a later generation the mark knows nothing.
+    const isSame = salts.salt1 === mark.salt1 && salts.salt2 === mark.salt2;
+    return isSame && frames < mark.frames;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The mark of a log that is in use. Its log stays one file as long as it is open. */
+export class LogMark {
+  readonly #path: string;
+  readonly #logPath: string;
+  readonly #bytes = Buffer.alloc(markBytes);
+  #file: number | null = null;
+  #log: number | null = null;
+
+  constructor(path: string, logPath: string) {
+    this.#path = path;
+    this.#logPath = logPath;
+  }
+
+  /** To be called when so many frames have been synced. Where it cannot be written, the older one stays. */
+  set(frames: number): void {
+    if (frames === 0) return;
+    try {
+      this.#log ??= openSync(this.#logPath, "r");
+      const salts = readSalts(this.#log);
+      if (salts !== null) this.#write({ ...salts, frames });
+    } catch {
+      // It says less than it could, and nothing that is wrong.
+    }
+  }
+
+  /** To be called before the log is emptied or removed; what it says then survives a power cut. */
+  clear(): void {
+    this.#write({ salt1: 0, salt2: 0, frames: 0 });
+    if (this.#file !== null) fsyncSync(this.#file);
+  }
+
+  #write({ salt1, salt2, frames }: Mark): void {
+    this.#file ??= openSync(this.#path, constants.O_RDWR | constants.O_CREAT);
+    this.#bytes.writeUInt32LE(salt1, 0);
+    this.#bytes.writeUInt32LE(salt2, 4);
+    this.#bytes.writeUInt32LE(frames, 8);
+    this.#bytes.writeUInt32LE(Bun.hash.crc32(this.#bytes.subarray(0, 12)), 12);
+    writeSync(this.#file, this.#bytes, 0, markBytes, 0);
+  }
+
+  /** To be called when the log is gone. */
+  remove(): void {
+    for (const file of [this.#file, this.#log]) if (file !== null) closeSync(file);
+    this.#file = null;
+    this.#log = null;
+    rmSync(this.#path, { force: true });
+  }
+}
