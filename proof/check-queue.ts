@@ -241,9 +241,12 @@ function checkHalfComplete(
     readonly faults: Faults;
   },
 ): void {
+  // What another call may have finished tells nothing of this one.
   const held = entry.ids.flatMap((id) => {
     const life = lives.get(numberById.get(id) ?? -1);
-    return life === undefined ? [] : [{ life, id }];
+    const endings = life?.holdings.find(({ offer }) => offer.id === id)?.endings ?? [];
+    const isOnlyHere = endings.every((other) => other === entry || other.outcome === "refused");
+    return life === undefined || !isOnlyHere ? [] : [{ life, id }];
   });
   const gone = held.filter(({ life, id }) => {
     const isLast = life.holdings.at(-1)?.offer.id === id;

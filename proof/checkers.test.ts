@@ -135,6 +135,49 @@ function lapsed(): Entry[] {
   ];
 }
 
+test("I7: a complete of which nothing was heard took half of its items", () => {
+  const answered = { client: "client", outcome: "ok", status: 200 } as const;
+  const lost = { client: "client", outcome: "unknown", status: 0 } as const;
+  const id = (seq: number) => formatId(idPrefix("0123456789Ab", 0), seq);
+  const offers = [0, 1].map((number) => ({
+    number,
+    id: id(number),
+    attempts: 1,
+    leaseDeadline: 1_002,
+    intact: true,
+  }));
+  const again = {
+    ...offers[1],
+    number: 1,
+    id: id(2),
+    attempts: 2,
+    leaseDeadline: 3_000,
+    intact: true,
+  };
+  const place = { partition: 0 };
+  const entries: Entry[] = [
+    { verb: "produce", numbers: [0, 1], call: 0, end: 1, ...answered },
+    { verb: "lease", batchSize: 2, ...place, offers, call: 2, end: 3, ...answered },
+    { verb: "complete", ...place, ids: [id(0), id(1)], call: 4, end: 5, ...lost },
+    {
+      verb: "lease",
+      batchSize: 2,
+      ...place,
+      offers: [again],
+      call: 2_000,
+      end: 2_001,
+      ...answered,
+    },
+    { verb: "complete", ...place, ids: [id(2)], call: 2_002, end: 2_003, ...answered },
+  ];
+  const ending = { dead: [], left: [] };
+  const [fault] = faultsOf({ entries, ending });
+  expect(fault).toStartWith("I7: half of a complete");
+  // The client may have tried the other half alone, and then it is no half.
+  const alone: Entry = { verb: "complete", ...place, ids: [id(0)], call: 6, end: 7, ...answered };
+  expect(faultsOf({ entries: [...entries, alone], ending })).toEqual([]);
+});
+
 interface Register {
   readonly value: number;
 }

@@ -1,0 +1,68 @@
+// Every method at a size of seconds, against the real server and the real store;
+// and for each that it sees what is wrong.
+
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Expected } from "./expected.ts";
+import { effectOf, makeBase } from "./media.ts";
+import { methods } from "./methods.ts";
+import { Faults } from "./result.ts";
+import { memoryFolder } from "./scratch.ts";
+import { growthOf } from "./soak.ts";
+import { readStores } from "./store-contents.ts";
+
+/** A slow machine takes its time; a method that hangs is ended. */
+const timeoutMs = 300_000;
+const folder = mkdtempSync(join(memoryFolder(), "holdfast-proof-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test.each(methods.map(({ name, run }) => [name, run] as const))(
+  "%s: no fault at the quick size",
+  async (name, run) => {
+    const result = await run("quick", { seed: 5, say: () => undefined });
+    expect(result).toMatchObject({ method: name, seed: 5, faults: [] });
+    if (result.skipped === undefined) expect(Object.keys(result.figures)).not.toEqual([]);
+    else expect(result.skipped).toBe("strace is not installed");
+  },
+  timeoutMs,
+);
+
+test("media: a log without its end is silent for SQLite, and refused by the mark", async () => {
+  const base = await makeBase(join(folder, "base"), 1);
+  const log = base.files.get("shard-0.db-wal") ?? new Uint8Array();
+  const damage = { kind: "truncate log", size: 100_000 } as const;
+  expect(log.length).toBeGreaterThan(2 * damage.size);
+  const effect = (files: ReadonlyMap<string, Uint8Array>, faults: Faults) =>
+    effectOf({ base: { ...base, files }, damage, directory: join(folder, "trial"), faults });
+  expect(await effect(base.files, new Faults())).toBe("refused");
+  // Without the mark nothing can tell, and the method has to say so.
+  const unmarked = new Map([...base.files].filter(([name]) => !name.endsWith("-mark")));
+  const faults = new Faults();
+  expect(await effect(unmarked, faults)).toBe("silent");
+  expect(faults.total).toBeGreaterThan(0);
+});
+
+test("stores: what was acknowledged is there, and one item that was not written is missed", async () => {
+  const base = await makeBase(join(folder, "base"), 2);
+  const directory = join(folder, "found");
+  mkdirSync(directory);
+  for (const [name, bytes] of base.files) writeFileSync(join(directory, name), bytes);
+  const contents = await readStores({ directory, shards: 1, durability: "full" });
+  expect(base.expected.check(contents).list("replay")).toEqual([]);
+  expect(base.expected.there).toBeGreaterThan(50);
+  const planted = new Expected();
+  planted.take({ kind: "asked", call: 1, verb: "produce", numbers: [999_999_999] });
+  planted.take({ kind: "done", call: 1 });
+  expect(planted.check({ ...contents, places: new Map() }).list("replay")).toEqual([
+    "I1: an acknowledged item is lost; item 999999999; replay",
+  ]);
+});
+
+test("soak: growth is what the samples rise by, not what one of them sticks out by", () => {
+  const samples = (bytes: readonly number[]) =>
+    bytes.map((residentBytes, seconds) => ({ seconds, residentBytes }));
+  expect(growthOf(samples([10, 20, 30, 40]))).toBeCloseTo(30);
+  expect(growthOf(samples([10, 10, 90, 10, 10]))).toBeCloseTo(0);
+  expect(growthOf(samples([5]))).toBe(0);
+});
