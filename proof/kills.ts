@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { median } from "../bench/statistics.ts";
 import type { Random } from "../engine/random.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { checkOrder } from "./check-order.ts";
@@ -73,7 +74,7 @@ export async function proveKills({ kills, items, seed, say }: KillOptions): Prom
       while (history.acknowledged < share - items / 20) await Bun.sleep(2);
       await Bun.sleep(random.below(30));
       await end(server, { moment, random, address, history, faults });
-      if (moment === "start") await killStart({ data, random, history });
+      if (moment === "start") await killStart({ data, random, history, startMs: median(starts) });
       server = await start();
       if (kill % 50 === 49) say(`${kill + 1} kills, ${history.acknowledged} items acknowledged`);
     }
@@ -96,7 +97,7 @@ export async function proveKills({ kills, items, seed, say }: KillOptions): Prom
         killsUnderLoad: moments.load,
         killsAtStart: moments.start,
         killsAtStop: moments.stop,
-        startMsMedian: Math.round(starts.sort((a, b) => a - b)[starts.length >> 1] ?? 0),
+        startMsMedian: Math.round(median(starts)),
         ...checked.figures,
         operationsInOrder: order.operations,
       },
@@ -145,14 +146,17 @@ async function killStart({
   data,
   random,
   history,
+  startMs,
 }: {
   readonly data: string;
   readonly random: Random;
   readonly history: History;
+  readonly startMs: number;
 }): Promise<void> {
   const child = spawnServer({ data, flags });
-  // Half of the time of its start, and half when its store is being opened.
-  await Promise.race([Bun.sleep(random.below(250)), child.port]);
+  // The stores are opened in the second half of a start.
+  const ms = startMs * (0.4 + random.below(70) / 100);
+  await Promise.race([Bun.sleep(ms), child.port]);
   history.note(`kill ${child.pid} while it starts`);
   child.kill("SIGKILL");
   await child.exited;
