@@ -33,7 +33,7 @@ function method<Counts extends object>(
 
 export const methods: readonly Method[] = [
   method("kills", proveKills, {
-    quick: { kills: 10, items: 2_000 },
+    quick: { kills: 6, items: 1_500 },
     ci: { kills: 500, items: 200_000 },
     nightly: { kills: 5_000, items: 2_000_000 },
   }),
@@ -53,7 +53,7 @@ export const methods: readonly Method[] = [
     nightly: { truncations: 50_000, flips: 40_000 },
   }),
   method("histories", proveHistories, {
-    quick: { operations: 10_000, clients: 16, restarts: 2, blackBox: 40 },
+    quick: { operations: 6_000, clients: 16, restarts: 2, blackBox: 32 },
     ci: { operations: 1_000_000, clients: 64, restarts: 20, blackBox: 2_000 },
     nightly: { operations: 10_000_000, clients: 64, restarts: 200, blackBox: 20_000 },
   }),

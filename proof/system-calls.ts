@@ -12,7 +12,7 @@ import { checkQueue } from "./check-queue.ts";
 import { Address, createQueues, Load } from "./clients.ts";
 import { History } from "./history.ts";
 import { Faults, type ProofResult, type Say, stopwatch } from "./result.ts";
-import { spawnServer } from "./server-child.ts";
+import { type ServerChild, spawnServer } from "./server-child.ts";
 
 export interface SystemCallOptions {
   readonly runs: number;
@@ -107,7 +107,7 @@ function injectionOf(run: number, runs: number): { injection: Injection; at: num
   const injection = injections[run % injections.length] as Injection;
   const rounds = Math.ceil(runs / injections.length);
   const round = Math.floor(run / injections.length);
-  return { injection, at: 1 + Math.floor((round * injection.last) / rounds) };
+  return { injection, at: 1 + Math.floor(((round + 0.5) * injection.last) / rounds) };
 }
 
 async function runOne(run: number, runs: number, seed: number): Promise<RunOutcome> {
@@ -127,7 +127,7 @@ async function runOne(run: number, runs: number, seed: number): Promise<RunOutco
   let refusedStarts = 0;
   let server = spawnServer({ data, flags, tracer });
   try {
-    const port = await Promise.race([server.port, Bun.sleep(startMsMax).then(() => -1)]);
+    const port = await portOf(server);
     let load: Load | null = null;
     if (port !== null && port >= 0) {
       address.up(port);
@@ -184,6 +184,17 @@ async function runOne(run: number, runs: number, seed: number): Promise<RunOutco
     await server.exited;
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** `null` when it has ended, -1 when it does neither that nor listen. */
+async function portOf(server: ServerChild): Promise<number | null> {
+  let timer: Timer | undefined;
+  const late = new Promise<number>((resolve) => {
+    timer = setTimeout(() => resolve(-1), startMsMax);
+  });
+  const port = await Promise.race([server.port, late]);
+  clearTimeout(timer);
+  return port;
 }
 
 function newLoad(address: Address, history: History, seed: number): Load {
