@@ -6,11 +6,11 @@ import { formatId, idPrefix } from "../engine/ids.ts";
 import { checkLinear } from "./check-linear.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkQueue } from "./check-queue.ts";
-import { judge } from "./histories.ts";
 import type { Entry, LeaseCall } from "./history.ts";
 import { spoilAll } from "./mutations.ts";
 import type { ListCall } from "./queue-model.ts";
 import { sampleHistory, sampleRules } from "./sample-history.ts";
+import { judge } from "./short-histories.ts";
 
 function faultsOf(sample: ReturnType<typeof sampleHistory>): string[] {
   const queue = checkQueue(sample.entries, sample.ending, sampleRules).faults;

@@ -3,12 +3,11 @@
 // unknown, and the client goes on with whatever server comes next.
 
 import { Connection } from "../bench/http-client.ts";
-import type { Random } from "../engine/random.ts";
-import type { Ending, History, LeftItem, Offer, Outcome } from "./history.ts";
+import type { History, Offer, Outcome } from "./history.ts";
 import { isIntact, numberIn, proofItem } from "./items.ts";
 
 export const queueName = "orders";
-const deadQueueName = "orders-dead";
+export const deadQueueName = "orders-dead";
 
 /** Where the server is; clients wait here while there is none. */
 export class Address {
@@ -49,7 +48,7 @@ interface Reply {
 }
 
 /** Pause before a server is tried again that refused a connection. */
-const againMs = 3;
+export const againMs = 3;
 
 export class Client {
   readonly name: string;
@@ -242,119 +241,7 @@ export async function createQueues(address: Address, shape: QueueShape): Promise
   client.close();
 }
 
-export interface LoadOptions {
-  readonly address: Address;
-  readonly history: History;
-  readonly random: Random;
-  readonly producers: number;
-  readonly consumers: number;
-  readonly batchMax: number;
-  /** Producers pause while so many acknowledged items are not completed. */
-  readonly backlogMax: number;
-  /** Producers rest so long after each call; default not at all. */
-  readonly pauseMs?: number;
-}
-
-/** Clients at work until they are told to stop. */
-export class Load {
-  readonly #options: LoadOptions;
-  readonly #working: Promise<void>[] = [];
-  #isProducing = true;
-  #isConsuming = true;
-  /** Once set, consumers take whatever there is and complete it. */
-  #isDraining = false;
-  #numberNext = 0;
-
-  constructor(options: LoadOptions) {
-    this.#options = options;
-    const { producers, consumers } = options;
-    for (let index = 0; index < producers; index += 1) {
-      this.#working.push(this.#produce(`producer-${index}`));
-    }
-    for (let index = 0; index < consumers; index += 1) {
-      this.#working.push(this.#consume(`consumer-${index}`));
-    }
-  }
-
-  /** Stops producing, completes all that is there, and tells what is left. The server must be up. */
-  async drain(): Promise<Ending> {
-    this.#isProducing = false;
-    this.#isDraining = true;
-    const { address } = this.#options;
-    const client = new Client("drain", address);
-    await client.connect();
-    while (!(await isDrained(client))) await Bun.sleep(20);
-    this.#isConsuming = false;
-    await Promise.all(this.#working);
-    const ending = await readEnding(client);
-    client.close();
-    return ending;
-  }
-
-  async #produce(name: string): Promise<void> {
-    const { address, history, random, batchMax, backlogMax, pauseMs = 0 } = this.#options;
-    const client = new Client(name, address);
-    while (this.#isProducing) {
-      if (history.acknowledged - history.completed > backlogMax) {
-        await Bun.sleep(2);
-        continue;
-      }
-      const count = 1 + random.below(batchMax);
-      const numbers = Array.from({ length: count }, (_, index) => this.#numberNext + index);
-      this.#numberNext += count;
-      await produce(client, history, numbers);
-      if (pauseMs > 0) await Bun.sleep(pauseMs);
-    }
-    client.close();
-  }
-
-  async #consume(name: string): Promise<void> {
-    const { address, history, random, batchMax } = this.#options;
-    const client = new Client(name, address);
-    let stale: { readonly id: string; readonly partition: number } | null = null;
-    while (this.#isConsuming) {
-      const batchSize = 1 + random.below(batchMax);
-      const leased: Leased = await lease(client, history, { batchSize, timeout: "250ms" });
-      if (leased.offers.length === 0) {
-        if (leased.outcome === "refused") await Bun.sleep(againMs);
-        continue;
-      }
-      const { partition, offers } = leased;
-      const ids = offers.map(({ id }) => id);
-      const chance = this.#isDraining ? 100 : random.below(100);
-      if (chance < 4) {
-        // Forgotten; and once its lease has lapsed, completed all the same.
-        stale = { id: ids[0] ?? "", partition };
-      } else if (chance < 8) {
-        await retry(client, history, { partition, ids, dead: false });
-      } else if (chance < 10) {
-        await retry(client, history, { partition, ids: ids.slice(0, 2), dead: true });
-        if (ids.length > 2) await complete(client, history, { partition, ids: ids.slice(2) });
-      } else if (chance < 13 && stale !== null && stale.partition === partition) {
-        await complete(client, history, { partition, ids: [...ids, stale.id] });
-        await complete(client, history, { partition, ids });
-        stale = null;
-      } else {
-        await complete(client, history, { partition, ids });
-      }
-    }
-    client.close();
-  }
-}
-
-async function isDrained(client: Client): Promise<boolean> {
-  await client.connect();
-  const reply = await client.call("/v1/queue.stats", { queue_name: queueName });
-  if (reply?.status !== 200) return false;
-  const { logical_queues: lines } = reply.body as {
-    logical_queues: { partitions: { total: number; scheduled: number }[] }[];
-  };
-  return lines.every(({ partitions }) =>
-    partitions.every(({ total, scheduled }) => total + scheduled === 0),
-  );
-}
-
-interface StoredOnWire {
+export interface StoredOnWire {
   readonly id: string;
   readonly is_leased: boolean;
   readonly payload: string;
@@ -386,29 +273,4 @@ export async function listItems(
     if (last === undefined || last === pivot) return items;
     pivot = last;
   }
-}
-
-function leftItem(item: StoredOnWire): LeftItem {
-  const number = numberIn(item.payload);
-  return { number, intact: isIntact(number, { ...item, bytes: item.payload }) };
-}
-
-/** Waits until what is on its way to the dead queue's shard has come there. */
-async function readEnding(client: Client): Promise<Ending> {
-  const reply = await client.call("/v1/queues.info", { queue_name: queueName });
-  const { requested_partitions: partitions } = (reply?.body ?? { requested_partitions: 0 }) as {
-    requested_partitions: number;
-  };
-  let dead = await listItems(client, deadQueueName, 0);
-  for (let isQuiet = false; !isQuiet; ) {
-    await Bun.sleep(150);
-    const again = await listItems(client, deadQueueName, 0);
-    isQuiet = again.length === dead.length;
-    dead = again;
-  }
-  const left: LeftItem[] = [];
-  for (let partition = 0; partition < partitions; partition += 1) {
-    left.push(...(await listItems(client, queueName, partition)).map(leftItem));
-  }
-  return { dead: dead.map(leftItem), left };
 }

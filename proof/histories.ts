@@ -9,35 +9,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Random } from "../engine/random.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
-import { checkLinear, type Verdict } from "./check-linear.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkQueue } from "./check-queue.ts";
-import {
-  Address,
-  Client,
-  complete,
-  createQueues,
-  type Leased,
-  Load,
-  lease,
-  listItems,
-  produce,
-  retry,
-} from "./clients.ts";
+import { createQueues } from "./clients.ts";
 import { type Ending, type Entry, History } from "./history.ts";
-import { numberIn } from "./items.ts";
+import { Load } from "./load.ts";
 import { spoilAll } from "./mutations.ts";
-import {
-  emptyQueue,
-  keyOfQueue,
-  type ListCall,
-  listOperation,
-  operationOf,
-} from "./queue-model.ts";
+import { RestartingServer } from "./restarting-server.ts";
 import { Faults, type ProofResult, type Say, stopwatch } from "./result.ts";
-import { type ServerChild, spawnServer } from "./server-child.ts";
+import { shortHistories } from "./short-histories.ts";
 
 export interface HistoryOptions {
   /** On single items: produced, leased, completed or retried. */
@@ -52,7 +33,6 @@ export interface HistoryOptions {
 
 const rules = { leaseTimeoutMs: 2_000, maxAttempts: 20 };
 const shape = { partitions: 8, ...rules };
-const flags = ["--shards", "2"];
 /** Produced, leased and completed: what an item takes at least. */
 const operationsPerItem = 3;
 
@@ -60,7 +40,7 @@ export async function proveHistories(options: HistoryOptions): Promise<ProofResu
   const { seed, say } = options;
   const elapsed = stopwatch();
   const folder = mkdtempSync(join(tmpdir(), "holdfast-histories-"));
-  const world = new World(join(folder, "data"));
+  const world = new RestartingServer(join(folder, "data"));
   const faults = new Faults();
   const replay = `--only histories --seed ${seed}`;
   try {
@@ -99,40 +79,8 @@ export async function proveHistories(options: HistoryOptions): Promise<ProofResu
   }
 }
 
-/** A server that is killed and started again on the same data. */
-class World {
-  readonly address = new Address();
-  readonly #data: string;
-  #server: ServerChild | null = null;
-  kills = 0;
-
-  constructor(data: string) {
-    this.#data = data;
-  }
-
-  async start(): Promise<void> {
-    const server = spawnServer({ data: this.#data, flags });
-    this.#server = server;
-    const port = await server.port;
-    if (port === null) throw new Error(`the server did not start; ${server.log()}`);
-    this.address.up(port);
-  }
-
-  async kill(): Promise<void> {
-    this.address.down();
-    this.#server?.kill("SIGKILL");
-    await this.#server?.exited;
-  }
-
-  async restart(): Promise<void> {
-    this.kills += 1;
-    await this.kill();
-    await this.start();
-  }
-}
-
 async function longHistory(
-  world: World,
+  world: RestartingServer,
   { operations, clients, restarts, seed }: HistoryOptions,
 ): Promise<{ entries: readonly Entry[]; ending: Ending }> {
   const { address } = world;
@@ -155,180 +103,4 @@ async function longHistory(
   }
   const ending = await load.drain();
   return { entries: history.entries, ending };
-}
-
-const shortClients = 4;
-const shortCalls = 18;
-const shortAtOnce = 8;
-const shortPerRestart = 80;
-/** Far more than a history of this size takes. */
-const stepsMax = 300_000;
-
-async function shortHistories(
-  world: World,
-  { blackBox, seed, say }: HistoryOptions,
-  faults: Faults,
-): Promise<Record<string, number>> {
-  const figures = {
-    blackBoxHistories: 0,
-    blackBoxCalls: 0,
-    blackBoxUnknown: 0,
-    blackBoxSteps: 0,
-    gaveUp: 0,
-  };
-  let next = 0;
-  const work = async (until: number): Promise<void> => {
-    while (next < until) {
-      const index = next;
-      next += 1;
-      const short = await shortHistory(world.address, `short-${index}`, seededRandom(seed + index));
-      const verdict = judge(short);
-      if (verdict.kind !== "gave up") figures.blackBoxHistories += 1;
-      figures.blackBoxCalls += short.length;
-      figures.blackBoxSteps += verdict.steps;
-      for (const entry of short) {
-        if (entry.verb !== "list" && entry.outcome === "unknown") figures.blackBoxUnknown += 1;
-      }
-      if (verdict.kind === "gave up") figures.gaveUp += 1;
-      if (verdict.kind === "not linearizable") {
-        faults.add("not linearizable", `history ${index}; after ${verdict.reached.join(" | ")}`);
-      }
-    }
-  };
-  while (next < blackBox) {
-    const from = next;
-    const until = Math.min(blackBox, from + shortPerRestart);
-    const working = Promise.all(Array.from({ length: shortAtOnce }, () => work(until)));
-    // In the middle of whatever is going on.
-    while (next < (from + until) / 2) await Bun.sleep(1);
-    await world.restart();
-    await working;
-    say(`${figures.blackBoxHistories} of ${blackBox} short histories`);
-  }
-  return figures;
-}
-
-/** Four clients at once on a queue of their own, and then a list of what is left. */
-async function shortHistory(
-  address: Address,
-  queue: string,
-  random: Random,
-): Promise<(Entry | ListCall)[]> {
-  const owner = new Client("owner", address, queue);
-  const settings = {
-    queue_name: queue,
-    lease_timeout: "60m",
-    expire_timeout: "24h",
-    max_attempts: 0,
-  };
-  await untilDone(owner, "/v1/queues.create", settings);
-  const history = new History();
-  const numbers = { next: 0, ready: 0 };
-  const clients = Array.from({ length: shortClients }, (_, index) =>
-    act(new Client(`c${index}`, address, queue), { history, random, numbers }),
-  );
-  await Promise.all(clients);
-  const list = await listed(owner, queue);
-  await untilDone(owner, "/v1/queues.delete", { queue_name: queue, force: true });
-  owner.close();
-  return [...history.entries, list];
-}
-
-/** Until it has happened: a repeated create or delete is refused because it has. */
-async function untilDone(client: Client, path: string, body: object): Promise<void> {
-  for (;;) {
-    await client.connect();
-    const reply = await client.call(path, body);
-    if (reply !== null && reply.status < 500) return;
-  }
-}
-
-async function listed(client: Client, queue: string): Promise<ListCall> {
-  for (;;) {
-    await client.connect();
-    const call = performance.now();
-    const items = await listItems(client, queue, 0).catch(() => null);
-    if (items === null) continue;
-    const seen = items.map((item) => ({
-      id: item.id,
-      number: numberIn(item.payload),
-      isLeased: item.is_leased,
-    }));
-    return { verb: "list", client: client.name, call, end: performance.now(), items: seen };
-  }
-}
-
-interface Acting {
-  readonly history: History;
-  readonly random: Random;
-  /** Numbers given away, and about how many items can be leased. */
-  readonly numbers: { next: number; ready: number };
-}
-
-async function act(client: Client, { history, random, numbers }: Acting): Promise<void> {
-  const held: string[] = [];
-  for (let call = 0; call < shortCalls; call += 1) {
-    const chance = random.below(100);
-    const ids = held.slice(0, 1 + random.below(2));
-    if (chance < 35 || (ids.length === 0 && numbers.ready <= 0)) {
-      const count = 1 + random.below(3);
-      const first = numbers.next;
-      numbers.next += count;
-      const all = Array.from({ length: count }, (_, index) => first + index);
-      if ((await produce(client, history, all)) === "ok") numbers.ready += count;
-    } else if (numbers.ready > 0 && (chance < 65 || ids.length === 0)) {
-      // Whoever waits for nothing may be granted something too late, which is hard to search for.
-      const options = { batchSize: 1 + random.below(3), timeout: "500ms" };
-      const leased: Leased = await lease(client, history, options);
-      numbers.ready -= leased.offers.length;
-      held.push(...leased.offers.map(({ id }) => id));
-    } else if (chance < 90 && ids.length > 0) {
-      await complete(client, history, { partition: 0, ids });
-      // Now and then finished again, which has to be refused.
-      if (random.below(6) > 0) held.splice(0, ids.length);
-    } else if (ids.length > 0) {
-      const outcome = await retry(client, history, { partition: 0, ids, dead: false });
-      if (outcome === "ok") numbers.ready += ids.length;
-      held.splice(0, ids.length);
-    }
-  }
-  client.close();
-}
-
-/** Whether some order of the calls explains all answers. */
-export function judge(entries: readonly (Entry | ListCall)[]): Verdict {
-  const offers = new Map<string, readonly [number, number]>();
-  for (const entry of entries) {
-    if (entry.verb !== "lease") continue;
-    for (const { id, number, attempts } of entry.offers) offers.set(id, [number, attempts]);
-  }
-  const hintOf = queueOrder(entries, offers);
-  const operations = entries.flatMap((entry) =>
-    entry.verb === "list"
-      ? listOperation(entry)
-      : (operationOf(entry, offers, hintOf(entry)) ?? []),
-  );
-  return checkLinear(operations, { initial: emptyQueue, keyOf: keyOfQueue, stepsMax });
-}
-
-/** A guess at the order in which calls have queued items, by the order of the ids; it may be wrong. */
-function queueOrder(
-  entries: readonly (Entry | ListCall)[],
-  offers: ReadonlyMap<string, readonly [number, number]>,
-): (entry: Entry) => number | undefined {
-  const idOf = new Map<string, string>();
-  for (const entry of entries) {
-    if (entry.verb !== "list") continue;
-    for (const { number, id = "" } of entry.items) idOf.set(`${number}`, id);
-  }
-  for (const [id, [number, attempts]] of offers) idOf.set(`${number} ${attempts}`, id);
-  const rank = new Map([...idOf.values()].sort().map((id, index) => [id, index]));
-  const rankOf = (number: number, attempts: number): number | undefined =>
-    rank.get(idOf.get(`${number} ${attempts}`) ?? idOf.get(`${number}`) ?? "");
-  return (entry) => {
-    if (entry.verb === "produce") return rankOf(entry.numbers[0] ?? -1, 1);
-    const [number = -1, attempts = 0] =
-      offers.get(entry.verb === "retry" ? (entry.ids[0] ?? "") : "") ?? [];
-    return rankOf(number, attempts + 1);
-  };
 }

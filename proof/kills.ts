@@ -10,8 +10,9 @@ import type { Random } from "../engine/random.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkQueue } from "./check-queue.ts";
-import { Address, createQueues, Load } from "./clients.ts";
+import { Address, createQueues } from "./clients.ts";
 import { History } from "./history.ts";
+import { Load } from "./load.ts";
 import { Faults, type ProofResult, type Say, stopwatch } from "./result.ts";
 import { type ServerChild, spawnServer } from "./server-child.ts";
 

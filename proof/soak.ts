@@ -9,9 +9,10 @@ import { join } from "node:path";
 import { percentile } from "../bench/statistics.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { checkQueue } from "./check-queue.ts";
-import { Address, Client, createQueues, Load, lease } from "./clients.ts";
+import { Address, Client, createQueues, lease } from "./clients.ts";
 import { History } from "./history.ts";
 import { proofItem } from "./items.ts";
+import { Load } from "./load.ts";
 import { Faults, type ProofResult, type Say, stopwatch } from "./result.ts";
 import { spawnServer } from "./server-child.ts";
 
