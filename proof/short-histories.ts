@@ -84,6 +84,10 @@ export async function shortHistories(
     await working;
     say(`${figures.blackBoxHistories} of ${blackBox} short histories`);
   }
+  // One in a hundred may be too much for the search; more would make its figure worth little.
+  if (figures.gaveUp * 100 > blackBox) {
+    faults.add("too many histories are undecided", `${figures.gaveUp} of ${blackBox}`);
+  }
   return figures;
 }
 
@@ -198,7 +202,8 @@ function queueOrder(
   const idOf = new Map<string, string>();
   for (const entry of entries) {
     if (entry.verb !== "list") continue;
-    for (const { number, id = "" } of entry.items) idOf.set(`${number}`, id);
+    // An id that was leased is of an attempt that is known already.
+    for (const { number, id = "" } of entry.items) if (!offers.has(id)) idOf.set(`${number}`, id);
   }
   for (const [id, [number, attempts]] of offers) idOf.set(`${number} ${attempts}`, id);
   const rank = new Map([...idOf.values()].sort().map((id, index) => [id, index]));
