@@ -1,7 +1,6 @@
 // Reads all that the stores of a folder hold, through the real store: what an
 // engine would find that was started on it.
 
-import { existsSync } from "node:fs";
 import { formatId, idPrefix } from "../engine/ids.ts";
 import type { Item } from "../stores/item.ts";
 import { openStore } from "../stores/open.ts";
@@ -82,11 +81,4 @@ export async function readStores({
     for (const store of stores) await store.close();
   }
   return { places, held, changed, damaged, quarantined };
-}
-
-/** How many shards have a file in the folder. */
-export function shardsIn(directory: string): number {
-  let shards = 0;
-  while (existsSync(`${directory}/shard-${shards}.db`)) shards += 1;
-  return shards;
 }

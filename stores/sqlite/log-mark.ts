@@ -44,9 +44,10 @@ function readMark(path: string): Mark | null {
   }
 }
 
+const header = Buffer.alloc(logHeaderBytes);
+
 /** The salts in the header of a log; `null` when it is too short to have any. */
 function readSalts(file: number): Pick<Mark, "salt1" | "salt2"> | null {
-  const header = Buffer.alloc(logHeaderBytes);
   if (readSync(file, header, 0, logHeaderBytes, 0) < logHeaderBytes) return null;
   return { salt1: header.readUInt32LE(saltsAt), salt2: header.readUInt32LE(saltsAt + 4) };
 }
