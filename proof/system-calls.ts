@@ -55,7 +55,7 @@ const exitCodes = new Set([0, 2, 3, 70, 137]);
 const statuses = new Set([0, 200, 429, 453, 454, 500, 503]);
 /** Runs at a time: most of a run is waiting. */
 const runsAtOnce = 3;
-const itemsPerRun = 800;
+const itemsPerRun = 500;
 const loadMsMax = 4_000;
 const startMsMax = 30_000;
 
