@@ -37,7 +37,7 @@ interface Life {
 export function checkQueue(entries: readonly Entry[], ending: Ending, rules: QueueRules): Checked {
   const faults = new Faults();
   const lives = livesOf(entries, ending, faults);
-  const unseen = unknownLeases(entries);
+  const unseen = untoldLeases(entries);
   for (const life of lives.values()) {
     life.holdings.sort((a, b) => a.offer.attempts - b.offer.attempts);
     checkAttempts(life, { rules, unseen, faults });
@@ -85,10 +85,13 @@ function livesOf(entries: readonly Entry[], ending: Ending, faults: Faults): Map
   return lives;
 }
 
-/** Leases of which it is not known what they were granted, by when they were sent. */
-function unknownLeases(entries: readonly Entry[]): LeaseCall[] {
+/**
+ * Leases that may have been granted what nobody was told of, by when they were
+ * sent. That goes back, unless the server is killed before: so also the empty ones.
+ */
+function untoldLeases(entries: readonly Entry[]): LeaseCall[] {
   return entries
-    .filter((entry): entry is LeaseCall => entry.verb === "lease" && entry.outcome === "unknown")
+    .filter((entry): entry is LeaseCall => entry.verb === "lease" && entry.outcome !== "ok")
     .sort((a, b) => a.call - b.call);
 }
 

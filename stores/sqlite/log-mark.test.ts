@@ -97,6 +97,18 @@ test("open: a log that is gone is refused", async () => {
   expect(await outcome(folder)).toBe("damaged");
 });
 
+test("open: a log that is gone can be accepted, with what is in the file", async () => {
+  await using files = await setup();
+  for (let seq = commitCount; seq < 400; seq += 1) await write(files.store, seq);
+  while (await files.store.tidy());
+  await write(files.store, 400);
+  const folder = files.killed();
+  rmSync(log(folder));
+  expect(await outcome(folder)).toBe("damaged");
+  expect(await outcome(folder, { acceptLogLoss: true })).toBe(400);
+  expect(await outcome(folder)).toBe(400);
+});
+
 test("open: a bit that flips in the last commit is found", async () => {
   await using files = await setup();
   const folder = files.killed();
