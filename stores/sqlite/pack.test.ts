@@ -8,6 +8,7 @@ import type { Item } from "../item.ts";
 import type { Changes, Store } from "../store.ts";
 import format1 from "./format-1.sql" with { type: "text" };
 import fromFormat1 from "./from-format-1.sql" with { type: "text" };
+import fromFormat2 from "./from-format-2.sql" with { type: "text" };
 import { packBytesMax, packItemsMax, packsOf } from "./pack.ts";
 import { itemValues } from "./rows.ts";
 import schema from "./schema.sql" with { type: "text" };
@@ -230,5 +231,5 @@ test("schema: an upgraded file and a new one have the same tables and indexes", 
       database.query(`PRAGMA index_info(${name})`).values(),
     ]);
   };
-  expect(shape(format1, fromFormat1)).toEqual(shape(schema));
+  expect(shape(format1, fromFormat1, fromFormat2)).toEqual(shape(schema));
 });

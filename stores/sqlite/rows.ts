@@ -4,7 +4,7 @@
 
 import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "../item.ts";
 import type { CatalogEntry } from "../queue.ts";
-import { type Read, StoreError } from "../store.ts";
+import { type Inbound, type Read, StoreError, type TurnRecord } from "../store.ts";
 import { type Contents, countOf, PackReader, packContents, packItemsMax } from "./pack.ts";
 
 /** Columns of an item, in the order in which statements bind and read them. */
@@ -302,7 +302,7 @@ export function tallyOf(row: Row): Tally {
     slot: at(0),
     nextSeq: at(1),
     itemCount: at(2),
-    createdAtSum: BigInt(row[3] as string),
+    createdAtSum: wholeNumber(row[3]),
     scheduledCount: at(4),
     retriedCount: at(5),
     expireDeadlineMax: at(6),
@@ -312,6 +312,59 @@ export function tallyOf(row: Row): Tally {
   };
   check(tallySum(tally) === row[10], "tally");
   return tally;
+}
+
+/** What is none is damaged, and so will be its checksum. */
+function wholeNumber(text: unknown): bigint {
+  return /^-?\d+$/.test(String(text)) ? BigInt(String(text)) : -1n;
+}
+
+function turnSum({ turn, at, opLast, refused }: TurnRecord): number {
+  return Bun.hash.crc32(refused, sumOf(turn, at, opLast));
+}
+
+export type TurnValues = [number, number, number, string, number];
+
+export function turnValues(record: TurnRecord): TurnValues {
+  const { turn, at, opLast, refused } = record;
+  return [turn, at, opLast, refused, turnSum(record)];
+}
+
+export function turnOf(row: Row): TurnRecord {
+  const [turn, at, opLast, refused, checkSum] = row as TurnValues;
+  const record = { turn, at, opLast, refused };
+  check(isSum(checkSum, turnSum(record)), "turn");
+  return record;
+}
+
+export type InboundValues = [number, number, number];
+
+export function inboundValues({ sourceShard, outboundSeq }: Inbound): InboundValues {
+  return [sourceShard, outboundSeq, sumOf(sourceShard, outboundSeq)];
+}
+
+export function inboundOf(row: Row): Inbound {
+  const [sourceShard, outboundSeq, checkSum] = row as InboundValues;
+  check(isSum(checkSum, sumOf(sourceShard, outboundSeq)), "inbound");
+  return { sourceShard, outboundSeq };
+}
+
+/** Behind the row's number, which is always 1. */
+export function identityValues(tag: string): [string, number] {
+  return [tag, Bun.hash.crc32(tag)];
+}
+
+/** The store's tag. */
+export function identityOf(row: Row | undefined): string {
+  const [tag, checkSum] = (row ?? []) as [string?, number?];
+  if (tag === undefined) throw new StoreError("damaged", "the store has lost its identity");
+  check(isSum(checkSum, Bun.hash.crc32(tag)), "identity");
+  return tag;
+}
+
+/** Rows of format 2 have none. */
+function isSum(stored: number | null | undefined, computed: number): boolean {
+  return stored === null || stored === computed;
 }
 
 export function catalogValues(entry: CatalogEntry): [number, string, number] {

@@ -114,9 +114,11 @@ CREATE TABLE outbound (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
+-- NULL in a check_sum, here and below: written before there was one.
 CREATE TABLE inbound (
   source_shard INTEGER PRIMARY KEY,
-  outbound_seq INTEGER NOT NULL
+  outbound_seq INTEGER NOT NULL,
+  check_sum INTEGER
 ) STRICT;
 
 -- The definitions of all queues; only the first shard's file has any.
@@ -132,7 +134,8 @@ CREATE TABLE turn (
   turn INTEGER NOT NULL,
   at INTEGER NOT NULL,
   op_last INTEGER NOT NULL,
-  refused TEXT NOT NULL
+  refused TEXT NOT NULL,
+  check_sum INTEGER
 ) STRICT;
 
 -- Items whose checksum did not match, with all that was left of them.
@@ -145,5 +148,6 @@ CREATE TABLE quarantine (
 
 CREATE TABLE identity (
   one INTEGER PRIMARY KEY CHECK (one = 1),
-  tag TEXT NOT NULL
+  tag TEXT NOT NULL,
+  check_sum INTEGER
 ) STRICT;

@@ -4,13 +4,15 @@
 import type { Database } from "bun:sqlite";
 import { StoreError } from "../store.ts";
 import fromFormat1 from "./from-format-1.sql" with { type: "text" };
+import fromFormat2 from "./from-format-2.sql" with { type: "text" };
+import { identityValues } from "./rows.ts";
 import schema from "./schema.sql" with { type: "text" };
 
 /** Marks the file as ours: "HOLD" in ASCII. */
 const applicationId = 0x484f_4c44;
 
 /** The step at index n leads from format n + 1 to n + 2. */
-const upgrades: readonly string[] = [fromFormat1];
+const upgrades: readonly string[] = [fromFormat1, fromFormat2];
 const format = upgrades.length + 1;
 
 /** Throws `unusable` for a file of another program, or of a later version. */
@@ -36,7 +38,9 @@ export function migrate(database: Database, newTag: () => string): void {
     database
       .transaction(() => {
         database.run(text);
-        if (version === 0) database.run("INSERT INTO identity VALUES (1, ?)", [newTag()]);
+        if (version === 0) {
+          database.run("INSERT INTO identity VALUES (1, ?, ?)", identityValues(newTag()));
+        }
         database.run(`PRAGMA application_id = ${applicationId}`);
         database.run(`PRAGMA user_version = ${reached}`);
       })

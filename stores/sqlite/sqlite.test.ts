@@ -112,7 +112,7 @@ test("open: the file gives space back by pieces, logs ahead, and carries our mar
   expect(pragma("auto_vacuum")).toBe(2);
   expect(pragma("journal_mode")).toBe("wal");
   expect(pragma("application_id")).toBe(0x484f_4c44);
-  expect(pragma("user_version")).toBe(2);
+  expect(pragma("user_version")).toBe(3);
   const loose = database.query(
     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name NOT LIKE 'sqlite_%'",
   );
@@ -146,26 +146,45 @@ test.each(["payload", "kind", "created_at", "attempts", "expire_deadline"])(
   },
 );
 
-test.each(["lease", "tally", "queue"])(
-  "load: a damaged row of '%s' stops the store",
-  async (table) => {
-    using files = setup();
-    const first = await files.open();
-    await commit(first, {
-      insert: [item(1, 1)],
-      lease: [{ slot: 1, first: 1, last: 1, leaseDeadline: 5, leasedAt: 1 }],
-      tally: [tally(1, { nextSeq: 2, itemCount: 1, createdAtSum: 1n })],
-      catalogPut: [{ queueId: 1, definition: { name: "a" } as never, places: [], deleting: false }],
-    });
-    await first.close();
-    const raw = new Database(files.options.path);
-    raw.run(`UPDATE ${table} SET check_sum = check_sum + 1`);
-    raw.close();
-    const store = await files.open();
-    expect(await faultOf(store.load())).toBe("damaged");
-    await store.close();
-  },
-);
+test.each([
+  ["lease", "check_sum = check_sum + 1"],
+  ["tally", "check_sum = check_sum + 1"],
+  ["tally", "created_at_sum = '1x'"],
+  ["queue", "check_sum = check_sum + 1"],
+  ["turn", "at = at + (1 << 45)"],
+  ["turn", "op_last = op_last + 1"],
+  ["turn", "refused = '[}'"],
+  ["inbound", "outbound_seq = outbound_seq + 1"],
+  ["identity", "tag = '0123456789Ac'"],
+])("load: a damaged row of '%s' stops the store; %s", async (table, change) => {
+  using files = setup();
+  const first = await files.open();
+  await commit(first, {
+    insert: [item(1, 1)],
+    lease: [{ slot: 1, first: 1, last: 1, leaseDeadline: 5, leasedAt: 1 }],
+    tally: [tally(1, { nextSeq: 2, itemCount: 1, createdAtSum: 1n })],
+    receive: [{ sourceShard: 1, outboundSeq: 7 }],
+    catalogPut: [{ queueId: 1, definition: { name: "a" } as never, places: [], deleting: false }],
+  });
+  await first.close();
+  const raw = new Database(files.options.path);
+  raw.run(`UPDATE ${table} SET ${change}`);
+  raw.close();
+  const store = await files.open();
+  expect(await faultOf(store.load())).toBe("damaged");
+  await store.close();
+});
+
+test("load: a store without its identity is damaged", async () => {
+  using files = setup();
+  await (await files.open()).close();
+  const raw = new Database(files.options.path);
+  raw.run("DELETE FROM identity");
+  raw.close();
+  const store = await files.open();
+  expect(await faultOf(store.load())).toBe("damaged");
+  await store.close();
+});
 
 test("commit: without room nothing is written, and what removes goes on", async () => {
   using files = setup({ pagesMax: 60 });

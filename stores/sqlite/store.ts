@@ -30,6 +30,9 @@ import { isCutShort, LogMark } from "./log-mark.ts";
 import {
   catalogOf,
   catalogValues,
+  identityOf,
+  inboundOf,
+  inboundValues,
   itemColumns,
   leaseOf,
   leaseValues,
@@ -39,6 +42,8 @@ import {
   scheduledValues,
   tallyOf,
   tallyValues,
+  turnOf,
+  turnValues,
 } from "./rows.ts";
 import { migrate } from "./schema.ts";
 import { insertedItem, key, keyOf, place, placeAndItem } from "./sql-text.ts";
@@ -86,10 +91,10 @@ const statements = {
   tally: "INSERT OR REPLACE INTO tally VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   send: `INSERT INTO outbound (key, ${itemColumns}, outbound_seq, target_shard, target_slot) VALUES (${key}, ${insertedItem}, ?14, ?15, ?16)`,
   unsend: "DELETE FROM outbound WHERE outbound_seq = ?1",
-  receive: "INSERT OR REPLACE INTO inbound VALUES (?1, ?2)",
+  receive: "INSERT OR REPLACE INTO inbound VALUES (?1, ?2, ?3)",
   catalogPut: "INSERT OR REPLACE INTO queue VALUES (?1, ?2, ?3)",
   catalogRemove: "DELETE FROM queue WHERE queue_id = ?1",
-  turn: `INSERT OR REPLACE INTO turn VALUES (?1 % ${turnRing}, ?1, ?2, ?3, ?4)`,
+  turn: `INSERT OR REPLACE INTO turn VALUES (?1 % ${turnRing}, ?1, ?2, ?3, ?4, ?5)`,
 
   presentSource: `SELECT 1 FROM item WHERE source_id = ?2 AND key >> 45 = ?1 UNION ALL SELECT 1 FROM scheduled WHERE source_id = ?2 AND key >> 45 = ?1`,
   scheduled: `SELECT ${placeAndItem}, due_at, retried FROM scheduled WHERE ${range} ORDER BY key LIMIT ?4`,
@@ -145,13 +150,10 @@ class SqliteStore implements Store {
       const db = this.#database;
       const rows = (text: string): unknown[][] => db.query(text).values();
       return {
-        tag: String(rows("SELECT tag FROM identity")[0]?.[0]),
-        turns: rows("SELECT turn, at, op_last, refused FROM turn ORDER BY turn").map((row) => ({
-          turn: row[0] as number,
-          at: row[1] as number,
-          opLast: row[2] as number,
-          refused: row[3] as string,
-        })),
+        tag: identityOf(rows("SELECT tag, check_sum FROM identity")[0]),
+        turns: rows("SELECT turn, at, op_last, refused, check_sum FROM turn ORDER BY turn").map(
+          turnOf,
+        ),
         tallies: rows("SELECT * FROM tally").map(tallyOf),
         leases: rows(
           `SELECT ${place}, last_seq, lease_deadline, leased_at, check_sum FROM lease ORDER BY key`,
@@ -159,10 +161,7 @@ class SqliteStore implements Store {
         outbound: rows(
           `SELECT ${placeAndItem}, outbound_seq, target_shard, target_slot FROM outbound ORDER BY outbound_seq`,
         ).map(outboundOf),
-        inbound: rows("SELECT source_shard, outbound_seq FROM inbound").map((row) => ({
-          sourceShard: row[0] as number,
-          outboundSeq: row[1] as number,
-        })),
+        inbound: rows("SELECT source_shard, outbound_seq, check_sum FROM inbound").map(inboundOf),
         catalog: rows("SELECT entry, check_sum FROM queue ORDER BY queue_id").map(catalogOf),
         quarantinedCount: Number(rows("SELECT count(*) FROM quarantine")[0]?.[0]),
       };
@@ -279,12 +278,10 @@ class SqliteStore implements Store {
       run.send.run(...outboundValues(item), item.outboundSeq, item.targetShard, item.targetSlot);
     }
     for (const outboundSeq of changes.unsend) run.unsend.run(outboundSeq);
-    for (const inbound of changes.receive)
-      run.receive.run(inbound.sourceShard, inbound.outboundSeq);
+    for (const inbound of changes.receive) run.receive.run(...inboundValues(inbound));
     for (const entry of changes.catalogPut) run.catalogPut.run(...catalogValues(entry));
     for (const queueId of changes.catalogRemove) run.catalogRemove.run(queueId);
-    const { turn, at, opLast, refused } = changes.turn;
-    run.turn.run(turn, at, opLast, refused);
+    run.turn.run(...turnValues(changes.turn));
   }
 
   async relieve(idle: boolean): Promise<void> {
