@@ -3,16 +3,7 @@
 // the write-ahead log was synced (durability `full`).
 
 import { Database, type Statement } from "bun:sqlite";
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { type Item, type ScheduledItem, wakeAt } from "../item.ts";
 import {
   type Changes,
@@ -25,8 +16,9 @@ import {
   StoreError,
   type StoreSize,
 } from "../store.ts";
+import { refuseDamagedLog } from "./damaged-log.ts";
 import { ItemTable } from "./item-table.ts";
-import { isCutShort, LogMark } from "./log-mark.ts";
+import { LogMark } from "./log-mark.ts";
 import {
   catalogOf,
   catalogValues,
@@ -47,7 +39,6 @@ import {
 } from "./rows.ts";
 import { migrate } from "./schema.ts";
 import { insertedItem, key, keyOf, place, placeAndItem } from "./sql-text.ts";
-import { scanWal } from "./wal-scan.ts";
 
 export type Durability = "full" | "normal";
 
@@ -127,8 +118,11 @@ class SqliteStore implements Store {
   constructor(options: SqliteOptions) {
     this.#options = options;
     this.#ballastPath = `${options.path}-ballast`;
-    this.#mark = new LogMark(markPathOf(options), logPathOf(options));
-    if (refuseDamagedLog(options)) this.#mark.clear();
+    const paths = { log: `${options.path}-wal`, mark: `${options.path}-mark` };
+    this.#mark = new LogMark(paths.mark, paths.log);
+    // Without a sync per commit a power cut alone may leave such a log, and that was accepted.
+    const isStrict = options.durability === "full";
+    if (isStrict && refuseDamagedLog({ ...options, ...paths })) this.#mark.clear();
     this.#database = connect(options);
     try {
       migrate(this.#database, options.newTag);
@@ -440,42 +434,6 @@ function refuseOldSqlite(database: Database): void {
   if (rank < 3_051_003) {
     throw new StoreError("unusable", `SQLite is too old; expected 3.51.3 or later, got ${version}`);
   }
-}
-
-function logPathOf({ path }: SqliteOptions): string {
-  return `${path}-wal`;
-}
-
-function markPathOf({ path }: SqliteOptions): string {
-  return `${path}-mark`;
-}
-
-/**
- * SQLite takes a damaged place in the log for its end and forgets what follows;
- * its own integrity check finds nothing wrong afterwards. Nor does it miss an
- * end that is gone. If that is accepted (the answer is `true`), the log as it
- * was stays beside the file.
- */
-function refuseDamagedLog(options: SqliteOptions): boolean {
-  // Without a sync per commit a power cut alone may leave such a log, and that was accepted.
-  if (options.durability !== "full") return false;
-  const log = logPathOf(options);
-  const scan = existsSync(log) ? scanWal(log) : null;
-  const isLost =
-    scan?.verdict === "damaged" || isCutShort(log, markPathOf(options), scan?.frames ?? 0);
-  if (!isLost) return false;
-  if (!options.acceptLogLoss) {
-    throw new StoreError(
-      "damaged",
-      "the write-ahead log is damaged and committed turns would be lost; restore a backup, or start once with --accept-wal-loss",
-    );
-  }
-  if (scan !== null) {
-    let copy = 1;
-    while (existsSync(`${log}-damaged-${copy}`)) copy += 1;
-    copyFileSync(log, `${log}-damaged-${copy}`);
-  }
-  return true;
 }
 
 function storeError(cause: unknown, otherwise: "failed" | "unusable" = "failed"): StoreError {
