@@ -91,7 +91,10 @@ export class Load {
     let stale: { readonly id: string; readonly partition: number } | null = null;
     while (this.#isConsuming) {
       const batchSize = 1 + random.below(batchMax);
-      const leased: Leased = await lease(client, history, { batchSize, timeout: "250ms" });
+      const leased: Leased = await lease(client, history, {
+        batchSize,
+        timeout: this.#isDraining ? "250ms" : "2s",
+      });
       if (leased.offers.length === 0) {
         if (leased.outcome === "refused") await Bun.sleep(againMs);
         continue;
