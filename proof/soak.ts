@@ -25,7 +25,7 @@ export interface SoakOptions {
 }
 
 const mebibyte = 1_048_576;
-const rules = { leaseTimeoutMs: 5_000, maxAttempts: 20 };
+const rules = { leaseTimeoutMs: 2_000, maxAttempts: 20 };
 const shape = { partitions: 4, ...rules };
 const waitingQueue = "waiting";
 /** Numbers of the items for who waits: apart from those of the load. */
