@@ -81,10 +81,6 @@ async function serve(argv: readonly string[]): Promise<void> {
     if (error instanceof ListenError) return end(exitCodes.taken, [error.message]);
     throw error;
   }
-  greet(listening.url, config);
-  warnOfOpenFiles({ connectionsMax: config.connectionsMax, readFile, log });
-  log.info("listening", { url: listening.url, store: config.store, shards: config.shards });
-
   let stoppingSince = 0;
   const stop = async (signal: string) => {
     if (closing) {
@@ -106,6 +102,10 @@ async function serve(argv: readonly string[]): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => void stop(signal));
   }
+  // Not before the signals are heard: who reads that it listens may stop it at once.
+  greet(listening.url, config);
+  warnOfOpenFiles({ connectionsMax: config.connectionsMax, readFile, log });
+  log.info("listening", { url: listening.url, store: config.store, shards: config.shards });
 }
 
 /** `null` = there are to be none, or the process is to end because they cannot be read. */

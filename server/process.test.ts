@@ -130,6 +130,14 @@ test("SIGTERM: waiting leases are answered, what was accepted is kept, and the e
   expect(body["items"]).toMatchObject([{ payload: btoa("kept") }]);
 });
 
+test("SIGTERM: one that comes as soon as the server says where it listens is obeyed", async () => {
+  using files = scratch();
+  for (let start = 0; start < 5; start += 1) {
+    const server = await startServer({ data: files.data });
+    expect(await server.stop("SIGTERM")).toBe(0);
+  }
+}, 60_000);
+
 test("1,025 partitions cost rows, not files, and are all there after a restart", async () => {
   using files = scratch();
   {
