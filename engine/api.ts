@@ -266,6 +266,8 @@ export interface Engine<Items = readonly LeasedItem[]> {
   stats(queue: string): Promise<QueueStats>;
   inspect(queue: string): Promise<QueueInspection>;
   clear(request: ClearRequest): Promise<void>;
+  /** Counts the queue's items from its store, and puts that in place of the counts kept. */
+  reload(queue: string): Promise<void>;
 
   listItems(request: ListRequest): Promise<readonly StoredItem[]>;
   listScheduled(request: ListRequest): Promise<readonly StoredItem[]>;

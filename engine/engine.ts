@@ -450,6 +450,14 @@ class ShardedEngine<Items> implements Engine<Items> {
     });
   }
 
+  async reload(name: string): Promise<void> {
+    const queue = this.#find(name);
+    await eachShard(queue.places.values(), async (shard, here) => {
+      const slots = here.map(({ slot }) => slot);
+      succeeded(await this.#port(shard).ask({ kind: "recount", slots }));
+    });
+  }
+
   // storage ---------------------------------------------------------------
 
   listItems(request: ListRequest): Promise<readonly StoredItem[]> {

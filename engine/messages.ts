@@ -77,6 +77,8 @@ export type Request =
   | { readonly kind: "clear"; readonly slots: readonly number[]; readonly what: Clearing }
   /** Answered once nothing that was cleared is left of these slots. */
   | { readonly kind: "settle"; readonly slots: readonly number[] }
+  /** Answered once the counts of these slots are those of the store. */
+  | { readonly kind: "recount"; readonly slots: readonly number[] }
   | {
       readonly kind: "catalog";
       readonly put: readonly CatalogEntry[];

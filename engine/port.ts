@@ -324,7 +324,26 @@ function isFinal(cause: unknown): boolean {
 }
 
 function isRepeatable({ kind }: Request): boolean {
-  return kind === "list" || kind === "stats" || kind === "configure" || kind === "settle";
+  switch (kind) {
+    case "list":
+    case "stats":
+    case "configure":
+    case "settle":
+    case "recount":
+      return true;
+    case "produce":
+    case "lease":
+    case "complete":
+    case "retry":
+    case "release":
+    case "import":
+    case "delete":
+    case "clear":
+    case "catalog":
+    case "receive":
+    case "received":
+      return false;
+  }
 }
 
 /** Roughly the items that a request makes a turn touch. */
@@ -346,6 +365,7 @@ function weightOf(request: Request): number {
     case "stats":
     case "clear":
     case "settle":
+    case "recount":
     case "catalog":
     case "received":
     case "configure":

@@ -53,7 +53,8 @@ export const replyCodes = {
   },
   415: {
     text: "Unsupported Media Type",
-    meaning: "The header `Content-Type` is absent or is not `application/json`. Nothing changed.",
+    meaning:
+      "The header `Content-Type` is absent, or is neither `application/json` nor `application/protobuf`. Nothing changed.",
     reaction: "Send `Content-Type: application/json`.",
   },
   429: {

@@ -209,6 +209,8 @@ Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Typ
 
 A request that has a \`request_timeout\` is answered within it. Do not cancel a request before then: a lease would be given up, and of a produce you would not know whether it was done.
 
+The same operations are served in Protocol Buffers, by the same rules: send \`Content-Type: application/protobuf\` and messages of \`holdfast.proto\`, which stands beside this document. The reply is then in protobuf too, unless \`Accept\` asks for JSON. A request in JSON is answered in protobuf where \`Accept\` asks for it.
+
 ## Replies
 
 An operation that has nothing else to return answers \`{"code", "code_text", "message"}\`, and every refusal has that form, with \`details\` where something can be said per item id. Every key of a reply is always present: an empty list is \`[]\`, an absent text \`""\`, an instant that is not set \`null\`.

@@ -1,6 +1,8 @@
-// Writes openapi.json, which the site and outsiders read. Run it after any change of
-// the contract: `bun openapi/generate.ts`.
+// Writes openapi.json and holdfast.proto, which the site and outsiders read. Run it after
+// any change of the contract: `bun run openapi`.
 
 import { documentText } from "./document.ts";
+import { protoFileText } from "./proto-file.ts";
 
 await Bun.write(new URL("openapi.json", import.meta.url), documentText());
+await Bun.write(new URL("holdfast.proto", import.meta.url), protoFileText());

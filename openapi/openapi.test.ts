@@ -66,7 +66,7 @@ test("document: a key's default is published and is no default to a validator", 
   expect(JSON.stringify(entities)).not.toContain('"default"');
 });
 
-test("operations: paths and order are those of the specification, and two more", () => {
+test("operations: paths and order are those of the specification, and three more", () => {
   expect(rows.map(([, { path }]) => path)).toEqual([
     "/v1/queue.produce",
     "/v1/queue.lease",
@@ -80,6 +80,7 @@ test("operations: paths and order are those of the specification, and two more",
     "/v1/queue.stats",
     "/v1/queue.inspect",
     "/v1/queue.clear",
+    "/v1/queue.reload",
     "/v1/storage/items.list",
     "/v1/storage/scheduled.list",
     "/v1/storage/items.import",
@@ -102,6 +103,7 @@ test("operations: what the specification requires of a request is required, and 
     ["stats", ["queue_name"]],
     ["inspect", ["queue_name"]],
     ["clear", ["queue_name", "retry", "scheduled", "queue", "destructive"]],
+    ["reload", ["queue_name"]],
     ["listItems", ["queue_name", "partition", "pivot", "limit"]],
     ["listScheduled", ["queue_name", "partition", "pivot", "limit"]],
     ["importItems", ["queue_name", "partition", "items"]],

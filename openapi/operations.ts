@@ -89,7 +89,7 @@ function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?
       message: `request body exceeds ${bodyLimit} limit`,
     }),
     415: refusal(415, {
-      meaning: `The header \`Content-Type\` is absent or is not \`application/json\`; ${effect}.`,
+      meaning: `The header \`Content-Type\` is absent, or is neither \`application/json\` nor \`application/protobuf\`; ${effect}.`,
       message:
         "content type is not supported; send 'Content-Type: application/json', got 'text/plain'",
     }),
@@ -131,7 +131,7 @@ const sampleQueue: schemas.QueueInfo = {
   requested_partitions: 4,
 };
 
-/** Every operation is a POST with a JSON body; the keys are the operation ids. */
+/** Every operation is a POST with a body in JSON or protobuf; the keys are the operation ids. */
 export const operations = {
   produce: row({
     path: "/v1/queue.produce",
@@ -547,6 +547,24 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
         message: "invalid clear request; one of 'queue', 'scheduled', 'retry' must be true",
       }),
       429: overloaded("nothing was cleared"),
+    },
+  }),
+
+  reload: row({
+    path: "/v1/queue.reload",
+    tag: "Operations",
+    summary: "Count a queue anew",
+    description:
+      "Counts the items of every partition of a queue from its store, and puts the result in place of the counts that are kept. Counts are written together with what changes them, so they are right without it; it is for an operator who wants proof, or who changed the store by other means. It reads every item of the queue in pieces, and the queue is served meanwhile. The reply comes when all partitions are counted.",
+    request: schemas.QueueReloadRequest,
+    response: schemas.Reply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders" },
+    replies: {
+      ...sharedRefusals({ effect: "no count was changed" }),
+      200: success("The counts are those of the store."),
+      400: refusal(400, { meaning: "The queue does not exist.", message: unknownQueue }),
+      429: overloaded("no count was changed"),
     },
   }),
 

@@ -328,6 +328,15 @@ const queueReference = Type.String({
   examples: ["team-checkout"],
 });
 
+/** Clients of the protocol send it; there is one namespace, so it says nothing. */
+const namespace = Type.Optional(
+  Type.String({
+    description: "Empty or `_system`: there is no other namespace. It changes nothing.",
+    examples: ["_system"],
+    [defaultKeyword]: "_system",
+  }),
+);
+
 const ignoredInstant = (what: string) =>
   Type.Optional(
     orNull({
@@ -382,6 +391,7 @@ export const QueuesListRequest = Type.Object(
       description: "The most queues to return.",
       examples: [100],
     }),
+    namespace,
   },
   { ...closed, description: "A page of the list of queues." },
 );
@@ -426,6 +436,7 @@ export const QueueCreateRequest = Type.Object(
     requested_partitions: Type.Optional(
       Type.Integer({ ...requestedPartitions, [defaultKeyword]: 1 }),
     ),
+    namespace,
   },
   { ...closed, description: "The definition of a queue that does not exist yet." },
 );
@@ -442,6 +453,7 @@ export const QueueUpdateRequest = Type.Object(
     expire_timeout: Type.Optional(expireTimeout),
     max_attempts: Type.Optional(maxAttempts),
     requested_partitions: Type.Optional(requestedPartitions),
+    namespace,
   },
   {
     ...closed,
@@ -648,6 +660,12 @@ export const QueueClearRequest = Type.Object(
   },
 );
 export type QueueClearRequest = Static<typeof QueueClearRequest>;
+
+export const QueueReloadRequest = Type.Object(
+  { queue_name: queueName },
+  { ...closed, description: "Which queue to count anew." },
+);
+export type QueueReloadRequest = Static<typeof QueueReloadRequest>;
 
 export const StorageItem = Type.Object(
   {
@@ -922,6 +940,7 @@ export const entities = {
   InspectRequest,
   Inspect,
   QueueClearRequest,
+  QueueReloadRequest,
   StorageItem,
   StorageListRequest,
   StorageItemsReply,

@@ -19,6 +19,8 @@ import {
 import { type HealthOptions, healthResponse } from "./health.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import { protobufAnswer, protobufReader, refusalForm } from "./protobuf/exchange.ts";
+import { answerType } from "./protobuf/negotiation.ts";
 import { jsonResponse, Refusal, refusalResponse } from "./reply.ts";
 import { requestReader } from "./request.ts";
 import { queueRoutes } from "./routes/queue.ts";
@@ -83,7 +85,7 @@ export function createApp(options: AppOptions) {
         response =
           origin !== null && isPreflight(request) ? preflightResponse() : await answer(request);
       } catch (error) {
-        response = refusalResponse(error, log);
+        response = refusalResponse(error, log, refusalForm(request));
       }
       // A refusal too, or the page would take it for a broken network.
       if (origin !== null) shareWith(origin, response);
@@ -105,16 +107,23 @@ export function createApp(options: AppOptions) {
 
   function operation(id: OperationId, route: Route<OperationId>): Answer {
     const bodyBytesMax = bodyBytesMaxOf(id, config);
-    const read = requestReader<Parameters<typeof route>[0]>(operations[id].request, bodyBytesMax);
+    const read = requestReader<Parameters<typeof route>[0]>(
+      operations[id].request,
+      bodyBytesMax,
+      protobufReader(id),
+    );
+    const answerProtobuf = protobufAnswer(id);
     return async (request) => {
-      checkContentType(request);
+      const sent = checkContentType(request);
       const bytes = intake.take(request, bodyBytesMax);
       try {
-        const body = await read(request);
+        const body = await read(request, sent !== null);
         // From here to the answer the connection is silent by right. Not earlier, or a body
         // could trickle in for ever.
         silence.begin(request);
         const reply = await route(body, request);
+        const type = answerType(request, sent);
+        if (type !== null) return answerProtobuf(reply, type);
         return jsonResponse(reply instanceof JsonText ? reply.text : JSON.stringify(reply));
       } finally {
         intake.giveBack(bytes);

@@ -1,6 +1,7 @@
 // Who may call, before anything of a request is read: not web pages of others
 // (`Host`, `Origin`, `Content-Type`), and not more than the memory holds.
 
+import { protobufTypeOf } from "./protobuf/negotiation.ts";
 import { Refusal } from "./reply.ts";
 import { tooLarge } from "./request.ts";
 
@@ -71,13 +72,16 @@ export function preflightResponse(): Response {
 }
 
 /**
- * JSON alone: a page may send a form to any site without asking, and curl sends one
- * when it is told nothing else.
+ * JSON and protobuf alone: a page may send a form to any site without asking, and curl
+ * sends one when it is told nothing else. Returns the protobuf type; `null` = JSON.
  */
-export function checkContentType(request: Request): void {
+export function checkContentType(request: Request): string | null {
   const given = request.headers.get("content-type");
-  if (given === "application/json") return;
-  if (given !== null && /^application\/json *(; *charset="?utf-8"? *)?;?$/i.test(given)) return;
+  if (given === "application/json") return null;
+  if (given !== null && /^application\/json *(; *charset="?utf-8"? *)?;?$/i.test(given))
+    return null;
+  const protobuf = protobufTypeOf(given);
+  if (protobuf !== null) return protobuf;
   const got = given === null ? "none" : `'${shortened(given)}'`;
   throw new Refusal(
     415,

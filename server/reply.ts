@@ -35,8 +35,19 @@ export class Refusal extends Error {
   }
 }
 
+/** How a `Reply` is written. */
+export interface ReplyForm {
+  readonly contentType: string;
+  readonly write: (reply: Reply) => string | Uint8Array<ArrayBuffer>;
+}
+
+export const jsonForm: ReplyForm = {
+  contentType: "application/json",
+  write: (reply) => JSON.stringify(reply),
+};
+
 /** The reply of an operation that has nothing to return. */
-export const doneText = replyText({ code: 200, message: "" });
+export const doneText = JSON.stringify(replyOf({ code: 200, message: "" }));
 
 /** A 200 with the text of a JSON value. */
 export function jsonResponse(text: string): Response {
@@ -50,17 +61,17 @@ export function htmlResponse(text: string, headers: Readonly<Record<string, stri
 }
 
 /** Answers for whatever was thrown; what no one foresaw is logged, and its text kept inside. */
-export function refusalResponse(error: unknown, log: Log): Response {
+export function refusalResponse(error: unknown, log: Log, form: ReplyForm): Response {
   if (error instanceof Refusal) {
-    return response({ code: error.code, message: error.message }, error.headers);
+    return response({ code: error.code, message: error.message }, form, error.headers);
   }
   if (error instanceof QueueError) {
     if (error.cause !== undefined) log.error("request failed", error.cause, { code: error.code });
     const { message, details } = error;
-    return response({ code: replyCodeOf[error.code], message, ...(details && { details }) });
+    return response({ code: replyCodeOf[error.code], message, ...(details && { details }) }, form);
   }
   log.error("request failed", error);
-  return response({ code: 500, message: "Internal Error" });
+  return response({ code: 500, message: "Internal Error" }, form);
 }
 
 interface Refused {
@@ -69,11 +80,15 @@ interface Refused {
   readonly details?: Details;
 }
 
-function response(refused: Refused, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(replyText(refused), {
+function response(
+  refused: Refused,
+  { contentType, write }: ReplyForm,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(write(replyOf(refused)), {
     status: refused.code,
     headers: {
-      "content-type": "application/json",
+      "content-type": contentType,
       ...noGuessing,
       ...(refused.code === 429 ? { "retry-after": String(retryAfterSeconds) } : {}),
       ...headers,
@@ -81,7 +96,7 @@ function response(refused: Refused, headers: Readonly<Record<string, string>> = 
   });
 }
 
-function replyText({ code, message, details }: Refused): string {
+function replyOf({ code, message, details }: Refused): Reply {
   const reply: Reply = { code, code_text: replyCodes[code].text, message };
-  return JSON.stringify(details === undefined ? reply : { ...reply, details });
+  return details === undefined ? reply : { ...reply, details };
 }

@@ -1,5 +1,5 @@
 // From the bytes of a request to a value of the contract: a bounded body, strict
-// UTF-8, JSON, and one compiled check. Elysia's own way of doing this was tried
+// UTF-8, JSON or protobuf, and one compiled check. Elysia's own way of doing this was tried
 // and left: it fills in defaults, converts types, strips unknown keys, takes
 // broken UTF-8 for text, and builds its errors out of the whole body.
 
@@ -28,17 +28,24 @@ const parserWordsMax = 100;
 export function requestReader<T>(
   requestSchema: Schema,
   bodyBytesMax: number,
-): (request: Request) => Promise<T> {
+  readProtobuf: (bytes: Uint8Array) => unknown,
+): (request: Request, isProtobuf: boolean) => Promise<T> {
   const schema = wireShape(requestSchema);
   const isOfSchema = compileCheck(schema);
-  return async (request) => {
-    const text = decodeText(await readBody(request, bodyBytesMax), request);
-    const value = parseJson(text);
-    if (!isOfSchema(value)) {
-      throw invalid(firstFault(schema, value)?.message ?? "request is invalid");
+  const checked = (value: unknown): T => {
+    if (isOfSchema(value)) return value as T;
+    throw invalid(firstFault(schema, value)?.message ?? "request is invalid");
+  };
+  return async (request, isProtobuf) => {
+    const bytes = await readBody(request, bodyBytesMax);
+    if (isProtobuf) {
+      refuseCoding(request);
+      return checked(parseProtobuf(bytes, readProtobuf));
     }
+    const text = decodeText(bytes, request);
+    const value = checked(parseJson(text));
     if (surrogateEscape.test(text)) checkWellFormed(value, "");
-    return value as T;
+    return value;
   };
 }
 
@@ -90,14 +97,27 @@ function decodeText(bytes: Uint8Array, request: Request): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    const coding = request.headers.get("content-encoding") ?? "identity";
-    if (coding === "identity") {
-      throw invalid("request body is not valid UTF-8; expected a JSON object in UTF-8");
-    }
-    throw new Refusal(
-      415,
-      `content encoding is not supported; send the body as it is, got '${coding}'`,
-    );
+    refuseCoding(request);
+    throw invalid("request body is not valid UTF-8; expected a JSON object in UTF-8");
+  }
+}
+
+function refuseCoding(request: Request): void {
+  const coding = request.headers.get("content-encoding") ?? "identity";
+  if (coding === "identity") return;
+  throw new Refusal(
+    415,
+    `content encoding is not supported; send the body as it is, got '${coding}'`,
+  );
+}
+
+/** No bytes at all are a message too: one of which nothing is set. */
+function parseProtobuf(bytes: Uint8Array, read: (bytes: Uint8Array) => unknown): unknown {
+  try {
+    return read(bytes);
+  } catch (error) {
+    const words = error instanceof Error ? error.message : "";
+    throw invalid(`request body is not valid protobuf; ${words.slice(0, parserWordsMax)}`);
   }
 }
 

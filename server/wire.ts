@@ -88,9 +88,11 @@ export function completeRequest(body: RequestOf<"complete">): CompleteRequest {
 }
 
 export function queueSettings(body: RequestOf<"createQueue">): QueueSettings {
+  const timeouts = queueTimeouts(body.lease_timeout, body.expire_timeout);
+  checkNamespace(body.namespace);
   return {
     name: body.queue_name,
-    ...queueTimeouts(body.lease_timeout, body.expire_timeout),
+    ...timeouts,
     deadQueue: body.dead_queue ?? "",
     reference: body.reference ?? "",
     maxAttempts: body.max_attempts ?? 0,
@@ -101,6 +103,7 @@ export function queueSettings(body: RequestOf<"createQueue">): QueueSettings {
 /** Absent keys keep their value. */
 export function queueChange(body: RequestOf<"updateQueue">): QueueChange {
   const timeouts = queueTimeouts(body.lease_timeout ?? null, body.expire_timeout ?? null);
+  checkNamespace(body.namespace);
   return {
     name: body.queue_name,
     ...(isGiven(body.lease_timeout)
@@ -116,6 +119,11 @@ export function queueChange(body: RequestOf<"updateQueue">): QueueChange {
       ? { requestedPartitions: body.requested_partitions }
       : {}),
   };
+}
+
+export function queuesPage(body: RequestOf<"listQueues">): { pivot: string; limit: number } {
+  checkNamespace(body.namespace);
+  return { pivot: body.pivot, limit: body.limit };
 }
 
 /** Either key names the queue. */
@@ -310,6 +318,14 @@ function durationOf(text: string, what: string, formats: string): number {
   return refuse(`${what} is invalid; ${parsed.message} - expected format: ${formats}`);
 }
 
+/** The one that clients of the protocol call theirs when they are told of no other. */
+const systemNamespace = "_system";
+
+function checkNamespace(name: string | null | undefined): void {
+  if (!name || name === systemNamespace) return;
+  refuse(`namespace does not exist; '${shortened(name)}' was not found`);
+}
+
 // Instants.
 
 /**
@@ -375,8 +391,13 @@ function isGiven<T>(value: T | null | undefined): value is T {
 }
 
 function refuseText(text: string, index: number, key: string, expected: string): never {
-  const got = text.length > quotedMax ? `${text.slice(0, quotedMax)}…` : text;
-  return refuse(`items[${index}].${key} is invalid; expected ${expected}, got '${got}'`);
+  return refuse(
+    `items[${index}].${key} is invalid; expected ${expected}, got '${shortened(text)}'`,
+  );
+}
+
+function shortened(text: string): string {
+  return text.length > quotedMax ? `${text.slice(0, quotedMax)}…` : text;
 }
 
 function refuse(message: string): never {

@@ -18,13 +18,14 @@ export interface TurnContext extends Scene {
   readonly grants: Map<number, readonly number[]>;
   /** Whether the store had no room lately; what would only add to it is refused. */
   readonly full: boolean;
-  /** Filled with the requests that are answered only when a clear is done. */
+  /** Filled with the requests that are answered only when a clear or a recount is done. */
   readonly settling: Settling[];
 }
 
-/** Requests whose answer comes later than their turn: clears that are still removing items. */
+/** Requests whose answer comes later than their turn, because their work goes on in pieces. */
 export interface Settling {
   readonly op: number;
+  readonly work: "clear" | "recount";
   partitions: Set<Partition>;
 }
 

@@ -29,6 +29,8 @@ export class Memory {
   /** The last item taken from each other shard; under the shard's own number, the last it sent. */
   readonly inbound = new Map<number, number>();
   readonly clearing = new Set<Partition>();
+  /** Partitions whose items are being counted anew. */
+  readonly recounting = new Set<Partition>();
   lastTurn: TurnRecord;
 
   private constructor(shard: number, image: Image) {

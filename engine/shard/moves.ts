@@ -109,7 +109,7 @@ export function remove(
   partition: Partition,
   item: { seq: number; createdAt: number },
 ): void {
-  partition.removed(item.createdAt);
+  partition.removed(item);
   draft.removed.add(partition.slot, item.seq);
   draft.touched.add(partition);
   draft.tallied.add(partition);
@@ -121,8 +121,7 @@ export function unschedule(
   partition: Partition,
   item: Pick<ScheduledItem, "seq" | "retried">,
 ): void {
-  if (item.retried) partition.retriedCount -= 1;
-  else partition.scheduledCount -= 1;
+  partition.unscheduled(item);
   draft.unscheduled.add(partition.slot, item.seq);
   draft.touched.add(partition);
   draft.tallied.add(partition);
@@ -132,7 +131,7 @@ export function unschedule(
 /** Sets a damaged item aside, with all that is left of it; once, however often a turn comes to it. */
 export function quarantine({ draft }: Scene, partition: Partition, seq: number): void {
   if (draft.quarantined.has(partition.slot, seq)) return;
-  partition.removedDamaged();
+  partition.removedDamaged(seq);
   draft.quarantined.add(partition.slot, seq);
   draft.quarantinedCount += 1;
   draft.touched.add(partition);

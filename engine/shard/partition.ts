@@ -18,6 +18,18 @@ export interface Held {
   readonly createdAt: number;
 }
 
+/** What a recount has found so far; nothing of it is used before it has seen all. */
+export interface Recount {
+  /** Items before it are counted, or gone. */
+  itemsBefore: number;
+  itemCount: number;
+  createdAtSum: bigint;
+  /** Scheduled items before it are counted, or gone. */
+  scheduledBefore: number;
+  scheduledCount: number;
+  retriedCount: number;
+}
+
 /** A sum of instants beyond this could lose its last digits. */
 const exactMax = 2 ** 52;
 
@@ -66,6 +78,8 @@ export class Partition {
   clearReadyFrom = 0;
   /** The same for scheduled items: what lies before it is gone or not meant. */
   clearScheduledFrom = 0;
+  /** While its items are counted anew. */
+  recount: Recount | null = null;
   readonly held = new Map<number, Held>();
   readonly runs = new Set<Run>();
 
@@ -100,19 +114,43 @@ export class Partition {
     if (this.#createdAtChange > exactMax) this.#foldSum();
   }
 
-  removed(createdAt: number): void {
+  removed({ seq, createdAt }: { readonly seq: number; readonly createdAt: number }): void {
     assert(this.itemCount > 0, "an item was removed from a partition that counts none");
     this.itemCount -= 1;
+    if (this.recount !== null && seq < this.recount.itemsBefore) {
+      this.recount.itemCount -= 1;
+      this.recount.createdAtSum -= BigInt(createdAt);
+    }
     this.#createdAtChange -= createdAt;
     if (this.#createdAtChange < -exactMax) this.#foldSum();
   }
 
   /** A damaged item's own `createdAt` cannot be trusted, so the sum gives up the mean instead. */
-  removedDamaged(): void {
+  removedDamaged(seq: number): void {
+    if (this.recount !== null && seq < this.recount.itemsBefore) {
+      this.recount.createdAtSum -= this.recount.createdAtSum / BigInt(this.recount.itemCount);
+      this.recount.itemCount -= 1;
+    }
     const sum = this.#foldSum();
     const mean = this.itemCount === 0 ? 0n : sum / BigInt(this.itemCount);
     this.itemCount -= 1;
     this.#createdAtSum = this.itemCount === 0 ? 0n : sum - mean;
+  }
+
+  unscheduled({ seq, retried }: { readonly seq: number; readonly retried: boolean }): void {
+    const counts = retried ? "retriedCount" : "scheduledCount";
+    this[counts] -= 1;
+    if (this.recount !== null && seq < this.recount.scheduledBefore) this.recount[counts] -= 1;
+  }
+
+  /** Takes over what was counted, all of it between two turns. */
+  counted({ itemCount, createdAtSum, scheduledCount, retriedCount }: Recount): void {
+    this.itemCount = itemCount;
+    this.#createdAtSum = createdAtSum;
+    this.#createdAtChange = 0;
+    this.scheduledCount = scheduledCount;
+    this.retriedCount = retriedCount;
+    this.recount = null;
   }
 
   #foldSum(): bigint {

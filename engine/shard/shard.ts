@@ -17,6 +17,7 @@ import type {
 import { fullFailure, type Settling, type TurnContext } from "./context.ts";
 import { Draft } from "./draft.ts";
 import { Memory } from "./memory.ts";
+import { beginRecount } from "./recount.ts";
 import { nextSweep } from "./sweep.ts";
 import { answerReads, decide } from "./turn.ts";
 
@@ -146,7 +147,8 @@ export class Shard {
     if (this.#stopped) return;
     const { clock } = this.#options;
     // Work left over waits for the events at hand, so that requests come between its pieces.
-    const due = this.#memory.clearing.size > 0 ? clock.now() : nextSweep(this.#memory);
+    const { clearing, recounting } = this.#memory;
+    const due = clearing.size + recounting.size > 0 ? clock.now() : nextSweep(this.#memory);
     const next = Math.max(due, this.#pausedUntil);
     if (next < Number.POSITIVE_INFINITY) this.#wake = clock.at(next, () => this.#pump());
     this.#tidy = clock.at(clock.now() + idleMs, () => this.#tidyUp());
@@ -280,14 +282,20 @@ export class Shard {
       settling.partitions = new Set(
         [...settling.partitions].map(({ slot }) => memory.partition(slot)),
       );
+      // What was counted went with the memory.
+      if (settling.work === "clear") continue;
+      for (const partition of settling.partitions) beginRecount({ memory }, partition);
     }
   }
 
-  /** Answers the clears that have nothing left to remove. */
+  /** Answers the clears that have nothing left to remove, and the recounts that are through. */
   #settle({ draft }: TurnContext): void {
     for (let index = this.#settling.length - 1; index >= 0; index -= 1) {
-      const { op, partitions } = this.#settling[index] as Settling;
-      for (const partition of partitions) if (!partition.isClearing) partitions.delete(partition);
+      const { op, work, partitions } = this.#settling[index] as Settling;
+      for (const partition of partitions) {
+        const isBusy = work === "clear" ? partition.isClearing : partition.recount !== null;
+        if (!isBusy) partitions.delete(partition);
+      }
       if (partitions.size > 0) continue;
       this.#settling.splice(index, 1);
       draft.succeed(op, { kind: "done" });

@@ -2,15 +2,16 @@
 // becomes one set of changes. The caller commits them and only then lets the
 // answers out. Requests of one kind are taken in the order of their arrival.
 //
-//   sweep → complete → retry → clear → produce → import → delete → lease
+//   recount → sweep → complete → retry → clear → produce → import → delete → lease
 
 import type { NumberedRequest } from "../messages.ts";
 import { clearPiece, markCleared } from "./clearing.ts";
-import type { Of, TurnContext } from "./context.ts";
+import type { Of, Settling, TurnContext } from "./context.ts";
 import { complete, giveBack, releaseGrant } from "./finish.ts";
 import { leaseAll } from "./lease.ts";
 import type { Partition } from "./partition.ts";
 import { produce } from "./produce.ts";
+import { beginRecount, recountPiece } from "./recount.ts";
 import { drop, list, stats, take } from "./storage.ts";
 import { sweep } from "./sweep.ts";
 import { receive, received } from "./transfer.ts";
@@ -20,6 +21,8 @@ export async function decide(
   turn: TurnContext,
   requests: readonly NumberedRequest[],
 ): Promise<void> {
+  // Before anything is decided, when the store has all that memory counts.
+  await recountPiece(turn, turn.store);
   await sweep(turn, turn.store);
   await clearPiece(turn, turn.store);
 
@@ -65,7 +68,12 @@ export async function decide(
         received(turn, request);
         break;
       case "settle":
-        turn.settling.push({ op: request.op, partitions: partitionsOf(turn, request.slots) });
+        settleLater(turn, request, "clear");
+        break;
+      case "recount":
+        for (const partition of settleLater(turn, request, "recount")) {
+          beginRecount(turn, partition);
+        }
         break;
       case "configure":
         turn.draft.succeed(request.op, { kind: "done" });
@@ -80,9 +88,9 @@ export async function decide(
     else await releaseGrant(turn, request);
   }
   for (const request of clears) {
-    const partitions = partitionsOf(turn, request.slots);
-    for (const partition of partitions) markCleared(turn, partition, request.what);
-    turn.settling.push({ op: request.op, partitions });
+    for (const partition of settleLater(turn, request, "clear")) {
+      markCleared(turn, partition, request.what);
+    }
   }
   for (const request of produces) produce(turn, request);
   for (const request of imports) await take(turn, request);
@@ -90,8 +98,15 @@ export async function decide(
   await leaseAll(turn, leases);
 }
 
-function partitionsOf(turn: TurnContext, slots: readonly number[]): Set<Partition> {
-  return new Set(slots.map((slot) => turn.memory.partition(slot)));
+/** Puts the answer off until the work is done on the partitions, which it returns. */
+function settleLater(
+  turn: TurnContext,
+  { op, slots }: { readonly op: number; readonly slots: readonly number[] },
+  work: Settling["work"],
+): Set<Partition> {
+  const partitions = new Set(slots.map((slot) => turn.memory.partition(slot)));
+  turn.settling.push({ op, work, partitions });
+  return partitions;
 }
 
 /** Answers what only asks. It runs after the commit, so that it sees all of it. */

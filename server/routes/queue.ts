@@ -15,7 +15,7 @@ import {
 import { decoded, JsonText, type Routes } from "./route.ts";
 
 type QueueRoutes = Routes<
-  "produce" | "lease" | "retry" | "complete" | "stats" | "inspect" | "clear"
+  "produce" | "lease" | "retry" | "complete" | "stats" | "inspect" | "clear" | "reload"
 >;
 
 const done = new JsonText(doneText);
@@ -62,6 +62,11 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
 
     async clear(body) {
       await engine.clear(clearRequest(body));
+      return done;
+    },
+
+    async reload(body) {
+      await engine.reload(body.queue_name);
       return done;
     },
   };

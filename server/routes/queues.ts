@@ -3,7 +3,7 @@
 import type { Engine } from "../../engine/api.ts";
 import { checkQueueName } from "../../engine/validate.ts";
 import { doneText } from "../reply.ts";
-import { queueChange, queueInfo, queueNamed, queueSettings } from "../wire.ts";
+import { queueChange, queueInfo, queueNamed, queueSettings, queuesPage } from "../wire.ts";
 import { decoded, JsonText, type Routes } from "./route.ts";
 
 type QueuesRoutes = Routes<
@@ -18,7 +18,7 @@ export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
 
   return {
     async listQueues(body) {
-      return { items: engine.listQueues(body).map(queueInfo) };
+      return { items: engine.listQueues(queuesPage(body)).map(queueInfo) };
     },
 
     async createQueue(body) {

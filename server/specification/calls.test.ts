@@ -94,7 +94,7 @@ const calls = [
     reply,
   ],
   ["/v1/queue.complete", (id) => ({ ...place, request_timeout: "1m", ids: [id] }), reply],
-  ["/v1/queues.list", () => ({ pivot: "", limit: 10 }), ["items"]],
+  ["/v1/queues.list", () => ({ pivot: "", limit: 10, namespace: "_system" }), ["items"]],
   [
     "/v1/queues.create",
     () => ({
@@ -106,6 +106,7 @@ const calls = [
       reference: "r",
       max_attempts: 1,
       requested_partitions: 2,
+      namespace: "_system",
     }),
     reply,
   ],
@@ -120,6 +121,7 @@ const calls = [
       reference: "r",
       max_attempts: 1,
       requested_partitions: 2,
+      namespace: "_system",
     }),
     reply,
   ],

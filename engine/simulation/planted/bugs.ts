@@ -225,7 +225,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a damaged item is still counted after it was set aside",
     file: "shard/moves.ts",
-    from: "partition.removedDamaged();",
+    from: "partition.removedDamaged(seq);",
     to: "",
   },
   {

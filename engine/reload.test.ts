@@ -1,0 +1,127 @@
+import { expect, test } from "bun:test";
+import type { Tally } from "../stores/item.ts";
+import { type Bundle, hour, minute, produceOf, setup, start } from "./simulation/bundle.ts";
+
+/** Two ready items, and one that is leased, scheduled and retried each, in partition 0. */
+async function setupStates(): Promise<Bundle> {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders", leaseTimeoutMs: hour });
+  await bundle.produce("orders", "leased", "retried", "one", "two");
+  await bundle.lease("orders");
+  await bundle.retry(await bundle.lease("orders"), { retryAt: start + minute });
+  await bundle.run(() => bundle.engine.produce(produceOf("orders", ["later"], start + minute)));
+  return bundle;
+}
+
+const right = { queued: 2, leased: 1, scheduled: 1, retried: 1 };
+
+function counts(bundle: Bundle) {
+  return bundle.engine.status().queues[0];
+}
+
+/** Makes the stored counts wrong, as nothing but damage would. */
+function miscountAs(bundle: Bundle, change: Partial<Tally>): void {
+  const { tallies } = bundle.image();
+  const tally = tallies.get(0);
+  if (tally === undefined) throw new Error("the partition has no counts");
+  tallies.set(0, { ...tally, ...change });
+}
+
+function miscount(bundle: Bundle): void {
+  miscountAs(bundle, { itemCount: 17, scheduledCount: 5, retriedCount: 0, createdAtSum: 1n });
+}
+
+test("reload: counts that are right stay as they are", async () => {
+  const bundle = await setupStates();
+  await bundle.run(() => bundle.engine.reload("orders"));
+  expect(counts(bundle)).toMatchObject(right);
+});
+
+test("reload: counts that are wrong are put right, for good", async () => {
+  const bundle = await setupStates();
+  miscount(bundle);
+  await bundle.restart();
+  expect(counts(bundle)).toMatchObject({ queued: 16, leased: 1, scheduled: 5, retried: 0 });
+  await bundle.run(() => bundle.engine.reload("orders"));
+  expect(counts(bundle)).toMatchObject(right);
+  const stats = await bundle.run(() => bundle.engine.stats("orders"));
+  expect(stats.partitions).toMatchObject([{ total: 3, scheduled: 2, averageAgeMs: 0 }]);
+  await bundle.restart();
+  expect(counts(bundle)).toMatchObject(right);
+});
+
+test("reload: items that were not counted can expire again", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders", expireTimeoutMs: hour });
+  await bundle.produce("orders", "one", "two");
+  miscountAs(bundle, { itemCount: 0, createdAtSum: 0n });
+  await bundle.restart();
+  await bundle.run(() => bundle.engine.reload("orders"));
+  expect(counts(bundle)).toMatchObject({ queued: 2 });
+  await bundle.clock.advance(2 * hour);
+  expect(counts(bundle)).toMatchObject({ queued: 0, expired: 2 });
+});
+
+test("reload: a queue is served while it is counted, and what changes meanwhile is counted once", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders", leaseTimeoutMs: hour, maxAttempts: 0 });
+  await bundle.produceMany("orders", 35_000);
+  await bundle.run(async () => {
+    let isOver = false;
+    const reloaded = bundle.engine.reload("orders").then(() => {
+      isOver = true;
+    });
+    let busy = 0;
+    for (let round = 0; round < 20; round += 1) {
+      const request = bundle.leaseOf("orders", { batchSize: 500 });
+      const { partition, items } = await bundle.engine.lease(request);
+      const ids = items.map(({ id }) => id);
+      if (!isOver) busy += 1;
+      const requestTimeoutMs = minute;
+      if (round % 2 === 0) {
+        await bundle.engine.complete({ queue: "orders", partition, requestTimeoutMs, ids });
+      } else {
+        const retryAt = round % 4 === 1 ? null : start + hour;
+        const retries = ids.map((id) => ({ id, retryAt, dead: false }));
+        await bundle.engine.retry({ queue: "orders", partition, items: retries });
+      }
+      await bundle.engine.produce(produceOf("orders", ["new"]));
+    }
+    await reloaded;
+    expect(busy).toBeGreaterThan(0);
+  });
+  const before = counts(bundle);
+  expect(before).toMatchObject({ queued: 35_000 - 5_000 - 2_500 + 20, retried: 2_500, leased: 0 });
+  expect(bundle.image().slots.get(0)?.items.values()).toHaveLength(before?.queued ?? 0);
+});
+
+test.each(["failed", "full"] as const)(
+  "reload: is answered with right counts when a commit meanwhile fails (%s)",
+  async (fault) => {
+    const bundle = await setup();
+    await bundle.createQueue({ name: "orders" });
+    await bundle.produceMany("orders", 35_000);
+    bundle.store().fail({ fault });
+    const reloaded = await bundle.begin(() => bundle.engine.reload("orders"));
+    await bundle.clock.advance(minute);
+    expect(reloaded.ending).toMatchObject({ ok: true });
+    expect(counts(bundle)).toMatchObject({ queued: 35_000 });
+  },
+);
+
+test("reload: covers every partition of every shard", async () => {
+  const bundle = await setup({ shardCount: 2 });
+  await bundle.createQueue({ name: "orders", requestedPartitions: 4 });
+  for (let call = 0; call < 8; call += 1) await bundle.produce("orders", "a", "b");
+  await bundle.run(() => bundle.engine.reload("orders"));
+  expect(counts(bundle)).toMatchObject({ queued: 16 });
+});
+
+test("reload: a queue that does not exist is refused", async () => {
+  const bundle = await setup();
+  const ending = await bundle.ending(() => bundle.engine.reload("none"));
+  expect(ending).toMatchObject({
+    code: "invalid",
+    message: "queue does not exist; no such queue named 'none'",
+  });
+});

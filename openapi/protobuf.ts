@@ -1,0 +1,433 @@
+// The protobuf form of the contract: a field number for each key, and the messages of
+// each operation. The numbers are those that clients of the protocol use already, so
+// none of them may ever change; `proto-file.ts` writes them as a .proto file.
+
+import type { TSchema } from "@sinclair/typebox";
+import { bounds } from "./bounds.ts";
+import type { OperationId } from "./operations.ts";
+import * as schemas from "./schemas.ts";
+
+/**
+ * How a key's value crosses. `instant`: a `google.protobuf.Timestamp`. `duration`: text,
+ * in replies in its canonical form. `reasons`: texts by text.
+ */
+export type Kind = "text" | "whole" | "flag" | "bytes" | "instant" | "duration" | "reasons";
+
+export interface Field {
+  readonly number: number;
+  readonly kind: Kind | Message;
+  readonly isList?: true;
+  /** What a request says that leaves the field out; absent = nothing, as in JSON. */
+  readonly unset?: string | number | boolean;
+  /** Tells a zero that was sent from one that was not. */
+  readonly hasPresence?: true;
+  /** An instant that is not set is sent as the first of year one, not left out. */
+  readonly isAlwaysSent?: true;
+  /** What every reply has here, because JSON has no such key. */
+  readonly constant?: string;
+  /** Said of the field where the words for the key's JSON do not hold. */
+  readonly says?: string;
+}
+
+export interface Message {
+  readonly name: string;
+  readonly schema: TSchema;
+  /** By key, in the order of their numbers. */
+  readonly fields: Readonly<Record<string, Field>>;
+  /** Numbers that clients of the protocol send and that mean nothing here. */
+  readonly reserved: readonly number[];
+}
+
+export interface OperationMessages {
+  readonly request: Message;
+  readonly reply: Message;
+}
+
+/** Of the keys of `T`, none may be left out. */
+function message<T>(
+  name: string,
+  schema: TSchema,
+  fields: { readonly [Key in keyof T]-?: Field },
+  reserved: readonly number[] = [],
+): Message {
+  return { name, schema, fields, reserved };
+}
+
+type Options = Omit<Field, "number" | "kind">;
+
+const text = (number: number, options: Options = {}): Field => ({
+  number,
+  kind: "text",
+  ...options,
+});
+const whole = (number: number, options: Options = {}): Field => ({
+  number,
+  kind: "whole",
+  ...options,
+});
+const flag = (number: number, options: Options = {}): Field => ({
+  number,
+  kind: "flag",
+  ...options,
+});
+const instant = (number: number, options: Options = {}): Field => ({
+  number,
+  kind: "instant",
+  ...options,
+});
+const duration = (number: number, options: Options = {}): Field => ({
+  number,
+  kind: "duration",
+  ...options,
+});
+const payload = (number: number, says = "The payload."): Field => ({
+  number,
+  kind: "bytes",
+  says,
+});
+const list = (number: number, kind: "text" | Message): Field => ({ number, kind, isList: true });
+
+/** A key that JSON requires and protobuf leaves out when it is zero. */
+const required = { unset: "" } as const;
+const requiredWhole = { unset: 0 } as const;
+const requiredFlag = { unset: false } as const;
+
+const Reply = message<schemas.Reply>("Reply", schemas.Reply, {
+  code: whole(1),
+  code_text: text(2),
+  message: text(3),
+  details: { number: 4, kind: "reasons" },
+});
+
+const ProduceItem = message<schemas.ProduceItem>("ProduceItem", schemas.ProduceItem, {
+  encoding: text(1),
+  kind: text(2),
+  reference: text(3),
+  enqueue_at: instant(4, { says: "Not offered before it. Not set, or past: offered at once." }),
+  bytes: payload(5, "The payload. If `utf8` is given too, `bytes` wins and `utf8` is dropped."),
+  utf8: text(6),
+});
+
+const ProduceRequest = message<schemas.ProduceRequest>("ProduceRequest", schemas.ProduceRequest, {
+  queue_name: text(1, required),
+  request_timeout: duration(2, required),
+  items: list(3, ProduceItem),
+});
+
+const LeaseRequest = message<schemas.LeaseRequest>("LeaseRequest", schemas.LeaseRequest, {
+  queue_name: text(1, required),
+  batch_size: whole(2),
+  client_id: text(3, required),
+  request_timeout: duration(4, required),
+});
+
+const LeaseItem = message<schemas.LeaseItem>("LeaseItem", schemas.LeaseItem, {
+  encoding: text(1),
+  kind: text(2),
+  reference: text(3),
+  id: text(4),
+  attempts: whole(5),
+  lease_deadline: instant(6),
+  bytes: payload(7, "The payload, however it was produced."),
+});
+
+const LeaseReply = message<schemas.LeaseReply>("LeaseReply", schemas.LeaseReply, {
+  queue_name: text(1),
+  partition: whole(2),
+  items: list(3, LeaseItem),
+});
+
+const CompleteRequest = message<schemas.CompleteRequest>(
+  "CompleteRequest",
+  schemas.CompleteRequest,
+  {
+    queue_name: text(1, required),
+    partition: whole(2, requiredWhole),
+    request_timeout: duration(3, required),
+    ids: list(4, "text"),
+  },
+);
+
+const RetryItem = message<schemas.RetryItem>("RetryItem", schemas.RetryItem, {
+  id: text(1, required),
+  retry_at: instant(2, {
+    says: "Not offered again before it. Not set, or past: it joins the tail at once.",
+  }),
+  dead: flag(3),
+});
+
+const RetryRequest = message<schemas.RetryRequest>("RetryRequest", schemas.RetryRequest, {
+  queue_name: text(1, required),
+  partition: whole(2, requiredWhole),
+  items: list(3, RetryItem),
+});
+
+/** The one namespace there is. */
+const namespaceSays = "Empty or `_system`: there is no other namespace.";
+const canonical = "in its canonical form, such as `1h0m0s`.";
+
+const QueueInfo = message<schemas.QueueInfo & { namespace: string }>(
+  "QueueInfo",
+  schemas.QueueInfo,
+  {
+    queue_name: text(1),
+    created_at: instant(2),
+    updated_at: instant(3),
+    dead_queue: text(4),
+    reference: text(5),
+    lease_timeout: duration(6, { says: `How long a consumer holds an item, ${canonical}` }),
+    expire_timeout: duration(7, {
+      says: `How long an item may wait before it moves to the dead queue, ${canonical}`,
+    }),
+    max_attempts: whole(8),
+    requested_partitions: whole(9),
+    namespace: text(11, { constant: "_system", says: "Always `_system`." }),
+  },
+  [10],
+);
+
+const ignored = "Accepted, so that a reply can be sent back as it came, and ignored.";
+
+const QueueCreateRequest = message<schemas.QueueCreateRequest>(
+  "QueueCreateRequest",
+  schemas.QueueCreateRequest,
+  {
+    queue_name: text(1, required),
+    created_at: instant(2, { says: ignored }),
+    updated_at: instant(3, { says: ignored }),
+    dead_queue: text(4),
+    reference: text(5),
+    lease_timeout: duration(6, required),
+    expire_timeout: duration(7, required),
+    max_attempts: whole(8),
+    requested_partitions: whole(9),
+    namespace: text(11, { says: namespaceSays }),
+  },
+  [10],
+);
+
+const QueueUpdateRequest = message<schemas.QueueUpdateRequest>(
+  "QueueUpdateRequest",
+  schemas.QueueUpdateRequest,
+  {
+    queue_name: text(1, required),
+    created_at: instant(2, { says: ignored }),
+    updated_at: instant(3, { says: ignored }),
+    dead_queue: text(4, { hasPresence: true }),
+    reference: text(5, { hasPresence: true }),
+    lease_timeout: duration(6, { hasPresence: true }),
+    expire_timeout: duration(7, { hasPresence: true }),
+    max_attempts: whole(8, { hasPresence: true }),
+    requested_partitions: whole(9, { hasPresence: true }),
+    namespace: text(11, { says: namespaceSays }),
+  },
+  [10],
+);
+
+const QueuesListRequest = message<schemas.QueuesListRequest>(
+  "QueuesListRequest",
+  schemas.QueuesListRequest,
+  {
+    pivot: text(2, required),
+    limit: whole(3, {
+      unset: bounds.queuesListMax,
+      says: `The most queues to return, ${bounds.queuesListMin} to ${bounds.queuesListMax}; not set: ${bounds.queuesListMax}.`,
+    }),
+    namespace: text(4, { says: namespaceSays }),
+  },
+  [1],
+);
+
+const QueuesListReply = message<schemas.QueuesListReply>(
+  "QueuesListReply",
+  schemas.QueuesListReply,
+  { items: list(1, QueueInfo) },
+);
+
+const QueueInfoRequest = message<Pick<schemas.QueueInfoRequest, "queue_name">>(
+  "QueueInfoRequest",
+  schemas.QueueInfoRequest,
+  { queue_name: text(1, { ...required, says: "Name of the queue." }) },
+);
+
+const QueueDeleteRequest = message<schemas.QueueDeleteRequest>(
+  "QueueDeleteRequest",
+  schemas.QueueDeleteRequest,
+  { queue_name: text(1, required), force: flag(2, requiredFlag) },
+);
+
+const QueueStatsRequest = message<schemas.QueueStatsRequest>(
+  "QueueStatsRequest",
+  schemas.QueueStatsRequest,
+  { queue_name: text(1, required) },
+);
+
+const PartitionStats = message<schemas.PartitionStats>("PartitionStats", schemas.PartitionStats, {
+  partition: whole(1),
+  total: whole(2),
+  total_leased: whole(3),
+  failures: whole(4),
+  average_age: duration(5),
+  average_leased_age: duration(6),
+  scheduled: whole(7),
+});
+
+const LogicalQueueStats = message<schemas.LogicalQueueStats>(
+  "LogicalQueueStats",
+  schemas.LogicalQueueStats,
+  {
+    produce_waiting: whole(6),
+    lease_waiting: whole(7),
+    complete_waiting: whole(8),
+    in_flight: whole(10),
+    partitions: list(11, PartitionStats),
+    average_leased_age: duration(12),
+  },
+);
+
+const QueueStatsReply = message<schemas.QueueStatsReply>(
+  "QueueStatsReply",
+  schemas.QueueStatsReply,
+  { queue_name: text(1), logical_queues: list(2, LogicalQueueStats) },
+);
+
+const InspectRequest = message<schemas.InspectRequest>("InspectRequest", schemas.InspectRequest, {
+  queue_name: text(1, required),
+});
+
+const Inspect = message<schemas.Inspect>("Inspect", schemas.Inspect, {
+  queue_name: text(1),
+  partitions: whole(2),
+  queued: whole(3),
+  retried: whole(4),
+  scheduled: whole(5),
+  dead_letter: whole(6),
+});
+
+const QueueClearRequest = message<schemas.QueueClearRequest>(
+  "QueueClearRequest",
+  schemas.QueueClearRequest,
+  {
+    queue_name: text(1, required),
+    retry: flag(2, requiredFlag),
+    scheduled: flag(3, requiredFlag),
+    queue: flag(4, requiredFlag),
+    destructive: flag(5, requiredFlag),
+  },
+);
+
+const QueueReloadRequest = message<schemas.QueueReloadRequest>(
+  "QueueReloadRequest",
+  schemas.QueueReloadRequest,
+  { queue_name: text(1, required) },
+);
+
+const StorageItem = message<schemas.StorageItem>("StorageItem", schemas.StorageItem, {
+  id: text(1),
+  source_id: text(2),
+  is_leased: flag(3),
+  lease_deadline: instant(4, {
+    isAlwaysSent: true,
+    says: "When its lease lapses; 0001-01-01T00:00:00Z when it is not leased.",
+  }),
+  expire_deadline: instant(5),
+  dead_deadline: instant(6, {
+    says: "When it would move to the dead queue; not set when its queue has none.",
+  }),
+  created_at: instant(7),
+  updated_at: instant(8),
+  enqueue_at: instant(9, { says: "When it is due; not set unless it is scheduled." }),
+  attempts: whole(10),
+  max_attempts: whole(11),
+  reference: text(12),
+  encoding: text(13),
+  kind: text(14),
+  payload: payload(15),
+});
+
+const StorageListRequest = message<schemas.StorageListRequest>(
+  "StorageListRequest",
+  schemas.StorageListRequest,
+  {
+    queue_name: text(1, required),
+    partition: whole(2, requiredWhole),
+    pivot: text(3, required),
+    limit: whole(4, {
+      unset: bounds.queuesListMax,
+      says: `The most items to return, ${bounds.storageListMin} to ${bounds.storageListMax}; not set: ${bounds.queuesListMax}. A page ends early at 32 MB of payload.`,
+    }),
+  },
+);
+
+const StorageListReply = message<schemas.StorageItemsReply>(
+  "StorageListReply",
+  schemas.StorageItemsReply,
+  { items: list(1, StorageItem) },
+);
+
+const ImportItem = message<schemas.ImportItem>("ImportItem", schemas.ImportItem, {
+  id: text(1),
+  source_id: text(2),
+  is_leased: flag(3),
+  lease_deadline: instant(4),
+  expire_deadline: instant(5, { says: "When it expires. Not set: as if it were produced now." }),
+  dead_deadline: instant(6, { says: ignored }),
+  created_at: instant(7, { says: "When it was first produced. Not set: now." }),
+  updated_at: instant(8, { says: ignored }),
+  enqueue_at: instant(9, { says: "Not offered before it. Not set, or past: offered at once." }),
+  attempts: whole(10),
+  max_attempts: whole(11),
+  reference: text(12),
+  encoding: text(13),
+  kind: text(14),
+  payload: payload(15),
+});
+
+const StorageImportRequest = message<schemas.StorageImportRequest>(
+  "StorageImportRequest",
+  schemas.StorageImportRequest,
+  {
+    queue_name: text(1, required),
+    partition: whole(2, requiredWhole),
+    items: list(3, ImportItem),
+  },
+);
+
+const StorageImportReply = message<schemas.StorageItemsReply>(
+  "StorageImportReply",
+  schemas.StorageItemsReply,
+  { items: list(2, StorageItem) },
+);
+
+const StorageDeleteRequest = message<schemas.StorageDeleteRequest>(
+  "StorageDeleteRequest",
+  schemas.StorageDeleteRequest,
+  {
+    queue_name: text(1, required),
+    partition: whole(2, requiredWhole),
+    ids: list(3, "text"),
+  },
+);
+
+/** What a refusal is, whatever was asked. */
+export const replyMessage = Reply;
+
+export const operationMessages: { readonly [Id in OperationId]: OperationMessages } = {
+  produce: { request: ProduceRequest, reply: Reply },
+  lease: { request: LeaseRequest, reply: LeaseReply },
+  retry: { request: RetryRequest, reply: Reply },
+  complete: { request: CompleteRequest, reply: Reply },
+  listQueues: { request: QueuesListRequest, reply: QueuesListReply },
+  createQueue: { request: QueueCreateRequest, reply: Reply },
+  updateQueue: { request: QueueUpdateRequest, reply: Reply },
+  queueInfo: { request: QueueInfoRequest, reply: QueueInfo },
+  deleteQueue: { request: QueueDeleteRequest, reply: Reply },
+  stats: { request: QueueStatsRequest, reply: QueueStatsReply },
+  inspect: { request: InspectRequest, reply: Inspect },
+  clear: { request: QueueClearRequest, reply: Reply },
+  reload: { request: QueueReloadRequest, reply: Reply },
+  listItems: { request: StorageListRequest, reply: StorageListReply },
+  listScheduled: { request: StorageListRequest, reply: StorageListReply },
+  importItems: { request: StorageImportRequest, reply: StorageImportReply },
+  deleteItems: { request: StorageDeleteRequest, reply: Reply },
+};

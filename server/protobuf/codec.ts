@@ -1,0 +1,198 @@
+// Between protobuf bytes and values of the contract, by the field numbers of
+// `openapi/protobuf.ts`. The values are those of JSON, instants and payloads as texts
+// included, so that every rule behind this is one rule for both encodings.
+
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { formatDuration, parseDuration } from "../../engine/duration.ts";
+import type { Field, Kind, Message } from "../../openapi/protobuf.ts";
+
+type Values = Record<string, unknown>;
+
+/** Seconds of 0001-01-01T00:00:00Z, which is how an instant that was never set is sent. */
+const yearOneSeconds = -62_135_596_800;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+interface ReadField {
+  readonly key: string;
+  readonly wireType: WireType;
+  readonly isList: boolean;
+  readonly read: (reader: BinaryReader) => unknown;
+}
+
+type Write = (writer: BinaryWriter, values: Values) => void;
+
+/** Returns the reader of a message; what it reads still has to be checked. Throws on bytes that are none. */
+export function messageReader(message: Message): (bytes: Uint8Array) => unknown {
+  const read = fieldsReader(message);
+  return (bytes) => {
+    const reader = new BinaryReader(bytes, (text) => utf8.decode(text));
+    return read(reader, reader.len);
+  };
+}
+
+/** Returns the writer of values that the contract describes. */
+export function messageWriter(message: Message): (values: unknown) => Uint8Array<ArrayBuffer> {
+  const write = fieldsWriter(message);
+  return (values) => {
+    const writer = new BinaryWriter();
+    write(writer, values as Values);
+    return writer.finish() as Uint8Array<ArrayBuffer>;
+  };
+}
+
+function fieldsReader({ fields }: Message): (reader: BinaryReader, end: number) => Values {
+  const byNumber = new Map<number, ReadField>();
+  const unset: Values = {};
+  const lists: string[] = [];
+  for (const [key, field] of Object.entries(fields)) {
+    byNumber.set(field.number, { key, isList: field.isList === true, ...readerOf(field.kind) });
+    if (field.unset !== undefined) unset[key] = field.unset;
+    if (field.isList) lists.push(key);
+  }
+  return (reader, end) => {
+    const values: Values = { ...unset };
+    for (const key of lists) values[key] = [];
+    while (reader.pos < end) {
+      const [number, wireType] = reader.tag();
+      const field = byNumber.get(number);
+      if (field === undefined || field.wireType !== wireType) reader.skip(wireType, number);
+      else if (field.isList) (values[field.key] as unknown[]).push(field.read(reader));
+      else values[field.key] = field.read(reader);
+    }
+    if (reader.pos !== end) throw new RangeError("a field reaches beyond its message");
+    return values;
+  };
+}
+
+function readerOf(kind: Kind | Message): Pick<ReadField, "wireType" | "read"> {
+  const delimited = (read: ReadField["read"]) => ({ wireType: WireType.LengthDelimited, read });
+  if (typeof kind !== "string") {
+    const read = fieldsReader(kind);
+    return delimited((reader) => read(reader, endOf(reader)));
+  }
+  switch (kind) {
+    case "text":
+    case "duration":
+      return delimited((reader) => reader.string());
+    case "bytes":
+      return delimited((reader) => reader.bytes().toBase64());
+    case "instant":
+      return delimited(readInstant);
+    case "reasons":
+      // Of replies alone.
+      return delimited((reader) => reader.bytes());
+    case "whole":
+      return { wireType: WireType.Varint, read: (reader) => reader.int32() };
+    case "flag":
+      return { wireType: WireType.Varint, read: (reader) => reader.bool() };
+  }
+}
+
+function endOf(reader: BinaryReader): number {
+  const length = reader.uint32();
+  return reader.pos + length;
+}
+
+function readInstant(reader: BinaryReader): string | null {
+  const end = endOf(reader);
+  let seconds = 0;
+  let nanoseconds = 0;
+  while (reader.pos < end) {
+    const [number, wireType] = reader.tag();
+    if (number === 1 && wireType === WireType.Varint) seconds = Number(reader.int64());
+    else if (number === 2 && wireType === WireType.Varint) nanoseconds = reader.int32();
+    else reader.skip(wireType, number);
+  }
+  if (reader.pos !== end) throw new RangeError("a field reaches beyond its message");
+  if (seconds <= yearOneSeconds) return null;
+  return new Date(seconds * 1_000 + Math.floor(nanoseconds / 1_000_000)).toISOString();
+}
+
+function fieldsWriter({ fields }: Message): Write {
+  const writes = Object.entries(fields)
+    .sort(([, a], [, b]) => a.number - b.number)
+    .map(([key, field]) => fieldWriter(key, field));
+  return (writer, values) => {
+    for (const write of writes) write(writer, values);
+  };
+}
+
+function fieldWriter(key: string, field: Field): Write {
+  const { constant } = field;
+  const write = valueWriter(field);
+  if (constant !== undefined) return (writer) => write(writer, constant);
+  if (!field.isList) return (writer, values) => write(writer, values[key]);
+  return (writer, values) => {
+    for (const value of values[key] as readonly unknown[]) write(writer, value);
+  };
+}
+
+/** As proto3 has it, a zero is not written, unless it stands in a list. */
+function valueWriter({
+  number,
+  kind,
+  isList,
+  isAlwaysSent,
+}: Field): (writer: BinaryWriter, value: unknown) => void {
+  const delimited = (writer: BinaryWriter) => writer.tag(number, WireType.LengthDelimited);
+  if (typeof kind !== "string") {
+    const write = fieldsWriter(kind);
+    return (writer, value) => {
+      write(delimited(writer).fork(), value as Values);
+      writer.join();
+    };
+  }
+  switch (kind) {
+    case "text":
+      return (writer, value) => {
+        if (value !== "" || isList) delimited(writer).string(value as string);
+      };
+    case "duration":
+      return (writer, value) => {
+        if (value !== "") delimited(writer).string(canonical(value as string));
+      };
+    case "bytes":
+      return (writer, value) => {
+        if (value !== "") delimited(writer).bytes(Uint8Array.fromBase64(value as string));
+      };
+    case "whole":
+      return (writer, value) => {
+        if (value !== 0) writer.tag(number, WireType.Varint).int32(value as number);
+      };
+    case "flag":
+      return (writer, value) => {
+        if (value === true) writer.tag(number, WireType.Varint).bool(true);
+      };
+    case "instant":
+      return (writer, value) => {
+        if (value !== null || isAlwaysSent) {
+          writeInstant(delimited(writer).fork(), value as string | null);
+          writer.join();
+        }
+      };
+    case "reasons":
+      return (writer, value) => {
+        for (const [name, reason] of Object.entries((value ?? {}) as Record<string, string>)) {
+          delimited(writer).fork();
+          writer.tag(1, WireType.LengthDelimited).string(name);
+          writer.tag(2, WireType.LengthDelimited).string(reason);
+          writer.join();
+        }
+      };
+  }
+}
+
+function writeInstant(writer: BinaryWriter, text: string | null): void {
+  const ms = text === null ? yearOneSeconds * 1_000 : Date.parse(text);
+  const seconds = Math.floor(ms / 1_000);
+  const nanoseconds = (ms - seconds * 1_000) * 1_000_000;
+  if (seconds !== 0) writer.tag(1, WireType.Varint).int64(seconds);
+  if (nanoseconds !== 0) writer.tag(2, WireType.Varint).int32(nanoseconds);
+}
+
+/** JSON has a queue's timeouts as they were written. */
+function canonical(text: string): string {
+  const parsed = parseDuration(text);
+  return parsed.ok ? formatDuration(parsed.ms) : text;
+}

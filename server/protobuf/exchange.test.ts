@@ -1,0 +1,326 @@
+// The operations in protobuf, as a client of the protocol calls them: through the app, with
+// requests written and replies read by a second library.
+
+import { expect, test } from "bun:test";
+import { type OperationId, operations } from "../../openapi/operations.ts";
+import { operationMessages, replyMessage } from "../../openapi/protobuf.ts";
+import { type RunningApp, run } from "../specification/running-app.ts";
+import { decoded, encoded, type Values } from "./independent.ts";
+
+const protobuf = "application/protobuf";
+const orders = { queue_name: "orders" };
+const timed = { ...orders, request_timeout: "1m" };
+const done = { code: 200, code_text: "OK", message: "", details: {} };
+const yearOne = "0001-01-01T00:00:00.000Z";
+
+interface Sent {
+  readonly headers?: Record<string, string>;
+  readonly body?: Uint8Array<ArrayBuffer>;
+}
+
+/** Sends a request in protobuf; the reply is read as what it says it is. */
+async function call(app: RunningApp, id: OperationId, values: Values, sent: Sent = {}) {
+  const { request, reply } = operationMessages[id];
+  const { headers, body = encoded(request, values) } = sent;
+  const init = { method: "POST", headers: { "content-type": protobuf, ...headers }, body };
+  const response = await app.through(app.send(operations[id].path, init));
+  const type = response.headers.get("content-type") ?? "";
+  const bytes = await response.bytes();
+  const isJson = type === "application/json";
+  const message = response.status === 200 ? reply : replyMessage;
+  return {
+    code: response.status,
+    type,
+    body: isJson
+      ? (JSON.parse(new TextDecoder().decode(bytes)) as Values)
+      : decoded(message, bytes),
+    headers: response.headers,
+  };
+}
+
+function refused(code: number, code_text: string, message: string, details: Values = {}) {
+  return { code, type: protobuf, body: { code, code_text, message, details } };
+}
+
+test("an item is produced, leased, retried, leased again and completed", async () => {
+  await using app = await run({ orders: null });
+  const created = await call(app, "createQueue", {
+    ...orders,
+    lease_timeout: "60m",
+    expire_timeout: "24h",
+    requested_partitions: 1,
+    namespace: "_system",
+  });
+  expect(created).toMatchObject({ code: 200, type: protobuf, body: done });
+  expect(created.headers.get("x-content-type-options")).toBe("nosniff");
+  const items = [
+    { kind: "k", encoding: "e", reference: "r", bytes: "AAH//g==" },
+    { utf8: "two", bytes: "" },
+    {},
+  ];
+  expect(await call(app, "produce", { ...timed, items })).toMatchObject({ code: 200, body: done });
+
+  const leased = { ...timed, client_id: "one", batch_size: 10 };
+  const first = await call(app, "lease", leased);
+  expect(first).toMatchObject({
+    code: 200,
+    type: protobuf,
+    body: {
+      queue_name: "orders",
+      partition: 0,
+      items: [
+        {
+          kind: "k",
+          encoding: "e",
+          reference: "r",
+          bytes: "AAH//g==",
+          attempts: 1,
+          lease_deadline: "2026-01-01T01:00:00.000Z",
+        },
+        { kind: "", bytes: btoa("two"), attempts: 1 },
+        { bytes: "" },
+      ],
+    },
+  });
+  const idsOf = (body: Values) => (body["items"] as { id: string }[]).map(({ id }) => id);
+  const retries = idsOf(first.body).map((id) => ({ id }));
+  expect(await call(app, "retry", { ...orders, items: retries })).toMatchObject({ body: done });
+  const second = await call(app, "lease", leased);
+  expect(second.body["items"]).toMatchObject([{ attempts: 2 }, { attempts: 2 }, { attempts: 2 }]);
+  const ids = idsOf(second.body);
+  const completing = { ...timed, ids };
+  expect(await call(app, "complete", completing)).toMatchObject({ code: 200, body: done });
+  const reason = (id: string) => `invalid storage id; '${id}' does not exist`;
+  expect(await call(app, "complete", completing)).toMatchObject(
+    refused(
+      453,
+      "Request Failed",
+      reason(ids[0] ?? ""),
+      Object.fromEntries(ids.map((id) => [id, reason(id)])),
+    ),
+  );
+});
+
+test("a queue is described with canonical timeouts and its namespace, also in a list", async () => {
+  await using app = await run({ orders: { expire_timeout: "1440m" } });
+  const info = {
+    ...orders,
+    created_at: "2026-01-01T00:00:00.000Z",
+    updated_at: "2026-01-01T00:00:00.000Z",
+    dead_queue: "",
+    reference: "",
+    lease_timeout: "1h0m0s",
+    expire_timeout: "24h0m0s",
+    max_attempts: 0,
+    requested_partitions: 1,
+    namespace: "_system",
+  };
+  expect((await call(app, "queueInfo", orders)).body).toEqual(info);
+  expect((await call(app, "listQueues", {})).body).toEqual({ items: [info] });
+  const json = await app.ok("queueInfo", { name: "orders" });
+  expect(json).toMatchObject({ lease_timeout: "60m", expire_timeout: "1440m" });
+  expect(json).not.toHaveProperty("namespace");
+});
+
+test("update: what the message leaves out stays, what it sets to zero is zero", async () => {
+  await using app = await run({ orders: { reference: "a", max_attempts: 3 } });
+  const update = (values: Values) => call(app, "updateQueue", { ...orders, ...values });
+  await update({ expire_timeout: "48h" });
+  expect(await app.ok("queueInfo", { name: "orders" })).toMatchObject({
+    reference: "a",
+    max_attempts: 3,
+    lease_timeout: "60m",
+    expire_timeout: "48h",
+  });
+  expect(await update({ max_attempts: 0, reference: "" })).toMatchObject({ body: done });
+  expect(await app.ok("queueInfo", { name: "orders" })).toMatchObject({
+    reference: "",
+    max_attempts: 0,
+  });
+});
+
+test("stored items: an instant that is not set, leases and imports", async () => {
+  await using app = await run();
+  await app.produce("a");
+  const page = { ...orders, partition: 0, pivot: "", limit: 10 };
+  const listed = await call(app, "listItems", page);
+  expect(listed.body["items"]).toMatchObject([
+    { is_leased: false, lease_deadline: yearOne, payload: btoa("a") },
+  ]);
+  const imported = await call(app, "importItems", { ...orders, items: listed.body["items"] });
+  expect(imported.body["items"]).toMatchObject([
+    { is_leased: false, lease_deadline: yearOne, payload: btoa("a") },
+  ]);
+  await app.lease();
+  expect((await call(app, "listItems", { ...orders })).body["items"]).toMatchObject([
+    { is_leased: true, lease_deadline: "2026-01-01T01:00:00.000Z" },
+    { is_leased: true },
+  ]);
+});
+
+test("stats, inspect, clear, reload, delete: each has its message", async () => {
+  await using app = await run();
+  await app.produce("a", "b");
+  await app.advance(90_000);
+  const stats = await call(app, "stats", orders);
+  expect(stats.body["logical_queues"]).toMatchObject([
+    { partitions: [{ partition: 0, total: 2, average_age: "1m30s", average_leased_age: "0s" }] },
+  ]);
+  expect(await call(app, "inspect", orders)).toMatchObject({ body: { queued: 2, partitions: 1 } });
+  expect(await call(app, "reload", orders)).toMatchObject({ code: 200, body: done });
+  expect(await call(app, "deleteQueue", orders)).toMatchObject(
+    refused(453, "Request Failed", "queue is not empty; 'orders' holds 2 items"),
+  );
+  expect(await call(app, "clear", { ...orders, queue: true })).toMatchObject({ body: done });
+  expect(await call(app, "deleteQueue", orders)).toMatchObject({ body: done });
+});
+
+test.each([
+  ["produce", { ...timed, items: [] }],
+  ["produce", { ...timed, items: Array(1_001).fill({}) }],
+  ["produce", { ...timed, queue_name: "none", items: [{}] }],
+  ["produce", { ...orders, request_timeout: "", items: [{}] }],
+  ["produce", { ...orders, request_timeout: "16m", items: [{}] }],
+  ["produce", { ...orders, request_timeout: "foo", items: [{}] }],
+  ["lease", { ...timed, client_id: "", batch_size: 1 }],
+  ["lease", { ...timed, client_id: "a", batch_size: 1_001 }],
+  ["lease", { ...timed, client_id: "a", batch_size: -1 }],
+  ["complete", { ...timed, partition: 9, ids: ["a"] }],
+  ["complete", { ...timed, partition: 0, ids: ["a"] }],
+  ["retry", { ...orders, partition: 0, items: [] }],
+  ["createQueue", { queue_name: "a b", lease_timeout: "1m", expire_timeout: "1h" }],
+  ["createQueue", { queue_name: "n", lease_timeout: "1m", expire_timeout: "1h", namespace: "x" }],
+  ["updateQueue", { ...orders, namespace: "x" }],
+  ["listQueues", { pivot: "", limit: 1_001 }],
+  ["listQueues", { pivot: "", limit: 1, namespace: "x" }],
+  ["clear", { ...orders, retry: false, scheduled: false, queue: false, destructive: true }],
+  ["reload", { queue_name: "none" }],
+] as const)("%s: %j is refused as in JSON", async (id, values) => {
+  await using app = await run();
+  const json = await app.call(id, values);
+  const answer = await call(app, id, values);
+  expect(json.code).toBeGreaterThan(399);
+  expect(answer).toMatchObject({
+    code: json.code,
+    type: protobuf,
+    body: { details: {}, ...json.body },
+  });
+});
+
+test("a namespace is accepted when it is empty or the system's, in JSON too", async () => {
+  await using app = await run();
+  for (const namespace of ["", "_system"]) {
+    const queue_name = `queue${namespace}`;
+    await app.create(queue_name, { namespace });
+    await app.ok("updateQueue", { queue_name, namespace, max_attempts: 1 });
+    expect((await app.ok("listQueues", { pivot: "", limit: 9, namespace })).items).not.toEqual([]);
+  }
+  expect(
+    await app.call("createQueue", {
+      queue_name: "n",
+      lease_timeout: "1m",
+      expire_timeout: "1h",
+      namespace: "mine",
+    }),
+  ).toMatchObject({
+    code: 400,
+    body: { message: "namespace does not exist; 'mine' was not found" },
+  });
+});
+
+test("Accept: decides on the reply, of either request; without it the reply is as the request", async () => {
+  await using app = await run();
+  const json = "application/json";
+  const other = "application/x-protobuf";
+  const typeOf = async (headers: Record<string, string>) =>
+    (await call(app, "stats", orders, { headers })).type;
+  expect(await typeOf({})).toBe(protobuf);
+  expect(await typeOf({ "content-type": other })).toBe(other);
+  expect(await typeOf({ accept: json })).toBe(json);
+  expect(await typeOf({ accept: "*/*" })).toBe(protobuf);
+  const body = new TextEncoder().encode(JSON.stringify(orders));
+  const asked = { "content-type": json, accept: protobuf };
+  expect(await call(app, "stats", {}, { headers: asked, body })).toMatchObject({
+    code: 200,
+    type: protobuf,
+    body: orders,
+  });
+  const unknown = new TextEncoder().encode(JSON.stringify({ queue_name: "none" }));
+  expect(await call(app, "stats", {}, { headers: asked, body: unknown })).toMatchObject(
+    refused(400, "Bad Request", "queue does not exist; no such queue named 'none'"),
+  );
+  expect(
+    await call(app, "stats", { queue_name: "none" }, { headers: { accept: json } }),
+  ).toMatchObject({
+    code: 400,
+    type: json,
+  });
+});
+
+test("a body that is no message, one that is coded and one that is too large are refused in protobuf", async () => {
+  await using app = await run({ config: { bodyMax: 1_024 } });
+  const broken = await call(app, "stats", {}, { body: Uint8Array.of(0x0a, 0x06, 0x6f) });
+  expect(broken).toMatchObject({ code: 400, type: protobuf });
+  expect(broken.body["message"]).toStartWith("request body is not valid protobuf; ");
+  expect(
+    await call(app, "stats", orders, { headers: { "content-encoding": "gzip" } }),
+  ).toMatchObject(
+    refused(
+      415,
+      "Unsupported Media Type",
+      "content encoding is not supported; send the body as it is, got 'gzip'",
+    ),
+  );
+  expect(await call(app, "stats", { queue_name: "a".repeat(2_000) })).toMatchObject(
+    refused(413, "Payload Too Large", "request body exceeds 1.0KiB limit"),
+  );
+  expect(await call(app, "stats", {}, { body: new Uint8Array() })).toMatchObject(
+    refused(400, "Bad Request", "queue name is invalid; queue name cannot be empty"),
+  );
+});
+
+test("what is refused before there is an operation is refused in protobuf too", async () => {
+  await using app = await run();
+  const headers = { "content-type": protobuf };
+  for (const [path, method, code] of [
+    ["/v1/queue.nothing", "POST", 404],
+    ["/v1/queue.stats", "PUT", 405],
+  ] as const) {
+    const response = await app.send(path, { method, headers });
+    expect(response.headers.get("content-type")).toBe(protobuf);
+    expect(decoded(replyMessage, await response.bytes())).toMatchObject({ code });
+  }
+});
+
+test("a lease that finds nothing is answered 454, with the text of JSON", async () => {
+  await using app = await run();
+  const { path } = operations.lease;
+  const values = { ...orders, request_timeout: "10ms", client_id: "a", batch_size: 1 };
+  const body = encoded(operationMessages.lease.request, values);
+  const answer = app.send(path, { method: "POST", headers: { "content-type": protobuf }, body });
+  await app.arrive();
+  await app.advance(20);
+  const response = await answer;
+  expect(decoded(replyMessage, await response.bytes())).toEqual({
+    code: 454,
+    code_text: "Retry Request",
+    message: "request timeout; no items are in the queue, try again",
+    details: {},
+  });
+});
+
+test("a client that waits in protobuf and one that produces in JSON meet", async () => {
+  await using app = await run();
+  const body = encoded(operationMessages.lease.request, {
+    ...timed,
+    client_id: "a",
+    batch_size: 1,
+  });
+  const headers = { "content-type": protobuf };
+  const answer = app.send(operations.lease.path, { method: "POST", headers, body });
+  await app.arrive();
+  await app.produce("met");
+  const response = await app.through(answer);
+  const leased = decoded(operationMessages.lease.reply, await response.bytes());
+  expect(leased["items"]).toMatchObject([{ bytes: btoa("met") }]);
+});

@@ -1,0 +1,33 @@
+// Requests and replies of the operations in protobuf: the readers and writers that the
+// app asks for, made once when it starts.
+
+import type { OperationId } from "../../openapi/operations.ts";
+import { operationMessages, replyMessage } from "../../openapi/protobuf.ts";
+import { jsonForm, type ReplyForm } from "../reply.ts";
+import { JsonText } from "../routes/route.ts";
+import { messageReader, messageWriter } from "./codec.ts";
+import { answerType, protobufTypeOf } from "./negotiation.ts";
+
+const noGuessing = { "x-content-type-options": "nosniff" };
+
+/** Returns the reader of an operation's requests, whose result still has to be checked. */
+export function protobufReader(id: OperationId): (bytes: Uint8Array) => unknown {
+  return messageReader(operationMessages[id].request);
+}
+
+/** Returns what makes a 200 of an operation's reply, in one of the protobuf types. */
+export function protobufAnswer(id: OperationId): (reply: unknown, type: string) => Response {
+  const write = messageWriter(operationMessages[id].reply);
+  return (reply, type) => {
+    const values = reply instanceof JsonText ? JSON.parse(reply.text) : reply;
+    return new Response(write(values), { headers: { "content-type": type, ...noGuessing } });
+  };
+}
+
+const writeReply = messageWriter(replyMessage);
+
+/** How a refusal of this request is written. */
+export function refusalForm(request: Request): ReplyForm {
+  const type = answerType(request, protobufTypeOf(request.headers.get("content-type")));
+  return type === null ? jsonForm : { contentType: type, write: writeReply };
+}
