@@ -23,8 +23,12 @@ import { warnOfOpenFiles } from "./open-files.ts";
 import { openSite } from "./site.ts";
 import { readTls } from "./tls.ts";
 
-/** Where `bun run site:build` leaves the site; nothing has to be there. */
-const build = fileURLToPath(new URL("../build", import.meta.url));
+/**
+ * Where `bun run site:build` leaves the site; nothing has to be there. The single
+ * executable has it inside, beside the program.
+ */
+const isExecutable = Bun.embeddedFiles.length > 0;
+const build = isExecutable ? import.meta.dir : fileURLToPath(new URL("../build", import.meta.url));
 const siteFolders = {
   site: `${build}/site`,
   manifest: `${build}/site.json`,

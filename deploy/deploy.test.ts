@@ -1,0 +1,370 @@
+// What deploys the server, against the server: every file is read by a parser for its kind,
+// and every metric, setting and version that one names is one that there is.
+
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parser } from "@prometheus-io/lezer-promql";
+import { DockerfileParser } from "dockerfile-ast";
+import { validate } from "dockerfile-utils";
+import { parse } from "yaml";
+import { exitCodes } from "../server/cli.ts";
+import { configReference } from "../server/config.ts";
+import { run } from "../server/specification/running-app.ts";
+
+const here = import.meta.dir;
+const root = join(here, "..");
+const read = (file: string) => readFileSync(join(here, file), "utf8");
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly packageManager: string;
+  readonly scripts: Readonly<Record<string, string>>;
+};
+const variables = configReference().map(({ env }) => env);
+
+describe("Dockerfile", () => {
+  const text = read("Dockerfile");
+  const instructions = DockerfileParser.parse(text).getInstructions();
+  const named = (keyword: string) =>
+    instructions.filter((instruction) => instruction.getKeyword() === keyword);
+  const lastStage = instructions.slice(instructions.lastIndexOf(named("FROM").at(-1) as never));
+  const inLastStage = (keyword: string) =>
+    lastStage
+      .filter((instruction) => instruction.getKeyword() === keyword)
+      .map((instruction) => instruction.getArgumentsContent() ?? "");
+
+  test("the linter finds nothing", () => {
+    expect(validate(text)).toEqual([]);
+  });
+
+  test("it builds with the version of Bun that the project is tested with", () => {
+    const version = manifest.packageManager.replace("bun@", "");
+    expect(named("FROM")[0]?.getArgumentsContent()).toStartWith(`oven/bun:${version}-`);
+    expect(text).not.toContain(":latest");
+  });
+
+  test("what it runs in the build is there", () => {
+    const ran = named("RUN").map((instruction) => instruction.getArgumentsContent() ?? "");
+    const scripts = ran.flatMap((line) => [...line.matchAll(/bun run ([\w:]+)/g)]);
+    expect(scripts.map(([, name]) => name)).toEqual(["site:build", "compile"]);
+    for (const [, name = ""] of scripts) expect(manifest.scripts).toHaveProperty(name);
+    expect(ran[0]).toBe("bun scripts/setup.ts");
+  });
+
+  test("the image is a user's without rights, with a volume, a health check and one program", () => {
+    expect(inLastStage("USER")).toEqual(["65532:65532"]);
+    expect(inLastStage("VOLUME")).toEqual(["/data"]);
+    expect(inLastStage("EXPOSE")).toEqual(["9090"]);
+    expect(inLastStage("ENTRYPOINT")).toEqual(['["/usr/local/bin/holdfast"]']);
+    expect(inLastStage("HEALTHCHECK")[0]).toEndWith('["/usr/local/bin/holdfast", "healthcheck"]');
+    expect(inLastStage("RUN")).toEqual([]);
+    const copies = text.slice(text.lastIndexOf("\nFROM ")).match(/^COPY .*$/gm) ?? [];
+    expect(copies.map((line) => line.startsWith("COPY --from=build "))).toEqual([true, true]);
+    const set = inLastStage("ENV").flatMap((line) => [...line.matchAll(/(\w+)=/g)]);
+    for (const [, variable] of set) expect(variables).toContain(variable ?? "");
+  });
+});
+
+describe("compose.yaml", () => {
+  interface Service {
+    readonly image?: string;
+    readonly build?: { readonly context: string; readonly dockerfile: string };
+    readonly ports: readonly string[];
+    readonly volumes: readonly string[];
+    readonly environment?: Readonly<Record<string, unknown>>;
+    readonly stop_grace_period?: string;
+  }
+  const compose = parse(read("compose.yaml")) as {
+    readonly services: Readonly<Record<string, Service>>;
+    readonly volumes: Readonly<Record<string, unknown>>;
+  };
+  const services = Object.entries(compose.services);
+
+  test("every port is on the loopback address, every image has a version", () => {
+    expect(services.map(([name]) => name)).toEqual(["holdfast", "prometheus", "grafana"]);
+    for (const [, { ports, image }] of services) {
+      for (const port of ports) expect(port).toStartWith("127.0.0.1:");
+      if (image !== undefined) expect(image).toMatch(/^[\w/]+:v?\d+\.\d+\.\d+$/);
+    }
+  });
+
+  test("what it mounts is there", () => {
+    for (const [, { volumes }] of services) {
+      for (const volume of volumes) {
+        const [source = ""] = volume.split(":");
+        if (source.startsWith("./"))
+          expect(() => readdirSync(join(here, source, ".."))).not.toThrow();
+        else expect(Object.keys(compose.volumes)).toContain(source);
+      }
+    }
+    const { build } = compose.services["holdfast"] as Service;
+    expect(readFileSync(join(here, build?.context ?? "", build?.dockerfile ?? ""), "utf8")).toBe(
+      read("Dockerfile"),
+    );
+  });
+
+  test("the server is given settings that it has, and longer to stop than it takes", () => {
+    const { environment = {}, stop_grace_period } = compose.services["holdfast"] as Service;
+    for (const variable of Object.keys(environment)) expect(variables).toContain(variable);
+    const waits = configReference().find(({ key }) => key === "shutdownTimeoutMs")?.default;
+    expect(Number.parseInt(stop_grace_period ?? "", 10) * 1_000).toBeGreaterThan(Number(waits));
+  });
+
+  test("its guard on hosts lets Prometheus in, by the name that it scrapes", async () => {
+    const { scrape_configs } = parse(read("prometheus/prometheus.yml"));
+    const [target] = scrape_configs[0].static_configs[0].targets;
+    const name = String(compose.services["holdfast"]?.environment?.["HOLDFAST_ALLOWED_HOSTS"]);
+    await using app = await run({ config: { host: "0.0.0.0", allowedHosts: [name] } });
+    const answer = await app.through(app.send("/metrics", { headers: { host: target } }));
+    expect(answer.status).toBe(200);
+    await using closed = await run({ config: { host: "0.0.0.0" } });
+    const refusal = await closed.through(closed.send("/metrics", { headers: { host: target } }));
+    expect(refusal.status).toBe(403);
+  });
+
+  const docker = Bun.which("docker");
+  const hasCompose =
+    docker !== null && Bun.spawnSync([docker, "compose", "version"]).exitCode === 0;
+  test.skipIf(!hasCompose)("docker compose takes it", () => {
+    const command = [
+      docker ?? "",
+      "compose",
+      "-f",
+      join(here, "compose.yaml"),
+      "config",
+      "--quiet",
+    ];
+    const { exitCode, stderr } = Bun.spawnSync(command, { stderr: "pipe" });
+    expect([exitCode, stderr.toString()]).toEqual([0, ""]);
+  });
+});
+
+interface Selector {
+  readonly metric: string;
+  readonly labels: ReadonlyMap<string, string>;
+}
+
+/** The metrics that an expression asks for; throws where it is no PromQL. */
+function selectorsOf(written: string): Selector[] {
+  const expression = written.replaceAll("$__rate_interval", "5m");
+  const selectors: Selector[] = [];
+  const labels: Map<string, string>[] = [];
+  let label = "";
+  parser.parse(expression).iterate({
+    enter: ({ type, name, from, to }) => {
+      const text = expression.slice(from, to);
+      if (type.isError) throw new Error(`no PromQL; ${expression} at ${from}`);
+      if (name === "VectorSelector") labels.push(new Map());
+      if (name === "Identifier") {
+        selectors.push({ metric: text, labels: labels.at(-1) ?? new Map() });
+      }
+      if (name === "LabelName") label = text;
+      if (name === "StringLiteral") labels.at(-1)?.set(label, text.slice(1, -1));
+    },
+  });
+  return selectors;
+}
+
+/** What a server that has done a little of everything says of itself, by metric. */
+async function exported(): Promise<Map<string, Set<string>[]>> {
+  await using app = await run({ orders: { max_attempts: 1 } });
+  await app.produce("a");
+  await app.lease();
+  const metrics = new Map<string, Set<string>[]>();
+  for (const line of await app.metrics()) {
+    const [, metric, labels = ""] = /^([a-z_]+)(?:\{(.*)\})? \S+$/.exec(line) ?? [];
+    if (metric === undefined) continue;
+    const pairs = [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(
+      ([, key, value]) => `${key}=${value}`,
+    );
+    metrics.set(metric, [...(metrics.get(metric) ?? []), new Set(pairs)]);
+  }
+  return metrics;
+}
+
+/** Labels that Prometheus itself adds, and the metric that it makes of a scrape. */
+const ofPrometheus = ["instance", "job"];
+
+async function expectExported(expressions: readonly string[]): Promise<void> {
+  const metrics = await exported();
+  const selectors = expressions.flatMap(selectorsOf);
+  expect(selectors.length).toBeGreaterThanOrEqual(expressions.length);
+  for (const { metric, labels } of selectors) {
+    if (metric === "up") continue;
+    const series = metrics.get(metric);
+    expect([metric, series !== undefined]).toEqual([metric, true]);
+    for (const [label, value] of labels) {
+      if (ofPrometheus.includes(label) || label === "code" || label === "operation") continue;
+      const has = series?.some((pairs) => pairs.has(`${label}=${value}`));
+      expect([metric, label, value, has]).toEqual([metric, label, value, true]);
+    }
+  }
+}
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string };
+}
+
+const rules = (
+  parse(read("prometheus/alerts.yml")) as { groups: { rules: Rule[] }[] }
+).groups.flatMap((group) => group.rules);
+
+describe("Prometheus", () => {
+  test("scrapes by the address of compose.yaml and loads the alerts", () => {
+    const config = parse(read("prometheus/prometheus.yml"));
+    expect(config.rule_files).toEqual(["alerts.yml"]);
+    expect(config.scrape_configs).toMatchObject([{ job_name: "holdfast" }]);
+  });
+
+  test("every alert asks for metrics that a running server has", async () => {
+    expect(rules.length).toBeGreaterThan(10);
+    await expectExported(rules.map(({ expr }) => expr));
+  });
+
+  test("every alert has a name of its own, a severity and a sentence", () => {
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+    for (const { alert, labels, annotations, for: time = "1m" } of rules) {
+      expect(alert).toMatch(/^Holdfast[A-Z]\w+$/);
+      expect(["page", "ticket"]).toContain(labels.severity);
+      expect(annotations.summary).toEndWith(".");
+      expect(time).toMatch(/^\d+[sm]$/);
+    }
+  });
+
+  test("an expression that asks for what there is not would be found", async () => {
+    const fails = async (expression: string) =>
+      expect(
+        expectExported([expression]).then(
+          () => "passed",
+          () => "failed",
+        ),
+      ).resolves.toBe("failed");
+    await fails("sum(holdfast_jobs)");
+    await fails('holdfast_items{state="ready"}');
+    await fails("sum(holdfast_items");
+  });
+
+  const promtool = Bun.which("promtool");
+  test.skipIf(promtool === null)("promtool takes the configuration and the rules", () => {
+    for (const [kind, file] of [
+      ["rules", "alerts.yml"],
+      ["config", "prometheus.yml"],
+    ]) {
+      const command = [promtool ?? "", "check", kind ?? "", join(here, "prometheus", file ?? "")];
+      const { exitCode, stderr } = Bun.spawnSync(command, { stdout: "pipe", stderr: "pipe" });
+      expect([exitCode, stderr.toString()]).toEqual([0, ""]);
+    }
+  });
+});
+
+describe("Grafana", () => {
+  interface Panel {
+    readonly id: number;
+    readonly type: string;
+    readonly title: string;
+    readonly gridPos: {
+      readonly x: number;
+      readonly y: number;
+      readonly w: number;
+      readonly h: number;
+    };
+    readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+  }
+  const dashboard = JSON.parse(read("grafana/holdfast.json")) as {
+    readonly title: string;
+    readonly uid: string;
+    readonly schemaVersion: number;
+    readonly panels: readonly Panel[];
+  };
+  const panels = dashboard.panels.filter(({ type }) => type !== "row");
+  const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+
+  test("every panel asks for metrics that a running server has", async () => {
+    expect(panels.length).toBeGreaterThan(20);
+    await expectExported(expressions.map((expr) => expr.replaceAll('=~"$instance"', '=~".*"')));
+  });
+
+  test("every metric of the server is on it", async () => {
+    const asked = new Set(expressions.flatMap(selectorsOf).map(({ metric }) => metric));
+    const families = [...(await exported()).keys()].map((name) =>
+      name.replace(/_(bucket|sum|count)$/, ""),
+    );
+    const shown = [...asked].map((name) => name.replace(/_(bucket|sum|count)$/, ""));
+    expect([...new Set(families)].filter((name) => !shown.includes(name))).toEqual([]);
+  });
+
+  test("panels have ids and titles of their own and do not lie upon one another", () => {
+    expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+    expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);
+    const taken = new Set<string>();
+    for (const { gridPos } of dashboard.panels) {
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
+          expect([x < 24, taken.has(`${x}/${y}`)]).toEqual([true, false]);
+          taken.add(`${x}/${y}`);
+        }
+      }
+    }
+  });
+
+  test("it is provisioned with its data source", () => {
+    const { datasources } = parse(read("grafana/datasource.yml"));
+    expect(datasources).toMatchObject([{ type: "prometheus", url: "http://prometheus:9090" }]);
+    const { providers } = parse(read("grafana/dashboards.yml"));
+    expect(read("compose.yaml")).toContain(
+      `holdfast.json:${providers[0].options.path}/holdfast.json`,
+    );
+  });
+});
+
+describe("systemd", () => {
+  const unit = read("systemd/holdfast.service");
+  const values = (key: string) =>
+    [...unit.matchAll(new RegExp(`^${key}=(.*)$`, "gm"))].map(([, value]) => value ?? "");
+
+  test("a fault that needs a person is not answered with a restart", () => {
+    const { usage, taken } = exitCodes;
+    expect(values("RestartPreventExitStatus")).toEqual([`${usage.code} ${taken.code}`]);
+    expect(values("Restart")).toEqual(["on-failure"]);
+  });
+
+  test("the server is given settings that it has, and longer to stop than it takes", () => {
+    for (const setting of values("Environment")) {
+      expect(variables).toContain(setting.split("=")[0] ?? "");
+    }
+    const waits = configReference().find(({ key }) => key === "shutdownTimeoutMs")?.default;
+    expect(Number(values("TimeoutStopSec")[0]) * 1_000).toBeGreaterThan(Number(waits));
+  });
+
+  const analyze = Bun.which("systemd-analyze");
+  test.skipIf(analyze === null)("systemd takes the unit and finds little exposed", () => {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-unit-"));
+    try {
+      const file = join(folder, "holdfast.service");
+      // It looks whether the program is there.
+      writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
+      const verify = Bun.spawnSync([analyze ?? "", "verify", "--man=no", file], { stderr: "pipe" });
+      const ours = verify.stderr
+        .toString()
+        .split("\n")
+        .filter((line) => line.includes("holdfast"));
+      expect([verify.exitCode, ours]).toEqual([0, []]);
+      const exposureMax = "20";
+      const command = [
+        analyze ?? "",
+        "security",
+        "--offline=true",
+        `--threshold=${exposureMax}`,
+        file,
+      ];
+      const security = Bun.spawnSync(command, { stdout: "pipe", stderr: "pipe" });
+      expect([security.exitCode, security.stderr.toString()]).toEqual([0, ""]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,148 @@
+// The single executable, in an empty folder and without the checkout: it serves the calls of
+// the README and the site, and keeps its items.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildTimeoutMs, ensureBuilt } from "../app/build/ensure-built.ts";
+import { Connection } from "../bench/http-client.ts";
+
+const root = join(import.meta.dir, "..");
+const compileTimeoutMs = 60_000;
+const scratch = mkdtempSync(join(tmpdir(), "holdfast-executable-"));
+const executable = join(scratch, "holdfast");
+const folder = join(scratch, "empty");
+
+beforeAll(async () => {
+  await ensureBuilt();
+  mkdirSync(folder);
+  const command = [process.execPath, join(root, "scripts/compile.ts"), "--outfile", executable];
+  const child = Bun.spawn(command, { cwd: scratch, stdout: "pipe", stderr: "pipe" });
+  const output = await new Response(child.stderr).text();
+  expect([await child.exited, output]).toEqual([0, ""]);
+}, buildTimeoutMs + compileTimeoutMs);
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** Nothing of this environment but where programs are. */
+const environment = { PATH: process.env["PATH"] ?? "" };
+
+async function serve() {
+  const child = Bun.spawn([executable, "--port", "0"], {
+    cwd: folder,
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let greeting = "";
+  for await (const chunk of child.stdout) {
+    greeting += new TextDecoder().decode(chunk);
+    if (greeting.includes("items")) break;
+  }
+  const port = Number(/127\.0\.0\.1:(\d+)/.exec(greeting)?.[1]);
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    stop: () => {
+      child.kill("SIGTERM");
+      return child.exited;
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+function checkHealth(port: number): number {
+  const command = [executable, "healthcheck", "--port", String(port)];
+  return Bun.spawnSync(command, { cwd: folder, env: environment, stderr: "ignore" }).exitCode;
+}
+
+test("executable: the calls of the README produce, lease and complete an item", async () => {
+  await using server = await serve();
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const lines = readme.split("\n").filter((line) => line.startsWith("curl"));
+  expect(lines).toHaveLength(5);
+  let leased = "";
+  for (const line of lines) {
+    const command = line
+      .replace("localhost:9090", `127.0.0.1:${server.port}`)
+      .replace(/"ids": \["\w+"\]/, `"ids": ["${leased}"]`);
+    const reply = await Bun.$`sh -c ${command}`.quiet().text();
+    leased = /"id":"(\w+)"/.exec(reply)?.[1] ?? leased;
+    expect(reply).toMatch(/"code":200|"bytes":"dHdvIGFuY2hvcnM="/);
+  }
+  expect(leased).toHaveLength(27);
+  expect(await server.stop()).toBe(0);
+  expect(readdirSync(join(folder, "data"))).toContain("shard-0.db");
+});
+
+test("executable: the site, the description of the API and the health check are inside", async () => {
+  await using server = await serve();
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(server.url + path, { headers });
+    return { status: response.status, text: await response.text() };
+  };
+  const home = await get("/");
+  expect(home.status).toBe(200);
+  expect(home.text).toContain("<title>");
+  const intro = await get("/docs/intro");
+  expect(intro.status).toBe(200);
+  expect(intro.text).toContain("<h1");
+  const [, script = ""] = /"(\/assets\/[^"]+\.js)"/.exec(intro.text) ?? [];
+  expect((await get(script)).status).toBe(200);
+  expect((await get("/docs/intro", { "accept-encoding": "identity" })).text).toBe(intro.text);
+  expect((await get("/swagger")).status).toBe(200);
+  const { text } = await get("/swagger/json");
+  expect(text).toBe(readFileSync(join(root, "openapi/openapi.json"), "utf8"));
+  expect(checkHealth(server.port)).toBe(0);
+  expect(await server.stop()).toBe(0);
+  expect(checkHealth(server.port)).toBe(1);
+});
+
+test("executable: what was accepted is there after a restart", async () => {
+  const timed = { queue_name: "kept", request_timeout: "1m" };
+  {
+    await using server = await serve();
+    const connection = await Connection.open(server.port);
+    const queue = { queue_name: "kept", lease_timeout: "1m", expire_timeout: "1h" };
+    await connection.post("/v1/queues.create", JSON.stringify(queue));
+    const items = [{ utf8: "a" }, { utf8: "b" }];
+    await connection.post("/v1/queue.produce", JSON.stringify({ ...timed, items }));
+    connection.close();
+  }
+  await using server = await serve();
+  const connection = await Connection.open(server.port);
+  const lease = { ...timed, client_id: "one", batch_size: 2 };
+  const reply = await connection.post("/v1/queue.lease", JSON.stringify(lease));
+  connection.close();
+  expect(JSON.parse(reply.body).items).toMatchObject([{ bytes: btoa("a") }, { bytes: btoa("b") }]);
+});
+
+test("executable: help, version and a slip are as from the checkout", () => {
+  const ran = (...words: string[]) => {
+    const options = { cwd: folder, env: environment, stdout: "pipe", stderr: "pipe" } as const;
+    const { exitCode, stdout, stderr } = Bun.spawnSync([executable, ...words], options);
+    return { exitCode, out: stdout.toString(), error: stderr.toString() };
+  };
+  expect(ran("--version")).toMatchObject({
+    exitCode: 0,
+    out: expect.stringMatching(/^holdfast \d/),
+  });
+  expect(ran("--help").out).toContain("--port");
+  expect(ran("--prot", "1")).toMatchObject({ exitCode: 2, out: "" });
+  expect(ran("healthcheck", "--port", "x")).toMatchObject({
+    exitCode: 2,
+    error: '--port is invalid; expected a whole number from 0 to 65535, got "x"\n',
+  });
+});
+
+test("compile: a slip on its command line is named", () => {
+  const command = [process.execPath, join(root, "scripts/compile.ts"), "--outflie", "x"];
+  const { exitCode, stderr } = Bun.spawnSync(command, { cwd: scratch, stderr: "pipe" });
+  expect(exitCode).toBe(2);
+  expect(stderr.toString()).toBe(
+    'unexpected argument; expected --outfile FILE, got "--outflie x"\n',
+  );
+});
