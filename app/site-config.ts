@@ -90,7 +90,15 @@ const config: SiteConfig = {
     pluginId: "default",
     versions: [{ name: "current", label: "Next", path: "/docs", mainDoc: "intro" }],
     sidebars: {
-      docs: ["intro", "quick-start", "architecture", "configuration", "embedded", "faq"],
+      docs: [
+        "intro",
+        "quick-start",
+        "architecture",
+        "configuration",
+        "operations",
+        "embedded",
+        "faq",
+      ],
     },
   },
   blog: {
