@@ -8,7 +8,7 @@ import { dirname, join, normalize, relative } from "node:path";
 
 const root = import.meta.dir;
 const notOurs =
-  /^(node_modules|\.git|\.react-router|build|data)\/|\/(node_modules|\.react-router)\//;
+  /^(node_modules|\.git|\.react-router|build|dist|data)\/|\/(node_modules|\.react-router)\//;
 const files = [...new Bun.Glob("**/*").scanSync({ cwd: root, dot: true })]
   .filter((file) => !notOurs.test(file))
   .sort();

@@ -62,6 +62,7 @@ const config: SiteConfig = {
         title: "Reference",
         items: [
           { label: "HTTP API", to: "/api" },
+          { label: "TypeScript client", to: "/docs/client" },
           { label: "Engine as a library", to: "/docs/embedded" },
           { label: "Questions", to: "/docs/faq" },
         ],
@@ -93,6 +94,7 @@ const config: SiteConfig = {
       docs: [
         "intro",
         "quick-start",
+        "client",
         "architecture",
         "configuration",
         "operations",

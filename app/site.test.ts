@@ -32,7 +32,7 @@ const specified = [
   "/",
   "/api",
   "/docs",
-  ...["intro", "quick-start", "architecture", "configuration", "embedded", "faq"].map(
+  ...["intro", "quick-start", "client", "architecture", "configuration", "embedded", "faq"].map(
     (doc) => `/docs/${doc}`,
   ),
   "/blog",

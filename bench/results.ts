@@ -71,12 +71,12 @@ export function versions(): Record<string, string> {
   const database = new Database(":memory:");
   const [[sqlite] = []] = database.query("SELECT sqlite_version()").values();
   database.close();
-  const { version, dependencies } = manifest;
+  const { version, devDependencies } = manifest;
   return {
     holdfast: version,
     bun: Bun.version,
     sqlite: String(sqlite),
-    elysia: dependencies.elysia,
+    elysia: devDependencies.elysia,
   };
 }
 

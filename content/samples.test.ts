@@ -65,6 +65,7 @@ function placed(code: string, port: number): string {
   return code
     .replaceAll("localhost:9090", `127.0.0.1:${port}`)
     .replaceAll('"holdfast"', JSON.stringify(join(root, "engine/embed.ts")))
+    .replaceAll('"holdfast/client"', JSON.stringify(join(root, "openapi/client/index.ts")))
     .replaceAll(/^bun start/gm, `${process.execPath} ${join(root, "server/main.ts")}`);
 }
 

@@ -1,0 +1,416 @@
+// Calls against the real server on a port, and against answers that only a proxy, a broken
+// line or a wrong clock would give.
+
+import { expect, test } from "bun:test";
+import { parseDuration } from "../../engine/duration.ts";
+import { type ListeningApp, listeningApp } from "../../server/specification/listening-app.ts";
+import { bounds } from "../bounds.ts";
+import { replyCodes } from "../codes.ts";
+import { operations } from "../operations.ts";
+import { type ClientOptions, createClient } from "./client.ts";
+import {
+  Busy,
+  errorOf,
+  HoldfastError,
+  InvalidRequest,
+  LeaseEmpty,
+  NotAuthorized,
+  OutcomeUnknown,
+  RequestFailed,
+  Unavailable,
+} from "./errors.ts";
+import { clockAhead, timeoutMsOf } from "./transport.ts";
+import { operationPaths, timedOperations } from "./wire.ts";
+
+type Fetch = NonNullable<ClientOptions["fetch"]>;
+
+const quickly = { pace: { baseMs: 1, capMs: 1 } };
+const settings = { lease_timeout: "1m", expire_timeout: "1h" };
+
+async function queueOn(server: ListeningApp, options: ClientOptions = {}) {
+  const client = createClient({ url: server.url, ...quickly, ...options });
+  const queue = client.queue("orders");
+  await queue.create(settings);
+  return { client, queue };
+}
+
+async function caught(work: Promise<unknown>): Promise<HoldfastError> {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof HoldfastError)) throw error ?? new Error("it did not fail");
+  return error;
+}
+
+/** Answers as told, one after the other, the last one for ever; keeps what it was asked. */
+function answering(...answers: (() => Response | Promise<Response>)[]) {
+  const asked: { url: string; init: RequestInit }[] = [];
+  const fetch: Fetch = async (url, init) => {
+    asked.push({ url, init });
+    const answer = answers[Math.min(asked.length, answers.length) - 1];
+    if (answer === undefined) throw new Error("nothing to answer");
+    return answer();
+  };
+  return { asked, client: createClient({ url: "http://queue.test/", fetch, ...quickly }) };
+}
+
+const reply =
+  (code: keyof typeof replyCodes, headers: Record<string, string> = {}) =>
+  () =>
+    Response.json(
+      { code, code_text: replyCodes[code].text, message: "why" },
+      { status: code, headers },
+    );
+const broken = () => Promise.reject(new Error("ECONNRESET"));
+const refusedConnection = () => Promise.reject(new Error("connect ECONNREFUSED"));
+
+test("an item goes from produce to complete, in each form of a payload", async () => {
+  await using server = await listeningApp();
+  const { client, queue } = await queueOn(server);
+  await queue.produce("two anchors");
+  await queue.produce([
+    new Uint8Array([0, 255, 128]),
+    { json: { order: 42 }, kind: "order", reference: "order-42" },
+    { bytes: btoa("three buoys"), enqueue_at: new Date(0) },
+  ]);
+  const lease = await queue.lease({ batch: 10 });
+  const items = lease?.items ?? [];
+  expect(
+    items.map((item) => [item.kind, item.encoding, item.attempts, ...item.payload.subarray(0, 3)]),
+  ).toEqual([
+    ["", "", 1, 116, 119, 111],
+    ["", "", 1, 0, 255, 128],
+    ["order", "application/json", 1, 123, 34, 111],
+    ["", "", 1, 116, 104, 114],
+  ]);
+  expect(items[0]?.text()).toBe("two anchors");
+  expect(items[2]?.json()).toEqual({ order: 42 });
+  expect(await lease?.complete()).toEqual({});
+  expect(await queue.inspect()).toMatchObject({ queued: 0 });
+  expect((await client.health()).status).toBe("ok");
+  expect(await client.metrics()).toContain("holdfast_waiting_leases 0\n");
+});
+
+test("a payload of many bytes comes back as it was, also without base64 built in", async () => {
+  const { base64OfBytes, bytesOfBase64 } = await import("./bytes.ts");
+  const bytes = Uint8Array.from({ length: 50_000 }, (_, index) => (index * 7) % 256);
+  const text = Buffer.from(bytes).toString("base64");
+  const { fromBase64 } = Uint8Array;
+  const { toBase64 } = Uint8Array.prototype;
+  expect(base64OfBytes(bytes)).toBe(text);
+  expect(bytesOfBase64(text)).toEqual(bytes);
+  try {
+    Object.assign(Uint8Array, { fromBase64: undefined });
+    Object.assign(Uint8Array.prototype, { toBase64: undefined });
+    expect(base64OfBytes(bytes)).toBe(text);
+    expect(bytesOfBase64(text)).toEqual(bytes);
+  } finally {
+    Object.assign(Uint8Array, { fromBase64 });
+    Object.assign(Uint8Array.prototype, { toBase64 });
+  }
+});
+
+test("there is a method for each call of the contract, and it is sent where the contract says", async () => {
+  const { asked, client } = answering(reply(200));
+  for (const [id, operation] of Object.entries(operations)) {
+    const method = client[id as keyof typeof operations] as (request: unknown) => Promise<unknown>;
+    const { request_timeout: _, ...example } = { request_timeout: "", ...operation.example };
+    await method(example);
+    const { url, init } = asked.at(-1) ?? { url: "", init: {} };
+    expect([url, init.method]).toEqual([`http://queue.test${operation.path}`, "POST"]);
+    const sent = JSON.parse(String(init.body));
+    const isTimed = "request_timeout" in operation.example;
+    expect(sent).toEqual(isTimed ? { ...example, request_timeout: sent.request_timeout } : example);
+    expect(typeof sent.request_timeout).toBe(isTimed ? "string" : "undefined");
+  }
+  expect(Object.keys(operationPaths)).toEqual(Object.keys(operations));
+});
+
+test("timeouts are the ones that the contract recommends", () => {
+  expect(timedOperations).toEqual(["produce", "lease", "complete"]);
+  const { produceRequestTimeoutDefault, leaseRequestTimeoutDefault } = bounds;
+  expect(parseDuration(produceRequestTimeoutDefault)).toEqual({
+    ok: true,
+    ms: timeoutMsOf("produce"),
+  });
+  expect(parseDuration(leaseRequestTimeoutDefault)).toEqual({ ok: true, ms: timeoutMsOf("lease") });
+});
+
+test("an API key is sent as a bearer token, and without one there is no such header", async () => {
+  const asked: unknown[] = [];
+  const fetch: Fetch = async (_, init) => {
+    asked.push(new Headers(init.headers).get("authorization"));
+    return reply(200)();
+  };
+  await createClient({ fetch, apiKey: "key-1" }).stats({ queue_name: "orders" });
+  await createClient({ fetch }).stats({ queue_name: "orders" });
+  expect(asked).toEqual(["Bearer key-1", null]);
+});
+
+test("each code of the contract has an error of its own, and every one says whether it is known", () => {
+  const of = (status: number, operation = "produce") =>
+    errorOf({ operation, status, message: "why" }, true);
+  const names = Object.keys(replyCodes)
+    .map(Number)
+    .filter((code) => code !== 200)
+    .map((code) => [code, of(code).name, of(code).code]);
+  expect(names).toEqual([
+    [400, "InvalidRequest", "invalid"],
+    [401, "NotAuthorized", "unauthorized"],
+    [403, "NotAuthorized", "unauthorized"],
+    [404, "InvalidRequest", "invalid"],
+    [405, "InvalidRequest", "invalid"],
+    [413, "InvalidRequest", "invalid"],
+    [415, "InvalidRequest", "invalid"],
+    [429, "Busy", "busy"],
+    [453, "RequestFailed", "failed"],
+    [454, "NotInTime", "late"],
+    [500, "StoreFailed", "store"],
+    [503, "Unavailable", "unavailable"],
+  ]);
+  expect(of(454, "lease")).toBeInstanceOf(LeaseEmpty);
+  // A proxy that answers for the server does not know what the server did.
+  expect(errorOf({ operation: "produce", status: 503, message: "" }, false).code).toBe("unknown");
+});
+
+test("the server's refusals arrive as errors with its texts and the ids in the way", async () => {
+  await using server = await listeningApp();
+  const { client, queue } = await queueOn(server);
+  const unknown = await caught(client.queue("boats").produce("x"));
+  expect(unknown).toBeInstanceOf(InvalidRequest);
+  expect(unknown).toMatchObject({
+    operation: "produce",
+    status: 400,
+    message: "queue does not exist; no such queue named 'boats'",
+  });
+  const failed = await caught(
+    client.complete({ queue_name: "orders", partition: 0, ids: ["a", "b"] }),
+  );
+  expect(failed).toBeInstanceOf(RequestFailed);
+  if (failed instanceof RequestFailed) {
+    expect(failed.ids).toEqual(["a", "b"]);
+    expect(failed.details["a"]).toContain("invalid storage id; 'a'");
+  }
+  const empty = { queue_name: "orders", client_id: "one" };
+  expect(await caught(client.lease(empty, { timeoutMs: 20 }))).toBeInstanceOf(LeaseEmpty);
+  expect(await queue.lease({ timeoutMs: 20 })).toBeNull();
+});
+
+test.each([
+  ["429", reply(429)],
+  ["500", reply(500)],
+  ["503", reply(503)],
+  ["a connection that is refused", refusedConnection],
+])("a produce is sent again after %s, which wrote nothing", async (_, answer) => {
+  const { asked, client } = answering(answer, answer, reply(200));
+  await client.queue("orders").produce("x");
+  expect(asked.length).toBe(3);
+});
+
+test.each([
+  ["400", reply(400)],
+  ["401", reply(401)],
+  ["453", reply(453)],
+  ["454, when its time is up", reply(454)],
+])("a produce is not sent again after %s", async (_, answer) => {
+  const { asked, client } = answering(answer);
+  await caught(client.queue("orders").produce("x"));
+  expect(asked.length).toBe(1);
+});
+
+test("a produce without an answer is not sent again, unless its caller says so", async () => {
+  const { asked, client } = answering(broken, reply(200));
+  const error = await caught(client.queue("orders").produce("x"));
+  expect(error).toBeInstanceOf(OutcomeUnknown);
+  expect(error.message).toBe("the connection broke; ECONNRESET");
+  expect(asked.length).toBe(1);
+  const other = answering(broken, reply(200));
+  await other.client.queue("orders").produce("x", { repeatUnknown: true });
+  expect(other.asked.length).toBe(2);
+});
+
+test.each([
+  ["a 502 of a proxy", () => new Response("<h1>Bad Gateway</h1>", { status: 502 })],
+  ["a 503 of a proxy", () => new Response("try later", { status: 503 })],
+  ["a page in place of a reply", () => new Response("<h1>Welcome</h1>")],
+])("%s leaves the outcome of a produce unknown", async (_, answer) => {
+  const { asked, client } = answering(answer);
+  expect(await caught(client.queue("orders").produce("x"))).toBeInstanceOf(OutcomeUnknown);
+  expect(asked.length).toBe(1);
+});
+
+test("a complete without an answer is sent again, and a refusal then says that it may be an echo", async () => {
+  await using server = await listeningApp();
+  let isCut = false;
+  const fetch: Fetch = async (url, init) => {
+    const response = await globalThis.fetch(url, init);
+    if (!url.endsWith("complete") || isCut) return response;
+    isCut = true;
+    throw new Error("ECONNRESET");
+  };
+  const { client, queue } = await queueOn(server, { fetch });
+  await queue.produce("x");
+  const lease = await queue.lease();
+  const { queue_name = "", partition = 0, items = [] } = lease ?? {};
+  const error = await caught(
+    client.complete({ queue_name, partition, ids: items.map(({ id }) => id) }),
+  );
+  expect(error).toMatchObject({ code: "failed", followsUnknown: true });
+  expect(await queue.inspect()).toMatchObject({ queued: 0 });
+});
+
+test("an import is sent again only when every item has a source_id", async () => {
+  const plain = { queue_name: "orders", partition: 0, items: [{ payload: "" }] };
+  const sourced = { ...plain, items: [{ payload: "", source_id: "a" }] };
+  const stored = () => Response.json({ items: [] });
+  const one = answering(broken, stored);
+  await caught(one.client.importItems(plain));
+  expect(one.asked.length).toBe(1);
+  const two = answering(broken, stored);
+  await two.client.importItems(sourced);
+  expect(two.asked.length).toBe(2);
+});
+
+test("attempts are bounded in number", async () => {
+  const { asked, client } = answering(refusedConnection);
+  expect(await caught(client.queue("orders").produce("x"))).toBeInstanceOf(Unavailable);
+  expect(asked.length).toBe(8);
+});
+
+test("attempts are bounded in time: what Retry-After asks for is waited, or not begun", async () => {
+  const { asked, client } = answering(reply(429, { "retry-after": "60" }), reply(200));
+  const error = await caught(client.queue("orders").produce("x", { timeoutMs: 30_000 }));
+  expect(error).toBeInstanceOf(Busy);
+  expect(error).toMatchObject({ retryAfterMs: 60_000 });
+  expect(asked.length).toBe(1);
+});
+
+test("an attempt that follows asks for no more than the time that is left", async () => {
+  const { asked, client } = answering(reply(503), reply(200));
+  await client.queue("orders").produce("x", { timeoutMs: 60_000 });
+  const [first = 0, second = 0] = asked.map(({ init }) =>
+    Number.parseInt(JSON.parse(String(init.body)).request_timeout, 10),
+  );
+  expect(first).toBe(60_000);
+  expect(second).toBeLessThanOrEqual(first);
+});
+
+test("pauses have full jitter: they are drawn between nothing and a bound that doubles", async () => {
+  const { pauseMs } = await import("./repeat.ts");
+  const pace = { baseMs: 100, capMs: 5_000 };
+  expect([1, 2, 3, 7, 99].map((count) => pauseMs(count, pace, () => 1))).toEqual([
+    100, 200, 400, 5_000, 5_000,
+  ]);
+  expect(pauseMs(3, pace, () => 0)).toBe(0);
+});
+
+test("a silent server is given up a little after request_timeout, with an unknown outcome", async () => {
+  const silence = Promise.withResolvers<never>();
+  const fetch: Fetch = (_, { signal }) => {
+    signal?.addEventListener("abort", () => silence.reject(signal.reason));
+    return silence.promise;
+  };
+  const begun = Date.now();
+  const client = createClient({ fetch, ...quickly });
+  const error = await caught(client.stats({ queue_name: "orders" }, { timeoutMs: 30 }));
+  expect(error).toBeInstanceOf(OutcomeUnknown);
+  expect(error.message).toBe("no answer came in time; expected one within 30 ms");
+  expect(Date.now() - begun).toBeGreaterThanOrEqual(29);
+});
+
+test("a signal gives a call up with its own reason, also between attempts", async () => {
+  await using server = await listeningApp();
+  const { queue } = await queueOn(server);
+  const leaving = new AbortController();
+  const waiting = queue.lease({ signal: leaving.signal }).catch((reason: Error) => reason.message);
+  leaving.abort(new Error("enough"));
+  expect(await waiting).toBe("enough");
+
+  const between = new AbortController();
+  const { client } = answering(() => {
+    between.abort(new Error("no more"));
+    return reply(503)();
+  });
+  const call = client.stats({ queue_name: "orders" }, { signal: between.signal });
+  expect(await call.catch((reason: Error) => reason.message)).toBe("no more");
+});
+
+test("a produce gets through while the server restarts", async () => {
+  await using server = await listeningApp();
+  const { queue } = await queueOn(server, { pace: { baseMs: 20, capMs: 200 }, attemptsMax: 1_000 });
+  await server.stop();
+  const produced = queue.produce("kept");
+  await server.start();
+  await produced;
+  expect(await queue.inspect()).toMatchObject({ queued: 1 });
+});
+
+test("a lease completes what is still its own, and tells what is not", async () => {
+  await using server = await listeningApp();
+  const { client, queue } = await queueOn(server);
+  await queue.produce(["a", "b", "c"]);
+  const lease = await queue.lease({ batch: 3 });
+  const [first, second] = lease?.items ?? [];
+  const lost = first?.id ?? "";
+  await client.deleteItems({ queue_name: "orders", partition: 0, ids: [lost] });
+  const refusals = await lease?.complete(lease.items.slice(0, 2));
+  expect(refusals).toEqual({ [lost]: `invalid storage id; '${lost}' does not exist` });
+  expect(second?.text()).toBe("b");
+  expect(await lease?.retry()).toEqual({});
+  expect((await queue.lease())?.items.map((item) => item.text())).toEqual(["c"]);
+});
+
+test("the server's clock is trusted where the two clearly differ, else this machine's", () => {
+  const now = Date.UTC(2026, 0, 1);
+  const at = (ms: number): string => new Date(now + ms).toUTCString();
+  expect(clockAhead(null, now, now)).toBe(0);
+  expect(clockAhead("yesterday", now, now)).toBe(0);
+  expect(clockAhead(at(0), now, now + 500)).toBe(0);
+  expect(clockAhead(at(-1_000), now, now + 500)).toBe(0);
+  expect(clockAhead(at(60_000), now, now)).toBe(61_000);
+  expect(clockAhead(at(-60_000), now, now)).toBe(-59_000);
+});
+
+test("iteration gives one lease after the other, and ends by its signal or by a break", async () => {
+  await using server = await listeningApp();
+  const { queue } = await queueOn(server);
+  const leaving = new AbortController();
+  const texts: string[] = [];
+  const iterated = (async () => {
+    for await (const lease of queue.leases({ batch: 2, signal: leaving.signal, timeoutMs: 50 })) {
+      texts.push(...lease.items.map((item) => item.text()));
+      await lease.complete();
+      if (texts.length === 3) leaving.abort();
+    }
+  })();
+  await queue.produce(["a", "b", "c"]);
+  await iterated;
+  expect(texts).toEqual(["a", "b", "c"]);
+  await queue.produce("d");
+  for await (const lease of queue.leases()) {
+    expect(lease.items.map((item) => item.text())).toEqual(["d"]);
+    break;
+  }
+});
+
+test("iteration ends with the error when its queue is deleted", async () => {
+  await using server = await listeningApp();
+  const { queue } = await queueOn(server);
+  const iterated = caught(
+    (async () => {
+      for await (const lease of queue.leases()) throw new Error(`not expected: ${lease.partition}`);
+    })(),
+  );
+  for (let waiting = 0; waiting !== 1; ) {
+    waiting = (await queue.stats()).logical_queues[0]?.lease_waiting ?? 0;
+  }
+  await queue.delete({ force: true });
+  expect(await iterated).toMatchObject({ code: "failed" });
+});
+
+test("not authorized: a gateway's 401 is an error of its own and is not repeated", async () => {
+  const { asked, client } = answering(() => new Response("no", { status: 401 }));
+  expect(await caught(client.inspect({ queue_name: "orders" }))).toBeInstanceOf(NotAuthorized);
+  expect(asked.length).toBe(1);
+});

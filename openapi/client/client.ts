@@ -1,0 +1,55 @@
+// The client: a method for each call of the contract, and queues by their names.
+
+import { openQueue, type Queue } from "./queue.ts";
+import type { Pace } from "./repeat.ts";
+import { type CallOptions, openTransport, type TransportOptions } from "./transport.ts";
+import { type Calls, type Health, type Operation, operationPaths } from "./wire.ts";
+
+export interface ClientOptions {
+  /** Where the server is; default `http://localhost:9090`. */
+  readonly url?: string;
+  /** Sent as `Authorization: Bearer …`. */
+  readonly apiKey?: string;
+  /** How often a call is sent at most, where sending it again is right at all; default 8. */
+  readonly attemptsMax?: number;
+  /** The pauses in between: drawn from 0 to a bound that doubles. Default 100 ms to 5 s. */
+  readonly pace?: Pace;
+  /** In place of the runtime's own. */
+  readonly fetch?: TransportOptions["fetch"];
+  /** In place of `Math.random`. */
+  readonly random?: () => number;
+}
+
+export interface Client extends Calls<CallOptions> {
+  queue(name: string): Queue;
+  health(options?: CallOptions): Promise<Health>;
+  /** In the text format of Prometheus. */
+  metrics(options?: CallOptions): Promise<string>;
+}
+
+const operations = Object.keys(operationPaths) as readonly Operation[];
+
+export function createClient(options: ClientOptions = {}): Client {
+  const transport = openTransport({
+    url: options.url ?? "http://localhost:9090",
+    apiKey: options.apiKey,
+    // Called as a method of something else, the browser's own refuses to work.
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    random: options.random ?? Math.random,
+    attemptsMax: options.attemptsMax ?? 8,
+    pace: options.pace ?? { baseMs: 100, capMs: 5_000 },
+  });
+  const calls = Object.fromEntries(
+    operations.map((operation) => [
+      operation,
+      async (request: never, callOptions?: CallOptions) =>
+        (await transport.call(operation, request, callOptions)).reply,
+    ]),
+  ) as unknown as Calls<CallOptions>;
+  return {
+    ...calls,
+    queue: (name) => openQueue(transport, name),
+    health: async (callOptions) => JSON.parse(await transport.page("/health", callOptions)),
+    metrics: (callOptions) => transport.page("/metrics", callOptions),
+  };
+}

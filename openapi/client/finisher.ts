@@ -1,0 +1,126 @@
+// Says of items what became of them: completes and retries are gathered per partition while
+// the ones before are on their way, so the busier a worker, the more share a call. Trouble
+// is waited out for as long as the leases run.
+
+import { HoldfastError } from "./errors.ts";
+import { type Refusals, withoutRefused } from "./lease.ts";
+import { passes } from "./poll.ts";
+import { type Pace, pause, pauseMs } from "./repeat.ts";
+import type { Transport } from "./transport.ts";
+
+export interface Ending {
+  readonly id: string;
+  readonly partition: number;
+  /** After it there is nothing left to say, by this machine's clock. */
+  readonly lapsesAt: number;
+  readonly what:
+    | { readonly kind: "complete" }
+    | { readonly kind: "retry"; readonly retryAt: string | null; readonly dead: boolean };
+}
+
+export interface FinisherOptions {
+  readonly transport: Transport;
+  readonly queue: string;
+  /** Aborted when waiting is over; what is not said by then stays unsaid. */
+  readonly giveUp: AbortSignal;
+  /** Told of what is waited out. */
+  readonly trouble: (error: HoldfastError) => void;
+}
+
+interface Waiting extends Ending {
+  readonly settle: (refusal: string | null) => void;
+}
+
+/** The contract's bound on one call. */
+const endingsMax = 1_000;
+const pace: Pace = { baseMs: 100, capMs: 5_000 };
+
+export class Finisher {
+  readonly #options: FinisherOptions;
+  readonly #lines = new Map<number, Waiting[]>();
+  #count = 0;
+
+  constructor(options: FinisherOptions) {
+    this.#options = options;
+  }
+
+  /** Endings that are not said yet. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Resolves once it is said: `null`, or why it could not be. */
+  async finish(ending: Ending): Promise<string | null> {
+    const { partition } = ending;
+    this.#count += 1;
+    const settled = new Promise<string | null>((settle) => {
+      const line = this.#lines.get(partition);
+      if (line !== undefined) {
+        line.push({ ...ending, settle });
+      } else {
+        this.#lines.set(partition, [{ ...ending, settle }]);
+        // What ends in the same moment goes along.
+        queueMicrotask(() => void this.#drain(partition));
+      }
+    });
+    const refusal = await settled;
+    this.#count -= 1;
+    return refusal;
+  }
+
+  /** One call at a time; the line is there as long as this runs. */
+  async #drain(partition: number): Promise<void> {
+    const line = this.#lines.get(partition) ?? [];
+    let troubles = 0;
+    while (line.length > 0) {
+      const kind = line[0]?.what.kind;
+      const batch = line.filter(({ what }) => what.kind === kind).slice(0, endingsMax);
+      const trouble = await this.#say(partition, batch);
+      if (trouble === null) {
+        troubles = 0;
+        remove(line, batch);
+        continue;
+      }
+      troubles += 1;
+      this.#options.trouble(trouble);
+      const { giveUp, transport } = this.#options;
+      await pause(pauseMs(troubles, pace, transport.random), giveUp);
+      const now = Date.now();
+      const over = batch.filter(({ lapsesAt }) => giveUp.aborted || lapsesAt <= now);
+      for (const { settle } of over) settle(`it could not be said in time; ${trouble.message}`);
+      remove(line, over);
+    }
+    this.#lines.delete(partition);
+  }
+
+  /** `null` = every one of them is settled. */
+  async #say(partition: number, batch: readonly Waiting[]): Promise<HoldfastError | null> {
+    const { transport, queue, giveUp } = this.#options;
+    const send = async (rest: readonly Waiting[]): Promise<void> => {
+      const leftMs = Math.max(...rest.map(({ lapsesAt }) => lapsesAt)) - Date.now();
+      const options = { signal: giveUp, timeoutMs: Math.min(60_000, Math.max(1_000, leftMs)) };
+      const of = { queue_name: queue, partition };
+      const items = rest.flatMap(({ id, what }) =>
+        what.kind === "retry" ? [{ id, retry_at: what.retryAt, dead: what.dead }] : [],
+      );
+      if (items.length > 0) await transport.call("retry", { ...of, items }, options);
+      else await transport.call("complete", { ...of, ids: rest.map(({ id }) => id) }, options);
+    };
+    let refusals: Refusals = {};
+    try {
+      refusals = await withoutRefused(batch, send);
+    } catch (error) {
+      if (error instanceof HoldfastError && passes(error)) return error;
+      const reason = error instanceof Error ? error.message : String(error);
+      refusals = Object.fromEntries(batch.map(({ id }) => [id, reason]));
+    }
+    for (const { id, settle } of batch) settle(refusals[id] ?? null);
+    return null;
+  }
+}
+
+function remove(line: Waiting[], gone: readonly Waiting[]): void {
+  const without = new Set(gone);
+  const rest = line.filter((waiting) => !without.has(waiting));
+  line.splice(0, line.length, ...rest);
+}

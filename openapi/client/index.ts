@@ -1,0 +1,33 @@
+// What `holdfast/client` exports.
+
+export { type Client, type ClientOptions, createClient } from "./client.ts";
+export {
+  Busy,
+  DeadLetter,
+  HoldfastError,
+  type HoldfastErrorCode,
+  InvalidRequest,
+  LeaseEmpty,
+  LeaseLapsing,
+  NotAuthorized,
+  NotInTime,
+  OutcomeUnknown,
+  RequestFailed,
+  StoreFailed,
+  Unavailable,
+  WorkerStopping,
+} from "./errors.ts";
+export type { ItemFields, LeasedItem, NewItem } from "./items.ts";
+export type { GiveBack, Lease, Refusals } from "./lease.ts";
+export type { LeaseOptions, LeasesOptions, Queue } from "./queue.ts";
+export type { Pace } from "./repeat.ts";
+export type { CallOptions } from "./transport.ts";
+export type * from "./wire.ts";
+export type {
+  Handler,
+  Handling,
+  Worker,
+  WorkerCounts,
+  WorkerNotice,
+  WorkOptions,
+} from "./worker.ts";

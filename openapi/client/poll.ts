@@ -1,0 +1,89 @@
+// Leases one after the other: an empty queue is asked again, trouble is waited out, and what
+// can never succeed is thrown. Worker and iteration both live on it.
+
+import { HoldfastError } from "./errors.ts";
+import { type Lease, openLease } from "./lease.ts";
+import { type Pace, pause, pauseMs } from "./repeat.ts";
+import type { Transport } from "./transport.ts";
+
+export interface PollOptions {
+  /** Names the consumer in the server's line; default a random name. */
+  readonly clientId?: string;
+  /** How long a lease waits at the server before it is asked for again; default 1 minute. */
+  readonly timeoutMs?: number;
+  /** Told of what is waited out. */
+  readonly trouble?: (error: HoldfastError) => void;
+}
+
+export interface Poll {
+  /** The next lease; `null` = it was left. */
+  next(batch: number): Promise<Lease | null>;
+}
+
+const troublePace: Pace = { baseMs: 200, capMs: 10_000 };
+
+export interface PollSource extends PollOptions {
+  readonly transport: Transport;
+  readonly queue: string;
+  /** Aborted when no more leases are wanted; one that is being answered is still handed over. */
+  readonly leave: AbortSignal;
+}
+
+export function openPoll({ transport, queue, leave, ...options }: PollSource): Poll {
+  const { clientId = randomName(), timeoutMs, trouble = () => undefined } = options;
+  let asked = 0;
+  return {
+    async next(batch) {
+      let troubles = 0;
+      while (!leave.aborted) {
+        asked += 1;
+        // A name of its own each time: the server may not have noticed that the last one left.
+        const request = {
+          queue_name: queue,
+          client_id: `${clientId}-${asked}`,
+          batch_size: batch,
+        };
+        try {
+          const lease = await transport.call("lease", request, {
+            leave,
+            ...(timeoutMs === undefined ? {} : { timeoutMs }),
+          });
+          return openLease({ transport, ...lease });
+        } catch (error) {
+          if (leave.aborted) break;
+          if (!(error instanceof HoldfastError) || !passes(error)) throw error;
+          if (error.code === "empty") {
+            troubles = 0;
+            continue;
+          }
+          troubles += 1;
+          trouble(error);
+          await pause(pauseMs(troubles, troublePace, transport.random), leave);
+        }
+      }
+      return null;
+    },
+  };
+}
+
+/** Whether asking again later can help. */
+export function passes(error: HoldfastError): boolean {
+  switch (error.code) {
+    case "empty":
+    case "late":
+    case "busy":
+    case "store":
+    case "unavailable":
+    case "unknown":
+      return true;
+    case "invalid":
+    case "unauthorized":
+    case "failed":
+      return false;
+  }
+}
+
+function randomName(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,122 @@
+// One queue by its name: what a program does with a queue, in its own terms.
+
+import { LeaseEmpty } from "./errors.ts";
+import { type NewItem, produceItem } from "./items.ts";
+import { type Lease, openLease } from "./lease.ts";
+import { openPoll, type PollOptions } from "./poll.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+import type {
+  Inspect,
+  QueueClearRequest,
+  QueueCreateRequest,
+  QueueInfo,
+  QueueStatsReply,
+  QueueUpdateRequest,
+} from "./wire.ts";
+import { type Handler, startWorker, type Worker, type WorkOptions } from "./worker.ts";
+
+export interface LeaseOptions extends CallOptions {
+  /** The most items to take; default 1. */
+  readonly batch?: number;
+  /** Names the consumer; it has to be unique among those that wait. Default a random name. */
+  readonly clientId?: string;
+}
+
+export interface LeasesOptions extends PollOptions {
+  /** The most items of a lease; default 1. */
+  readonly batch?: number;
+  /** Ends the iteration. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Queue {
+  readonly name: string;
+  /** Once it resolves, all of the items are in the store; if it rejects, see the error's `code`. */
+  produce(items: NewItem | readonly NewItem[], options?: CallOptions): Promise<void>;
+  /** Waits for items; `null` = there were none in time. */
+  lease(options?: LeaseOptions): Promise<Lease | null>;
+  /** One lease after the other. Each is yours to finish before the next is asked for. */
+  leases(options?: LeasesOptions): AsyncGenerator<Lease, void, undefined>;
+  /** Has each item handled, until it is stopped. */
+  work(handler: Handler, options?: WorkOptions): Worker;
+  create(settings: Omit<QueueCreateRequest, "queue_name">, options?: CallOptions): Promise<void>;
+  update(changes: Omit<QueueUpdateRequest, "queue_name">, options?: CallOptions): Promise<void>;
+  info(options?: CallOptions): Promise<QueueInfo>;
+  stats(options?: CallOptions): Promise<QueueStatsReply>;
+  inspect(options?: CallOptions): Promise<Inspect>;
+  clear(what: Partial<Omit<QueueClearRequest, "queue_name">>, options?: CallOptions): Promise<void>;
+  /** `force`: although it holds items or is another's dead queue; default false. */
+  delete(options?: CallOptions & { readonly force?: boolean }): Promise<void>;
+}
+
+export function openQueue(transport: Transport, name: string): Queue {
+  const of = { queue_name: name } as const;
+
+  async function lease({ batch = 1, clientId, ...options }: LeaseOptions = {}) {
+    const client_id = clientId ?? crypto.getRandomValues(new Uint32Array(4)).join("-");
+    try {
+      const request = { ...of, client_id, batch_size: batch };
+      return openLease({ transport, ...(await transport.call("lease", request, options)) });
+    } catch (error) {
+      if (error instanceof LeaseEmpty) return null;
+      throw error;
+    }
+  }
+
+  async function* leases({ batch = 1, signal, ...options }: LeasesOptions = {}) {
+    const leaving = new AbortController();
+    const leave = (): void => leaving.abort();
+    signal?.addEventListener("abort", leave);
+    if (signal?.aborted) leave();
+    const poll = openPoll({ transport, queue: name, leave: leaving.signal, ...options });
+    try {
+      for (let next = await poll.next(batch); next !== null; next = await poll.next(batch)) {
+        yield next;
+      }
+    } finally {
+      signal?.removeEventListener("abort", leave);
+    }
+  }
+
+  return {
+    name,
+    lease,
+    leases,
+    work: (handler, options = {}) => startWorker({ transport, queue: name, handler, options }),
+
+    async produce(items, options) {
+      // A text and bytes have a length too, but are one item.
+      const all = Array.isArray(items) ? items : [items as NewItem];
+      await transport.call("produce", { ...of, items: all.map(produceItem) }, options);
+    },
+
+    async create(settings, options) {
+      await transport.call("createQueue", { ...settings, ...of }, options);
+    },
+
+    async update(changes, options) {
+      await transport.call("updateQueue", { ...changes, ...of }, options);
+    },
+
+    async info(options) {
+      return (await transport.call("queueInfo", { name }, options)).reply;
+    },
+
+    async stats(options) {
+      return (await transport.call("stats", of, options)).reply;
+    },
+
+    async inspect(options) {
+      return (await transport.call("inspect", of, options)).reply;
+    },
+
+    async clear(what, options) {
+      const nothing = { queue: false, scheduled: false, retry: false, destructive: false };
+      await transport.call("clear", { ...nothing, ...what, ...of }, options);
+    },
+
+    async delete({ force = false, ...options } = {}) {
+      await transport.call("deleteQueue", { ...of, force }, options);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+// When a call may be sent again, and after how long. The contract decides the first: an
+// answer that says nothing changed, or a call of which doing it twice is doing it once.
+
+import type { HoldfastError } from "./errors.ts";
+import type { Operation } from "./wire.ts";
+
+/**
+ * What a second attempt does when the first may have been carried out unheard.
+ * - `same`: no more than the first alone.
+ * - `twice`: its work again, or it is refused for what the first has done.
+ */
+type Echo = "same" | "twice";
+
+const echoes: Readonly<Record<Operation, Echo>> = {
+  produce: "twice",
+  // Items that nobody heard of would be leased to nobody; the next lease is one of its own.
+  lease: "twice",
+  retry: "same",
+  complete: "same",
+  listQueues: "same",
+  createQueue: "twice",
+  updateQueue: "same",
+  queueInfo: "same",
+  deleteQueue: "twice",
+  stats: "same",
+  inspect: "same",
+  // What was produced in between would go as well.
+  clear: "twice",
+  listItems: "same",
+  listScheduled: "same",
+  // `isSourced` makes it the same.
+  importItems: "twice",
+  deleteItems: "same",
+};
+
+export interface Attempted {
+  readonly operation: Operation;
+  readonly request: object;
+  readonly error: HoldfastError;
+  /** The caller would rather have it twice than not at all. */
+  readonly repeatUnknown: boolean;
+}
+
+export function mayRepeat({ operation, request, error, repeatUnknown }: Attempted): boolean {
+  switch (error.code) {
+    case "busy":
+    case "unavailable":
+      return true;
+    case "store":
+      // An import says 500 also when the items were stored and could not be read back.
+      return operation !== "importItems" || repeatUnknown || isSourced(request);
+    case "unknown":
+      if (repeatUnknown || echoes[operation] === "same") return true;
+      return operation === "importItems" && isSourced(request);
+    case "invalid":
+    case "unauthorized":
+    case "failed":
+    case "empty":
+    // Its time is up, and that was the caller's to set.
+    case "late":
+      return false;
+  }
+}
+
+/** Items with a `source_id` are not stored twice. */
+function isSourced(request: object): boolean {
+  const items: unknown = "items" in request ? request.items : undefined;
+  return Array.isArray(items) && items.every(({ source_id }) => Boolean(source_id));
+}
+
+export interface Pace {
+  /** Of the first pause. */
+  readonly baseMs: number;
+  /** No pause is longer, whatever its number. */
+  readonly capMs: number;
+}
+
+/** Full jitter: anything from nothing up to a bound that doubles, so that clients spread out. */
+export function pauseMs(count: number, { baseMs, capMs }: Pace, random = Math.random): number {
+  return random() * Math.min(capMs, baseMs * 2 ** Math.min(count - 1, 30));
+}
+
+/** Ends early, without an error, when the signal is aborted. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
+  });
+}

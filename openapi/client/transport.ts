@@ -1,0 +1,240 @@
+// One call as HTTP: sent, bounded in time, judged, and sent again where that is right.
+
+import { bounds } from "../bounds.ts";
+import { errorOf, HoldfastError, OutcomeUnknown, type Refused, Unavailable } from "./errors.ts";
+import { mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
+import {
+  type Operation,
+  operationPaths,
+  type ReplyFor,
+  type RequestFor,
+  timedOperations,
+} from "./wire.ts";
+
+export interface CallOptions {
+  /** Gives the call up; it then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /**
+   * How long the call may take, repeats included; it is the `request_timeout` of the calls that
+   * have one. Default 1 minute for a lease, 5 minutes for any other.
+   */
+  readonly timeoutMs?: number;
+  /**
+   * Send it again also when it may have been carried out already, and doing so would do it
+   * twice: a produce then may make its items twice. Default false.
+   */
+  readonly repeatUnknown?: boolean;
+}
+
+/** For the client's own use. */
+export interface InnerOptions extends CallOptions {
+  /** Like `signal`, but what has begun to be answered is still read. */
+  readonly leave?: AbortSignal;
+}
+
+export interface TransportOptions {
+  readonly url: string;
+  readonly apiKey?: string | undefined;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly random: () => number;
+  readonly attemptsMax: number;
+  readonly pace: Pace;
+}
+
+export interface Answered<T> {
+  readonly reply: T;
+  /** How far the server's clock is ahead of this one's, as far as can be told; usually 0. */
+  readonly clockAheadMs: number;
+}
+
+export interface Transport {
+  call<Id extends Operation>(
+    operation: Id,
+    request: RequestFor<Id>,
+    options?: InnerOptions,
+  ): Promise<Answered<ReplyFor<Id>>>;
+  /** Text of a page of the server, such as `/metrics`. */
+  page(path: string, options?: CallOptions): Promise<string>;
+  random(): number;
+}
+
+const timeoutMsDefault = 5 * 60_000;
+const leaseTimeoutMsDefault = 60_000;
+/** The server answers by `request_timeout`; until that has come here, giving up would be hasty. */
+const graceMs = 5_000;
+
+export function timeoutMsOf(operation: Operation): number {
+  return operation === "lease" ? leaseTimeoutMsDefault : timeoutMsDefault;
+}
+
+interface Sent extends InnerOptions {
+  readonly operation: string;
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: string;
+  readonly giveUpMs: number;
+}
+
+export function openTransport(options: TransportOptions): Transport {
+  const { fetch, random, attemptsMax, pace } = options;
+  const base = options.url.replace(/\/+$/, "");
+  const headers: Record<string, string> = { accept: "application/json" };
+  if (options.apiKey) headers["authorization"] = `Bearer ${options.apiKey}`;
+
+  async function send(sent: Sent): Promise<Answered<string>> {
+    const { operation, signal, leave, giveUpMs } = sent;
+    signal?.throwIfAborted();
+    leave?.throwIfAborted();
+    const ending = new AbortController();
+    let isLate = false;
+    const giveUp = (): void => ending.abort(signal?.reason);
+    const goAway = (): void => ending.abort(leave?.reason);
+    const timer = setTimeout(() => {
+      isLate = true;
+      ending.abort();
+    }, giveUpMs);
+    signal?.addEventListener("abort", giveUp);
+    leave?.addEventListener("abort", goAway);
+    const sentAt = Date.now();
+    try {
+      const response = await fetch(base + sent.path, {
+        method: sent.method,
+        headers:
+          sent.body === undefined ? headers : { ...headers, "content-type": "application/json" },
+        redirect: "error",
+        signal: ending.signal,
+        ...(sent.body === undefined ? {} : { body: sent.body }),
+        // Bun's own limit is five minutes; others do not know the key.
+        ...{ timeout: false },
+      });
+      leave?.removeEventListener("abort", goAway);
+      const clockAheadMs = clockAhead(response.headers.get("date"), sentAt, Date.now());
+      const text = await response.text();
+      if (response.status !== 200) throw refusalOf(operation, response, text);
+      return { reply: text, clockAheadMs };
+    } catch (error) {
+      if (error instanceof HoldfastError) throw error;
+      signal?.throwIfAborted();
+      leave?.throwIfAborted();
+      throw isLate ? noAnswer(operation, giveUpMs) : brokenOff(operation, error);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", giveUp);
+      leave?.removeEventListener("abort", goAway);
+    }
+  }
+
+  return {
+    random,
+
+    async call<Id extends Operation>(
+      operation: Id,
+      request: RequestFor<Id>,
+      callOptions: InnerOptions = {},
+    ): Promise<Answered<ReplyFor<Id>>> {
+      const { timeoutMs = timeoutMsOf(operation), repeatUnknown = false } = callOptions;
+      const isTimed = timedOperations.includes(operation);
+      const endsAt = Date.now() + timeoutMs;
+      let followsUnknown = false;
+      for (let attempt = 1; ; attempt += 1) {
+        const leftMs = attempt === 1 ? timeoutMs : endsAt - Date.now();
+        const timed = isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {};
+        try {
+          const { reply, clockAheadMs } = await send({
+            ...callOptions,
+            operation,
+            method: "POST",
+            path: operationPaths[operation],
+            body: JSON.stringify({ ...request, ...timed }),
+            giveUpMs: leftMs + (isTimed ? graceMs : 0),
+          });
+          return { reply: parsed<ReplyFor<Id>>(operation, reply), clockAheadMs };
+        } catch (error) {
+          if (!(error instanceof HoldfastError)) throw error;
+          error.followsUnknown = followsUnknown;
+          followsUnknown ||= error.code === "unknown";
+          const isLast = attempt >= attemptsMax;
+          if (isLast || !mayRepeat({ operation, request, error, repeatUnknown })) throw error;
+          const asked = error.code === "busy" && "retryAfterMs" in error ? error.retryAfterMs : 0;
+          const waitMs = Number(asked) + pauseMs(attempt, pace, random);
+          if (Date.now() + waitMs > endsAt - bounds.requestTimeoutMsMin) throw error;
+          await pause(waitMs, callOptions.leave ?? callOptions.signal);
+        }
+      }
+    },
+
+    async page(path, callOptions = {}) {
+      const { timeoutMs: giveUpMs = timeoutMsDefault } = callOptions;
+      const operation = path.slice(1);
+      const { reply } = await send({ ...callOptions, operation, method: "GET", path, giveUpMs });
+      return reply;
+    },
+  };
+}
+
+/** A 200 that is not JSON was not answered by the server. */
+function parsed<T>(operation: string, text: string): T {
+  const reply = jsonOf(text);
+  if (typeof reply === "object" && reply !== null) return reply as T;
+  const message = `the answer is not the server's; expected JSON, got '${text.slice(0, 40)}'`;
+  throw new OutcomeUnknown({ operation, status: 200, message });
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function refusalOf(operation: string, { status, headers }: Response, text: string): HoldfastError {
+  const body = jsonOf(text);
+  const isReply =
+    typeof body === "object" && body !== null && "code" in body && body.code === status;
+  const said: Refused = {
+    operation,
+    status,
+    message: `the answer is not the server's; expected a reply, got status ${status}`,
+    retryAfterMs: (Number(headers.get("retry-after")) || 0) * 1_000,
+  };
+  if (!isReply) return errorOf(said, false);
+  const { message, details } = body as { message?: string; details?: Record<string, string> };
+  return errorOf({ ...said, message: message ?? "", details }, true);
+}
+
+function noAnswer(operation: string, giveUpMs: number): OutcomeUnknown {
+  const message = `no answer came in time; expected one within ${Math.round(giveUpMs)} ms`;
+  return new OutcomeUnknown({ operation, status: null, message });
+}
+
+/** What the runtimes say when there was no connection to send anything on. */
+const notConnected =
+  /ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|Connection refused|dns error/;
+
+function brokenOff(operation: string, cause: unknown): HoldfastError {
+  const refused = { operation, status: null, cause };
+  const reason = reasonOf(cause);
+  return notConnected.test(reason)
+    ? new Unavailable({ ...refused, message: `the server cannot be reached; ${reason}` })
+    : new OutcomeUnknown({ ...refused, message: `the connection broke; ${reason}` });
+}
+
+/** Codes and messages of an error, and of those that it was caused by. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error ? `${error.code}: ` : "";
+  const cause = error.cause === undefined ? "" : `; ${reasonOf(error.cause)}`;
+  return `${code}${error.message}${cause}`;
+}
+
+/** A date in a header is cut to its second. */
+const secondMs = 1_000;
+
+/** What the clocks must differ by; 0 as long as they may agree, else on the side of haste. */
+export function clockAhead(date: string | null, sentAt: number, receivedAt: number): number {
+  const server = date === null ? Number.NaN : Date.parse(date);
+  if (Number.isNaN(server)) return 0;
+  const mayAgree = server <= receivedAt && server + secondMs >= sentAt;
+  return mayAgree ? 0 : server + secondMs - receivedAt;
+}

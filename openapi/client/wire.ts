@@ -1,0 +1,43 @@
+// What the client takes from the contract: its types, and of its values the little that
+// a request needs. The published package has this module worked out (`scripts/package.ts`),
+// so that the schemas stay behind; nothing else in here may import them.
+
+import { type OperationId, operations, type RequestOf, type ResponseOf } from "../operations.ts";
+import type * as schemas from "../schemas.ts";
+
+export type Operation = OperationId;
+
+/** A request without its `request_timeout`, which the client sets from `timeoutMs`. */
+export type RequestFor<Id extends Operation> = Omit<RequestOf<Id>, "request_timeout">;
+export type ReplyFor<Id extends Operation> = ResponseOf<Id>;
+
+/** One method for each call of the contract; `Options` is what any of them takes besides. */
+export type Calls<Options> = {
+  readonly [Id in Operation]: (request: RequestFor<Id>, options?: Options) => Promise<ReplyFor<Id>>;
+};
+
+export type Reply = schemas.Reply;
+export type ProduceItem = schemas.ProduceItem;
+export type LeaseItem = schemas.LeaseItem;
+export type LeaseReply = schemas.LeaseReply;
+export type RetryItem = schemas.RetryItem;
+export type QueueInfo = schemas.QueueInfo;
+export type QueueCreateRequest = schemas.QueueCreateRequest;
+export type QueueUpdateRequest = schemas.QueueUpdateRequest;
+export type QueueStatsReply = schemas.QueueStatsReply;
+export type QueueClearRequest = schemas.QueueClearRequest;
+export type Inspect = schemas.Inspect;
+export type StorageItem = schemas.StorageItem;
+export type ImportItem = schemas.ImportItem;
+export type Health = schemas.Health;
+
+const entries = Object.entries(operations) as [Operation, (typeof operations)[Operation]][];
+
+export const operationPaths = Object.fromEntries(
+  entries.map(([id, { path }]) => [id, path]),
+) as Readonly<Record<Operation, string>>;
+
+/** Those whose request has a `request_timeout`. */
+export const timedOperations: readonly Operation[] = entries
+  .filter(([, { request }]) => "request_timeout" in request.properties)
+  .map(([id]) => id);

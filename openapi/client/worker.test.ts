@@ -1,0 +1,441 @@
+// The worker against the real server: what it promises about items, trouble, lapsing
+// leases and its own end. Where an instant matters, the test waits for an event.
+
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startServer } from "../../bench/server-process.ts";
+import { listeningApp } from "../../server/specification/listening-app.ts";
+import { type ClientOptions, createClient } from "./client.ts";
+import { DeadLetter, LeaseLapsing } from "./errors.ts";
+import type { LeasedItem } from "./items.ts";
+import type { Queue } from "./queue.ts";
+import type { QueueCreateRequest } from "./wire.ts";
+import type { WorkerNotice } from "./worker.ts";
+
+type Fetch = NonNullable<ClientOptions["fetch"]>;
+
+/** A gate that a test opens. */
+function gate<T = void>() {
+  return Promise.withResolvers<T>();
+}
+
+function counting() {
+  const calls: Record<string, number> = {};
+  const fetch: Fetch = (url, init) => {
+    const call = url.slice(url.lastIndexOf(".") + 1);
+    calls[call] = (calls[call] ?? 0) + 1;
+    return globalThis.fetch(url, init);
+  };
+  return { calls, fetch };
+}
+
+async function setup(change: Partial<QueueCreateRequest> = {}, options: ClientOptions = {}) {
+  const server = await listeningApp();
+  const pace = { baseMs: 5, capMs: 50 };
+  const client = createClient({ url: server.url, pace, ...options });
+  const dead = client.queue("dead");
+  await dead.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  const queue = client.queue("orders");
+  await queue.create({ lease_timeout: "1m", expire_timeout: "1h", dead_queue: "dead", ...change });
+  const notices: WorkerNotice[] = [];
+  const quiet = {
+    notice: (notice: WorkerNotice) => void notices.push(notice),
+    processSignals: [],
+  };
+  return {
+    server,
+    client,
+    queue,
+    dead,
+    notices,
+    quiet,
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, at) => String(at));
+
+async function waitingLeases(queue: Queue, count: number): Promise<void> {
+  for (let waiting = -1; waiting !== count; ) {
+    waiting = (await queue.stats()).logical_queues[0]?.lease_waiting ?? 0;
+  }
+}
+
+async function totalOf(queue: Queue): Promise<number> {
+  const [stats] = (await queue.stats()).logical_queues;
+  return (stats?.partitions ?? []).reduce(
+    (sum, { total, scheduled }) => sum + total + scheduled,
+    0,
+  );
+}
+
+test("each item is handled once and completed, by few calls", async () => {
+  const { calls, fetch } = counting();
+  await using at = await setup({}, { fetch });
+  await at.queue.produce(numbered(500));
+  const seen: string[] = [];
+  const all = gate();
+  const worker = at.queue.work(
+    (item) => {
+      seen.push(item.text());
+      if (seen.length === 500) all.resolve();
+    },
+    { concurrency: 100, ...at.quiet },
+  );
+  await all.promise;
+  await worker.stop();
+  expect(seen.toSorted()).toEqual(numbered(500).toSorted());
+  expect(worker.counts).toEqual({ completed: 500, retried: 0, dead: 0, lost: 0, running: 0 });
+  expect(await totalOf(at.queue)).toBe(0);
+  expect(calls["complete"]).toBeLessThan(50);
+  expect(at.notices).toEqual([]);
+});
+
+test("no more handlers run at once than concurrency allows, and nothing is leased ahead of them", async () => {
+  await using at = await setup();
+  await at.queue.produce(numbered(10));
+  let running = 0;
+  let most = 0;
+  const ends: (() => void)[] = [];
+  const begun = [gate(), gate()];
+  const worker = at.queue.work(
+    async () => {
+      running += 1;
+      most = Math.max(most, running);
+      if (running === 3) begun.shift()?.resolve();
+      await new Promise<void>((resolve) => ends.push(resolve));
+      running -= 1;
+    },
+    { concurrency: 3, batch: 2, ...at.quiet },
+  );
+  const [first, second] = begun;
+  await first?.promise;
+  const [stats] = (await at.queue.stats()).logical_queues;
+  expect(stats?.partitions[0]).toMatchObject({ total: 10, total_leased: 3 });
+  for (const end of ends.splice(0)) end();
+  await second?.promise;
+  const stopped = worker.stop();
+  for (const end of ends.splice(0)) end();
+  await stopped;
+  expect(most).toBe(3);
+  expect(worker.counts.completed).toBe(6);
+});
+
+test("an item whose handler throws is offered again after the backoff, one attempt older", async () => {
+  await using at = await setup();
+  await at.queue.produce("x");
+  const attempts: number[] = [];
+  const done = gate();
+  const worker = at.queue.work(
+    (item) => {
+      attempts.push(item.attempts);
+      if (attempts.length < 3) throw new Error("not yet");
+      done.resolve();
+    },
+    { backoff: (item) => item.attempts * 10, ...at.quiet },
+  );
+  await done.promise;
+  await worker.stop();
+  expect(attempts).toEqual([1, 2, 3]);
+  expect(worker.counts).toMatchObject({ completed: 1, retried: 2 });
+  expect(at.notices.map((notice) => notice.kind === "retried" && notice.delayMs)).toEqual([10, 20]);
+});
+
+test("the backoff that is there by itself grows with the attempts and is jittered", async () => {
+  await using at = await setup({}, { random: () => 0.5 });
+  await at.queue.produce("x");
+  const failed = gate();
+  const worker = at.queue.work(
+    () => {
+      throw new Error("no");
+    },
+    {
+      ...at.quiet,
+      notice: (notice) => {
+        at.notices.push(notice);
+        failed.resolve();
+      },
+    },
+  );
+  await failed.promise;
+  await worker.stop();
+  expect(at.notices).toMatchObject([{ kind: "retried", delayMs: 750 }]);
+  expect(await at.queue.inspect()).toMatchObject({ retried: 1 });
+});
+
+test("DeadLetter sends an item to the dead queue, whatever attempts remain", async () => {
+  await using at = await setup();
+  await at.queue.produce({ utf8: "poison", reference: "r-1" });
+  const worker = at.queue.work(() => {
+    throw new DeadLetter("cannot be read");
+  }, at.quiet);
+  const lease = await at.dead.lease();
+  await worker.stop();
+  expect(lease?.items.map((item) => [item.text(), item.reference])).toEqual([["poison", "r-1"]]);
+  expect(worker.counts).toMatchObject({ dead: 1, retried: 0 });
+  expect(at.notices).toMatchObject([{ kind: "dead", error: { message: "cannot be read" } }]);
+});
+
+test("an empty queue is asked again and again, and the handler hears nothing of it", async () => {
+  const { calls, fetch } = counting();
+  await using at = await setup({}, { fetch });
+  const handled = gate<string>();
+  const worker = at.queue.work((item) => handled.resolve(item.text()), {
+    timeoutMs: 15,
+    ...at.quiet,
+  });
+  while ((calls["lease"] ?? 0) < 4) await at.queue.inspect();
+  await at.queue.produce("at last");
+  expect(await handled.promise).toBe("at last");
+  await worker.stop();
+  expect(at.notices).toEqual([]);
+});
+
+test("ids that a 453 names are taken out, told as lost, and the rest is completed", async () => {
+  await using at = await setup();
+  await at.queue.produce(numbered(20));
+  const leased: LeasedItem[] = [];
+  const all = gate();
+  const open = gate();
+  const worker = at.queue.work(
+    async (item) => {
+      leased.push(item);
+      if (leased.length === 20) all.resolve();
+      await open.promise;
+    },
+    { concurrency: 20, ...at.quiet },
+  );
+  await all.promise;
+  const ids = leased.slice(0, 3).map(({ id }) => id);
+  await at.client.deleteItems({ queue_name: "orders", partition: 0, ids });
+  open.resolve();
+  await worker.stop();
+  expect(worker.counts).toMatchObject({ completed: 17, lost: 3 });
+  const lost = at.notices.map((notice) => (notice.kind === "lost" ? notice.item.id : notice.kind));
+  expect(lost.toSorted()).toEqual(ids.toSorted());
+  expect(await totalOf(at.queue)).toBe(0);
+});
+
+test("a handler's signal is aborted before its lease lapses, so it can still give the item back", async () => {
+  await using at = await setup({ lease_timeout: "3s" });
+  await at.queue.produce("long");
+  const reasons: unknown[] = [];
+  const again = gate();
+  const worker = at.queue.work(
+    async (item, { signal }) => {
+      if (item.attempts > 1) return again.resolve();
+      const aborted = new Promise<void>((resolve) =>
+        signal.addEventListener("abort", () => resolve()),
+      );
+      await aborted;
+      reasons.push(signal.reason);
+      throw signal.reason;
+    },
+    { marginMs: 2_800, backoff: () => 0, ...at.quiet },
+  );
+  await again.promise;
+  await worker.stop();
+  expect(reasons).toEqual([expect.any(LeaseLapsing)]);
+  expect(worker.counts).toMatchObject({ completed: 1, retried: 1, lost: 0 });
+});
+
+test("an item whose lease has lapsed is not completed twice: its late holder is told", async () => {
+  await using at = await setup({ lease_timeout: "50ms" });
+  await at.queue.produce("slow");
+  const lost = gate();
+  const second = gate();
+  const worker = at.queue.work(
+    async (item) => {
+      // The first holder ends only when the second one has the item.
+      if (item.attempts === 1) await second.promise;
+      else second.resolve();
+    },
+    {
+      ...at.quiet,
+      notice: (notice) => {
+        if (notice.kind === "lost") lost.resolve();
+      },
+    },
+  );
+  await lost.promise;
+  await worker.stop();
+  expect(worker.counts.completed + worker.counts.lost).toBeGreaterThanOrEqual(2);
+  expect(await totalOf(at.queue)).toBe(0);
+});
+
+test("stop: leases no more, lets handlers end, and says what became of their items", async () => {
+  await using at = await setup();
+  await at.queue.produce(numbered(5));
+  const open = gate();
+  const begun = gate();
+  let running = 0;
+  const worker = at.queue.work(
+    async () => {
+      running += 1;
+      if (running === 2) begun.resolve();
+      await open.promise;
+    },
+    { concurrency: 2, ...at.quiet },
+  );
+  await begun.promise;
+  const stopped = Promise.all([worker.stop(), worker.stop()]);
+  open.resolve();
+  await stopped;
+  expect(worker.counts).toMatchObject({ completed: 2, running: 0 });
+  expect(await at.queue.inspect()).toMatchObject({ queued: 3 });
+  const [stats] = (await at.queue.stats()).logical_queues;
+  expect(stats).toMatchObject({ lease_waiting: 0, partitions: [{ total_leased: 0 }] });
+});
+
+test("stop: a lease that waits is left at once, and wins nothing any more", async () => {
+  await using at = await setup();
+  const worker = at.queue.work(() => undefined, at.quiet);
+  await waitingLeases(at.queue, 1);
+  await worker.stop();
+  await waitingLeases(at.queue, 0);
+  await at.queue.produce("for the next");
+  expect(await at.queue.inspect()).toMatchObject({ queued: 1 });
+});
+
+test("stop: a handler that takes too long is told, and its item goes back at once", async () => {
+  await using at = await setup();
+  await at.queue.produce("long");
+  const begun = gate();
+  const worker = at.queue.work(
+    async (_, { signal }) => {
+      begun.resolve();
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      throw signal.reason;
+    },
+    { drainMs: 10, ...at.quiet },
+  );
+  await begun.promise;
+  await worker.stop();
+  expect(worker.counts).toMatchObject({ retried: 1, lost: 0 });
+  expect(await at.queue.inspect()).toMatchObject({ queued: 1, retried: 0 });
+});
+
+test("a signal of the caller stops the worker as stop does", async () => {
+  await using at = await setup();
+  const leaving = new AbortController();
+  const worker = at.queue.work(() => undefined, { signal: leaving.signal, ...at.quiet });
+  await waitingLeases(at.queue, 1);
+  leaving.abort();
+  await worker.stopped;
+  const late = at.queue.work(() => undefined, { signal: leaving.signal, ...at.quiet });
+  await late.stopped;
+});
+
+test("a worker that can never go on stops with the reason", async () => {
+  await using at = await setup();
+  const nowhere = at.client.queue("boats").work(() => undefined, at.quiet);
+  expect(await nowhere.stopped.catch((error) => error)).toMatchObject({
+    code: "invalid",
+    message: "queue does not exist; no such queue named 'boats'",
+  });
+  const worker = at.queue.work(() => undefined, at.quiet);
+  const stopped = worker.stopped.catch((error: unknown) => error);
+  await waitingLeases(at.queue, 1);
+  await at.queue.delete({ force: true });
+  expect(await stopped).toMatchObject({ code: "failed" });
+});
+
+test("the server restarts in the middle: the worker goes on, and every item is handled once", async () => {
+  await using at = await setup();
+  await at.queue.produce(numbered(10));
+  const seen: string[] = [];
+  const [half, all] = [gate(), gate()];
+  const open = gate();
+  const worker = at.queue.work(
+    async (item) => {
+      seen.push(item.text());
+      if (seen.length === 10) half.resolve();
+      if (seen.length === 20) all.resolve();
+      await open.promise;
+    },
+    { concurrency: 20, ...at.quiet },
+  );
+  await half.promise;
+  await at.server.stop();
+  // These end while nobody listens.
+  open.resolve();
+  await at.server.start();
+  await at.queue.produce(numbered(20).slice(10));
+  await all.promise;
+  await worker.stop();
+  expect(seen.toSorted()).toEqual(numbered(20).toSorted());
+  expect(worker.counts).toMatchObject({ completed: 20, lost: 0 });
+  expect(await totalOf(at.queue)).toBe(0);
+});
+
+test("the server is killed in the middle: nothing is lost, and only what lapsed is handled again", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-worker-"));
+  const data = join(directory, "data");
+  let server = await startServer({ data, flags: ["--shards", "1"] });
+  try {
+    const client = createClient({ url: `http://127.0.0.1:${server.port}` });
+    const queue = client.queue("orders");
+    await queue.create({ lease_timeout: "5s", expire_timeout: "1h" });
+    await queue.produce(numbered(1_000));
+    const firsts: string[] = [];
+    const seen = new Set<string>();
+    const [some, all] = [gate(), gate()];
+    const worker = queue.work(
+      (item) => {
+        if (item.attempts === 1) firsts.push(item.text());
+        seen.add(item.text());
+        if (seen.size === 100) some.resolve();
+        if (seen.size === 1_000) all.resolve();
+      },
+      { processSignals: [], notice: () => undefined },
+    );
+    await some.promise;
+    const { port } = server;
+    await server.stop("SIGKILL");
+    server = await startServer({ data, port, flags: ["--shards", "1"] });
+    await all.promise;
+    while ((await totalOf(queue)) > 0);
+    await worker.stop();
+    expect(new Set(firsts).size).toBe(firsts.length);
+  } finally {
+    await server.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}, 60_000);
+
+/** A worker of its own process, which says when its handler has begun and ends it when told. */
+const program = (url: string): string => `
+import { createClient } from ${JSON.stringify(join(import.meta.dir, "index.ts"))};
+const queue = createClient({ url: ${JSON.stringify(url)} }).queue("orders");
+process.once("SIGTERM", () => console.log("heard"));
+queue.work(async (item) => {
+  console.log("begun " + item.text());
+  for await (const _ of console) break;
+}, { concurrency: 1 });
+`;
+
+test("SIGTERM: the process drains, completes what it had, and ends by that signal", async () => {
+  await using at = await setup();
+  await at.queue.produce(["one", "two"]);
+  const child = Bun.spawn([process.execPath, "-e", program(at.server.url)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const reader = child.stdout.getReader();
+  const said = async () => new TextDecoder().decode((await reader.read()).value);
+  expect(await said()).toBe("begun one\n");
+  child.kill("SIGTERM");
+  expect(await said()).toBe("heard\n");
+  child.stdin.write("end\n");
+  await child.stdin.flush();
+  await child.exited;
+  expect(child.signalCode).toBe("SIGTERM");
+  const left = await at.client.listItems({
+    queue_name: "orders",
+    partition: 0,
+    pivot: "",
+    limit: 9,
+  });
+  expect(left.items.map((item) => [atob(item.payload), item.is_leased])).toEqual([["two", false]]);
+});

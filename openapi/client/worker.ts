@@ -1,0 +1,301 @@
+// Leases items as there is room for them, has each handled, and says what became of it.
+// An item is leased only when it can be started at once: nothing grows old in a buffer.
+
+import { DeadLetter, type HoldfastError, LeaseLapsing, WorkerStopping } from "./errors.ts";
+import { type Ending, Finisher } from "./finisher.ts";
+import type { LeasedItem } from "./items.ts";
+import type { Lease } from "./lease.ts";
+import { openPoll, type Poll } from "./poll.ts";
+import { pauseMs } from "./repeat.ts";
+import { drainBefore } from "./termination.ts";
+import type { Transport } from "./transport.ts";
+
+export interface Handling {
+  /** Aborted shortly before the lease lapses, and when a stop has no more patience. */
+  readonly signal: AbortSignal;
+  readonly queue: string;
+  readonly partition: number;
+}
+
+/** Returns: completed. Throws: retried later, or sent to the dead queue by a `DeadLetter`. */
+export type Handler = (item: LeasedItem, handling: Handling) => unknown;
+
+/** What a worker has to tell; none of it needs an answer. */
+export type WorkerNotice =
+  /** Its handler threw; it is offered again after `delayMs`, if it has attempts left. */
+  | {
+      readonly kind: "retried";
+      readonly item: LeasedItem;
+      readonly error: unknown;
+      readonly delayMs: number;
+    }
+  | { readonly kind: "dead"; readonly item: LeasedItem; readonly error: unknown }
+  /** It was handled, but could not be finished: its lease had lapsed. It may be handled again. */
+  | { readonly kind: "lost"; readonly item: LeasedItem; readonly reason: string }
+  /** The server is away or overloaded; the worker waits and goes on. */
+  | { readonly kind: "trouble"; readonly error: HoldfastError };
+
+export interface WorkOptions {
+  /** Items handled at once; default 10. */
+  readonly concurrency?: number;
+  /** The most items of one lease; default and at most `concurrency`. */
+  readonly batch?: number;
+  /** Milliseconds after which a failed item is offered again; default from 1 s to 5 minutes, jittered. */
+  readonly backoff?: (item: LeasedItem, error: unknown) => number;
+  /** How long before its lease lapses a handler is told; default a tenth of the lease, at most 5 s. */
+  readonly marginMs?: number;
+  /** Names the worker in the server's line; default a random name. */
+  readonly clientId?: string;
+  /** How long a lease waits at the server before it is asked for again; default 1 minute. */
+  readonly timeoutMs?: number;
+  /** Stops the worker, as `stop()` does. */
+  readonly signal?: AbortSignal;
+  /** Signals of the process that stop it, before the process ends; default SIGTERM and SIGINT. */
+  readonly processSignals?: readonly string[];
+  /** How long a stop lets handlers work before their signal is aborted; default 25 s. */
+  readonly drainMs?: number;
+  /** Default: a line on the console. */
+  readonly notice?: (notice: WorkerNotice) => void;
+}
+
+export interface WorkerCounts {
+  readonly completed: number;
+  readonly retried: number;
+  readonly dead: number;
+  readonly lost: number;
+  readonly running: number;
+}
+
+export interface Worker {
+  /** Leases no more, waits for handlers, says what became of their items. Idempotent. */
+  stop(): Promise<void>;
+  /** Resolves when it has stopped; rejects when it cannot go on, as when its queue was deleted. */
+  readonly stopped: Promise<void>;
+  readonly counts: WorkerCounts;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+interface WorkerSource {
+  readonly transport: Transport;
+  readonly queue: string;
+  readonly handler: Handler;
+  readonly options: WorkOptions;
+}
+
+const backoffPace = { baseMs: 1_000, capMs: 5 * 60_000 };
+const marginMsMax = 5_000;
+const drainMsDefault = 25_000;
+/** After handlers were told to end: time to do so, and to say what became of their items. */
+const lastWordsMs = 5_000;
+/** More endings than one call takes are not gathered before more is leased. */
+const endingsMax = 1_000;
+const timerMsMax = 2 ** 31 - 1;
+
+export function startWorker(source: WorkerSource): Worker {
+  return new QueueWorker(source);
+}
+
+class QueueWorker implements Worker {
+  readonly stopped: Promise<void>;
+  readonly #source: WorkerSource;
+  readonly #poll: Poll;
+  readonly #finisher: Finisher;
+  readonly #leaving = new AbortController();
+  readonly #hurrying = new AbortController();
+  readonly #givingUp = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  readonly #counts = { completed: 0, retried: 0, dead: 0, lost: 0 };
+  readonly #notice: (notice: WorkerNotice) => void;
+  #wake: () => void = () => undefined;
+
+  constructor(source: WorkerSource) {
+    const { transport, queue, options } = source;
+    const { clientId, timeoutMs, signal, notice = printed } = options;
+    this.#source = source;
+    this.#notice = notice;
+    const trouble = (error: HoldfastError): void => notice({ kind: "trouble", error });
+    this.#poll = openPoll({
+      transport,
+      queue,
+      leave: this.#leaving.signal,
+      trouble,
+      ...(clientId === undefined ? {} : { clientId }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
+    this.#finisher = new Finisher({ transport, queue, trouble, giveUp: this.#givingUp.signal });
+    const leave = (): void => this.#leaving.abort();
+    signal?.addEventListener("abort", leave);
+    if (signal?.aborted) leave();
+    const takeBack = drainBefore(options.processSignals ?? ["SIGTERM", "SIGINT"], () =>
+      this.stop().catch(() => undefined),
+    );
+    this.stopped = this.#live().finally(() => {
+      signal?.removeEventListener("abort", leave);
+      takeBack();
+    });
+  }
+
+  get counts(): WorkerCounts {
+    return { ...this.#counts, running: this.#running.size };
+  }
+
+  async stop(): Promise<void> {
+    this.#leaving.abort();
+    await this.stopped;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #live(): Promise<void> {
+    const { concurrency = 10, batch = concurrency } = this.#source.options;
+    try {
+      while (!this.#leaving.signal.aborted) {
+        const room = concurrency - this.#running.size;
+        if (room <= 0 || this.#finisher.count >= endingsMax) {
+          await this.#change();
+          continue;
+        }
+        const lease = await this.#poll.next(Math.min(batch, room));
+        if (lease !== null) this.#start(lease);
+      }
+    } finally {
+      await this.#drain();
+    }
+  }
+
+  /** Resolves when a handler has ended or the worker is to stop. */
+  #change(): Promise<void> {
+    const { signal } = this.#leaving;
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        signal.removeEventListener("abort", this.#wake);
+        resolve();
+      };
+      signal.addEventListener("abort", this.#wake);
+      if (signal.aborted) this.#wake();
+    });
+  }
+
+  #start(lease: Lease): void {
+    const ending = this.#endingOf(lease);
+    let left = lease.items.length;
+    for (const item of lease.items) {
+      const run = this.#handle(item, lease, ending.signal).finally(() => {
+        this.#running.delete(run);
+        left -= 1;
+        if (left === 0) ending.release();
+        this.#wake();
+      });
+      this.#running.add(run);
+    }
+  }
+
+  /** One signal for the items of a lease, whose deadline is one. */
+  #endingOf(lease: Lease): { signal: AbortSignal; release: () => void } {
+    const ending = new AbortController();
+    const restMs = lease.lapsesAt - Date.now();
+    const { marginMs = Math.min(marginMsMax, restMs / 10) } = this.#source.options;
+    const lapse = (): void => {
+      const nowMs = lease.lapsesAt - marginMs - Date.now();
+      if (nowMs <= 0) ending.abort(new LeaseLapsing("the lease is about to lapse"));
+      // Timers count no further than this.
+      else timer = setTimeout(lapse, Math.min(nowMs, timerMsMax));
+    };
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    lapse();
+    const hurry = (): void => ending.abort(this.#hurrying.signal.reason);
+    this.#hurrying.signal.addEventListener("abort", hurry);
+    if (this.#hurrying.signal.aborted) hurry();
+    const release = (): void => {
+      clearTimeout(timer);
+      this.#hurrying.signal.removeEventListener("abort", hurry);
+    };
+    return { signal: ending.signal, release };
+  }
+
+  async #handle(item: LeasedItem, lease: Lease, signal: AbortSignal): Promise<void> {
+    const { handler, queue } = this.#source;
+    const { partition } = lease;
+    let what: Ending["what"] = { kind: "complete" };
+    try {
+      await handler(item, { signal, queue, partition });
+    } catch (error) {
+      what = this.#afterFailure(item, lease, error);
+    }
+    // Not waited for: the next item may be handled while this one's end is said.
+    void this.#finish(item, lease, what);
+  }
+
+  #afterFailure(item: LeasedItem, lease: Lease, error: unknown): Ending["what"] {
+    if (error instanceof DeadLetter) {
+      this.#notice({ kind: "dead", item, error });
+      return { kind: "retry", retryAt: null, dead: true };
+    }
+    const { backoff = (failed) => this.#backoff(failed.attempts) } = this.#source.options;
+    // What was interrupted is nobody's fault and goes on elsewhere.
+    const delayMs = this.#hurrying.signal.aborted ? 0 : Math.max(0, backoff(item, error));
+    this.#notice({ kind: "retried", item, error, delayMs });
+    const dueAt = Date.now() + lease.clockAheadMs + delayMs;
+    const retryAt = delayMs === 0 ? null : new Date(dueAt).toISOString();
+    return { kind: "retry", retryAt, dead: false };
+  }
+
+  #backoff(attempts: number): number {
+    const most = pauseMs(attempts, backoffPace, () => 1);
+    return most / 2 + (this.#source.transport.random() * most) / 2;
+  }
+
+  async #finish(item: LeasedItem, lease: Lease, what: Ending["what"]): Promise<void> {
+    const { partition, lapsesAt } = lease;
+    const reason = await this.#finisher.finish({ id: item.id, partition, lapsesAt, what });
+    if (reason !== null) {
+      this.#counts.lost += 1;
+      this.#notice({ kind: "lost", item, reason });
+    } else if (what.kind === "complete") this.#counts.completed += 1;
+    else if (what.dead) this.#counts.dead += 1;
+    else this.#counts.retried += 1;
+    this.#wake();
+  }
+
+  /** Handlers may end in peace, then in haste; what is still not said after that is left to lapse. */
+  async #drain(): Promise<void> {
+    const { drainMs = drainMsDefault } = this.#source.options;
+    const hurry = setTimeout(
+      () => this.#hurrying.abort(new WorkerStopping("the worker has to stop now")),
+      drainMs,
+    );
+    const giveUp = setTimeout(() => this.#givingUp.abort(), drainMs + lastWordsMs);
+    const over = new Promise<void>((resolve) => {
+      this.#givingUp.signal.addEventListener("abort", () => resolve());
+    });
+    await Promise.race([this.#quiet(), over]);
+    clearTimeout(hurry);
+    clearTimeout(giveUp);
+  }
+
+  /** Every handler has ended and every ending is said. */
+  async #quiet(): Promise<void> {
+    while (this.#running.size > 0 || this.#finisher.count > 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+function printed(notice: WorkerNotice): void {
+  const { item, error, reason, delayMs } = { ...nothing, ...notice };
+  const id = item === null ? "" : ` ${item.id}`;
+  const why = reason ?? (error instanceof Error ? error.message : String(error));
+  const after = delayMs === null ? "" : ` again in ${Math.round(delayMs)} ms`;
+  console.warn(`holdfast: ${notice.kind}${id}${after}; ${why}`);
+}
+
+const nothing: {
+  readonly item: LeasedItem | null;
+  readonly error: unknown;
+  readonly reason: string | null;
+  readonly delayMs: number | null;
+} = { item: null, error: null, reason: null, delayMs: null };

@@ -1,0 +1,84 @@
+// From the contract to TypeScript declarations that stand alone, for the published client:
+// the same types as `Static` makes of the schemas, with each key's description, and no
+// TypeBox. Pure; a test holds them against the types that the sources use.
+
+import type { TSchema } from "@sinclair/typebox";
+import { operations } from "./operations.ts";
+import { entities } from "./schemas.ts";
+
+const nameOf = new Map<unknown, string>(
+  Object.entries(entities).map(([name, schema]) => [schema, name]),
+);
+
+/** What `client/wire.ts` declares, worked out. */
+export function wireDeclarations(): string {
+  const rows = Object.entries(operations);
+  return [
+    "// Made from the contract; not to be edited.",
+    ...Object.entries(entities).map(
+      ([name, schema]) =>
+        `${comment(schema, "")}export interface ${name} ${objectText(schema, "")}`,
+    ),
+    "/** What each call takes. */",
+    `export interface Requests {\n${rows.map(([id, { request }]) => `  ${id}: ${typeText(request, "  ")};\n`).join("")}}`,
+    "/** What each call answers. */",
+    `export interface Replies {\n${rows.map(([id, { response }]) => `  ${id}: ${typeText(response, "  ")};\n`).join("")}}`,
+    "export type Operation = keyof Requests;",
+    "/** A request without its `request_timeout`, which the client sets from `timeoutMs`. */",
+    'export type RequestFor<Id extends Operation> = Omit<Requests[Id], "request_timeout">;',
+    "export type ReplyFor<Id extends Operation> = Replies[Id];",
+    "/** One method for each call of the contract; `Options` is what any of them takes besides. */",
+    `export interface Calls<Options> {\n${rows
+      .map(
+        ([id, { summary, description }]) =>
+          `${commentOf(`${summary}.\n\n${description}`, "  ")}  readonly ${id}: (request: RequestFor<"${id}">, options?: Options) => Promise<ReplyFor<"${id}">>;\n`,
+      )
+      .join("")}}`,
+    "export declare const operationPaths: Readonly<Record<Operation, string>>;",
+    "export declare const timedOperations: readonly Operation[];",
+    "",
+  ].join("\n");
+}
+
+function typeText(schema: TSchema, indent: string): string {
+  const name = nameOf.get(schema);
+  if (name !== undefined) return name;
+  const choices: readonly TSchema[] | undefined = schema["anyOf"];
+  switch (schema["type"]) {
+    case "string":
+    case "boolean":
+    case "null":
+      return schema["type"];
+    case "integer":
+      return "number";
+    case "array":
+      return `${typeText(schema["items"], indent)}[]`;
+    case "object":
+      return objectText(schema, indent);
+  }
+  if (choices === undefined) throw new Error(`a schema has no type; got ${JSON.stringify(schema)}`);
+  return choices.map((choice) => typeText(choice, indent)).join(" | ");
+}
+
+function objectText(schema: TSchema, indent: string): string {
+  const { additionalProperties: others, required = [] } = schema;
+  const properties = Object.entries<TSchema>(schema["properties"]);
+  if (properties.length === 0 && typeof others === "object") {
+    return `{ [key: string]: ${typeText(others, indent)} }`;
+  }
+  const inner = `${indent}  `;
+  const keys = properties.map(([key, property]) => {
+    const mark = required.includes(key) ? "" : "?";
+    return `${comment(property, inner)}${inner}${key}${mark}: ${typeText(property, inner)};\n`;
+  });
+  return `{\n${keys.join("")}${indent}}`;
+}
+
+function comment(schema: TSchema, indent: string): string {
+  return schema.description === undefined ? "" : commentOf(schema.description, indent);
+}
+
+function commentOf(text: string, indent: string): string {
+  const lines = text.replaceAll("*/", "* /").split("\n");
+  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join("\n")}\n${indent} */\n`;
+}

@@ -1,0 +1,191 @@
+// The package as it is published: packed, judged by what judges packages, installed from
+// its file into an empty project without a network, and used there under Node and Bun.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { publint } from "publint";
+import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
+import { root } from "./setup.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-package-"));
+const project = join(folder, "project");
+const installed = join(project, "node_modules/holdfast");
+const timeoutMs = 120_000;
+let tarball = "";
+let server: ListeningApp;
+
+async function run(argv: readonly string[], cwd: string, env: Record<string, string> = {}) {
+  const child = Bun.spawn([...argv], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, error };
+}
+
+/** Nobody listens there, so what asks a registry fails. */
+const offline = {
+  BUN_CONFIG_REGISTRY: "http://127.0.0.1:1",
+  npm_config_registry: "http://127.0.0.1:1",
+  npm_config_offline: "true",
+};
+
+beforeAll(async () => {
+  const packed = await run([process.execPath, "pm", "pack", "--destination", folder], root);
+  if (packed.code !== 0) throw new Error(`it could not be packed; ${packed.error}${packed.out}`);
+  tarball = join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), '{"name":"fresh","type":"module"}');
+  const added = await run([process.execPath, "add", tarball], project, offline);
+  if (added.code !== 0) throw new Error(`it could not be installed; ${added.error}`);
+  server = await listeningApp();
+}, timeoutMs);
+
+afterAll(async () => {
+  await server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("nothing is installed beside it", () => {
+  const others = readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."));
+  expect(others).toEqual(["holdfast"]);
+});
+
+test("publint finds nothing to say", async () => {
+  const { messages } = await publint({ pkgDir: installed, pack: false, strict: true });
+  expect(messages).toEqual([]);
+});
+
+test(
+  "attw finds the types of every entry, for whoever imports modules",
+  async () => {
+    const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
+    const { code, out } = await run(
+      [process.execPath, attw, tarball, "--profile", "esm-only", "--no-emoji", "--no-color"],
+      folder,
+    );
+    expect({ code, out: code === 0 ? "" : out }).toEqual({ code: 0, out: "" });
+    expect(out).toContain('"holdfast/client"');
+  },
+  timeoutMs,
+);
+
+test("the client's JavaScript imports nothing and knows no schema", () => {
+  const text = readFileSync(join(installed, "dist/client/index.js"), "utf8");
+  expect(text).not.toMatch(/^\s*import\b|\brequire\(|import\(|typebox|additionalProperties/im);
+});
+
+/** Ten lines of a producer and ten of a worker, as one program. */
+const program = (url: string, queue: string): string => `
+import { createClient, DeadLetter } from "holdfast/client";
+
+const queue = createClient({ url: "${url}" }).queue("${queue}");
+await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+await queue.produce(["one", { json: { two: 2 } }, new Uint8Array([51])]);
+
+const seen = [];
+const worker = queue.work((item) => {
+  seen.push(item.text());
+  if (seen.length === 3) void worker.stop();
+}, { concurrency: 1 });
+await worker.stopped;
+console.log(JSON.stringify({ seen, counts: worker.counts, left: (await queue.inspect()).queued }));
+console.log(new DeadLetter("x") instanceof Error);
+`;
+
+const runtimes = [
+  ["Bun", process.execPath],
+  ["Node", Bun.which("node")],
+  ["Deno", Bun.which("deno")],
+] as const;
+
+test.each(runtimes.filter(([, path]) => path !== null))(
+  "producer and worker run under %s",
+  async (name, path) => {
+    const file = join(project, `use-${name}.mjs`);
+    writeFileSync(file, program(server.url, name));
+    const flags = name === "Deno" ? ["run", "--allow-net", "--allow-env"] : [];
+    const { code, out, error } = await run([path ?? "", ...flags, file], project);
+    const counts = { completed: 3, retried: 0, dead: 0, lost: 0, running: 0 };
+    const said = { seen: ["one", '{"two":2}', "3"], counts, left: 0 };
+    expect({ code, out, error }).toEqual({
+      code: 0,
+      out: `${JSON.stringify(said)}\ntrue\n`,
+      error: "",
+    });
+  },
+  timeoutMs,
+);
+
+test.if(Bun.which("npm") !== null)(
+  "npm installs it from its file, without a network",
+  async () => {
+    const other = join(folder, "npm-project");
+    mkdirSync(other);
+    writeFileSync(join(other, "package.json"), '{"name":"fresh","type":"module"}');
+    const npm = ["npm", "install", "--no-audit", "--no-fund", tarball];
+    expect(await run(npm, other, offline)).toMatchObject({ code: 0 });
+    expect(readdirSync(join(other, "node_modules/holdfast/dist"))).toContain("client");
+  },
+  timeoutMs,
+);
+
+test(
+  "its types compile under strict rules without those of any runtime, and are those of the contract",
+  async () => {
+    const uses = program("http://localhost:9090", "orders")
+      .replace("const seen = []", "const seen: string[] = []")
+      .replace("console.log(JSON", "globalThis.reportError(JSON")
+      .replace("console.log(new", "globalThis.reportError(new");
+    writeFileSync(join(project, "uses.ts"), uses);
+    writeFileSync(
+      join(project, "same.ts"),
+      `import type { Calls as Published, Replies, Requests } from "holdfast/client";
+import type { Calls } from ${JSON.stringify(join(root, "openapi/client/wire.ts"))};
+import type { OperationId, RequestOf, ResponseOf } from ${JSON.stringify(join(root, "openapi/operations.ts"))};
+type Plain<T> = T extends readonly (infer U)[] ? Plain<U>[] : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+export const requests: Same<Plain<{ [Id in OperationId]: RequestOf<Id> }>, Plain<Requests>> = true;
+export const replies: Same<Plain<{ [Id in OperationId]: ResponseOf<Id> }>, Plain<Replies>> = true;
+export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
+`,
+    );
+    const compile = async (file: string, options: object) => {
+      const config = join(project, "tsconfig.json");
+      const compilerOptions = { strict: true, noEmit: true, types: [], ...options };
+      writeFileSync(config, JSON.stringify({ compilerOptions, files: [file] }));
+      const compiler = join(root, "node_modules/typescript/bin/tsc");
+      const { code, out } = await run([process.execPath, compiler, "-p", config], project);
+      return { code, out };
+    };
+    const browser = { lib: ["ES2022", "DOM", "ESNext.Disposable"], target: "ES2022" };
+    const fine = { code: 0, out: "" };
+    expect(await compile("uses.ts", { ...browser, module: "nodenext" })).toEqual(fine);
+    const bundled = { module: "preserve", moduleResolution: "bundler" };
+    expect(await compile("uses.ts", { ...browser, ...bundled })).toEqual(fine);
+    const own = { ...bundled, allowImportingTsExtensions: true, exactOptionalPropertyTypes: true };
+    const same = { ...own, lib: ["ESNext", "DOM"], target: "ESNext", skipLibCheck: true };
+    expect(await compile("same.ts", same)).toEqual(fine);
+  },
+  timeoutMs,
+);
+
+test("an engine runs from the installed package under Bun", async () => {
+  const file = join(project, "engine.mjs");
+  writeFileSync(
+    file,
+    `import { createEngine } from "holdfast";
+const engine = await createEngine({ store: { kind: "sqlite", directory: "./data" } });
+console.log(engine.status().shards.length);
+await engine.close();
+`,
+  );
+  const { code, out } = await run([process.execPath, file], project);
+  expect({ code, out }).toEqual({ code: 0, out: "1\n" });
+});

@@ -1,0 +1,102 @@
+// `bun run package`, and what packing runs first: makes `dist/` from the sources, plain
+// JavaScript with declarations that needs nothing installed beside it.
+//
+//   client/           for any runtime; the contract is worked out, so TypeBox stays behind
+//   engine/ stores/   declarations of the engine as a library
+
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import * as wire from "../openapi/client/wire.ts";
+import { wireDeclarations } from "../openapi/declarations.ts";
+import { root } from "./setup.ts";
+
+const dist = join(root, "dist");
+const declared = join(dist, "declared");
+
+/** The values of a module in place of the module that makes them. */
+const workedOut: Bun.BunPlugin = {
+  name: "worked out",
+  setup(build) {
+    build.onLoad({ filter: /openapi[\\/]client[\\/]wire\.ts$/ }, () => ({
+      loader: "js",
+      contents: Object.entries(wire)
+        .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
+        .join("\n"),
+    }));
+  },
+};
+
+/** Throws with what the bundler had to say. */
+async function bundle(options: Bun.BuildConfig): Promise<void> {
+  const { success, logs } = await Bun.build({ throw: false, ...options });
+  if (!success) throw new Error(`the bundle failed; ${logs.map(String).join("\n")}`);
+}
+
+/** Declarations of a source and of all that it imports, under `dist/declared/`. */
+function declare(sources: readonly string[], types: readonly string[]): void {
+  const options = {
+    extends: join(root, "tsconfig.json"),
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      rootDir: root,
+      outDir: declared,
+      types,
+    },
+    include: [],
+    files: sources.map((source) => join(root, source)),
+  };
+  const file = join(dist, "tsconfig.json");
+  writeFileSync(file, JSON.stringify(options));
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  const run = Bun.spawnSync([process.execPath, compiler, "-p", file], { cwd: root });
+  rmSync(file);
+  if (run.exitCode !== 0) throw new Error(`the declarations failed; ${run.stdout}${run.stderr}`);
+}
+
+/** Copies a declaration and those that it imports to `dist/`, with the paths that they have there. */
+function publish(entry: string, { from, to }: { from: string; to: string }): void {
+  const published = new Set<string>();
+  const copy = (file: string): void => {
+    if (published.has(file)) return;
+    published.add(file);
+    const text = readFileSync(join(declared, file), "utf8");
+    for (const [, path = ""] of text.matchAll(/(?:from |import\()"(\.[^"]*)\.ts"/g)) {
+      copy(`${join(dirname(file), path)}.d.ts`);
+    }
+    const target = join(dist, to, relative(from, file));
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text.replaceAll(/((?:from |import\()"\.[^"]*)\.ts"/g, '$1.js"'));
+  };
+  copy(entry);
+}
+
+async function buildClient(): Promise<void> {
+  const target = join(dist, "client");
+  await bundle({
+    entrypoints: [join(root, "openapi/client/index.ts")],
+    outdir: target,
+    target: "browser",
+    format: "esm",
+    plugins: [workedOut],
+  });
+  // Without the types of any runtime: what compiles runs on all of them.
+  declare(["openapi/client/index.ts"], []);
+  writeFileSync(join(declared, "openapi/client/wire.d.ts"), wireDeclarations());
+  publish("openapi/client/index.d.ts", { from: "openapi/client", to: "client" });
+}
+
+/** The engine itself is published as it stands: it needs Bun, which reads TypeScript. */
+function declareEngine(): void {
+  declare(["engine/embed.ts", "stores/sqlite/sql.d.ts"], ["bun"]);
+  publish("engine/embed.d.ts", { from: ".", to: "." });
+}
+
+if (import.meta.main) {
+  rmSync(dist, { recursive: true, force: true });
+  mkdirSync(dist, { recursive: true });
+  await buildClient();
+  declareEngine();
+  rmSync(declared, { recursive: true, force: true });
+}
