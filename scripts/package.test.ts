@@ -81,6 +81,15 @@ test("the client's JavaScript imports nothing and knows no schema", () => {
   expect(text).not.toMatch(/^\s*import\b|\brequire\(|import\(|typebox|additionalProperties/im);
 });
 
+test("no file tells where it was made", () => {
+  const files = [...new Bun.Glob("dist/**/*").scanSync({ cwd: installed })];
+  expect(files.length).toBeGreaterThan(10);
+  const telling = files.filter((file) =>
+    readFileSync(join(installed, file), "utf8").includes(root),
+  );
+  expect(telling).toEqual([]);
+});
+
 /** Ten lines of a producer and ten of a worker, as one program. */
 const program = (url: string, queue: string): string => `
 import { createClient, DeadLetter } from "holdfast/client";
@@ -172,6 +181,36 @@ export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
     const own = { ...bundled, allowImportingTsExtensions: true, exactOptionalPropertyTypes: true };
     const same = { ...own, lib: ["ESNext", "DOM"], target: "ESNext", skipLibCheck: true };
     expect(await compile("same.ts", same)).toEqual(fine);
+  },
+  timeoutMs,
+);
+
+test(
+  "the command serves and works from the installed package, with nothing beside it",
+  async () => {
+    const command = join(project, "node_modules/.bin/holdfast");
+    const words = ["serve", "--port", "0", "--data", join(project, "served")];
+    const child = Bun.spawn([process.execPath, command, ...words], {
+      cwd: project,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    try {
+      let greeting = "";
+      for await (const chunk of child.stdout) {
+        greeting += new TextDecoder().decode(chunk);
+        if (greeting.includes("items")) break;
+      }
+      const env = { HOLDFAST_URL: /http:\S+/.exec(greeting)?.[0] ?? "" };
+      const holdfast = (...rest: string[]) =>
+        run([process.execPath, command, ...rest], project, env);
+      expect(await holdfast("queues", "create", "orders")).toMatchObject({ code: 0 });
+      expect(await holdfast("produce", "orders", "x")).toMatchObject({ code: 0 });
+      const { out } = await holdfast("lease", "orders", "--json");
+      expect(JSON.parse(out).items).toMatchObject([{ bytes: btoa("x") }]);
+    } finally {
+      child.kill("SIGTERM");
+      expect(await child.exited).toBe(0);
+    }
   },
   timeoutMs,
 );

@@ -2,9 +2,10 @@
 // JavaScript with declarations that needs nothing installed beside it.
 //
 //   client/           for any runtime; the contract is worked out, so TypeBox stays behind
+//   cli/              the command `holdfast` for Bun, with the server and all that it needs
 //   engine/ stores/   declarations of the engine as a library
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import * as wire from "../openapi/client/wire.ts";
 import { wireDeclarations } from "../openapi/declarations.ts";
@@ -87,6 +88,35 @@ async function buildClient(): Promise<void> {
   publish("openapi/client/index.d.ts", { from: "openapi/client", to: "client" });
 }
 
+/** The worker's module as it is called once it is bundled. */
+const workerModule: Bun.BunPlugin = {
+  name: "worker module",
+  setup(build) {
+    build.onLoad({ filter: /server[\\/]main\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, "utf8");
+      const contents = source.replaceAll('"./shard.worker.ts"', '"./shard.worker.js"');
+      if (contents === source) throw new Error("server/main.ts names no './shard.worker.ts'");
+      return { loader: "ts", contents };
+    });
+  },
+};
+
+async function buildCommandLine(): Promise<void> {
+  const target = join(dist, "cli");
+  await bundle({
+    entrypoints: [join(root, "cli/main.ts"), join(root, "server/shard.worker.ts")],
+    outdir: target,
+    naming: "[name].[ext]",
+    target: "bun",
+    format: "esm",
+    plugins: [workerModule],
+  });
+  const main = join(target, "main.js");
+  // A library's own folder is where it was bundled; nobody else has it.
+  writeFileSync(main, readFileSync(main, "utf8").replaceAll(`${root}/`, "./"));
+  chmodSync(main, 0o755);
+}
+
 /** The engine itself is published as it stands: it needs Bun, which reads TypeScript. */
 function declareEngine(): void {
   declare(["engine/embed.ts", "stores/sqlite/sql.d.ts"], ["bun"]);
@@ -97,6 +127,7 @@ if (import.meta.main) {
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist, { recursive: true });
   await buildClient();
+  await buildCommandLine();
   declareEngine();
   rmSync(declared, { recursive: true, force: true });
 }

@@ -40,7 +40,8 @@ export function readCommand(argv: readonly string[]): Command {
   };
 }
 
-export function usage(): string {
+/** `program`: how the server is started, where it is not by `bun start`. */
+export function usage(program?: string): string {
   const flags = configReference().flatMap((row) => [
     `  ${row.flag}  (${row.env})`,
     `      ${row.meaning}`,
@@ -50,8 +51,8 @@ export function usage(): string {
     ({ code, when }) => `  ${String(code).padStart(2)}  ${when}`,
   );
   return [
-    "Usage: bun start [serve] [flags]",
-    "       bun start --help | --version",
+    `Usage: ${program ?? "bun start [serve]"} [flags]`,
+    `       ${program ?? "bun start"} --help${program === undefined ? " | --version" : ""}`,
     "",
     "Serves durable queues over HTTP. A setting is taken from its flag, else from its",
     "environment variable, else from the file that --config names, where its key is the",

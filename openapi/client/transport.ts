@@ -116,7 +116,7 @@ export function openTransport(options: TransportOptions): Transport {
       if (error instanceof HoldfastError) throw error;
       signal?.throwIfAborted();
       leave?.throwIfAborted();
-      throw isLate ? noAnswer(operation, giveUpMs) : brokenOff(operation, error);
+      throw isLate ? noAnswer(operation, giveUpMs) : brokenOff(operation, base, error);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", giveUp);
@@ -212,18 +212,18 @@ function noAnswer(operation: string, giveUpMs: number): OutcomeUnknown {
 const notConnected =
   /ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|Connection refused|dns error/;
 
-function brokenOff(operation: string, cause: unknown): HoldfastError {
+function brokenOff(operation: string, url: string, cause: unknown): HoldfastError {
   const refused = { operation, status: null, cause };
   const reason = reasonOf(cause);
   return notConnected.test(reason)
-    ? new Unavailable({ ...refused, message: `the server cannot be reached; ${reason}` })
+    ? new Unavailable({ ...refused, message: `the server cannot be reached at ${url}; ${reason}` })
     : new OutcomeUnknown({ ...refused, message: `the connection broke; ${reason}` });
 }
 
 /** Codes and messages of an error, and of those that it was caused by. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const code = "code" in error ? `${error.code}: ` : "";
+  const code = "code" in error && !error.message.includes(`${error.code}`) ? `${error.code}: ` : "";
   const cause = error.cause === undefined ? "" : `; ${reasonOf(error.cause)}`;
   return `${code}${error.message}${cause}`;
 }

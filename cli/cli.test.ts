@@ -1,0 +1,490 @@
+// The command as it is typed: a process of its own, against a real server.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Client, createClient } from "../openapi/client/client.ts";
+import { documentText } from "../openapi/document.ts";
+import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
+import { exitCodes } from "./exit-codes.ts";
+
+const main = join(import.meta.dir, "main.ts");
+const folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"));
+let server: ListeningApp;
+let client: Client;
+
+beforeAll(async () => {
+  server = await listeningApp();
+  client = createClient({ url: server.url });
+});
+
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+function spawn(words: readonly string[], input: string, env: Record<string, string> = {}) {
+  return Bun.spawn([process.execPath, main, ...words], {
+    cwd: folder,
+    env: { ...process.env, HOLDFAST_URL: server.url, ...env },
+    stdin: new TextEncoder().encode(input),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+}
+
+async function run(
+  words: readonly string[],
+  input = "",
+  env: Record<string, string> = {},
+): Promise<Run> {
+  const child = spawn(words, input, env);
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, error };
+}
+
+/** A line, split where it reads best. */
+const holdfast = (line: string, input = ""): Promise<Run> => run(line.split(" "), input);
+
+/** What it printed as JSON, when it ended well. */
+async function json(line: string, input = "") {
+  const { code, out, error } = await holdfast(`${line} --json`, input);
+  expect({ code, error }).toEqual({ code: 0, error: "" });
+  return JSON.parse(out);
+}
+
+async function queueOf(name: string, settings: object = {}) {
+  const queue = client.queue(name);
+  await queue.create({ lease_timeout: "1m", expire_timeout: "1h", ...settings });
+  return queue;
+}
+
+const file = (name: string): string => join(folder, name);
+
+test("produce: takes arguments, files, and JSON lines", async () => {
+  const queue = await queueOf("produced");
+  writeFileSync(file("a.bin"), new Uint8Array([0, 255]));
+  expect(await holdfast(`produce produced one two --kind k`)).toEqual({
+    code: 0,
+    out: "produced 2 items into produced\n",
+    error: "",
+  });
+  expect(await json(`produce produced --file ${file("a.bin")}`)).toEqual({
+    queue_name: "produced",
+    produced: 1,
+  });
+  const lines =
+    '"three"\n\n{"json": {"four": 4}, "kind": "own", "reference": "r"}\n{"utf8": "five"}';
+  expect(await json("produce produced --kind k", lines)).toMatchObject({ produced: 3 });
+  const lease = await queue.lease({ batch: 10 });
+  expect(
+    lease?.items.map((item) => [item.kind, item.reference, ...item.payload.subarray(0, 2)]),
+  ).toEqual([
+    ["k", "", 111, 110],
+    ["k", "", 116, 119],
+    ["", "", 0, 255],
+    ["k", "", 116, 104],
+    ["own", "r", 123, 34],
+    ["k", "", 102, 105],
+  ]);
+});
+
+test("produce: items of many lines go in batches, and what a bad line follows is told", async () => {
+  const queue = await queueOf("batched");
+  const lines = Array.from({ length: 2_500 }, (_, index) => JSON.stringify(`item ${index}`));
+  expect(await json("produce batched --batch 1000", lines.join("\n"))).toMatchObject({
+    produced: 2_500,
+  });
+  const bad = await holdfast("produce batched --batch 2", '"a"\n"b"\n"c"\n{"utf": "d"}\n');
+  expect(bad.code).toBe(exitCodes.usage.code);
+  expect(bad.out).toBe("produced 2 items into batched\n");
+  expect(bad.error).toBe(
+    "error: line 4 is invalid; expected only kind, encoding, reference, enqueue_at, bytes, utf8, json, got 'utf'\n" +
+      "Usage: holdfast produce [options] <queue> [payload...]\n",
+  );
+  expect(await queue.inspect()).toMatchObject({ queued: 2_502 });
+});
+
+test("produce: --at schedules, by a date-time or by a duration from now", async () => {
+  const queue = await queueOf("scheduled");
+  await json("produce scheduled later --at 1h");
+  await json("produce scheduled much --at 2999-01-01T00:00:00Z");
+  expect(await queue.inspect()).toMatchObject({ queued: 0, scheduled: 2 });
+});
+
+test("lease, complete and retry: a lease that is piped is completed, and so are ids", async () => {
+  const queue = await queueOf("leased");
+  await queue.produce(["a", "b", "c"]);
+  const reply = await holdfast("lease leased --batch 2 --json");
+  expect(await json("complete leased", reply.out)).toEqual({ queue_name: "leased", completed: 2 });
+  const { partition, items } = await json("lease leased");
+  const [{ id }] = items;
+  expect(await json(`retry leased ${id} --partition ${partition} --at 1h`)).toMatchObject({
+    retried: 1,
+  });
+  expect(await queue.inspect()).toMatchObject({ queued: 0, retried: 1 });
+  const { code, out } = await holdfast("lease leased --wait 20ms");
+  expect({ code, out }).toEqual({ code: exitCodes.empty.code, out: "" });
+});
+
+test("lease: shows people a table, and completes what it showed when told", async () => {
+  const queue = await queueOf("shown");
+  await queue.produce({ utf8: "two\nanchors", kind: "order" });
+  const { code, out, error } = await holdfast("lease shown --complete");
+  const [first, head, row] = out.split("\n");
+  expect([code, first, error]).toEqual([0, "partition 0", "completed 1 of shown\n"]);
+  expect(head).toMatch(/^id +attempts +kind +reference +lease until +payload$/);
+  expect(row).toMatch(/^\w{27} +1 +order +\d{4}-\S+Z +two anchors$/);
+  expect(await queue.inspect()).toMatchObject({ queued: 0 });
+});
+
+test("complete: a refusal names every id and why, for people and for machines", async () => {
+  await queueOf("refused");
+  const { code, error } = await holdfast("complete refused abc def --partition 0");
+  const why = (id: string): string =>
+    `invalid storage id; '${id}': Valid encoded KSUIDs are 27 characters`;
+  expect(code).toBe(exitCodes.refused.code);
+  expect(error).toBe(`error: ${why("abc")}\n  abc: ${why("abc")}\n  def: ${why("def")}\n`);
+  const machine = await holdfast("complete refused abc --partition 0 --json");
+  expect(JSON.parse(machine.error)).toEqual({
+    code: "failed",
+    status: 453,
+    operation: "complete",
+    message: why("abc"),
+    details: { abc: why("abc") },
+  });
+});
+
+test("retry --dead: sends items to the dead queue", async () => {
+  const dead = await queueOf("graveyard");
+  const queue = await queueOf("dying", { dead_queue: "graveyard" });
+  await queue.produce("x");
+  const reply = await holdfast("lease dying --json");
+  await json("retry dying --dead", reply.out);
+  expect(await dead.inspect()).toMatchObject({ queued: 1 });
+});
+
+test("queues: create, list, info, update and delete", async () => {
+  await json("queues create q1 --lease-timeout 30s --max-attempts 3 --partitions 2 --reference me");
+  expect(await json("queues info q1")).toMatchObject({
+    queue_name: "q1",
+    lease_timeout: "30s",
+    expire_timeout: "24h",
+    max_attempts: 3,
+    requested_partitions: 2,
+    reference: "me",
+  });
+  await json("queues update q1 --max-attempts 0");
+  expect(await json("queues info q1")).toMatchObject({ max_attempts: 0, lease_timeout: "30s" });
+  const { out } = await holdfast("queues list");
+  expect(out).toMatch(/^queue +partitions +lease +expire +attempts +dead queue +reference\n/);
+  expect(out).toMatch(/^q1 +2 +30s +24h +0 +me$/m);
+  await client.queue("q1").produce("x");
+  const kept = await holdfast("queues delete q1");
+  expect(kept).toMatchObject({ code: exitCodes.refused.code, out: "" });
+  expect(kept.error).toBe("error: queue is not empty; 'q1' holds 1 items\n");
+  expect(await holdfast("queues delete q1 --force")).toMatchObject({
+    code: 0,
+    out: "deleted q1\n",
+  });
+});
+
+test("stats and inspect: show counts, once or again and again", async () => {
+  const queue = await queueOf("counted", { requested_partitions: 2 });
+  await queue.produce(["a", "b"]);
+  const { out } = await holdfast("stats counted");
+  expect(out).toMatch(
+    /^partition +total +leased +scheduled +failures +age +leased for\n +0 +2 +0 /,
+  );
+  expect(out).toEndWith("waiting: 0 lease, 0 produce, 0 complete; in flight: 0\n");
+  expect(await json("inspect counted")).toMatchObject({ queued: 2, partitions: 2 });
+  expect((await holdfast("inspect counted")).out).toMatch(/^queued +2$/m);
+
+  const child = spawn(["stats", "counted", "--watch", "10ms", "--json"], "");
+  let text = "";
+  for await (const chunk of child.stdout) {
+    text += new TextDecoder().decode(chunk);
+    if (text.split("\n").length > 3) break;
+  }
+  child.kill("SIGINT");
+  await child.exited;
+  expect(JSON.parse(text.split("\n")[1] ?? "")).toMatchObject({ queue_name: "counted" });
+});
+
+test("clear: removes the kinds that are named, and asks for one", async () => {
+  const queue = await queueOf("cleared");
+  await queue.produce(["a", { utf8: "b", enqueue_at: new Date(Date.now() + 3_600_000) }]);
+  expect(await holdfast("clear cleared")).toMatchObject({
+    code: 2,
+    error:
+      "error: there is nothing to clear; expected --ready, --scheduled or --retried\nUsage: holdfast clear [options] <queue>\n",
+  });
+  await json("clear cleared --ready");
+  expect(await queue.inspect()).toMatchObject({ queued: 0, scheduled: 1 });
+  await json("clear cleared --scheduled");
+  expect(await queue.inspect()).toMatchObject({ scheduled: 0 });
+});
+
+describe("export and import", () => {
+  async function exported() {
+    const name = `source-${crypto.randomUUID()}`;
+    const queue = await queueOf(name, { requested_partitions: 2 });
+    for (const kind of ["a", "b"]) {
+      await queue.produce(
+        Array.from({ length: 20 }, (_, index) => ({ kind, utf8: String(index) })),
+      );
+    }
+    await queue.produce({ utf8: "later", enqueue_at: "2999-01-01T00:00:00Z" });
+    await (await queue.lease({ batch: 3 }))?.retry([]);
+    return { name, path: file(`${name}.jsonl`) };
+  }
+
+  test("what is exported is there again after an import: order, kinds, attempts, instants", async () => {
+    const { name, path } = await exported();
+    expect(await json(`export ${name} --out ${path} --page 7`)).toMatchObject({ exported: 41 });
+    const { out } = await holdfast(`export ${name}`);
+    expect(out).toBe(readFileSync(path, "utf8"));
+    const copy = await queueOf(`${name}-copy`, { requested_partitions: 2 });
+    expect(await json(`import ${name}-copy ${path} --batch 7`)).toMatchObject({ imported: 41 });
+    expect(await copy.inspect()).toMatchObject({ queued: 40, scheduled: 1 });
+    const of = async (queue_name: string, partition: number) =>
+      (await client.listItems({ queue_name, partition, pivot: "", limit: 100 })).items.map(
+        ({ kind, payload, attempts, expire_deadline }) => [
+          kind,
+          payload,
+          attempts,
+          expire_deadline,
+        ],
+      );
+    expect(await of(`${name}-copy`, 0)).toEqual(await of(name, 0));
+    expect(await of(`${name}-copy`, 1)).toEqual(await of(name, 1));
+    // Once more: nothing is stored twice.
+    await json(`import ${name}-copy`, readFileSync(path, "utf8"));
+    expect(await copy.inspect()).toMatchObject({ queued: 40, scheduled: 1 });
+  });
+
+  test("an export that was broken off goes on after its last whole line", async () => {
+    const { name, path } = await exported();
+    await json(`export ${name} --out ${path}`);
+    const whole = readFileSync(path, "utf8");
+    const lengths = [
+      0,
+      1,
+      whole.indexOf("\n"),
+      whole.indexOf("\n") + 1,
+      whole.length >> 1,
+      whole.length - 1,
+    ];
+    for (const length of lengths) {
+      writeFileSync(path, whole.slice(0, length));
+      expect(await json(`export ${name} --out ${path} --resume`)).toMatchObject({ exported: 41 });
+      expect(readFileSync(path, "utf8")).toBe(whole);
+    }
+    const again = await holdfast(`export ${name} --out ${path}`);
+    expect(again.code).toBe(exitCodes.usage.code);
+    expect(again.error).toStartWith(
+      `error: file exists; expected a new one, or --resume, got '${path}'\n`,
+    );
+  });
+
+  test("an import that was broken off goes on after its last call", async () => {
+    const { name, path } = await exported();
+    await json(`export ${name} --out ${path}`);
+    const good = readFileSync(path, "utf8");
+    const lines = good.split("\n");
+    const copy = await queueOf(`${name}-copy`);
+    writeFileSync(path, [...lines.slice(0, 25), "broken", ...lines.slice(25)].join("\n"));
+    const failed = await holdfast(`import ${name}-copy ${path} --batch 10`);
+    expect(failed).toMatchObject({ code: 2 });
+    expect(failed.error).toStartWith(
+      "error: line 26 is invalid; expected an exported item, got 'broken'\n",
+    );
+    expect(await copy.inspect()).toMatchObject({ queued: 20 });
+    writeFileSync(path, good);
+    const asked = await holdfast(`import ${name}-copy ${path}`);
+    expect(asked.error).toStartWith(
+      "error: import was broken off after line 20; expected --resume",
+    );
+    expect(await json(`import ${name}-copy ${path} --resume`)).toMatchObject({ imported: 21 });
+    expect(await copy.inspect()).toMatchObject({ queued: 40, scheduled: 1 });
+    expect(await Bun.file(`${path}.imported`).exists()).toBe(false);
+  });
+});
+
+test("openapi: prints the document of the contract", async () => {
+  expect(await holdfast("openapi")).toEqual({ code: 0, out: documentText(), error: "" });
+});
+
+test("bench: measures both phases and leaves nothing behind", async () => {
+  const phases = await json("bench --items 200 --batch 20 --connections 2");
+  expect(phases).toMatchObject([
+    { phase: "produce", items: 200, calls: 10 },
+    { phase: "lease + complete", items: 200 },
+  ]);
+  const { items } = await client.listQueues({ pivot: "bench", limit: 10 });
+  expect(items.filter(({ queue_name }) => queue_name.startsWith("bench"))).toEqual([]);
+});
+
+describe("completions", () => {
+  test.each(["bash", "zsh", "fish"])("%s gets a script that asks this program", async (shell) => {
+    const { code, out } = await holdfast(`completions ${shell}`);
+    expect(code).toBe(0);
+    expect(out).toContain("holdfast completions complete --");
+    const path = file(`completions.${shell}`);
+    writeFileSync(path, out);
+    const program = Bun.which(shell);
+    if (program !== null) {
+      expect(Bun.spawnSync([program, "-n", path]).stderr.toString()).toBe("");
+    }
+  });
+
+  const offered = async (words: readonly string[]): Promise<string[]> =>
+    (await run(["completions", "complete", "--", ...words])).out
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith(":"))
+      .map((line) => line.split("\t")[0] ?? "");
+
+  test("commands, flags, and names of queues are offered", async () => {
+    await queueOf("offered-queue");
+    expect(await offered(["pro"])).toEqual(["produce"]);
+    expect(await offered(["queues", "de"])).toEqual(["delete"]);
+    expect(await offered(["lease", "offered-queue", "--b"])).toEqual(["--batch"]);
+    expect(await offered(["serve", "--shu"])).toEqual(["--shutdown-timeout-ms"]);
+    expect(await offered(["stats", "offered"])).toEqual(["offered-queue"]);
+  });
+});
+
+describe("what goes wrong", () => {
+  test.each([
+    [
+      "prodce",
+      "error: unknown command 'prodce'\n(Did you mean produce?)\nUsage: holdfast [options] [command]\n",
+    ],
+    [
+      "produce",
+      "error: missing required argument 'queue'\nUsage: holdfast produce [options] <queue> [payload...]\n",
+    ],
+    [
+      "lease a b",
+      "error: too many arguments for 'lease'. Expected 1 argument but got 2: a, b.\nUsage: holdfast lease",
+    ],
+    [
+      "lease a --bach 2",
+      "error: unknown option '--bach'\n(Did you mean --batch?)\nUsage: holdfast lease [options] <queue>\n",
+    ],
+    [
+      "lease a --batch 0",
+      "error: option '-n, --batch <count>' argument '0' is invalid. expected a whole number from 1 to 1000, got '0'\nUsage: holdfast lease",
+    ],
+    [
+      "lease a --wait soon",
+      "error: option '-w, --wait <duration>' argument 'soon' is invalid. expected a duration such as 30s; time: invalid duration",
+    ],
+    ["queues", "Usage: holdfast queues [options] [command]\n"],
+    [
+      "queues update a",
+      "error: there is nothing to change; expected one of the options\nUsage: holdfast queues update [options] <queue>\n",
+    ],
+    [
+      "complete a b",
+      "error: --partition is required; expected the one that the lease came from\nUsage: holdfast complete [options] <queue> [id...]\n",
+    ],
+    [
+      "complete a",
+      "error: there is nothing to complete; expected ids, or leases on standard input\nUsage: holdfast complete",
+    ],
+    [
+      "produce nowhere",
+      "error: there is nothing to produce; expected payloads, --file, or JSON lines on standard input\n",
+    ],
+    [
+      "produce nowhere x",
+      "error: queue does not exist; no such queue named 'nowhere'\nUsage: holdfast produce",
+    ],
+    [
+      "import a nothing.jsonl",
+      "error: file does not exist; expected an export, got 'nothing.jsonl'\nUsage: holdfast import",
+    ],
+    [
+      "--url x serve",
+      "error: serve is the first word; expected its own flags alone, behind it\nUsage: holdfast serve [flags]\n",
+    ],
+    [
+      "completions tcsh",
+      "error: command-argument value 'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish.\nUsage: holdfast completions",
+    ],
+  ])("%s: gets the usage line it needs", async (line, expected) => {
+    const { code, out, error } = await holdfast(line);
+    expect({ code, out }).toEqual({ code: exitCodes.usage.code, out: "" });
+    expect(error.slice(0, expected.length)).toBe(expected);
+    expect(error).not.toMatch(/\n +at |\.ts:\d/);
+  });
+
+  test("a server that is not there is told by its address, in one line", async () => {
+    const words = ["inspect", "a", "--url", "http://127.0.0.1:1"];
+    const { code, error } = await run(words);
+    expect(code).toBe(exitCodes.away.code);
+    expect(error).toStartWith("error: the server cannot be reached at http://127.0.0.1:1; ");
+    expect(error.trim().split("\n")).toHaveLength(1);
+  });
+
+  test("an answer that is not the server's leaves the outcome unknown, and a key is sent", async () => {
+    const asked: (string | null)[] = [];
+    const proxy = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      reusePort: false,
+      fetch: (request) => {
+        asked.push(request.headers.get("authorization"));
+        return new Response("no", { status: asked.length === 1 ? 502 : 401 });
+      },
+    });
+    const env = { HOLDFAST_URL: `http://127.0.0.1:${proxy.port}`, HOLDFAST_API_KEY: "key-1" };
+    try {
+      expect((await run(["produce", "a", "x"], "", env)).code).toBe(exitCodes.unknown.code);
+      const refused = await run(["produce", "a", "x", "--api-key", "key-2"], "", env);
+      expect(refused.code).toBe(exitCodes.unauthorized.code);
+      expect(asked).toEqual(["Bearer key-1", "Bearer key-2"]);
+    } finally {
+      await proxy.stop(true);
+    }
+  });
+});
+
+test("help: lists every command and exit code; NO_COLOR and pipes get no colours", async () => {
+  const { code, out } = await holdfast("--help");
+  expect(code).toBe(0);
+  for (const { code: exit, when } of Object.values(exitCodes)) {
+    expect(out).toContain(`${String(exit).padStart(5)}  ${when}`);
+  }
+  expect(out).not.toContain("\u001b[");
+  expect((await holdfast("queues list")).out).not.toContain("\u001b[");
+  expect((await holdfast("--version")).out).toMatch(/^holdfast \d+\.\d+\.\d+\n$/);
+});
+
+test("serve: takes the server's flags, serves, and stops on SIGTERM", async () => {
+  expect((await holdfast("serve --help")).out).toStartWith("Usage: holdfast serve [flags]\n");
+  const slip = await holdfast("serve --prot 1");
+  expect(slip.code).toBe(exitCodes.usage.code);
+  expect(slip.error).toContain("(did you mean --port?)");
+  const child = spawn(["serve", "--port", "0", "--store", "memory"], "");
+  let greeting = "";
+  for await (const chunk of child.stdout) {
+    greeting += new TextDecoder().decode(chunk);
+    if (greeting.includes("items")) break;
+  }
+  const url = /http:\S+/.exec(greeting)?.[0] ?? "";
+  expect((await createClient({ url }).health()).store).toBe("memory");
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+});

@@ -1,0 +1,137 @@
+// `holdfast bench`: what a server does for the asking, seen from here: items produced, then
+// leased and completed, in a queue of its own that is deleted in the end.
+
+import { type Command, Option } from "commander";
+import { bounds } from "../../openapi/bounds.ts";
+import type { Queue } from "../../openapi/client/queue.ts";
+import { type Context, contextOf } from "../context.ts";
+import { wholeNumber } from "../values.ts";
+
+interface Options {
+  readonly items: number;
+  readonly batch: number;
+  readonly connections: number;
+  readonly bytes: number;
+}
+
+interface Phase {
+  readonly phase: string;
+  readonly items: number;
+  readonly seconds: number;
+  readonly items_per_second: number;
+  readonly calls: number;
+  /** Of a call, in milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export function addBench(program: Command): void {
+  const count = (flags: string, text: string, max: number, value: number): Option =>
+    new Option(flags, text).argParser(wholeNumber(1, max)).default(value);
+  program
+    .command("bench")
+    .description("measure a server with items in a queue of their own")
+    .addOption(count("--items <count>", "items in all", 10_000_000, 10_000))
+    .addOption(count("--batch <count>", "items a call", bounds.produceItemsMax, 100))
+    .addOption(count("--connections <count>", "calls at once", 1_000, 8))
+    .addOption(count("--bytes <count>", "bytes of each payload", 100_000, 100))
+    .addHelpText(
+      "after",
+      "\nFor figures with floors and other queues, see 'bun run bench' in a clone.",
+    )
+    .action(async (options: Options, command: Command) => {
+      const context = contextOf(command);
+      const queue = context.client.queue(`bench-${crypto.randomUUID()}`);
+      await queue.create({ lease_timeout: "10m", expire_timeout: "1h" });
+      try {
+        const produced = await produceAll(context, queue, options);
+        const consumed = await consumeAll(context, queue, options);
+        const phases = [produced, consumed];
+        context.result(phases, () => told(context, phases));
+      } finally {
+        await queue.delete({ force: true });
+      }
+    });
+}
+
+interface Measuring {
+  readonly phase: string;
+  readonly context: Context;
+  readonly options: Options;
+  /** Does at most so many items, and tells how many it did. */
+  readonly call: (most: number) => Promise<number>;
+}
+
+/** One call after the other on each connection, until all items are done. */
+async function measure({ phase, context, options, call }: Measuring): Promise<Phase> {
+  const { items, batch, connections } = options;
+  const progress = context.progress(`items, ${phase}`, items);
+  const times: number[] = [];
+  const begun = performance.now();
+  let asked = 0;
+  let done = 0;
+  const run = async (): Promise<void> => {
+    while (asked < items) {
+      const most = Math.min(batch, items - asked);
+      asked += most;
+      const callBegun = performance.now();
+      const count = await call(most);
+      times.push(performance.now() - callBegun);
+      done += count;
+      // What was not there is for another call.
+      asked -= most - count;
+      progress.update(done);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, run));
+  progress.end();
+  const seconds = (performance.now() - begun) / 1_000;
+  times.sort((a, b) => a - b);
+  const quantile = (share: number): number =>
+    Math.round((times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0) * 100) /
+    100;
+  return {
+    phase,
+    items: done,
+    seconds: Math.round(seconds * 1_000) / 1_000,
+    items_per_second: Math.round(done / seconds),
+    calls: times.length,
+    p50: quantile(0.5),
+    p99: quantile(0.99),
+  };
+}
+
+function produceAll(context: Context, queue: Queue, options: Options): Promise<Phase> {
+  const utf8 = "x".repeat(options.bytes);
+  const call = async (most: number): Promise<number> => {
+    await queue.produce(Array.from({ length: most }, () => ({ utf8 })));
+    return most;
+  };
+  return measure({ phase: "produce", context, options, call });
+}
+
+function consumeAll(context: Context, queue: Queue, options: Options): Promise<Phase> {
+  const call = async (most: number): Promise<number> => {
+    const lease = await queue.lease({ batch: most, timeoutMs: 1_000 });
+    if (lease === null) return 0;
+    await lease.complete();
+    return lease.items.length;
+  };
+  return measure({ phase: "lease + complete", context, options, call });
+}
+
+function told({ table }: Context, phases: readonly Phase[]): string {
+  const head = ["", "items", "seconds", "items/s", "calls", "p50 ms", "p99 ms"];
+  return table(
+    head,
+    phases.map((row) => [
+      row.phase,
+      row.items,
+      row.seconds,
+      row.items_per_second,
+      row.calls,
+      row.p50,
+      row.p99,
+    ]),
+  );
+}

@@ -1,0 +1,187 @@
+// `holdfast export`: what a queue holds, as JSON lines, without leasing any of it. A file
+// that an export was broken off in is continued after its last whole line.
+
+import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { type Command, Option } from "commander";
+import { bounds } from "../../openapi/bounds.ts";
+import type { Client } from "../../openapi/client/client.ts";
+import type { StorageItem } from "../../openapi/client/wire.ts";
+import { type Context, contextOf } from "../context.ts";
+import { UsageError } from "../exit-codes.ts";
+import { linesOf, parsedLine } from "../input.ts";
+import type { ExportedItem } from "../items-file.ts";
+import { wholeNumber } from "../values.ts";
+
+interface Options {
+  readonly out?: string;
+  readonly resume?: boolean;
+  readonly page: number;
+}
+
+/** Up to where an earlier export came. */
+interface Place {
+  readonly partition: number;
+  readonly scheduled: boolean;
+  readonly id: string;
+}
+
+interface Sink {
+  readonly after: Place | null;
+  readonly count: number;
+  write(text: string): void;
+  close(): void;
+}
+
+export function addExport(program: Command): void {
+  program
+    .command("export")
+    .description("write what a queue holds as JSON lines, without leasing it")
+    .argument("<queue>", "name of the queue")
+    .option("-o, --out <file>", "where to write; standard output unless told")
+    .option("--resume", "go on in a file where an export was broken off")
+    .addOption(
+      new Option("--page <count>", "items a call")
+        .argParser(wholeNumber(bounds.storageListMin, bounds.storageListMax))
+        .default(1_000),
+    )
+    .addHelpText(
+      "after",
+      `
+It is no snapshot: an item that is retried or lapses meanwhile moves to the tail under a
+new id, and may be seen twice or not at all. Stop consumers for an exact one.`,
+    )
+    .action(async (queue: string, options: Options, command: Command) => {
+      const context = contextOf(command);
+      const sink = await sinkOf(options);
+      try {
+        const count = await exportItems({ context, queue, sink, page: options.page });
+        if (options.out !== undefined) {
+          context.result(
+            { queue_name: queue, exported: count, file: options.out },
+            () => `exported ${count} items of ${queue} to ${options.out}`,
+          );
+        }
+      } finally {
+        sink.close();
+      }
+    });
+}
+
+interface Exporting {
+  readonly context: Context;
+  readonly queue: string;
+  readonly sink: Sink;
+  readonly page: number;
+}
+
+async function exportItems({ context, queue, sink, page }: Exporting): Promise<number> {
+  const { client } = context;
+  const { logical_queues } = await client.stats({ queue_name: queue });
+  const partitions = logical_queues.flatMap((logical) => logical.partitions);
+  const total = partitions.reduce((sum, row) => sum + row.total + row.scheduled, 0);
+  const progress = context.progress("items", total);
+  let { count } = sink;
+  for (const { partition } of partitions) {
+    for (const scheduled of [false, true]) {
+      const pivot = pivotAfter(sink.after, { partition, scheduled });
+      if (pivot === null) continue;
+      for await (const items of pagesOf(client, { queue, partition, scheduled, pivot, page })) {
+        const lines = items.map((item): ExportedItem => ({ partition, scheduled, ...item }));
+        sink.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+        count += items.length;
+        progress.update(count);
+      }
+    }
+  }
+  progress.end();
+  return count;
+}
+
+/** `null` = that list is in the file as a whole. */
+function pivotAfter(after: Place | null, list: Omit<Place, "id">): string | null {
+  if (after === null) return "";
+  const rank = (place: Omit<Place, "id">): number => place.partition * 2 + Number(place.scheduled);
+  if (rank(list) === rank(after)) return after.id;
+  return rank(list) < rank(after) ? null : "";
+}
+
+interface Paging {
+  readonly queue: string;
+  readonly partition: number;
+  readonly scheduled: boolean;
+  readonly pivot: string;
+  readonly page: number;
+}
+
+/** A page may end early, so only one that brings nothing new is the last. */
+async function* pagesOf(
+  client: Client,
+  { queue, partition, scheduled, page, ...paging }: Paging,
+): AsyncGenerator<readonly StorageItem[]> {
+  let { pivot } = paging;
+  const list = scheduled ? client.listScheduled : client.listItems;
+  for (;;) {
+    // One more than a page, for the pivot comes again.
+    const limit = Math.min(page + 1, bounds.storageListMax);
+    const { items } = await list({ queue_name: queue, partition, pivot, limit });
+    const fresh = items.filter(({ id }) => id !== pivot);
+    const last = fresh.at(-1);
+    if (last === undefined) return;
+    yield fresh;
+    pivot = last.id;
+  }
+}
+
+async function sinkOf({ out, resume = false }: Options): Promise<Sink> {
+  if (out === undefined) {
+    if (resume) throw new UsageError("--resume is invalid; expected --out with it");
+    const write = (text: string): void => void process.stdout.write(text);
+    return { after: null, count: 0, write, close: () => undefined };
+  }
+  if (!resume && existsSync(out)) {
+    throw new UsageError(`file exists; expected a new one, or --resume, got '${out}'`);
+  }
+  const begun =
+    resume && existsSync(out) ? await readBegun(out) : { end: 0, count: 0, after: null };
+  const file = openSync(out, resume && existsSync(out) ? "r+" : "w");
+  // What was half written when it was broken off.
+  ftruncateSync(file, begun.end);
+  let end = begun.end;
+  return {
+    after: begun.after,
+    count: begun.count,
+    write(text) {
+      end += writeSync(file, text, end);
+    },
+    close() {
+      fsyncSync(file);
+      closeSync(file);
+    },
+  };
+}
+
+async function readBegun(
+  path: string,
+): Promise<{ end: number; count: number; after: Place | null }> {
+  let begun: { end: number; count: number; after: Place | null } = {
+    end: 0,
+    count: 0,
+    after: null,
+  };
+  const { size } = Bun.file(path);
+  for await (const line of linesOf(Bun.file(path).stream())) {
+    // Without its line break it was cut.
+    if (line.end === size && !(await endsWithBreak(path, size))) break;
+    const { partition, scheduled, id } = parsedLine(line, "an exported item") as ExportedItem;
+    begun = { end: line.end, count: begun.count + 1, after: { partition, scheduled, id } };
+  }
+  return begun;
+}
+
+async function endsWithBreak(path: string, size: number): Promise<boolean> {
+  return (
+    (await Bun.file(path)
+      .slice(size - 1)
+      .text()) === "\n"
+  );
+}

@@ -1,0 +1,159 @@
+// `holdfast import`: puts what an export wrote into a queue. How far it came is noted beside
+// the file after each call, so that it can go on there; and each item carries the id that it
+// had as its `source_id`, so that what is sent twice is stored once.
+
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { type Command, Option } from "commander";
+import { bounds } from "../../openapi/bounds.ts";
+import type { ImportItem } from "../../openapi/client/wire.ts";
+import { type Context, contextOf } from "../context.ts";
+import { UsageError } from "../exit-codes.ts";
+import { type Line, linesOf, parsedLine, pipedInput } from "../input.ts";
+import type { ExportedItem } from "../items-file.ts";
+import { wholeNumber } from "../values.ts";
+
+interface Options {
+  readonly resume?: boolean;
+  readonly again?: boolean;
+  readonly keepLeases?: boolean;
+  readonly batch: number;
+}
+
+/** Far below the server's usual bound; a line may be large. */
+const batchBytesMax = bounds.importBodyBytesMax / 8;
+const batchItemsMax = 10_000;
+
+export function addImport(program: Command): void {
+  program
+    .command("import")
+    .description("put what an export wrote into a queue")
+    .argument("<queue>", "name of the queue, which has to exist")
+    .argument("[file]", "an export; standard input unless told")
+    .option("--resume", "go on where an import of this file was broken off")
+    .option("--again", "begin anew although an import of this file was broken off")
+    .option(
+      "--keep-leases",
+      "leased items stay leased until their leases lapse; nobody has their new ids",
+    )
+    .addOption(
+      new Option("--batch <count>", "the most items a call")
+        .argParser(wholeNumber(1, batchItemsMax))
+        .default(1_000),
+    )
+    .addHelpText(
+      "after",
+      `
+An item that the partition holds already, by the id that it had in the export, is not
+stored again. Partitions that the queue does not have are spread over those it has.`,
+    )
+    .action(async (queue: string, file: string | undefined, options: Options, command: Command) => {
+      const context = contextOf(command);
+      const source = sourceOf(file, options);
+      const imported = await importItems({ context, queue, source, options });
+      context.result(
+        { queue_name: queue, imported },
+        () => `imported ${imported} items into ${queue}`,
+      );
+    });
+}
+
+interface Source {
+  readonly input: ReadableStream<Uint8Array>;
+  readonly bytes: number | null;
+  /** Lines up to this one are imported already. */
+  readonly done: number;
+  note(line: number): void;
+  finish(): void;
+}
+
+function sourceOf(file: string | undefined, { resume = false, again = false }: Options): Source {
+  if (file === undefined) {
+    if (resume || again)
+      throw new UsageError("--resume and --again are invalid; expected a file with them");
+    const input = pipedInput();
+    if (input === null)
+      throw new UsageError(
+        "there is nothing to import; expected a file, or lines on standard input",
+      );
+    return { input, bytes: null, done: 0, note: () => undefined, finish: () => undefined };
+  }
+  if (!existsSync(file))
+    throw new UsageError(`file does not exist; expected an export, got '${file}'`);
+  const noted = `${file}.imported`;
+  const before = existsSync(noted) ? Number(readFileSync(noted, "utf8")) : 0;
+  if (before > 0 && !resume && !again) {
+    throw new UsageError(
+      `import was broken off after line ${before}; expected --resume to go on, or --again to begin anew`,
+    );
+  }
+  return {
+    input: Bun.file(file).stream(),
+    bytes: Bun.file(file).size,
+    done: resume ? before : 0,
+    note(line) {
+      // Whole or not at all, whenever it is interrupted.
+      writeFileSync(`${noted}.new`, String(line));
+      renameSync(`${noted}.new`, noted);
+    },
+    finish: () => rmSync(noted, { force: true }),
+  };
+}
+
+interface Importing {
+  readonly context: Context;
+  readonly queue: string;
+  readonly source: Source;
+  readonly options: Options;
+}
+
+async function importItems({ context, queue, source, options }: Importing): Promise<number> {
+  const { client } = context;
+  const { requested_partitions } = await client.queueInfo({ name: queue });
+  const progress = context.progress("items", null);
+  let imported = 0;
+  let batch: ImportItem[] = [];
+  let batchBytes = 0;
+  let batchPartition = 0;
+  let lastLine = 0;
+  const send = async (): Promise<void> => {
+    if (batch.length === 0) return;
+    await client.importItems({ queue_name: queue, partition: batchPartition, items: batch });
+    imported += batch.length;
+    batch = [];
+    batchBytes = 0;
+    source.note(lastLine);
+    progress.update(imported);
+  };
+  for await (const line of linesOf(source.input)) {
+    if (line.number <= source.done) continue;
+    const { partition, item } = importItem(line, options.keepLeases === true);
+    const target = partition % requested_partitions;
+    const isFull = batch.length === options.batch || batchBytes + line.text.length > batchBytesMax;
+    if (isFull || target !== batchPartition) await send();
+    batch.push(item);
+    batchBytes += line.text.length;
+    batchPartition = target;
+    lastLine = line.number;
+  }
+  await send();
+  source.finish();
+  progress.end();
+  return imported;
+}
+
+function importItem(line: Line, keepLeases: boolean): { partition: number; item: ImportItem } {
+  const value = parsedLine(line, "an exported item");
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UsageError(
+      `line ${line.number} is invalid; expected an exported item, got '${line.text.slice(0, 60)}'`,
+    );
+  }
+  const { partition = 0, scheduled: _, ...item } = value as Partial<ExportedItem>;
+  if (!Number.isInteger(partition) || partition < 0) {
+    throw new UsageError(
+      `line ${line.number} is invalid; expected a partition from 0, got '${partition}'`,
+    );
+  }
+  const released = keepLeases ? {} : { is_leased: false, lease_deadline: null };
+  return { partition, item: { ...item, ...released, source_id: item.id ?? item.source_id ?? "" } };
+}

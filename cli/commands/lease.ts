@@ -1,0 +1,70 @@
+// `holdfast lease`: takes items, shows them, and with `--complete` finishes them as well.
+
+import { type Command, Option } from "commander";
+import { bounds } from "../../openapi/bounds.ts";
+import { leasedItem } from "../../openapi/client/items.ts";
+import type { LeaseReply } from "../../openapi/client/wire.ts";
+import { type Context, contextOf } from "../context.ts";
+import { shortened } from "../output.ts";
+import { durationMs, wholeNumber } from "../values.ts";
+
+interface Options {
+  readonly batch: number;
+  readonly wait: number;
+  readonly clientId: string;
+  readonly complete?: boolean;
+}
+
+export function addLease(program: Command): void {
+  program
+    .command("lease")
+    .description("take items to work on, waiting for one if there are none")
+    .argument("<queue>", "name of the queue")
+    .addOption(
+      new Option("-n, --batch <count>", "the most items to take")
+        .argParser(wholeNumber(bounds.leaseBatchMin, bounds.leaseBatchMax))
+        .default(1),
+    )
+    .addOption(
+      new Option("-w, --wait <duration>", "how long to wait for an item")
+        .argParser(durationMs)
+        .default(60_000, "1m"),
+    )
+    .option(
+      "--client-id <name>",
+      "name of the consumer, unique among those that wait",
+      `cli-${process.pid}`,
+    )
+    .option("--complete", "complete them once they are shown")
+    .addHelpText(
+      "after",
+      `
+Items are held until they are completed or retried, or their lease lapses:
+  holdfast lease orders --json | holdfast complete orders`,
+    )
+    .action(async (queue: string, options: Options, command: Command) => {
+      const context = contextOf(command);
+      const { client } = context;
+      const reply = await client.lease(
+        { queue_name: queue, client_id: options.clientId, batch_size: options.batch },
+        { timeoutMs: options.wait },
+      );
+      context.result(reply, () => told(context, reply));
+      if (options.complete !== true) return;
+      const { queue_name, partition } = reply;
+      await client.complete({ queue_name, partition, ids: reply.items.map(({ id }) => id) });
+      context.note(`completed ${reply.items.length} of ${queue}`);
+    });
+}
+
+function told({ table }: Context, { partition, items }: LeaseReply): string {
+  const rows = items.map((item) => [
+    item.id,
+    item.attempts,
+    item.kind,
+    item.reference,
+    item.lease_deadline,
+    shortened(leasedItem(item).text()),
+  ]);
+  return `partition ${partition}\n${table(["id", "attempts", "kind", "reference", "lease until", "payload"], rows)}`;
+}

@@ -1,0 +1,176 @@
+// `holdfast produce`: items from arguments, from files, or as JSON lines from standard input.
+
+import { type Command, Option } from "commander";
+import { bounds } from "../../openapi/bounds.ts";
+import { produceItem } from "../../openapi/client/items.ts";
+import type { ProduceItem } from "../../openapi/client/wire.ts";
+import { type Context, contextOf } from "../context.ts";
+import { UsageError } from "../exit-codes.ts";
+import { type Line, linesOf, parsedLine, pipedInput } from "../input.ts";
+import { durationMs, instant, list, wholeNumber } from "../values.ts";
+
+interface Options {
+  readonly file?: readonly string[];
+  readonly kind?: string;
+  readonly reference?: string;
+  readonly encoding?: string;
+  readonly at?: Date;
+  readonly batch: number;
+  readonly timeout: number;
+  readonly repeatUnknown?: boolean;
+}
+
+/** Leaves room for the rest of the request under the server's usual bound. */
+const batchBytesMax = bounds.produceBodyBytesMax - 100_000;
+const itemKeys = ["kind", "encoding", "reference", "enqueue_at", "bytes", "utf8", "json"];
+const lineExpected = `a JSON text, or an object with some of ${itemKeys.join(", ")}`;
+
+export function addProduce(program: Command): void {
+  program
+    .command("produce")
+    .description("put items into a queue")
+    .argument("<queue>", "name of the queue")
+    .argument(
+      "[payload...]",
+      "the text of an item each; without any, JSON lines are read from standard input",
+    )
+    .option("-f, --file <path>", "an item with the bytes of a file; may be given again", list)
+    .option("--kind <text>", "kind of every item that names none itself")
+    .option("--reference <text>", "reference of every item that names none itself")
+    .option("--encoding <text>", "encoding of every item that names none itself")
+    .option("--at <when>", "offer them no sooner; a date-time, or a duration from now", instant)
+    .addOption(
+      new Option("--batch <count>", "items a call, where there are that many")
+        .argParser(wholeNumber(1, bounds.produceItemsMax))
+        .default(500),
+    )
+    .addOption(
+      new Option("--timeout <duration>", "how long a call may take")
+        .argParser(durationMs)
+        .default(300_000, "5m"),
+    )
+    .option(
+      "--repeat-unknown",
+      "send again what had no answer, although items may then be there twice",
+    )
+    .addHelpText(
+      "after",
+      `
+A line of standard input is ${lineExpected}:
+  {"kind": "order", "json": {"order": 42}}
+All items of a call are written, or none.`,
+    )
+    .action(
+      async (queue: string, payloads: readonly string[], options: Options, command: Command) => {
+        const context = contextOf(command);
+        const { file: files = [] } = options;
+        const items =
+          payloads.length + files.length > 0 ? givenItems(payloads, files) : pipedItems();
+        await produce({ context, queue, items, options });
+      },
+    );
+}
+
+async function* givenItems(
+  payloads: readonly string[],
+  files: readonly string[],
+): AsyncGenerator<ProduceItem> {
+  for (const utf8 of payloads) yield { utf8 };
+  for (const path of files) {
+    const file = Bun.file(path);
+    if (!(await file.exists())) {
+      throw new UsageError(`file does not exist; expected one to read, got '${path}'`);
+    }
+    yield produceItem(await file.bytes());
+  }
+}
+
+async function* pipedItems(): AsyncGenerator<ProduceItem> {
+  const input = pipedInput();
+  if (input === null) {
+    throw new UsageError(
+      "there is nothing to produce; expected payloads, --file, or JSON lines on standard input",
+    );
+  }
+  for await (const line of linesOf(input)) yield itemOf(line);
+}
+
+function itemOf(line: Line): ProduceItem {
+  const value = parsedLine(line, lineExpected);
+  if (typeof value === "string") return { utf8: value };
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UsageError(
+      `line ${line.number} is invalid; expected ${lineExpected}, got '${line.text.slice(0, 60)}'`,
+    );
+  }
+  const unknown = Object.keys(value).find((key) => !itemKeys.includes(key));
+  if (unknown !== undefined) {
+    throw new UsageError(
+      `line ${line.number} is invalid; expected only ${itemKeys.join(", ")}, got '${unknown}'`,
+    );
+  }
+  return produceItem(value);
+}
+
+interface Producing {
+  readonly context: Context;
+  readonly queue: string;
+  readonly items: AsyncIterable<ProduceItem>;
+  readonly options: Options;
+}
+
+async function produce({ context, queue, items, options }: Producing): Promise<void> {
+  const { client } = context;
+  const { kind, reference, encoding, at, batch, timeout, repeatUnknown = false } = options;
+  const common = {
+    ...(kind === undefined ? {} : { kind }),
+    ...(reference === undefined ? {} : { reference }),
+    ...(encoding === undefined ? {} : { encoding }),
+    ...(at === undefined ? {} : { enqueue_at: at.toISOString() }),
+  };
+  const progress = context.progress("items", null);
+  let produced = 0;
+  let gathered: ProduceItem[] = [];
+  let gatheredBytes = 0;
+  const send = async (): Promise<void> => {
+    if (gathered.length === 0) return;
+    await client.produce(
+      { queue_name: queue, items: gathered },
+      { timeoutMs: timeout, repeatUnknown },
+    );
+    produced += gathered.length;
+    gathered = [];
+    gatheredBytes = 0;
+    progress.update(produced);
+  };
+  try {
+    for await (const own of items) {
+      const item = { ...common, ...own };
+      const bytes = Buffer.byteLength(JSON.stringify(item)) + 1;
+      if (gathered.length === batch || gatheredBytes + bytes > batchBytesMax) await send();
+      gathered.push(item);
+      gatheredBytes += bytes;
+    }
+    await send();
+  } catch (error) {
+    if (produced > 0) tellProduced(context, queue, produced);
+    throw error;
+  } finally {
+    if (produced > 0) progress.end();
+  }
+  if (produced === 0) {
+    throw new UsageError(
+      "there is nothing to produce; expected payloads, --file, or JSON lines on standard input",
+    );
+  }
+  tellProduced(context, queue, produced);
+}
+
+/** Also when a later call failed: these are in the store. */
+function tellProduced(context: Context, queue_name: string, produced: number): void {
+  const items = produced === 1 ? "item" : "items";
+  context.result(
+    { queue_name, produced },
+    () => `produced ${produced} ${items} into ${queue_name}`,
+  );
+}

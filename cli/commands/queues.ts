@@ -1,0 +1,141 @@
+// `holdfast queues`: definitions of queues.
+
+import { type Command, Option } from "commander";
+import { bounds } from "../../openapi/bounds.ts";
+import type { Client } from "../../openapi/client/client.ts";
+import type { QueueInfo } from "../../openapi/client/wire.ts";
+import { type Context, contextOf } from "../context.ts";
+import { UsageError } from "../exit-codes.ts";
+import { wholeNumber } from "../values.ts";
+
+interface Settings {
+  readonly leaseTimeout?: string;
+  readonly expireTimeout?: string;
+  readonly maxAttempts?: number;
+  readonly deadQueue?: string;
+  readonly reference?: string;
+  readonly partitions?: number;
+}
+
+export function addQueues(program: Command): void {
+  const queues = program.command("queues").description("list and change queues");
+
+  queues
+    .command("list")
+    .description("all queues, by name")
+    .action(async (_, command: Command) => {
+      const context = contextOf(command);
+      const infos = await allQueues(context.client);
+      context.result(infos, () => told(context, infos));
+    });
+
+  settingsOf(queues.command("create").description("define a new queue"), {
+    leaseTimeout: "1m",
+    expireTimeout: "24h",
+  }).action(async (queue_name: string, settings: Settings, command: Command) => {
+    const context = contextOf(command);
+    const { lease_timeout = "", expire_timeout = "", ...rest } = wireSettings(settings);
+    const request = { queue_name, lease_timeout, expire_timeout, ...rest };
+    const reply = await context.client.createQueue(request);
+    context.result(reply, () => `created ${queue_name}`);
+  });
+
+  settingsOf(
+    queues.command("update").description("change a queue; what is not named stays as it is"),
+    {},
+  ).action(async (queue_name: string, settings: Settings, command: Command) => {
+    const context = contextOf(command);
+    const changes = wireSettings(settings);
+    if (Object.keys(changes).length === 0) {
+      throw new UsageError("there is nothing to change; expected one of the options");
+    }
+    const reply = await context.client.updateQueue({ queue_name, ...changes });
+    context.result(reply, () => `updated ${queue_name}`);
+  });
+
+  queues
+    .command("info")
+    .description("the definition of one queue")
+    .argument("<queue>", "name of the queue")
+    .action(async (name: string, _, command: Command) => {
+      const context = contextOf(command);
+      const info = await context.client.queueInfo({ name });
+      context.result(info, () => context.table(["key", "value"], Object.entries(info)));
+    });
+
+  queues
+    .command("delete")
+    .description("delete a queue that is empty, or with --force any")
+    .argument("<queue>", "name of the queue")
+    .option("--force", "although it holds items, which are lost, or is the dead queue of another")
+    .action(
+      async (queue_name: string, { force = false }: { force?: boolean }, command: Command) => {
+        const context = contextOf(command);
+        const reply = await context.client.deleteQueue({ queue_name, force });
+        context.result(reply, () => `deleted ${queue_name}`);
+      },
+    );
+}
+
+/** Page by page, as long as pages are full; each begins with the last of the one before. */
+export async function allQueues(client: Client): Promise<readonly QueueInfo[]> {
+  const limit = bounds.queuesListMax;
+  const infos: QueueInfo[] = [];
+  for (;;) {
+    const pivot = infos.at(-1)?.queue_name ?? "";
+    const { items } = await client.listQueues({ pivot, limit });
+    infos.push(...items.filter(({ queue_name }) => queue_name !== pivot));
+    if (items.length < limit) return infos;
+  }
+}
+
+function settingsOf(
+  command: Command,
+  defaults: { readonly leaseTimeout?: string; readonly expireTimeout?: string },
+): Command {
+  const { leaseTimeout, expireTimeout } = defaults;
+  return command
+    .argument("<queue>", "name of the queue")
+    .option("--lease-timeout <duration>", "how long a consumer holds an item", leaseTimeout)
+    .option("--expire-timeout <duration>", "how long an item may wait", expireTimeout)
+    .addOption(
+      new Option(
+        "--max-attempts <count>",
+        "leases before an item is given up; 0 = no limit",
+      ).argParser(wholeNumber(bounds.maxAttemptsMin, bounds.maxAttemptsMax)),
+    )
+    .option("--dead-queue <queue>", 'where failed and expired items go; "" = nowhere')
+    .option("--reference <text>", "owner or other words about it")
+    .addOption(
+      new Option("--partitions <count>", "partitions asked for").argParser(
+        wholeNumber(bounds.partitionsMin, bounds.partitionsMax),
+      ),
+    );
+}
+
+function wireSettings(settings: Settings) {
+  const { leaseTimeout, expireTimeout, maxAttempts, deadQueue, reference, partitions } = settings;
+  return {
+    ...(leaseTimeout === undefined ? {} : { lease_timeout: leaseTimeout }),
+    ...(expireTimeout === undefined ? {} : { expire_timeout: expireTimeout }),
+    ...(maxAttempts === undefined ? {} : { max_attempts: maxAttempts }),
+    ...(deadQueue === undefined ? {} : { dead_queue: deadQueue }),
+    ...(reference === undefined ? {} : { reference }),
+    ...(partitions === undefined ? {} : { requested_partitions: partitions }),
+  };
+}
+
+function told({ table }: Context, infos: readonly QueueInfo[]): string {
+  if (infos.length === 0) return "there are no queues";
+  const rows = infos.map((info) => [
+    info.queue_name,
+    info.requested_partitions,
+    info.lease_timeout,
+    info.expire_timeout,
+    info.max_attempts,
+    info.dead_queue,
+    info.reference,
+  ]);
+  const head = ["queue", "partitions", "lease", "expire", "attempts", "dead queue", "reference"];
+  return table(head, rows);
+}

@@ -1,0 +1,75 @@
+// `holdfast stats`: counts and ages of a queue, once or as a table that lives.
+
+import { clearScreenDown, cursorTo } from "node:readline";
+import type { Command } from "commander";
+import { HoldfastError } from "../../openapi/client/errors.ts";
+import { passes } from "../../openapi/client/poll.ts";
+import type { QueueStatsReply } from "../../openapi/client/wire.ts";
+import { type Context, contextOf } from "../context.ts";
+import { durationMs } from "../values.ts";
+
+const watchEveryMsDefault = 2_000;
+
+export function addStats(program: Command): void {
+  program
+    .command("stats")
+    .description("counts and ages of a queue, by partition")
+    .argument("<queue>", "name of the queue")
+    .option("-w, --watch [interval]", "again and again, every 2s unless told", durationMs)
+    .action(async (queue_name: string, options: { watch?: number | true }, command: Command) => {
+      const context = contextOf(command);
+      const { watch } = options;
+      if (watch === undefined) {
+        const stats = await context.client.stats({ queue_name });
+        context.result(stats, () => told(context, stats));
+        return;
+      }
+      await watchStats(context, queue_name, watch === true ? watchEveryMsDefault : watch);
+    });
+}
+
+/** Until the process is interrupted. A server that is away is waited for. */
+async function watchStats(context: Context, queue_name: string, everyMs: number): Promise<never> {
+  for (;;) {
+    const begun = performance.now();
+    try {
+      const stats = await context.client.stats({ queue_name });
+      draw(context, () => context.result(stats, () => `${queue_name}\n${told(context, stats)}`));
+    } catch (error) {
+      if (!(error instanceof HoldfastError) || !passes(error)) throw error;
+      const { message } = error;
+      draw(context, () => process.stderr.write(`${message}; trying again\n`));
+    }
+    await Bun.sleep(Math.max(0, everyMs - (performance.now() - begun)));
+  }
+}
+
+/** On a terminal each one takes the place of the one before. */
+function draw({ isJson }: Context, print: () => void): void {
+  if (process.stdout.isTTY && !isJson) {
+    cursorTo(process.stdout, 0, 0);
+    clearScreenDown(process.stdout);
+  }
+  print();
+}
+
+const head = ["partition", "total", "leased", "scheduled", "failures", "age", "leased for"];
+
+function told({ table }: Context, { logical_queues }: QueueStatsReply): string {
+  return logical_queues
+    .map((queue) => {
+      const { produce_waiting, lease_waiting, complete_waiting, in_flight, partitions } = queue;
+      const rows = partitions.map((row) => [
+        row.partition,
+        row.total,
+        row.total_leased,
+        row.scheduled,
+        row.failures,
+        row.average_age,
+        row.average_leased_age,
+      ]);
+      const waiting = `waiting: ${lease_waiting} lease, ${produce_waiting} produce, ${complete_waiting} complete; in flight: ${in_flight}`;
+      return `${table(head, rows)}\n${waiting}`;
+    })
+    .join("\n");
+}

@@ -1,0 +1,49 @@
+// With what code a command ends, and when; the server's own codes are among them.
+
+import { HoldfastError, type HoldfastErrorCode } from "../openapi/client/errors.ts";
+import { exitCodes as serverCodes } from "../server/cli.ts";
+
+export const exitCodes = {
+  ok: { code: 0, when: "it was done" },
+  refused: { code: 1, when: "the server refused it, or its store failed; nothing changed" },
+  usage: {
+    code: 2,
+    when: "the command line or its input is at fault; what was refused changed nothing",
+  },
+  taken: { code: serverCodes.taken.code, when: `serve: ${serverCodes.taken.when}` },
+  empty: { code: 4, when: "lease: no item came in time" },
+  away: { code: 5, when: "the server cannot be reached, is busy or is stopping; nothing changed" },
+  unknown: { code: 6, when: "no answer came; it may have been done or not" },
+  unauthorized: { code: 7, when: "an API key is needed, or this one may not" },
+  bug: { code: serverCodes.bug.code, when: "a bug" },
+  interrupted: { code: 130, when: "interrupted" },
+} as const;
+
+const codeOf: Readonly<Record<HoldfastErrorCode, number>> = {
+  invalid: exitCodes.usage.code,
+  unauthorized: exitCodes.unauthorized.code,
+  busy: exitCodes.away.code,
+  failed: exitCodes.refused.code,
+  empty: exitCodes.empty.code,
+  late: exitCodes.away.code,
+  store: exitCodes.refused.code,
+  unavailable: exitCodes.away.code,
+  unknown: exitCodes.unknown.code,
+};
+
+/** What is wrong with what the user typed or sent; shown with the usage of the command. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof HoldfastError) return codeOf[error.code];
+  return error instanceof UsageError ? exitCodes.usage.code : exitCodes.bug.code;
+}
+
+export function exitCodesText(): string {
+  const rows = Object.values(exitCodes).map(
+    ({ code, when }) => `  ${String(code).padStart(3)}  ${when}`,
+  );
+  return ["Exit codes:", ...rows].join("\n");
+}

@@ -1,0 +1,52 @@
+// Lines of standard input or of a file, one at a time, however many there are.
+
+import { UsageError } from "./exit-codes.ts";
+
+export interface Line {
+  readonly text: string;
+  /** From 1. */
+  readonly number: number;
+  /** Bytes of the input up to and with this line. */
+  readonly end: number;
+}
+
+/** Empty lines are passed over. */
+export async function* linesOf(input: ReadableStream<Uint8Array>): AsyncGenerator<Line> {
+  const decoder = new TextDecoder();
+  let rest = new Uint8Array(0);
+  let number = 0;
+  let end = 0;
+  const line = (bytes: Uint8Array, breakBytes: number): Line | null => {
+    number += 1;
+    end += bytes.length + breakBytes;
+    const text = decoder.decode(bytes).trim();
+    return text === "" ? null : { text, number, end };
+  };
+  for await (const chunk of input) {
+    let from = 0;
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, from)) {
+      const next = line(bytes.subarray(from, at), 1);
+      from = at + 1;
+      if (next !== null) yield next;
+    }
+    rest = new Uint8Array(bytes.subarray(from));
+  }
+  const last = rest.length === 0 ? null : line(rest, 0);
+  if (last !== null) yield last;
+}
+
+export function parsedLine({ text, number }: Line, expected: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(
+      `line ${number} is invalid; expected ${expected}, got '${text.slice(0, 60)}'`,
+    );
+  }
+}
+
+/** Standard input, when something is piped into it. */
+export function pipedInput(): ReadableStream<Uint8Array> | null {
+  return process.stdin.isTTY ? null : Bun.stdin.stream();
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env bun
+// `holdfast`: finds the command, runs it, and ends with one of the codes of
+// `exit-codes.ts`. What goes wrong is said in a line or two, never as a stack.
+
+import { type Command, CommanderError } from "commander";
+import { HoldfastError, InvalidRequest, RequestFailed } from "../openapi/client/errors.ts";
+import { wantsToServe } from "./commands/serve.ts";
+import { exitCodeOf, exitCodes, UsageError } from "./exit-codes.ts";
+import { createProgram, usageOf } from "./program.ts";
+
+// Whoever reads may have seen enough, as `head` has.
+process.stdout.on("error", (error: Error & { code?: string }) => {
+  process.exit(error.code === "EPIPE" ? exitCodes.ok.code : exitCodes.bug.code);
+});
+
+const argv = process.argv.slice(2);
+// The server reads its own command line, whose flags are not commander's.
+if (wantsToServe(argv)) await import("../server/main.ts");
+else process.exitCode = await run(argv);
+
+async function run(words: readonly string[]): Promise<number> {
+  const program = createProgram();
+  let running: Command | null = null;
+  program.hook("preAction", (_, command) => {
+    running = command;
+  });
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return exitCodes.ok.code;
+  } catch (error) {
+    // It has been told already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage.code;
+    const isJson = words.includes("--json");
+    process.stderr.write(`${isJson ? toldAsJson(error) : told(error, running)}\n`);
+    return exitCodeOf(error);
+  }
+}
+
+/** With the code of the client's errors; `usage` and `bug` are this program's own. */
+function toldAsJson(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof HoldfastError)) {
+    return JSON.stringify({ code: error instanceof UsageError ? "usage" : "bug", message });
+  }
+  const { code, status, operation } = error;
+  const details = error instanceof RequestFailed ? { details: error.details } : {};
+  return JSON.stringify({ code, status, operation, message, ...details });
+}
+
+function told(error: unknown, running: Command | null): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof UsageError || error instanceof InvalidRequest) {
+    return running === null ? `error: ${message}` : `error: ${message}\n${usageOf(running)}`;
+  }
+  if (error instanceof RequestFailed && error.ids.length > 0) {
+    return [`error: ${message}`, ...error.ids.map((id) => `  ${id}: ${error.details[id]}`)].join(
+      "\n",
+    );
+  }
+  return error instanceof HoldfastError ? `error: ${message}` : `error: a bug; ${message}`;
+}

@@ -1,0 +1,127 @@
+// What a command prints: tables and words for people, one JSON value a line for machines.
+// Results go to standard output; progress and what went wrong to standard error.
+
+import { clearLine, cursorTo } from "node:readline";
+import Table from "cli-table3";
+import colors from "picocolors";
+
+export type Cell = string | number;
+
+export interface Output {
+  readonly isJson: boolean;
+  readonly paint: ReturnType<typeof colors.createColors>;
+  /** A result: as JSON, or as what people are told. */
+  result(value: unknown, told: () => string): void;
+  /** A word to people alone. */
+  note(text: string): void;
+  table(head: readonly string[], rows: readonly (readonly Cell[])[]): string;
+  progress(what: string, total: number | null): Progress;
+}
+
+/** Drawn on a terminal only, and not in the way of what machines read. */
+export interface Progress {
+  update(count: number): void;
+  end(): void;
+}
+
+/** Colours are for terminals, unless NO_COLOR says otherwise. */
+function wantsColor(): boolean {
+  return process.stdout.isTTY === true && !process.env["NO_COLOR"];
+}
+
+const noBorders = {
+  top: "",
+  "top-mid": "",
+  "top-left": "",
+  "top-right": "",
+  bottom: "",
+  "bottom-mid": "",
+  "bottom-left": "",
+  "bottom-right": "",
+  left: "",
+  "left-mid": "",
+  mid: "",
+  "mid-mid": "",
+  right: "",
+  "right-mid": "",
+  middle: "  ",
+};
+
+export function openOutput(isJson: boolean): Output {
+  const paint = colors.createColors(wantsColor());
+  return {
+    isJson,
+    paint,
+
+    result(value, told) {
+      process.stdout.write(`${isJson ? JSON.stringify(value) : told()}\n`);
+    },
+
+    note(text) {
+      if (!isJson) process.stderr.write(`${text}\n`);
+    },
+
+    table(head, rows) {
+      const table = new Table({
+        chars: noBorders,
+        style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
+        head: head.map((name) => paint.bold(name)),
+        colAligns: head.map((_, column) =>
+          rows.length > 0 && rows.every((row) => typeof row[column] === "number")
+            ? "right"
+            : "left",
+        ),
+      });
+      table.push(...rows.map((row) => row.map(String)));
+      return table
+        .toString()
+        .split("\n")
+        .map((line) => line.trimEnd())
+        .join("\n");
+    },
+
+    progress: (what, total) => drawnProgress(what, total),
+  };
+}
+
+const drawEveryMs = 100;
+const barWidth = 30;
+
+function drawnProgress(what: string, total: number | null): Progress {
+  const stream = process.stderr;
+  if (!stream.isTTY) return { update: () => undefined, end: () => undefined };
+  const begun = performance.now();
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  const draw = (): void => {
+    const seconds = (performance.now() - begun) / 1_000;
+    const rate = seconds > 0 ? Math.round(count / seconds) : 0;
+    const share = total === null || total === 0 ? 0 : Math.min(1, count / total);
+    const filled = Math.round(share * barWidth);
+    const bar = total === null ? "" : `${"█".repeat(filled)}${"░".repeat(barWidth - filled)} `;
+    const of = total === null ? "" : ` of ${total.toLocaleString("en-US")}`;
+    clearLine(stream, 0);
+    cursorTo(stream, 0);
+    stream.write(
+      `${bar}${count.toLocaleString("en-US")}${of} ${what}, ${rate.toLocaleString("en-US")}/s`,
+    );
+  };
+  return {
+    update(now) {
+      count = now;
+      if (performance.now() - drawnAt < drawEveryMs) return;
+      drawnAt = performance.now();
+      draw();
+    },
+    end() {
+      draw();
+      stream.write("\n");
+    },
+  };
+}
+
+/** Text that fits into a cell: on one line, and cut. */
+export function shortened(text: string, max = 60): string {
+  const line = text.replaceAll(/\s+/g, " ");
+  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
+}

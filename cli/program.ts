@@ -1,0 +1,77 @@
+// The command line as a tree: every command, what all of them share, and how its errors
+// look.
+
+import { Command, Option } from "commander";
+import manifest from "../package.json" with { type: "json" };
+import { addBench } from "./commands/bench.ts";
+import { addClear } from "./commands/clear.ts";
+import { addComplete } from "./commands/complete.ts";
+import { addCompletions } from "./commands/completions.ts";
+import { addExport } from "./commands/export.ts";
+import { addImport } from "./commands/import.ts";
+import { addInspect } from "./commands/inspect.ts";
+import { addLease } from "./commands/lease.ts";
+import { addOpenapi } from "./commands/openapi.ts";
+import { addProduce } from "./commands/produce.ts";
+import { addQueues } from "./commands/queues.ts";
+import { addRetry } from "./commands/retry.ts";
+import { addServe } from "./commands/serve.ts";
+import { addStats } from "./commands/stats.ts";
+import { exitCodesText } from "./exit-codes.ts";
+
+/** In the order in which `--help` lists them. */
+const commands = [
+  addServe,
+  addProduce,
+  addLease,
+  addComplete,
+  addRetry,
+  addQueues,
+  addStats,
+  addInspect,
+  addClear,
+  addExport,
+  addImport,
+  addOpenapi,
+  addBench,
+  addCompletions,
+];
+
+export function createProgram(): Command {
+  const program = new Command("holdfast")
+    .description("Serves durable queues, and works with them.")
+    .version(`holdfast ${manifest.version}`, "-V, --version", "print the version")
+    .addOption(
+      new Option("--url <url>", "where the server is")
+        .env("HOLDFAST_URL")
+        .default("http://localhost:9090"),
+    )
+    .addOption(
+      new Option("--api-key <key>", "sent as 'Authorization: Bearer …'").env("HOLDFAST_API_KEY"),
+    )
+    .option("--json", "print JSON for machines, one value a line")
+    .addHelpText(
+      "after",
+      `\n${exitCodesText()}\n\nColours are for terminals, and not for those with NO_COLOR.`,
+    );
+  for (const add of commands) add(program);
+  for (const command of allOf(program)) {
+    command.exitOverride();
+    command.configureHelp({ showGlobalOptions: true });
+    command.showHelpAfterError(`${usageOf(command)}\nMore: ${pathOf(command)} --help`);
+  }
+  return program;
+}
+
+/** `holdfast queues create`. */
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
+
+export function usageOf(command: Command): string {
+  return `Usage: ${pathOf(command)} ${command.usage()}`;
+}
+
+function allOf(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(allOf)];
+}

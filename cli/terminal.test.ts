@@ -1,0 +1,68 @@
+// What only somebody at a terminal sees: colours, progress, the table that lives.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { createClient } from "../openapi/client/client.ts";
+import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
+
+const main = join(import.meta.dir, "main.ts");
+let server: ListeningApp;
+
+beforeAll(async () => {
+  server = await listeningApp();
+  const queue = createClient({ url: server.url }).queue("orders");
+  await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+});
+
+afterAll(() => server.stop());
+
+/** Runs the command on a terminal until it has shown enough. What it shows may come after its end. */
+async function shown(
+  words: readonly string[],
+  env: Record<string, string>,
+  isEnough: (text: string) => boolean,
+) {
+  const { NO_COLOR: _, ...inherited } = process.env;
+  const seen = Promise.withResolvers<void>();
+  let text = "";
+  const terminal = new Bun.Terminal({
+    cols: 120,
+    rows: 30,
+    data: (_terminal, bytes) => {
+      text += new TextDecoder().decode(bytes);
+      if (isEnough(text)) seen.resolve();
+    },
+  });
+  const child = Bun.spawn([process.execPath, main, ...words], {
+    env: { ...inherited, HOLDFAST_URL: server.url, ...env },
+    terminal,
+  });
+  await seen.promise;
+  child.kill("SIGINT");
+  await child.exited;
+  terminal.close();
+  return text;
+}
+
+const bold = "\u001b[1m";
+
+test("tables have colours on a terminal, unless NO_COLOR is set, and JSON never has", async () => {
+  const hasRow = (text: string) => /orders[^\n]*\n/.test(text);
+  expect(await shown(["queues", "list"], {}, hasRow)).toContain(bold);
+  expect(await shown(["queues", "list"], { NO_COLOR: "1" }, hasRow)).not.toContain("\u001b[");
+  expect(await shown(["queues", "list", "--json"], {}, hasRow)).not.toContain("\u001b[");
+});
+
+test("produce shows how far it is", async () => {
+  const isOver = (text: string) => text.includes("produced 2 items into orders");
+  const text = await shown(["produce", "orders", "a", "b"], {}, isOver);
+  expect(text).toMatch(/2 items, [\d,]+\/s/);
+});
+
+test("stats --watch draws each table over the one before", async () => {
+  const home = "\u001b[1;1H";
+  const tables = (text: string) => text.split(home).filter((piece) => piece.includes("partition"));
+  const watch = ["stats", "orders", "--watch", "10ms"];
+  const text = await shown(watch, { NO_COLOR: "1" }, (soFar) => tables(soFar).length >= 2);
+  expect(tables(text).length).toBeGreaterThanOrEqual(2);
+});

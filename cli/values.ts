@@ -1,0 +1,35 @@
+// What stands behind a flag, from text to value: each throws what commander shows with the
+// flag's name.
+
+import { InvalidArgumentError } from "commander";
+import { parseDuration } from "../engine/duration.ts";
+
+/** A duration such as `30s`, in milliseconds. */
+export function durationMs(text: string): number {
+  const parsed = parseDuration(text);
+  if (!parsed.ok)
+    throw new InvalidArgumentError(`expected a duration such as 30s; ${parsed.message}`);
+  return parsed.ms;
+}
+
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d{1,15}$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`expected a whole number from ${min} to ${max}, got '${text}'`);
+  };
+}
+
+/** A date-time, or a duration from now. */
+export function instant(text: string): Date {
+  const parsed = parseDuration(text);
+  const date = parsed.ok ? new Date(Date.now() + parsed.ms) : new Date(text);
+  if (!Number.isNaN(date.getTime())) return date;
+  throw new InvalidArgumentError(
+    `expected a date-time such as 2026-03-01T12:00:00Z, or a duration from now such as 15m, got '${text}'`,
+  );
+}
+
+export function list(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
