@@ -472,6 +472,20 @@ test("help: lists every command and exit code; NO_COLOR and pipes get no colours
   expect((await holdfast("--version")).out).toMatch(/^holdfast \d+\.\d+\.\d+\n$/);
 });
 
+test("documentation: the page has every command and exit code as they are", async () => {
+  const page = readFileSync(join(import.meta.dir, "../content/docs/command-line.mdx"), "utf8");
+  const words = page.replaceAll("`", "");
+  for (const { code, when } of Object.values(exitCodes))
+    expect(words).toContain(`| ${code} | ${when} |`);
+  const { out } = await holdfast("--help");
+  const [, list = ""] = /Commands:\n([\s\S]*?)\n\n/.exec(out) ?? [];
+  const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? "");
+  expect(names).toHaveLength(15);
+  expect(
+    names.filter((name) => name !== "help" && !new RegExp(`\\b${name}\\b`).test(page)),
+  ).toEqual([]);
+});
+
 test("serve: takes the server's flags, serves, and stops on SIGTERM", async () => {
   expect((await holdfast("serve --help")).out).toStartWith("Usage: holdfast serve [flags]\n");
   const slip = await holdfast("serve --prot 1");

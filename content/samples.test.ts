@@ -60,13 +60,16 @@ async function run(fence: Fence, code: string, directory: string): Promise<Print
   };
 }
 
+const holdfast = `${process.execPath} ${join(root, "cli/main.ts")}`;
+
 /** A sample says where a server of one's own would be; here it is elsewhere. */
 function placed(code: string, port: number): string {
   return code
     .replaceAll("localhost:9090", `127.0.0.1:${port}`)
     .replaceAll('"holdfast"', JSON.stringify(join(root, "engine/embed.ts")))
     .replaceAll('"holdfast/client"', JSON.stringify(join(root, "openapi/client/index.ts")))
-    .replaceAll(/^bun start/gm, `${process.execPath} ${join(root, "server/main.ts")}`);
+    .replaceAll(/^bun start/gm, `${process.execPath} ${join(root, "server/main.ts")}`)
+    .replaceAll(/(^|\| |^ +)holdfast /gm, `$1HOLDFAST_URL=http://127.0.0.1:${port} ${holdfast} `);
 }
 
 describe.each(pages)("%s", (page, samples) => {
