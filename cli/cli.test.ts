@@ -184,6 +184,8 @@ test("queues: create, list, info, update and delete", async () => {
     requested_partitions: 2,
     reference: "me",
   });
+  expect(await holdfast("queues create q1 --if-absent")).toMatchObject({ out: "q1 is there\n" });
+  expect((await holdfast("queues create q1")).code).toBe(exitCodes.usage.code);
   await json("queues update q1 --max-attempts 0");
   expect(await json("queues info q1")).toMatchObject({ max_attempts: 0, lease_timeout: "30s" });
   const { out } = await holdfast("queues list");

@@ -1,7 +1,7 @@
 // The process: configuration, engine, app, port; then signals, until it ends with
 // one of the codes of `cli.ts`.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../engine/clock.ts";
@@ -178,11 +178,16 @@ function logNotice(log: Log, { kind, shard, count, cause }: Notice): void {
   else log.warn(noticeTexts[kind], fields);
 }
 
+function hasSite(): boolean {
+  return existsSync(siteFolders.manifest) || existsSync(siteFolders.building);
+}
+
 function greet(url: string, { store, data, shards, host, apiKeysFile }: Config): void {
   const place = store === "memory" ? "in memory, gone when it stops" : `in ${data}`;
   const lines = [
     `Holdfast ${version} listens on ${url}`,
-    `  site     ${url}/`,
+    // An installed package has none.
+    ...(hasSite() ? [`  site     ${url}/`] : []),
     `  API      ${url}/swagger`,
     `  health   ${url}/health`,
     `  metrics  ${url}/metrics`,

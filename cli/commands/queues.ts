@@ -15,6 +15,8 @@ interface Settings {
   readonly deadQueue?: string;
   readonly reference?: string;
   readonly partitions?: number;
+  /** Of `create`. */
+  readonly ifAbsent?: boolean;
 }
 
 export function addQueues(program: Command): void {
@@ -32,13 +34,19 @@ export function addQueues(program: Command): void {
   settingsOf(queues.command("create").description("define a new queue"), {
     leaseTimeout: "1m",
     expireTimeout: "24h",
-  }).action(async (queue_name: string, settings: Settings, command: Command) => {
-    const context = contextOf(command);
-    const { lease_timeout = "", expire_timeout = "", ...rest } = wireSettings(settings);
-    const request = { queue_name, lease_timeout, expire_timeout, ...rest };
-    const reply = await context.client.createQueue(request);
-    context.result(reply, () => `created ${queue_name}`);
-  });
+  })
+    .option("--if-absent", "leave a queue that is there as it is")
+    .action(async (queue_name: string, settings: Settings, command: Command) => {
+      const context = contextOf(command);
+      const { lease_timeout = "", expire_timeout = "", ...rest } = wireSettings(settings);
+      const definition = { lease_timeout, expire_timeout, ...rest };
+      const queue = context.client.queue(queue_name);
+      if (settings.ifAbsent === true) await queue.ensure(definition);
+      else await queue.create(definition);
+      context.result(await queue.info(), () =>
+        settings.ifAbsent === true ? `${queue_name} is there` : `created ${queue_name}`,
+      );
+    });
 
   settingsOf(
     queues.command("update").description("change a queue; what is not named stays as it is"),

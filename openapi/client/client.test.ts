@@ -372,6 +372,25 @@ test("the server's clock is trusted where the two clearly differ, else this mach
   expect(clockAhead(at(-60_000), now, now)).toBe(-59_000);
 });
 
+test("ensure: creates a queue once, leaves one that is there, and still tells what is at fault", async () => {
+  await using server = await listeningApp();
+  const queue = createClient({ url: server.url, ...quickly }).queue("ensured");
+  await queue.ensure(settings);
+  await queue.ensure({ ...settings, lease_timeout: "2m" });
+  expect(await queue.info()).toMatchObject({ lease_timeout: "1m" });
+  const other = createClient({ url: server.url, ...quickly }).queue("other");
+  const error = await caught(other.ensure({ ...settings, lease_timeout: "soon" }));
+  expect(error.message).toStartWith("lease timeout is invalid");
+  const cut: Fetch = async (url, init) => {
+    const response = await globalThis.fetch(url, init);
+    if (url.endsWith("create")) throw new Error("ECONNRESET");
+    return response;
+  };
+  await createClient({ url: server.url, ...quickly, fetch: cut })
+    .queue("unheard")
+    .ensure(settings);
+});
+
 test("iteration gives one lease after the other, and ends by its signal or by a break", async () => {
   await using server = await listeningApp();
   const { queue } = await queueOn(server);

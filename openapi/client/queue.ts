@@ -1,6 +1,6 @@
 // One queue by its name: what a program does with a queue, in its own terms.
 
-import { LeaseEmpty } from "./errors.ts";
+import { InvalidRequest, LeaseEmpty, OutcomeUnknown } from "./errors.ts";
 import { type NewItem, produceItem } from "./items.ts";
 import { type Lease, openLease } from "./lease.ts";
 import { openPoll, type PollOptions } from "./poll.ts";
@@ -40,6 +40,8 @@ export interface Queue {
   /** Has each item handled, until it is stopped. */
   work(handler: Handler, options?: WorkOptions): Worker;
   create(settings: Omit<QueueCreateRequest, "queue_name">, options?: CallOptions): Promise<void>;
+  /** Creates it unless it is there; a queue that is there stays as it is. */
+  ensure(settings: Omit<QueueCreateRequest, "queue_name">, options?: CallOptions): Promise<void>;
   update(changes: Omit<QueueUpdateRequest, "queue_name">, options?: CallOptions): Promise<void>;
   info(options?: CallOptions): Promise<QueueInfo>;
   stats(options?: CallOptions): Promise<QueueStatsReply>;
@@ -92,6 +94,18 @@ export function openQueue(transport: Transport, name: string): Queue {
 
     async create(settings, options) {
       await transport.call("createQueue", { ...settings, ...of }, options);
+    },
+
+    async ensure(settings, options) {
+      try {
+        await transport.call("createQueue", { ...settings, ...of }, options);
+      } catch (error) {
+        if (!(error instanceof InvalidRequest) && !(error instanceof OutcomeUnknown)) throw error;
+        // It is there already, or the settings are at fault: who has a definition exists.
+        await transport.call("queueInfo", { name }, options).catch(() => {
+          throw error;
+        });
+      }
     },
 
     async update(changes, options) {

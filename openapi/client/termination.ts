@@ -8,25 +8,31 @@ interface SignalledProcess {
   kill(pid: number, signal: string): unknown;
 }
 
+/** Drains of this process that a signal has begun; it ends with the last of them. */
+let draining = 0;
+
 /**
- * Calls `drain` on the first of the signals, and lets the process end by that signal once it
- * has resolved, unless something else listens for it too. Returns what takes this back.
+ * Calls `drain` on the first of the signals, and lets the process end by that signal once
+ * every drain is over, unless something else listens for it too. A second signal finds nobody
+ * listening and ends the process at once. Returns what takes this back.
  */
 export function drainBefore(signals: readonly string[], drain: () => Promise<void>): () => void {
   const process = thisProcess();
   if (process === null) return () => undefined;
   const taken = signals.map((signal) => {
-    const listener = async (): Promise<void> => {
-      await drain();
+    const heard = async (): Promise<void> => {
       takeBack();
-      if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+      draining += 1;
+      await drain();
+      draining -= 1;
+      if (draining === 0 && process.listenerCount(signal) === 0) process.kill(process.pid, signal);
     };
-    const heard = (): void => void listener();
-    process.on(signal, heard);
-    return { signal, heard };
+    const listener = (): void => void heard();
+    process.on(signal, listener);
+    return { signal, listener };
   });
   const takeBack = (): void => {
-    for (const { signal, heard } of taken) process.off(signal, heard);
+    for (const { signal, listener } of taken) process.off(signal, listener);
   };
   return takeBack;
 }

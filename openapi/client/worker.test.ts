@@ -406,36 +406,81 @@ test("the server is killed in the middle: nothing is lost, and only what lapsed 
 }, 60_000);
 
 /** A worker of its own process, which says when its handler has begun and ends it when told. */
-const program = (url: string): string => `
+const program = (url: string, workers: number): string => `
 import { createClient } from ${JSON.stringify(join(import.meta.dir, "index.ts"))};
 const queue = createClient({ url: ${JSON.stringify(url)} }).queue("orders");
-process.once("SIGTERM", () => console.log("heard"));
-queue.work(async (item) => {
-  console.log("begun " + item.text());
-  for await (const _ of console) break;
-}, { concurrency: 1 });
+// Once every listener has had its turn.
+process.once("SIGTERM", () => setTimeout(() => console.log("heard")));
+const ended = Promise.withResolvers();
+for (let count = 0; count < ${workers}; count += 1) {
+  queue.work(async (item) => {
+    console.log("begun " + item.text());
+    await ended.promise;
+  }, { concurrency: 1 });
+}
+for await (const _ of console) ended.resolve();
 `;
+
+async function signalled(url: string, workers: number) {
+  const child = Bun.spawn([process.execPath, "-e", program(url, workers)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const reader = child.stdout.getReader();
+  let said = "";
+  const hears = async (what: string): Promise<void> => {
+    while (!said.includes(what)) said += new TextDecoder().decode((await reader.read()).value);
+  };
+  await hears("begun one\n");
+  if (workers > 1) await hears("begun two\n");
+  child.kill("SIGTERM");
+  await hears("heard\n");
+  return child;
+}
+
+async function leftIn({ client }: Awaited<ReturnType<typeof setup>>) {
+  const page = { queue_name: "orders", partition: 0, pivot: "", limit: 9 };
+  const { items } = await client.listItems(page);
+  return items.map((item) => [atob(item.payload), item.is_leased]);
+}
 
 test("SIGTERM: the process drains, completes what it had, and ends by that signal", async () => {
   await using at = await setup();
   await at.queue.produce(["one", "two"]);
-  const child = Bun.spawn([process.execPath, "-e", program(at.server.url)], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const reader = child.stdout.getReader();
-  const said = async () => new TextDecoder().decode((await reader.read()).value);
-  expect(await said()).toBe("begun one\n");
-  child.kill("SIGTERM");
-  expect(await said()).toBe("heard\n");
+  const child = await signalled(at.server.url, 1);
   child.stdin.write("end\n");
   await child.stdin.flush();
   await child.exited;
   expect(child.signalCode).toBe("SIGTERM");
-  const left = await at.client.listItems({
-    queue_name: "orders",
-    partition: 0,
-    pivot: "",
-    limit: 9,
-  });
-  expect(left.items.map((item) => [atob(item.payload), item.is_leased])).toEqual([["two", false]]);
+  expect(await leftIn(at)).toEqual([["two", false]]);
+});
+
+test("SIGTERM: a process with several workers ends when the last of them has drained", async () => {
+  await using at = await setup();
+  await at.queue.produce(["one", "two", "three"]);
+  const child = await signalled(at.server.url, 2);
+  child.stdin.write("end\n");
+  await child.stdin.flush();
+  await child.exited;
+  expect(child.signalCode).toBe("SIGTERM");
+  expect(await leftIn(at)).toEqual([["three", false]]);
+});
+
+test("SIGTERM: a second one ends the process at once, and its items stay leased", async () => {
+  await using at = await setup();
+  await at.queue.produce("one");
+  const child = await signalled(at.server.url, 1);
+  child.kill("SIGTERM");
+  await child.exited;
+  expect(child.signalCode).toBe("SIGTERM");
+  expect(await leftIn(at)).toEqual([["one", true]]);
+});
+
+test("bounds that no worker can keep are refused", async () => {
+  const queue = createClient().queue("orders");
+  expect(() => queue.work(() => undefined, { concurrency: 0 })).toThrow(
+    "concurrency is invalid; expected a whole number from 1, got 0",
+  );
+  expect(() => queue.work(() => undefined, { batch: 1.5 })).toThrow(
+    "batch is invalid; expected a whole number from 1, got 1.5",
+  );
 });

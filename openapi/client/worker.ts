@@ -1,6 +1,7 @@
 // Leases items as there is room for them, has each handled, and says what became of it.
 // An item is leased only when it can be started at once: nothing grows old in a buffer.
 
+import { bounds } from "../bounds.ts";
 import { DeadLetter, type HoldfastError, LeaseLapsing, WorkerStopping } from "./errors.ts";
 import { type Ending, Finisher } from "./finisher.ts";
 import type { LeasedItem } from "./items.ts";
@@ -98,6 +99,7 @@ export function startWorker(source: WorkerSource): Worker {
 class QueueWorker implements Worker {
   readonly stopped: Promise<void>;
   readonly #source: WorkerSource;
+  readonly #bounds: Bounds;
   readonly #poll: Poll;
   readonly #finisher: Finisher;
   readonly #leaving = new AbortController();
@@ -112,6 +114,7 @@ class QueueWorker implements Worker {
     const { transport, queue, options } = source;
     const { clientId, timeoutMs, signal, notice = printed } = options;
     this.#source = source;
+    this.#bounds = boundsOf(options);
     this.#notice = notice;
     const trouble = (error: HoldfastError): void => notice({ kind: "trouble", error });
     this.#poll = openPoll({
@@ -149,7 +152,7 @@ class QueueWorker implements Worker {
   }
 
   async #live(): Promise<void> {
-    const { concurrency = 10, batch = concurrency } = this.#source.options;
+    const { concurrency, batch } = this.#bounds;
     try {
       while (!this.#leaving.signal.aborted) {
         const room = concurrency - this.#running.size;
@@ -283,6 +286,20 @@ class QueueWorker implements Worker {
       });
     }
   }
+}
+
+interface Bounds {
+  readonly concurrency: number;
+  readonly batch: number;
+}
+
+function boundsOf({ concurrency = 10, ...options }: WorkOptions): Bounds {
+  const batch = options.batch ?? Math.min(concurrency, bounds.leaseBatchMax);
+  for (const [name, value] of Object.entries({ concurrency, batch })) {
+    if (Number.isInteger(value) && value >= 1) continue;
+    throw new RangeError(`${name} is invalid; expected a whole number from 1, got ${value}`);
+  }
+  return { concurrency, batch };
 }
 
 function printed(notice: WorkerNotice): void {
