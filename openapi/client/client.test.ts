@@ -19,7 +19,7 @@ import {
   RequestFailed,
   Unavailable,
 } from "./errors.ts";
-import { clockAhead, timeoutMsOf } from "./transport.ts";
+import { clockAhead, giveUpMsOf, timeoutMsOf } from "./transport.ts";
 import { operationPaths, timedOperations } from "./wire.ts";
 
 type Fetch = NonNullable<ClientOptions["fetch"]>;
@@ -305,7 +305,12 @@ test("pauses have full jitter: they are drawn between nothing and a bound that d
   expect(pauseMs(3, pace, () => 0)).toBe(0);
 });
 
-test("a silent server is given up a little after request_timeout, with an unknown outcome", async () => {
+test("the client waits a little longer than the request_timeout that it sends", () => {
+  expect(giveUpMsOf("lease", 60_000)).toBe(65_000);
+  expect(giveUpMsOf("stats", 60_000)).toBe(60_000);
+});
+
+test("a server that stays silent is given up, with an unknown outcome", async () => {
   const silence = Promise.withResolvers<never>();
   const fetch: Fetch = (_, { signal }) => {
     signal?.addEventListener("abort", () => silence.reject(signal.reason));

@@ -67,6 +67,11 @@ export function timeoutMsOf(operation: Operation): number {
   return operation === "lease" ? leaseTimeoutMsDefault : timeoutMsDefault;
 }
 
+/** When no answer is expected any more. */
+export function giveUpMsOf(operation: Operation, timeoutMs: number): number {
+  return timedOperations.includes(operation) ? timeoutMs + graceMs : timeoutMs;
+}
+
 interface Sent extends InnerOptions {
   readonly operation: string;
   readonly method: "GET" | "POST";
@@ -146,7 +151,7 @@ export function openTransport(options: TransportOptions): Transport {
             method: "POST",
             path: operationPaths[operation],
             body: JSON.stringify({ ...request, ...timed }),
-            giveUpMs: leftMs + (isTimed ? graceMs : 0),
+            giveUpMs: giveUpMsOf(operation, leftMs),
           });
           return { reply: parsed<ReplyFor<Id>>(operation, reply), clockAheadMs };
         } catch (error) {

@@ -8,6 +8,7 @@ import { sameThreadLinks } from "../../engine/link.ts";
 import { systemRandom } from "../../engine/random.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { type AppConfig, createApp } from "../app.ts";
+import { readConfig } from "../config.ts";
 import { type Listening, listen } from "../listen.ts";
 import type { Log } from "../log.ts";
 import { Metrics } from "../metrics.ts";
@@ -20,7 +21,10 @@ export interface ListeningApp extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-export async function listeningApp(): Promise<ListeningApp> {
+export async function listeningApp(change: Partial<AppConfig> = {}): Promise<ListeningApp> {
+  const read = readConfig({ argv: [], env: {}, readFile: () => "", cpuCount: 1 });
+  if (!read.ok) throw new Error(`the defaults are at fault; ${read.faults.join("; ")}`);
+  const config: AppConfig = { ...read.config, store: "memory", ...change };
   const image = new MemoryImage(newTag(systemRandom));
   let port = 0;
   let running: { close(): Promise<void>; listening: Listening } | null = null;
@@ -64,14 +68,3 @@ export async function listeningApp(): Promise<ListeningApp> {
 
 const ignore = (): void => undefined;
 const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
-
-const config: AppConfig = {
-  host: "127.0.0.1",
-  store: "memory",
-  allowedHosts: [],
-  allowedOrigins: [],
-  connectionsMax: 1_000,
-  produceBodyMax: 5_000_000,
-  importBodyMax: 64_000_000,
-  bodyMax: 256_000,
-};
