@@ -1,5 +1,6 @@
 // Lines of standard input or of a file, one at a time, however many there are.
 
+import { fstatSync } from "node:fs";
 import { UsageError } from "./exit-codes.ts";
 
 export interface Line {
@@ -49,4 +50,15 @@ export function parsedLine({ text, number }: Line, expected: string): unknown {
 /** Standard input, when something is piped into it. */
 export function pipedInput(): ReadableStream<Uint8Array> | null {
   return process.stdin.isTTY ? null : Bun.stdin.stream();
+}
+
+/** How much there is to read, where standard input is a file; `null` elsewhere. */
+export function pipedBytes(): number | null {
+  const stat = fstatSync(0);
+  return stat.isFile() ? stat.size : null;
+}
+
+/** How much of the input is read; `undefined` where nobody knows how much there is. */
+export function shareOf(line: Line | null, bytes: number | null): number | undefined {
+  return bytes === null || bytes === 0 ? undefined : (line?.end ?? 0) / bytes;
 }

@@ -15,12 +15,14 @@ export interface Output {
   /** A word to people alone. */
   note(text: string): void;
   table(head: readonly string[], rows: readonly (readonly Cell[])[]): string;
-  progress(what: string, total: number | null): Progress;
+  /** `what` is counted. */
+  progress(what: string): Progress;
 }
 
 /** Drawn on a terminal only, and not in the way of what machines read. */
 export interface Progress {
-  update(count: number): void;
+  /** `share`: how much of the whole is done, 0 to 1; absent where nobody knows the whole. */
+  update(count: number, share?: number): void;
   end(): void;
 }
 
@@ -80,35 +82,34 @@ export function openOutput(isJson: boolean): Output {
         .join("\n");
     },
 
-    progress: (what, total) => drawnProgress(what, total),
+    progress: drawnProgress,
   };
 }
 
 const drawEveryMs = 100;
 const barWidth = 30;
 
-function drawnProgress(what: string, total: number | null): Progress {
+function drawnProgress(what: string): Progress {
   const stream = process.stderr;
   if (!stream.isTTY) return { update: () => undefined, end: () => undefined };
   const begun = performance.now();
   let drawnAt = Number.NEGATIVE_INFINITY;
   let count = 0;
+  let share: number | undefined;
   const draw = (): void => {
     const seconds = (performance.now() - begun) / 1_000;
     const rate = seconds > 0 ? Math.round(count / seconds) : 0;
-    const share = total === null || total === 0 ? 0 : Math.min(1, count / total);
-    const filled = Math.round(share * barWidth);
-    const bar = total === null ? "" : `${"█".repeat(filled)}${"░".repeat(barWidth - filled)} `;
-    const of = total === null ? "" : ` of ${total.toLocaleString("en-US")}`;
+    const filled = Math.round(Math.min(1, share ?? 0) * barWidth);
+    const bar = `${"█".repeat(filled)}${"░".repeat(barWidth - filled)} `;
     clearLine(stream, 0);
     cursorTo(stream, 0);
-    stream.write(
-      `${bar}${count.toLocaleString("en-US")}${of} ${what}, ${rate.toLocaleString("en-US")}/s`,
-    );
+    const [counted, perSecond] = [count, rate].map((value) => value.toLocaleString("en-US"));
+    stream.write(`${share === undefined ? "" : bar}${counted} ${what}, ${perSecond}/s`);
   };
   return {
-    update(now) {
+    update(now, nowShare) {
       count = now;
+      share = nowShare;
       if (performance.now() - drawnAt < drawEveryMs) return;
       drawnAt = performance.now();
       draw();

@@ -56,7 +56,7 @@ test("tables have colours on a terminal, unless NO_COLOR is set, and JSON never 
 test("produce shows how far it is", async () => {
   const isOver = (text: string) => text.includes("produced 2 items into orders");
   const text = await shown(["produce", "orders", "a", "b"], {}, isOver);
-  expect(text).toMatch(/2 items, [\d,]+\/s/);
+  expect(text).toMatch(/█{30} 2 items, [\d,]+\/s/);
 });
 
 test("stats --watch draws each table over the one before", async () => {

@@ -65,7 +65,7 @@ interface Measuring {
 /** One call after the other on each connection, until all items are done. */
 async function measure({ phase, context, options, call }: Measuring): Promise<Phase> {
   const { items, batch, connections } = options;
-  const progress = context.progress(`items, ${phase}`, items);
+  const progress = context.progress(`items, ${phase}`);
   const times: number[] = [];
   const begun = performance.now();
   let asked = 0;
@@ -80,7 +80,7 @@ async function measure({ phase, context, options, call }: Measuring): Promise<Ph
       done += count;
       // What was not there is for another call.
       asked -= most - count;
-      progress.update(done);
+      progress.update(done, done / items);
     }
   };
   await Promise.all(Array.from({ length: connections }, run));

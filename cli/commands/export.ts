@@ -79,7 +79,7 @@ async function exportItems({ context, queue, sink, page }: Exporting): Promise<n
   const { logical_queues } = await client.stats({ queue_name: queue });
   const partitions = logical_queues.flatMap((logical) => logical.partitions);
   const total = partitions.reduce((sum, row) => sum + row.total + row.scheduled, 0);
-  const progress = context.progress("items", total);
+  const progress = context.progress("items");
   let { count } = sink;
   for (const { partition } of partitions) {
     for (const scheduled of [false, true]) {
@@ -89,7 +89,7 @@ async function exportItems({ context, queue, sink, page }: Exporting): Promise<n
         const lines = items.map((item): ExportedItem => ({ partition, scheduled, ...item }));
         sink.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
         count += items.length;
-        progress.update(count);
+        progress.update(count, total === 0 ? 1 : count / total);
       }
     }
   }

@@ -8,7 +8,7 @@ import { bounds } from "../../openapi/bounds.ts";
 import type { ImportItem } from "../../openapi/client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
-import { type Line, linesOf, parsedLine, pipedInput } from "../input.ts";
+import { type Line, linesOf, parsedLine, pipedBytes, pipedInput, shareOf } from "../input.ts";
 import type { ExportedItem } from "../items-file.ts";
 import { wholeNumber } from "../values.ts";
 
@@ -75,7 +75,8 @@ function sourceOf(file: string | undefined, { resume = false, again = false }: O
       throw new UsageError(
         "there is nothing to import; expected a file, or lines on standard input",
       );
-    return { input, bytes: null, done: 0, note: () => undefined, finish: () => undefined };
+    const note = (): void => undefined;
+    return { input, bytes: pipedBytes(), done: 0, note, finish: note };
   }
   if (!existsSync(file))
     throw new UsageError(`file does not exist; expected an export, got '${file}'`);
@@ -109,20 +110,20 @@ interface Importing {
 async function importItems({ context, queue, source, options }: Importing): Promise<number> {
   const { client } = context;
   const { requested_partitions } = await client.queueInfo({ name: queue });
-  const progress = context.progress("items", null);
+  const progress = context.progress("items");
   let imported = 0;
   let batch: ImportItem[] = [];
   let batchBytes = 0;
   let batchPartition = 0;
-  let lastLine = 0;
+  let last: Line | null = null;
   const send = async (): Promise<void> => {
     if (batch.length === 0) return;
     await client.importItems({ queue_name: queue, partition: batchPartition, items: batch });
     imported += batch.length;
     batch = [];
     batchBytes = 0;
-    source.note(lastLine);
-    progress.update(imported);
+    source.note(last?.number ?? 0);
+    progress.update(imported, shareOf(last, source.bytes));
   };
   for await (const line of linesOf(source.input)) {
     if (line.number <= source.done) continue;
@@ -133,7 +134,7 @@ async function importItems({ context, queue, source, options }: Importing): Prom
     batch.push(item);
     batchBytes += line.text.length;
     batchPartition = target;
-    lastLine = line.number;
+    last = line;
   }
   await send();
   source.finish();

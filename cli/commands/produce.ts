@@ -6,7 +6,7 @@ import { produceItem } from "../../openapi/client/items.ts";
 import type { ProduceItem } from "../../openapi/client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
-import { type Line, linesOf, parsedLine, pipedInput } from "../input.ts";
+import { type Line, linesOf, parsedLine, pipedBytes, pipedInput, shareOf } from "../input.ts";
 import { durationMs, instant, list, wholeNumber } from "../values.ts";
 
 interface Options {
@@ -71,28 +71,42 @@ All items of a call are written, or none.`,
     );
 }
 
+interface Given {
+  readonly item: ProduceItem;
+  /** How much of the input has been read with it, where that can be known. */
+  readonly share: number | undefined;
+}
+
 async function* givenItems(
   payloads: readonly string[],
   files: readonly string[],
-): AsyncGenerator<ProduceItem> {
-  for (const utf8 of payloads) yield { utf8 };
+): AsyncGenerator<Given> {
+  let count = 0;
+  const given = (item: ProduceItem): Given => {
+    count += 1;
+    return { item, share: count / (payloads.length + files.length) };
+  };
+  for (const utf8 of payloads) yield given({ utf8 });
   for (const path of files) {
     const file = Bun.file(path);
     if (!(await file.exists())) {
       throw new UsageError(`file does not exist; expected one to read, got '${path}'`);
     }
-    yield produceItem(await file.bytes());
+    yield given(produceItem(await file.bytes()));
   }
 }
 
-async function* pipedItems(): AsyncGenerator<ProduceItem> {
+async function* pipedItems(): AsyncGenerator<Given> {
   const input = pipedInput();
   if (input === null) {
     throw new UsageError(
       "there is nothing to produce; expected payloads, --file, or JSON lines on standard input",
     );
   }
-  for await (const line of linesOf(input)) yield itemOf(line);
+  const bytes = pipedBytes();
+  for await (const line of linesOf(input)) {
+    yield { item: itemOf(line), share: shareOf(line, bytes) };
+  }
 }
 
 function itemOf(line: Line): ProduceItem {
@@ -115,7 +129,7 @@ function itemOf(line: Line): ProduceItem {
 interface Producing {
   readonly context: Context;
   readonly queue: string;
-  readonly items: AsyncIterable<ProduceItem>;
+  readonly items: AsyncIterable<Given>;
   readonly options: Options;
 }
 
@@ -128,10 +142,11 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
     ...(encoding === undefined ? {} : { encoding }),
     ...(at === undefined ? {} : { enqueue_at: at.toISOString() }),
   };
-  const progress = context.progress("items", null);
+  const progress = context.progress("items");
   let produced = 0;
   let gathered: ProduceItem[] = [];
   let gatheredBytes = 0;
+  let read: number | undefined;
   const send = async (): Promise<void> => {
     if (gathered.length === 0) return;
     await client.produce(
@@ -141,15 +156,16 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
     produced += gathered.length;
     gathered = [];
     gatheredBytes = 0;
-    progress.update(produced);
+    progress.update(produced, read);
   };
   try {
-    for await (const own of items) {
+    for await (const { item: own, share } of items) {
       const item = { ...common, ...own };
       const bytes = Buffer.byteLength(JSON.stringify(item)) + 1;
       if (gathered.length === batch || gatheredBytes + bytes > batchBytesMax) await send();
       gathered.push(item);
       gatheredBytes += bytes;
+      read = share;
     }
     await send();
   } catch (error) {
