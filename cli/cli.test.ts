@@ -1,13 +1,16 @@
 // The command as it is typed: a process of its own, against a real server.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../openapi/client/client.ts";
 import { documentText } from "../openapi/document.ts";
 import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";
+
+// Each test starts processes, which a busy machine takes its time for.
+setDefaultTimeout(60_000);
 
 const main = join(import.meta.dir, "main.ts");
 const folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"));
@@ -355,6 +358,27 @@ describe("completions", () => {
       .split("\n")
       .filter((line) => line !== "" && !line.startsWith(":"))
       .map((line) => line.split("\t")[0] ?? "");
+
+  test.if(Bun.which("bash") !== null)("bash completes what is typed by asking", async () => {
+    const bin = file("bin");
+    mkdirSync(bin);
+    const command = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
+    writeFileSync(join(bin, "holdfast"), command, { mode: 0o755 });
+    // What bash-completion does with the line, and what only an interactive shell has.
+    const script = `
+_get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; }
+compopt() { :; }
+source <(holdfast completions bash)
+COMP_WORDS=(holdfast queues cr) COMP_CWORD=2
+__holdfast_complete
+echo "\${COMPREPLY[@]}"`;
+    const child = Bun.spawn(["bash", "-c", script], {
+      env: { ...process.env, PATH: `${bin}:${process.env["PATH"]}`, HOLDFAST_URL: server.url },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const said = await new Response(child.stdout).text();
+    expect([said.trim(), await new Response(child.stderr).text()]).toEqual(["create", ""]);
+  });
 
   test("commands, flags, and names of queues are offered", async () => {
     await queueOf("offered-queue");

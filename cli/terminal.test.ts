@@ -1,9 +1,12 @@
 // What only somebody at a terminal sees: colours, progress, the table that lives.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { createClient } from "../openapi/client/client.ts";
 import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
+
+// Each test starts processes, which a busy machine takes its time for.
+setDefaultTimeout(60_000);
 
 const main = join(import.meta.dir, "main.ts");
 let server: ListeningApp;

@@ -8,7 +8,7 @@ import { allQueues } from "./queues.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
 /** Longer would be felt at the keyboard; without names it completes the rest. */
-const namesTimeoutMs = 400;
+const namesTimeoutMs = 1_000;
 
 export function addCompletions(program: Command): void {
   const completions = program
@@ -19,6 +19,8 @@ export function addCompletions(program: Command): void {
     .addHelpText(
       "after",
       `
+Each asks 'holdfast' back, so that has to be on the path; bash needs its package
+bash-completion as well.
   bash   echo 'source <(holdfast completions bash)' >> ~/.bashrc
   zsh    echo 'source <(holdfast completions zsh)' >> ~/.zshrc
   fish   holdfast completions fish > ~/.config/fish/completions/holdfast.fish`,
@@ -41,8 +43,7 @@ export function addCompletions(program: Command): void {
 /** None when the server cannot tell at once. */
 async function namesOfQueues(command: Command): Promise<readonly string[]> {
   const { client } = contextOf(command);
-  const late = Bun.sleep(namesTimeoutMs).then(() => []);
-  const infos = await Promise.race([allQueues(client).catch(() => []), late]);
+  const infos = await allQueues(client, { timeoutMs: namesTimeoutMs }).catch(() => []);
   return infos.map(({ queue_name }) => queue_name);
 }
 

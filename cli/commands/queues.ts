@@ -3,6 +3,7 @@
 import { type Command, Option } from "commander";
 import { bounds } from "../../openapi/bounds.ts";
 import type { Client } from "../../openapi/client/client.ts";
+import type { CallOptions } from "../../openapi/client/transport.ts";
 import type { QueueInfo } from "../../openapi/client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
@@ -86,12 +87,15 @@ export function addQueues(program: Command): void {
 }
 
 /** Page by page, as long as pages are full; each begins with the last of the one before. */
-export async function allQueues(client: Client): Promise<readonly QueueInfo[]> {
+export async function allQueues(
+  client: Client,
+  options: CallOptions = {},
+): Promise<readonly QueueInfo[]> {
   const limit = bounds.queuesListMax;
   const infos: QueueInfo[] = [];
   for (;;) {
     const pivot = infos.at(-1)?.queue_name ?? "";
-    const { items } = await client.listQueues({ pivot, limit });
+    const { items } = await client.listQueues({ pivot, limit }, options);
     infos.push(...items.filter(({ queue_name }) => queue_name !== pivot));
     if (items.length < limit) return infos;
   }

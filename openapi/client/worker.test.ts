@@ -1,7 +1,7 @@
 // The worker against the real server: what it promises about items, trouble, lapsing
 // leases and its own end. Where an instant matters, the test waits for an event.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,9 @@ import type { LeasedItem } from "./items.ts";
 import type { Queue } from "./queue.ts";
 import type { QueueCreateRequest } from "./wire.ts";
 import type { WorkerNotice } from "./worker.ts";
+
+// Some start processes, which a busy machine takes its time for.
+setDefaultTimeout(60_000);
 
 type Fetch = NonNullable<ClientOptions["fetch"]>;
 
@@ -397,7 +400,7 @@ test("the server is killed in the middle: nothing is lost, and only what lapsed 
     await server.stop();
     rmSync(directory, { recursive: true, force: true });
   }
-}, 60_000);
+});
 
 /** A worker of its own process, which says when its handler has begun and ends it when told. */
 const program = (url: string, workers: number): string => `
