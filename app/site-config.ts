@@ -62,8 +62,6 @@ const config: SiteConfig = {
         title: "Reference",
         items: [
           { label: "HTTP API", to: "/api" },
-          { label: "TypeScript client", to: "/docs/client" },
-          { label: "Command line", to: "/docs/command-line" },
           { label: "Engine as a library", to: "/docs/embedded" },
           { label: "Questions", to: "/docs/faq" },
         ],
