@@ -26,6 +26,7 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   inspect: "same",
   // What was produced in between would go as well.
   clear: "twice",
+  reload: "same",
   listItems: "same",
   listScheduled: "same",
   // `isSourced` makes it the same.
