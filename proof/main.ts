@@ -10,13 +10,15 @@ import { commitOf, type Machine, machineOf, resultsFolder, versions } from "../b
 import { methods, type Size, sizes } from "./methods.ts";
 import type { ProofResult } from "./result.ts";
 
-const usage = `Usage: bun run proof [--only NAME] [--size quick|ci|nightly] [--seed N] [--json FILE]
+const usage = `Usage: bun run proof [--only NAME] [--size quick|ci|nightly] [--seed N] [--at-once N] [--json FILE]
 Methods: ${methods.map(({ name }) => name).join(", ")}`;
 
 interface Options {
   readonly only: string | null;
   readonly size: Size;
   readonly seed: number;
+  /** Methods that run side by side. */
+  readonly atOnce: number;
   readonly json: string | null;
 }
 
@@ -38,7 +40,7 @@ function readOptions(args: readonly string[]): Options {
   const text = { type: "string" } as const;
   const { values } = parseArgs({
     args: [...args],
-    options: { only: text, size: text, seed: text, json: text },
+    options: { only: text, size: text, seed: text, "at-once": text, json: text },
   });
   const size = sizes.find((one) => one === (values.size ?? "ci"));
   if (size === undefined)
@@ -46,23 +48,31 @@ function readOptions(args: readonly string[]): Options {
   const seed = Number(values.seed ?? 1);
   if (!Number.isSafeInteger(seed))
     throw new Error(`seed is invalid; expected a whole number, got ${values.seed}`);
+  const atOnce = Number(values["at-once"] ?? 1);
+  if (!Number.isSafeInteger(atOnce) || atOnce < 1)
+    throw new Error(`at-once is invalid; expected a whole number from 1, got ${values["at-once"]}`);
   const only = values.only ?? null;
   if (only !== null && !methods.some(({ name }) => name === only)) {
     throw new Error(`method is unknown; got ${only}`);
   }
-  return { only, size, seed, json: values.json ?? null };
+  return { only, size, seed, atOnce, json: values.json ?? null };
 }
 
-async function runAll({ only, size, seed }: Options): Promise<ProofResult[]> {
-  const results: ProofResult[] = [];
-  for (const { name, run } of methods) {
-    if (only !== null && only !== name) continue;
-    console.error(`${name} ...`);
-    const result = await run(size, { seed, say: (text) => console.error(`  ${text}`) });
-    results.push(result);
-    console.log(table(result));
-  }
-  return results;
+async function runAll({ only, size, seed, atOnce }: Options): Promise<ProofResult[]> {
+  const chosen = methods.filter(({ name }) => only === null || only === name);
+  const results = new Map<string, ProofResult>();
+  const left = [...chosen];
+  const work = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const { name, run } = next;
+      console.error(`${name} ...`);
+      const result = await run(size, { seed, say: (text) => console.error(`  ${name}: ${text}`) });
+      results.set(name, result);
+      console.log(table(result));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return chosen.flatMap(({ name }) => results.get(name) ?? []);
 }
 
 function table({ method, seconds, seed, figures, faults, skipped }: ProofResult): string {
@@ -79,12 +89,13 @@ async function main(options: Options): Promise<void> {
   const start = performance.now();
   const madeAt = new Date().toISOString();
   const results = await runAll(options);
-  const { only, size, seed } = options;
+  const { only, size, seed, atOnce } = options;
+  const lanes = atOnce === 1 ? "" : ` --at-once ${atOnce}`;
   const report: Report = {
     format: 1,
     madeAt,
     commit: await commitOf(),
-    command: `bun run proof --size ${size} --seed ${seed}${only === null ? "" : ` --only '${only}'`}`,
+    command: `bun run proof --size ${size} --seed ${seed}${lanes}${only === null ? "" : ` --only '${only}'`}`,
     machine: await machineOf(tmpdir()),
     versions: versions(),
     size,

@@ -6,6 +6,7 @@ import { proveKills } from "./kills.ts";
 import { proveMedia } from "./media.ts";
 import { provePowerCuts } from "./power-cuts.ts";
 import type { ProofResult, Say } from "./result.ts";
+import { proveHostile, provePlanted, proveSimulation, type Worlds } from "./simulation.ts";
 import { proveSoak } from "./soak.ts";
 import { proveSystemCalls } from "./system-calls.ts";
 
@@ -32,6 +33,25 @@ function method<Counts extends object>(
 }
 
 export const methods: readonly Method[] = [
+  method("simulation", (run: Worlds & Run) => proveSimulation({ store: "memory", ...run }), {
+    quick: { seeds: 60, steps: 300, everySituation: false },
+    ci: { seeds: 20_000, steps: 300, everySituation: true },
+    nightly: { seeds: 1_000_000, steps: 300, everySituation: true },
+  }),
+  method(
+    "simulation over SQLite",
+    (run: Worlds & Run) => proveSimulation({ store: "sqlite", ...run }),
+    {
+      quick: { seeds: 6, steps: 300, everySituation: false },
+      ci: { seeds: 2_000, steps: 300, everySituation: false },
+      nightly: { seeds: 40_000, steps: 300, everySituation: true },
+    },
+  ),
+  method("planted bugs", provePlanted, {
+    quick: { bugs: 2 },
+    ci: { bugs: Number.MAX_SAFE_INTEGER },
+    nightly: { bugs: Number.MAX_SAFE_INTEGER },
+  }),
   method("kills", proveKills, {
     quick: { kills: 6, items: 1_500 },
     ci: { kills: 500, items: 200_000 },
@@ -56,6 +76,11 @@ export const methods: readonly Method[] = [
     quick: { operations: 6_000, clients: 16, restarts: 2, blackBox: 32 },
     ci: { operations: 1_000_000, clients: 64, restarts: 20, blackBox: 2_000 },
     nightly: { operations: 10_000_000, clients: 64, restarts: 200, blackBox: 20_000 },
+  }),
+  method("hostile input", proveHostile, {
+    quick: { bodies: 250, rawRequests: 200 },
+    ci: { bodies: 100_000, rawRequests: 10_000 },
+    nightly: { bodies: 10_000_000, rawRequests: 500_000 },
   }),
   method("soak", proveSoak, {
     quick: { loadSeconds: 2, waitingLeases: 100, waitingSeconds: 0.5 },

@@ -1,0 +1,147 @@
+// Simulated worlds at the size of a proof, in as many processes as there are
+// cores; the planted bugs that they must find; and hostile input.
+
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { plantedBugs } from "../engine/simulation/planted/bugs.ts";
+import { huntAll } from "../engine/simulation/planted/hunt.ts";
+import type { Simulated } from "../engine/simulation/simulate.ts";
+import { Situations, situationNames } from "../engine/simulation/situations.ts";
+import { hostile } from "./hostile/hostile.ts";
+import { type ProofResult, type Say, stopwatch } from "./result.ts";
+
+/** Seeds of one process; its situations are added to the others'. */
+const sliceMax = 250;
+/** Seeds of different runs do not meet. */
+const seedsPerRun = 10_000_000;
+const root = join(import.meta.dir, "..");
+
+interface Slice {
+  readonly store: "memory" | "sqlite";
+  readonly firstSeed: number;
+  readonly seeds: number;
+  readonly steps: number;
+}
+
+type Told = Simulated & { readonly situations: Readonly<Record<string, number>> };
+
+export interface Worlds {
+  readonly seeds: number;
+  readonly steps: number;
+  /** Every situation there is has to be reached. */
+  readonly everySituation: boolean;
+}
+
+interface SimulationOptions extends Worlds {
+  readonly store: "memory" | "sqlite";
+  readonly seed: number;
+  readonly say: Say;
+}
+
+export async function proveSimulation(options: SimulationOptions): Promise<ProofResult> {
+  const { store, seeds, steps, seed, say } = options;
+  const elapsed = stopwatch();
+  const slices: Slice[] = [];
+  for (let done = 0; done < seeds; done += sliceMax) {
+    const firstSeed = (seed - 1) * seedsPerRun + 1 + done;
+    slices.push({ store, firstSeed, seeds: Math.min(sliceMax, seeds - done), steps });
+  }
+  const sums = { calls: 0, storeFaults: 0, kills: 0, commits: 0, milliseconds: 0, images: 0 };
+  const situations = new Situations();
+  const faults: string[] = [];
+  let worlds = 0;
+  const work = async (): Promise<void> => {
+    for (let slice = slices.shift(); slice !== undefined; slice = slices.shift()) {
+      const told = await runSlice(slice);
+      worlds += told.worlds;
+      for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += told.sums[name];
+      situations.add(told.situations);
+      if (told.found !== null) faults.push(faultOf(slice, told.found));
+      say(`${worlds} of ${seeds} worlds`);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  const { missing } = situations;
+  if (options.everySituation && missing.length > 0) {
+    faults.push(`situations were not reached: ${missing.join("; ")}`);
+  }
+  const { milliseconds, ...counts } = sums;
+  return {
+    method: store === "memory" ? "simulation" : "simulation over SQLite",
+    seconds: elapsed(),
+    seed,
+    figures: {
+      worlds,
+      steps: worlds * steps,
+      ...counts,
+      simulatedYears: Math.round(milliseconds / 31_557_600_000),
+      situationsReached: situationNames.length - missing.length,
+      situationsNamed: situationNames.length,
+    },
+    faults,
+  };
+}
+
+function faultOf({ store, steps }: Slice, { seed, message }: { seed: number; message: string }) {
+  const told = message.split("\n")[0];
+  return `${told}; bun run sim --seed ${seed} --steps ${steps} --store ${store}`;
+}
+
+async function runSlice({ store, firstSeed, seeds, steps }: Slice): Promise<Told> {
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      join(root, "scripts", "sim.ts"),
+      ...["--seed", String(firstSeed), "--seeds", String(seeds)],
+      ...["--steps", String(steps), "--store", store, "--json"],
+    ],
+    { cwd: root, stdio: ["ignore", "pipe", "inherit"] },
+  );
+  const output = await new Response(child.stdout).text();
+  await child.exited;
+  const last = output.trim().split("\n").at(-1) ?? "";
+  if (!last.startsWith("{")) {
+    throw new Error(`a simulation ended without a report; seeds from ${firstSeed}`);
+  }
+  return JSON.parse(last) as Told;
+}
+
+export async function provePlanted(options: {
+  readonly bugs: number;
+  readonly seed: number;
+  readonly say: Say;
+}): Promise<ProofResult> {
+  const elapsed = stopwatch();
+  const bugs = plantedBugs.slice(0, options.bugs);
+  const caught = await huntAll(bugs, {
+    atOnce: availableParallelism(),
+    caught: ({ name, seed, invariant }) => options.say(`${name}: seed ${seed}, ${invariant}`),
+  });
+  const found = caught.flatMap(({ seed }) => seed ?? []);
+  return {
+    method: "planted bugs",
+    seconds: elapsed(),
+    seed: options.seed,
+    figures: {
+      planted: bugs.length,
+      found: found.length,
+      foundByTheFirstSeed: found.filter((seed) => seed === 1).length,
+      seedsAtMost: Math.max(0, ...found),
+      ...Object.fromEntries(caught.map(({ name, seed }) => [`seeds until ${name}`, seed ?? -1])),
+    },
+    faults: caught
+      .filter(({ seed }) => seed === null)
+      .map(({ name, message }) => `a planted bug was not found; ${name}; ${message}`),
+  };
+}
+
+export async function proveHostile(options: {
+  readonly bodies: number;
+  readonly rawRequests: number;
+  readonly seed: number;
+  readonly say: Say;
+}): Promise<ProofResult> {
+  const elapsed = stopwatch();
+  const { figures, faults } = await hostile(options);
+  return { method: "hostile input", seconds: elapsed(), seed: options.seed, figures, faults };
+}
