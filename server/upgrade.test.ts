@@ -46,7 +46,9 @@ function downgrade(path: string): void {
     "key, created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, payload, check_sum";
   database.run(`INSERT INTO main.item (${columns}) SELECT ${columns} FROM now.item`);
   for (const table of ["scheduled", "lease", "tally", "queue", "turn", "identity"]) {
-    database.run(`INSERT INTO main.${table} SELECT * FROM now.${table}`);
+    const had = database.query(`PRAGMA main.table_info(${table})`).values();
+    const names = had.map(([, name]) => String(name)).join(", ");
+    database.run(`INSERT INTO main.${table} SELECT ${names} FROM now.${table}`);
   }
   database.run(
     `PRAGMA main.application_id = ${database.query("PRAGMA now.application_id").values()[0]?.[0]}`,
@@ -110,7 +112,7 @@ test("upgrade: a data folder of format 1 is opened with all that was in it", asy
       ]);
     });
     using database = new Database(file, { readonly: true });
-    expect(database.query("PRAGMA user_version").values()).toEqual([[2]]);
+    expect(database.query("PRAGMA user_version").values()).toEqual([[3]]);
   } finally {
     rmSync(data, { recursive: true, force: true });
   }
