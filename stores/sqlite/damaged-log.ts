@@ -2,14 +2,13 @@
 
 import { copyFileSync, existsSync } from "node:fs";
 import { StoreError } from "../store.ts";
-import { isCutShort } from "./log-mark.ts";
+import { type LogState, stateOfLog } from "./log-mark.ts";
 import { scanWal } from "./wal-scan.ts";
 
 /**
  * SQLite takes a damaged place in the log for its end and forgets what follows;
  * its own integrity check finds nothing wrong afterwards. Nor does it miss an
- * end that is gone. If that is accepted (the answer is `true`), the log as it
- * was stays beside the file.
+ * end that is gone. If that is accepted, the log as it was stays beside the file.
  */
 export function refuseDamagedLog({
   log,
@@ -19,20 +18,21 @@ export function refuseDamagedLog({
   readonly log: string;
   readonly mark: string;
   readonly acceptLogLoss: boolean;
-}): boolean {
+}): LogState {
   const scan = existsSync(log) ? scanWal(log) : null;
-  const isLost = scan?.verdict === "damaged" || isCutShort(log, mark, scan?.frames ?? 0);
-  if (!isLost) return false;
-  if (!acceptLogLoss) {
-    throw new StoreError(
-      "damaged",
-      "the write-ahead log is damaged and committed turns would be lost; restore a backup, or start once with --accept-wal-loss",
-    );
-  }
-  if (scan !== null) {
-    let copy = 1;
-    while (existsSync(`${log}-damaged-${copy}`)) copy += 1;
-    copyFileSync(log, `${log}-damaged-${copy}`);
-  }
-  return true;
+  const state: LogState =
+    scan?.verdict === "damaged" ? { is: "cut" } : stateOfLog(log, mark, scan?.frames ?? 0);
+  if (state.is !== "cut") return state;
+  if (!acceptLogLoss) throw lostTurns();
+  let copy = 1;
+  while (existsSync(`${log}-damaged-${copy}`)) copy += 1;
+  copyFileSync(log, `${log}-damaged-${copy}`);
+  return state;
+}
+
+export function lostTurns(): StoreError {
+  return new StoreError(
+    "damaged",
+    "the write-ahead log is damaged and committed turns would be lost; restore a backup, or start once with --accept-wal-loss",
+  );
 }

@@ -97,6 +97,14 @@ test("open: a log that is gone is refused", async () => {
   expect(await outcome(folder)).toBe("damaged");
 });
 
+test("open: a log that is gone is no loss where the file has all of it, as when a thread ends", async () => {
+  await using files = await setup();
+  const before = readFileSync(mark(files.live));
+  await files.store.close();
+  writeFileSync(mark(files.live), before);
+  expect(await outcome(files.live)).toBe(commitCount);
+});
+
 test("open: a log that is gone can be accepted, with what is in the file", async () => {
   await using files = await setup();
   for (let seq = commitCount; seq < 400; seq += 1) await write(files.store, seq);
@@ -141,7 +149,7 @@ test("open: a commit behind the mark may be torn, as a power cut may leave it", 
   expect(await outcome(folder)).toBe(commitCount);
 });
 
-test.each([0, 5, 16, 200])("open: a mark of %p other bytes says nothing", async (length) => {
+test.each([0, 5, 16, 24, 200])("open: a mark of %p other bytes says nothing", async (length) => {
   await using files = await setup();
   const folder = files.killed();
   writeFileSync(mark(folder), new Uint8Array(length).fill(7));

@@ -16,9 +16,9 @@ import {
   StoreError,
   type StoreSize,
 } from "../store.ts";
-import { refuseDamagedLog } from "./damaged-log.ts";
+import { lostTurns, refuseDamagedLog } from "./damaged-log.ts";
 import { ItemTable } from "./item-table.ts";
-import { LogMark } from "./log-mark.ts";
+import { LogMark, type LogState } from "./log-mark.ts";
 import {
   catalogOf,
   catalogValues,
@@ -114,6 +114,8 @@ class SqliteStore implements Store {
   readonly #ballastPath: string;
   readonly #mark: LogMark;
   #closed = false;
+  /** The last turn that was committed here. */
+  #turnLast = 0;
 
   constructor(options: SqliteOptions) {
     this.#options = options;
@@ -122,10 +124,12 @@ class SqliteStore implements Store {
     this.#mark = new LogMark(paths.mark, paths.log);
     // Without a sync per commit a power cut alone may leave such a log, and that was accepted.
     const isStrict = options.durability === "full";
-    if (isStrict && refuseDamagedLog({ ...options, ...paths })) this.#mark.clear();
+    const log: LogState = isStrict ? refuseDamagedLog({ ...options, ...paths }) : { is: "whole" };
+    if (log.is === "cut") this.#mark.clear();
     this.#database = connect(options);
     try {
       migrate(this.#database, options.newTag);
+      if (log.is === "gone") this.#refuseLostTurns(log.turn);
       const prepared: Partial<Record<keyof Statements, Statement>> = {};
       for (const [name, text] of Object.entries(statements)) {
         prepared[name as keyof Statements] = this.#database.prepare(text);
@@ -137,6 +141,14 @@ class SqliteStore implements Store {
       this.#database.close();
       throw storeError(cause);
     }
+  }
+
+  /** Without a log, all that was committed must be in the file. */
+  #refuseLostTurns(turn: number): void {
+    const last = Number(this.#database.query("SELECT max(turn) FROM turn").values()[0]?.[0]);
+    if (last >= turn) return;
+    if (!this.#options.acceptLogLoss) throw lostTurns();
+    this.#mark.clear();
   }
 
   async load(): Promise<Image> {
@@ -233,6 +245,7 @@ class SqliteStore implements Store {
       run.begin.run();
       this.#write(changes);
       run.commit.run();
+      this.#turnLast = changes.turn.turn;
     } catch (cause) {
       // SQLite has rolled back by itself after most failures, and then this one fails too.
       if (this.#database.inTransaction) {
@@ -282,7 +295,7 @@ class SqliteStore implements Store {
     this.#guard(() => {
       const [[, logged = 0, moved = 0] = []] = this.#statements.logState.values() as number[][];
       // Without a sync per commit it would say too much.
-      if (this.#options.durability === "full") this.#mark.set(logged);
+      if (this.#options.durability === "full") this.#mark.set(logged, this.#turnLast);
       if (logged - moved < (idle ? logPagesIdle : logPagesMax)) return;
       try {
         this.#database.query("PRAGMA wal_checkpoint(PASSIVE)").values();
