@@ -24,11 +24,11 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // Its chart changes with every results file; TCP's first window has 14,600 bytes.
   "/": { html: 14.2 * kilo, scripts: 115 * kilo },
   // Four drawings, two charts and the longest text of the docs.
-  "/docs/architecture": { html: 19.4 * kilo, scripts: 119 * kilo },
-  // Every flag with its meaning, and every limit.
-  "/docs/configuration": { html: 14.6 * kilo, scripts: 115 * kilo },
+  "/docs/architecture": { html: 19.4 * kilo, scripts: 119.6 * kilo },
+  // Every flag with its meaning, every limit, and who may call.
+  "/docs/configuration": { html: 16 * kilo, scripts: 115 * kilo },
   // 47 blocks of code: each call in curl, and whole programs in three languages.
-  "/docs/quick-start": { html: 17.8 * kilo, scripts: 116 * kilo },
+  "/docs/quick-start": { html: 17.8 * kilo, scripts: 117 * kilo },
   // Charts, tables and drawings in the longest article.
   "/blog/long-blog-post": { html: 21.3 * kilo, scripts: 122.5 * kilo },
   // Every operation of the API, readable before any code of it runs.
@@ -37,7 +37,7 @@ const largePages: Readonly<Record<string, PageBudget>> = {
 
 export const budgets = {
   stylesBytesMax: 10 * kilo,
-  searchBytesMax: 25 * kilo,
+  searchBytesMax: 27 * kilo,
   fontBytesMax: 30 * kilo,
   inlineScriptBytesMax: 2 * kilo,
 } as const;
