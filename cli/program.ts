@@ -3,6 +3,7 @@
 
 import { Command, Option } from "commander";
 import manifest from "../package.json" with { type: "json" };
+import { addBackup, addRestore } from "./commands/backup.ts";
 import { addBench } from "./commands/bench.ts";
 import { addClear } from "./commands/clear.ts";
 import { addComplete } from "./commands/complete.ts";
@@ -32,6 +33,8 @@ const commands = [
   addClear,
   addExport,
   addImport,
+  addBackup,
+  addRestore,
   addOpenapi,
   addBench,
   addCompletions,

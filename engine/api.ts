@@ -201,6 +201,12 @@ export interface ImportRequest {
 /** What an answer survives: a power cut, a killed process, or nothing. */
 export type Durability = "full" | "normal" | "none";
 
+/** A shard's file in a backup: `shard-<n>.db`. */
+export interface StoreCopy {
+  readonly shard: number;
+  readonly bytes: number;
+}
+
 /** A snapshot for health and metrics. Counters rise from the engine's start; gauges are of now. */
 export interface EngineStatus {
   readonly durability: Durability;
@@ -273,6 +279,13 @@ export interface Engine<Items = readonly LeasedItem[]> {
   listScheduled(request: ListRequest): Promise<readonly StoredItem[]>;
   importItems(request: ImportRequest): Promise<readonly StoredItem[]>;
   deleteItems(request: { queue: string; partition: number; ids: readonly string[] }): Promise<void>;
+
+  /**
+   * Copies every store into a folder that exists and is empty: all of one moment, as far as a
+   * start can tell. Each shard pauses while its file is copied. Throws `store` where the folder
+   * cannot be written, and where stores have no files.
+   */
+  backup(folder: string): Promise<readonly StoreCopy[]>;
 
   /** Throws `invalid` unless the queue exists, and the partition if one is named; for callers that have to check them first. */
   requireQueue(name: string, partition?: number): void;

@@ -24,6 +24,9 @@ export class Courier {
   readonly #clock: Clock;
   readonly #port: (shard: number) => ShardPort | undefined;
   readonly #routes = new Map<string, Route>();
+  #isHeld = false;
+  /** Called when nothing is on its way any more; set by whoever holds. */
+  #settled: (() => void) | null = null;
 
   constructor(options: { clock: Clock; port: (shard: number) => ShardPort | undefined }) {
     this.#clock = options.clock;
@@ -44,6 +47,31 @@ export class Courier {
     for (const route of this.#routes.values()) if (route.source === source) this.#go(route);
   }
 
+  /**
+   * Resolves once nothing is on its way; then nothing sets out until `release` is called. What
+   * all stores say at such a moment goes together.
+   */
+  async hold(): Promise<{ release: () => void }> {
+    this.#isHeld = true;
+    if (this.#isBusy) {
+      await new Promise<void>((resolve) => {
+        this.#settled = resolve;
+      });
+      this.#settled = null;
+    }
+    return {
+      release: () => {
+        this.#isHeld = false;
+        for (const route of this.#routes.values()) this.#go(route);
+      },
+    };
+  }
+
+  get #isBusy(): boolean {
+    for (const { busy } of this.#routes.values()) if (busy) return true;
+    return false;
+  }
+
   isTargeted(shard: number, slot: number): boolean {
     for (const { target, waiting } of this.#routes.values()) {
       if (target !== shard) continue;
@@ -54,7 +82,8 @@ export class Courier {
 
   #go(route: Route): void {
     const target = this.#port(route.target);
-    if (route.busy || route.waiting.size === 0 || target === undefined) return;
+    if (this.#isHeld && !this.#isBusy) this.#settled?.();
+    if (this.#isHeld || route.busy || route.waiting.size === 0 || target === undefined) return;
     route.busy = true;
     const items = [...route.waiting.values()].slice(0, limits.sweepItemsMax);
     target.put({ kind: "receive", sourceShard: route.source, items }, (result) => {

@@ -21,6 +21,7 @@ import type {
   QueueSettings,
   QueueStats,
   RetryRequest,
+  StoreCopy,
   StoredItem,
 } from "./api.ts";
 import { assert } from "./assert.ts";
@@ -523,6 +524,21 @@ class ShardedEngine<Items> implements Engine<Items> {
     const value = succeeded(result);
     assert(value.kind === "items", "a shard answered a storage call with something else");
     return value.items.map((item) => storedItem(item, queue.definition));
+  }
+
+  // backup ----------------------------------------------------------------
+
+  async backup(folder: string): Promise<readonly StoreCopy[]> {
+    this.#refuseClosing();
+    return this.#registrar.undisturbed(() =>
+      Promise.all(
+        this.#ports.map(async (port): Promise<StoreCopy> => {
+          const value = succeeded(await port.ask({ kind: "backup", folder }));
+          assert(value.kind === "copied", "a shard answered a backup with something else");
+          return { shard: port.shard, bytes: value.bytes };
+        }),
+      ),
+    );
   }
 
   // the engine itself -----------------------------------------------------

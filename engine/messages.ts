@@ -92,6 +92,8 @@ export type Request =
     }
   /** The other shard has them. */
   | { readonly kind: "received"; readonly outboundSeqs: readonly number[] }
+  /** Copies the store into a folder, once this turn is committed. */
+  | { readonly kind: "backup"; readonly folder: string }
   /** Not a change of the store: what the shard goes by from now on. */
   | {
       readonly kind: "configure";
@@ -149,6 +151,7 @@ export type Value =
   /** `more`: not all of the partition was looked at, so asking again may bring something. */
   | { readonly kind: "nothing"; readonly more: boolean }
   | { readonly kind: "items"; readonly items: readonly ListedItem[] }
+  | { readonly kind: "copied"; readonly bytes: number }
   | { readonly kind: "ages"; readonly ages: readonly PartitionAges[] };
 
 export interface Answer {

@@ -327,6 +327,7 @@ function isRepeatable({ kind }: Request): boolean {
   switch (kind) {
     case "list":
     case "stats":
+    case "backup":
     case "configure":
     case "settle":
     case "recount":
@@ -363,6 +364,7 @@ function weightOf(request: Request): number {
       return request.limit;
     case "release":
     case "stats":
+    case "backup":
     case "clear":
     case "settle":
     case "recount":

@@ -164,6 +164,18 @@ export class Registrar {
     for (const place of empty) this.#catalog.disown(queue, place);
   }
 
+  /** No queue is created, changed or deleted, and no dead letter travels, while the work lasts. */
+  undisturbed<T>(work: () => Promise<T>): Promise<T> {
+    return this.#inCatalogTurn(async () => {
+      const { release } = await this.#courier.hold();
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    });
+  }
+
   #inCatalogTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isClosing()) return Promise.reject(QueueError.from(closingFailure));
     const result = this.#catalogTurn.then(work);

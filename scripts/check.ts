@@ -10,6 +10,7 @@ import { installTools } from "./tools.ts";
 const quickFlag = "--quick";
 /** A run that takes longer hangs. */
 const testsTimeoutMs = 60 * 60_000;
+const testTimeoutMs = 120_000;
 const leftoverTimeoutMs = 2_000;
 
 const unknown = process.argv.slice(2).filter((argument) => argument !== quickFlag);
@@ -55,7 +56,9 @@ process.exit(failed === 0 ? 0 : 1);
 
 async function runTests(): Promise<TestCounts> {
   // The order is new each time; the summary names the seed that brings it back.
-  const command = [process.execPath, "test", "--randomize", "--only-failures"];
+  // Of one test; a slow machine may take its time, only one that hangs is ended.
+  const timeout = ["--timeout", String(testTimeoutMs)];
+  const command = [process.execPath, "test", "--randomize", "--only-failures", ...timeout];
   const child = Bun.spawn(command, {
     cwd: root,
     env: { ...process.env, ...(quick ? { HOLDFAST_QUICK: "1" } : {}) },

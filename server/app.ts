@@ -6,6 +6,7 @@
 import { Elysia } from "elysia";
 import { type OperationId, operations, pages } from "../openapi/operations.ts";
 import { apiPageRoutes } from "./api-page.ts";
+import { backupPath } from "./backup.ts";
 import type { Config } from "./config.ts";
 import type { Door } from "./door.ts";
 import {
@@ -50,6 +51,8 @@ export interface AppOptions extends HealthOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly site?: Site;
+  /** Writes a backup; absent = none are made. */
+  readonly backup?: () => Promise<Response>;
   /** Asks for API keys; absent = nobody does. */
   readonly door?: Door;
 }
@@ -137,6 +140,18 @@ export function createApp(options: AppOptions) {
     return new Response(text, { headers: { "content-type": metrics.contentType } });
   }
 
+  async function backUp(request: Request): Promise<Response> {
+    // A page may post a form to any site without asking.
+    checkContentType(request);
+    silence.begin(request);
+    try {
+      if (options.backup !== undefined) return await options.backup();
+      throw new Refusal(453, "backups are off; start the server with --backups <folder>");
+    } finally {
+      silence.end(request);
+    }
+  }
+
   async function elsewhere(request: Request): Promise<Response> {
     const path = pathOf(request);
     const allowed = methodOf.get(path);
@@ -167,6 +182,7 @@ export function createApp(options: AppOptions) {
     admitted(() => healthResponse(options), health.path),
   );
   app.get(metricsPage.path, admitted(keyed(metricsResponse), metricsPage.path));
+  app.post(backupPath, admitted(keyed(backUp)), { parse: "none" });
   for (const [path, answer] of apiPageRoutes()) app.get(path, admitted(keyed(answer), path));
   app.all("/*", admitted(keyed(elsewhere)), { parse: "none" });
   return app;

@@ -34,6 +34,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
       tlsCert: "",
       tlsKey: "",
       data: "./data",
+      backups: "",
       store: "sqlite",
       shards: 1,
       durability: "full",

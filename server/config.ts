@@ -49,6 +49,12 @@ export const ConfigSchema = Type.Object({
     pattern: "^[^\\0]+$",
     description: "Folder of the stores, on a local disk; made when missing. One server at a time.",
   }),
+  backups: text({
+    default: "",
+    expected: "a folder",
+    pattern: "^[^\\0]*$",
+    description: "Folder for backups, each in one of its own; without it none can be made.",
+  }),
   store: Type.Union([Type.Literal("sqlite"), Type.Literal("memory")], {
     default: "sqlite",
     expected: "sqlite or memory",

@@ -11,6 +11,7 @@ import manifest from "../package.json" with { type: "json" };
 import { durabilityOf, type StoreConfig } from "../stores/open.ts";
 import { StoreError } from "../stores/store.ts";
 import { createApp } from "./app.ts";
+import { backupResponse } from "./backup.ts";
 import { exitCodes, readCommand, usage } from "./cli.ts";
 import { type Config, readConfig } from "./config.ts";
 import { openDoor } from "./door.ts";
@@ -74,9 +75,26 @@ async function serve(argv: readonly string[]): Promise<void> {
   let closing = false;
   const metrics = new Metrics({ version, status: () => engine.status() });
   const site = openSite(siteFolders);
+  const backups =
+    config.backups === ""
+      ? {}
+      : {
+          backup: () =>
+            backupResponse({ engine, folder: config.backups, version, now: () => new Date() }),
+        };
   const door = keys === null ? {} : { door: openDoor({ keys, log, now }) };
   const isClosing = () => closing;
-  const app = createApp({ engine, log, metrics, version, config, site, isClosing, ...door });
+  const app = createApp({
+    engine,
+    log,
+    metrics,
+    version,
+    config,
+    site,
+    isClosing,
+    ...door,
+    ...backups,
+  });
   let listening: Listening;
   try {
     listening = listen(app, { ...config, tls: tls.tls });

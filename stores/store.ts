@@ -147,6 +147,11 @@ export interface Store {
   /** One bounded piece of housekeeping, for a moment without requests; `true` while more is left. */
   tidy(): Promise<boolean>;
   size(): StoreSize;
+  /**
+   * Writes a copy of all that is committed into the folder, synced, under the name of the
+   * store's own file; its bytes. `null`: it cannot be written there, or there is no file.
+   */
+  backup(folder: string): Promise<number | null>;
   /** Idempotent. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 // Items as they are stored: import, delete, list; and the ages of what is there.
 
 import type { Item } from "../../stores/item.ts";
-import { deletedFailure } from "../errors.ts";
+import { deletedFailure, failure } from "../errors.ts";
 import { formatId, seqOf } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { ListedItem, NewImport } from "../messages.ts";
@@ -95,6 +95,11 @@ export async function drop(turn: TurnContext, request: Of<"delete">): Promise<vo
   draft.succeed(request.op, { kind: "done" });
 }
 
+const unwritableBackup = failure(
+  "store",
+  "the backup could not be written; the stores themselves are as they were",
+);
+
 export async function list(
   { memory, draft, store }: TurnContext,
   request: Of<"list">,
@@ -171,4 +176,14 @@ export function stats({ memory, draft, now }: TurnContext, request: Of<"stats">)
     };
   });
   draft.succeed(request.op, { kind: "ages", ages });
+}
+
+/** Only of what is committed: it runs after the turn's commit. */
+export async function backup(
+  { draft, store }: TurnContext,
+  { op, folder }: Of<"backup">,
+): Promise<void> {
+  const bytes = await store.backup(folder);
+  if (bytes === null) draft.fail(op, unwritableBackup);
+  else draft.succeed(op, { kind: "copied", bytes });
 }

@@ -12,7 +12,7 @@ import { leaseAll } from "./lease.ts";
 import type { Partition } from "./partition.ts";
 import { produce } from "./produce.ts";
 import { beginRecount, recountPiece } from "./recount.ts";
-import { drop, list, stats, take } from "./storage.ts";
+import { backup, drop, list, stats, take } from "./storage.ts";
 import { sweep } from "./sweep.ts";
 import { receive, received } from "./transfer.ts";
 
@@ -78,6 +78,7 @@ export async function decide(
       case "configure":
         turn.draft.succeed(request.op, { kind: "done" });
         break;
+      case "backup":
       case "list":
       case "stats":
         break;
@@ -117,5 +118,6 @@ export async function answerReads(
   for (const request of requests) {
     if (request.kind === "list") await list(turn, request);
     else if (request.kind === "stats") stats(turn, request);
+    else if (request.kind === "backup") await backup(turn, request);
   }
 }

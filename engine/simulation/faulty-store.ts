@@ -208,6 +208,10 @@ class FaultyStore implements Store {
     return this.#read(() => this.#store.relieve(idle));
   }
 
+  backup(folder: string): Promise<number | null> {
+    return this.#read(() => this.#store.backup(folder));
+  }
+
   tidy(): Promise<boolean> {
     return this.#read(() => this.#store.tidy());
   }

@@ -20,11 +20,21 @@ export interface ClientOptions {
   readonly random?: () => number;
 }
 
+/** A backup, where the server wrote it. */
+export interface Backup {
+  readonly folder: string;
+  readonly made_at: string;
+  readonly version: string;
+  readonly shards: readonly { readonly file: string; readonly bytes: number }[];
+}
+
 export interface Client extends Calls<CallOptions> {
   queue(name: string): Queue;
   health(options?: CallOptions): Promise<Health>;
   /** In the text format of Prometheus. */
   metrics(options?: CallOptions): Promise<string>;
+  /** Has the server write a backup; resolves when it is on disk there. Not repeated by itself. */
+  backup(options?: CallOptions): Promise<Backup>;
 }
 
 const operations = Object.keys(operationPaths) as readonly Operation[];
@@ -51,5 +61,6 @@ export function createClient(options: ClientOptions = {}): Client {
     queue: (name) => openQueue(transport, name),
     health: async (callOptions) => JSON.parse(await transport.page("/health", callOptions)),
     metrics: (callOptions) => transport.page("/metrics", callOptions),
+    backup: async (callOptions) => JSON.parse(await transport.page("/backup", callOptions, "POST")),
   };
 }

@@ -54,7 +54,7 @@ export interface Transport {
     options?: InnerOptions,
   ): Promise<Answered<ReplyFor<Id>>>;
   /** Text of a page of the server, such as `/metrics`. */
-  page(path: string, options?: CallOptions): Promise<string>;
+  page(path: string, options?: CallOptions, method?: "GET" | "POST"): Promise<string>;
   random(): number;
 }
 
@@ -168,10 +168,11 @@ export function openTransport(options: TransportOptions): Transport {
       }
     },
 
-    async page(path, callOptions = {}) {
+    async page(path, callOptions = {}, method = "GET") {
       const { timeoutMs: giveUpMs = timeoutMsDefault } = callOptions;
       const operation = path.slice(1);
-      const { reply } = await send({ ...callOptions, operation, method: "GET", path, giveUpMs });
+      const body = method === "POST" ? { body: "{}" } : {};
+      const { reply } = await send({ ...callOptions, operation, method, path, giveUpMs, ...body });
       return reply;
     },
   };

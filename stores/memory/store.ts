@@ -252,6 +252,11 @@ export class MemoryStore implements Store {
     return false;
   }
 
+  async backup(): Promise<number | null> {
+    this.#open();
+    return null;
+  }
+
   size(): StoreSize {
     return { logBytes: 0, fileBytes: 0, full: false };
   }

@@ -3,7 +3,17 @@
 // the write-ahead log was synced (durability `full`).
 
 import { Database, type Statement } from "bun:sqlite";
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { basename, join } from "node:path";
 import { type Item, type ScheduledItem, wakeAt } from "../item.ts";
 import {
   type Changes,
@@ -340,6 +350,22 @@ class SqliteStore implements Store {
     }
   }
 
+  async backup(folder: string): Promise<number | null> {
+    return this.#guard(() => {
+      // Then all that is committed is in the one file, and nobody else writes to it.
+      this.#mark.clear();
+      this.#database.query("PRAGMA wal_checkpoint(TRUNCATE)").values();
+      const copy = join(folder, basename(this.#options.path));
+      try {
+        copyFileSync(this.#options.path, copy);
+        syncFile(copy);
+        return statSync(copy).size;
+      } catch {
+        return null;
+      }
+    });
+  }
+
   size(): StoreSize {
     const bytes = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     return {
@@ -398,6 +424,15 @@ function connect(options: SqliteOptions): Database {
   } catch (cause) {
     database?.close();
     throw storeError(cause, "unusable");
+  }
+}
+
+function syncFile(path: string): void {
+  const file = openSync(path, "r+");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -1,0 +1,174 @@
+// Backup and restore as they are typed, against a server that goes on working.
+
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ServerProcess, startServer } from "../bench/server-process.ts";
+import { type Client, createClient } from "../openapi/client/client.ts";
+import { exitCodes } from "./exit-codes.ts";
+
+setDefaultTimeout(120_000);
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-backup-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const inFolder = (name: string): string => join(folder, name);
+const timeouts = { lease_timeout: "1h", expire_timeout: "24h" };
+
+async function withServer<T>(
+  data: string,
+  flags: readonly string[],
+  use: (client: Client, server: ServerProcess) => Promise<T>,
+): Promise<T> {
+  const server = await startServer({ data, flags: ["--shards", "3", ...flags] });
+  try {
+    return await use(createClient({ url: `http://127.0.0.1:${server.port}` }), server);
+  } finally {
+    expect(await server.stop()).toBe(0);
+  }
+}
+
+async function holdfast(words: readonly string[], server?: ServerProcess) {
+  const url = server === undefined ? {} : { HOLDFAST_URL: `http://127.0.0.1:${server.port}` };
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
+    cwd: folder,
+    env: { ...process.env, ...url },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, error };
+}
+
+/** Items of a queue by their text, wherever they are. */
+async function textsOf(client: Client, queue_name: string, partitions: number): Promise<string[]> {
+  const texts: string[] = [];
+  for (let partition = 0; partition < partitions; partition += 1) {
+    const page = { queue_name, partition, pivot: "", limit: 10_000 };
+    for (const { payload } of (await client.listItems(page)).items) texts.push(atob(payload));
+  }
+  return texts.sort();
+}
+
+test("backup: of a server under load holds all that was answered before, and nothing by half", async () => {
+  const data = inFolder("data");
+  const made = await withServer(
+    data,
+    ["--backups", inFolder("backups")],
+    async (client, server) => {
+      await client.createQueue({ queue_name: "dead", ...timeouts, requested_partitions: 3 });
+      await client.createQueue({
+        queue_name: "orders",
+        ...timeouts,
+        dead_queue: "dead",
+        requested_partitions: 3,
+      });
+      const orders = client.queue("orders");
+      for (let index = 0; index < 300; index += 1) await orders.produce(`before ${index}`);
+      // Dead letters travel between the shards all the while.
+      let isOver = false;
+      const load = (async () => {
+        for (let index = 0; !isOver; index += 1) {
+          const lease = await client.lease({
+            queue_name: "orders",
+            client_id: `c${index}`,
+            batch_size: 3,
+          });
+          const items = lease.items.map(({ id }) => ({ id, dead: true }));
+          await client.retry({ queue_name: "orders", partition: lease.partition, items });
+          await orders.produce([`during ${index}`, `during ${index} too`, `and ${index}`]);
+        }
+      })();
+      const { code, out, error } = await holdfast(["backup", "--json"], server);
+      isOver = true;
+      await load;
+      expect({ code, error }).toEqual({ code: 0, error: "" });
+      return JSON.parse(out);
+    },
+  );
+  expect(made.items).toBeGreaterThanOrEqual(300);
+  expect(made.shards).toHaveLength(3);
+
+  const restored = inFolder("restored");
+  const { code, out } = await holdfast(["restore", made.folder, "--data", restored]);
+  expect(code).toBe(0);
+  expect(out).toContain(`${made.items} items in 2 queues`);
+  await withServer(restored, [], async (client) => {
+    // Those on their way to the dead queue at that moment arrive now, each once.
+    const all = [...(await textsOf(client, "orders", 3)), ...(await textsOf(client, "dead", 3))];
+    expect(new Set(all).size).toBe(all.length);
+    const before = all.filter((text) => text.startsWith("before"));
+    expect(before).toHaveLength(300);
+    const [{ items }] = [
+      await client.lease({ queue_name: "orders", client_id: "c", batch_size: 1 }),
+    ];
+    expect(items).toHaveLength(1);
+  });
+});
+
+test("backup: without --backups it is refused, with what to do", async () => {
+  await withServer(inFolder("off"), [], async (_, server) => {
+    const { code, error } = await holdfast(["backup"], server);
+    expect(code).toBe(exitCodes.refused.code);
+    expect(error).toContain("backups are off; start the server with --backups <folder>");
+  });
+});
+
+test("backup: where its folder cannot be made nothing is left, and the server goes on", async () => {
+  writeFileSync(inFolder("file"), "");
+  await withServer(
+    inFolder("unwritable"),
+    ["--backups", inFolder("file")],
+    async (client, server) => {
+      const { code, error } = await holdfast(["backup"], server);
+      expect(code).toBe(exitCodes.refused.code);
+      expect(error).toContain("the backup could not be written");
+      await client.createQueue({ queue_name: "q", ...timeouts });
+      await client.queue("q").produce("goes on");
+    },
+  );
+});
+
+test("restore: what is not a whole backup is refused, and nothing is left of it", async () => {
+  const backups = inFolder("spoilt");
+  const made = await withServer(inFolder("spoil"), ["--backups", backups], async (client) => {
+    await client.createQueue({ queue_name: "q", ...timeouts, requested_partitions: 3 });
+    for (let index = 0; index < 50; index += 1) await client.queue("q").produce(`item ${index}`);
+    return client.backup();
+  });
+  const file = made.shards[0]?.file ?? "";
+  const target = inFolder("target");
+  const path = join(made.folder, file);
+  const whole = readFileSync(path);
+
+  const spoilt = Buffer.from(whole);
+  const at = spoilt.indexOf("item 1");
+  expect(at).toBeGreaterThan(0);
+  spoilt.write("ITEM", at);
+  writeFileSync(path, spoilt);
+  const flipped = await holdfast(["restore", made.folder, "--data", target]);
+  expect(flipped.code).toBe(exitCodes.usage.code);
+  expect(flipped.error).toContain("the backup is not whole");
+
+  writeFileSync(path, whole);
+  truncateSync(path, whole.length - 4_096);
+  const short = await holdfast(["restore", made.folder, "--data", target]);
+  expect(short.error).toContain(`expected ${whole.length} bytes, got ${whole.length - 4_096}`);
+  expect(existsSync(target) ? readdirSync(target) : []).toEqual([]);
+
+  rmSync(join(made.folder, "backup.json"));
+  const bare = await holdfast(["restore", made.folder, "--data", target]);
+  expect(bare.error).toContain("the folder is no backup; expected backup.json in it");
+  const full = await holdfast(["restore", made.folder, "--data", inFolder("spoil")]);
+  expect(full.error).toContain("--data is invalid; expected a folder that is empty");
+});

@@ -1,0 +1,104 @@
+// What a backup is made of, and whether one is whole: every file is opened as a
+// start would open it, and every item's checksum is compared.
+
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Item } from "../stores/item.ts";
+import { type Read, type ReadLimit, type Store, StoreError } from "../stores/store.ts";
+
+export const manifestName = "backup.json";
+
+export interface BackupManifest {
+  readonly format: 1;
+  readonly made_at: string;
+  readonly version: string;
+  readonly shards: readonly { readonly file: string; readonly bytes: number }[];
+}
+
+/** What a backup was found to hold. */
+export interface BackupContents {
+  readonly manifest: BackupManifest;
+  readonly queues: number;
+  /** In whatever state. */
+  readonly items: number;
+}
+
+const page: ReadLimit = { items: 1_000, payloadBytes: 8 * 1024 * 1024 };
+
+/** Opens the store of one shard in a folder; `newTag` is asked where there is none. */
+export type OpenShard = (folder: string, shard: number, newTag: () => string) => Promise<Store>;
+
+/** Throws `StoreError` `damaged` or `unusable`, with what is wrong, unless it is whole. */
+export async function checkBackup(folder: string, open: OpenShard): Promise<BackupContents> {
+  const manifest = readManifest(folder);
+  let items = 0;
+  let queues = 0;
+  for (const { file, bytes } of manifest.shards) {
+    const path = join(folder, file);
+    const size = statSync(path, { throwIfNoEntry: false })?.size;
+    if (size !== bytes) {
+      const got = size === undefined ? "no file" : `${size} bytes`;
+      throw new StoreError(
+        "damaged",
+        `${file} is not what was written; expected ${bytes} bytes, got ${got}`,
+      );
+    }
+    const shard = Number(/\d+/.exec(file)?.[0]);
+    const store = await open(folder, shard, () => {
+      throw new StoreError("damaged", `${file} is empty; expected a store`);
+    });
+    try {
+      const found = await countItems(store, file);
+      items += found.items;
+      queues += found.queues;
+    } finally {
+      await store.close();
+    }
+  }
+  return { manifest, queues, items };
+}
+
+function readManifest(folder: string): BackupManifest {
+  const path = join(folder, manifestName);
+  if (!existsSync(path)) {
+    throw new StoreError("unusable", `the folder is no backup; expected ${manifestName} in it`);
+  }
+  try {
+    const manifest = JSON.parse(readFileSync(path, "utf8")) as BackupManifest;
+    const isKnown = manifest.format === 1 && Array.isArray(manifest.shards);
+    const names = manifest.shards.map(({ file }) => file);
+    if (isKnown && names.every((name) => /^shard-\d+\.db$/.test(name))) return manifest;
+  } catch {
+    // Told below.
+  }
+  throw new StoreError("damaged", `${manifestName} cannot be read; expected that of a backup`);
+}
+
+async function countItems(store: Store, file: string): Promise<{ items: number; queues: number }> {
+  const { tallies, catalog } = await store.load();
+  let items = 0;
+  for (const { slot, nextSeq, itemCount, scheduledCount, retriedCount } of tallies) {
+    const waiting = await count((from) => store.items(slot, from, nextSeq, page), file);
+    const aside = await count((from) => store.scheduled(slot, from, nextSeq, page), file);
+    if (waiting !== itemCount || aside !== scheduledCount + retriedCount) {
+      const [expected, got] = [itemCount + scheduledCount + retriedCount, waiting + aside];
+      throw new StoreError("damaged", `${file} has lost items; expected ${expected}, got ${got}`);
+    }
+    items += waiting + aside;
+  }
+  return { items, queues: catalog.length };
+}
+
+async function count(read: (from: number) => Promise<Read<Item>[]>, file: string): Promise<number> {
+  let items = 0;
+  for (let from = 0; ; ) {
+    const found = await read(from);
+    const last = found.at(-1);
+    if (last === undefined) return items;
+    if (found.some(({ damaged }) => damaged)) {
+      throw new StoreError("damaged", `${file} has a damaged item; restore another backup`);
+    }
+    items += found.length;
+    from = last.seq + 1;
+  }
+}

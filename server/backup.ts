@@ -1,0 +1,58 @@
+// A backup: the stores' files of one moment in a folder of its own, with a
+// manifest that is written last. A folder without one is not a backup.
+
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Engine } from "../engine/api.ts";
+import { type BackupManifest, manifestName } from "../engine/backup.ts";
+import { QueueError } from "../engine/errors.ts";
+import { jsonResponse } from "./reply.ts";
+
+/** Beside `/health` and `/metrics`: for those who run the server. */
+export const backupPath = "/backup";
+
+export interface BackupOptions {
+  readonly engine: Pick<Engine<string>, "backup">;
+  /** Folder of all backups. */
+  readonly folder: string;
+  readonly version: string;
+  readonly now: () => Date;
+}
+
+export async function backupResponse(options: BackupOptions): Promise<Response> {
+  const { engine, folder, version, now } = options;
+  const madeAt = now().toISOString();
+  const name = madeAt.replaceAll(/[:.]/g, "-");
+  const whole = join(resolve(folder), name);
+  const part = `${whole}.part`;
+  makeFolder(part);
+  try {
+    const copies = await engine.backup(part);
+    const shards = copies.map(({ shard, bytes }) => ({ file: `shard-${shard}.db`, bytes }));
+    const manifest: BackupManifest = { format: 1, made_at: madeAt, version, shards };
+    writeManifest(part, manifest);
+    renameSync(part, whole);
+    return jsonResponse(JSON.stringify({ folder: whole, ...manifest }));
+  } catch (error) {
+    rmSync(part, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch {
+    throw new QueueError("store", "the backup could not be written; its folder cannot be made");
+  }
+}
+
+function writeManifest(folder: string, manifest: BackupManifest): void {
+  const file = openSync(join(folder, manifestName), "w");
+  try {
+    writeSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
