@@ -373,6 +373,7 @@ test("the server's clock is trusted where the two clearly differ, else this mach
   expect(clockAhead("yesterday", now, now)).toBe(0);
   expect(clockAhead(at(0), now, now + 500)).toBe(0);
   expect(clockAhead(at(-1_000), now, now + 500)).toBe(0);
+  expect(clockAhead(at(-5_000), now, now + 500)).toBe(0);
   expect(clockAhead(at(60_000), now, now)).toBe(61_000);
   expect(clockAhead(at(-60_000), now, now)).toBe(-59_000);
 });
