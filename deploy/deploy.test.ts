@@ -9,8 +9,11 @@ import { parser } from "@prometheus-io/lezer-promql";
 import { DockerfileParser } from "dockerfile-ast";
 import { validate } from "dockerfile-utils";
 import { parse } from "yaml";
+import { isKnown, newApiKey, parseApiKeys } from "../server/api-keys.ts";
 import { exitCodes } from "../server/cli.ts";
-import { configReference } from "../server/config.ts";
+import { configReference, readConfig } from "../server/config.ts";
+import { openDoor } from "../server/door.ts";
+import { createLog } from "../server/log.ts";
 import { run } from "../server/specification/running-app.ts";
 
 const here = import.meta.dir;
@@ -21,6 +24,20 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
   readonly scripts: Readonly<Record<string, string>>;
 };
 const variables = configReference().map(({ env }) => env);
+
+/** What keeps a server with this environment, and nothing else, from starting. */
+function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {
+  const result = readConfig({ argv: [], env, readFile: () => "", cpuCount: 2 });
+  return result.ok ? [] : result.faults;
+}
+
+/** Pairs as `NAME=value NAME=value`, or one a line. */
+function pairsOf(text: string): Record<string, string> {
+  const pairs = [...text.matchAll(/(HOLDFAST_\w+)=(\S+)/g)];
+  return Object.fromEntries(pairs.map(([, name = "", value = ""]) => [name, value]));
+}
+
+const imageEnvironment = pairsOf(/^ENV (.*)$/m.exec(read("Dockerfile"))?.[1] ?? "");
 
 describe("Dockerfile", () => {
   const text = read("Dockerfile");
@@ -65,6 +82,55 @@ describe("Dockerfile", () => {
   });
 });
 
+describe("the image", () => {
+  const runs = [...read("Dockerfile").matchAll(/^#\s+docker run (.*)$/gm)].map(
+    ([, words = ""]) => words,
+  );
+
+  test("it does not start open to other machines unless it is told to", () => {
+    expect(imageEnvironment).toEqual({ HOLDFAST_HOST: "0.0.0.0", HOLDFAST_DATA: "/data" });
+    expect(faultsOf(imageEnvironment)).toEqual([
+      "host is open to other machines; expected --api-keys-file with it, or --insecure, or a " +
+        'loopback address, got "0.0.0.0"',
+    ]);
+  });
+
+  test("each way to run it that it names starts, without keys on the loopback address only", () => {
+    const [key, ...served] = runs;
+    expect(key).toBe("--rm holdfast key billing");
+    expect(served.map((words) => faultsOf({ ...imageEnvironment, ...pairsOf(words) }))).toEqual([
+      [],
+      [],
+    ]);
+    for (const words of served) {
+      if (words.includes("INSECURE")) expect(words).toContain("-p 127.0.0.1:");
+      else expect(words).toContain("-v /etc/holdfast:/etc/holdfast:ro");
+    }
+  });
+
+  test("its build is given what it reads, and no secret", () => {
+    const lines = read("Dockerfile.dockerignore")
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"));
+    const isSent = (path: string) =>
+      lines.reduce((sent, line) => {
+        const pattern = line.replace("!", "");
+        const folders = path.split("/").map((_, at, parts) => parts.slice(0, at + 1).join("/"));
+        const matches = folders.some((folder) => new Bun.Glob(pattern).match(folder));
+        return matches ? line.startsWith("!") : sent;
+      }, true);
+    const compile = readFileSync(join(root, "scripts/compile.ts"), "utf8");
+    const entries = [...compile.matchAll(/join\(root, "([\w/.-]+\.ts)"\)/g)].map(
+      ([, path = ""]) => path,
+    );
+    expect(entries).toContain("deploy/executable.ts");
+    const needed = [...entries, "deploy/healthcheck.ts", "app/build/after-build.ts", "bun.lock"];
+    expect(needed.filter((path) => !isSent(path))).toEqual([]);
+    const kept = ["deploy/secrets/prometheus/key", "data/shard-0.db", ".git/config"];
+    expect(kept.filter(isSent)).toEqual([]);
+  });
+});
+
 describe("compose.yaml", () => {
   interface Service {
     readonly image?: string;
@@ -92,7 +158,10 @@ describe("compose.yaml", () => {
     for (const [, { volumes }] of services) {
       for (const volume of volumes) {
         const [source = ""] = volume.split(":");
-        if (source.startsWith("./"))
+        // Made by who runs it, as the first lines say, and kept out of the repository.
+        if (source.startsWith("./secrets/"))
+          expect(read("compose.yaml")).toContain(`deploy${source.slice(1)}/`);
+        else if (source.startsWith("./"))
           expect(() => readdirSync(join(here, source, ".."))).not.toThrow();
         else expect(Object.keys(compose.volumes)).toContain(source);
       }
@@ -106,6 +175,8 @@ describe("compose.yaml", () => {
   test("the server is given settings that it has, and longer to stop than it takes", () => {
     const { environment = {}, stop_grace_period } = compose.services["holdfast"] as Service;
     for (const variable of Object.keys(environment)) expect(variables).toContain(variable);
+    const told = Object.entries(environment).map(([name, value]) => [name, String(value)]);
+    expect(faultsOf({ ...imageEnvironment, ...Object.fromEntries(told) })).toEqual([]);
     const waits = configReference().find(({ key }) => key === "shutdownTimeoutMs")?.default;
     expect(Number.parseInt(stop_grace_period ?? "", 10) * 1_000).toBeGreaterThan(Number(waits));
   });
@@ -120,6 +191,34 @@ describe("compose.yaml", () => {
     await using closed = await run({ config: { host: "0.0.0.0" } });
     const refusal = await closed.through(closed.send("/metrics", { headers: { host: target } }));
     expect(refusal.status).toBe(403);
+  });
+
+  test("Prometheus finds its key where it is mounted, and it opens the metrics", async () => {
+    const { scrape_configs } = parse(read("prometheus/prometheus.yml"));
+    const { type, credentials_file } = scrape_configs[0].authorization;
+    const mounted = (service: string) =>
+      compose.services[service]?.volumes.map((volume) => volume.split(":")) ?? [];
+    const folderOf = (file: string) => file.slice(0, file.lastIndexOf("/"));
+    expect(mounted("prometheus")).toContainEqual([
+      "./secrets/prometheus",
+      folderOf(credentials_file),
+      "ro",
+    ]);
+    const keysFile = String(compose.services["holdfast"]?.environment?.["HOLDFAST_API_KEYS_FILE"]);
+    expect(mounted("holdfast")).toContainEqual(["./secrets/holdfast", folderOf(keysFile), "ro"]);
+
+    const { key, line } = newApiKey("prometheus");
+    const keys = parseApiKeys(line);
+    if (!keys.ok) throw new Error(keys.fault);
+    const door = openDoor({
+      keys: { admits: (given) => isKnown(given, keys.digests) },
+      log: createLog({ level: "fatal" }),
+      now: () => 0,
+    });
+    const scrape = (authorization: string) => () =>
+      door(new Request("http://holdfast:9090/metrics", { headers: { authorization } }), () => null);
+    expect(scrape(`${type} ${key}`)).not.toThrow();
+    expect(scrape(key)).toThrow("authorization is invalid");
   });
 
   const docker = Bun.which("docker");
@@ -338,6 +437,20 @@ describe("systemd", () => {
     }
     const waits = configReference().find(({ key }) => key === "shutdownTimeoutMs")?.default;
     expect(Number(values("TimeoutStopSec")[0]) * 1_000).toBeGreaterThan(Number(waits));
+  });
+
+  test("it starts as it is, and with the keys and the certificate that its first lines name", () => {
+    const set = pairsOf(values("Environment").join("\n"));
+    expect(faultsOf(set)).toEqual([]);
+    const named = pairsOf(unit.slice(0, unit.indexOf("[Unit]")));
+    expect(Object.keys(named)).toEqual([
+      "HOLDFAST_HOST",
+      "HOLDFAST_API_KEYS_FILE",
+      "HOLDFAST_TLS_CERT",
+      "HOLDFAST_TLS_KEY",
+    ]);
+    expect(faultsOf({ ...set, ...named })).toEqual([]);
+    expect(faultsOf({ ...set, HOLDFAST_HOST: "0.0.0.0" })).toHaveLength(1);
   });
 
   const analyze = Bun.which("systemd-analyze");

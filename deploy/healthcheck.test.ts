@@ -1,0 +1,67 @@
+// The commands of the single executable besides serving, run from the sources: the look at
+// a server's health, also where it has TLS and keys, and the making of a key.
+
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startServer } from "../bench/server-process.ts";
+import { isKnown, newApiKey, parseApiKeys } from "../server/api-keys.ts";
+import { sampleCertificate, sampleKey } from "../server/tls-sample.ts";
+
+function scratch() {
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-deploy-"));
+  const write = (name: string, text: string) => {
+    const path = join(directory, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  return {
+    data: join(directory, "data"),
+    write,
+    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
+
+function run(...words: string[]): { code: number; out: string } {
+  const { exitCode, stdout } = Bun.spawnSync(
+    [process.execPath, join(import.meta.dir, "executable.ts"), ...words],
+    { env: { PATH: process.env["PATH"] ?? "" }, stdout: "pipe", stderr: "ignore" },
+  );
+  return { code: exitCode, out: stdout.toString() };
+}
+
+test("healthcheck: a server with TLS and keys is asked over TLS, and without a key", async () => {
+  using files = scratch();
+  const flags = [
+    ...["--tls-cert", files.write("cert", sampleCertificate)],
+    ...["--tls-key", files.write("key", sampleKey)],
+    ...["--api-keys-file", files.write("keys", newApiKey("one").line)],
+  ];
+  const server = await startServer({ data: files.data, flags: ["--store", "memory", ...flags] });
+  const port = String(server.port);
+  try {
+    const healthy = run("healthcheck", "--port", port, ...flags);
+    expect(healthy.code).toBe(0);
+    expect(JSON.parse(healthy.out)).toMatchObject({ status: "ok" });
+    expect(run("healthcheck", "--port", port)).toMatchObject({ code: 1 });
+  } finally {
+    await server.stop();
+  }
+  expect(run("healthcheck", "--port", port, ...flags)).toMatchObject({ code: 1 });
+}, 30_000);
+
+test("healthcheck: settings that the server would not start with are a fault", () => {
+  expect(run("healthcheck", "--host", "0.0.0.0")).toEqual({ code: 2, out: "" });
+});
+
+test("key: the key that is printed is let in by the line that is printed", () => {
+  const { code, out } = run("key", "the", "billing");
+  expect(code).toBe(0);
+  const [key = "", line = ""] = out
+    .split("\n")
+    .filter((text) => /^(holdfast_|[0-9a-f]{64})/.test(text));
+  expect(line).toEndWith("  the billing");
+  const keys = parseApiKeys(line);
+  expect(keys.ok && isKnown(key, keys.digests)).toBe(true);
+});
