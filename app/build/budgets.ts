@@ -27,8 +27,8 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   "/docs/architecture": { html: 19.4 * kilo, scripts: 119.6 * kilo },
   // Every flag with its meaning, every limit, and who may call.
   "/docs/configuration": { html: 16 * kilo, scripts: 115 * kilo },
-  // Every metric, alert and line of the log, and the drill.
-  "/docs/operations": { html: 15.5 * kilo, scripts: 115 * kilo },
+  // Every metric, alert and line of the log, where keys go, and the drill.
+  "/docs/operations": { html: 16 * kilo, scripts: 116 * kilo },
   // 47 blocks of code: each call in curl, and whole programs in three languages.
   "/docs/quick-start": { html: 17.8 * kilo, scripts: 117 * kilo },
   // Charts, tables and drawings in the longest article.
