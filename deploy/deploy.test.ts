@@ -76,7 +76,7 @@ describe("Dockerfile", () => {
     expect(inLastStage("HEALTHCHECK")[0]).toEndWith('["/usr/local/bin/holdfast", "healthcheck"]');
     expect(inLastStage("RUN")).toEqual([]);
     const copies = text.slice(text.lastIndexOf("\nFROM ")).match(/^COPY .*$/gm) ?? [];
-    expect(copies.map((line) => line.startsWith("COPY --from=build "))).toEqual([true, true]);
+    expect(copies.map((line) => line.startsWith("COPY --from=build "))).toEqual([true, true, true]);
     const set = inLastStage("ENV").flatMap((line) => [...line.matchAll(/(\w+)=/g)]);
     for (const [, variable] of set) expect(variables).toContain(variable ?? "");
   });
@@ -173,7 +173,14 @@ describe("compose.yaml", () => {
   });
 
   test("the server is given settings that it has, and longer to stop than it takes", () => {
-    const { environment = {}, stop_grace_period } = compose.services["holdfast"] as Service;
+    const {
+      environment = {},
+      volumes,
+      stop_grace_period,
+    } = compose.services["holdfast"] as Service;
+    // The folder is there in the image, and with its user's rights.
+    expect(volumes).toContain(`backups:${environment["HOLDFAST_BACKUPS"]}`);
+    expect(read("Dockerfile")).toContain(`/out/data ${environment["HOLDFAST_BACKUPS"]}\n`);
     for (const variable of Object.keys(environment)) expect(variables).toContain(variable);
     const told = Object.entries(environment).map(([name, value]) => [name, String(value)]);
     expect(faultsOf({ ...imageEnvironment, ...Object.fromEntries(told) })).toEqual([]);

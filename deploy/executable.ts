@@ -1,7 +1,9 @@
 // What the single executable starts with (`bun run compile`): the server, with shards and
-// site inside; a look at how it is, for whoever watches over it; or a new API key.
+// site inside; the commands of `holdfast`; a look at how the server is, for whoever watches
+// over it; or a new API key.
 
 import { printNewKey } from "../scripts/key.ts";
+import { configReference } from "../server/config.ts";
 import { checkHealth } from "./healthcheck.ts";
 
 const [command, ...words] = process.argv.slice(2);
@@ -9,6 +11,13 @@ if (command === "healthcheck") {
   process.exitCode = await checkHealth(words, process.env);
 } else if (command === "key") {
   printNewKey(words);
-} else {
+} else if (command === undefined || isSetting(command)) {
   await import("../server/main.ts");
+} else {
+  await import("../cli/main.ts");
+}
+
+/** Flags alone are the server's, as behind `bun start`. */
+function isSetting(word: string): boolean {
+  return configReference().some(({ flag }) => flag === word.split("=")[0]);
 }

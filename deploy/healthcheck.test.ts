@@ -55,6 +55,13 @@ test("healthcheck: settings that the server would not start with are a fault", (
   expect(run("healthcheck", "--host", "0.0.0.0")).toEqual({ code: 2, out: "" });
 });
 
+test("commands: flags alone are the server's, other words those of the command line", () => {
+  expect(run("--port", "x")).toEqual({ code: 2, out: "" });
+  expect(run("backup", "--help").out).toContain("have the server write a backup");
+  expect(run("--url", "http://localhost:1", "inspect", "--help").out).toContain("inspect");
+  expect(run("produze")).toEqual({ code: 2, out: "" });
+});
+
 test("key: the key that is printed is let in by the line that is printed", () => {
   const { code, out } = run("key", "the", "billing");
   expect(code).toBe(0);

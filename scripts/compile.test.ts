@@ -28,8 +28,8 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 /** Nothing of this environment but where programs are. */
 const environment = { PATH: process.env["PATH"] ?? "" };
 
-async function serve() {
-  const child = Bun.spawn([executable, "--port", "0"], {
+async function serve(...flags: string[]) {
+  const child = Bun.spawn([executable, "--port", "0", ...flags], {
     cwd: folder,
     env: environment,
     stdio: ["ignore", "pipe", "pipe"],
@@ -101,6 +101,23 @@ test("executable: the site, the description of the API and the health check are 
   expect(checkHealth(server.port)).toBe(1);
 });
 
+test("executable: a backup is made, checked and restored by it", async () => {
+  const backups = join(scratch, "backups");
+  await using server = await serve("--backups", backups);
+  const command = (...words: string[]) => {
+    const options = { cwd: folder, env: environment, stdout: "pipe", stderr: "inherit" } as const;
+    const run = Bun.spawnSync([executable, "--url", server.url, ...words], options);
+    return { code: run.exitCode, out: run.stdout.toString() };
+  };
+  expect(command("queues", "create", "saved").code).toBe(0);
+  expect(command("produce", "saved", "a", "b").code).toBe(0);
+  expect(command("backup")).toMatchObject({ code: 0, out: expect.stringMatching(/checked: \d/) });
+  const [name = ""] = readdirSync(backups);
+  const restored = join(scratch, "restored");
+  expect(command("restore", join(backups, name), "--data", restored).code).toBe(0);
+  expect(readdirSync(restored)).toContain("shard-0.db");
+});
+
 test("executable: what was accepted is there after a restart", async () => {
   const timed = { queue_name: "kept", request_timeout: "1m" };
   {
@@ -130,7 +147,8 @@ test("executable: help, version and a slip are as from the checkout", () => {
     exitCode: 0,
     out: expect.stringMatching(/^holdfast \d/),
   });
-  expect(ran("--help").out).toContain("--port");
+  expect(ran("--help").out).toContain("restore");
+  expect(ran("serve", "--help").out).toContain("--port");
   expect(ran("--prot", "1")).toMatchObject({ exitCode: 2, out: "" });
   expect(ran("healthcheck", "--port", "x")).toMatchObject({
     exitCode: 2,
