@@ -19,5 +19,9 @@ export const mdxModules: Readonly<Record<string, string>> = {
   BenchChart: "charts/bench-chart.tsx",
   BenchFigure: "charts/bench-figure.tsx",
   BenchTable: "charts/bench-table.tsx",
+  ProofSummary: "proof/proof-blocks.tsx",
+  ProofMethod: "proof/proof-blocks.tsx",
+  PlantedBugs: "proof/proof-blocks.tsx",
+  FaultsFound: "proof/proof-blocks.tsx",
   Comparison: "home/comparison.tsx",
 };

@@ -98,6 +98,7 @@ const config: SiteConfig = {
         "architecture",
         "configuration",
         "operations",
+        "testing",
         "embedded",
         "faq",
       ],

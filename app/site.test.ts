@@ -39,6 +39,8 @@ const specified = [
     "command-line",
     "architecture",
     "configuration",
+    "operations",
+    "testing",
     "embedded",
     "faq",
   ].map((doc) => `/docs/${doc}`),

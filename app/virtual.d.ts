@@ -12,3 +12,10 @@ declare module "virtual:reference" {
   export const limits: Rows["limits"];
   export const codes: Rows["codes"];
 }
+
+declare module "virtual:proof" {
+  type Faults = typeof import("../proof/faults.json");
+  /** `null` until there is a report. */
+  export const proof: import("./proof/proof-data.ts").ProofData | null;
+  export const faults: Faults;
+}

@@ -9,6 +9,7 @@ import { mdxOptions } from "./build/mdx-options.ts";
 import { referencePlugin } from "./build/reference-plugin.ts";
 import { searchPlugin } from "./build/search-plugin.ts";
 import { resultsPlugin } from "./charts/results-plugin.ts";
+import { proofPlugin } from "./proof/proof-plugin.ts";
 import { scalarPlugin } from "./reference/scalar-plugin.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -19,6 +20,7 @@ export default defineConfig({
     referencePlugin(),
     searchPlugin(),
     resultsPlugin(),
+    proofPlugin(),
     scalarPlugin(),
     noReplayPlugin(),
     { enforce: "pre", ...mdx(mdxOptions()) },

@@ -6,8 +6,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { commitOf, type Machine, machineOf, resultsFolder, versions } from "../bench/results.ts";
+import { commitOf, machineOf, resultsFolder, versions } from "../bench/results.ts";
 import { methods, type Size, sizes } from "./methods.ts";
+import { type Report, reportEnding } from "./report.ts";
 import type { ProofResult } from "./result.ts";
 
 const usage = `Usage: bun run proof [--only NAME] [--size quick|ci|nightly] [--seed N] [--at-once N] [--json FILE]
@@ -20,19 +21,6 @@ interface Options {
   /** Methods that run side by side. */
   readonly atOnce: number;
   readonly json: string | null;
-}
-
-/** What a run leaves behind: enough to run it again. */
-interface Report {
-  readonly format: 1;
-  readonly madeAt: string;
-  readonly commit: string;
-  readonly command: string;
-  readonly machine: Machine;
-  readonly versions: Readonly<Record<string, string>>;
-  readonly size: Size;
-  readonly seconds: number;
-  readonly results: readonly ProofResult[];
 }
 
 /** Throws, with what was expected, when the arguments are none of the above. */
@@ -103,7 +91,7 @@ async function main(options: Options): Promise<void> {
     results,
   };
   const isWhole = only === null && size !== "quick";
-  const name = `${madeAt.slice(0, 10)}-${report.commit}-proof.json`;
+  const name = `${madeAt.slice(0, 10)}-${report.commit}${reportEnding}`;
   const file = options.json ?? (isWhole ? join(resultsFolder, name) : null);
   if (file !== null) {
     mkdirSync(resultsFolder, { recursive: true });

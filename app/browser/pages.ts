@@ -23,6 +23,7 @@ const types: readonly PageType[] = [
   { path: "/docs/quick-start", hasAxe: true },
   { path: "/docs/architecture", hasAxe: true },
   { path: "/docs/configuration", hasAxe: true },
+  { path: "/docs/testing", hasAxe: true },
   { path: "/blog", hasAxe: true },
   { path: "/blog/archive", hasAxe: false },
   { path: "/blog/authors", hasAxe: true },

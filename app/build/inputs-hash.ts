@@ -8,6 +8,7 @@ const inputs = [
   "app",
   "content",
   "bench/results",
+  "proof/faults.json",
   "openapi",
   "engine/limits.ts",
   "server/config.ts",

@@ -26,6 +26,7 @@ const categories = ["performance", "accessibility", "best-practices", "seo"] as 
 
 interface Figures {
   readonly scores: readonly number[];
+  readonly fcpMs: number;
   readonly lcpMs: number;
   readonly tbtMs: number;
   readonly cls: number;
@@ -33,7 +34,9 @@ interface Figures {
 }
 
 await using server = serveSite();
-console.log("page | performance | accessibility | best practices | SEO | LCP | TBT | CLS | kB");
+console.log(
+  "page | performance | accessibility | best practices | SEO | FCP | LCP | TBT | CLS | kB",
+);
 for (const device of ["mobile", "desktop"] as const) {
   for (const path of paths) {
     const figures: Figures[] = [];
@@ -57,6 +60,7 @@ async function measure(url: string, device: "mobile" | "desktop"): Promise<Figur
     const audit = (name: string) => lhr.audits[name]?.numericValue ?? Number.NaN;
     return {
       scores: categories.map((name) => Math.round((lhr.categories[name]?.score ?? 0) * 100)),
+      fcpMs: audit("first-contentful-paint"),
       lcpMs: audit("largest-contentful-paint"),
       tbtMs: audit("total-blocking-time"),
       cls: audit("cumulative-layout-shift"),
@@ -71,6 +75,7 @@ function lineOf(figures: readonly Figures[]): string {
   const of = (read: (one: Figures) => number) => median(figures.map(read));
   return [
     ...categories.map((_, index) => of(({ scores }) => scores[index] ?? 0)),
+    `${(of(({ fcpMs }) => fcpMs) / 1_000).toFixed(2)} s`,
     `${(of(({ lcpMs }) => lcpMs) / 1_000).toFixed(2)} s`,
     `${Math.round(of(({ tbtMs }) => tbtMs))} ms`,
     of(({ cls }) => cls).toFixed(3),

@@ -15,6 +15,7 @@ const pages = [
   "/docs/quick-start",
   "/docs/architecture",
   "/docs/configuration",
+  "/docs/testing",
   "/api",
   "/blog",
   "/blog/long-blog-post",

@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plugin } from "vite";
+import { reportEnding } from "../../proof/report.ts";
 import type { ResultsFile } from "./bench-data.ts";
 import { compact, namesIn } from "./compact.ts";
 
@@ -18,11 +19,16 @@ function filesOf(folder: string, extension: string): string[] {
     .map((file) => join(folder, file));
 }
 
+/** Reports of `bun run proof` lie beside them, and are no measurements. */
+function benchFiles(): string[] {
+  return filesOf(results, ".json").filter((file) => !file.endsWith(reportEnding));
+}
+
 function compactFiles(): Record<string, ResultsFile> {
   const texts = filesOf(join(root, "content"), ".mdx").map((file) => readFileSync(file, "utf8"));
   const named = new Set(texts.flatMap(namesIn));
   return Object.fromEntries(
-    filesOf(results, ".json").map((file) => [
+    benchFiles().map((file) => [
       file.slice(results.length + 1),
       compact(JSON.parse(readFileSync(file, "utf8")) as ResultsFile, named),
     ]),

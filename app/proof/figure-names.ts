@@ -1,0 +1,113 @@
+// What the page calls the figures of each method, in the order in which it shows them.
+// A name that is not here is not shown.
+
+export interface Named {
+  readonly label: string;
+  /** Of the report; their sum. */
+  readonly keys: readonly string[];
+  /** Their sum is what the figure is a part of. */
+  readonly of?: readonly string[];
+  /** The report counts what happened: a key that is absent did not. */
+  readonly isTally?: true;
+}
+
+const one = (key: string, label: string): Named => ({ label, keys: [key] });
+const part = (key: string, whole: string, label: string): Named => ({
+  ...one(key, label),
+  of: [whole],
+});
+const tally = (label: string, ...keys: string[]): Named => ({ label, keys, isTally: true });
+
+const simulated: readonly Named[] = [
+  one("worlds", "worlds, one for each seed"),
+  one("steps", "steps"),
+  one("simulatedYears", "years by the simulated clock"),
+  one("calls", "calls of clients"),
+  one("storeFaults", "failures of the store"),
+  one("kills", "crashes of the whole process"),
+  one("commits", "commits"),
+  part("situationsReached", "situationsNamed", "named situations that came about"),
+];
+
+const flips = (effect: string): string[] => [`flip in log: ${effect}`, `flip in file: ${effect}`];
+const cuts = (effect: string): string => `truncate log: ${effect}`;
+
+export const figureNames: Readonly<Record<string, readonly Named[]>> = {
+  simulation: simulated,
+  "simulation over SQLite": [...simulated, one("images", "crash images that were opened")],
+  "planted bugs": [
+    part("found", "planted", "planted bugs that were found"),
+    one("foundByTheFirstSeed", "found by the first world"),
+    one("seedsAtMost", "worlds until the last of them was found"),
+  ],
+  kills: [
+    one("kills", "kills"),
+    one("killsUnderLoad", "under load"),
+    one("killsAtStart", "while it started"),
+    one("killsAtStop", "while it stopped"),
+    one("acknowledged", "items acknowledged with 200"),
+    one("lost", "of them lost"),
+    one("unknownCalls", "calls whose answer was lost"),
+    one("recovered", "items stored though their answer was lost"),
+    one("operationsInOrder", "operations checked for order"),
+  ],
+  "power cuts": [
+    one("cuts", "power cuts"),
+    one("cutsWithUnsynced", "with writes that were not synced yet"),
+    one("traces", "recorded runs that were cut"),
+    one("lossyCuts", "cuts after which something acknowledged was missing"),
+    part("controlLossyCuts", "controlCuts", "the same for the control, which does not sync"),
+  ],
+  "system calls": [
+    one("runs", "runs"),
+    part("reached", "runs", "runs in which the call failed"),
+    tally("a sync with an I/O error", "a sync fails"),
+    tally("no space from the Nth write on", "no space"),
+    tally("a write with an I/O error", "a write fails"),
+    tally("killed at the Nth sync or write", "killed at a sync", "killed at a write"),
+    one("acknowledged", "items acknowledged with 200"),
+    tally("of them lost", "lost"),
+  ],
+  media: [
+    one("truncations", "truncations of the log"),
+    tally("of them refused at the start", cuts("refused")),
+    tally("unharmed, because only old frames were cut", cuts("unharmed")),
+    one("flips", "bits flipped in file and log"),
+    tally("of them refused at the start", ...flips("refused")),
+    tally("items set aside, the rest whole", ...flips("set aside")),
+    tally("unharmed, because nothing reads that bit", ...flips("unharmed")),
+    tally("trials without the last commit alone", cuts("cut"), ...flips("cut")),
+    tally("trials with a silent loss", cuts("silent"), ...flips("silent")),
+  ],
+  histories: [
+    one("operations", "operations on single items"),
+    one("httpCalls", "HTTP calls that made them"),
+    one("clients", "clients"),
+    one("partitions", "partitions"),
+    one("restarts", "kills in the middle"),
+    one("unknownCalls", "calls whose outcome stayed unknown"),
+    one("lost", "acknowledged items lost"),
+    one("blackBoxHistories", "short histories searched for an order"),
+    one("gaveUp", "of which undecided"),
+    part("spoiltRejected", "spoiltHistories", "histories spoilt on purpose, and rejected"),
+  ],
+  "hostile input": [
+    one("bodies", "request bodies made from the schemas"),
+    tally("of them with something wrong", "broken"),
+    one("rawRows", "handwritten raw requests"),
+    one("rawRequests", "damaged raw requests"),
+    one("crowd", "connections opened and dropped"),
+    one("halfClosed", "half-closed connections"),
+    one("slowClients", "kinds of slow clients"),
+    one("rawCanaryMsMax", "ms that an ordinary round took at most meanwhile"),
+  ],
+  soak: [
+    one("loadSeconds", "seconds of steady load"),
+    one("itemsCompleted", "items completed"),
+    one("lost", "acknowledged items lost"),
+    one("waitingLeases", "leases that waited meanwhile"),
+    one("waitingSeconds", "seconds that they waited"),
+    one("wakeMsP99", "ms until a waiting lease had its item, p99"),
+    one("descriptorsLeft", "file descriptors left over"),
+  ],
+};

@@ -1,0 +1,160 @@
+import { expect, test } from "bun:test";
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { methods } from "../../proof/methods.ts";
+import type { Report } from "../../proof/report.ts";
+import type { ProofResult } from "../../proof/result.ts";
+import { figureNames } from "./figure-names.ts";
+import { type ProofData, proofData } from "./proof-data.ts";
+import { readReports } from "./proof-plugin.ts";
+import { FaultList, MethodFigures, Planted, Summary } from "./proof-views.tsx";
+
+function result(method: string, figures: Record<string, number>): ProofResult {
+  return { method, seconds: 90, seed: 7, figures, faults: [] };
+}
+
+function report(madeAt: string, results: readonly ProofResult[]): Report {
+  return {
+    format: 1,
+    madeAt,
+    commit: "abc1234",
+    command: "bun run proof --size ci --seed 7",
+    machine: {
+      cpu: "A processor",
+      cores: 2,
+      memoryBytes: 8 * 2 ** 30,
+      kernel: "6.1",
+      fileSystem: "ext4",
+    },
+    versions: { bun: "1.4.5", sqlite: "3.50.0" },
+    size: "ci",
+    seconds: 1_260,
+    results,
+  };
+}
+
+const planted = result("planted bugs", {
+  planted: 3,
+  found: 2,
+  foundByTheFirstSeed: 1,
+  seedsAtMost: 12,
+  "seeds until an answer too soon": 1,
+  "seeds until a lost half": 12,
+  "seeds until a shy one": -1,
+});
+const soak = result("soak", {
+  loadSeconds: 120,
+  itemsCompleted: 40_000,
+  lost: 1,
+  waitingLeases: 1_000,
+  waitingSeconds: 300,
+  wakeMsP99: 20,
+  descriptorsLeft: 0,
+});
+const media = result("media", {
+  truncations: 5_000,
+  flips: 4_000,
+  "flip in log: refused": 2,
+  "flip in file: refused": 3,
+});
+
+function made(...results: readonly ProofResult[]): ProofData {
+  const data = proofData([report("2026-11-21T10:00:00.000Z", results)]);
+  if (data === null) throw new Error("expected data of a report");
+  return data;
+}
+
+const html = (element: Parameters<typeof renderToStaticMarkup>[0]): string =>
+  renderToStaticMarkup(element);
+
+test("proofData: of the newest report; without one there is nothing", () => {
+  const reports = [report("2026-11-20", []), report("2026-11-22", []), report("2026-11-21", [])];
+  expect(proofData(reports)?.madeAt).toBe("2026-11-22");
+  expect(proofData([])).toBe(null);
+});
+
+test("proofData: figures under their names; what did not happen is 0, what is lacking an error", () => {
+  const [method] = made(media).methods;
+  const of = (label: string) => method?.figures.find((figure) => figure.label === label)?.value;
+  expect(of("truncations of the log")).toBe(5_000);
+  expect(method?.figures.map(({ value }) => value)).toEqual([5_000, 0, 0, 4_000, 5, 0, 0, 0, 0]);
+  expect(() => made(result("soak", { loadSeconds: 1 }))).toThrow(
+    "a report of proof lacks a figure; expected 'itemsCompleted' in 'soak'",
+  );
+});
+
+test("proofData: planted bugs by the worlds that they took, those not found last", () => {
+  expect(made(planted).planted).toEqual([
+    { worlds: 1, names: ["an answer too soon"] },
+    { worlds: 12, names: ["a lost half"] },
+    { worlds: null, names: ["a shy one"] },
+  ]);
+});
+
+test("the summary adds up what was acknowledged and what was lost, over all methods", () => {
+  const calls = result("system calls", { runs: 9, reached: 9, acknowledged: 500, lost: 2 });
+  const { summary } = made(soak, calls);
+  expect(summary.slice(-2)).toEqual([
+    { label: "acknowledged items checked", value: 500, of: null },
+    { label: "acknowledged items lost", value: 3, of: null },
+  ]);
+});
+
+test("figureNames: every method of proof has its names", () => {
+  expect(Object.keys(figureNames).toSorted()).toEqual(methods.map(({ name }) => name).toSorted());
+});
+
+test("the reports that are checked in: every method has its figures", () => {
+  for (const one of readReports()) {
+    const data = proofData([one]);
+    expect(data?.methods.map(({ name }) => name)).toEqual(one.results.map(({ method }) => method));
+  }
+});
+
+test("views: with a report they show its figures, its source and its verdicts", () => {
+  const proof = made(planted, { ...soak, faults: ["a waiting lease was dropped"] });
+  const summary = html(createElement(Summary, { proof }));
+  expect(summary).toContain("<dt>planted bugs found</dt><dd>2 of 3</dd>");
+  expect(summary).toContain("<code>abc1234</code>, 2026-11-21, in 21 min");
+  expect(summary).toContain("A processor, 2 cores, 8 GiB, Linux 6.1; Bun 1.4.5, SQLite 3.50.0.");
+  const figures = html(createElement(MethodFigures, { name: "soak", proof }));
+  expect(figures).toContain('<th scope="col">1 fault</th><th scope="col">seed 7, 90 s</th>');
+  expect(figures).toContain("<td>items completed</td><td>40,000</td>");
+  const bugs = html(createElement(Planted, { proof }));
+  expect(bugs).toContain("<dt>In world 12</dt>");
+  expect(bugs).toContain("<dt>Not found</dt><dd><ul><li>a shy one</li></ul></dd>");
+});
+
+test("views: a method that was skipped says why; one that was not run is not measured", () => {
+  const skipped = { ...result("power cuts", {}), skipped: "strace is not installed" };
+  const proof = made(skipped);
+  expect(html(createElement(MethodFigures, { name: "power cuts", proof }))).toContain(
+    "Skipped in this run: strace is not installed.",
+  );
+  expect(html(createElement(MethodFigures, { name: "kills", proof }))).toContain(
+    "Not measured yet.",
+  );
+});
+
+test("views: without a report each says that it is not measured yet", () => {
+  for (const element of [
+    createElement(Summary, { proof: null }),
+    createElement(MethodFigures, { name: "kills", proof: null }),
+    createElement(Planted, { proof: null }),
+  ]) {
+    expect(html(element)).toContain("Not measured yet.");
+  }
+});
+
+test("views: a fault has what shows it and what keeps it away", () => {
+  const fault = {
+    what: "It was slow.",
+    effect: "All waited.",
+    by: "kills",
+    shownBy: "seed 3",
+    test: { file: "engine/a.test.ts", name: "a: b" },
+  };
+  const text = html(createElement(FaultList, { faults: [fault] }));
+  expect(text).toContain("<b>It was slow.</b> All waited.");
+  expect(text).toContain("<code>seed 3</code>. Kept away by <code>engine/a.test.ts</code>.");
+});
