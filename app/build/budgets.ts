@@ -30,16 +30,18 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // Every metric, alert and line of the log, where keys go, and the drill.
   "/docs/operations": { html: 16 * kilo, scripts: 116 * kilo },
   // 47 blocks of code: each call in curl, and whole programs in three languages.
-  "/docs/quick-start": { html: 17.8 * kilo, scripts: 117 * kilo },
+  "/docs/quick-start": { html: 17.8 * kilo, scripts: 117.3 * kilo },
+  // Ten methods with their figures, every planted bug, and every fault that was found.
+  "/docs/testing": { html: 15.5 * kilo, scripts: 116 * kilo },
   // Charts, tables and drawings in the longest article.
-  "/blog/long-blog-post": { html: 21.3 * kilo, scripts: 122.5 * kilo },
+  "/blog/long-blog-post": { html: 21.3 * kilo, scripts: 123 * kilo },
   // Every operation of the API, readable before any code of it runs.
   "/api": { html: 44 * kilo, scripts: 105 * kilo, styles: 19 * kilo },
 };
 
 export const budgets = {
   stylesBytesMax: 10 * kilo,
-  searchBytesMax: 27 * kilo,
+  searchBytesMax: 28 * kilo,
   fontBytesMax: 30 * kilo,
   inlineScriptBytesMax: 2 * kilo,
 } as const;
