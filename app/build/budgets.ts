@@ -22,7 +22,7 @@ const standard: PageBudget = { html: 14 * kilo, scripts: 115 * kilo };
 /** Pages whose content needs more. */
 const largePages: Readonly<Record<string, PageBudget>> = {
   // Its chart changes with every results file; TCP's first window has 14,600 bytes.
-  "/": { html: 14.2 * kilo, scripts: 115 * kilo },
+  "/": { html: 14.3 * kilo, scripts: 115 * kilo },
   // Four drawings, two charts and the longest text of the docs.
   "/docs/architecture": { html: 19.4 * kilo, scripts: 119.6 * kilo },
   // Every flag with its meaning, every limit, and who may call.

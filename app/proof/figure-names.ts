@@ -70,10 +70,10 @@ export const figureNames: Readonly<Record<string, readonly Named[]>> = {
   ],
   media: [
     one("truncations", "truncations of the log"),
-    tally("of them refused at the start", cuts("refused")),
+    tally("of the truncated refused at the start", cuts("refused")),
     tally("unharmed, because only old frames were cut", cuts("unharmed")),
     one("flips", "bits flipped in file and log"),
-    tally("of them refused at the start", ...flips("refused")),
+    tally("of the flipped refused at the start", ...flips("refused")),
     tally("items set aside, the rest whole", ...flips("set aside")),
     tally("unharmed, because nothing reads that bit", ...flips("unharmed")),
     tally("trials without the last commit alone", cuts("cut"), ...flips("cut")),
@@ -108,6 +108,6 @@ export const figureNames: Readonly<Record<string, readonly Named[]>> = {
     one("waitingLeases", "leases that waited meanwhile"),
     one("waitingSeconds", "seconds that they waited"),
     one("wakeMsP99", "ms until a waiting lease had its item, p99"),
-    one("descriptorsLeft", "file descriptors left over"),
+    one("descriptorsLeft", "file descriptors more than before"),
   ],
 };

@@ -100,7 +100,11 @@ test("the summary adds up what was acknowledged and what was lost, over all meth
   ]);
 });
 
-test("figureNames: every method of proof has its names", () => {
+test("figureNames: every method of proof has its names, each once", () => {
+  for (const [method, named] of Object.entries(figureNames)) {
+    const labels = named.map(({ label }) => label);
+    expect([method, new Set(labels).size]).toEqual([method, labels.length]);
+  }
   expect(Object.keys(figureNames).toSorted()).toEqual(methods.map(({ name }) => name).toSorted());
 });
 
