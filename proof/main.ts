@@ -11,7 +11,7 @@ import { methods, type Size, sizes } from "./methods.ts";
 import { type Report, reportEnding } from "./report.ts";
 import type { ProofResult } from "./result.ts";
 
-const usage = `Usage: bun run proof [--only NAME] [--size quick|ci|nightly] [--seed N] [--at-once N] [--json FILE]
+const usage = `Usage: bun run proof [--only NAME] [--size quick|short|ci|nightly] [--seed N] [--at-once N] [--json FILE]
 Methods: ${methods.map(({ name }) => name).join(", ")}`;
 
 interface Options {

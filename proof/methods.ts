@@ -1,5 +1,5 @@
-// The methods of proof, each with its sizes: `quick` for the tests, `ci` for each
-// change, `nightly` for what only chance finds.
+// The methods of proof, each with its sizes: `quick` for the tests, `short` for ten
+// minutes on two cores, `ci` for half an hour, `nightly` for what only chance finds.
 
 import { proveHistories } from "./histories.ts";
 import { proveKills } from "./kills.ts";
@@ -10,7 +10,7 @@ import { proveHostile, provePlanted, proveSimulation, type Worlds } from "./simu
 import { proveSoak } from "./soak.ts";
 import { proveSystemCalls } from "./system-calls.ts";
 
-export const sizes = ["quick", "ci", "nightly"] as const;
+export const sizes = ["quick", "short", "ci", "nightly"] as const;
 export type Size = (typeof sizes)[number];
 
 export interface Run {
@@ -35,6 +35,7 @@ function method<Counts extends object>(
 export const methods: readonly Method[] = [
   method("simulation", (run: Worlds & Run) => proveSimulation({ store: "memory", ...run }), {
     quick: { seeds: 60, steps: 300, everySituation: false },
+    short: { seeds: 5_000, steps: 300, everySituation: true },
     ci: { seeds: 20_000, steps: 300, everySituation: true },
     nightly: { seeds: 1_000_000, steps: 300, everySituation: true },
   }),
@@ -43,47 +44,56 @@ export const methods: readonly Method[] = [
     (run: Worlds & Run) => proveSimulation({ store: "sqlite", ...run }),
     {
       quick: { seeds: 6, steps: 300, everySituation: false },
+      short: { seeds: 300, steps: 300, everySituation: false },
       ci: { seeds: 2_000, steps: 300, everySituation: false },
       nightly: { seeds: 40_000, steps: 300, everySituation: true },
     },
   ),
   method("planted bugs", provePlanted, {
     quick: { bugs: 2 },
+    short: { bugs: Number.MAX_SAFE_INTEGER },
     ci: { bugs: Number.MAX_SAFE_INTEGER },
     nightly: { bugs: Number.MAX_SAFE_INTEGER },
   }),
   method("kills", proveKills, {
     quick: { kills: 6, items: 1_500 },
+    short: { kills: 100, items: 40_000 },
     ci: { kills: 500, items: 200_000 },
     nightly: { kills: 5_000, items: 2_000_000 },
   }),
   method("power cuts", provePowerCuts, {
     quick: { cuts: 100, traces: 1, calls: 150 },
+    short: { cuts: 3_000, traces: 3, calls: 400 },
     ci: { cuts: 10_000, traces: 10, calls: 400 },
     nightly: { cuts: 100_000, traces: 100, calls: 400 },
   }),
   method("system calls", proveSystemCalls, {
     quick: { runs: 5 },
+    short: { runs: 60 },
     ci: { runs: 300 },
     nightly: { runs: 3_000 },
   }),
   method("media", proveMedia, {
     quick: { truncations: 100, flips: 100 },
+    short: { truncations: 2_000, flips: 2_000 },
     ci: { truncations: 5_000, flips: 4_000 },
     nightly: { truncations: 50_000, flips: 40_000 },
   }),
   method("histories", proveHistories, {
     quick: { operations: 6_000, clients: 16, restarts: 2, blackBox: 32 },
+    short: { operations: 200_000, clients: 64, restarts: 5, blackBox: 400 },
     ci: { operations: 1_000_000, clients: 64, restarts: 20, blackBox: 2_000 },
     nightly: { operations: 10_000_000, clients: 64, restarts: 200, blackBox: 20_000 },
   }),
   method("hostile input", proveHostile, {
     quick: { bodies: 250, rawRequests: 200 },
+    short: { bodies: 30_000, rawRequests: 10_000 },
     ci: { bodies: 100_000, rawRequests: 10_000 },
     nightly: { bodies: 10_000_000, rawRequests: 500_000 },
   }),
   method("soak", proveSoak, {
     quick: { loadSeconds: 2, waitingLeases: 100, waitingSeconds: 0.5 },
+    short: { loadSeconds: 60, waitingLeases: 1_000, waitingSeconds: 60 },
     ci: { loadSeconds: 120, waitingLeases: 1_000, waitingSeconds: 300 },
     nightly: { loadSeconds: 7_200, waitingLeases: 1_000, waitingSeconds: 850 },
   }),

@@ -22,7 +22,7 @@ const standard: PageBudget = { html: 14 * kilo, scripts: 115 * kilo };
 /** Pages whose content needs more. */
 const largePages: Readonly<Record<string, PageBudget>> = {
   // Its chart changes with every results file; TCP's first window has 14,600 bytes.
-  "/": { html: 14.3 * kilo, scripts: 115 * kilo },
+  "/": { html: 14.5 * kilo, scripts: 115 * kilo },
   // Four drawings, two charts and the longest text of the docs.
   "/docs/architecture": { html: 19.4 * kilo, scripts: 119.6 * kilo },
   // Every flag with its meaning, every limit, and who may call.
@@ -32,7 +32,7 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // 47 blocks of code: each call in curl, and whole programs in three languages.
   "/docs/quick-start": { html: 17.8 * kilo, scripts: 117.3 * kilo },
   // Ten methods with their figures, every planted bug, and every fault that was found.
-  "/docs/testing": { html: 15.5 * kilo, scripts: 116 * kilo },
+  "/docs/testing": { html: 16 * kilo, scripts: 116 * kilo },
   // Charts, tables and drawings in the longest article.
   "/blog/long-blog-post": { html: 21.3 * kilo, scripts: 123 * kilo },
   // Every operation of the API, readable before any code of it runs.
