@@ -17,7 +17,7 @@ async function run(args: readonly string[]): Promise<{ code: number; out: string
 
 test.each([
   [["--only", "nothing"], "method is unknown; got nothing"],
-  [["--size", "huge"], "size is unknown; expected quick, ci, nightly, got huge"],
+  [["--size", "huge"], "size is unknown; expected quick, short, ci, nightly, got huge"],
   [["--seed", "x"], "seed is invalid; expected a whole number, got x"],
   [["--other"], "--other"],
 ])(
