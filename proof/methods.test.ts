@@ -11,13 +11,14 @@ import { Faults } from "./result.ts";
 import { memoryFolder } from "./scratch.ts";
 import { growthOf } from "./soak.ts";
 import { readStores } from "./store-contents.ts";
+import { whyUntraceable } from "./strace.ts";
 
 /** A slow machine takes its time; a method that hangs is ended. */
 const timeoutMs = 300_000;
 const folder = mkdtempSync(join(memoryFolder(), "holdfast-proof-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const isTraceable = Bun.which("strace") !== null;
+const isTraceable = whyUntraceable() === null;
 /** They are run by strace, and skipped where there is none. */
 const traced = new Set(["power cuts", "system calls"]);
 

@@ -19,6 +19,7 @@ import { Faults, type ProofResult, type Say, stopwatch } from "./result.ts";
 import { memoryFolder } from "./scratch.ts";
 import { readStores } from "./store-contents.ts";
 import type { Note } from "./store-load.ts";
+import { whyUntraceable } from "./strace.ts";
 import { readTrace, type TracedCall, traceCommand } from "./trace.ts";
 
 export interface PowerCutOptions {
@@ -41,14 +42,15 @@ const engineEvery = 40;
 export async function provePowerCuts(options: PowerCutOptions): Promise<ProofResult> {
   const { cuts, traces, seed, say } = options;
   const elapsed = stopwatch();
-  if (Bun.which("strace") === null) {
+  const skipped = whyUntraceable();
+  if (skipped !== null) {
     return {
       method,
       seconds: 0,
       seed,
       figures: {},
       faults: [],
-      skipped: "strace is not installed",
+      skipped,
     };
   }
   const faults = new Faults();

@@ -14,6 +14,7 @@ import { History } from "./history.ts";
 import { Load } from "./load.ts";
 import { Faults, type ProofResult, type Say, stopwatch } from "./result.ts";
 import { type ServerChild, spawnServer } from "./server-child.ts";
+import { whyUntraceable } from "./strace.ts";
 
 export interface SystemCallOptions {
   readonly runs: number;
@@ -65,14 +66,15 @@ export async function proveSystemCalls({
   say,
 }: SystemCallOptions): Promise<ProofResult> {
   const elapsed = stopwatch();
-  if (Bun.which("strace") === null) {
+  const skipped = whyUntraceable();
+  if (skipped !== null) {
     return {
       method,
       seconds: 0,
       seed,
       figures: {},
       faults: [],
-      skipped: "strace is not installed",
+      skipped,
     };
   }
   const figures: Record<string, number> = {
