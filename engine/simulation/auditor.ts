@@ -74,6 +74,7 @@ export class Auditor {
   readonly #clears: ClearCall[] = [];
   #stamp = 0;
   #damagedCount = 0;
+  #isLeaving = false;
   #faults = 0;
 
   constructor(parameters: Parameters, situations: Situations) {
@@ -109,6 +110,18 @@ export class Auditor {
     for (const item of this.#items.values()) item.isOrdered = false;
   }
 
+  /** A client leaves: what its lease is granted on the way goes back, until everything rests. */
+  clientLeaves(): void {
+    this.#isLeaving = true;
+    this.mayReorder();
+  }
+
+  /** Nothing is on its way any more. */
+  rested(): void {
+    if (this.#isLeaving) this.mayReorder();
+    this.#isLeaving = false;
+  }
+
   damaged(item: Tracked): void {
     if (!item.isDamaged) this.#damagedCount += 1;
     item.isDamaged = true;
@@ -130,7 +143,7 @@ export class Auditor {
     for (const text of texts) {
       const item = trackedOf(text, call, this.#queue(queue));
       item.faultsSeen = this.#faults;
-      item.isOrdered = text.enqueueAt === null;
+      item.isOrdered = text.enqueueAt === null && !this.#isLeaving;
       item.mayBeCleared = this.#isBeingCleared(queue);
       call.items.push(item);
       this.#items.set(text.key, item);

@@ -22,6 +22,13 @@ describe("simulation", () => {
     expect(found?.message).toBeUndefined();
   });
 
+  test("I4: what a client leaves behind on its way may be out of order", async () => {
+    // Played while the auditor did not know that, this seed accused the engine.
+    const situations = new Situations();
+    const world = { firstSeed: 1859, seeds: 1, steps, store: "memory" as const, situations };
+    expect((await simulate(world)).found?.message).toBeUndefined();
+  });
+
   test("I1 to I13 hold over stores in memory, and every situation was there", async () => {
     const situations = new Situations();
     const { found, worlds } = await simulate({

@@ -454,7 +454,7 @@ export class World {
     const waiting = this.#chance.maybe(this.#waiting.filter(({ isOver }) => !isOver));
     if (waiting === undefined) return;
     this.say("a client leaves");
-    this.auditor.mayReorder();
+    this.auditor.clientLeaves();
     waiting.controller.abort();
     this.situations.reached("a client leaves while its lease waits");
   }
@@ -675,6 +675,7 @@ export class World {
     for (const { what } of this.#open) {
       if (what !== "lease") throw new Violation("I11", `a ${what} is never answered`);
     }
+    this.auditor.rested();
     await this.#create("plain");
     this.#watch.counted(this.bundle.engine.status());
   }
