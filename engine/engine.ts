@@ -136,9 +136,13 @@ class ShardedEngine<Items> implements Engine<Items> {
       this.#catalog.spread(shardCount);
       const deleting = this.#adopt(first.catalog);
       for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
+      // What was left in the outboxes goes before what the first turns add: a receiver takes only
+      // rising numbers. It waits until the receivers know their partitions.
+      const { release } = await this.#courier.hold();
+      for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);
       await this.#registrar.configure(this.#catalog.queues);
       this.#isOpen = true;
-      for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);
+      release();
       for (const queue of deleting) this.#registrar.finishDeleteSoon(queue);
       for (const queue of this.#catalog.queues) this.#registrar.reapSoon(queue);
     } catch (cause) {
