@@ -132,3 +132,21 @@ test("carry: a source that has no room to forget is asked again, and nothing is 
   expect([settleNext(), settleNext()]).toEqual(["1 receive 1", "0 received 1"]);
   expect(courier.isTargeted(1, 0)).toBe(false);
 });
+
+test("hold: resolves once nothing is on its way, and nothing sets out before its release", async () => {
+  const { courier, calls, settleNext } = setupCourier();
+  courier.carry(0, [item(1)]);
+  let held: { release: () => void } | null = null;
+  const holding = courier.hold().then((hold) => {
+    held = hold;
+  });
+  courier.carry(0, [item(2), item(3, 0, 2)]);
+  expect(settleNext()).toBe("1 receive 1");
+  await Promise.resolve();
+  expect(held).toBeNull();
+  expect(settleNext()).toBe("0 received 1");
+  await holding;
+  expect(calls).toEqual([]);
+  (held as { release: () => void } | null)?.release();
+  expect([settleNext(), settleNext()]).toEqual(["1 receive 2", "2 receive 3"]);
+});
