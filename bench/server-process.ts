@@ -39,9 +39,13 @@ export function startServer({ data, port = 0, flags = [] }: ServerOptions): Prom
   return startListening([main, "--port", String(port), "--data", data, ...flags]);
 }
 
-/** Runs a script of Bun's; resolves once it says where it listens. */
-export async function startListening(script: readonly string[]): Promise<ServerProcess> {
-  const child = Bun.spawn([process.execPath, ...script], { stdout: "pipe", stderr: "pipe" });
+/** Runs a script of Bun's, `under` another program if asked; resolves once it says where it listens. */
+export async function startListening(
+  script: readonly string[],
+  { under = [] }: { readonly under?: readonly string[] } = {},
+): Promise<ServerProcess> {
+  const command = [...under, process.execPath, ...script];
+  const child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
   const said = { stdout: "", stderr: "" };
   const listen = async (name: "stdout" | "stderr", heard: () => void): Promise<void> => {
     const decoder = new TextDecoder();

@@ -3,7 +3,7 @@
 
 import type { OperationId } from "../../openapi/operations.ts";
 import { operationMessages, replyMessage } from "../../openapi/protobuf.ts";
-import { jsonForm, type ReplyForm } from "../reply.ts";
+import { jsonForm, type ReplyForm, sentWhole } from "../reply.ts";
 import { JsonText } from "../routes/route.ts";
 import { messageReader, messageWriter } from "./codec.ts";
 import { answerType, protobufTypeOf } from "./negotiation.ts";
@@ -20,7 +20,8 @@ export function protobufAnswer(id: OperationId): (reply: unknown, type: string) 
   const write = messageWriter(operationMessages[id].reply);
   return (reply, type) => {
     const values = reply instanceof JsonText ? JSON.parse(reply.text) : reply;
-    return new Response(write(values), { headers: { "content-type": type, ...noGuessing } });
+    const body = sentWhole(write(values));
+    return new Response(body, { headers: { "content-type": type, ...noGuessing } });
   };
 }
 
