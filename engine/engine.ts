@@ -95,6 +95,8 @@ class ShardedEngine<Items> implements Engine<Items> {
   readonly #catalog: Catalog;
   readonly #registrar: Registrar;
   readonly #leases: Leases<Items>;
+  /** Whether the catalog is known, and with it what each shard owns. */
+  #isAdopted = false;
   #isOpen = false;
   #closing: Promise<void> | null = null;
 
@@ -135,14 +137,15 @@ class ShardedEngine<Items> implements Engine<Items> {
       const opened = [first, ...(await Promise.all(others))];
       this.#catalog.spread(shardCount);
       const deleting = this.#adopt(first.catalog);
-      for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
-      // What was left in the outboxes goes before what the first turns add: a receiver takes only
-      // rising numbers. It waits until the receivers know their partitions.
-      const { release } = await this.#courier.hold();
-      for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);
-      await this.#registrar.configure(this.#catalog.queues);
-      this.#isOpen = true;
-      release();
+      // Until the shards know their partitions the catalog rests, and with it what a count sets
+      // off. What was left in the outboxes goes before what the first turns add: a receiver takes
+      // only rising numbers.
+      await this.#registrar.undisturbed(async () => {
+        for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
+        for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);
+        await Promise.all(this.#ports.map((port, shard) => port.ask(this.#allSettings(shard))));
+        this.#isOpen = true;
+      });
       for (const queue of deleting) this.#registrar.finishDeleteSoon(queue);
       for (const queue of this.#catalog.queues) this.#registrar.reapSoon(queue);
     } catch (cause) {
@@ -160,7 +163,7 @@ class ShardedEngine<Items> implements Engine<Items> {
         events: {
           opened: (opened) => {
             resolve(opened);
-            return this.#isOpen ? this.#reopened(shard, opened) : [];
+            return this.#isAdopted ? this.#reopened(shard, opened) : [];
           },
           report: (report) => this.#reported(shard, report),
           settled: () => this.#leases.dispatch(),
@@ -177,6 +180,7 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   #adopt(entries: readonly CatalogEntry[]): LogicalQueue[] {
     const queues = entries.map((entry) => this.#catalog.add(entry));
+    this.#isAdopted = true;
     return queues.filter(({ deleted }) => deleted);
   }
 
@@ -184,8 +188,13 @@ class ShardedEngine<Items> implements Engine<Items> {
     this.#setUp(shard, true);
     this.#recount(shard, opened.counts);
     this.#courier.carry(shard, opened.outbound);
-    this.#options.notice?.({ kind: "shard_up", shard });
-    return [{ kind: "configure", partitions: this.#registrar.settings(shard), forget: [] }];
+    if (this.#isOpen) this.#options.notice?.({ kind: "shard_up", shard });
+    return [this.#allSettings(shard)];
+  }
+
+  /** What a shard has to be told before anything else. */
+  #allSettings(shard: number): Request {
+    return { kind: "configure", partitions: this.#registrar.settings(shard), forget: [] };
   }
 
   #setUp(shard: number, up: boolean): void {

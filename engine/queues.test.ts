@@ -249,6 +249,23 @@ test("partitions: one that drains and is wanted again takes items again", async 
   expect(await bundle.listed("orders", 1)).toEqual(["b", "d"]);
 });
 
+test("partitions: a start that takes an empty one away loses no item whose lease has lapsed", async () => {
+  const bundle = await setup();
+  await bundle.createQueue(orders);
+  await bundle.createQueue({ ...orders, name: "mails", requestedPartitions: 2 });
+  for (const text of ["b", "c"]) await bundle.produce("mails", text);
+  for (const _ of ["b", "c"]) await bundle.complete(await bundle.lease("mails"));
+  await bundle.produce("orders", "a");
+  await bundle.lease("orders");
+  // The partition is to go, and the process dies before it has gone.
+  bundle.store().killAt({ commitsBefore: 1, applied: false });
+  await bundle.begin(() => bundle.engine.updateQueue({ name: "mails", requestedPartitions: 1 }));
+  await bundle.restart({ now: bundle.clock.now() + hour });
+  expect(await bundle.listed("orders")).toEqual(["a"]);
+  const { partitions } = await bundle.run(() => bundle.engine.inspect("mails"));
+  expect(partitions).toBe(1);
+});
+
 test("partitions: a slot that is used again brings nothing back and reuses no id", async () => {
   const bundle = await setup();
   await bundle.createQueue(orders);

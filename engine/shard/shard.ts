@@ -4,6 +4,7 @@
 
 import { type Store, StoreError, type TurnRecord } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
+import { assert } from "../assert.ts";
 import type { Clock, Timer } from "../clock.ts";
 import { limits } from "../limits.ts";
 import type {
@@ -51,6 +52,8 @@ export class Shard {
   readonly #settling: Settling[] = [];
   #memory: Memory;
   #inbox: NumberedRequest[] = [];
+  /** Whether it was told of its partitions since it opened. */
+  #isConfigured = false;
   #running = false;
   #stopped = false;
   #full = false;
@@ -175,7 +178,10 @@ export class Shard {
   async #turn(requests: readonly NumberedRequest[]): Promise<void> {
     let turn = this.#context();
     // Before all else: an item whose partition has no settings would be taken for an orphan.
-    for (const request of requests) if (request.kind === "configure") this.#remember(turn, request);
+    for (const request of requests) {
+      if (request.kind === "configure") this.#remember(turn, request);
+      else assert(this.#isConfigured, "a shard was asked before it knew its partitions");
+    }
     await decide(turn, requests);
     let commit = await this.#commit(turn, requests);
     const full = commit === "full";
@@ -206,6 +212,7 @@ export class Shard {
     { memory, draft }: TurnContext,
     request: Extract<NumberedRequest, { kind: "configure" }>,
   ): void {
+    this.#isConfigured = true;
     for (const settings of request.partitions) {
       this.#settings.set(settings.slot, settings);
       const partition = memory.partition(settings.slot);

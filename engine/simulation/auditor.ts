@@ -454,9 +454,11 @@ export class Auditor {
         if (isLast && wasHeld && !call.takesLeased) item.mayBeCleared = false;
       }
       for (const item of call.sure) {
-        // Not those leased meanwhile, nor those that had gone to the dead queue before.
+        // Not those leased meanwhile, though the lease may have been lost with its shard,
+        // nor those that had gone to the dead queue before.
         if (mayHaveDied(item, now, this.#faults)) continue;
-        if (call.isDelete || item.attempts === 0) item.end = "cleared";
+        const isUnleased = item.attempts === 0 && item.faultsSeen === this.#faults;
+        if (call.isDelete || isUnleased) item.end = "cleared";
       }
       if (call.isDelete) {
         for (const name of this.#offered.keys()) {

@@ -10,7 +10,7 @@ const quick = process.env["HOLDFAST_QUICK"] === "1";
 const steps = 300;
 
 describe("simulation", () => {
-  test.each(failedOnce)("seed $seed of $store, which once failed: $why", async (world) => {
+  test.each(failedOnce)("seed $seed of $store, once failed by the $whose: $why", async (world) => {
     const { seed, store } = world;
     const { found } = await simulate({
       firstSeed: seed,

@@ -295,4 +295,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "this.#hidden.set(queue.definition.name, queue);\n  }",
     to: "this.#hidden.set(queue.definition.name, queue); queue.deleted = true;\n  }",
   },
+  {
+    name: "the shards are not told of their partitions at a start",
+    file: "engine.ts",
+    from: "await Promise.all(this.#ports.map((port, shard) => port.ask(this.#allSettings(shard))));",
+    to: "",
+  },
 ];
