@@ -1,6 +1,6 @@
 // `bun run check`: every check there is, one after the other; a failed one does
 // not keep the others from running. The last line counts the tests, a failed
-// step being one of the failed. `--quick` leaves out the long tests.
+// step being one of the failed. `--quick` leaves out the long tests and the proof.
 
 import { join } from "node:path";
 import { root, setUp } from "./setup.ts";
@@ -10,6 +10,9 @@ import { installTools } from "./tools.ts";
 const quickFlag = "--quick";
 /** A run that takes longer hangs. */
 const testsTimeoutMs = 60 * 60_000;
+const proofTimeoutMs = 60 * 60_000;
+/** Some of the methods mostly wait, so more of them than there are cores go side by side. */
+const proofAtOnce = 3;
 const testTimeoutMs = 120_000;
 const leftoverTimeoutMs = 2_000;
 
@@ -49,6 +52,11 @@ await timed("bun test", async () => {
   return counts.failed === 0;
 });
 
+if (!quick) {
+  const passed = await timed("proof", runProof);
+  failedSteps += passed ? 0 : 1;
+}
+
 const failed = counts.failed + failedSteps;
 const skipped = counts.skipped === 0 ? "" : `, ${counts.skipped} skipped`;
 console.log(`${counts.passed} passed, ${failed} failed${skipped}`);
@@ -77,6 +85,19 @@ async function runTests(): Promise<TestCounts> {
   // A process that a test left behind may hold the pipe open for ever.
   await Promise.race([read(), child.exited.then(() => Bun.sleep(leftoverTimeoutMs))]);
   return countTests({ output, exitCode: await child.exited });
+}
+
+/** All methods, at the sizes that ten minutes allow. */
+async function runProof(): Promise<boolean> {
+  const sizes = ["--size", "short", "--at-once", String(proofAtOnce)];
+  const report = ["--json", join(root, "build", "proof.json")];
+  const child = Bun.spawn([process.execPath, "proof/main.ts", ...sizes, ...report], {
+    cwd: root,
+    stdio: ["ignore", "inherit", "ignore"],
+    timeout: proofTimeoutMs,
+    killSignal: "SIGKILL",
+  });
+  return (await child.exited) === 0;
 }
 
 async function timed(name: string, run: () => Promise<boolean>): Promise<boolean> {
