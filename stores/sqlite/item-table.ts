@@ -20,6 +20,7 @@ const statements = {
   insertPlain: `INSERT INTO item (key, count, created_at, expire_deadline, early, attempts, payload, check_sum) VALUES (${key}, 1, ?3, ?4, 0, 0, CAST(?5 AS BLOB), ?6)`,
   insertPack: `INSERT INTO item (key, count, created_at, queued_at, expire_deadline, early, attempts, sizes, texts, payload, check_sum) VALUES (${key}, ?3, ?4, ?5, ?6, 0, ?7, ?8, ?9, ?10, ?11)`,
   end: `SELECT (key & 0x1fffffffffff) + count FROM item WHERE key >= ${keyOf("?1", "0")} AND key < ${keyOf("(?1 + 1)", "0")} ORDER BY key DESC LIMIT 1`,
+  removeSingle: `DELETE FROM item WHERE key = ${key} AND count = 1`,
   removeRows: `DELETE FROM item WHERE key BETWEEN ${key} AND ${keyOf("?1", "?3")}`,
   fill: `DELETE FROM hole WHERE key BETWEEN ${key} AND ${keyOf("?1", "?3")}`,
   dig: `INSERT OR REPLACE INTO hole VALUES (${key}, ?3, ?4)`,
@@ -162,6 +163,11 @@ export class ItemTable {
 
   /** `seqs` in rising order; numbers that are not there are passed over. */
   remove({ slot, seqs }: SlotSeqs): void {
+    // Looking where items are costs more than to remove one, and in a queue of many partitions
+    // most turns take one of each.
+    if (seqs.length === 1 && this.#statements.removeSingle.run(slot, seqs[0] ?? 0).changes === 1) {
+      return;
+    }
     let index = 0;
     while (index < seqs.length) {
       let end = index + 1;
