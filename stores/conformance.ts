@@ -88,6 +88,7 @@ export function describeStore(name: string, open: () => Promise<OpenedStore>): v
   describe(name, () => {
     loadRules(rule);
     itemsRules(rule);
+    headsRules(rule);
     payloadRules(rule);
     lookupRules(rule);
     scheduledRules(rule);
@@ -239,6 +240,67 @@ function itemsRules(rule: Rule): void {
       expect(seqsOf(await bench.store.items(0, from, before, limit))).toEqual(seqsOf(expected));
     }
   });
+}
+
+function headsRules(rule: Rule): void {
+  rule("heads: items that have rows of their own, each slot's first", async (bench) => {
+    for (const seq of [4, 5, 9]) {
+      await bench.commit({ insert: [0, 1, slotMax].map((slot) => item(slot, seq)) });
+    }
+    const spans = [
+      { slot: slotMax, from: 0, before: end },
+      { slot: 0, from: 5, before: 9 },
+      { slot: 1, from: 6, before: 10 },
+      { slot: 2, from: 0, before: end },
+    ];
+    await bench.nowAndReopened(async (store) => {
+      expect(await store.heads(spans)).toEqual(
+        new Map([
+          [slotMax, [readOf(item(slotMax, 4))]],
+          [0, [readOf(item(0, 5))]],
+          [1, [readOf(item(1, 9))]],
+        ]),
+      );
+      const none = [
+        { slot: 0, from: 6, before: 9 },
+        { slot: 1, from: 10, before: end },
+      ];
+      expect(await store.heads(none)).toEqual(new Map());
+      expect(await store.heads([])).toEqual(new Map());
+    });
+  });
+
+  rule(
+    "heads: a slot's first items as items has them, whatever left and where it begins",
+    async (bench) => {
+      const below = seeded(2);
+      const slots = numbers(0, 20);
+      const sizeOf = () => (below(9) === 0 ? below(40_000) : below(100));
+      for (const slot of slots) {
+        for (let seq = below(5); seq < 300; ) {
+          const count = 1 + below(90);
+          const payload = () => new Uint8Array(sizeOf());
+          const insert = numbers(seq, seq + count).map((one) =>
+            item(slot, one, { payload: payload() }),
+          );
+          await bench.commit({ insert });
+          seq += count + below(3);
+        }
+        const seqs = numbers(0, 400).filter(() => below(3) > 0);
+        await bench.commit({ remove: [{ slot, seqs }] });
+      }
+      for (let trial = 0; trial < 50; trial += 1) {
+        const spans = slots.map((slot) => ({ slot, from: below(420), before: below(420) }));
+        const heads = await bench.store.heads(spans);
+        for (const { slot, from, before } of spans) {
+          const expected = await bench.store.items(slot, from, before, all);
+          const found = heads.get(slot) ?? [];
+          expect(seqsOf(found)).toEqual(seqsOf(expected.slice(0, found.length)));
+          if (heads.has(slot)) expect(found.length).toBeGreaterThan(0);
+        }
+      }
+    },
+  );
 }
 
 function payloadRules(rule: Rule): void {

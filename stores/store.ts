@@ -14,6 +14,13 @@ export interface ReadLimit {
   readonly payloadBytes: number;
 }
 
+/** Items of a slot from `from` to before `before`. */
+export interface Span {
+  readonly slot: number;
+  readonly from: number;
+  readonly before: number;
+}
+
 /** An item's place and deadline, without the item. */
 export interface EarlyRef {
   readonly expireDeadline: number;
@@ -118,6 +125,11 @@ export interface Store {
   load(): Promise<Image>;
   /** Items of a slot from `from` to before `before`, in order, leased ones included. */
   items(slot: number, from: number, before: number, limit: ReadLimit): Promise<Read<Item>[]>;
+  /**
+   * The first items of several slots, by slot, in one read: of each as many as lie together, at
+   * least one. Where a slot is missing, only `items` can tell.
+   */
+  heads(spans: readonly Span[]): Promise<Map<number, Read<Item>[]>>;
   /** Their sequence numbers and creation instants alone. */
   seqs(slot: number, from: number, before: number, limit: number): Promise<LeasedSeq[]>;
   /** Which of these sequence numbers are stored in the slot, scheduled ones aside. */

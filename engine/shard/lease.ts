@@ -2,6 +2,7 @@
 // among them.
 
 import type { Item } from "../../stores/item.ts";
+import type { Read } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
 import { formatId } from "../ids.ts";
 import { hasExpired } from "../lifecycle.ts";
@@ -22,6 +23,7 @@ export async function leaseAll(turn: TurnContext, requests: readonly Of<"lease">
     if (same === undefined) bySlot.set(request.slot, [request]);
     else same.push(request);
   }
+  const heads = await readHeads(turn, [...bySlot.keys()]);
   for (const [slot, same] of bySlot) {
     const partition = turn.memory.partition(slot);
     const { settings } = partition;
@@ -30,7 +32,7 @@ export async function leaseAll(turn: TurnContext, requests: readonly Of<"lease">
     const taken =
       settings === null
         ? { granted: [], more: false }
-        : await takeHead(turn, partition, wanted, leaseDeadline);
+        : await takeHead(turn, partition, { wanted, leaseDeadline, begun: heads.get(slot) });
     shareOut(turn, partition, same, { ...taken, leaseDeadline });
   }
 }
@@ -41,12 +43,31 @@ interface Taken {
   readonly more: boolean;
 }
 
+/** The first items of several partitions, by slot, in one read; of a single one, none. */
+async function readHeads(
+  { memory, store }: TurnContext,
+  slots: readonly number[],
+): Promise<Map<number, Read<Item>[]>> {
+  if (slots.length < 2) return new Map();
+  const spans = slots.map((slot) => {
+    const { head, committedSeq } = memory.partition(slot);
+    return { slot, from: head, before: committedSeq };
+  });
+  return store.heads(spans.filter(({ from, before }) => from < before));
+}
+
+interface Wish {
+  readonly wanted: number;
+  readonly leaseDeadline: number;
+  /** Items of the head that were read already. */
+  readonly begun: readonly Read<Item>[] | undefined;
+}
+
 /** Leases up to `wanted` ready items from the head of the partition. */
 async function takeHead(
   turn: TurnContext,
   partition: Partition,
-  wanted: number,
-  leaseDeadline: number,
+  { wanted, leaseDeadline, begun }: Wish,
 ): Promise<Taken> {
   const { store, draft, now } = turn;
   const { slot, committedSeq } = partition;
@@ -63,9 +84,11 @@ async function takeHead(
   let payloadBytes = limits.turnBytesMax;
   // Items read and not granted (expired, damaged) are bounded too, so that a turn ends.
   let left = wanted + limits.sweepItemsMax;
+  let unused = begun?.slice(0, wanted);
   while (partition.head < committedSeq && granted.length < wanted && payloadBytes > 0 && left > 0) {
     const limit = { items: wanted - granted.length, payloadBytes };
-    const page = await store.items(slot, partition.head, committedSeq, limit);
+    const page = unused ?? (await store.items(slot, partition.head, committedSeq, limit));
+    unused = undefined;
     if (page.length === 0) partition.head = committedSeq;
     for (const item of page) {
       left -= 1;

@@ -9,6 +9,7 @@ import type {
   LeasedSeq,
   Read,
   ReadLimit,
+  Span,
   Store,
   StoreSize,
 } from "../../stores/store.ts";
@@ -165,6 +166,13 @@ class FaultyStore implements Store {
 
   items(slot: number, from: number, before: number, limit: ReadLimit): Promise<Read<Item>[]> {
     return this.#readItems(() => this.#store.items(slot, from, before, limit));
+  }
+
+  heads(spans: readonly Span[]): Promise<Map<number, Read<Item>[]>> {
+    return this.#read(async () => {
+      const heads = await this.#store.heads(spans);
+      return new Map([...heads].map(([slot, items]) => [slot, this.#control.spoil(items)]));
+    });
   }
 
   seqs(slot: number, from: number, before: number, limit: number): Promise<LeasedSeq[]> {

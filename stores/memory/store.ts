@@ -19,6 +19,7 @@ import {
   type Read,
   type ReadLimit,
   type SlotSeqs,
+  type Span,
   type Store,
   StoreError,
   type StoreSize,
@@ -158,6 +159,15 @@ export class MemoryStore implements Store {
     const items = this.#open().slots.get(slot)?.items;
     items?.walk({ seq: from }, (item) => item.seq < before && page.take(item));
     return page.items;
+  }
+
+  async heads(spans: readonly Span[]): Promise<Map<number, Read<Item>[]>> {
+    const heads = new Map<number, Read<Item>[]>();
+    for (const { slot, from, before } of spans) {
+      const items = await this.items(slot, from, before, { items: 1, payloadBytes: 1 });
+      if (items.length > 0) heads.set(slot, items);
+    }
+    return heads;
   }
 
   async seqs(slot: number, from: number, before: number, limit: number): Promise<LeasedSeq[]> {

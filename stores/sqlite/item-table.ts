@@ -4,7 +4,14 @@
 
 import type { Database, Statement } from "bun:sqlite";
 import type { Item } from "../item.ts";
-import { type LeasedSeq, type Read, type ReadLimit, type SlotSeqs, StoreError } from "../store.ts";
+import {
+  type LeasedSeq,
+  type Read,
+  type ReadLimit,
+  type SlotSeqs,
+  type Span,
+  StoreError,
+} from "../store.ts";
 import { packsOf } from "./pack.ts";
 import { isPlain, itemColumns, itemsOf, itemValues, packColumns, packValues } from "./rows.ts";
 import { insertedItem, key, keyOf, place } from "./sql-text.ts";
@@ -13,6 +20,8 @@ import { insertedItem, key, keyOf, place } from "./sql-text.ts";
 const rowKey = `ifnull((SELECT iif(key + count > ${key}, key, ${key}) FROM item WHERE key <= ${key} ORDER BY key DESC LIMIT 1), ${key})`;
 const rows = `FROM item LEFT JOIN hole USING (key) WHERE item.key >= ${rowKey} AND item.key < ${keyOf("?1", "?3")} ORDER BY item.key LIMIT ?4`;
 const hole = "hole.gone, hole.check_sum";
+const columns = `${place}, ${itemColumns.replace("check_sum", "item.check_sum")}, ${packColumns}, ${hole}`;
+const fromKey = keyOf("span.slot", "span.first");
 
 const statements = {
   insert: `INSERT INTO item (key, count, ${itemColumns}) VALUES (${key}, 1, ${insertedItem})`,
@@ -24,7 +33,17 @@ const statements = {
   removeRows: `DELETE FROM item WHERE key BETWEEN ${key} AND ${keyOf("?1", "?3")}`,
   fill: `DELETE FROM hole WHERE key BETWEEN ${key} AND ${keyOf("?1", "?3")}`,
   dig: `INSERT OR REPLACE INTO hole VALUES (${key}, ?3, ?4)`,
-  items: `SELECT ${place}, ${itemColumns.replace("check_sum", "item.check_sum")}, ${packColumns}, ${hole} ${rows}`,
+  items: `SELECT ${columns} ${rows}`,
+  heads: `
+    WITH
+      span AS (SELECT value ->> 0 AS slot, value ->> 1 AS first, value ->> 2 AS before FROM json_each(?1)),
+      head AS (
+        SELECT ifnull(
+          (SELECT iif(key + count > ${fromKey}, key, NULL) FROM item WHERE key <= ${fromKey} ORDER BY key DESC LIMIT 1),
+          (SELECT key FROM item WHERE key > ${fromKey} AND key < ${keyOf("span.slot", "span.before")} ORDER BY key LIMIT 1)
+        ) AS key FROM span
+      )
+    SELECT ${columns} FROM head JOIN item USING (key) LEFT JOIN hole USING (key)`,
   places: `SELECT key & 0x1fffffffffff, count, created_at, ${hole} ${rows}`,
   quarantine: `INSERT INTO quarantine (key, columns, payload) VALUES (${key}, ?3, ?4)`,
 } as const;
@@ -100,8 +119,7 @@ export class ItemTable {
     const items: Read<Item>[] = [];
     let bytes = 0;
     this.#walk(this.#statements.items, { slot, from, before }, (row) => {
-      const gone = goneOf(slot, row[1] as number, row[16], row[17]);
-      const all = itemsOf(row);
+      const { all, gone } = contentsOf(slot, row);
       const first = all[0]?.seq ?? 0;
       for (const item of all) {
         if (item.seq < from || isGone(gone, item.seq - first)) continue;
@@ -115,6 +133,23 @@ export class ItemTable {
       return { count: all.length, more: left / all.length };
     });
     return items;
+  }
+
+  /** A call of SQLite costs as much as several rows, so that one for many slots pays. */
+  heads(spans: readonly Span[]): Map<number, Read<Item>[]> {
+    const bySlot = new Map(spans.map((span) => [span.slot, span]));
+    const wanted = JSON.stringify(spans.map(({ slot, from, before }) => [slot, from, before]));
+    const heads = new Map<number, Read<Item>[]>();
+    for (const row of this.#statements.heads.values(wanted)) {
+      const { slot, from, before } = bySlot.get(row[0] as number) as Span;
+      const { all, gone } = contentsOf(slot, row);
+      const first = all[0]?.seq ?? 0;
+      const items = all.filter(
+        ({ seq }) => seq >= from && seq < before && !isGone(gone, seq - first),
+      );
+      if (items.length > 0) heads.set(slot, items);
+    }
+    return heads;
   }
 
   seqs(slot: number, from: number, before: number, limit: number): LeasedSeq[] {
@@ -139,7 +174,7 @@ export class ItemTable {
    */
   #walk(
     statement: Statement,
-    { slot, from, before }: { slot: number; from: number; before: number },
+    { slot, from, before }: Span,
     take: (row: unknown[]) => { readonly count: number; readonly more: number } | null,
   ): void {
     let next = from;
@@ -233,6 +268,11 @@ export class ItemTable {
 /** `items` begins with slot and seq, `places` with seq alone. */
 function seqIn(row: unknown[]): unknown {
   return row.length > 5 ? row[1] : row[0];
+}
+
+/** Of a row of `items`: what was written into it, and what has left it since. */
+function contentsOf(slot: number, row: unknown[]): { all: Read<Item>[]; gone: Uint8Array | null } {
+  return { all: itemsOf(row), gone: goneOf(slot, row[1] as number, row[16], row[17]) };
 }
 
 function placeOf(slot: number, row: unknown[]): Place {

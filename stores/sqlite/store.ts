@@ -22,6 +22,7 @@ import {
   type LeasedSeq,
   type Read,
   type ReadLimit,
+  type Span,
   type Store,
   StoreError,
   type StoreSize,
@@ -186,6 +187,10 @@ class SqliteStore implements Store {
 
   async items(slot: number, from: number, before: number, limit: ReadLimit): Promise<Read<Item>[]> {
     return this.#guard(() => this.#items.items(slot, from, before, limit));
+  }
+
+  async heads(spans: readonly Span[]): Promise<Map<number, Read<Item>[]>> {
+    return this.#guard(() => this.#items.heads(spans));
   }
 
   async seqs(slot: number, from: number, before: number, limit: number): Promise<LeasedSeq[]> {
