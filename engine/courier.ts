@@ -6,7 +6,7 @@
 
 import type { OutboundItem } from "../stores/item.ts";
 import type { Clock } from "./clock.ts";
-import type { Failure } from "./errors.ts";
+import { type Failure, QueueError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { ShardPort } from "./port.ts";
 
@@ -49,22 +49,35 @@ export class Courier {
 
   /**
    * Resolves once nothing is on its way; then nothing sets out until `release` is called. What
-   * all stores say at such a moment goes together.
+   * all stores say at such a moment goes together. Throws a `QueueError`, and holds nothing, when
+   * something is on its way for longer than `limits.holdMsMax`.
    */
   async hold(): Promise<{ release: () => void }> {
     this.#isHeld = true;
-    if (this.#isBusy) {
-      await new Promise<void>((resolve) => {
-        this.#settled = resolve;
-      });
-      this.#settled = null;
-    }
-    return {
-      release: () => {
-        this.#isHeld = false;
-        for (const route of this.#routes.values()) this.#go(route);
-      },
+    const release = (): void => {
+      this.#isHeld = false;
+      for (const route of this.#routes.values()) this.#go(route);
     };
+    if (await this.#isQuiet()) return { release };
+    release();
+    throw new QueueError(
+      "store",
+      "items on their way to a dead queue do not arrive; its shard is down or busy, try again later",
+    );
+  }
+
+  /** Whether nothing is on its way, now or in time. */
+  async #isQuiet(): Promise<boolean> {
+    if (!this.#isBusy) return true;
+    const isQuiet = await new Promise<boolean>((resolve) => {
+      const timer = this.#clock.at(this.#clock.now() + limits.holdMsMax, () => resolve(false));
+      this.#settled = () => {
+        timer.cancel();
+        resolve(true);
+      };
+    });
+    this.#settled = null;
+    return isQuiet;
   }
 
   get #isBusy(): boolean {

@@ -28,7 +28,7 @@ import { assert } from "./assert.ts";
 import { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import { Courier } from "./courier.ts";
-import { type Failure, late, QueueError } from "./errors.ts";
+import { type Failure, failure, late, QueueError } from "./errors.ts";
 import { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
 import type { LinkFactory } from "./link.ts";
@@ -87,6 +87,7 @@ export async function openEngine<Items>(options: EngineOptions<Items>): Promise<
 const lateProduce = late("the items were not written");
 const lateComplete = late("the items were not completed");
 const lateRetry = late("the items were not retried");
+const lateBackup = failure("store", "no backup was made; a shard is down, try again later");
 class ShardedEngine<Items> implements Engine<Items> {
   readonly #options: EngineOptions<Items>;
   readonly #clock: Clock;
@@ -543,15 +544,16 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   async backup(folder: string): Promise<readonly StoreCopy[]> {
     this.#refuseClosing();
-    return this.#registrar.undisturbed(() =>
-      Promise.all(
+    return this.#registrar.undisturbed(() => {
+      const timing = { deadline: this.#clock.now() + limits.holdMsMax, late: lateBackup };
+      return Promise.all(
         this.#ports.map(async (port): Promise<StoreCopy> => {
-          const value = succeeded(await port.ask({ kind: "backup", folder }));
+          const value = succeeded(await port.ask({ kind: "backup", folder }, timing));
           assert(value.kind === "copied", "a shard answered a backup with something else");
           return { shard: port.shard, bytes: value.bytes };
         }),
-      ),
-    );
+      );
+    });
   }
 
   // the engine itself -----------------------------------------------------

@@ -52,6 +52,8 @@ export const limits = {
   /** Pauses between attempts to start a shard again. */
   restartMsMin: 50,
   restartMsMax: 5_000,
+  /** A backup waits for this long for dead letters and for shards; who changes queues waits with it. */
+  holdMsMax: 30_000,
   shardsMax: 64,
   /** Requests that the engine holds for one shard that cannot take them yet. */
   shardBacklogMax: 50_000,

@@ -287,6 +287,7 @@ export class ShardPort {
     if (this.#closed) return;
     this.counters.failures += 1;
     this.#events.down(cause);
+    this.#refuseCopies();
     if (!wasUp && this.counters.restarts === 0 && isFinal(cause)) return;
     this.counters.restarts += 1;
     this.#watchDeadlines();
@@ -294,6 +295,15 @@ export class ShardPort {
       if (!this.#closed) this.#link = this.#start();
     });
     this.#restartMs = Math.min(2 * this.#restartMs, limits.restartMsMax);
+  }
+
+  /** Queues cannot be changed while a copy is made, and the shard may be down for long. */
+  #refuseCopies(): void {
+    for (const [op, waiting] of this.#sent) {
+      if (waiting.request.kind !== "backup") continue;
+      this.#sent.delete(op);
+      waiting.settle(waiting.late, op);
+    }
   }
 
   /** Answers what has not been sent, lets the turn that runs finish, closes the store. */

@@ -1,0 +1,105 @@
+// What a backup waits for while the engine runs, and for how long.
+
+import { expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { limits } from "./limits.ts";
+import { Bundle, produceOf, queueDefaults, second } from "./simulation/bundle.ts";
+import { openWorldStores } from "./simulation/disk.ts";
+
+/** Items of `orders` are in the first shard, and their dead letters go to the second. */
+async function setupBackups() {
+  const stores = openWorldStores(1);
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-backup-"));
+  const bundle = new Bundle({ shardCount: 2, openStore: stores.open });
+  await bundle.open();
+  await bundle.createQueue({ name: "dead" });
+  await bundle.createQueue({ name: "orders", deadQueue: "dead" });
+  // The queue after it is in the first shard.
+  await bundle.createQueue({ name: "third" });
+  await bundle.produce("orders", "a");
+  return {
+    bundle,
+    folder,
+    begin: () => bundle.begin(() => bundle.engine.backup(folder)),
+    beginCreate: () =>
+      bundle.begin(() => bundle.engine.createQueue({ ...queueDefaults, name: "fourth" })),
+    /** The second shard goes down with a produce, which waits until it is up again. */
+    breakSecond: async () => {
+      bundle.store(1).openFault = "failed";
+      bundle.store(1).fail({ fault: "failed" });
+      return bundle.begin(() => bundle.engine.produce(produceOf("dead", ["b"])));
+    },
+    async [Symbol.asyncDispose]() {
+      await bundle.engine.close();
+      await stores.remove();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+test("backup: one that waits for dead letters is refused in time, and all that waited goes on", async () => {
+  await using setup = await setupBackups();
+  const { bundle, folder } = setup;
+  await setup.breakSecond();
+  await bundle.retry(await bundle.lease("orders"), { dead: true });
+  const backup = await setup.begin();
+  const created = await setup.beginCreate();
+  await bundle.clock.advance(limits.holdMsMax - second);
+  expect([backup.ending, created.ending]).toEqual([null, null]);
+  await bundle.clock.advance(second);
+  expect(backup.ending).toEqual({
+    ok: false,
+    code: "store",
+    message:
+      "items on their way to a dead queue do not arrive; its shard is down or busy, try again later",
+    details: undefined,
+  });
+  expect(created.ending).toEqual({ ok: true, value: undefined });
+  expect(readdirSync(folder)).toEqual([]);
+
+  bundle.store(1).heal();
+  await bundle.clock.advance(limits.restartMsMax);
+  expect((await bundle.listed("dead")).sort()).toEqual(["a", "b"]);
+  const copies = await bundle.run(() => bundle.engine.backup(folder));
+  expect(copies.map(({ shard }) => shard)).toEqual([0, 1]);
+  expect(readdirSync(folder).sort()).toEqual(["shard-0.db", "shard-1.db"]);
+});
+
+const refusal = {
+  ok: false,
+  code: "store",
+  message: "no backup was made; a shard is down, try again later",
+  details: undefined,
+} as const;
+
+test("backup: one that waits for a shard that is down is refused in time", async () => {
+  await using setup = await setupBackups();
+  const { bundle } = setup;
+  await setup.breakSecond();
+  const backup = await setup.begin();
+  const created = await setup.beginCreate();
+  await bundle.clock.advance(limits.holdMsMax - second);
+  expect([backup.ending, created.ending]).toEqual([null, null]);
+  await bundle.clock.advance(second);
+  expect([backup.ending, created.ending]).toEqual([refusal, { ok: true, value: undefined }]);
+});
+
+test("backup: one whose shard goes down while it is made is refused at once", async () => {
+  await using setup = await setupBackups();
+  const { bundle } = setup;
+  bundle.store(1).hold();
+  bundle.store(1).openFault = "failed";
+  bundle.store(1).fail({ fault: "failed" });
+  const produced = await bundle.begin(() => bundle.engine.produce(produceOf("dead", ["b"])));
+  const backup = await setup.begin();
+  expect(backup.ending).toBe(null);
+  bundle.store(1).release();
+  await bundle.clock.settle();
+  expect(backup.ending).toEqual(refusal);
+  bundle.store(1).heal();
+  await bundle.clock.advance(limits.restartMsMax);
+  expect(produced.ending).toEqual({ ok: true, value: undefined });
+  expect(await bundle.listed("dead")).toEqual(["b"]);
+});
