@@ -445,6 +445,7 @@ describe("what goes wrong", () => {
       "--url x serve",
       "error: serve is the first word; expected its own flags alone, behind it\nUsage: holdfast serve [flags]\n",
     ],
+    ["key", "error: missing required argument 'name'\nUsage: holdfast key [options] <name...>\n"],
     [
       "completions tcsh",
       "error: command-argument value 'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish.\nUsage: holdfast completions",
@@ -506,7 +507,7 @@ test("documentation: the page has every command and exit code as they are", asyn
   const { out } = await holdfast("--help");
   const [, list = ""] = /Commands:\n([\s\S]*?)\n\n/.exec(out) ?? [];
   const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? "");
-  expect(names).toHaveLength(17);
+  expect(names).toHaveLength(18);
   expect(
     names.filter((name) => name !== "help" && !new RegExp(`\\b${name}\\b`).test(page)),
   ).toEqual([]);

@@ -11,6 +11,7 @@ import { addCompletions } from "./commands/completions.ts";
 import { addExport } from "./commands/export.ts";
 import { addImport } from "./commands/import.ts";
 import { addInspect } from "./commands/inspect.ts";
+import { addKey } from "./commands/key.ts";
 import { addLease } from "./commands/lease.ts";
 import { addOpenapi } from "./commands/openapi.ts";
 import { addProduce } from "./commands/produce.ts";
@@ -35,6 +36,7 @@ const commands = [
   addImport,
   addBackup,
   addRestore,
+  addKey,
   addOpenapi,
   addBench,
   addCompletions,

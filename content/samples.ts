@@ -49,10 +49,11 @@ export function samplesOf(fences: readonly Fence[]): readonly Sample[] {
 }
 
 const idPattern = /\b1[0-9A-Za-z]{26}\b/g;
+const keyPattern = /\bholdfast_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g;
 const instantPattern = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
 /**
- * Compares texts of which ids and instants may differ. An id of the page stands for
+ * Compares texts of which ids, API keys and instants may differ. An id of the page stands for
  * one id of the run and keeps standing for it: what is the same on the page has to be
  * the same there, and what differs has to differ.
  */
@@ -105,5 +106,8 @@ function sorted(value: unknown): unknown {
 }
 
 function blanked(text: string): string {
-  return text.replaceAll(idPattern, "<id>").replaceAll(instantPattern, "<instant>");
+  return text
+    .replaceAll(idPattern, "<id>")
+    .replaceAll(keyPattern, "<key>")
+    .replaceAll(instantPattern, "<instant>");
 }

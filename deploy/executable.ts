@@ -1,16 +1,13 @@
 // What the single executable starts with (`bun run compile`): the server, with shards and
-// site inside; the commands of `holdfast`; a look at how the server is, for whoever watches
-// over it; or a new API key.
+// site inside; the commands of `holdfast`; or a look at how the server is, for whoever watches
+// over it.
 
-import { printNewKey } from "../scripts/key.ts";
 import { configReference } from "../server/config.ts";
 import { checkHealth } from "./healthcheck.ts";
 
 const [command, ...words] = process.argv.slice(2);
 if (command === "healthcheck") {
   process.exitCode = await checkHealth(words, process.env);
-} else if (command === "key") {
-  printNewKey(words);
 } else if (command === undefined || isSetting(command)) {
   await import("../server/main.ts");
 } else {

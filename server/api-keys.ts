@@ -1,7 +1,7 @@
 // API keys: what one looks like, and the text of the file that names those let in.
 // The file holds digests only, so neither it nor a backup of it opens the server.
 //
-//   # what `bun run key billing` printed
+//   # what `holdfast key billing` printed
 //   8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4  billing
 
 import { timingSafeEqual } from "node:crypto";

@@ -1,7 +1,15 @@
 // The file of API keys as it is now: looked at again while requests come, so that a
 // key can be added or withdrawn without a restart.
 
-import { readFileSync, statSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { isKnown, parseApiKeys } from "./api-keys.ts";
 import type { Log } from "./log.ts";
 
@@ -66,19 +74,48 @@ export class KeyFile {
   }
 }
 
-function readDigests(path: string): readonly Buffer[] {
-  let text: string;
-  try {
+/**
+ * Adds a key's line in one write, so that a server that reads the file meanwhile has it with
+ * the line or without. Throws a `KeyFileError` where the file could then not be read as one.
+ */
+export function addKeyLine(path: string, line: string): void {
+  const before = existsSync(path) ? readText(path) : "";
+  const lineBreak = before === "" || before.endsWith("\n") ? "" : "\n";
+  const keys = parseApiKeys(`${before}${lineBreak}${line}`);
+  if (!keys.ok) throw new KeyFileError(keys.fault);
+  orKeyFileError(() => {
+    // For all to read: a digest lets nobody in, and the server is often another user.
+    const file = openSync(path, "a", 0o644);
+    try {
+      writeSync(file, `${lineBreak}${line}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  });
+}
+
+function readText(path: string): string {
+  return orKeyFileError(() => {
     const { size } = statSync(path);
     if (size > fileBytesMax) {
       throw new KeyFileError(`the file is too large; expected ${fileBytesMax} bytes, got ${size}`);
     }
-    text = readFileSync(path, "utf8");
+    return readFileSync(path, "utf8");
+  });
+}
+
+function orKeyFileError<T>(work: () => T): T {
+  try {
+    return work();
   } catch (cause) {
     if (cause instanceof KeyFileError) throw cause;
     throw new KeyFileError(cause instanceof Error ? cause.message : String(cause), { cause });
   }
-  const keys = parseApiKeys(text);
+}
+
+function readDigests(path: string): readonly Buffer[] {
+  const keys = parseApiKeys(readText(path));
   if (!keys.ok) throw new KeyFileError(keys.fault);
   return keys.digests;
 }
