@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { publint } from "publint";
+import { buildTimeoutMs, ensureBuilt } from "../app/build/ensure-built.ts";
 import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
 import { root } from "./setup.ts";
 
@@ -38,6 +39,7 @@ const offline = {
 
 describe.if(process.env["HOLDFAST_QUICK"] !== "1")("the package", () => {
   beforeAll(async () => {
+    await ensureBuilt();
     mkdirSync(folder);
     const packed = await run([process.execPath, "pm", "pack", "--destination", folder], root);
     if (packed.code !== 0) throw new Error(`it could not be packed; ${packed.error}${packed.out}`);
@@ -47,7 +49,7 @@ describe.if(process.env["HOLDFAST_QUICK"] !== "1")("the package", () => {
     const added = await run([process.execPath, "add", tarball], project, offline);
     if (added.code !== 0) throw new Error(`it could not be installed; ${added.error}`);
     server = await listeningApp();
-  }, timeoutMs);
+  }, buildTimeoutMs + timeoutMs);
 
   afterAll(async () => {
     await server?.stop();
@@ -83,6 +85,12 @@ describe.if(process.env["HOLDFAST_QUICK"] !== "1")("the package", () => {
   test("the client's JavaScript imports nothing and knows no schema", () => {
     const text = readFileSync(join(installed, "dist/client/index.js"), "utf8");
     expect(text).not.toMatch(/^\s*import\b|\brequire\(|import\(|typebox|additionalProperties/im);
+  });
+
+  test("it stays small: the site is in it, but no second and third form of each of its files", () => {
+    const files = [...new Bun.Glob("dist/**/*").scanSync({ cwd: installed })];
+    expect(files.filter((file) => /\.(br|gz)$/.test(file))).toEqual([]);
+    expect(Bun.file(tarball).size).toBeLessThan(5_000_000);
   });
 
   test("no file tells where it was made", () => {
@@ -215,6 +223,17 @@ export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
         expect(await holdfast("produce", "orders", "x")).toMatchObject({ code: 0 });
         const { out } = await holdfast("lease", "orders", "--json");
         expect(JSON.parse(out).items).toMatchObject([{ bytes: btoa("x") }]);
+        expect(greeting).toContain(`site     ${env.HOLDFAST_URL}/\n`);
+        const home = await fetch(env.HOLDFAST_URL);
+        expect([home.status, await home.text()]).toEqual([200, expect.stringContaining("<title>")]);
+        const intro = await fetch(`${env.HOLDFAST_URL}/docs/intro/`);
+        expect(intro.status).toBe(200);
+        const text = await intro.text();
+        expect(text).toContain("<h1");
+        // What the page runs is there too, and is let run.
+        const [, script = ""] = /"(\/assets\/[^"]+\.js)"/.exec(text) ?? [];
+        expect((await fetch(env.HOLDFAST_URL + script)).status).toBe(200);
+        expect(intro.headers.get("content-security-policy")).toMatch(/script-src 'self' 'sha256-/);
       } finally {
         child.kill("SIGTERM");
         expect(await child.exited).toBe(0);

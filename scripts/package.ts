@@ -3,10 +3,13 @@
 //
 //   client/           for any runtime; the contract is worked out, so TypeBox stays behind
 //   cli/              the command `holdfast` for Bun, with the server and all that it needs
+//   build/            the site, where the server finds it: beside the folder of its module
 //   engine/ stores/   declarations of the engine as a library
 
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { ensureBuilt } from "../app/build/ensure-built.ts";
+import { folders } from "../app/build/site-folder.ts";
 import * as wire from "../openapi/client/wire.ts";
 import { wireDeclarations } from "../openapi/declarations.ts";
 import { root } from "./setup.ts";
@@ -117,6 +120,15 @@ async function buildCommandLine(): Promise<void> {
   chmodSync(main, 0o755);
 }
 
+/** Without the compressed forms: they would be half of the package, mostly read over loopback. */
+async function copySite(): Promise<void> {
+  await ensureBuilt();
+  const target = join(dist, "build");
+  const filter = (file: string): boolean => !/\.(br|gz)$/.test(file);
+  cpSync(folders.site, join(target, "site"), { recursive: true, filter });
+  cpSync(folders.manifest, join(target, "site.json"));
+}
+
 /** The engine itself is published as it stands: it needs Bun, which reads TypeScript. */
 function declareEngine(): void {
   declare(["engine/embed.ts", "stores/sqlite/sql.d.ts"], ["bun"]);
@@ -128,6 +140,7 @@ if (import.meta.main) {
   mkdirSync(dist, { recursive: true });
   await buildClient();
   await buildCommandLine();
+  await copySite();
   declareEngine();
   rmSync(declared, { recursive: true, force: true });
 }

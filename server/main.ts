@@ -25,8 +25,8 @@ import { openSite } from "./site.ts";
 import { readTls } from "./tls.ts";
 
 /**
- * Where `bun run site:build` leaves the site; nothing has to be there. The single
- * executable has it inside, beside the program.
+ * Where `bun run site:build` leaves the site, and the package has it beside its own folder of
+ * programs; nothing has to be there. The single executable has it inside, beside the program.
  */
 const isExecutable = Bun.embeddedFiles.length > 0;
 const build = isExecutable ? import.meta.dir : fileURLToPath(new URL("../build", import.meta.url));
@@ -204,7 +204,7 @@ function greet(url: string, { store, data, shards, host, apiKeysFile }: Config):
   const place = store === "memory" ? "in memory, gone when it stops" : `in ${data}`;
   const lines = [
     `Holdfast ${version} listens on ${url}`,
-    // An installed package has none.
+    // A checkout that was not built has none.
     ...(hasSite() ? [`  site     ${url}/`] : []),
     `  API      ${url}/swagger`,
     `  health   ${url}/health`,

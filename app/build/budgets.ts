@@ -28,7 +28,7 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // Every flag with its meaning, every limit, and who may call.
   "/docs/configuration": { html: 16 * kilo, scripts: 115 * kilo },
   // Every metric, alert and line of the log, where keys go, and the drill.
-  "/docs/operations": { html: 16 * kilo, scripts: 116 * kilo },
+  "/docs/operations": { html: 16 * kilo, scripts: 116.5 * kilo },
   // 47 blocks of code: each call in curl, and whole programs in three languages.
   "/docs/quick-start": { html: 17.8 * kilo, scripts: 117.3 * kilo },
   // Ten methods with their figures, every planted bug, and every fault that was found.
@@ -36,7 +36,7 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // Charts, tables and drawings in the longest article.
   "/blog/long-blog-post": { html: 21.3 * kilo, scripts: 123 * kilo },
   // Every operation of the API, readable before any code of it runs.
-  "/api": { html: 44 * kilo, scripts: 105 * kilo, styles: 19 * kilo },
+  "/api": { html: 44 * kilo, scripts: 105.5 * kilo, styles: 19 * kilo },
 };
 
 export const budgets = {
