@@ -447,6 +447,14 @@ describe("what goes wrong", () => {
     ],
     ["key", "error: missing required argument 'name'\nUsage: holdfast key [options] <name...>\n"],
     [
+      "stats a --watch 1ms",
+      "error: option '-w, --watch [interval]' argument '1ms' is invalid. expected a duration from 10ms, got '1ms'\nUsage: holdfast stats",
+    ],
+    [
+      "inspect a --url localhost:9090",
+      "error: --url is invalid; expected one such as http://localhost:9090, got 'localhost:9090'\nUsage: holdfast inspect",
+    ],
+    [
       "completions tcsh",
       "error: command-argument value 'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish.\nUsage: holdfast completions",
     ],
@@ -455,6 +463,34 @@ describe("what goes wrong", () => {
     expect({ code, out }).toEqual({ code: exitCodes.usage.code, out: "" });
     expect(error.slice(0, expected.length)).toBe(expected);
     expect(error).not.toMatch(/\n +at |\.ts:\d/);
+  });
+
+  test("a file that cannot be read or written is the user's to mend, not a bug", async () => {
+    await queueOf("filed");
+    for (const line of ["export filed --out missing/out.jsonl", `import filed ${folder}`]) {
+      const { code, out, error } = await holdfast(line);
+      expect({ code, out }).toEqual({ code: exitCodes.usage.code, out: "" });
+      expect(error).toMatch(
+        /^error: file cannot be read or written; E\w+: [^\n]+\nUsage: holdfast \w+ /,
+      );
+    }
+  });
+
+  test.each([
+    ["prodce", "unknown command 'prodce' (Did you mean produce?)"],
+    [
+      "lease a --batch 0",
+      "option '-n, --batch <count>' argument '0' is invalid. expected a whole number from 1 to 1000, got '0'",
+    ],
+    ["queues", "command is missing; expected one of --help"],
+    ["clear a", "there is nothing to clear; expected --ready, --scheduled or --retried"],
+  ])("%s --json: machines are told in JSON, and in nothing else", async (line, message) => {
+    const { code, out, error } = await holdfast(`${line} --json`);
+    expect({ code, out, error: JSON.parse(error) }).toEqual({
+      code: exitCodes.usage.code,
+      out: "",
+      error: { code: "usage", message },
+    });
   });
 
   test("a server that is not there is told by its address, in one line", async () => {

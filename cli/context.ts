@@ -1,7 +1,8 @@
 // What every command that talks to a server shares: where it is, who calls, how to answer.
 
 import type { Command } from "commander";
-import { type Client, createClient } from "../openapi/client/client.ts";
+import { type Client, type ClientOptions, createClient } from "../openapi/client/client.ts";
+import { UsageError } from "./exit-codes.ts";
 import { type Output, openOutput } from "./output.ts";
 
 export interface GlobalOptions {
@@ -18,6 +19,15 @@ export interface Context extends Output {
 export function contextOf(command: Command): Context {
   const { url, apiKey, json } = command.optsWithGlobals<GlobalOptions>();
   // One that waits for its user to press keys should not wait for a server for long.
-  const client = createClient({ url, attemptsMax: 4, ...(apiKey === undefined ? {} : { apiKey }) });
+  const client = clientOf({ url, attemptsMax: 4, ...(apiKey === undefined ? {} : { apiKey }) });
   return { client, ...openOutput(json === true) };
+}
+
+function clientOf(options: ClientOptions): Client {
+  try {
+    return createClient(options);
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(`--${error.message}`);
+    throw error;
+  }
 }

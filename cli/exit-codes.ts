@@ -36,6 +36,14 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** The system's word on a file: all that are opened here are the user's. */
+export function fileFaultOf(error: unknown): UsageError | null {
+  const isOfSystem =
+    error instanceof Error && "syscall" in error && !(error instanceof HoldfastError);
+  if (!isOfSystem) return null;
+  return new UsageError(`file cannot be read or written; ${error.message}`);
+}
+
 export function exitCodeOf(error: unknown): number {
   if (error instanceof HoldfastError) return codeOf[error.code];
   return error instanceof UsageError ? exitCodes.usage.code : exitCodes.bug.code;

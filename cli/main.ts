@@ -5,7 +5,8 @@
 import { type Command, CommanderError } from "commander";
 import { HoldfastError, InvalidRequest, RequestFailed } from "../openapi/client/errors.ts";
 import { wantsToServe } from "./commands/serve.ts";
-import { exitCodeOf, exitCodes, UsageError } from "./exit-codes.ts";
+import { exitCodeOf, exitCodes, fileFaultOf, UsageError } from "./exit-codes.ts";
+import { Interrupted } from "./interrupt.ts";
 import { createProgram, usageOf } from "./program.ts";
 
 // Whoever reads may have seen enough, as `head` has.
@@ -19,7 +20,8 @@ if (wantsToServe(argv)) await import("../server/main.ts");
 else process.exitCode = await run(argv);
 
 async function run(words: readonly string[]): Promise<number> {
-  const program = createProgram();
+  const isJson = words.includes("--json");
+  const program = createProgram({ isJson });
   let running: Command | null = null;
   program.hook("preAction", (_, command) => {
     running = command;
@@ -27,13 +29,25 @@ async function run(words: readonly string[]): Promise<number> {
   try {
     await program.parseAsync(words, { from: "user" });
     return exitCodes.ok.code;
-  } catch (error) {
-    // It has been told already.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage.code;
-    const isJson = words.includes("--json");
+  } catch (caught) {
+    if (caught instanceof CommanderError) {
+      if (caught.exitCode === 0) return exitCodes.ok.code;
+      // People have been told already.
+      if (isJson) process.stderr.write(`${toldAsJson(usageErrorOf(caught))}\n`);
+      return exitCodes.usage.code;
+    }
+    // What it was reading from may stay open.
+    if (caught instanceof Interrupted) return process.exit(exitCodes.interrupted.code);
+    const error = fileFaultOf(caught) ?? caught;
     process.stderr.write(`${isJson ? toldAsJson(error) : told(error, running)}\n`);
     return exitCodeOf(error);
   }
+}
+
+function usageErrorOf({ code, message }: CommanderError): UsageError {
+  if (code === "commander.help")
+    return new UsageError("command is missing; expected one of --help");
+  return new UsageError(message.replace(/^error: /, "").replaceAll("\n", " "));
 }
 
 /** With the code of the client's errors; `usage` and `bug` are this program's own. */

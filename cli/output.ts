@@ -121,6 +121,11 @@ function drawnProgress(what: string): Progress {
   };
 }
 
+/** `1 item`, `2 items`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** Text that fits into a cell: on one line, and cut. */
 export function shortened(text: string, max = 60): string {
   const line = text.replaceAll(/\s+/g, " ");

@@ -42,7 +42,8 @@ const commands = [
   addCompletions,
 ];
 
-export function createProgram(): Command {
+/** `isJson`: what is wrong with the command line is left for the caller to tell. */
+export function createProgram({ isJson }: { readonly isJson: boolean }): Command {
   const program = new Command("holdfast")
     .description("Serves durable queues, and works with them.")
     .version(`holdfast ${manifest.version}`, "-V, --version", "print the version")
@@ -62,6 +63,7 @@ export function createProgram(): Command {
   for (const add of commands) add(program);
   for (const command of allOf(program)) {
     command.exitOverride();
+    if (isJson) command.configureOutput({ writeErr: () => undefined });
     command.configureHelp({ showGlobalOptions: true });
     command.showHelpAfterError(`${usageOf(command)}\nMore: ${pathOf(command)} --help`);
   }

@@ -4,12 +4,21 @@
 import { InvalidArgumentError } from "commander";
 import { parseDuration } from "../engine/duration.ts";
 
+const intervalMsMin = 10;
+
 /** A duration such as `30s`, in milliseconds. */
 export function durationMs(text: string): number {
   const parsed = parseDuration(text);
   if (!parsed.ok)
     throw new InvalidArgumentError(`expected a duration such as 30s; ${parsed.message}`);
   return parsed.ms;
+}
+
+/** A pause between two calls; without one, they would be a load. */
+export function intervalMs(text: string): number {
+  const ms = durationMs(text);
+  if (ms >= intervalMsMin) return ms;
+  throw new InvalidArgumentError(`expected a duration from ${intervalMsMin}ms, got '${text}'`);
 }
 
 export function wholeNumber(min: number, max: number): (text: string) => number {

@@ -9,7 +9,7 @@ import { openStore } from "../../stores/open.ts";
 import { StoreError } from "../../stores/store.ts";
 import { contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
-import { openOutput } from "../output.ts";
+import { counted, openOutput } from "../output.ts";
 
 export function addBackup(program: Command): void {
   program
@@ -76,5 +76,5 @@ async function checked(folder: string): Promise<BackupContents> {
 }
 
 function told({ items, queues, manifest }: BackupContents): string {
-  return `${items} items in ${queues} queues, as of ${manifest.made_at}`;
+  return `${counted(items, "item")} in ${counted(queues, "queue")}, as of ${manifest.made_at}`;
 }

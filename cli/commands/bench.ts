@@ -5,6 +5,7 @@ import { type Command, Option } from "commander";
 import { bounds } from "../../openapi/bounds.ts";
 import type { Queue } from "../../openapi/client/queue.ts";
 import { type Context, contextOf } from "../context.ts";
+import { interruption } from "../interrupt.ts";
 import { wholeNumber } from "../values.ts";
 
 interface Options {
@@ -12,6 +13,14 @@ interface Options {
   readonly batch: number;
   readonly connections: number;
   readonly bytes: number;
+}
+
+/** What both phases measure. */
+interface Subject {
+  readonly context: Context;
+  readonly queue: Queue;
+  readonly options: Options;
+  readonly signal: AbortSignal;
 }
 
 interface Phase {
@@ -42,10 +51,12 @@ export function addBench(program: Command): void {
     .action(async (options: Options, command: Command) => {
       const context = contextOf(command);
       const queue = context.client.queue(`bench-${crypto.randomUUID()}`);
+      const signal = interruption();
       await queue.create({ lease_timeout: "10m", expire_timeout: "1h" });
       try {
-        const produced = await produceAll(context, queue, options);
-        const consumed = await consumeAll(context, queue, options);
+        const subject = { context, queue, options, signal };
+        const produced = await produceAll(subject);
+        const consumed = await consumeAll(subject);
         const phases = [produced, consumed];
         context.result(phases, () => told(context, phases));
       } finally {
@@ -101,18 +112,21 @@ async function measure({ phase, context, options, call }: Measuring): Promise<Ph
   };
 }
 
-function produceAll(context: Context, queue: Queue, options: Options): Promise<Phase> {
+function produceAll({ context, queue, options, signal }: Subject): Promise<Phase> {
   const utf8 = "x".repeat(options.bytes);
   const call = async (most: number): Promise<number> => {
-    await queue.produce(Array.from({ length: most }, () => ({ utf8 })));
+    await queue.produce(
+      Array.from({ length: most }, () => ({ utf8 })),
+      { signal },
+    );
     return most;
   };
   return measure({ phase: "produce", context, options, call });
 }
 
-function consumeAll(context: Context, queue: Queue, options: Options): Promise<Phase> {
+function consumeAll({ context, queue, options, signal }: Subject): Promise<Phase> {
   const call = async (most: number): Promise<number> => {
-    const lease = await queue.lease({ batch: most, timeoutMs: 1_000 });
+    const lease = await queue.lease({ batch: most, timeoutMs: 1_000, signal });
     if (lease === null) return 0;
     await lease.complete();
     return lease.items.length;

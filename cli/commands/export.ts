@@ -10,6 +10,7 @@ import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { linesOf, parsedLine } from "../input.ts";
 import type { ExportedItem } from "../items-file.ts";
+import { counted } from "../output.ts";
 import { wholeNumber } from "../values.ts";
 
 interface Options {
@@ -58,7 +59,7 @@ new id, and may be seen twice or not at all. Stop consumers for an exact one.`,
         if (options.out !== undefined) {
           context.result(
             { queue_name: queue, exported: count, file: options.out },
-            () => `exported ${count} items of ${queue} to ${options.out}`,
+            () => `exported ${counted(count, "item")} of ${queue} to ${options.out}`,
           );
         }
       } finally {

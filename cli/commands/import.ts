@@ -10,6 +10,7 @@ import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { type Line, linesOf, parsedLine, pipedBytes, pipedInput, shareOf } from "../input.ts";
 import type { ExportedItem } from "../items-file.ts";
+import { counted } from "../output.ts";
 import { wholeNumber } from "../values.ts";
 
 interface Options {
@@ -52,7 +53,7 @@ stored again. Partitions that the queue does not have are spread over those it h
       const imported = await importItems({ context, queue, source, options });
       context.result(
         { queue_name: queue, imported },
-        () => `imported ${imported} items into ${queue}`,
+        () => `imported ${counted(imported, "item")} into ${queue}`,
       );
     });
 }

@@ -7,6 +7,8 @@ import type { ProduceItem } from "../../openapi/client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { type Line, linesOf, parsedLine, pipedBytes, pipedInput, shareOf } from "../input.ts";
+import { interruption, untilAborted } from "../interrupt.ts";
+import { counted } from "../output.ts";
 import { durationMs, instant, list, wholeNumber } from "../values.ts";
 
 interface Options {
@@ -147,19 +149,24 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
   let gathered: ProduceItem[] = [];
   let gatheredBytes = 0;
   let read: number | undefined;
+  /** Items of the call that is under way. */
+  let sent = 0;
+  const signal = interruption();
   const send = async (): Promise<void> => {
     if (gathered.length === 0) return;
+    sent = gathered.length;
     await client.produce(
       { queue_name: queue, items: gathered },
-      { timeoutMs: timeout, repeatUnknown },
+      { timeoutMs: timeout, repeatUnknown, signal },
     );
+    sent = 0;
     produced += gathered.length;
     gathered = [];
     gatheredBytes = 0;
     progress.update(produced, read);
   };
   try {
-    for await (const { item: own, share } of items) {
+    for await (const { item: own, share } of untilAborted(items, signal)) {
       const item = { ...common, ...own };
       const bytes = Buffer.byteLength(JSON.stringify(item)) + 1;
       if (gathered.length === batch || gatheredBytes + bytes > batchBytesMax) await send();
@@ -170,6 +177,9 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
     await send();
   } catch (error) {
     if (produced > 0) tellProduced(context, queue, produced);
+    if (signal.aborted && sent > 0) {
+      context.note(`interrupted; ${counted(sent, "more item")} may be there or not`);
+    }
     throw error;
   } finally {
     if (produced > 0) progress.end();
@@ -184,9 +194,8 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
 
 /** Also when a later call failed: these are in the store. */
 function tellProduced(context: Context, queue_name: string, produced: number): void {
-  const items = produced === 1 ? "item" : "items";
   context.result(
     { queue_name, produced },
-    () => `produced ${produced} ${items} into ${queue_name}`,
+    () => `produced ${counted(produced, "item")} into ${queue_name}`,
   );
 }

@@ -6,7 +6,7 @@ import { HoldfastError } from "../../openapi/client/errors.ts";
 import { passes } from "../../openapi/client/poll.ts";
 import type { QueueStatsReply } from "../../openapi/client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
-import { durationMs } from "../values.ts";
+import { intervalMs } from "../values.ts";
 
 const watchEveryMsDefault = 2_000;
 
@@ -15,7 +15,7 @@ export function addStats(program: Command): void {
     .command("stats")
     .description("counts and ages of a queue, by partition")
     .argument("<queue>", "name of the queue")
-    .option("-w, --watch [interval]", "again and again, every 2s unless told", durationMs)
+    .option("-w, --watch [interval]", "again and again, every 2s unless told", intervalMs)
     .action(async (queue_name: string, options: { watch?: number | true }, command: Command) => {
       const context = contextOf(command);
       const { watch } = options;

@@ -148,6 +148,14 @@ test("an API key is sent as a bearer token, and without one there is no such hea
   expect(asked).toEqual(["Bearer key-1", null]);
 });
 
+test("an address that no request can be sent to is refused at once", () => {
+  for (const url of ["localhost:9090", "ftp://localhost", "", "nonsense", "http://"]) {
+    expect(() => createClient({ url })).toThrow(
+      `url is invalid; expected one such as http://localhost:9090, got '${url}'`,
+    );
+  }
+});
+
 test("each code of the contract has an error of its own, and every one says whether it is known", () => {
   const of = (status: number, operation = "produce") =>
     errorOf({ operation, status, message: "why" }, true);

@@ -82,7 +82,7 @@ interface Sent extends InnerOptions {
 
 export function openTransport(options: TransportOptions): Transport {
   const { fetch, random, attemptsMax, pace } = options;
-  const base = options.url.replace(/\/+$/, "");
+  const base = baseOf(options.url);
   const headers: Record<string, string> = { accept: "application/json" };
   if (options.apiKey) headers["authorization"] = `Bearer ${options.apiKey}`;
 
@@ -176,6 +176,22 @@ export function openTransport(options: TransportOptions): Transport {
       return reply;
     },
   };
+}
+
+/** Throws a `TypeError` where no request could ever be sent, which repeating would hide. */
+function baseOf(url: string): string {
+  // A page may name its own server by a path.
+  const page = "location" in globalThis ? globalThis.location?.href : undefined;
+  if (/^https?:$/.test(protocolOf(url, page))) return url.replace(/\/+$/, "");
+  throw new TypeError(`url is invalid; expected one such as http://localhost:9090, got '${url}'`);
+}
+
+function protocolOf(url: string, page: string | undefined): string {
+  try {
+    return new URL(url, page).protocol;
+  } catch {
+    return "";
+  }
 }
 
 /** A 200 that is not JSON was not answered by the server. */
