@@ -116,6 +116,10 @@ test("produce: items of many lines go in batches, and what a bad line follows is
       "Usage: holdfast produce [options] <queue> [payload...]\n",
   );
   expect(await queue.inspect()).toMatchObject({ queued: 2_502 });
+  const both = await holdfast("produce batched", '{"json": 1, "utf8": "x"}');
+  expect(both.error).toStartWith(
+    "error: line 1 is invalid; payload is given twice; expected one of json, utf8 and bytes\nUsage: ",
+  );
 });
 
 test("produce: --at schedules, by a date-time or by a duration from now", async () => {
@@ -138,6 +142,26 @@ test("lease, complete and retry: a lease that is piped is completed, and so are 
   expect(await queue.inspect()).toMatchObject({ queued: 0, retried: 1 });
   const { code, out } = await holdfast("lease leased --wait 20ms");
   expect({ code, out }).toEqual({ code: exitCodes.empty.code, out: "" });
+});
+
+test("complete and retry: what is piped is a lease of that queue, or nothing is done", async () => {
+  const queue = await queueOf("piped");
+  await queue.produce("a");
+  const { out } = await holdfast("lease piped --json");
+  for (const [line, fault] of [
+    ['{"partition":0,"items":[null]}', "expected the reply of a lease"],
+    ['{"partition":0,"items":[{}]}', "expected the reply of a lease"],
+    ['{"partition":"0","items":[]}', "expected the reply of a lease"],
+    [out.replace("piped", "other"), "expected a lease of 'piped', got 'other'"],
+  ] as const) {
+    for (const verb of ["complete", "retry"]) {
+      const run = await holdfast(`${verb} piped`, line);
+      expect({ code: run.code, out: run.out }).toEqual({ code: exitCodes.usage.code, out: "" });
+      expect(run.error).toStartWith(`error: line 1 is invalid; ${fault}\nUsage: holdfast ${verb} `);
+    }
+  }
+  const twice = await holdfast("complete piped", out + out);
+  expect(twice).toMatchObject({ code: exitCodes.refused.code, out: "completed 1 of piped\n" });
 });
 
 test("lease: shows people a table, and completes what it showed when told", async () => {

@@ -19,10 +19,15 @@ export const partitionOption = (): Option =>
 export const leasedHelp = `
 Without ids, what 'holdfast lease --json' printed is read from standard input.`;
 
+interface Naming {
+  readonly queue: string;
+  readonly ids: readonly string[];
+  readonly partition: number | undefined;
+}
+
 /** One entry for each lease. */
 export async function leasedOf(
-  ids: readonly string[],
-  partition: number | undefined,
+  { queue, ids, partition }: Naming,
   command: Command,
 ): Promise<readonly Leased[]> {
   if (ids.length > 0) {
@@ -33,7 +38,7 @@ export async function leasedOf(
   const leased: Leased[] = [];
   if (input !== null) {
     for await (const line of linesOf(input)) {
-      leased.push(leaseOf(parsedLine(line, "the reply of a lease"), line.number));
+      leased.push(leaseOf(parsedLine(line, expected), { queue, line: line.number }));
     }
   }
   if (leased.length > 0) return leased;
@@ -42,12 +47,24 @@ export async function leasedOf(
   );
 }
 
-function leaseOf(value: unknown, line: number): Leased {
+const expected = "the reply of a lease";
+
+function leaseOf(value: unknown, at: { readonly queue: string; readonly line: number }): Leased {
   if (typeof value === "object" && value !== null && "partition" in value && "items" in value) {
     const { partition, items } = value;
-    if (typeof partition === "number" && Array.isArray(items)) {
-      return { partition, ids: items.map(({ id }) => String(id)) };
+    const name = "queue_name" in value ? value.queue_name : at.queue;
+    if (name !== at.queue) {
+      throw new UsageError(
+        `line ${at.line} is invalid; expected a lease of '${at.queue}', got '${name}'`,
+      );
+    }
+    if (typeof partition === "number" && Array.isArray(items) && items.every(hasId)) {
+      return { partition, ids: items.map(({ id }) => id) };
     }
   }
-  throw new UsageError(`line ${line} is invalid; expected the reply of a lease`);
+  throw new UsageError(`line ${at.line} is invalid; expected ${expected}`);
+}
+
+function hasId(item: unknown): item is { readonly id: string } {
+  return typeof item === "object" && item !== null && "id" in item && typeof item.id === "string";
 }

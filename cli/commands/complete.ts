@@ -20,13 +20,25 @@ export function addComplete(program: Command): void {
         command: Command,
       ) => {
         const context = contextOf(command);
+        const { partition: given } = options;
+        const leases = await leasedOf({ queue: queue_name, ids, partition: given }, command);
         let completed = 0;
-        for (const leased of await leasedOf(ids, options.partition, command)) {
-          const { partition } = leased;
-          await context.client.complete({ queue_name, partition, ids: [...leased.ids] });
-          completed += leased.ids.length;
+        const tell = (): void =>
+          context.result(
+            { queue_name, completed },
+            () => `completed ${completed} of ${queue_name}`,
+          );
+        try {
+          for (const { partition, ids: leased } of leases) {
+            await context.client.complete({ queue_name, partition, ids: [...leased] });
+            completed += leased.length;
+          }
+        } catch (error) {
+          // These leases are done, whatever became of the next one.
+          if (completed > 0) tell();
+          throw error;
         }
-        context.result({ queue_name, completed }, () => `completed ${completed} of ${queue_name}`);
+        tell();
       },
     );
 }

@@ -125,7 +125,12 @@ function itemOf(line: Line): ProduceItem {
       `line ${line.number} is invalid; expected only ${itemKeys.join(", ")}, got '${unknown}'`,
     );
   }
-  return produceItem(value);
+  try {
+    return produceItem(value);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new UsageError(`line ${line.number} is invalid; ${error.message}`);
+  }
 }
 
 interface Producing {

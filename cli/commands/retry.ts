@@ -26,13 +26,23 @@ export function addRetry(program: Command): void {
         const context = contextOf(command);
         const { at, dead = false } = options;
         const retry_at = at?.toISOString() ?? null;
+        const { partition: given } = options;
+        const leases = await leasedOf({ queue: queue_name, ids, partition: given }, command);
         let retried = 0;
-        for (const leased of await leasedOf(ids, options.partition, command)) {
-          const items = leased.ids.map((id) => ({ id, retry_at, dead }));
-          await context.client.retry({ queue_name, partition: leased.partition, items });
-          retried += items.length;
+        const tell = (): void =>
+          context.result({ queue_name, retried }, () => `gave back ${retried} of ${queue_name}`);
+        try {
+          for (const { partition, ids: leased } of leases) {
+            const items = leased.map((id) => ({ id, retry_at, dead }));
+            await context.client.retry({ queue_name, partition, items });
+            retried += items.length;
+          }
+        } catch (error) {
+          // These leases are done, whatever became of the next one.
+          if (retried > 0) tell();
+          throw error;
         }
-        context.result({ queue_name, retried }, () => `gave back ${retried} of ${queue_name}`);
+        tell();
       },
     );
 }

@@ -111,6 +111,15 @@ test("a payload of many bytes comes back as it was, also without base64 built in
   }
 });
 
+test("a payload that is given twice is refused, for one would be lost", async () => {
+  const queue = createClient().queue("orders");
+  for (const other of [{ utf8: "x" }, { bytes: "eA==" }]) {
+    await expect(queue.produce({ json: 1, ...other })).rejects.toThrow(
+      "payload is given twice; expected one of json, utf8 and bytes",
+    );
+  }
+});
+
 test("there is a method for each call of the contract, and it is sent where the contract says", async () => {
   const { asked, client } = answering(reply(200));
   for (const [id, operation] of Object.entries(operations)) {

@@ -17,10 +17,14 @@ export interface ItemFields extends Omit<ProduceItem, "bytes" | "enqueue_at"> {
 /** A text, bytes, or the fields of an item. */
 export type NewItem = string | Uint8Array | ItemFields;
 
+/** Throws a `TypeError` where a value and another payload are given, of which one would be lost. */
 export function produceItem(item: NewItem): ProduceItem {
   if (typeof item === "string") return { utf8: item };
   if (item instanceof Uint8Array) return { bytes: base64OfBytes(item) };
   const { json, bytes, enqueue_at, ...fields } = item;
+  if (json !== undefined && (bytes !== undefined || fields.utf8 != null)) {
+    throw new TypeError("payload is given twice; expected one of json, utf8 and bytes");
+  }
   return {
     ...(json === undefined ? {} : { utf8: JSON.stringify(json), encoding: "application/json" }),
     ...fields,
