@@ -8,24 +8,28 @@ interface ItemBase {
   readonly className?: string;
 }
 
-export interface LinkItem extends ItemBase {
-  readonly type?: "default";
-  readonly label: string;
-  /** Path within the site. */
-  readonly to?: string;
-  /** Address elsewhere. */
-  readonly href?: string;
+interface ActiveBelow {
   /** The item is active below this path; default: `to`. */
   readonly activeBasePath?: string;
   /** Comes before `activeBasePath`. */
   readonly activeBaseRegex?: string;
 }
 
-export interface DropdownItem extends ItemBase {
+export interface LinkItem extends ItemBase, ActiveBelow {
+  readonly type?: "default";
+  readonly label: string;
+  /** Path within the site. */
+  readonly to?: string;
+  /** Address elsewhere. */
+  readonly href?: string;
+}
+
+export interface DropdownItem extends ItemBase, ActiveBelow {
   readonly type: "dropdown";
   readonly label: string;
+  /** A page of its own, which its list then begins with. */
   readonly to?: string;
-  readonly items: readonly NavbarItem[];
+  readonly items: readonly DropdownEntry[];
 }
 
 export interface LocaleDropdownItem extends ItemBase {
@@ -67,6 +71,9 @@ export interface DocsVersionDropdownItem extends ItemBase {
   /** Names of versions; default: all. */
   readonly versions?: readonly string[];
 }
+
+/** What a dropdown lists. */
+export type DropdownEntry = LinkItem | HtmlItem | DocItem | DocSidebarItem | DocsVersionItem;
 
 export type NavbarItem =
   | LinkItem
@@ -144,9 +151,11 @@ export interface SiteConfig {
   readonly tagline: string;
   readonly description: string;
   readonly titleDelimiter: string;
+  /** A file of app/public. */
   readonly favicon: string;
   /** Where the site is published, for feeds and cards; no slash at the end. */
   readonly url: string;
+  /** Path of the home page; only `/`: the server has one site, at its root. */
   readonly baseUrl: string;
   /** Social card of pages without one of their own. */
   readonly image: string;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { DocData } from "../content-types.ts";
 import { siteConfig } from "../site-config.ts";
-import type { NavbarItem, SiteConfig } from "./types.ts";
+import type { DropdownEntry, NavbarItem, SiteConfig } from "./types.ts";
 import { assertLinkable, defineSite, sidebarDocs } from "./validate.ts";
 
 function withItems(...items: readonly NavbarItem[]): SiteConfig {
@@ -20,9 +20,27 @@ test("navbar: a type that is none is refused, with the item's configuration", ()
 });
 
 test("navbar: a type within a dropdown is checked too", () => {
-  const inner = { type: "tabs" } as unknown as NavbarItem;
+  const inner = { type: "tabs" } as unknown as DropdownEntry;
   const config = withItems({ type: "dropdown", label: "More", items: [inner] });
-  expect(() => defineSite(config)).toThrow("got 'tabs'");
+  expect(() => defineSite(config)).toThrow("unknown navbar item type");
+});
+
+test("navbar: a dropdown does not take what its list could not show", () => {
+  const inner = { type: "search" } as unknown as DropdownEntry;
+  const config = withItems({ type: "dropdown", label: "More", items: [inner] });
+  expect(() => defineSite(config)).toThrow(
+    'navbar item does not fit into a dropdown; expected default, html, doc, docSidebar, docsVersion, got \'search\' in {"type":"search"}',
+  );
+});
+
+test.each([
+  [{ baseUrl: "/queue/" }, "baseUrl is invalid; expected '/', got '/queue/'"],
+  [
+    { url: "https://holdfast.example/" },
+    "url is invalid; expected an origin without a slash at its end, got 'https://holdfast.example/'",
+  ],
+])("address: %j is refused", (change, text) => {
+  expect(() => defineSite({ ...siteConfig, ...change })).toThrow(text);
 });
 
 test.each<NavbarItem>([

@@ -2,7 +2,13 @@
 // Pure, so that the build, the browser and tests judge alike.
 
 import type { DocData } from "../content-types.ts";
-import type { DocsVersion, NavbarItem, NavbarItemType, SiteConfig } from "./types.ts";
+import type {
+  DocsVersion,
+  DropdownEntry,
+  NavbarItem,
+  NavbarItemType,
+  SiteConfig,
+} from "./types.ts";
 
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
@@ -20,9 +26,25 @@ const itemTypes: Readonly<Record<NavbarItemType, true>> = {
   docsVersionDropdown: true,
 };
 
+const entryTypes: Readonly<Record<NonNullable<DropdownEntry["type"]>, true>> = {
+  default: true,
+  html: true,
+  doc: true,
+  docSidebar: true,
+  docsVersion: true,
+};
+
 /** Returns the configuration as it came, or throws the first fault in it. */
 export function defineSite(config: SiteConfig): SiteConfig {
   const { docs, navbar, i18n, tableOfContents } = config;
+  if (config.baseUrl !== "/") {
+    throw new ConfigError(`baseUrl is invalid; expected '/', got '${config.baseUrl}'`);
+  }
+  if (!/^https?:\/\/[^/]+$/.test(config.url)) {
+    throw new ConfigError(
+      `url is invalid; expected an origin without a slash at its end, got '${config.url}'`,
+    );
+  }
   if (docs.versions.length === 0) {
     throw new ConfigError("docs.versions is empty; expected at least one version");
   }
@@ -49,7 +71,7 @@ export function defineSite(config: SiteConfig): SiteConfig {
 function checkItem(config: SiteConfig, item: NavbarItem): void {
   const type = item.type ?? "default";
   if (!Object.hasOwn(itemTypes, type)) throw new ConfigError(unknownType(type, item));
-  if (item.type === "dropdown") for (const inner of item.items) checkItem(config, inner);
+  if (item.type === "dropdown") for (const entry of item.items) checkEntry(config, entry);
   if (item.type === "docsVersion" && item.version !== undefined) {
     requireVersion(config, item.version);
   }
@@ -57,6 +79,16 @@ function checkItem(config: SiteConfig, item: NavbarItem): void {
     for (const name of item.versions ?? []) requireVersion(config, name);
   }
   if (item.type === "docSidebar") requireSidebar(config, item.sidebarId);
+}
+
+function checkEntry(config: SiteConfig, entry: DropdownEntry): void {
+  checkItem(config, entry);
+  const type = entry.type ?? "default";
+  if (Object.hasOwn(entryTypes, type)) return;
+  const expected = Object.keys(entryTypes).join(", ");
+  throw new ConfigError(
+    `navbar item does not fit into a dropdown; expected ${expected}, got '${type}' in ${JSON.stringify(entry)}`,
+  );
 }
 
 /** An item whose type is none: also what is thrown where it would be rendered. */

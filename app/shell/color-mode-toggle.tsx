@@ -1,21 +1,14 @@
 import type { ReactNode } from "react";
-import type { ThemeChoice } from "../config/types.ts";
 import { siteConfig } from "../site-config.ts";
 import { choose, nextChoice, useThemeChoice } from "./color-mode.ts";
 import { Icon } from "./icon.tsx";
-
-const names: Readonly<Record<ThemeChoice, string>> = {
-  system: "system",
-  light: "light",
-  dark: "dark",
-};
 
 export function ColorModeToggle(): ReactNode {
   const choice = useThemeChoice();
   const { respectPrefersColorScheme, defaultMode } = siteConfig.colorMode;
   const shown = choice ?? defaultMode;
   const next = nextChoice(shown, respectPrefersColorScheme);
-  const label = `Colour mode: ${names[shown]}. Switch to ${names[next]}.`;
+  const label = `Colour mode: ${shown}. Switch to ${next}.`;
   return (
     <button
       type="button"

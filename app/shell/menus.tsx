@@ -8,14 +8,18 @@ import { DocsMenu } from "../docs/docs-menu.tsx";
 import { placeOf } from "../docs/versions.ts";
 import { siteConfig } from "../site-config.ts";
 import { Icon } from "./icon.tsx";
-import { ItemFrame, NavLink } from "./navbar-item.tsx";
+import { HtmlEntry, ItemFrame, NavLink } from "./navbar-item.tsx";
 import { type NavItemView, viewOf } from "./navbar-links.ts";
 import { usePlace } from "./use-place.ts";
 
-export function MainMenu(): ReactNode {
+interface MainMenuProps {
+  readonly items?: readonly NavbarItem[];
+}
+
+export function MainMenu({ items = siteConfig.navbar.items }: MainMenuProps): ReactNode {
   return (
     <ul className="drawer-items">
-      {siteConfig.navbar.items.map((item) => (
+      {items.map((item) => (
         <ItemFrame key={JSON.stringify(item)} item={item}>
           <DrawerItem item={item} />
         </ItemFrame>
@@ -41,7 +45,7 @@ function DrawerView({ view }: { readonly view: NavItemView }): ReactNode {
     case "search":
       return null;
     case "html":
-      return <li dangerouslySetInnerHTML={{ __html: view.value }} />;
+      return <HtmlEntry html={view} />;
     case "link":
       return (
         <li>
@@ -57,8 +61,8 @@ function DrawerView({ view }: { readonly view: NavItemView }): ReactNode {
               <Icon name="down" />
             </summary>
             <ul>
-              {view.items.map((inner, index) => (
-                <DrawerView key={"label" in inner ? inner.label : index} view={inner} />
+              {view.items.map((inner) => (
+                <DrawerView key={inner.kind === "link" ? inner.label : inner.value} view={inner} />
               ))}
             </ul>
           </details>

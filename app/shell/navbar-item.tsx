@@ -7,7 +7,13 @@ import { preferVersion } from "../docs/versions.ts";
 import { SearchButton } from "../search/search-button.tsx";
 import { ErrorFrame } from "./error-frame.tsx";
 import { Icon } from "./icon.tsx";
-import { itemError, type NavLinkView, type NavListView, viewOf } from "./navbar-links.ts";
+import {
+  itemError,
+  type NavHtmlView,
+  type NavLinkView,
+  type NavListView,
+  viewOf,
+} from "./navbar-links.ts";
 import { SiteLink } from "./site-link.tsx";
 import { useOutside } from "./use-outside.ts";
 import { usePlace } from "./use-place.ts";
@@ -40,7 +46,7 @@ function BarItemView({ item }: { readonly item: NavbarItem }): ReactNode {
         </li>
       );
     case "html":
-      return <li className={item.className} dangerouslySetInnerHTML={{ __html: view.value }} />;
+      return <HtmlEntry html={view} />;
     case "link":
       return (
         <li>
@@ -61,7 +67,7 @@ export function NavLink({ link }: { readonly link: NavLinkView }): ReactNode {
   return (
     <SiteLink
       to={to}
-      className={className === "" ? "navbar-link" : className}
+      className={className ?? "navbar-link"}
       {...(isActive ? { "aria-current": "true" as const } : {})}
       {...(prefers === undefined ? {} : { onClick: () => preferVersion(prefers) })}
     >
@@ -69,6 +75,11 @@ export function NavLink({ link }: { readonly link: NavLinkView }): ReactNode {
       {/^[a-z]+:/.test(to) && <Icon name="out" />}
     </SiteLink>
   );
+}
+
+export function HtmlEntry({ html }: { readonly html: NavHtmlView }): ReactNode {
+  const { value, className } = html;
+  return <li className={className} dangerouslySetInnerHTML={{ __html: value }} />;
 }
 
 function Dropdown({ list }: { readonly list: NavListView }): ReactNode {
@@ -91,7 +102,7 @@ function Dropdown({ list }: { readonly list: NavListView }): ReactNode {
     >
       <button
         type="button"
-        className="navbar-link"
+        className={list.className ?? "navbar-link"}
         ref={opener}
         aria-expanded={isOpen}
         aria-controls={id}
@@ -108,7 +119,9 @@ function Dropdown({ list }: { readonly list: NavListView }): ReactNode {
             <li key={item.label} onClick={leave}>
               <NavLink link={item} />
             </li>
-          ) : null,
+          ) : (
+            <HtmlEntry key={item.value} html={item} />
+          ),
         )}
       </ul>
     </div>

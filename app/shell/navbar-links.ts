@@ -2,8 +2,15 @@
 // links. Pure but for the content; a faulty item throws and names itself.
 
 import { docs } from "virtual:content";
-import type { DocsVersion, LinkItem, NavbarItem } from "../config/types.ts";
+import type {
+  DocsVersion,
+  DropdownEntry,
+  DropdownItem,
+  LinkItem,
+  NavbarItem,
+} from "../config/types.ts";
 import { requireDoc, requireVersion, sidebarTarget, unknownType } from "../config/validate.ts";
+import type { DocData } from "../content-types.ts";
 import { pathIn, placeOf } from "../docs/versions.ts";
 import { siteConfig } from "../site-config.ts";
 import { localePath } from "./locale.ts";
@@ -21,24 +28,31 @@ export interface NavLinkView {
   readonly label: string;
   readonly to: string;
   readonly isActive: boolean;
-  readonly className: string;
+  readonly className?: string | undefined;
   /** The docs version that the link leads to, to be preferred from then on. */
   readonly prefers?: string;
+}
+
+export interface NavHtmlView {
+  readonly kind: "html";
+  readonly value: string;
+  readonly className?: string | undefined;
 }
 
 export interface NavListView {
   readonly kind: "list";
   readonly label: string;
   readonly icon: "language" | null;
-  readonly items: readonly NavItemView[];
+  readonly items: readonly (NavLinkView | NavHtmlView)[];
   readonly isActive: boolean;
+  readonly className?: string | undefined;
 }
 
 export type NavItemView =
   | NavLinkView
   | NavListView
   | { readonly kind: "search" }
-  | { readonly kind: "html"; readonly value: string }
+  | NavHtmlView
   | { readonly kind: "none" };
 
 export class NavbarItemError extends Error {
@@ -55,6 +69,8 @@ export function itemError(item: NavbarItem, cause: unknown): NavbarItemError {
   );
 }
 
+export function viewOf(item: DropdownEntry, place: Place): NavLinkView | NavHtmlView;
+export function viewOf(item: NavbarItem, place: Place): NavItemView;
 export function viewOf(item: NavbarItem, place: Place): NavItemView {
   try {
     return view(item, place);
@@ -65,74 +81,84 @@ export function viewOf(item: NavbarItem, place: Place): NavItemView {
 
 function view(item: NavbarItem, place: Place): NavItemView {
   switch (item.type) {
-    case undefined:
-    case "default":
-      return linkView(item, place);
     case "dropdown":
-      return listView(
-        item.label,
-        item.items.map((inner) => viewOf(inner, place)),
-      );
+      return dropdownView(item, place);
     case "search":
       return { kind: "search" };
-    case "html":
-      return { kind: "html", value: item.value };
-    case "doc": {
-      const own = docs.filter((doc) => doc.version === place.version.name);
-      const doc = requireDoc(own, item.docId);
-      return docLink(item.label ?? doc.label, `${place.version.path}/${doc.slug}`, place);
-    }
-    case "docSidebar": {
-      const { name, path } = place.version;
-      const doc = sidebarTarget(siteConfig, docs, { sidebarId: item.sidebarId, version: name });
-      const link = docLink(item.label ?? doc.label, `${path}/${doc.slug}`, place);
-      return { ...link, isActive: placeOf(place.pathname, siteConfig.docs.versions) !== null };
-    }
-    case "docsVersion": {
-      const version =
-        item.version === undefined ? place.version : requireVersion(siteConfig, item.version);
-      return versionLink(version, item.label ?? version.label, place);
-    }
+    case "localeDropdown":
+      return { ...listView(localeLabel(), localeLinks(place), item), icon: "language" };
     case "docsVersionDropdown": {
       const names = item.versions ?? siteConfig.docs.versions.map(({ name }) => name);
       const versions = names.map((name) => requireVersion(siteConfig, name));
       // It says something only among docs.
       if (placeOf(place.pathname, siteConfig.docs.versions) === null) return { kind: "none" };
-      return listView(
-        place.version.label,
-        versions.map((version) => versionLink(version, version.label, place)),
-      );
+      const links = versions.map((version) => versionLink(version, { item: {}, place }));
+      return listView(place.version.label, links, item);
     }
-    case "localeDropdown":
-      return { ...listView(localeLabel(), localeLinks(place)), icon: "language" };
+    case undefined:
+    case "default":
+      return linkView(item, place);
+    case "html":
+      return { kind: "html", value: item.value, className: item.className };
+    case "doc": {
+      const own = docs.filter((doc) => doc.version === place.version.name);
+      return docLink(requireDoc(own, item.docId), { item, place });
+    }
+    case "docSidebar": {
+      const at = { sidebarId: item.sidebarId, version: place.version.name };
+      const link = docLink(sidebarTarget(siteConfig, docs, at), { item, place });
+      return { ...link, isActive: placeOf(place.pathname, siteConfig.docs.versions) !== null };
+    }
+    case "docsVersion": {
+      const version =
+        item.version === undefined ? place.version : requireVersion(siteConfig, item.version);
+      return versionLink(version, { item, place });
+    }
     default:
       throw new Error(unknownType((item as { type: string }).type, item));
   }
 }
 
-function linkView(item: LinkItem, { pathname }: Place): NavLinkView {
+function dropdownView(item: DropdownItem, place: Place): NavListView {
+  const { label, to, items } = item;
+  const own = to === undefined ? [] : [linkView({ label, to }, place)];
+  const list = listView(label, [...own, ...items.map((entry) => viewOf(entry, place))], item);
+  return { ...list, isActive: list.isActive || isActiveAt(item, place) };
+}
+
+function linkView(item: LinkItem, place: Place): NavLinkView {
+  const { label, className } = item;
   const to = item.to ?? item.href;
   if (to === undefined) throw new Error("it has neither 'to' nor 'href'");
+  return { kind: "link", label, to, isActive: isActiveAt(item, place), className };
+}
+
+function isActiveAt(item: LinkItem | DropdownItem, { pathname }: Place): boolean {
+  if (item.activeBaseRegex !== undefined) return new RegExp(item.activeBaseRegex).test(pathname);
   const base = item.activeBasePath ?? item.to;
-  const isActive =
-    item.activeBaseRegex === undefined
-      ? base !== undefined && isBelow(pathname, base)
-      : new RegExp(item.activeBaseRegex).test(pathname);
-  return { kind: "link", label: item.label, to, isActive, className: item.className ?? "" };
+  return base !== undefined && isBelow(pathname, base);
 }
 
-function docLink(label: string, to: string, { pathname }: Place): NavLinkView {
-  return { kind: "link", label, to, isActive: pathname === to, className: "" };
+/** What an item may say of the link that it comes to. */
+interface Linked {
+  readonly item: { readonly label?: string; readonly className?: string };
+  readonly place: Place;
 }
 
-function versionLink(version: DocsVersion, label: string, place: Place): NavLinkView {
+function docLink(doc: DocData, { item, place }: Linked): NavLinkView {
+  const to = `${place.version.path}/${doc.slug}`;
+  const { label = doc.label, className } = item;
+  return { kind: "link", label, to, isActive: place.pathname === to, className };
+}
+
+function versionLink(version: DocsVersion, { item, place }: Linked): NavLinkView {
   const slug = placeOf(place.pathname, siteConfig.docs.versions)?.slug ?? null;
   return {
     kind: "link",
-    label,
+    label: item.label ?? version.label,
     to: pathIn(version, { slug, docs }),
     isActive: version.name === place.version.name,
-    className: "",
+    className: item.className,
     prefers: version.name,
   };
 }
@@ -149,13 +175,16 @@ function localeLinks(place: Place): readonly NavLinkView[] {
     label,
     to: localePath(place, { current: defaultLocale, target, standard: defaultLocale }),
     isActive: target === defaultLocale,
-    className: "",
   }));
 }
 
-function listView(label: string, items: readonly NavItemView[]): NavListView {
-  const isActive = items.some((item) => "isActive" in item && item.isActive);
-  return { kind: "list", label, icon: null, items, isActive };
+function listView(
+  label: string,
+  items: NavListView["items"],
+  { className }: { readonly className?: string },
+): NavListView {
+  const isActive = items.some((item) => item.kind === "link" && item.isActive);
+  return { kind: "list", label, icon: null, items, isActive, className };
 }
 
 function isBelow(path: string, base: string): boolean {
