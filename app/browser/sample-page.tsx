@@ -3,9 +3,11 @@
 import type { ReactNode } from "react";
 import { createRoot } from "react-dom/client";
 import { MemoryRouter } from "react-router";
-import type { FooterConfig, NavbarItem } from "../config/types.ts";
+import type { AnnouncementBarConfig, FooterConfig, NavbarItem } from "../config/types.ts";
+import { AnnouncementBar } from "../shell/announcement-bar.tsx";
 import { ErrorFrame } from "../shell/error-frame.tsx";
 import { Footer } from "../shell/footer.tsx";
+import { MainMenu } from "../shell/menus.tsx";
 import { BarItem } from "../shell/navbar-item.tsx";
 
 const items: readonly NavbarItem[] = [
@@ -22,7 +24,24 @@ const items: readonly NavbarItem[] = [
       { label: "Elsewhere", href: "https://example.com/" },
     ],
   },
+  {
+    type: "dropdown",
+    label: "Questions",
+    to: "/docs/faq",
+    className: "own",
+    items: [{ type: "html", value: "<hr>", className: "line" }],
+  },
+  { type: "dropdown", label: "Below", activeBaseRegex: "^/docs/", items: [] },
+  { type: "docSidebar", sidebarId: "docs", className: "leaf" },
 ];
+
+const announcement: AnnouncementBarConfig = {
+  id: "closed-before",
+  content: "<b>Told</b> to all",
+  backgroundColor: "rgb(1, 2, 3)",
+  textColor: "rgb(4, 5, 6)",
+  isCloseable: false,
+};
 
 const failing = { label: "Broken" } as NavbarItem;
 
@@ -61,6 +80,12 @@ function Sample(): ReactNode {
           <BarItem key={JSON.stringify(item)} item={item} />
         ))}
       </ul>
+      <div id="drawer">
+        <MainMenu items={items} />
+      </div>
+      <div id="announcement">
+        <AnnouncementBar bar={announcement} />
+      </div>
       <ErrorFrame fallback={(error) => <p id="failure">{error.message}</p>}>
         <BarItem item={failing} />
       </ErrorFrame>

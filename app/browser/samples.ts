@@ -65,7 +65,7 @@ export function testSamples(browser: () => SiteBrowser): void {
       const page = await open();
       const bar = page.locator("#items");
       expect(await bar.locator("#raw").textContent()).toBe("raw");
-      const doc = bar.getByRole("link", { name: "Questions" });
+      const doc = bar.getByRole("link", { name: "Questions" }).first();
       expect(await doc.getAttribute("href")).toBe("/docs/faq");
       expect(await doc.getAttribute("aria-current")).toBe("true");
       const named = bar.getByRole("link", { name: "Begin here" });
@@ -81,6 +81,38 @@ export function testSamples(browser: () => SiteBrowser): void {
         docs.find(({ slug }) => slug === "embedded")?.label ?? "",
         "Elsewhere",
       ]);
+    });
+
+    test("a list begins with its own page, shows html too, and each item has its class", async () => {
+      const page = await open();
+      const list = page.locator(".dropdown:has(button.own)");
+      await list.getByRole("button", { name: "Questions" }).click();
+      const own = list.getByRole("link", { name: "Questions" });
+      expect(await own.getAttribute("href")).toBe("/docs/faq");
+      expect(await list.locator("ul > li.line > hr").count()).toBe(1);
+      expect(await page.locator("#items a.leaf").getAttribute("href")).toBe("/docs/intro");
+    });
+
+    test("the same items in the drawer: a list is open where its reader is", async () => {
+      const page = await open();
+      const listOf = (label: string) =>
+        page.locator("#drawer details", { has: page.locator(`summary:text-is("${label}")`) });
+      expect(await listOf("More").getAttribute("open")).toBeNull();
+      expect(await listOf("Questions").getAttribute("open")).toBe("");
+      expect(await listOf("Below").getAttribute("open")).toBe("");
+      expect(await page.locator("#drawer li.line > hr").count()).toBe(1);
+    });
+
+    test("the announcement: its html, its colours, and no way to close it where there is none", async () => {
+      const page = await open();
+      const bar = page.locator("#announcement .announcement");
+      expect(await bar.locator("b").textContent()).toBe("Told");
+      const colors = await bar.evaluate((node) => {
+        const { backgroundColor, color } = getComputedStyle(node);
+        return [backgroundColor, color];
+      });
+      expect(colors).toEqual(["rgb(1, 2, 3)", "rgb(4, 5, 6)"]);
+      expect(await bar.getByRole("button").count()).toBe(0);
     });
 
     test("an item that fails is caught with its configuration in the text", async () => {

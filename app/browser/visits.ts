@@ -107,6 +107,26 @@ export function testVisits(browser: () => SiteBrowser): void {
     },
   );
 
+  test("on a host that serves files as they lie, a page is itself at its file's address too", async () => {
+    const { page, errors, mounted } = await browser().fresh();
+    const serve = async (file: string, path: string) =>
+      await page.route(`**${file}*`, async (route) =>
+        route.fulfill({ response: await route.fetch({ url: browser().url + path }) }),
+      );
+    await serve("/docs/faq/index.html", "/docs/faq");
+    await page.goto(`${browser().url}/docs/faq/index.html?a=1#order`, { waitUntil: "commit" });
+    await mounted();
+    expect(page.url()).toBe(`${browser().url}/docs/faq?a=1#order`);
+    expect(await page.locator("h1").textContent()).toBe("Questions");
+    expect(errors).toEqual([]);
+    // Such a host has no file of this name, and sends what it has for unknown addresses.
+    await serve("/docs/faq.html", "/no/such/page");
+    await page.goto(`${browser().url}/docs/faq.html`, { waitUntil: "commit" });
+    await page.waitForURL("**/docs/faq");
+    await mounted();
+    expect(await page.locator("h1").textContent()).toBe("Questions");
+  });
+
   describe("failures", () => {
     test.each(["reduce", "no-preference"] as const)(
       "code of a page that cannot be had: the reader comes to the page all the same (motion: %s)",

@@ -1,6 +1,7 @@
 // Shown until its reader closes it; closed, it stays so until it has another id.
 
-import type { CSSProperties, ReactNode } from "react";
+import type { ReactNode } from "react";
+import type { AnnouncementBarConfig } from "../config/types.ts";
 import { siteConfig } from "../site-config.ts";
 import { storageKeys } from "./head-script.ts";
 import { Icon } from "./icon.tsx";
@@ -14,15 +15,17 @@ function dismiss(id: string): void {
   }
 }
 
-export function AnnouncementBar(): ReactNode {
-  const bar = siteConfig.announcementBar;
+interface AnnouncementBarProps {
+  readonly bar?: AnnouncementBarConfig | null;
+}
+
+export function AnnouncementBar({
+  bar = siteConfig.announcementBar,
+}: AnnouncementBarProps): ReactNode {
   if (bar === null) return null;
-  const style: CSSProperties = {
-    ...(bar.backgroundColor === undefined ? {} : { backgroundColor: bar.backgroundColor }),
-    ...(bar.textColor === undefined ? {} : { color: bar.textColor }),
-  };
+  const { backgroundColor, textColor: color } = bar;
   return (
-    <section className="announcement" aria-label="Announcement" style={style}>
+    <section className="announcement" aria-label="Announcement" style={{ backgroundColor, color }}>
       <p dangerouslySetInnerHTML={{ __html: bar.content }} />
       {bar.isCloseable && (
         <button

@@ -1,9 +1,11 @@
 // The shell's decisions, as functions.
 
 import { describe, expect, test } from "bun:test";
+import { siteConfig } from "../site-config.ts";
 import { isChunkError } from "./chunk-error.ts";
 import { nextChoice } from "./color-mode.ts";
 import { mayPrefetch } from "./connection.ts";
+import { headScriptOf } from "./head-script.ts";
 import { localePath } from "./locale.ts";
 import { isShownAfter } from "./navbar-visibility.ts";
 
@@ -42,6 +44,13 @@ test.each([
   { name: "not at all, shown", top: 300, topBefore: 300, wasShown: true, isShown: true },
 ])("navigation bar: a scroll $name", ({ top, topBefore, wasShown, isShown }) => {
   expect(isShownAfter({ top, topBefore, wasShown, navbarHeight: 60 })).toBe(isShown);
+});
+
+test("announcement: one that cannot be closed is shown to who closed it when it could be", () => {
+  const announcementBar = { id: "old-news", content: "", isCloseable: true };
+  expect(headScriptOf({ ...siteConfig, announcementBar })).toContain("old-news");
+  const fixed = { ...announcementBar, isCloseable: false };
+  expect(headScriptOf({ ...siteConfig, announcementBar: fixed })).not.toContain("old-news");
 });
 
 describe("locales", () => {
