@@ -11,7 +11,6 @@ import {
   useNavigate,
   useRouteError,
 } from "react-router";
-import favicon from "./brand/favicon.svg";
 import { ErrorFrame } from "./shell/error-frame.tsx";
 import { ErrorPage } from "./shell/error-screens.tsx";
 import { headScript } from "./shell/head-script.ts";
@@ -43,7 +42,7 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
         <script dangerouslySetInnerHTML={{ __html: headScript }} suppressHydrationWarning />
         <RenderWhole />
         <link rel="preload" href={displayFont} as="font" crossOrigin="" />
-        <link rel="icon" href={favicon} type="image/svg+xml" />
+        <link rel="icon" href={siteConfig.favicon} type="image/svg+xml" />
         {blog.feeds.map((feed) => (
           <link
             key={feed}

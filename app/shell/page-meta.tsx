@@ -38,7 +38,10 @@ export function PageMeta(props: PageMetaProps): ReactNode {
       <meta property="og:type" content={kind} />
       <meta property="og:url" content={address} />
       <meta property="og:site_name" content={siteConfig.title} />
-      <meta property="og:image" content={siteConfig.url + cardPath(path)} />
+      <meta
+        property="og:image"
+        content={siteConfig.url + (isIndexed ? cardPath(path) : siteConfig.image)}
+      />
       <meta name="twitter:card" content="summary_large_image" />
     </>
   );
