@@ -70,6 +70,39 @@ describe("addresses", () => {
     expect(html).toMatch(/<title>[^<]+ \| [^<]+<\/title>/);
   });
 
+  test("the parts of the shell are in their order, in the one language, left to right", async () => {
+    for (const path of pages) {
+      const html = await htmlOf(path);
+      expect([path, html]).toEqual([path, expect.stringContaining('<html lang="en" dir="ltr"')]);
+      const parts = ["skip-link", "announcement", "navbar", "main", "footer"].map((part) =>
+        html.search(new RegExp(`<(a|section|header|main|footer) (class|id)="${part}[ "]`)),
+      );
+      expect([path, parts.toSorted((a, b) => a - b)]).toEqual([path, parts]);
+      expect([path, Math.min(...parts) > 0]).toEqual([path, true]);
+    }
+  });
+
+  test("the bar: docs and API on the left, GitHub and where to start on the right", async () => {
+    const html = await htmlOf("/");
+    const [left = "", right = ""] = html.split('<ul class="navbar-items').slice(1);
+    const links = (part: string) =>
+      [
+        ...part
+          .slice(0, part.indexOf("navbar-small"))
+          .matchAll(/<a [^>]*href="([^"]+)"[^>]*>([^<]+)/g),
+      ].map(([, href, label]) => [label, href]);
+    expect(links(`${left}navbar-small`)).toEqual([
+      ["Docs", "/docs/intro"],
+      ["API", "/api"],
+      ["Blog", "/blog"],
+    ]);
+    expect(links(right)).toEqual([
+      ["English", "/"],
+      ["GitHub", siteConfig.repository],
+      ["Get Started", "/docs/quick-start"],
+    ]);
+  });
+
   test("/docs shows the main doc and names its one address", async () => {
     const html = await htmlOf("/docs");
     expect(html).toContain(`<link rel="canonical" href="${siteConfig.url}/docs/intro"/>`);
@@ -84,10 +117,20 @@ describe("addresses", () => {
     },
   );
 
-  test("any other path: the not-found page, with its status", async () => {
+  test("any other path: the not-found page, with its status and the card of the site", async () => {
     const response = await site.get("/no/such/page");
     expect(response.status).toBe(404);
-    expect(await response.text()).toContain("Nothing is held here.");
+    const html = await response.text();
+    expect(html).toContain("Nothing is held here.");
+    expect(html).toContain(`og:image" content="${siteConfig.url}${siteConfig.image}"`);
+    const elsewhere = readFileSync(join(folders.site, "404.html"), "utf8");
+    expect(elsewhere).toBe(html);
+  });
+
+  test("the sign of the site is where the configuration says", async () => {
+    expect(await htmlOf("/")).toContain(`<link rel="icon" href="${siteConfig.favicon}"`);
+    const sign = await site.get(siteConfig.favicon);
+    expect([sign.status, sign.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
   });
 
   test("the API keeps what is its own", async () => {
@@ -157,6 +200,35 @@ describe("each page", () => {
     expect(budgetFaults(folders.site)).toEqual([]);
   });
 
+  test("of the docs lists its headings of levels 2 to 3, in their order", async () => {
+    for (const path of pages.filter((one) => one.startsWith("/docs/"))) {
+      const html = await htmlOf(path);
+      const prose = /<div class="prose">[\s\S]*?<footer/.exec(html)?.[0] ?? "";
+      const headings = [...prose.matchAll(/<h([23]) id="([^"]+)"/g)];
+      const toc = /<nav aria-label="On this page">[\s\S]*?<\/nav>/.exec(html)?.[0] ?? "";
+      const listed = [...toc.matchAll(/<li data-depth="(\d)"><a href="#([^"]+)"/g)];
+      const flat = (found: readonly RegExpExecArray[]) => found.map(([, depth, id]) => [depth, id]);
+      expect([path, flat(listed)]).toEqual([path, flat(headings)]);
+    }
+  });
+
+  test("of the blog has all posts beside it, by year; each post says how long it takes", async () => {
+    const { posts } = readContent();
+    for (const path of pages.filter((one) => /^\/blog(\/|$)/.test(one))) {
+      const menu = /<nav aria-label="Blog posts">[\s\S]*?<\/nav>/.exec(await htmlOf(path))?.[0];
+      const listed = (menu ?? "").split("<h2>").slice(1);
+      const byYear = listed.flatMap((group) =>
+        [...group.matchAll(/href="([^"]+)"/g)].map(([, href]) => [group.slice(0, 4), href]),
+      );
+      const expected = posts.map(({ date, slug }) => [date.slice(0, 4), `/blog/${slug}`]);
+      expect([path, byYear]).toEqual([path, expected]);
+    }
+    for (const { slug, readingMinutes } of posts) {
+      const html = (await htmlOf(`/blog/${slug}`)).replaceAll("<!-- -->", "");
+      expect(html).toContain(`<span>${readingMinutes} min read</span>`);
+    }
+  });
+
   test("has its text as Markdown, with every heading of the page", async () => {
     const articles = pages.filter((path) => /^\/(docs\/.|blog\/[^/]+-post|markdown)/.test(path));
     for (const path of articles) {
@@ -176,22 +248,63 @@ describe("each page", () => {
 });
 
 describe("for those who are not people", () => {
-  test("llms.txt names every doc and post; each link is there", async () => {
+  test("llms.txt names every doc and post, in the order of their menus; each link is there", async () => {
     const text = await htmlOf("/llms.txt");
-    const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, href = ""]) => href);
-    expect(links.length).toBeGreaterThan(10);
-    for (const link of links) {
-      expect((await site.get(link.replace(siteConfig.url, ""))).status).toBe(200);
+    const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, href = ""]) =>
+      href.replace(siteConfig.url, ""),
+    );
+    const docs = Object.values(siteConfig.docs.sidebars).flat();
+    expect(links).toEqual([
+      ...docs.map((slug) => `/docs/${slug}.md`),
+      "/openapi.json",
+      "/api.md",
+      ...readContent().posts.map(({ slug }) => `/blog/${slug}.md`),
+    ]);
+    for (const link of links) expect((await site.get(link)).status).toBe(200);
+  });
+
+  test("every page has its text at its address with .md, and at its address when asked for", async () => {
+    for (const path of pages) {
+      const asked = await site.get(path, { accept: "text/markdown" });
+      expect([path, asked.headers.get("content-type")]).toEqual([
+        path,
+        "text/markdown; charset=utf-8",
+      ]);
+      const text = await asked.text();
+      expect([path, text.slice(0, 2)]).toEqual([path, "# "]);
+      expect(await htmlOf(path === "/" ? "/index.md" : `${path}.md`)).toBe(text);
     }
   });
 
-  test("both feeds have every post", async () => {
-    const { posts } = readContent();
-    for (const feed of ["rss", "atom"]) {
+  test("both feeds have every post: title, address, date, authors, tags, and its whole text", async () => {
+    const { posts, authors } = readContent();
+    const forms = {
+      rss: { entry: "item", author: "dc:creator", tag: (name: string) => `<category>${name}<` },
+      atom: { entry: "entry", author: "name", tag: (name: string) => `<category label="${name}"` },
+    };
+    for (const [feed, { entry, author, tag }] of Object.entries(forms)) {
       const response = await site.get(`/blog/${feed}.xml`);
       expect(response.headers.get("content-type")).toContain(`application/${feed}+xml`);
-      const text = await response.text();
-      for (const { slug } of posts) expect(text).toContain(`/blog/${slug}`);
+      const entries = (await response.text()).split(`<${entry}>`).slice(1);
+      expect(entries).toHaveLength(posts.length);
+      for (const [index, post] of posts.entries()) {
+        const text = entries[index] ?? "";
+        const day = new Date(`${post.date}T00:00:00Z`);
+        const writers = authors.filter(({ name }) => post.authors.includes(name));
+        const expected = [
+          `<![CDATA[${post.title}]]>`,
+          `<![CDATA[${post.description}]]>`,
+          `${siteConfig.url}/blog/${post.slug}`,
+          feed === "rss" ? day.toUTCString() : day.toISOString(),
+          ...writers.map(({ title }) => `<${author}>${title}</${author}>`),
+          ...post.tags.map(tag),
+        ];
+        expect(expected.filter((part) => !text.includes(part))).toEqual([]);
+        const headings = [...(await htmlOf(`/blog/${post.slug}`)).matchAll(/<h2 id="([^"]+)"/g)];
+        for (const [heading] of headings) expect(text).toContain(heading);
+        // What a reader of feeds can do nothing with.
+        expect(text.match(/<button|<!-- -->|(href|src)="[/#]|<author>\w/)).toBeNull();
+      }
     }
   });
 

@@ -2,7 +2,7 @@
 // of build/site from it, and puts them in place at the end, so that a build that fails
 // leaves the last site as it was.
 
-import { cpSync, existsSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, renameSync, rmSync } from "node:fs";
 import { budgetFaults } from "./budgets.ts";
 import { writeCards } from "./cards.ts";
 import { compressFiles } from "./compress.ts";
@@ -31,6 +31,8 @@ writeSearchData(texts);
 writeFeeds(pages);
 writeIndexes(texts);
 await writeCards(pages);
+// Where hosts of static files look for it.
+copyFileSync(`${folders.draft}/404/index.html`, `${folders.draft}/404.html`);
 const manifest = { inputs: inputsHash(), policies: pagePolicies(), connect: otherOrigins() };
 const compressed = await compressFiles();
 

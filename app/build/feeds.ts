@@ -1,6 +1,7 @@
 // RSS and Atom of the blog, with the whole text of each post.
 
 import { Feed } from "feed";
+import type { Element, ElementContent } from "hast";
 import { toHtml } from "hast-util-to-html";
 import { postPath } from "../blog/posts.ts";
 import { siteConfig } from "../site-config.ts";
@@ -27,13 +28,15 @@ export function writeFeeds(pages: readonly SitePage[]): void {
     const address = url + postPath(post);
     const page = pages.find(({ path }) => path === postPath(post));
     const prose = page === undefined ? null : find(page.main, (node) => hasClass(node, "prose"));
-    const content = prose === null ? "" : toHtml(prose.children);
+    const content = prose === null ? "" : toHtml(readable(prose).children);
     feed.addItem({
       title: post.title,
       id: address,
       link: address,
       description: post.description,
-      content: content.replaceAll(/(href|src)="\//g, `$1="${url}/`),
+      content: content
+        .replaceAll(/(href|src)="\//g, `$1="${url}/`)
+        .replaceAll(/href="#/g, `href="${address}#`),
       date: dateOf(post.date),
       author: authors
         .filter(({ name }) => post.authors.includes(name))
@@ -41,8 +44,23 @@ export function writeFeeds(pages: readonly SitePage[]): void {
       category: post.tags.map((name) => ({ name })),
     });
   }
-  if (blog.feeds.includes("rss")) writeDraft(`${blog.path}/rss.xml`, feed.rss2());
+  if (blog.feeds.includes("rss")) writeDraft(`${blog.path}/rss.xml`, named(feed.rss2()));
   if (blog.feeds.includes("atom")) writeDraft(`${blog.path}/atom.xml`, feed.atom1());
+}
+
+/** In RSS an author is an address of mail; one who has only a name is a creator. */
+function named(rss: string): string {
+  return rss.replaceAll(/<author>([^<]*)<\/author>/g, "<dc:creator>$1</dc:creator>");
+}
+
+/** Without what only works on the page: buttons, links of headings to themselves, comments. */
+function readable(node: Element): Element {
+  const children = node.children.flatMap((child): ElementContent[] => {
+    if (child.type === "comment") return [];
+    if (child.type !== "element") return [child];
+    return child.tagName === "button" || hasClass(child, "anchor") ? [] : [readable(child)];
+  });
+  return { ...node, children };
 }
 
 function dateOf(date: string): Date {

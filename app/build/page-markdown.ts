@@ -1,6 +1,6 @@
 // Each page as Markdown, from its HTML, so that what components add is in it too.
 
-import type { Element, ElementContent } from "hast";
+import type { Element, ElementContent, Parents } from "hast";
 import { defaultHandlers, type State, toMdast } from "hast-util-to-mdast";
 import { toString as textOf } from "hast-util-to-string";
 import type { Nodes, Root, RootContent } from "mdast";
@@ -27,12 +27,18 @@ export function isUnsearched(node: Nodes): boolean {
 }
 
 export function writeMarkdown(pages: readonly SitePage[]): readonly PageText[] {
-  return pages.map((page) => {
+  const texts = pages.map((page) => {
     const tree = treeOf(page.main);
     const markdown = page.path === "/api" ? apiMarkdown() : markdownOf(tree);
     writeDraft(`${page.path === "/" ? "/index" : page.path}.md`, markdown);
     return { ...page, tree, markdown };
   });
+  // The root of a version shows its main doc, also as text.
+  for (const { path, mainDoc } of siteConfig.docs.versions) {
+    const main = texts.find((page) => page.path === `${path}/${mainDoc}`);
+    if (main !== undefined) writeDraft(`${path}.md`, main.markdown);
+  }
+  return texts;
 }
 
 function markdownOf(tree: Root): string {
@@ -55,6 +61,11 @@ function treeOf(main: Element): Root {
       figure: figure,
       p: (state: State, node: Element) => marked(node, defaultHandlers.p(state, node)) as never,
       ul: (state: State, node: Element) => marked(node, defaultHandlers.ul(state, node)) as never,
+      // A heading is one line.
+      br: (state: State, node: Element, parent: Parents | undefined) =>
+        parent?.type === "element" && /^h[1-6]$/.test(parent.tagName)
+          ? { type: "text" as const, value: " " }
+          : defaultHandlers.br(state, node),
       svg: () => undefined,
       button: () => undefined,
       a: (state: State, node: Element) => ({

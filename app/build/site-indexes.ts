@@ -2,12 +2,15 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { postPath } from "../blog/posts.ts";
+import { sidebarDocs } from "../config/validate.ts";
 import { siteConfig } from "../site-config.ts";
+import { readContent } from "./content.ts";
 import { lastChanges } from "./last-changes.ts";
 import type { PageText } from "./page-markdown.ts";
 import { folders, writeDraft } from "./site-folder.ts";
 
-const { url, title, description, blog } = siteConfig;
+const { url, title, description } = siteConfig;
 
 export function writeIndexes(pages: readonly PageText[]): void {
   writeDraft("sitemap.xml", sitemap(pages));
@@ -26,12 +29,26 @@ function sitemap(pages: readonly PageText[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${entries.join("")}</urlset>\n`;
 }
 
-const isDoc = ({ path }: PageText) => path.startsWith("/docs/");
-const isApi = ({ path }: PageText) => path === "/api";
-const isPost = ({ path }: PageText) =>
-  path.startsWith(`${blog.path}/`) && !/\/(archive|tags|authors)(\/|$)/.test(path);
+/** In the order in which they are read: docs as the sidebar has them, articles as the blog. */
+function inOrder(pages: readonly PageText[]) {
+  const at = (path: string) => pages.filter((page) => page.path === path);
+  const { docs, posts } = readContent();
+  const docPages = siteConfig.docs.versions.flatMap(({ name, path }) =>
+    Object.keys(siteConfig.docs.sidebars).flatMap((sidebarId) =>
+      sidebarDocs(siteConfig, docs, { sidebarId, version: name }).flatMap(({ slug }) =>
+        at(`${path}/${slug}`),
+      ),
+    ),
+  );
+  return {
+    docPages: [...new Set(docPages)],
+    apiPages: at("/api"),
+    articles: posts.flatMap((post) => at(postPath(post))),
+  };
+}
 
 function llms(pages: readonly PageText[]): string {
+  const { docPages, apiPages, articles } = inOrder(pages);
   const list = (chosen: readonly PageText[]) =>
     chosen
       .map((page) => `- [${page.title}](${url}${page.path}.md): ${page.description}`)
@@ -44,20 +61,21 @@ Every page is also served as Markdown: add \`.md\` to its address, or ask for \`
 
 ## Docs
 
-${list(pages.filter(isDoc))}
+${list(docPages)}
 
 ## API
 
 - [OpenAPI document](${url}/openapi.json): every operation, field and reply code
-${list(pages.filter(isApi))}
+${list(apiPages)}
 
 ## Articles
 
-${list(pages.filter(isPost))}
+${list(articles)}
 `;
 }
 
 function llmsFull(pages: readonly PageText[]): string {
-  const chosen = [...pages.filter(isDoc), ...pages.filter(isApi), ...pages.filter(isPost)];
+  const { docPages, apiPages, articles } = inOrder(pages);
+  const chosen = [...docPages, ...apiPages, ...articles];
   return chosen.map((page) => `<!-- ${url}${page.path} -->\n\n${page.markdown}`).join("\n---\n\n");
 }
