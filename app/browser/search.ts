@@ -1,6 +1,7 @@
 // The search dialog.
 
 import { expect, test } from "bun:test";
+import { lazyDelayMs } from "../config/constants.ts";
 import { hasFocus, type SiteBrowser } from "./site-browser.ts";
 
 export function testSearch(browser: () => SiteBrowser): void {
@@ -17,6 +18,33 @@ export function testSearch(browser: () => SiteBrowser): void {
     await dialog.waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");
     await dialog.waitFor();
+  });
+
+  test("search: what loads it shows once it has taken a moment, and not before", async () => {
+    const { page, visit } = await browser().fresh();
+    await visit("/docs/intro");
+    const code = Promise.withResolvers<void>();
+    await page.route("**/assets/search-dialog*.js", async (route) => {
+      await code.promise;
+      await route.continue();
+    });
+    await page.evaluate(() => {
+      document.addEventListener("keydown", () => {
+        const pressed = performance.now();
+        new MutationObserver((_, observer) => {
+          if (document.querySelector(".progress") === null) return;
+          observer.disconnect();
+          document.documentElement.dataset["progressAfter"] = String(performance.now() - pressed);
+        }).observe(document.body, { childList: true, subtree: true });
+      });
+    });
+    await page.keyboard.press("Control+k");
+    await page.getByRole("progressbar", { name: "Loading search" }).waitFor({ state: "attached" });
+    const after = await page.locator("html").getAttribute("data-progress-after");
+    expect(Number(after)).toBeGreaterThanOrEqual(lazyDelayMs - 5);
+    code.resolve();
+    await page.getByRole("combobox").waitFor();
+    expect(await page.locator(".progress").count()).toBe(0);
   });
 
   test("search: arrows choose, Enter visits, the place is remembered; Escape gives the focus back", async () => {

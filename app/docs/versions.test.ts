@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { routeMatchesMax } from "../config/constants.ts";
 import type { DocsVersion } from "../config/types.ts";
 import type { DocData } from "../content-types.ts";
 import { pathIn, placeOf } from "./versions.ts";
@@ -18,6 +19,15 @@ test.each([
   ["/docs/1.0/faq", older, "faq"],
 ])("the version of %s", (path, version, slug) => {
   expect(placeOf(path, versions)).toEqual({ version, slug });
+});
+
+test("places are remembered, and only so many", () => {
+  const seen = placeOf("/docs/faq", versions);
+  expect(placeOf("/docs/faq", versions)).toBe(seen);
+  for (let index = 0; index < routeMatchesMax; index += 1) placeOf(`/docs/${index}`, versions);
+  const again = placeOf("/docs/faq", versions);
+  expect(again).toEqual(seen);
+  expect(again).not.toBe(seen);
 });
 
 test("no version: what only begins like the docs", () => {

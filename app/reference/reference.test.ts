@@ -218,13 +218,28 @@ describe.skipIf(chromiumPath() === null)("in Chromium", () => {
     await page.locator(".reference .scalar-app main#main").first().waitFor();
     await live(page);
     await hasBackground(page, "rgb(11, 14, 19)");
+    expect(mostOf(await primaryColor(page))).toBe("blue");
     await page.evaluate(() => {
       document.documentElement.dataset["theme"] = "light";
     });
     await page.locator("body.light-mode").waitFor({ state: "attached" });
     await hasBackground(page, "rgb(251, 252, 253)");
     expect(await page.locator("head title").count()).toBe(1);
+    expect(mostOf(await primaryColor(page))).toBe("blue");
   });
+
+  const primaryColor = (page: Page) =>
+    page
+      .locator(".reference-live .scalar-app")
+      .evaluate((app) => getComputedStyle(app).getPropertyValue("--scalar-color-accent"));
+
+  /** The channel of a colour such as `#1257d6` that has the most. */
+  const mostOf = (color: string) => {
+    const [red = 0, green = 0, blue = 0] = (color.match(/[\da-f]{2}/g) ?? []).map((part) =>
+      Number.parseInt(part, 16),
+    );
+    return blue > Math.max(red, green) ? "blue" : color;
+  };
 
   const hasBackground = (page: Page, color: string) =>
     page.waitForFunction((wanted) => {
