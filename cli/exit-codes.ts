@@ -16,6 +16,7 @@ export const exitCodes = {
   unknown: { code: 6, when: "no answer came; it may have been done or not" },
   unauthorized: { code: 7, when: "an API key is needed, or this one may not" },
   bug: { code: serverCodes.bug.code, when: "a bug" },
+  disk: { code: serverCodes.disk.code, when: `serve: ${serverCodes.disk.when}` },
   interrupted: { code: 130, when: "interrupted" },
 } as const;
 

@@ -96,9 +96,9 @@ class ShardedEngine<Items> implements Engine<Items> {
   readonly #catalog: Catalog;
   readonly #registrar: Registrar;
   readonly #leases: Leases<Items>;
-  /** Whether the catalog is known, and with it what each shard owns. */
-  #isAdopted = false;
   #isOpen = false;
+  /** Told while the engine opens: a shard that was there is gone again. */
+  #downAtStart: (cause: unknown) => void = () => undefined;
   #closing: Promise<void> | null = null;
 
   constructor(options: EngineOptions<Items>) {
@@ -125,6 +125,10 @@ class ShardedEngine<Items> implements Engine<Items> {
   }
 
   async open(): Promise<void> {
+    const broken = new Promise<never>((_, reject) => {
+      this.#downAtStart = reject;
+    });
+    broken.catch(() => undefined);
     try {
       const first = await this.#openShard(0);
       const used = first.catalog.flatMap(({ places }) => places.map(({ shard }) => shard));
@@ -144,7 +148,9 @@ class ShardedEngine<Items> implements Engine<Items> {
       await this.#registrar.undisturbed(async () => {
         for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
         for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);
-        await Promise.all(this.#ports.map((port, shard) => port.ask(this.#allSettings(shard))));
+        const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard)));
+        // A store that opens and then fails with each turn would be tried for ever, and unheard.
+        await Promise.race([Promise.all(told), broken]);
         this.#isOpen = true;
       });
       for (const queue of deleting) this.#registrar.finishDeleteSoon(queue);
@@ -155,7 +161,7 @@ class ShardedEngine<Items> implements Engine<Items> {
     }
   }
 
-  /** The first opening is awaited; later ones, after a failure, are the port's own affair. */
+  /** A failure before the engine is open ends the start; later ones are the port's own affair. */
   #openShard(shard: number): Promise<Opened> {
     return new Promise((resolve, reject) => {
       this.#ports[shard] = new ShardPort(shard, {
@@ -164,12 +170,13 @@ class ShardedEngine<Items> implements Engine<Items> {
         events: {
           opened: (opened) => {
             resolve(opened);
-            return this.#isAdopted ? this.#reopened(shard, opened) : [];
+            return this.#isOpen ? this.#reopened(shard, opened) : [];
           },
           report: (report) => this.#reported(shard, report),
           settled: () => this.#leases.dispatch(),
           down: (cause) => {
             reject(cause);
+            this.#downAtStart(cause);
             this.#setUp(shard, false);
             // Before that, the caller of `open` is told.
             if (this.#isOpen) this.#options.notice?.({ kind: "shard_down", shard, cause });
@@ -181,7 +188,6 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   #adopt(entries: readonly CatalogEntry[]): LogicalQueue[] {
     const queues = entries.map((entry) => this.#catalog.add(entry));
-    this.#isAdopted = true;
     return queues.filter(({ deleted }) => deleted);
   }
 
@@ -189,7 +195,7 @@ class ShardedEngine<Items> implements Engine<Items> {
     this.#setUp(shard, true);
     this.#recount(shard, opened.counts);
     this.#courier.carry(shard, opened.outbound);
-    if (this.#isOpen) this.#options.notice?.({ kind: "shard_up", shard });
+    this.#options.notice?.({ kind: "shard_up", shard });
     return [this.#allSettings(shard)];
   }
 

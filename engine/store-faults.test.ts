@@ -186,6 +186,27 @@ test.each(["locked", "damaged", "unusable", "failed"] as const)(
   },
 );
 
+test.each([0, 1])(
+  "open: store %i, which fails in the first turn of a start, is told to the operator",
+  async (shard) => {
+    const bundle = await setup({ shardCount: 2 });
+    await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
+    for (const text of ["a", "b"]) await bundle.produce("orders", text);
+    for (const _ of ["a", "b"]) await bundle.lease("orders");
+    bundle.kill();
+    bundle.store(shard).fail({ fault: "failed", sticky: true });
+    let refusal: unknown = null;
+    bundle.opening({ now: bundle.clock.now() + hour }).catch((cause) => {
+      refusal = cause;
+    });
+    await bundle.clock.advance(minute);
+    expect(refusal).toMatchObject({ name: "StoreError", fault: "failed" });
+    bundle.store(shard).heal();
+    await bundle.restart();
+    for (const _ of ["a", "b"]) expect((await bundle.lease("orders")).items).toHaveLength(1);
+  },
+);
+
 test("full: produce is refused, lease and complete go on, and room that is back is found", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b");

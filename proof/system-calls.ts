@@ -52,7 +52,7 @@ const rules = { leaseTimeoutMs: 400, maxAttempts: 30 };
 const shape = { partitions: 4, ...rules };
 const flags = ["--shards", "2"];
 /** What the server may end with by itself; killed by us or by the tracer is the last. */
-const exitCodes = new Set([0, 2, 3, 70, 137]);
+const exitCodes = new Set([0, 2, 3, 70, 74, 137]);
 const statuses = new Set([0, 200, 429, 453, 454, 500, 503]);
 /** Runs at a time: most of a run is waiting. */
 const runsAtOnce = 3;

@@ -1,6 +1,8 @@
 // What `process.test.ts` leaves out: what is printed instead of serving, and the other signal.
 
 import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exitCodes } from "./cli.ts";
 
@@ -70,6 +72,27 @@ test("help and version are printed, and a slip is named", async () => {
   expect(slip.error).toStartWith("unknown command; ");
   expect(flag).toMatchObject({ code: exitCodes.usage.code, out: "" });
   expect(flag.error).toContain("--port");
+});
+
+test("a disk that fails at the start ends the process, and says so", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-main-"));
+  const data = join(folder, "data");
+  const start = `trap "" XFSZ; ulimit -f 16; exec "$@"`;
+  const argv = [process.execPath, main, "--port", "0", "--data", data, "--shards", "1"];
+  const child = Bun.spawn(["sh", "-c", start, "sh", ...argv], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, error, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  rmSync(folder, { recursive: true, force: true });
+  expect({ out, error, code }).toEqual({
+    out: "",
+    error: `the store failed; disk I/O error; data folder '${data}'\n`,
+    code: exitCodes.disk.code,
+  });
 });
 
 test("SIGINT: waiting leases are answered 503 and the process ends with 0", async () => {

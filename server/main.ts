@@ -9,7 +9,7 @@ import { type Notice, openEngine } from "../engine/engine.ts";
 import { workerLinks } from "../engine/link.ts";
 import manifest from "../package.json" with { type: "json" };
 import { durabilityOf, type StoreConfig } from "../stores/open.ts";
-import { StoreError } from "../stores/store.ts";
+import { StoreError, type StoreFault } from "../stores/store.ts";
 import { createApp } from "./app.ts";
 import { backupResponse } from "./backup.ts";
 import { exitCodes, readCommand, usage } from "./cli.ts";
@@ -177,10 +177,15 @@ async function open(config: Config, log: Log) {
     });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const exit = error.fault === "locked" ? exitCodes.taken : exitCodes.usage;
-    end(exit, [`${error.message}; data folder '${config.data}'`]);
+    end(exitOf(error.fault), [`${error.message}; data folder '${config.data}'`]);
     return null;
   }
+}
+
+/** A disk may be back at the next try, whatever else is wrong with a folder is not. */
+function exitOf(fault: StoreFault) {
+  if (fault === "locked") return exitCodes.taken;
+  return fault === "failed" ? exitCodes.disk : exitCodes.usage;
 }
 
 const noticeTexts: Readonly<Record<Exclude<Notice["kind"], "shard_down">, string>> = {

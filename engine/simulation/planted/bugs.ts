@@ -298,7 +298,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the shards are not told of their partitions at a start",
     file: "engine.ts",
-    from: "await Promise.all(this.#ports.map((port, shard) => port.ask(this.#allSettings(shard))));",
-    to: "",
+    from: "const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard)));",
+    to: "const told: Promise<unknown>[] = [];",
   },
 ];
