@@ -49,6 +49,15 @@ export interface ClearCall {
   readonly doubted: Map<Tracked, string | null>;
 }
 
+/** A lease that nobody was told of: what it was granted goes back to the tail, unseen. */
+interface Untold {
+  readonly queue: string;
+  /** As many items as it may still have moved. */
+  left: number;
+  /** In the order of all calls: what was produced from then on it cannot have held. */
+  before: number;
+}
+
 /** Where an item was found when everything was listed. */
 export interface Sighting {
   readonly queue: string;
@@ -74,7 +83,7 @@ export class Auditor {
   readonly #clears: ClearCall[] = [];
   #stamp = 0;
   #damagedCount = 0;
-  #isLeaving = false;
+  readonly #untold: Untold[] = [];
   #faults = 0;
 
   constructor(parameters: Parameters, situations: Situations) {
@@ -102,24 +111,18 @@ export class Auditor {
   /** Something failed: a grant may have been lost, and order with it. */
   faulted(): void {
     this.#faults += 1;
-    this.mayReorder();
-  }
-
-  /** Grants may go back to the tail from here on, unseen. */
-  mayReorder(): void {
     for (const item of this.#items.values()) item.isOrdered = false;
   }
 
-  /** A client leaves: what its lease is granted on the way goes back, until everything rests. */
-  clientLeaves(): void {
-    this.#isLeaving = true;
-    this.mayReorder();
+  /** Its client left or its time ran out: a grant that is on its way then goes back. */
+  leaseUntold(queue: string, batchSize: number): void {
+    this.#untold.push({ queue, left: batchSize, before: Number.POSITIVE_INFINITY });
   }
 
-  /** Nothing is on its way any more. */
+  /** No grant is on its way any more. */
   rested(): void {
-    if (this.#isLeaving) this.mayReorder();
-    this.#isLeaving = false;
+    this.#stamp += 1;
+    for (const one of this.#untold) one.before = Math.min(one.before, this.#stamp);
   }
 
   damaged(item: Tracked): void {
@@ -143,7 +146,7 @@ export class Auditor {
     for (const text of texts) {
       const item = trackedOf(text, call, this.#queue(queue));
       item.faultsSeen = this.#faults;
-      item.isOrdered = text.enqueueAt === null && !this.#isLeaving;
+      item.isOrdered = text.enqueueAt === null;
       item.mayBeCleared = this.#isBeingCleared(queue);
       call.items.push(item);
       this.#items.set(text.key, item);
@@ -294,10 +297,21 @@ export class Auditor {
     const wasAnsweredBefore = produce.answered > 0 && produce.answered < offered.begun;
     const isBehindSibling = (offered.indexes.get(produce) ?? -1) > item.index;
     if (wasAnsweredBefore || isBehindSibling) {
+      if (this.#mayHaveMoved(item)) return;
       throw new Violation("I4", `${key} was offered after one that was produced after it`);
     }
     offered.begun = Math.max(offered.begun, produce.begun);
     offered.indexes.set(produce, item.index);
+  }
+
+  /** Each lease that nobody was told of accounts for as many items as it asked for. */
+  #mayHaveMoved({ place, produce }: Tracked): boolean {
+    const untold = this.#untold.find(
+      ({ queue, left, before }) => queue === place.name && left > 0 && produce.begun < before,
+    );
+    if (untold === undefined) return false;
+    untold.left -= 1;
+    return true;
   }
 
   // complete, retry -------------------------------------------------------

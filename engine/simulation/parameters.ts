@@ -23,6 +23,8 @@ export interface Parameters {
   /** Of produced items, per mille. */
   readonly scheduled: number;
   readonly requestTimeoutMs: number;
+  /** Time passes while the process is down, and items die meanwhile. */
+  readonly isAway: boolean;
   /** How often each kind of event is chosen, against the others. */
   readonly weights: {
     readonly produce: number;
@@ -61,7 +63,29 @@ const usualBounds = {
   turnWeightMax: limits.turnWeightMax,
 };
 
-export function parametersOf(chance: Chance): Parameters {
+/** One world in five; the others stay as they were, and with them every seed that once failed. */
+export function parametersOf(chance: Chance, seed: number): Parameters {
+  const parameters = usualParameters(chance);
+  return seed % 5 === 3 ? deadly(parameters) : parameters;
+}
+
+const shortLived = { leaseTimeoutMs: minute, expireTimeoutMs: 10 * minute, maxAttempts: 1 };
+
+/** A world in which dead letters are often on their way to another shard when the process dies. */
+function deadly(parameters: Parameters): Parameters {
+  const { shardCount, weights } = parameters;
+  return {
+    ...parameters,
+    isAway: true,
+    shardCount: Math.max(2, shardCount),
+    queues: parameters.queues.map((one) =>
+      one.name === "work" ? { ...one, ...shortLived, partitions: 2 } : one,
+    ),
+    weights: { ...weights, kill: Math.max(5, weights.kill) },
+  };
+}
+
+function usualParameters(chance: Chance): Parameters {
   const faulty = chance.hits(850);
   const unlucky = (most: number): number =>
     faulty && chance.hits(700) ? 1 + chance.below(most) : 0;
@@ -83,6 +107,7 @@ export function parametersOf(chance: Chance): Parameters {
     batchMax: chance.one([1, 3, 10]),
     scheduled: chance.one([0, 0, 100, 400]),
     requestTimeoutMs: chance.one([10, second, minute]),
+    isAway: false,
     weights: {
       produce: chance.between(5, 40),
       lease: chance.between(10, 40),

@@ -1,6 +1,7 @@
 // Notes which situations a world was in, by what its stores commit and how its
 // calls end. It judges nothing.
 
+import type { OutboundItem } from "../../stores/item.ts";
 import type { MemoryImage } from "../../stores/memory/store.ts";
 import type { CatalogEntry } from "../../stores/queue.ts";
 import type { Changes } from "../../stores/store.ts";
@@ -15,6 +16,8 @@ export class Watch {
   readonly #places = new Map<number, number>();
   /** Deadlines of items that expire before one ahead of them, by shard, slot and number. */
   readonly #early = new Map<string, number>();
+  /** By shard, what its outbox held when the process was killed, and still does. */
+  readonly #left = new Map<number, Set<OutboundItem>>();
   #wasFull = false;
 
   constructor(situations: Situations) {
@@ -43,6 +46,7 @@ export class Watch {
     else if (insert.some(({ sourceId }) => sourceId !== "") && send.length === 0) {
       this.#situations.reached("an item is dead-lettered within a shard");
     }
+    this.#watchLeft(shard, changes);
     const removed = remove.reduce((sum, { seqs }) => sum + seqs.length, 0);
     if (removed >= limits.sweepItemsMax && changes.unlease.length > 0) {
       this.#situations.reached("a sweep takes more than one turn");
@@ -62,6 +66,18 @@ export class Watch {
     }
     for (const item of insert) {
       if (item.early) this.#early.set(`${shard}:${item.slot}/${item.seq}`, item.expireDeadline);
+    }
+  }
+
+  #watchLeft(shard: number, { send, unsend }: Changes): void {
+    const left = [...(this.#left.get(shard) ?? [])];
+    if (left.some((one) => send.some(({ targetShard }) => targetShard === one.targetShard))) {
+      this.#situations.reached(
+        "an item dies at a start, behind others on their way to the same shard",
+      );
+    }
+    for (const one of left) {
+      if (unsend.includes(one.outboundSeq)) this.#left.get(shard)?.delete(one);
     }
   }
 
@@ -132,6 +148,7 @@ export class Watch {
   /** What the stores of a process hold that was just killed. */
   killed(images: readonly MemoryImage[]): void {
     for (const [shard, { outbound, tallies }] of images.entries()) {
+      this.#left.set(shard, new Set(outbound.values()));
       for (const { targetShard, outboundSeq } of outbound.values()) {
         this.#situations.reached("an item on its way to a dead queue survives a crash");
         if ((images[targetShard]?.inbound.get(shard) ?? 0) >= outboundSeq) {

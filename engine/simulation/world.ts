@@ -96,7 +96,7 @@ export class World {
     this.#options = options;
     this.situations = options.situations;
     this.#chance = new Chance(seededRandom(options.seed));
-    this.parameters = parametersOf(this.#chance);
+    this.parameters = parametersOf(this.#chance, options.seed);
     this.auditor = new Auditor(this.parameters, options.situations);
     this.#watch = new Watch(options.situations);
     this.bundle = new Bundle({
@@ -147,13 +147,20 @@ export class World {
 
   async rest(): Promise<void> {
     await this.bundle.clock.settle();
-    this.#rethrow();
+    this.#rested();
   }
 
   async pass(ms: number): Promise<void> {
     await this.bundle.clock.advance(ms);
     this.#elapsed += ms;
+    this.#rested();
+  }
+
+  /** Where no store keeps them waiting, all messages have arrived once the clock has settled. */
+  #rested(): void {
     this.#rethrow();
+    const isUp = ({ up }: { readonly up: boolean }): boolean => up;
+    if (!this.#slow && this.bundle.engine.status().shards.every(isUp)) this.auditor.rested();
   }
 
   async run(): Promise<WorldReport> {
@@ -353,10 +360,11 @@ export class World {
         this.say(`  leased by ${request.clientId}: ${toldLease(ending)}`);
         if (ending?.ok !== true) {
           // A grant that comes too late for its client goes back to the tail, or lapses before.
+          this.auditor.leaseUntold(queue, request.batchSize);
           if (this.#slow || this.#slowTimes > slowBegun) {
             this.auditor.faulted();
             this.situations.reached("a lease times out while a commit is slow");
-          } else this.auditor.mayReorder();
+          }
         } else {
           this.auditor.leased(ending.value, begunAt, this.now);
           this.#keep(ending.value);
@@ -454,7 +462,6 @@ export class World {
     const waiting = this.#chance.maybe(this.#waiting.filter(({ isOver }) => !isOver));
     if (waiting === undefined) return;
     this.say("a client leaves");
-    this.auditor.clientLeaves();
     waiting.controller.abort();
     this.situations.reached("a client leaves while its lease waits");
   }
@@ -602,7 +609,8 @@ export class World {
   async #kill(): Promise<void> {
     this.#kills += 1;
     const shard = this.#chance.below(this.parameters.shardCount);
-    if (this.#chance.hits(600)) {
+    if (this.parameters.isAway && this.#chance.hits(500)) await this.#strand(shard);
+    else if (this.#chance.hits(600)) {
       const applied = this.#chance.hits(500);
       this.say(`the process dies ${applied ? "after" : "before"} a commit of store ${shard}`);
       this.bundle.store(shard).killAt({ commitsBefore: this.#chance.below(3), applied });
@@ -619,6 +627,23 @@ export class World {
     await this.#restart();
   }
 
+  /** Dead letters are on their way to a shard that is slow, and others lapse after the kill. */
+  async #strand(shard: number): Promise<void> {
+    this.say(`store ${shard} is slow, and the process dies`);
+    this.situations.reached("the process is killed while a shard is slow");
+    this.auditor.faulted();
+    this.#slow = true;
+    this.#slowTimes += 1;
+    this.bundle.store(shard).hold();
+    for (const ms of [2 * minute, second]) {
+      for (const call of [() => this.#produce(), () => this.#lease()]) {
+        call();
+        await this.rest();
+      }
+      await this.pass(ms);
+    }
+  }
+
   async #restart(): Promise<void> {
     this.bundle.kill();
     this.#slow = false;
@@ -630,13 +655,20 @@ export class World {
     }
     if (this.#chance.hits(100)) await this.#cannotOpen();
     const isBack = this.#chance.hits(200);
-    const now = this.now - (isBack ? this.#chance.one([1, minute, day]) : 0);
+    const now = this.now - (isBack ? this.#chance.one([1, minute, day]) : -this.#away());
     if (isBack) this.situations.reached("the clock was set back at a restart");
     this.#heal();
     await this.bundle.open({ now });
     this.say("the process is up");
     // A delete that nobody heard of may have held.
     await this.#create("plain");
+  }
+
+  /** How long the process is down: what is due meanwhile comes with its first turns. */
+  #away(): number {
+    if (!this.parameters.isAway) return 0;
+    this.situations.reached("time passes while the process is down");
+    return this.#chance.one([0, minute, 20 * minute]);
   }
 
   async #cannotOpen(): Promise<void> {
@@ -675,7 +707,6 @@ export class World {
     for (const { what } of this.#open) {
       if (what !== "lease") throw new Violation("I11", `a ${what} is never answered`);
     }
-    this.auditor.rested();
     await this.#create("plain");
     this.#watch.counted(this.bundle.engine.status());
   }

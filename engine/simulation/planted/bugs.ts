@@ -169,6 +169,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: 'lease.settle({ partition, items: value.items });\n      queue.inFlight.lease += 0;\n      if (lease.over && lease.deadline > this.#clock.now() + 1e12) this.#port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);',
   },
   {
+    name: "what lies behind items that are given back goes to the tail with them",
+    file: "shard/finish.ts",
+    from: "follow(turn, partition, item, release(item, turn.now));",
+    to: "follow(turn, partition, item, release(item, turn.now)); const behind = { items: 3, payloadBytes: 1e6 }; for (const next of await turn.store.items(partition.slot, partition.head, partition.committedSeq, behind)) if (!(next.damaged || partition.held.has(next.seq) || turn.draft.removed.has(partition.slot, next.seq))) { remove(turn, partition, next); follow(turn, partition, next, release(next, turn.now)); }",
+  },
+  {
     name: "requests that were committed are done again after a restart",
     file: "port.ts",
     from: "else if (op > opLast || isRepeatable(request)) again.push(waiting);",
@@ -270,7 +276,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "last: last.seq, leaseDeadline",
     to: "last: Math.max(first.seq, last.seq - 1), leaseDeadline",
   },
-  // The next four were no experiments: the simulation found them.
+  // The next five were no experiments: the simulation found them.
   {
     name: "a shard without room asks for it without a pause",
     file: "shard/shard.ts",
@@ -300,5 +306,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: "engine.ts",
     from: "const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard)));",
     to: "const told: Promise<unknown>[] = [];",
+  },
+  {
+    name: "dead letters that are sent during a start overtake those left in the outbox",
+    file: "engine.ts",
+    from: "        for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);\n        const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard)));\n        // A store that opens and then fails with each turn would be tried for ever, and unheard.\n        await Promise.race([Promise.all(told), broken]);\n        this.#isOpen = true;\n      });",
+    to: "const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard))); await Promise.race([Promise.all(told), broken]); this.#isOpen = true; }); for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);",
   },
 ];
