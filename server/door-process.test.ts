@@ -9,7 +9,13 @@ import { runServer, startServer } from "../bench/server-process.ts";
 import { newApiKey } from "./api-keys.ts";
 import { exitCodes } from "./cli.ts";
 import { failureLimits } from "./failures.ts";
-import { otherKey, sampleCertificate, sampleKey } from "./tls-sample.ts";
+import {
+  otherKey,
+  renewedCertificate,
+  renewedKey,
+  sampleCertificate,
+  sampleKey,
+} from "./tls-sample.ts";
 
 function scratch() {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-door-"));
@@ -91,6 +97,28 @@ test("TLS: the server speaks HTTPS, and nothing in the clear", async () => {
   const clear = fetch(`http://127.0.0.1:${server.port}/health`).then(({ status }) => status);
   expect(await clear.catch(() => "refused")).not.toBe(200);
 });
+
+test("TLS: a renewed certificate is served without a restart", async () => {
+  using files = scratch();
+  const cert = files.write("cert", sampleCertificate);
+  const tls = ["--tls-cert", cert, "--tls-key", files.write("key", sampleKey)];
+  await using server = await start(files.data, tls);
+  const trusts = async (ca: string) => {
+    const health = fetch(`https://127.0.0.1:${server.port}/health`, {
+      keepalive: false,
+      tls: { ca },
+    });
+    return await health.then(({ ok }) => ok).catch(() => false);
+  };
+  expect([await trusts(sampleCertificate), await trusts(renewedCertificate)]).toEqual([
+    true,
+    false,
+  ]);
+  files.write("key", renewedKey);
+  files.write("cert", renewedCertificate);
+  while (!(await trusts(renewedCertificate))) await Bun.sleep(100);
+  expect(await trusts(sampleCertificate)).toBe(false);
+}, 60_000);
 
 test("keys: all but /health needs one, and one can be added and withdrawn", async () => {
   using files = scratch();

@@ -121,7 +121,7 @@ function readDigests(path: string): readonly Buffer[] {
 }
 
 /** A file put in the place of another has another number even where size and time agree. */
-function stampOf(path: string): string {
+export function stampOf(path: string): string {
   try {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
     return [ino, size, mtimeNs, ctimeNs].join();

@@ -15,6 +15,11 @@ export interface ListenOptions {
 export interface Listening {
   /** Where this machine reaches it, such as `http://127.0.0.1:9090`. */
   readonly url: string;
+  /**
+   * New connections get this certificate; requests that are being worked on are answered over
+   * their old ones. Throws a `ListenError` if the port is lost.
+   */
+  renew(tls: Tls): void;
   /** Takes no more connections, and resolves when every request is answered or cut off. */
   stop(timeoutMs: number): Promise<void>;
 }
@@ -25,6 +30,32 @@ export class ListenError extends Error {
 }
 
 export function listen(app: App, { host, port, tls = null }: ListenOptions): Listening {
+  let server = start(app, { host, port, tls });
+  /** Those that still answer requests, with when they are through. */
+  const former = new Map<typeof server, Promise<void>>();
+  const bound = server.port ?? port;
+  const protocol = `http${tls === null ? "" : "s"}`;
+  return {
+    url: `${protocol}://${reachable(host)}:${bound}`,
+    renew(renewed) {
+      // Bun's own `reload` passes over `tls`. A port that was let go can be had again at once.
+      const old = server;
+      const stopped = old.stop().finally(() => former.delete(old));
+      former.set(old, stopped);
+      server = start(app, { host, port: bound, tls: renewed });
+    },
+    async stop(timeoutMs) {
+      const servers = [...former.keys(), server];
+      const cutOff = setTimeout(() => {
+        for (const one of servers) void one.stop(true);
+      }, timeoutMs);
+      await Promise.all([...former.values(), server.stop()]);
+      clearTimeout(cutOff);
+    },
+  };
+}
+
+function start(app: App, { host, port, tls = null }: ListenOptions) {
   try {
     app.listen({
       hostname: host,
@@ -44,15 +75,7 @@ export function listen(app: App, { host, port, tls = null }: ListenOptions): Lis
   }
   const { server } = app;
   if (server === null) throw new Error("the app does not listen after it was told to");
-  const protocol = `http${tls === null ? "" : "s"}`;
-  return {
-    url: `${protocol}://${reachable(host)}:${server.port}`,
-    async stop(timeoutMs) {
-      const cutOff = setTimeout(() => void server.stop(true), timeoutMs);
-      await server.stop();
-      clearTimeout(cutOff);
-    },
-  };
+  return server;
 }
 
 function reasonOf(cause: unknown, address: string): string {

@@ -23,6 +23,7 @@ import { Metrics } from "./metrics.ts";
 import { warnOfOpenFiles } from "./open-files.ts";
 import { openSite } from "./site.ts";
 import { readTls } from "./tls.ts";
+import { tlsLookMs, watchTls } from "./tls-files.ts";
 
 /**
  * Where `bun run site:build` leaves the site, and the package has it beside its own folder of
@@ -102,6 +103,12 @@ async function serve(argv: readonly string[]): Promise<void> {
     await engine.close();
     if (error instanceof ListenError) return end(exitCodes.taken, [error.message]);
     throw error;
+  }
+  if (tls.tls !== null) {
+    const look = watchTls({ files: config, readFile, renew: listening.renew, log });
+    setInterval(() => {
+      if (!closing) look();
+    }, tlsLookMs).unref();
   }
   let stoppingSince = 0;
   const stop = async (signal: string) => {
