@@ -3,6 +3,7 @@
 import type { Engine } from "../../engine/api.ts";
 import { doneText } from "../reply.ts";
 import { importRequest, listRequest, storageItem } from "../wire.ts";
+import { pageText } from "./page.ts";
 import { decoded, JsonText, type Routes } from "./route.ts";
 
 type StorageRoutes = Routes<"listItems" | "listScheduled" | "importItems" | "deleteItems">;
@@ -15,11 +16,11 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
 
   return {
     async listItems(body) {
-      return { items: (await engine.listItems(listRequest(body))).map(storageItem) };
+      return new JsonText(await pageText(await engine.listItems(listRequest(body))));
     },
 
     async listScheduled(body) {
-      return { items: (await engine.listScheduled(listRequest(body))).map(storageItem) };
+      return new JsonText(await pageText(await engine.listScheduled(listRequest(body))));
     },
 
     async importItems(body) {
