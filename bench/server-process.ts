@@ -40,12 +40,19 @@ export function startServer({ data, port = 0, flags = [] }: ServerOptions): Prom
 }
 
 /** Runs a script of Bun's, `under` another program if asked; resolves once it says where it listens. */
-export async function startListening(
+export function startListening(
   script: readonly string[],
   { under = [] }: { readonly under?: readonly string[] } = {},
 ): Promise<ServerProcess> {
-  const command = [...under, process.execPath, ...script];
-  const child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
+  return startCommand([...under, process.execPath, ...script]);
+}
+
+/** Runs any command that becomes a server; resolves once it says where it listens. */
+export async function startCommand(
+  command: readonly string[],
+  place: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<ServerProcess> {
+  const child = Bun.spawn([...command], { ...place, stdout: "pipe", stderr: "pipe" });
   const said = { stdout: "", stderr: "" };
   const listen = async (name: "stdout" | "stderr", heard: () => void): Promise<void> => {
     const decoder = new TextDecoder();

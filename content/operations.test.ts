@@ -1,5 +1,6 @@
 // The operators' page against what it speaks of: the metrics that a server exports, the
-// alerts that are deployed, and the lines that are logged.
+// alerts that are deployed, the lines that are logged, and the commands, which
+// `samples.test.ts` runs.
 
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -71,18 +72,76 @@ test("operations: what it points to is there", () => {
   for (const path of paths) expect([path, existsSync(join(root, path))]).toEqual([path, true]);
 });
 
-test("operations: each command is a sample, or is run by the test of the executable", () => {
-  const shown = [...page.matchAll(/^```bash[^\n]*\n([\s\S]*?)^```$/gm)].map(
-    ([, code = ""]) => code,
+/** Commands that the page or the first lines of `deploy/` name and that no test here runs. */
+const notRun: Readonly<Record<string, string>> = {
+  "docker build -f deploy/Dockerfile -t holdfast .":
+    "needs a container engine and the base images; deploy.test.ts parses and lints the Dockerfile",
+  "docker run --rm holdfast key NAME": "the image; its entry point is the executable, which is run",
+  "docker run --rm holdfast key billing": "the same",
+  "docker run -p 9090:9090 -v holdfast:/data -v /etc/holdfast:/etc/holdfast:ro -e HOLDFAST_API_KEYS_FILE=/etc/holdfast/api-keys holdfast":
+    "the image; deploy.test.ts reads the configuration that it makes",
+  "docker run -p 127.0.0.1:9090:9090 -v holdfast:/data -e HOLDFAST_INSECURE=true holdfast":
+    "the same",
+  "docker compose -f deploy/compose.yaml up --build":
+    "needs a container engine; deploy.test.ts parses the file and holds it against the server",
+  "docker compose exec holdfast /usr/local/bin/holdfast backup":
+    "the same; `holdfast backup` is run",
+  "systemctl enable --now holdfast":
+    "would install a service; deploy.test.ts has systemd-analyze verify the unit",
+  "systemctl edit holdfast": "opens an editor; deploy.test.ts starts with what the drop-in sets",
+  "bun start": "takes port 9090 and ./data; server/process.test.ts starts the same",
+  "bun run bench": "measures for minutes; bench/*.test.ts run its parts",
+  "mkdir -p deploy/secrets/holdfast deploy/secrets/prometheus":
+    "folders in the checkout; deploy.test.ts looks that they are those that are mounted",
+  "ulimit -n": "a setting of the shell; server/open-files.test.ts has what it is about",
+};
+
+const isCommand = /^(\.\/holdfast|holdfast|bun|docker|systemctl|ulimit|curl|mkdir) /;
+const fences = fencesOf(page);
+const inText = codesIn(page.replaceAll(/^```[\s\S]*?^```$/gm, ""));
+/** Lines of the samples, which `samples.test.ts` runs. */
+const ran = fences.filter(({ role }) => role !== "output").flatMap(({ code }) => code.split("\n"));
+
+/** The name of a command and its flags, whatever stands behind them and however it is reached. */
+function formOf(command: string): { readonly name: string; readonly flags: readonly string[] } {
+  const words = command.replace(/^(bun run( holdfast)?|(\.\/)?holdfast) /, "").split(" ");
+  return { name: words[0] ?? "", flags: words.filter((word) => word.startsWith("--")) };
+}
+
+const forms = ran.map(formOf);
+
+function isRun(command: string): boolean {
+  const { name, flags } = formOf(command);
+  return forms.some(
+    (form) => form.name === name && flags.every((flag) => form.flags.includes(flag)),
   );
-  const sampled = fencesOf(page).map(({ code }) => code);
-  const others = shown
-    .filter((code) => !sampled.includes(code))
-    .flatMap((code) => code.split("\n"));
-  expect(others.filter((line) => line !== "")).toEqual([
-    "bun run compile --outfile ./holdfast",
-    "./holdfast --port 9090 --data ./data",
-  ]);
-  const ran = readFileSync(join(root, "scripts/compile.test.ts"), "utf8");
-  for (const word of ['"--outfile"', '"--port"', '"healthcheck"']) expect(ran).toContain(word);
+}
+
+test("operations: every block is a command that is run, or the output that it is compared with", () => {
+  const blocks = page.match(/^```\w+/gm) ?? [];
+  expect(blocks.length).toBeGreaterThan(15);
+  expect(fences).toHaveLength(blocks.length);
+  for (const { role, lang } of fences) if (role !== "output") expect(lang).toBe("bash");
+});
+
+test("operations: each command in its text is run too, or is in the list of those that cannot be", () => {
+  const named = [...new Set(inText.filter((code) => isCommand.test(code)))];
+  expect(named).toContain("holdfast key NAME");
+  const missing = named.filter((command) => !isRun(command) && notRun[command] === undefined);
+  expect(missing).toEqual([]);
+});
+
+test("operations: so is each command in the first lines of what is deployed", () => {
+  const files = ["deploy/Dockerfile", "deploy/compose.yaml", "deploy/systemd/holdfast.service"];
+  const told = files.flatMap((file) => {
+    const text = readFileSync(join(root, file), "utf8");
+    const alone = [...text.matchAll(/^# {3}(\S.*)$/gm)].map(([, line = ""]) => line);
+    const within = [...text.matchAll(/\b(?:systemctl|docker compose exec) [^,)\n]+/g)];
+    return [...alone, ...within.map(([line]) => line)].filter((line) => isCommand.test(line));
+  });
+  const unknown = told.filter((command) => !isRun(command) && notRun[command] === undefined);
+  expect(told.length).toBeGreaterThan(7);
+  expect(unknown).toEqual([]);
+  const all = new Set([...told, ...inText]);
+  expect(Object.keys(notRun).filter((command) => !all.has(command))).toEqual([]);
 });

@@ -2,14 +2,16 @@
 // page, and compares what they print with what the page shows.
 //
 //   ```bash test=lease      is run; bash, ts, python or go
+//   ```bash serve=drill     is a server that goes on running beside what comes after it
 //   ```json output=lease    is what it has to print; ids and instants may differ
 //   ```bash exit=2          how it has to end, when not with 0
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ServerProcess, startServer } from "../bench/server-process.ts";
+import { type ServerProcess, startCommand, startServer } from "../bench/server-process.ts";
+import manifest from "../package.json" with { type: "json" };
 import { type Fence, fencesOf, Likeness, type Sample, samplesOf } from "./samples.ts";
 
 const root = join(import.meta.dir, "..");
@@ -37,15 +39,38 @@ interface Printed {
   readonly text: string;
 }
 
-async function run(fence: Fence, code: string, directory: string): Promise<Printed> {
+/** Where the samples of a page run: a folder of their own, and the servers that they speak to. */
+interface Place {
+  readonly directory: string;
+  /** From the port that the page names to the one that is listened on. */
+  readonly ports: Map<string, number>;
+  readonly servers: ServerProcess[];
+}
+
+/** What the page calls the folder. */
+const shownDirectory = "/srv/holdfast";
+const usualPort = "9090";
+
+function environmentOf({ directory, ports }: Place) {
+  return {
+    ...process.env,
+    PATH: `${join(directory, "bin")}:${process.env["PATH"]}`,
+    HOLDFAST_URL: `http://127.0.0.1:${ports.get(usualPort)}`,
+    HOLDFAST_SHARDS: "1",
+    ...{ GOTOOLCHAIN: "local", GOFLAGS: "-mod=mod", GOPROXY: "off" },
+  };
+}
+
+async function run(fence: Fence, code: string, place: Place): Promise<Printed> {
   const { lang, id } = fence;
   const runner = runners[lang];
   if (runner?.program == null) throw new Error(`nothing runs samples in '${lang}'`);
+  const { directory } = place;
   const file = join(directory, `${id}.${extensions[lang] ?? lang}`);
   writeFileSync(file, code);
   const child = Bun.spawn([runner.program, ...runner.argv, file], {
     cwd: directory,
-    env: { ...process.env, GOTOOLCHAIN: "local", GOFLAGS: "-mod=mod", GOPROXY: "off" },
+    env: environmentOf(place),
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -54,35 +79,63 @@ async function run(fence: Fence, code: string, directory: string): Promise<Print
     new Response(child.stderr).text(),
   ]);
   const exitCode = await child.exited;
-  return {
-    code: exitCode,
-    text: exitCode === fence.exit && stderr === "" ? stdout : stdout + stderr,
-  };
+  const text = exitCode === fence.exit && stderr === "" ? stdout : stdout + stderr;
+  return { code: exitCode, text: text.replaceAll(directory, shownDirectory) };
 }
 
-const holdfast = `${process.execPath} ${join(root, "cli/main.ts")}`;
+/** Leaves it running, on any port, which then stands for the one that the page names. */
+async function serve({ code }: Fence, place: Place): Promise<void> {
+  const { directory, ports, servers } = place;
+  const port = /--port (\d+)/.exec(code)?.[1] ?? usualPort;
+  const file = join(directory, `serve-${port}.sh`);
+  writeFileSync(file, `exec ${inThisTree(code).replace(`--port ${port}`, "--port 0")}`);
+  const server = await startCommand([runners["bash"]?.program ?? "bash", "-eu", file], {
+    cwd: directory,
+    env: environmentOf(place),
+  });
+  servers.push(server);
+  ports.set(port, server.port);
+}
 
-/** A sample says where a server of one's own would be; here it is elsewhere. */
-function placed(code: string, port: number): string {
+/** A sample says where things would be for its reader; here they are elsewhere. */
+function placed(code: string, { ports }: Place): string {
+  let text = inThisTree(code);
+  for (const [shown, actual] of ports) {
+    text = text
+      .replaceAll(`localhost:${shown}`, `127.0.0.1:${actual}`)
+      .replaceAll(`--port ${shown}`, `--port ${actual}`);
+  }
+  return text;
+}
+
+function inThisTree(code: string): string {
   return code
-    .replaceAll("localhost:9090", `127.0.0.1:${port}`)
     .replaceAll('"holdfast"', JSON.stringify(join(root, "engine/embed.ts")))
     .replaceAll('"holdfast/client"', JSON.stringify(join(root, "openapi/client/index.ts")))
     .replaceAll(/^bun start/gm, `${process.execPath} ${join(root, "server/main.ts")}`)
-    .replaceAll(/(^|\| |^ +)holdfast /gm, `$1HOLDFAST_URL=http://127.0.0.1:${port} ${holdfast} `);
+    .replaceAll(/^bun run ([\w:]+)/gm, (_, name: string) => {
+      const script = Object.entries(manifest.scripts).find(([key]) => key === name)?.[1] ?? "";
+      return script.replace(/^bun (\S+)/, (_, file) => `${process.execPath} ${join(root, file)}`);
+    });
 }
 
 describe.each(pages)("%s", (page, samples) => {
   const likeness = new Likeness();
-  let directory: string;
-  let server: ServerProcess;
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-samples-"));
+  const place: Place = { directory, ports: new Map(), servers: [] };
 
   beforeAll(async () => {
-    directory = mkdtempSync(join(tmpdir(), "holdfast-samples-"));
-    server = await startServer({ data: join(directory, "server"), flags: ["--shards", "1"] });
+    const command = join(directory, "bin/holdfast");
+    mkdirSync(join(directory, "bin"));
+    const cli = `#!/bin/sh\nexec '${process.execPath}' '${join(root, "cli/main.ts")}' "$@"\n`;
+    writeFileSync(command, cli, { mode: 0o755 });
+    const flags = ["--shards", "1"];
+    const server = await startServer({ data: join(directory, "server"), flags });
+    place.servers.push(server);
+    place.ports.set(usualPort, server.port);
   });
   afterAll(async () => {
-    await server?.stop();
+    for (const server of place.servers) await server.stop();
     rmSync(directory, { recursive: true, force: true });
   });
 
@@ -96,9 +149,13 @@ describe.each(pages)("%s", (page, samples) => {
           console.warn(`not run, its language is not installed: ${fence.id} (${fence.lang})`);
           continue;
         }
+        if (fence.role === "serve") {
+          await serve(fence, place);
+          continue;
+        }
         const where = `${fence.id} (${fence.lang}, ${page}:${fence.line})`;
-        const code = placed(likeness.translate(fence.code), server.port);
-        const printed = await run(fence, code, directory);
+        const code = placed(likeness.translate(fence.code), place);
+        const printed = await run(fence, code, place);
         if (printed.code !== fence.exit)
           expect({ where, ...printed }).toEqual({ where, code: fence.exit, text: "" });
         if (output === null) expect(`${where}\n${printed.text}`).not.toMatch(/"code":[45]\d\d/);
@@ -118,6 +175,17 @@ describe("samples", () => {
     expect(() => samplesOf(fencesOf("```ts test=a\n```\n```ts test=a\n```\n"))).toThrow(
       "test=a is given twice",
     );
+  });
+
+  test("a server is a sample too, and an API key and an instant in a name may differ", () => {
+    const [fence] = fencesOf("```bash serve=drill\nholdfast serve\n```\n");
+    expect(fence).toMatchObject({ role: "serve", id: "drill", code: "holdfast serve\n" });
+    const key = (letter: string): string => `holdfast_${letter.repeat(43)}`;
+    expect(new Likeness().difference(key("a"), key("b"))).toBeNull();
+    expect(new Likeness().difference(key("a"), "holdfast_b")).not.toBeNull();
+    const name = "backups/2026-11-21T09-30-00-000Z";
+    expect(new Likeness().difference(name, name.replace("09", "10"))).toBeNull();
+    expect(new Likeness().difference(name, name.replace("Z", ""))).not.toBeNull();
   });
 
   test("ids and instants may differ, all else may not", () => {

@@ -1,11 +1,15 @@
 // Finds the code samples of a page, and tells whether what one printed is what the
 // page shows.
 
+const roles = ["test", "serve", "output"] as const;
+/** `serve`: it goes on running, beside those that come after it. */
+type Role = (typeof roles)[number];
+
 export interface Fence {
   readonly lang: string;
-  /** Name after `test=` or `output=`. */
+  /** Name after `test=`, `serve=` or `output=`. */
   readonly id: string;
-  readonly role: "test" | "output";
+  readonly role: Role;
   readonly exit: number;
   readonly code: string;
   /** Where it starts on the page. */
@@ -21,8 +25,9 @@ export interface Sample {
 export function fencesOf(text: string): readonly Fence[] {
   return [...text.matchAll(/^```(\w+)([^\n]*)\n([\s\S]*?)^```$/gm)].flatMap((match): Fence[] => {
     const [, lang = "", meta = "", code = ""] = match;
-    const [, role, id] = /\b(test|output)=([\w-]+)/.exec(meta) ?? [];
-    if (id === undefined || (role !== "test" && role !== "output")) return [];
+    const [, word, id] = /\b(test|serve|output)=([\w-]+)/.exec(meta) ?? [];
+    const role = roles.find((one) => one === word);
+    if (id === undefined || role === undefined) return [];
     const exit = Number(/\bexit=(\d+)/.exec(meta)?.[1] ?? 0);
     const line = text.slice(0, match.index).split("\n").length;
     return [{ lang, id, role, exit, code, line }];
@@ -34,8 +39,8 @@ export function samplesOf(fences: readonly Fence[]): readonly Sample[] {
   const samples = new Map<string, Sample>();
   for (const fence of fences) {
     const known = samples.get(fence.id);
-    if (fence.role === "test") {
-      if (known !== undefined) throw new Error(`test=${fence.id} is given twice`);
+    if (fence.role !== "output") {
+      if (known !== undefined) throw new Error(`${fence.role}=${fence.id} is given twice`);
       samples.set(fence.id, { fence, output: null });
     } else if (known === undefined) {
       throw new Error(`output=${fence.id} has no sample before it`);
@@ -50,7 +55,8 @@ export function samplesOf(fences: readonly Fence[]): readonly Sample[] {
 
 const idPattern = /\b1[0-9A-Za-z]{26}\b/g;
 const keyPattern = /\bholdfast_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g;
-const instantPattern = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+/** As texts have it, and as names of files do. */
+const instantPattern = /\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d[.-]\d{3}Z/g;
 
 /**
  * Compares texts of which ids, API keys and instants may differ. An id of the page stands for
