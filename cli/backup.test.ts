@@ -169,6 +169,35 @@ test("restore: what is not a whole backup is refused, and nothing is left of it"
   rmSync(join(made.folder, "backup.json"));
   const bare = await holdfast(["restore", made.folder, "--data", target]);
   expect(bare.error).toContain("the folder is no backup; expected backup.json in it");
+  expect(existsSync(target) ? readdirSync(target) : []).toEqual([]);
   const full = await holdfast(["restore", made.folder, "--data", inFolder("spoil")]);
   expect(full.error).toContain("--data is invalid; expected a folder that is empty");
+});
+
+test("restore: one that is killed leaves all of it or nothing, and can be begun again", async () => {
+  const backups = inFolder("killed-backups");
+  const made = await withServer(inFolder("to-kill"), ["--backups", backups], async (client) => {
+    await client.createQueue({ queue_name: "q", ...timeouts, requested_partitions: 3 });
+    for (let index = 0; index < 20; index += 1) {
+      await client.queue("q").produce(Array.from({ length: 500 }, () => "x".repeat(100)));
+    }
+    return client.backup();
+  });
+  for (const signal of ["SIGKILL", "SIGTERM"] as const) {
+    const target = inFolder(`killed-${signal}`);
+    const words = ["restore", made.folder, "--data", target];
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    while (!existsSync(join(target, "restoring"))) await Bun.sleep(0);
+    child.kill(signal);
+    await child.exited;
+    const files = readdirSync(target).filter((name) => name !== "restoring");
+    // It may have been faster than the signal.
+    if (files.length > 0) expect(files.toSorted()).toEqual(made.shards.map(({ file }) => file));
+    else expect(await holdfast(words)).toMatchObject({ code: 0 });
+    await withServer(target, [], async (client) => {
+      expect(await client.inspect({ queue_name: "q" })).toMatchObject({ queued: 10_000 });
+    });
+  }
 });

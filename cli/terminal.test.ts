@@ -1,6 +1,8 @@
 // What only somebody at a terminal sees: colours, progress, the table that lives.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "../openapi/client/client.ts";
 import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
@@ -60,6 +62,27 @@ test("produce shows how far it is", async () => {
   const isOver = (text: string) => text.includes("produced 2 items into orders");
   const text = await shown(["produce", "orders", "a", "b"], {}, isOver);
   expect(text).toMatch(/█{30} 2 items, [\d,]+\/s/);
+});
+
+test("export and import show how far they are, of how much", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-terminal-"));
+  const file = join(folder, "orders.jsonl");
+  try {
+    const client = createClient({ url: server.url });
+    const timeouts = { lease_timeout: "1m", expire_timeout: "1h" };
+    await client.queue("from").create(timeouts);
+    await client.queue("to").create(timeouts);
+    await client.queue("from").produce(["a", "b", "c"]);
+    const isOver = (text: string) => /(ex|im)ported 3 items/.test(text);
+    for (const words of [
+      ["export", "from", "--out", file],
+      ["import", "to", file],
+    ]) {
+      expect(await shown(words, {}, isOver)).toMatch(/█{30} 3 items, [\d,]+\/s/);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("stats --watch draws each table over the one before", async () => {

@@ -1,14 +1,25 @@
 // `holdfast backup` and `holdfast restore`: the stores' files of one moment, made by
 // the server while it runs; checked here, and put in the place of a data folder.
 
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { type BackupContents, checkBackup } from "../../engine/backup.ts";
+import { type BackupContents, checkBackup, manifestName } from "../../engine/backup.ts";
 import { openStore } from "../../stores/open.ts";
 import { StoreError } from "../../stores/store.ts";
 import { contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
+import { interruption } from "../interrupt.ts";
 import { counted, openOutput } from "../output.ts";
 
 export function addBackup(program: Command): void {
@@ -42,25 +53,53 @@ export function addRestore(program: Command): void {
     .action(async (backup: string, { data }: { readonly data: string }, command: Command) => {
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       const output = openOutput(json === true);
-      if (existsSync(data) && readdirSync(data).length > 0) {
+      if (existsSync(data) && readdirSync(data).some((name) => name !== unfinished)) {
         throw new UsageError(`--data is invalid; expected a folder that is empty, got '${data}'`);
       }
-      const { manifest } = await checked(backup);
-      mkdirSync(data, { recursive: true });
-      const names = [...manifest.shards.map(({ file }) => file), "backup.json"];
+      if (!existsSync(join(backup, manifestName))) {
+        throw new UsageError(
+          `the folder is no backup; expected ${manifestName} in it, got '${backup}'`,
+        );
+      }
+      const signal = interruption();
+      const copy = join(data, unfinished);
+      rmSync(copy, { recursive: true, force: true });
+      mkdirSync(copy, { recursive: true });
       try {
-        for (const name of names) copyFileSync(join(backup, name), join(data, name));
-        const contents = await checked(data);
-        rmSync(join(data, "backup.json"));
+        for (const name of readdirSync(backup)) {
+          if (name !== manifestName && !storeFile.test(name)) continue;
+          copySynced(join(backup, name), join(copy, name));
+          await Bun.sleep(0);
+          signal.throwIfAborted();
+        }
+        // The copy: opening a store may change its file, and a backup stays what it was.
+        const contents = await checked(copy);
+        signal.throwIfAborted();
+        // A server started on a part of them would take it for the whole, so they come at once.
+        for (const { file: name } of contents.manifest.shards)
+          renameSync(join(copy, name), join(data, name));
         output.result(
           { data, items: contents.items, queues: contents.queues },
           () => `${data}: ${told(contents)}\nholdfast serve --data ${data}`,
         );
-      } catch (error) {
-        for (const name of names) rmSync(join(data, name), { force: true });
-        throw error;
+      } finally {
+        rmSync(copy, { recursive: true, force: true });
       }
     });
+}
+
+/** In the data folder, so that it is on the same disk. */
+const unfinished = "restoring";
+const storeFile = /^shard-\d+\.db$/;
+
+function copySynced(from: string, to: string): void {
+  copyFileSync(from, to);
+  const file = openSync(to, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** What is wrong with a backup is for its user to mend, so it is told like wrong input. */
