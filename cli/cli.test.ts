@@ -334,7 +334,7 @@ describe("export and import", () => {
     const copy = await queueOf(`${name}-copy`);
     writeFileSync(path, [...lines.slice(0, 25), "broken", ...lines.slice(25)].join("\n"));
     const failed = await holdfast(`import ${name}-copy ${path} --batch 10`);
-    expect(failed).toMatchObject({ code: 2 });
+    expect(failed).toMatchObject({ code: 2, out: `imported 20 items into ${name}-copy\n` });
     expect(failed.error).toStartWith(
       "error: line 26 is invalid; expected an exported item, got 'broken'\n",
     );

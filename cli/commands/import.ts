@@ -50,11 +50,7 @@ stored again. Partitions that the queue does not have are spread over those it h
     .action(async (queue: string, file: string | undefined, options: Options, command: Command) => {
       const context = contextOf(command);
       const source = sourceOf(file, options);
-      const imported = await importItems({ context, queue, source, options });
-      context.result(
-        { queue_name: queue, imported },
-        () => `imported ${counted(imported, "item")} into ${queue}`,
-      );
+      await importItems({ context, queue, source, options });
     });
 }
 
@@ -108,7 +104,7 @@ interface Importing {
   readonly options: Options;
 }
 
-async function importItems({ context, queue, source, options }: Importing): Promise<number> {
+async function importItems({ context, queue, source, options }: Importing): Promise<void> {
   const { client } = context;
   const { requested_partitions } = await client.queueInfo({ name: queue });
   const progress = context.progress("items");
@@ -126,21 +122,35 @@ async function importItems({ context, queue, source, options }: Importing): Prom
     source.note(last?.number ?? 0);
     progress.update(imported, shareOf(last, source.bytes));
   };
-  for await (const line of linesOf(source.input)) {
-    if (line.number <= source.done) continue;
-    const { partition, item } = importItem(line, options.keepLeases === true);
-    const target = partition % requested_partitions;
-    const isFull = batch.length === options.batch || batchBytes + line.text.length > batchBytesMax;
-    if (isFull || target !== batchPartition) await send();
-    batch.push(item);
-    batchBytes += line.text.length;
-    batchPartition = target;
-    last = line;
+  try {
+    for await (const line of linesOf(source.input)) {
+      if (line.number <= source.done) continue;
+      const { partition, item } = importItem(line, options.keepLeases === true);
+      const target = partition % requested_partitions;
+      const isFull =
+        batch.length === options.batch || batchBytes + line.text.length > batchBytesMax;
+      if (isFull || target !== batchPartition) await send();
+      batch.push(item);
+      batchBytes += line.text.length;
+      batchPartition = target;
+      last = line;
+    }
+    await send();
+  } catch (error) {
+    if (imported > 0) tellImported(context, queue, imported);
+    throw error;
   }
-  await send();
   source.finish();
   progress.end();
-  return imported;
+  tellImported(context, queue, imported);
+}
+
+/** Also when a later call failed: these are in the store. */
+function tellImported(context: Context, queue_name: string, imported: number): void {
+  context.result(
+    { queue_name, imported },
+    () => `imported ${counted(imported, "item")} into ${queue_name}`,
+  );
 }
 
 function importItem(line: Line, keepLeases: boolean): { partition: number; item: ImportItem } {
