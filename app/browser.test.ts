@@ -1,5 +1,5 @@
 // The site in Chromium: what only a browser can show. The suites are in browser/; they
-// share one Chromium and, where they can, one page.
+// share one Chromium and run side by side, on the few pages that it keeps open.
 
 import { afterAll, beforeAll, describe, setDefaultTimeout } from "bun:test";
 import { testAxe } from "./browser/axe.ts";
@@ -15,7 +15,9 @@ import { buildTimeoutMs } from "./build/ensure-built.ts";
 
 setDefaultTimeout(browserTestTimeoutMs);
 
-describe.skipIf(chromiumPath() === null)("in Chromium", () => {
+const inChromium = chromiumPath() === null ? describe.skip : describe.concurrent;
+
+inChromium("in Chromium", () => {
   let opened: SiteBrowser | null = null;
   const browser = () => {
     if (opened === null) throw new Error("Chromium is not open");

@@ -47,7 +47,8 @@ async function tabTo(page: Page, wanted: RegExp): Promise<void> {
 
 export function testKeyboard(browser: () => SiteBrowser): void {
   test("keyboard: the first stop is the skip link; it leads past the shell, into the content", async () => {
-    const { page, visit } = await browser().fresh();
+    await using visitor = await browser().fresh();
+    const { page, visit } = visitor;
     await visit("/docs/intro");
     await page.keyboard.press("Tab");
     expect(await focused(page)).toMatchObject({ name: "Skip to main content", isOnScreen: true });
@@ -58,7 +59,8 @@ export function testKeyboard(browser: () => SiteBrowser): void {
 
   test("keyboard: banner, menu, search, mode, sidebar, copy and contents, one after the other", async () => {
     const permissions = ["clipboard-read", "clipboard-write"];
-    const { page, visit } = await browser().fresh({ permissions });
+    await using visitor = await browser().fresh({ permissions });
+    const { page, visit } = visitor;
     await visit("/docs/intro");
     await tabTo(page, /^Close announcement$/);
     await page.keyboard.press("Enter");
@@ -89,7 +91,8 @@ export function testKeyboard(browser: () => SiteBrowser): void {
   });
 
   test("keyboard: the drawer opens, keeps the focus, leads back to the main menu, and gives the focus back", async () => {
-    const { page, visit } = await browser().fresh({ viewport: narrow });
+    await using visitor = await browser().fresh({ viewport: narrow });
+    const { page, visit } = visitor;
     await visit("/docs/intro");
     await tabTo(page, /^Menu$/);
     await page.keyboard.press("Enter");
@@ -104,7 +107,8 @@ export function testKeyboard(browser: () => SiteBrowser): void {
   });
 
   test("keyboard: tabs are one stop; the arrows choose within", async () => {
-    const { page, visit } = await browser().fresh();
+    await using visitor = await browser().fresh();
+    const { page, visit } = visitor;
     await visit("/docs/quick-start");
     const list = page.getByRole("tablist").first();
     const labels = await list.getByRole("tab").allTextContents();
@@ -119,7 +123,8 @@ export function testKeyboard(browser: () => SiteBrowser): void {
   });
 
   test("keyboard: the contents lead to a section, and Tab goes on from there", async () => {
-    const { page, visit } = await browser().fresh();
+    await using visitor = await browser().fresh();
+    const { page, visit } = visitor;
     await visit("/docs/faq");
     await page.locator(".toc a").nth(3).focus();
     const target = await page.locator(".toc a").nth(3).getAttribute("href");

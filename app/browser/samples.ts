@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { readContent } from "../build/content.ts";
 import type { SiteBrowser } from "./site-browser.ts";
 
@@ -43,8 +42,9 @@ async function buildSample(): Promise<string> {
 
 export function testSamples(browser: () => SiteBrowser): void {
   describe("parts of the shell that the site does not use itself", () => {
-    async function open(): Promise<Page> {
-      const { page } = await browser().fresh();
+    async function open() {
+      const visitor = await browser().fresh();
+      const { page } = visitor;
       built ??= buildSample();
       const code = await built;
       await page.route("**/sample.js", (route) =>
@@ -58,11 +58,12 @@ export function testSamples(browser: () => SiteBrowser): void {
       );
       await page.goto(`${browser().url}/sample`);
       await page.locator("#items").waitFor();
-      return page;
+      return visitor;
     }
 
     test("items of the bar: html as it is, docs by their names, lists that open", async () => {
-      const page = await open();
+      await using visitor = await open();
+      const { page } = visitor;
       const bar = page.locator("#items");
       expect(await bar.locator("#raw").textContent()).toBe("raw");
       const doc = bar.getByRole("link", { name: "Questions" }).first();
@@ -116,14 +117,16 @@ export function testSamples(browser: () => SiteBrowser): void {
     });
 
     test("an item that fails is caught with its configuration in the text", async () => {
-      const page = await open();
+      await using visitor = await open();
+      const { page } = visitor;
       expect(await page.locator("#failure").textContent()).toBe(
         "a navbar item failed to render; it has neither 'to' nor 'href'; check this item of navbar.items in site-config.ts: {\"label\":\"Broken\"}",
       );
     });
 
     test("the footer: columns or one list, its style, its logo in both modes", async () => {
-      const page = await open();
+      await using visitor = await open();
+      const { page } = visitor;
       const columns = page.locator("#columns .footer-dark");
       expect(await columns.locator("h2").allTextContents()).toEqual(["One", "Two"]);
       expect(await columns.locator("nav a").allTextContents()).toEqual(["In", "Out"]);

@@ -6,7 +6,8 @@ import { hasFocus, type SiteBrowser } from "./site-browser.ts";
 
 export function testSearch(browser: () => SiteBrowser): void {
   test("search: opens by its keys, not while typing; nothing is loaded before", async () => {
-    const { page, requests, visit } = await browser().fresh();
+    await using visitor = await browser().fresh();
+    const { page, requests, visit } = visitor;
     await visit("/docs/intro");
     const dialog = page.getByRole("dialog", { name: "Search" });
     expect(requests.some((url) => /search/.test(url))).toBe(false);
@@ -48,7 +49,8 @@ export function testSearch(browser: () => SiteBrowser): void {
   });
 
   test("search: arrows choose, Enter visits, the place is remembered; Escape gives the focus back", async () => {
-    const { page, visit } = await browser().fresh();
+    await using visitor = await browser().fresh();
+    const { page, visit } = visitor;
     await visit("/docs/intro");
     const button = page.locator(".search-button");
     await button.click();

@@ -8,7 +8,8 @@ import { hasFocus, narrow, notKept, type SiteBrowser } from "./site-browser.ts";
 
 export function testShell(browser: () => SiteBrowser): void {
   test("colour mode: dark, system, light, dark; the choice is kept, the system followed", async () => {
-    const { page, visit, mounted } = await browser().fresh({ colorScheme: "light" });
+    await using visitor = await browser().fresh({ colorScheme: "light" });
+    const { page, visit, mounted } = visitor;
     await visit("/docs/intro");
     const toggle = page.locator(".navbar-right .color-mode-toggle");
     const mode = () =>
@@ -31,7 +32,8 @@ export function testShell(browser: () => SiteBrowser): void {
   });
 
   test("the announcement is closed for good, and its place is empty before any code runs", async () => {
-    const { page, visit } = await browser().fresh();
+    await using visitor = await browser().fresh();
+    const { page, visit } = visitor;
     await visit("/blog");
     const bar = page.locator(".announcement");
     await page.getByRole("button", { name: "Close announcement" }).click();
@@ -46,7 +48,8 @@ export function testShell(browser: () => SiteBrowser): void {
 
   describe("navigation bar", () => {
     test("hides on the way down, shows on the way up and near the top", async () => {
-      const { page, visit } = await browser().fresh();
+      await using visitor = await browser().fresh();
+      const { page, visit } = visitor;
       await visit("/docs/faq");
       for (const [top, isShown] of [
         [40, true],
@@ -61,7 +64,8 @@ export function testShell(browser: () => SiteBrowser): void {
     });
 
     test("a link to a place in the page hides it", async () => {
-      const { page, visit } = await browser().fresh();
+      await using visitor = await browser().fresh();
+      const { page, visit } = visitor;
       await visit("/docs/faq");
       await page.locator(".toc a").nth(2).click();
       await shownIs(page, false);
@@ -69,7 +73,8 @@ export function testShell(browser: () => SiteBrowser): void {
     });
 
     test("a dropdown closes on a press, a touch or a focus elsewhere, and on Escape", async () => {
-      const { page, visit } = await browser().fresh();
+      await using visitor = await browser().fresh();
+      const { page, visit } = visitor;
       await visit("/docs/intro");
       const opener = page.locator(".dropdown button").first();
       const menu = page.locator(".dropdown-menu").first();
@@ -89,7 +94,8 @@ export function testShell(browser: () => SiteBrowser): void {
     });
 
     test("up to 996 px there is the drawer's button, beyond that the whole bar", async () => {
-      const { page, visit } = await browser().fresh();
+      await using visitor = await browser().fresh();
+      const { page, visit } = visitor;
       await visit("/docs/intro");
       const seen = async (width: number) => {
         await page.setViewportSize({ width, height: 800 });
@@ -104,7 +110,8 @@ export function testShell(browser: () => SiteBrowser): void {
     });
 
     test("a version that is chosen is kept, under the name of its docs", async () => {
-      const { page, visit } = await browser().fresh();
+      await using visitor = await browser().fresh();
+      const { page, visit } = visitor;
       await visit("/docs/faq");
       const stored = () => page.evaluate(() => localStorage.getItem("docs.version.default"));
       expect(await stored()).toBeNull();
@@ -115,7 +122,8 @@ export function testShell(browser: () => SiteBrowser): void {
     });
 
     test("an item that fails takes the page with it, and its configuration is named", async () => {
-      const { page } = await browser().fresh();
+      await using visitor = await browser().fresh();
+      const { page } = visitor;
       await page.route("**/assets/shell-*.js", async (route) => {
         const response = await route.fetch();
         const code = await response.text();
@@ -132,7 +140,8 @@ export function testShell(browser: () => SiteBrowser): void {
   });
 
   test("drawer: the page's own menu first, the main one behind a button; a visit closes it", async () => {
-    const { page, visit } = await browser().fresh({ viewport: narrow });
+    await using visitor = await browser().fresh({ viewport: narrow });
+    const { page, visit } = visitor;
     await visit("/docs/intro");
     const menuButton = page.locator(".menu-button");
     await menuButton.click();
@@ -155,8 +164,36 @@ export function testShell(browser: () => SiteBrowser): void {
     await drawer.waitFor({ state: "hidden" });
   });
 
+  test("drawer: a list of the main menu is folded, unless the page is one of its own", async () => {
+    await using visitor = await browser().fresh({ viewport: narrow });
+    const { page, visit } = visitor;
+    const list =
+      '{type:"dropdown",label:"More",items:[{label:"Vocabulary",to:"/markdown-page"}]},$1';
+    await page.route("**/assets/shell-*.js", async (route) => {
+      const response = await route.fetch();
+      const code = await response.text();
+      const listed = code.replace(/(\{label:[`"']API[`"'],)/, list);
+      expect(listed).not.toBe(code);
+      await route.fulfill({ response, headers: notKept, body: listed });
+    });
+    for (const [path, isOpen] of [
+      ["/", false],
+      ["/markdown-page", true],
+    ] as const) {
+      await visit(path);
+      await page.locator(".menu-button").click();
+      const drawer = page.getByRole("dialog", { name: "Menu" });
+      await drawer.getByText("More", { exact: true }).waitFor();
+      const inner = drawer.getByRole("link", { name: "Vocabulary" });
+      expect([path, await inner.isVisible()]).toEqual([path, isOpen]);
+      if (!isOpen) await drawer.getByText("More", { exact: true }).click();
+      await inner.waitFor();
+    }
+  });
+
   test("tabs: arrows move, tabs of one group change together, the choice is kept", async () => {
-    const { page, visit, mounted } = await browser().fresh();
+    await using visitor = await browser().fresh();
+    const { page, visit, mounted } = visitor;
     await visit("/docs/quick-start");
     const list = page.getByRole("tablist").first();
     await list.getByRole("tab").first().focus();
@@ -171,9 +208,11 @@ export function testShell(browser: () => SiteBrowser): void {
     await selected.first().waitFor();
   });
 
-  test("copy: the code as it stands, and the page as Markdown", async () => {
+  // All pages have one clipboard.
+  test.serial("copy: the code as it stands, and the page as Markdown", async () => {
     const permissions = ["clipboard-read", "clipboard-write"];
-    const { page, visit } = await browser().fresh({ permissions });
+    await using visitor = await browser().fresh({ permissions });
+    const { page, visit } = visitor;
     await visit("/docs/intro");
     await page.locator(".code-copy").first().click();
     await page.getByRole("button", { name: "Copied" }).first().waitFor();

@@ -1,5 +1,5 @@
-// One Chromium for all tests of the site, with a page that they share: a new one has to
-// compile the site's code first, which takes longer than most tests.
+// One Chromium for all tests of the site, with a few pages that they take turns at: a new one
+// has to compile the site's code first, which takes longer than most tests.
 
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { launchChromium } from "../build/chromium.ts";
@@ -8,7 +8,10 @@ import { serveSite } from "../build/serve-site.ts";
 
 /** Nothing fails because the machine is slow; what Chromium is asked for fails first. */
 export const actionTimeoutMs = 30_000;
-export const browserTestTimeoutMs = 120_000;
+/** With the wait for a page, which is the longer part where all tests start at once. */
+export const browserTestTimeoutMs = 600_000;
+/** Pages side by side: while one waits, the others have the processors. */
+const sharedPagesMax = 3;
 
 export const wide = { width: 1280, height: 800 };
 export const narrow = { width: 390, height: 844 };
@@ -40,7 +43,9 @@ const connectionKey = "tests.connection";
 export class SiteBrowser {
   readonly #browser: Browser;
   readonly #server: ReturnType<typeof serveSite>;
-  #shared: Visitor | null = null;
+  readonly #idle: Visitor[] = [];
+  readonly #waiting: ((visitor: Visitor) => void)[] = [];
+  #sharedCount = 0;
 
   private constructor(browser: Browser, server: ReturnType<typeof serveSite>) {
     this.#browser = browser;
@@ -61,10 +66,35 @@ export class SiteBrowser {
     return this.#server.url;
   }
 
-  /** The shared page as if it were new: nothing stored, nothing intercepted. */
-  async fresh(setting: Setting = {}): Promise<Visitor> {
-    if (this.#shared === null || this.#shared.page.isClosed()) this.#shared = await this.own();
-    const { page, context, errors, requests } = this.#shared;
+  /** A shared page as if it were new: nothing stored, nothing intercepted. */
+  async fresh(setting: Setting = {}): Promise<Visitor & AsyncDisposable> {
+    const visitor = await this.#take();
+    try {
+      await this.#renew(visitor, setting);
+    } catch (error) {
+      this.#giveBack(visitor);
+      throw error;
+    }
+    return { ...visitor, [Symbol.asyncDispose]: async () => this.#giveBack(visitor) };
+  }
+
+  async #take(): Promise<Visitor> {
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    if (this.#sharedCount === sharedPagesMax) {
+      return await new Promise((resolve) => this.#waiting.push(resolve));
+    }
+    this.#sharedCount += 1;
+    return await this.own();
+  }
+
+  #giveBack(visitor: Visitor): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idle.push(visitor);
+    else next(visitor);
+  }
+
+  async #renew({ page, context, errors, requests }: Visitor, setting: Setting): Promise<void> {
     const { viewport = wide, colorScheme = "light", reducedMotion = "reduce" } = setting;
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await context.clearPermissions();
@@ -84,7 +114,6 @@ export class SiteBrowser {
     );
     errors.length = 0;
     requests.length = 0;
-    return this.#shared;
   }
 
   async #openBlank(page: Page): Promise<void> {

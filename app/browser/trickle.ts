@@ -14,9 +14,14 @@ export function serveTrickling(url: string) {
       const reply = await fetch(url + new URL(request.url).pathname, {
         headers: { accept: request.headers.get("accept") ?? "", "accept-encoding": "identity" },
       });
-      const type = reply.headers.get("content-type") ?? "";
-      const body = type.startsWith("text/html") ? inPieces(await reply.text()) : reply.body;
-      return new Response(body, { status: reply.status, headers: { "content-type": type } });
+      const { status } = reply;
+      const headers = new Headers();
+      for (const name of ["content-type", "cache-control"]) {
+        headers.set(name, reply.headers.get(name) ?? "");
+      }
+      const isPage = headers.get("content-type")?.startsWith("text/html") === true;
+      const body = isPage ? inPieces(await reply.text()) : reply.body;
+      return new Response(body, { status, headers });
     },
   });
   return {

@@ -9,7 +9,8 @@ const intentMs = 200;
 
 export function testVisits(browser: () => SiteBrowser): void {
   test("a visit within the site: one document, the new title told, the focus on the content", async () => {
-    const { page, requests, errors, visit } = await browser().fresh();
+    await using visitor = await browser().fresh();
+    const { page, requests, errors, visit } = visitor;
     await visit("/docs/intro");
     await page.locator('.docs-sidebar a[href="/docs/faq"]').click();
     await page.waitForURL("**/docs/faq");
@@ -27,7 +28,8 @@ export function testVisits(browser: () => SiteBrowser): void {
   });
 
   test("the progress bar shows once a visit has taken a moment, and not before", async () => {
-    const { page, visit } = await browser().fresh();
+    await using visitor = await browser().fresh();
+    const { page, visit } = visitor;
     await visit("/docs/intro");
     const code = Promise.withResolvers<void>();
     await page.route("**/assets/blog-index*", async (route) => {
@@ -60,7 +62,8 @@ export function testVisits(browser: () => SiteBrowser): void {
   ])(
     "prefetch: with a connection of %j a link that is pointed at is fetched: %p",
     async (connection, isFetched) => {
-      const { page, requests, mounted } = await browser().fresh({ connection });
+      await using visitor = await browser().fresh({ connection });
+      const { page, requests, mounted } = visitor;
       await page.goto(`${browser().url}/docs/intro`, { waitUntil: "load" });
       // On such a connection the page's code comes at the first input.
       await page.keyboard.press("Shift");
@@ -84,7 +87,8 @@ export function testVisits(browser: () => SiteBrowser): void {
   ] as const)(
     "one page fades into the other where motion is wanted: %s, %p",
     async (reducedMotion, isFading) => {
-      const { page, visit, errors } = await browser().fresh({ reducedMotion });
+      await using visitor = await browser().fresh({ reducedMotion });
+      const { page, visit, errors } = visitor;
       await visit("/docs/intro");
       await page.evaluate(() => {
         const counted = document as Document & { transitions?: number };
@@ -131,7 +135,8 @@ export function testVisits(browser: () => SiteBrowser): void {
     test.each(["reduce", "no-preference"] as const)(
       "code of a page that cannot be had: the reader comes to the page all the same (motion: %s)",
       async (reducedMotion) => {
-        const { page, visit, mounted } = await browser().fresh({ reducedMotion });
+        await using visitor = await browser().fresh({ reducedMotion });
+        const { page, visit, mounted } = visitor;
         await visit("/docs/intro");
         await page.route("**/assets/blog-index*", (route) => route.abort());
         await page.locator('.navbar-items a[href="/blog"]').click();
@@ -149,7 +154,8 @@ export function testVisits(browser: () => SiteBrowser): void {
     );
 
     test("a page that crashes says so, with the error and a way to try again", async () => {
-      const { page, visit } = await browser().fresh();
+      await using visitor = await browser().fresh();
+      const { page, visit } = visitor;
       let isBroken = true;
       await page.route("**/assets/faq-*.js", async (route) => {
         const response = await route.fetch();
@@ -168,8 +174,29 @@ export function testVisits(browser: () => SiteBrowser): void {
       await page.getByRole("heading", { name: "Fixed" }).waitFor();
     });
 
+    test("search whose code cannot be had says so, can be closed, and tried again", async () => {
+      await using visitor = await browser().fresh();
+      const { page, visit, mounted } = visitor;
+      await page.route("**/assets/search-dialog-*.js", (route) => route.abort());
+      await visit("/docs/intro");
+      const notice = page.getByRole("alert");
+      await page.keyboard.press("Control+k");
+      await notice.getByText("The search could not be loaded.").waitFor();
+      await notice.getByRole("button", { name: "Close" }).click();
+      await notice.waitFor({ state: "detached" });
+      await page.keyboard.press("Control+k");
+      await notice.waitFor();
+      await page.unrouteAll();
+      await notice.getByRole("button", { name: "Retry" }).click();
+      await notice.waitFor({ state: "detached" });
+      await mounted();
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog", { name: "Search" }).waitFor();
+    });
+
     test("search that cannot be loaded says so", async () => {
-      const { page, visit } = await browser().fresh();
+      await using visitor = await browser().fresh();
+      const { page, visit } = visitor;
       await page.route("**/search.json", (route) => route.fulfill({ status: 500, body: "" }));
       await visit("/docs/intro");
       await page.keyboard.press("Control+k");
