@@ -14,6 +14,7 @@ setDefaultTimeout(browserTestTimeoutMs);
 const clientId = "client-1";
 const screenViewDebounceMs = 50;
 const firstRetryMs = 500;
+const inChromium = chromiumPath() === null ? describe.skip : describe.concurrent;
 
 interface Received {
   readonly at: number;
@@ -74,7 +75,7 @@ test("off by default: the site names no provider", () => {
   expect(siteConfig.analytics).toBeNull();
 });
 
-describe.skipIf(chromiumPath() === null)("in Chromium", () => {
+inChromium("in Chromium", () => {
   let browser: Browser;
   let script = "";
 
