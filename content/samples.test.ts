@@ -6,7 +6,7 @@
 //   ```json output=lease    is what it has to print; ids and instants may differ
 //   ```bash exit=2          how it has to end, when not with 0
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -119,52 +119,53 @@ function inThisTree(code: string): string {
     });
 }
 
-describe.each(pages)("%s", (page, samples) => {
-  const likeness = new Likeness();
-  const directory = mkdtempSync(join(tmpdir(), "holdfast-samples-"));
-  const place: Place = { directory, ports: new Map(), servers: [] };
-
-  beforeAll(async () => {
-    const command = join(directory, "bin/holdfast");
-    mkdirSync(join(directory, "bin"));
-    const cli = `#!/bin/sh\nexec '${process.execPath}' '${join(root, "cli/main.ts")}' "$@"\n`;
-    writeFileSync(command, cli, { mode: 0o755 });
-    const flags = ["--shards", "1"];
-    const server = await startServer({ data: join(directory, "server"), flags });
-    place.servers.push(server);
-    place.ports.set(usualPort, server.port);
-  });
-  afterAll(async () => {
-    for (const server of place.servers) await server.stop();
-    rmSync(directory, { recursive: true, force: true });
-  });
-
-  // One after the other: a sample goes on where the one before it ended.
-  test(
-    "each sample prints what the page says",
-    async () => {
-      for (const { fence, output } of samples) {
-        // A language that nothing runs is not absent but misspelt, and fails.
-        if (runners[fence.lang]?.program === null) {
-          console.warn(`not run, its language is not installed: ${fence.id} (${fence.lang})`);
-          continue;
-        }
-        if (fence.role === "serve") {
-          await serve(fence, place);
-          continue;
-        }
-        const where = `${fence.id} (${fence.lang}, ${page}:${fence.line})`;
-        const code = placed(likeness.translate(fence.code), place);
-        const printed = await run(fence, code, place);
-        if (printed.code !== fence.exit)
-          expect({ where, ...printed }).toEqual({ where, code: fence.exit, text: "" });
-        if (output === null) expect(`${where}\n${printed.text}`).not.toMatch(/"code":[45]\d\d/);
-        else expect([where, likeness.difference(output.code, printed.text)]).toEqual([where, null]);
+// One after the other within a page: a sample goes on where the one before it ended.
+test.concurrent.each(pages)(
+  "%s: each sample prints what the page says",
+  async (page, samples) => {
+    const likeness = new Likeness();
+    await using place = await openPlace();
+    for (const { fence, output } of samples) {
+      // A language that nothing runs is not absent but misspelt, and fails.
+      if (runners[fence.lang]?.program === null) {
+        console.warn(`not run, its language is not installed: ${fence.id} (${fence.lang})`);
+        continue;
       }
+      if (fence.role === "serve") {
+        await serve(fence, place);
+        continue;
+      }
+      const where = `${fence.id} (${fence.lang}, ${page}:${fence.line})`;
+      const code = placed(likeness.translate(fence.code), place);
+      const printed = await run(fence, code, place);
+      if (printed.code !== fence.exit)
+        expect({ where, ...printed }).toEqual({ where, code: fence.exit, text: "" });
+      if (output === null) expect(`${where}\n${printed.text}`).not.toMatch(/"code":[45]\d\d/);
+      else expect([where, likeness.difference(output.code, printed.text)]).toEqual([where, null]);
+    }
+  },
+  sampleTimeoutMs * pages.reduce((count, [, samples]) => count + samples.length, 0),
+);
+
+/** A page's own folder, with the command in it and a server at the usual port. */
+async function openPlace(): Promise<Place & AsyncDisposable> {
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-samples-"));
+  const command = join(directory, "bin/holdfast");
+  mkdirSync(join(directory, "bin"));
+  const cli = `#!/bin/sh\nexec '${process.execPath}' '${join(root, "cli/main.ts")}' "$@"\n`;
+  writeFileSync(command, cli, { mode: 0o755 });
+  const server = await startServer({ data: join(directory, "server"), flags: ["--shards", "1"] });
+  const servers = [server];
+  return {
+    directory,
+    ports: new Map([[usualPort, server.port]]),
+    servers,
+    [Symbol.asyncDispose]: async () => {
+      for (const one of servers) await one.stop();
+      rmSync(directory, { recursive: true, force: true });
     },
-    samples.length * sampleTimeoutMs,
-  );
-});
+  };
+}
 
 describe("samples", () => {
   const id = (end: string): string => `1n9rPb4rwKwuC0001000000${end}`;
