@@ -25,10 +25,10 @@ export function articlesText(count: number): string {
   return count === 1 ? "1 article" : `${count} articles`;
 }
 
-const dateFormat = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
-
+/** Its format is made when it is asked for: every page loads this file, and few show a date. */
 export function dateText(date: string): string {
-  return dateFormat.format(new Date(`${date}T00:00:00Z`));
+  const day = new Date(`${date}T00:00:00Z`);
+  return day.toLocaleDateString("en", { dateStyle: "long", timeZone: "UTC" });
 }
 
 /** Years in the order of the posts, which is newest first. */

@@ -16,7 +16,8 @@ export function contentPlugin(): Plugin {
       if (source !== id) return undefined;
       const content = readContent();
       assertLinkable(siteConfig, content.docs);
-      return Object.entries(content)
+      const docs = content.docs.map(({ description: _, ...doc }) => doc);
+      return Object.entries({ ...content, docs })
         .map(([key, value]) => `export const ${key} = ${JSON.stringify(value)};`)
         .join("\n");
     },
