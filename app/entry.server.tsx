@@ -4,6 +4,7 @@
 import { renderToReadableStream } from "react-dom/server";
 import { type EntryContext, ServerRouter } from "react-router";
 import { bootLate } from "./build/late-boot.ts";
+import { stillRoute } from "./build/still-route.ts";
 
 export default async function handleRequest(
   request: Request,
@@ -22,7 +23,7 @@ export default async function handleRequest(
   const html = await new Response(stream).text();
   for (const failure of failures) console.error(failure);
   headers.set("content-type", "text/html; charset=utf-8");
-  return new Response(import.meta.env.DEV ? html : bootLate(html), {
+  return new Response(import.meta.env.DEV ? html : bootLate(html, stillRoute(context)), {
     status: failures.length > 0 ? 500 : status,
     headers,
   });

@@ -25,3 +25,6 @@ export const mdxModules: Readonly<Record<string, string>> = {
   FaultsFound: "proof/proof-blocks.tsx",
   Comparison: "home/comparison.tsx",
 };
+
+/** Those that are more than a picture: a page with one of them is hydrated whole. */
+export const liveComponents: ReadonlySet<string> = new Set(["LeaseSimulator"]);

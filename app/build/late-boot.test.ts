@@ -17,6 +17,23 @@ test("the boot module waits for the page; nothing of it is preloaded", () => {
   expect(html).toEndWith("</script></body>");
 });
 
+test("the module of a still page is not asked for; what the page's frame needs of it is there", () => {
+  const two = page
+    .replace("import * as route0", 'import * as route1 from "/assets/b.js";\nimport * as route0')
+    .replace('"root":route0', '"root":route0,"docs/b":route1')
+    .replace("<link", '<link rel="modulepreload" href="/assets/b.js"/><link');
+  const handle = { frontmatter: { title: "</script>" } };
+  const html = bootLate(two, { id: "docs/b", handle, scripts: ["/assets/b.js"] });
+  expect(html).not.toContain("/assets/b.js");
+  expect(html).toContain('["/assets/a.js"]');
+  expect(html).toContain(
+    '{"root":route0,"docs/b":{"handle":{"frontmatter":{"title":"\\u003c/script>"}}}}',
+  );
+  expect(() => bootLate(two, { id: "docs/c", handle, scripts: [] })).toThrow(
+    "boot script is not as expected; it does not import the route 'docs/c'",
+  );
+});
+
 test.each([
   ["none", "<body></body>"],
   ["two", page + page],

@@ -10,19 +10,44 @@ const boot = /<script type="module" async="">([\s\S]*?)<\/script>/g;
 const stream =
   /<!--\$-->(<script>window\.__reactRouterContext\.streamController\.[\s\S]*?<\/script>|<!--\/?\$-->)+/;
 
+/** A page whose text is left as it came (`shell/still-page.ts`). */
+export interface StillRoute {
+  readonly id: string;
+  /** What stands for its module, which is not asked for. */
+  readonly handle: unknown;
+  /** Its module, and what is imported by that alone. */
+  readonly scripts: readonly string[];
+}
+
 /** The page with its boot module started late. */
-export function bootLate(html: string): string {
+export function bootLate(html: string, still: StillRoute | null = null): string {
   const found = [...html.matchAll(boot)];
   const [module] = found;
   if (module === undefined || found.length !== 1) {
     throw new Error(`boot script is not as expected; expected one, got ${found.length}`);
   }
-  const hrefs = [...html.matchAll(preload)].map(([, href]) => href);
-  const start = lateScript(hrefs, dynamic(module[1] ?? ""));
+  const hrefs = [...html.matchAll(preload)].map(([, href = ""]) => href);
+  const code = still === null ? (module[1] ?? "") : withoutRoute(module[1] ?? "", still);
+  const start = lateScript(
+    hrefs.filter((href) => still?.scripts.includes(href) !== true),
+    dynamic(code),
+  );
   return html
     .replace(preload, "")
     .replace(stream, "")
     .replace(module[0], () => `<script type="module">${start}</script>`);
+}
+
+function withoutRoute(code: string, { id, handle }: StillRoute): string {
+  const name = code.split(`${JSON.stringify(id)}:`)[1]?.match(/^route\d+/)?.[0];
+  const imported = new RegExp(`import \\* as ${name} from "[^"]+";`);
+  if (name === undefined || !imported.test(code)) {
+    throw new Error(`boot script is not as expected; it does not import the route '${id}'`);
+  }
+  const text = JSON.stringify({ handle }).replaceAll("<", "\\u003c");
+  return code
+    .replace(imported, "")
+    .replace(`${JSON.stringify(id)}:${name}`, () => `${JSON.stringify(id)}:${text}`);
 }
 
 /** Static imports as awaited ones, in their order. */
@@ -39,7 +64,7 @@ function dynamic(code: string): string {
 /** Whole as a document, the page stays readable; its reader learns why it does not move. */
 const failure = `const d=document.createElement("div"),p=document.createElement("p"),b=document.createElement("button");d.className="chunk-failure";d.setAttribute("role","alert");p.textContent=e.message;b.type="button";b.textContent="Retry";b.onclick=()=>location.reload();d.append(p,b);document.body.append(d)`;
 
-function lateScript(hrefs: readonly (string | undefined)[], code: string): string {
+function lateScript(hrefs: readonly string[], code: string): string {
   return `const go=async()=>{for(const h of ${JSON.stringify(hrefs)}){const l=document.createElement("link");l.rel="modulepreload";l.href=h;document.head.append(l)}try{${code}}catch(e){${failure}}};
 const idle=()=>"requestIdleCallback"in window?requestIdleCallback(go,{timeout:500}):setTimeout(go,1);
 const c=navigator.connection,slow=c&&(c.saveData||/2g/.test(c.effectiveType));

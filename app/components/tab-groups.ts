@@ -1,21 +1,13 @@
-// Which tab of each group is selected: shared by all tabs of a page, kept between
-// visits.
+// Which tab of each group is selected: the same in all tabs of a page, kept between visits.
+// It works on the page itself, because a page's text is not hydrated (`shell/still-page.ts`).
 
-import { useState, useSyncExternalStore } from "react";
-
-const listeners = new Set<() => void>();
+const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 
 function keyOf(group: string): string {
   return `tabs.${group}`;
 }
 
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function remembered(group: string | undefined): string | null {
-  if (group === undefined) return null;
+function remembered(group: string): string | null {
   try {
     return localStorage.getItem(keyOf(group));
   } catch {
@@ -23,28 +15,61 @@ function remembered(group: string | undefined): string | null {
   }
 }
 
-/** Index of the selected label, and how to select one; a group without this label keeps its first. */
-export function useSelectedTab(
-  group: string | undefined,
-  labels: readonly string[],
-): readonly [number, (label: string) => void] {
-  const [own, setOwn] = useState<string | null>(null);
-  const shared = useSyncExternalStore(
-    subscribe,
-    () => remembered(group),
-    () => null,
-  );
-  const label =
-    own !== null && (group === undefined || !labels.includes(shared ?? "")) ? own : shared;
-  const select = (chosen: string) => {
-    setOwn(chosen);
-    if (group === undefined) return;
-    try {
-      localStorage.setItem(keyOf(group), chosen);
-    } catch {
-      // A browser that keeps nothing still shows the chosen tab here.
-    }
-    for (const listener of listeners) listener();
-  };
-  return [Math.max(0, labels.indexOf(label ?? "")), select];
+function remember(group: string, label: string): void {
+  try {
+    localStorage.setItem(keyOf(group), label);
+  } catch {
+    // A browser that keeps nothing still shows the chosen tab here.
+  }
+}
+
+function tabsIn(frame: Element): readonly HTMLElement[] {
+  return [...frame.querySelectorAll<HTMLElement>(":scope > .tabs-list > button")];
+}
+
+function grouped(): readonly HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>(".tabs[data-group]")];
+}
+
+/** Tabs without this label keep the one that they show. */
+function show(frame: Element, label: string): void {
+  const tabs = tabsIn(frame);
+  if (!tabs.some(({ textContent }) => textContent === label)) return;
+  for (const tab of tabs) {
+    const isSelected = tab.textContent === label;
+    tab.setAttribute("aria-selected", String(isSelected));
+    tab.tabIndex = isSelected ? 0 : -1;
+    const panel = document.getElementById(tab.getAttribute("aria-controls") ?? "");
+    panel?.setAttribute("data-selected", String(isSelected));
+  }
+}
+
+export function selectTab(tab: HTMLElement): void {
+  const frame = tab.closest<HTMLElement>(".tabs");
+  if (frame === null) return;
+  const { group } = frame.dataset;
+  show(frame, tab.textContent);
+  if (group === undefined) return;
+  remember(group, tab.textContent);
+  for (const other of grouped()) if (other.dataset["group"] === group) show(other, tab.textContent);
+}
+
+/** The arrows lead around, Home and End to the ends; of all tabs one is a stop. */
+export function moveTab(tab: HTMLElement, event: KeyboardEvent): void {
+  const tabs = tabsIn(tab.closest(".tabs") ?? tab);
+  const step = steps[event.key];
+  let next = tabs.indexOf(tab) + (step ?? 0);
+  if (event.key === "Home") next = 0;
+  else if (event.key === "End") next = -1;
+  else if (step === undefined) return;
+  event.preventDefault();
+  const chosen = tabs.at(next % tabs.length);
+  if (chosen === undefined) return;
+  selectTab(chosen);
+  chosen.focus();
+}
+
+/** For a page that has just come to show. */
+export function showRememberedTabs(): void {
+  for (const frame of grouped()) show(frame, remembered(frame.dataset["group"] ?? "") ?? "");
 }

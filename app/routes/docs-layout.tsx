@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
-import { Outlet } from "react-router";
 import { DocsMenu, docsOf } from "../docs/docs-menu.tsx";
 import { PageActions } from "../docs/page-actions.tsx";
 import { Paging } from "../docs/paging.tsx";
 import { Toc } from "../docs/toc.tsx";
 import { placeOf, useVersion } from "../docs/versions.ts";
+import { PageBody } from "../page-text/page-body.tsx";
 import { PageMeta } from "../shell/page-meta.tsx";
 import { usePage } from "../shell/use-page.ts";
 import { usePathname } from "../shell/use-pathname.ts";
@@ -36,9 +36,7 @@ export default function DocsLayout(): ReactNode {
             <PageActions path={path} />
           </header>
           <Toc toc={toc} kind="inline" />
-          <div className="prose">
-            <Outlet />
-          </div>
+          <PageBody />
           <footer className="docs-foot">
             <a href={`${siteConfig.editUrl}/${source}`} rel="noopener">
               Edit this page

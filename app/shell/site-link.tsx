@@ -11,6 +11,11 @@ interface SiteLinkProps extends Omit<ComponentProps<"a">, "href"> {
 /** Files that the build writes are not routes. */
 const isFile = /\.(xml|txt|md|json|png|svg)$/;
 
+/** Whether the router leads there. */
+export function isRoute(to: string): boolean {
+  return to.startsWith("/") && !isFile.test(to);
+}
+
 export function SiteLink({ to, ...rest }: SiteLinkProps): ReactNode {
   if (/^[a-z]+:/i.test(to)) return <a href={to} rel="noopener" {...rest} />;
   if (to.startsWith("#") || isFile.test(to)) return <a href={to} {...rest} />;

@@ -14,6 +14,7 @@ import {
   UNSAFE_hydrationRouteProperties,
 } from "react-router";
 import { RouterProvider } from "react-router/dom";
+import { keepStillPage } from "./still-page.ts";
 
 type Framework = NonNullable<ContextType<typeof UNSAFE_FrameworkContext>>;
 
@@ -32,6 +33,11 @@ function start() {
   } = window as unknown as Started;
   if (context === undefined || manifest === undefined || routeModules === undefined) {
     throw new Error("the page has not been started by its boot script");
+  }
+  for (const [id, module] of Object.entries(routeModules)) {
+    if (module !== undefined && module.default === undefined) {
+      routeModules[id] = { ...module, handle: keepStillPage(id, module.handle) };
+    }
   }
   const { ssr, isSpaMode, future, routeDiscovery } = context;
   const state = { loaderData: {}, actionData: null, errors: null };

@@ -21,10 +21,14 @@ export function forgetVisit(): void {
   }
 }
 
+/** One that asks for the page here, and not for a new tab or a file. */
+export function isPlainClick(event: MouseEvent): boolean {
+  return !(event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
+}
+
 /** For a listener of clicks in the capture phase. */
 export function noteClick(event: MouseEvent): void {
-  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
-    return;
+  if (!isPlainClick(event)) return;
   const link = event.target instanceof Element ? event.target.closest("a") : null;
   if (link === null || link.target !== "" || link.origin !== location.origin) return;
   if (link.pathname + link.search === location.pathname + location.search) return;
