@@ -14,7 +14,7 @@ import { writeDraft } from "./site-folder.ts";
 
 const searched = /^\/(docs\/[^/]+|markdown-page|blog\/(?!archive$|tags|authors)[^/]+)$/;
 /** A section's beginning says what it is about; the whole would only make the data large. */
-const textLengthMax = 240;
+const textLengthMax = 185;
 const settingLengthMax = 120;
 
 /** In the order of their weight: the search prefers what comes first. */
