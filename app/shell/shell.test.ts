@@ -76,6 +76,7 @@ test.each([
   ["Failed to fetch dynamically imported module: /assets/a.js", true],
   ["error loading dynamically imported module", true],
   ["Importing a module script failed.", true],
+  ["Unable to preload CSS for /assets/a.css", true],
   ["x is not a function", false],
 ])("a chunk's failure is told from a crash: %s", (message, isChunk) => {
   expect(isChunkError(new TypeError(message))).toBe(isChunk);
