@@ -83,12 +83,12 @@ export const comparisons: readonly Comparison[] = [
   },
   {
     topic: "Dashboard",
-    facts: [no("metrics only"), yes(), partly("plugin"), yes(), partly("plugin")],
+    facts: [partly("for Grafana"), yes(), partly("plugin"), yes(), partly("plugin")],
   },
   {
     topic: "Login",
     facts: [
-      no("loopback by default"),
+      partly("API keys"),
       partly("token"),
       partly("the database’s"),
       partly("the database’s"),
