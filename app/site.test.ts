@@ -334,7 +334,7 @@ describe("for those who are not people", () => {
         "text/markdown; charset=utf-8",
       ]);
       const text = await asked.text();
-      expect([path, text.slice(0, 2)]).toEqual([path, "# "]);
+      expect([path, /^# \S/m.test(text)]).toEqual([path, true]);
       expect(await htmlOf(path === "/" ? "/index.md" : `${path}.md`)).toBe(text);
     }
   });
