@@ -73,7 +73,7 @@ export function testSamples(browser: () => SiteBrowser): void {
       expect(await named.getAttribute("href")).toBe("/docs/intro");
       const version = bar.getByRole("link", { name: "Next" });
       expect(await version.getAttribute("href")).toBe("/docs/faq");
-      const inner = bar.locator(".dropdown-menu a");
+      const inner = bar.locator(".dropdown-menu").first().locator("a");
       expect(await inner.first().isVisible()).toBe(false);
       await bar.getByRole("button", { name: "More" }).click();
       await inner.first().waitFor();
