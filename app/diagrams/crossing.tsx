@@ -14,9 +14,9 @@ const stations = [
 
 /** The same in the wide drawing, where a line is shorter. */
 const duties = [
-  { x: 138, lines: ["checks the contract;", "the engine picks the", "partition, gathers"] },
-  { x: 398, lines: ["decides the turn", "by the rules"] },
-  { x: 612, lines: ["finds, keeps,", "decides", "nothing"] },
+  { x: 136, lines: ["checks the contract;", "the engine picks the", "partition, gathers"] },
+  { x: 386, lines: ["decides the turn", "by the rules"] },
+  { x: 602, lines: ["finds, keeps,", "decides", "nothing"] },
 ] as const;
 
 const crossings = [
@@ -30,18 +30,18 @@ const wide: Drawing = {
   height: 250,
   content: (
     <>
-      <Tray x={88} y={14} width={632} height={222} kind="dashed" />
-      <Text x={102} y={38} kind="eyebrow">
+      <Tray x={94} y={14} width={626} height={222} kind="dashed" />
+      <Text x={108} y={38} kind="eyebrow">
         one process
       </Text>
-      <Tray x={0} y={62} width={62} height={150} />
-      <Text x={31} y={142} kind="name" anchor="middle">
+      <Tray x={0} y={62} width={68} height={150} />
+      <Text x={34} y={142} kind="name" anchor="middle">
         client
       </Text>
-      <Tray x={124} y={62} width={180} height={150} name="HTTP thread" />
-      <Tray x={384} y={62} width={134} height={150} name="shard worker" />
-      <Sheet x={598} y={62} width={110} height={150} />
-      <Text x={610} y={86} kind="name">
+      <Tray x={122} y={62} width={174} height={150} name="HTTP thread" />
+      <Tray x={372} y={62} width={142} height={150} name="shard worker" />
+      <Sheet x={588} y={62} width={114} height={150} />
+      <Text x={602} y={86} kind="name">
         store
       </Text>
       {duties.map(({ x, lines }) =>
@@ -53,9 +53,9 @@ const wide: Drawing = {
       )}
       {crossings.map(({ there, back }, index) => {
         const [from, to] = [
-          [62, 124],
-          [304, 384],
-          [518, 598],
+          [68, 122],
+          [296, 372],
+          [514, 588],
         ][index] ?? [0, 0];
         if (from === undefined || to === undefined) return null;
         const middle = (from + to) / 2;

@@ -132,7 +132,7 @@ const wide: Drawing = {
 
 const tall: Drawing = {
   width: 340,
-  height: 688,
+  height: 656,
   content: (
     <>
       <Way
@@ -157,11 +157,11 @@ const tall: Drawing = {
       </Text>
       <Way
         points={[
-          [176, 8],
-          [176, 186],
+          [158, 8],
+          [158, 186],
         ]}
       />
-      <Text x={186} y={24} kind="code">
+      <Text x={168} y={24} kind="code">
         produce
       </Text>
       <Tray x={10} y={188} width={180} height={96} name="ready" />
@@ -246,11 +246,14 @@ const tall: Drawing = {
         ]}
         kind="dead"
       />
+      <Text x={10} y={512}>
+        expired
+      </Text>
+      <Text x={10} y={532}>
+        in wait
+      </Text>
       <Tray x={10} y={570} width={160} height={84} name="dead queue" kind="dead" />
       <Items x={36} y={628} count={4} look="dead" />
-      <Text x={10} y={680}>
-        ← expired in wait
-      </Text>
     </>
   ),
 };
