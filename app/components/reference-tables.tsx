@@ -4,12 +4,16 @@ import { codes, limits, settings } from "virtual:reference";
 import { Fragment, type ReactNode } from "react";
 import "./reference-tables.css";
 
-/** Text with `code` in it. */
+/** Text with `code` in it; a --flag is code too, and so does not break at its hyphens. */
 function Inline({ text }: { readonly text: string }): ReactNode {
   return text
-    .split("`")
+    .split(/(`[^`]*`|--[a-z-]+)/)
     .map((part, index) =>
-      index % 2 === 1 ? <code key={part}>{part}</code> : <Fragment key={part}>{part}</Fragment>,
+      index % 2 === 1 ? (
+        <code key={part}>{part.replaceAll("`", "")}</code>
+      ) : (
+        <Fragment key={part}>{part}</Fragment>
+      ),
     );
 }
 
