@@ -196,9 +196,13 @@ describe("each page", () => {
     }
   });
 
-  test("is within its budget, its inline scripts and styles too", () => {
-    expect(budgetFaults(folders.site)).toEqual([]);
-  }, buildTimeoutMs);
+  test(
+    "is within its budget, its inline scripts and styles too",
+    () => {
+      expect(budgetFaults(folders.site)).toEqual([]);
+    },
+    buildTimeoutMs,
+  );
 
   test("of the docs lists its headings of levels 2 to 3, in their order", async () => {
     for (const path of pages.filter((one) => one.startsWith("/docs/"))) {

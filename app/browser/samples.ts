@@ -85,7 +85,8 @@ export function testSamples(browser: () => SiteBrowser): void {
     });
 
     test("a list begins with its own page, shows html too, and each item has its class", async () => {
-      const page = await open();
+      await using visitor = await open();
+      const { page } = visitor;
       const list = page.locator(".dropdown:has(button.own)");
       await list.getByRole("button", { name: "Questions" }).click();
       const own = list.getByRole("link", { name: "Questions" });
@@ -95,7 +96,8 @@ export function testSamples(browser: () => SiteBrowser): void {
     });
 
     test("the same items in the drawer: a list is open where its reader is", async () => {
-      const page = await open();
+      await using visitor = await open();
+      const { page } = visitor;
       const listOf = (label: string) =>
         page.locator("#drawer details", { has: page.locator(`summary:text-is("${label}")`) });
       expect(await listOf("More").getAttribute("open")).toBeNull();
@@ -105,7 +107,8 @@ export function testSamples(browser: () => SiteBrowser): void {
     });
 
     test("the announcement: its html, its colours, and no way to close it where there is none", async () => {
-      const page = await open();
+      await using visitor = await open();
+      const { page } = visitor;
       const bar = page.locator("#announcement .announcement");
       expect(await bar.locator("b").textContent()).toBe("Told");
       const colors = await bar.evaluate((node) => {
