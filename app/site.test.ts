@@ -207,7 +207,7 @@ describe("each page", () => {
   test("of the docs lists its headings of levels 2 to 3, in their order", async () => {
     for (const path of pages.filter((one) => one.startsWith("/docs/"))) {
       const html = await htmlOf(path);
-      const prose = /<div class="prose">[\s\S]*?<footer/.exec(html)?.[0] ?? "";
+      const prose = /<div class="prose"[^>]*>[\s\S]*?<footer/.exec(html)?.[0] ?? "";
       const headings = [...prose.matchAll(/<h([23]) id="([^"]+)"/g)];
       const listed = [...html.matchAll(/<li data-depth="(\d)"><a href="#([^"]+)"/g)];
       const flat = (found: readonly RegExpExecArray[]) => found.map(([, depth, id]) => [depth, id]);

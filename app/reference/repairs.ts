@@ -1,6 +1,11 @@
 // What the live reference leaves out for those who do not see it, put in as it appears.
 // `static-html.ts` does the same to its text.
 
+const scrollingParts = "code.custom-scroll:not([tabindex]), .response-card-footer:not([tabindex])";
+
+/** What opens the contents on a small screen, and is no second banner. */
+export const contentsBarName = "Contents of the reference";
+
 /** Regions seen so far: each landmark gets a name of its own. */
 let regions = 0;
 
@@ -24,8 +29,13 @@ function repair(root: HTMLElement): void {
   for (const guard of root.querySelectorAll<HTMLElement>('button[aria-hidden="true"]')) {
     if (guard.tabIndex !== -1) guard.tabIndex = -1;
   }
-  for (const code of root.querySelectorAll<HTMLElement>("code.custom-scroll:not([tabindex])")) {
-    code.tabIndex = 0;
+  for (const header of root.querySelectorAll("header:not([role])")) {
+    header.setAttribute("role", "none");
+    header.parentElement?.setAttribute("role", "navigation");
+    header.parentElement?.setAttribute("aria-label", contentsBarName);
+  }
+  for (const scrolling of root.querySelectorAll<HTMLElement>(scrollingParts)) {
+    scrolling.tabIndex = 0;
   }
   for (const region of root.querySelectorAll('[role="region"]:not([data-region])')) {
     regions += 1;

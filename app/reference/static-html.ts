@@ -2,6 +2,7 @@
 // browser can follow, names for what has none, and nothing of what only Vue needs.
 
 import { anchorClass } from "./first-input.ts";
+import { contentsBarName } from "./repairs.ts";
 
 export interface OperationPlace {
   readonly operationId: string;
@@ -59,8 +60,14 @@ function named(html: string, places: readonly OperationPlace[]): string {
       regions += 1;
       return `role="region"${other}aria-label="${name} ${regions}"`;
     })
+    // The site has its banner already; this one opens the contents.
+    .replace(
+      /(<div [^>]*t-doc__header[^>]*)><header /g,
+      `$1 role="navigation" aria-label="${contentsBarName}"><header role="none" `,
+    )
     // What scrolls can be reached and scrolled by keyboard.
-    .replace(/<code([^>]*custom-scroll)/g, '<code tabindex="0"$1');
+    .replace(/<code([^>]*custom-scroll)/g, '<code tabindex="0"$1')
+    .replace(/<div([^>]*response-card-footer)/g, '<div tabindex="0"$1');
   return places.reduce(
     (text, { operationId, fragment }) =>
       text.replace(
