@@ -281,3 +281,22 @@ test("open: a log with a flipped bit in its middle is refused, unless its loss i
   await (await files.open({ path: copy, acceptLogLoss: true })).close();
   expect(readFileSync(`${copy}-wal-damaged-1`)).toEqual(log);
 });
+
+test("backup: the thread goes on while the file is copied, and the copy is whole", async () => {
+  using files = setup();
+  const store = await files.open();
+  await commit(store, { insert: [item(1, 0, { payload: new Uint8Array(1_000_000) })] });
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-copy-"));
+  let turns = 0;
+  const timer = setInterval(() => {
+    turns += 1;
+  }, 0);
+  const bytes = await store.backup(folder);
+  clearInterval(timer);
+  expect(turns).toBeGreaterThan(0);
+  const copy = readFileSync(join(folder, "shard-0.db"));
+  expect(bytes).toBe(copy.length);
+  expect(copy).toEqual(readFileSync(files.options.path));
+  rmSync(folder, { recursive: true });
+  await store.close();
+});

@@ -3,16 +3,8 @@
 // the write-ahead log was synced (durability `full`).
 
 import { Database, type Statement } from "bun:sqlite";
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { copyFile, open } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Item, type ScheduledItem, wakeAt } from "../item.ts";
 import {
@@ -356,19 +348,21 @@ class SqliteStore implements Store {
   }
 
   async backup(folder: string): Promise<number | null> {
-    return this.#guard(() => {
+    this.#guard(() => {
       // Then all that is committed is in the one file, and nobody else writes to it.
       this.#mark.clear();
       this.#database.query("PRAGMA wal_checkpoint(TRUNCATE)").values();
-      const copy = join(folder, basename(this.#options.path));
-      try {
-        copyFileSync(this.#options.path, copy);
-        syncFile(copy);
-        return statSync(copy).size;
-      } catch {
-        return null;
-      }
     });
+    const copy = join(folder, basename(this.#options.path));
+    try {
+      // Beside the thread: one that is silent for as long as a large file takes would be replaced.
+      await copyFile(this.#options.path, copy);
+      await using file = await open(copy, "r+");
+      await file.sync();
+      return (await file.stat()).size;
+    } catch {
+      return null;
+    }
   }
 
   size(): StoreSize {
@@ -429,15 +423,6 @@ function connect(options: SqliteOptions): Database {
   } catch (cause) {
     database?.close();
     throw storeError(cause, "unusable");
-  }
-}
-
-function syncFile(path: string): void {
-  const file = openSync(path, "r+");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }
 
