@@ -640,7 +640,8 @@ export class World {
         call();
         await this.rest();
       }
-      await this.pass(ms);
+      // A store that is full is asked again and again, which is no circle over so long a time.
+      for (let passed = 0; passed < ms; passed += second) await this.pass(second);
     }
   }
 
