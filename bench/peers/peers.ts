@@ -16,7 +16,7 @@ import {
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { commitOf } from "../results.ts";
+import { commitOf, resultsFolder } from "../results.ts";
 import { beanstalkd } from "./beanstalkd.ts";
 import { bullmq } from "./bullmq.ts";
 import { bunqueue } from "./bunqueue.ts";
@@ -407,9 +407,12 @@ if (import.meta.main) {
     ...(values.rounds === undefined ? {} : { rounds: Number(values.rounds) }),
     say: (line) => console.error(line),
   });
-  if (values.json !== undefined)
-    await Bun.write(values.json, `${JSON.stringify(result, null, 2)}\n`);
+  const isWhole = values.only === undefined && values.items === undefined;
+  const name = `${result.madeAt.slice(0, 10)}-${result.commit}-peers.json`;
+  const file = values.json ?? (isWhole ? join(resultsFolder, name) : null);
+  if (file !== null) await Bun.write(file, `${JSON.stringify(result, null, 2)}\n`);
   console.log(peerTables(result));
+  if (file !== null) console.log(`written to ${file}`);
   // A client of a peer may keep a timer or a connection that nobody waits for.
   process.exit(0);
 }
