@@ -19,7 +19,7 @@ const replyCodeOf: Readonly<Record<ErrorCode, ReplyCode>> = {
 const retryAfterSeconds = 1;
 
 /** Browsers then do not guess that an answer is a page. */
-const noGuessing = { "x-content-type-options": "nosniff" };
+export const noGuessing = { "x-content-type-options": "nosniff" };
 const json = { headers: new Headers({ "content-type": "application/json", ...noGuessing }) };
 
 /** What HTTP itself has to refuse; queues are not its business. */

@@ -43,13 +43,16 @@ interface Taken {
   readonly more: boolean;
 }
 
+/** Heads of one read: they are in memory at once, and an item may be large. */
+const headsMax = 32;
+
 /** The first items of several partitions, by slot, in one read; of a single one, none. */
 async function readHeads(
   { memory, store }: TurnContext,
   slots: readonly number[],
 ): Promise<Map<number, Read<Item>[]>> {
   if (slots.length < 2) return new Map();
-  const spans = slots.map((slot) => {
+  const spans = slots.slice(0, headsMax).map((slot) => {
     const { head, committedSeq } = memory.partition(slot);
     return { slot, from: head, before: committedSeq };
   });

@@ -3,12 +3,10 @@
 
 import type { OperationId } from "../../openapi/operations.ts";
 import { operationMessages, replyMessage } from "../../openapi/protobuf.ts";
-import { jsonForm, type ReplyForm, sentWhole } from "../reply.ts";
+import { jsonForm, noGuessing, type ReplyForm, sentWhole } from "../reply.ts";
 import { JsonText } from "../routes/route.ts";
 import { messageReader, messageWriter } from "./codec.ts";
 import { answerType, protobufTypeOf } from "./negotiation.ts";
-
-const noGuessing = { "x-content-type-options": "nosniff" };
 
 /** Returns the reader of an operation's requests, whose result still has to be checked. */
 export function protobufReader(id: OperationId): (bytes: Uint8Array) => unknown {
