@@ -232,6 +232,8 @@ export interface ShardStatus {
   readonly fileBytes: number;
   /** Damaged items set aside instead of being offered. */
   readonly quarantined: number;
+  /** Items that starts found missing, or too many, against what was counted with each commit. */
+  readonly miscounted: number;
 }
 
 export interface Histogram {

@@ -114,6 +114,7 @@ test("opened: is read as it was written", () => {
     opLast: 2,
     refused: [{ op: 1, failure: { ok: false, code: "empty", message: "m" } }],
     quarantined: 0,
+    miscounted: 0,
   };
   expect(decodeOpened(encodeOpened(opened))).toEqual(opened);
 });

@@ -71,7 +71,13 @@ export interface EngineOptions<Items> {
 
 /** Something that happened to a shard. */
 export interface Notice {
-  readonly kind: "shard_down" | "shard_up" | "store_full" | "items_quarantined" | "items_discarded";
+  readonly kind:
+    | "shard_down"
+    | "shard_up"
+    | "store_full"
+    | "items_quarantined"
+    | "items_discarded"
+    | "items_miscounted";
   readonly shard: number;
   readonly count?: number;
   readonly cause?: unknown;
@@ -169,6 +175,8 @@ class ShardedEngine<Items> implements Engine<Items> {
         links: this.#options.links,
         events: {
           opened: (opened) => {
+            const { miscounted: count } = opened;
+            if (count > 0) this.#options.notice?.({ kind: "items_miscounted", shard, count });
             resolve(opened);
             return this.#isOpen ? this.#reopened(shard, opened) : [];
           },
@@ -593,6 +601,7 @@ class ShardedEngine<Items> implements Engine<Items> {
         walBytes: counters.logBytes,
         fileBytes: counters.fileBytes,
         quarantined: counters.quarantined,
+        miscounted: counters.miscounted,
       })),
       queues: [...this.#catalog.queues].map((queue) => queue.gauges()),
     };

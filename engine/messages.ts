@@ -207,4 +207,6 @@ export interface Opened {
   /** Requests refused in the latest turns, so that lost answers can be given after all. */
   readonly refused: readonly Refusal[];
   readonly quarantined: number;
+  /** By how many items its partitions differ from what was counted with each commit. */
+  readonly miscounted: number;
 }

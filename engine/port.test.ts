@@ -24,6 +24,7 @@ const fresh: Opened = {
   opLast: 0,
   refused: [],
   quarantined: 0,
+  miscounted: 0,
 };
 
 /** A shard that does nothing by itself: what it was sent is looked at, what it says is said by the test. */

@@ -37,6 +37,7 @@ export interface PortCounters {
   commits: number;
   itemsCommitted: number;
   quarantined: number;
+  miscounted: number;
   logBytes: number;
   fileBytes: number;
   readonly itemsPerCommit: number[];
@@ -64,6 +65,7 @@ export class ShardPort {
     commits: 0,
     itemsCommitted: 0,
     quarantined: 0,
+    miscounted: 0,
     logBytes: 0,
     fileBytes: 0,
     itemsPerCommit: new Array(itemsPerCommitBounds.length + 1).fill(0),
@@ -242,6 +244,8 @@ export class ShardPort {
     this.#opLast = opened.opLast;
     this.#clock.raise(opened.at);
     this.counters.quarantined = opened.quarantined;
+    // Found once: it was set right when it was told.
+    this.counters.miscounted += opened.miscounted;
     const again = this.#settleLost(opened);
     const first = this.#events.opened(opened).map(
       (request): Waiting => ({

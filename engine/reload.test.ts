@@ -19,12 +19,13 @@ function counts(bundle: Bundle) {
   return bundle.engine.status().queues[0];
 }
 
-/** Makes the stored counts wrong, as nothing but damage would. */
+/** Makes the stored counts wrong, as nothing but damage would, where a start does not look. */
 function miscountAs(bundle: Bundle, change: Partial<Tally>): void {
   const { tallies } = bundle.image();
   const tally = tallies.get(0);
   if (tally === undefined) throw new Error("the partition has no counts");
   tallies.set(0, { ...tally, ...change });
+  bundle.store().isLarge = true;
 }
 
 function miscount(bundle: Bundle): void {
@@ -48,6 +49,24 @@ test("reload: counts that are wrong are put right, for good", async () => {
   expect(stats.partitions).toMatchObject([{ total: 3, scheduled: 2, averageAgeMs: 0 }]);
   await bundle.restart();
   expect(counts(bundle)).toMatchObject(right);
+});
+
+test("a start sets counts right that are not those of the store, and says so once", async () => {
+  const bundle = await setupStates();
+  miscount(bundle);
+  bundle.store().isLarge = false;
+  await bundle.restart();
+  expect(counts(bundle)).toMatchObject({ queued: 2, leased: 1 });
+  await bundle.clock.advance(minute - 1);
+  expect(counts(bundle)).toMatchObject(right);
+  const stats = await bundle.run(() => bundle.engine.stats("orders"));
+  expect(stats.partitions).toMatchObject([{ total: 3, scheduled: 2 }]);
+  // 17 - 3 items and 5 - 2 scheduled ones.
+  const told = [{ kind: "items_miscounted", shard: 0, count: 17 }];
+  expect(bundle.notices).toMatchObject(told);
+  expect(bundle.engine.status().shards).toMatchObject([{ miscounted: 17 }]);
+  await bundle.restart();
+  expect(bundle.notices).toMatchObject(told);
 });
 
 test("reload: items that were not counted can expire again", async () => {

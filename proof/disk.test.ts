@@ -78,7 +78,7 @@ test("cut: a removed file may be back until its folder is synced", () => {
 });
 
 function contents(change: Partial<StoreContents> = {}): StoreContents {
-  const sound = { held: new Set<string>(), changed: [], damaged: 0, quarantined: 0 };
+  const sound = { held: new Set<string>(), changed: [], damaged: 0, quarantined: 0, miscounted: 0 };
   return {
     places: new Map([
       [1, ["0:0"]],

@@ -1,6 +1,7 @@
 // Damage of the files at rest: bits that have flipped, and a log that has become
 // shorter. Each time the store is opened again. It may refuse, set items aside,
-// or give all that was acknowledged, unchanged; it may not give anything else.
+// say how many are missing, or give all that was acknowledged, unchanged; it may
+// not give anything else.
 // Only damage in the last commit of the log may cut that commit, because a crash
 // may leave the same: how often that happened is among the figures.
 
@@ -35,8 +36,8 @@ export type Damage =
   | { readonly kind: "truncate log"; readonly size: number }
   | { readonly kind: "flip in log" | "flip in file"; readonly bit: number };
 
-/** `cut`: only the last commit of the log is missing. */
-type Effect = "refused" | "set aside" | "unharmed" | "cut" | "silent";
+/** `miscounted`: items are missing, and a start says how many. `cut`: only the last commit of the log is missing. */
+type Effect = "refused" | "set aside" | "miscounted" | "unharmed" | "cut" | "silent";
 
 const file = "shard-0.db";
 const log = `${file}-wal`;
@@ -153,6 +154,7 @@ export async function effectOf({
   if (found.total === 0) return contents.damaged > 0 ? "set aside" : "unharmed";
   const isChanged = contents.changed.length > 0;
   if (!isChanged && found.total <= contents.damaged) return "set aside";
+  if (!isChanged && found.total <= contents.damaged + contents.miscounted) return "miscounted";
   if (!isChanged && isInLastCommit(base, damage)) return "cut";
   for (const fault of found.list(JSON.stringify(damage)))
     faults.add(`${damage.kind}: silent`, fault);

@@ -17,6 +17,8 @@ export interface StoreContents {
   /** Items that the store says are damaged. */
   readonly damaged: number;
   readonly quarantined: number;
+  /** By how many items the stores differ from what they counted with each commit: a start tells. */
+  readonly miscounted: number;
 }
 
 export interface StoreFolder {
@@ -40,6 +42,7 @@ export async function readStores({
   const changed: number[] = [];
   let damaged = 0;
   let quarantined = 0;
+  let miscounted = 0;
   const see = (item: Item, place: string): void => {
     const number = numberOf(item.payload as Uint8Array);
     const there = places.get(number);
@@ -60,7 +63,9 @@ export async function readStores({
       const store = stores[shard];
       if (store === undefined) continue;
       quarantined += image.quarantinedCount;
-      for (const { slot } of image.tallies) {
+      const counts = await store.countItems();
+      for (const { slot, itemCount } of image.tallies) {
+        miscounted += Math.abs(itemCount - (counts?.get(slot)?.items ?? itemCount));
         const prefix = idPrefix(image.tag, slot);
         const leases = image.leases.filter((lease) => lease.slot === slot);
         for (const item of await store.items(slot, 0, numbersMax, all)) {
@@ -80,5 +85,5 @@ export async function readStores({
   } finally {
     for (const store of stores) await store.close();
   }
-  return { places, held, changed, damaged, quarantined };
+  return { places, held, changed, damaged, quarantined, miscounted };
 }

@@ -76,6 +76,7 @@ test("shards: what each has committed, and how", async () => {
     walBytes: 4_096,
     fileBytes: 8_192,
     quarantined: 1,
+    miscounted: 2,
   };
   const lines = await render({ shards: [shard] });
   for (const line of [
@@ -90,6 +91,7 @@ test("shards: what each has committed, and how", async () => {
     'holdfast_commit_seconds_count{shard="1"} 6',
     'holdfast_wal_bytes{shard="1"} 4096',
     'holdfast_quarantined_items{shard="1"} 1',
+    'holdfast_miscounted_items{shard="1"} 2',
   ]) {
     expect(lines).toContain(line);
   }

@@ -254,6 +254,11 @@ function shardFamilies(shards: readonly ShardStatus[]): Family[] {
       "Damaged items set aside instead of being offered.",
       each(({ quarantined }) => quarantined),
     ),
+    gauge(
+      "holdfast_miscounted_items",
+      "Items that starts found missing, or too many, against what was counted with each commit.",
+      each(({ miscounted }) => miscounted),
+    ),
   ];
 }
 

@@ -210,6 +210,27 @@ function itemsRules(rule: Rule): void {
     });
   });
 
+  rule(
+    "countItems: what a slot has below its next number, without items that left",
+    async (bench) => {
+      await bench.commit({
+        insert: [...numbers(0, 300).map((seq) => item(0, seq)), item(1, 4), item(1, 5)],
+        schedule: [scheduledItem(1, 3)],
+        tally: [tally(0, { nextSeq: 300, itemCount: 7 }), tally(1, { nextSeq: 5 }), tally(2)],
+      });
+      await bench.commit({ remove: [{ slot: 0, seqs: [0, 7, 8, 130, 299] }] });
+      await bench.nowAndReopened(async (store) => {
+        expect(await store.countItems()).toEqual(
+          new Map([
+            [0, { items: 295, scheduled: 0 }],
+            [1, { items: 1, scheduled: 1 }],
+            [2, { items: 0, scheduled: 0 }],
+          ]),
+        );
+      });
+    },
+  );
+
   rule("items: a read ends with the item that reaches the number of items", async (bench) => {
     await bench.commit({ insert: numbers(0, 300).map((seq) => item(0, seq)) });
     for (const items of [1, 2, 63, 64, 65, 128, 299, 300, 301]) {

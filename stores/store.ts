@@ -61,6 +61,13 @@ export interface Image {
   readonly quarantinedCount: number;
 }
 
+export interface StoredCounts {
+  /** Ready and leased. */
+  readonly items: number;
+  /** Scheduled and retried. */
+  readonly scheduled: number;
+}
+
 export interface Inbound {
   readonly sourceShard: number;
   readonly outboundSeq: number;
@@ -132,6 +139,11 @@ export interface Store {
   heads(spans: readonly Span[]): Promise<Map<number, Read<Item>[]>>;
   /** Their sequence numbers and creation instants alone. */
   seqs(slot: number, from: number, before: number, limit: number): Promise<LeasedSeq[]>;
+  /**
+   * What each slot of a tally has below its `nextSeq`; `null` where there is too much to count it
+   * at a start.
+   */
+  countItems(): Promise<ReadonlyMap<number, StoredCounts> | null>;
   /** Which of these sequence numbers are stored in the slot, scheduled ones aside. */
   present(slot: number, seqs: readonly number[]): Promise<number[]>;
   /** Which of these source ids an item of the slot has, scheduled ones included. */

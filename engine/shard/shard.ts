@@ -80,6 +80,7 @@ export class Shard {
     const { memory, image } = await Memory.load(options.shard, options.store, []);
     // However the machine's clock was set since: what is written is not in the future.
     options.clock.raise(memory.lastTurn.at);
+    const miscounted = await setCountsRight(options.store, memory);
     const opened: Opened = {
       catalog: image.catalog,
       counts: [...memory.partitions.values()].map((partition) => partition.counts()),
@@ -88,6 +89,7 @@ export class Shard {
       opLast: memory.lastTurn.opLast,
       refused: image.turns.flatMap(({ refused }) => JSON.parse(refused) as Refusal[]),
       quarantined: image.quarantinedCount,
+      miscounted,
     };
     return { shard: new Shard(options, memory), opened };
   }
@@ -319,6 +321,27 @@ export class Shard {
     const counts = [...touched].map((partition) => partition.counts());
     this.#options.report({ answers, counts, events, outbound: send, commit, full });
   }
+}
+
+/**
+ * Compares what is stored with what was counted with every commit, and returns by how many items
+ * they differ: damage that hides a row is told by nothing else.
+ */
+async function setCountsRight(store: Store, memory: Memory): Promise<number> {
+  const stored = await store.countItems();
+  let miscounted = 0;
+  for (const [slot, { items, scheduled }] of stored ?? []) {
+    const partition = memory.partition(slot);
+    const { itemCount, scheduledCount, retriedCount } = partition;
+    const difference =
+      Math.abs(itemCount - items) + Math.abs(scheduledCount + retriedCount - scheduled);
+    if (difference === 0) continue;
+    miscounted += difference;
+    partition.miscounted(items);
+    // The sum of the instants too, and which items were retried: only reading them all can tell.
+    beginRecount({ memory }, partition);
+  }
+  return miscounted;
 }
 
 /** There is no room even for what makes room. */

@@ -11,6 +11,7 @@ import type {
   ReadLimit,
   Span,
   Store,
+  StoredCounts,
   StoreSize,
 } from "../../stores/store.ts";
 import { StoreError, type StoreFault } from "../../stores/store.ts";
@@ -33,6 +34,8 @@ export class StoreControl {
   onFault: (() => void) | null = null;
   /** Whether the store says that what it set aside for a full disk is used up. */
   full = false;
+  /** There is too much in the store to count it at a start. */
+  isLarge = false;
   /** Opening the store fails like this. */
   openFault: StoreFault | null = null;
   /** Items that are no longer what was written, as `slot/seq`. */
@@ -173,6 +176,10 @@ class FaultyStore implements Store {
       const heads = await this.#store.heads(spans);
       return new Map([...heads].map(([slot, items]) => [slot, this.#control.spoil(items)]));
     });
+  }
+
+  countItems(): Promise<ReadonlyMap<number, StoredCounts> | null> {
+    return this.#read(async () => (this.#control.isLarge ? null : this.#store.countItems()));
   }
 
   seqs(slot: number, from: number, before: number, limit: number): Promise<LeasedSeq[]> {

@@ -21,6 +21,7 @@ import {
   type SlotSeqs,
   type Span,
   type Store,
+  type StoredCounts,
   StoreError,
   type StoreSize,
   type TurnRecord,
@@ -129,6 +130,15 @@ export class MemoryImage {
   }
 }
 
+function countBelow(list: SortedList<SeqKey, SeqKey>, nextSeq: number): number {
+  let count = 0;
+  list.walk({ seq: 0 }, ({ seq }) => {
+    if (seq < nextSeq) count += 1;
+    return seq < nextSeq;
+  });
+  return count;
+}
+
 export class MemoryStore implements Store {
   readonly #image: MemoryImage;
   #closed = false;
@@ -159,6 +169,19 @@ export class MemoryStore implements Store {
     const items = this.#open().slots.get(slot)?.items;
     items?.walk({ seq: from }, (item) => item.seq < before && page.take(item));
     return page.items;
+  }
+
+  async countItems(): Promise<ReadonlyMap<number, StoredCounts>> {
+    const { slots, tallies } = this.#open();
+    const counts = new Map<number, StoredCounts>();
+    for (const { slot, nextSeq } of tallies.values()) {
+      const { items, scheduled } = slots.get(slot) ?? new Slot();
+      counts.set(slot, {
+        items: countBelow(items, nextSeq),
+        scheduled: countBelow(scheduled, nextSeq),
+      });
+    }
+    return counts;
   }
 
   async heads(spans: readonly Span[]): Promise<Map<number, Read<Item>[]>> {

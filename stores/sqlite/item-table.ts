@@ -10,6 +10,7 @@ import {
   type ReadLimit,
   type SlotSeqs,
   type Span,
+  type StoredCounts,
   StoreError,
 } from "../store.ts";
 import { packsOf } from "./pack.ts";
@@ -22,6 +23,8 @@ const rows = `FROM item LEFT JOIN hole USING (key) WHERE item.key >= ${rowKey} A
 const hole = "hole.gone, hole.check_sum";
 const columns = `${place}, ${itemColumns.replace("check_sum", "item.check_sum")}, ${packColumns}, ${hole}`;
 const fromKey = keyOf("span.slot", "span.first");
+
+const ofTally = `key >= ${keyOf("slot", "0")} AND key < ${keyOf("slot", "next_seq")}`;
 
 const statements = {
   insert: `INSERT INTO item (key, count, ${itemColumns}) VALUES (${key}, 1, ${insertedItem})`,
@@ -45,6 +48,8 @@ const statements = {
       )
     SELECT ${columns} FROM head JOIN item USING (key) LEFT JOIN hole USING (key)`,
   places: `SELECT key & 0x1fffffffffff, count, created_at, ${hole} ${rows}`,
+  counts: `SELECT slot, (SELECT ifnull(sum(count), 0) FROM item WHERE ${ofTally}), (SELECT count(*) FROM scheduled WHERE ${ofTally}) FROM tally`,
+  holes: `SELECT ${place}, ${hole} FROM hole`,
   quarantine: `INSERT INTO quarantine (key, columns, payload) VALUES (${key}, ?3, ?4)`,
 } as const;
 
@@ -190,6 +195,20 @@ export class ItemTable {
       }
       if (read.length < asked) return;
     }
+  }
+
+  /** Of each slot that has a tally, below its `next_seq`. */
+  counts(): Map<number, StoredCounts> {
+    const counts = new Map<number, { items: number; scheduled: number }>();
+    const rows = this.#statements.counts.values() as number[][];
+    for (const [slot = 0, items = 0, scheduled = 0] of rows) counts.set(slot, { items, scheduled });
+    for (const [slot, first, gone, checkSum] of this.#statements.holes.values()) {
+      const bits = goneOf(Number(slot), Number(first), gone, checkSum) ?? [];
+      const count = counts.get(Number(slot));
+      if (count === undefined) continue;
+      for (const byte of bits) for (let rest = byte; rest > 0; rest >>= 1) count.items -= rest & 1;
+    }
+    return counts;
   }
 
   isPresent(slot: number, seq: number): boolean {

@@ -104,6 +104,26 @@ test("open: a folder that is missing, a file of another program and a later form
   expect(await faultOf(files.open())).toBe("unusable");
 });
 
+test("open: a file whose rows have become unreachable is refused", async () => {
+  using files = setup();
+  const first = await files.open();
+  // Rows that lie in one page, and no two of them in one pack.
+  for (let seq = 0; seq < 9; seq += 1) await commit(first, { insert: [item(1, 2 * seq)] });
+  await first.close();
+  const bytes = readFileSync(files.options.path);
+  const pageBytes = 4_096;
+  const leaf = 0x0d;
+  let broken = 0;
+  for (let page = pageBytes; page < bytes.length; page += pageBytes) {
+    // The page says how many rows it has; the last of them are forgotten.
+    if (bytes[page] !== leaf || bytes.readUint16BE(page + 3) !== 9) continue;
+    bytes.writeUint16BE(5, page + 3);
+    broken += 1;
+  }
+  writeFileSync(files.options.path, bytes);
+  expect({ broken, fault: await faultOf(files.open()) }).toEqual({ broken: 2, fault: "damaged" });
+});
+
 test("open: the file gives space back by pieces, logs ahead, and carries our mark", async () => {
   using files = setup();
   await (await files.open()).close();
