@@ -11,7 +11,7 @@ import { LoadProcess } from "./load-process.ts";
 import type { Phase, PhaseResult, Work } from "./orders.ts";
 import { usageOf } from "./process-usage.ts";
 import { startListening } from "./server-process.ts";
-import { type CallTimes, percentile } from "./statistics.ts";
+import { type CallTimes, Samples } from "./statistics.ts";
 
 type FloorPhase = PhaseResult & { readonly serverCpuSeconds: number };
 
@@ -185,30 +185,54 @@ export interface DiskFloor {
 
 /** Floor D: 4 KiB written and synced, over and over. */
 export function diskFloor(directory: string, milliseconds = 300): DiskFloor {
+  using file = syncFile(directory);
+  const times = new Samples();
+  const started = performance.now();
+  let last = started;
+  let count = 0;
+  while (last - started < milliseconds) {
+    file.sync();
+    const at = performance.now();
+    times.add(at - last);
+    last = at;
+    count += 1;
+  }
+  const { p50Ms, p99Ms } = times.times();
+  return { syncsPerSecond: count / ((last - started) / 1_000), p50Ms, p99Ms };
+}
+
+/** The same with a pause before each: what a sync takes that comes out of silence. */
+export async function pausedDiskFloor(
+  directory: string,
+  { times, pauseMs }: { readonly times: number; readonly pauseMs: number },
+): Promise<CallTimes> {
+  using file = syncFile(directory);
+  const samples = new Samples();
+  for (let count = 0; count < times; count += 1) {
+    await Bun.sleep(pauseMs);
+    const begin = performance.now();
+    file.sync();
+    samples.add(performance.now() - begin);
+  }
+  return samples.times();
+}
+
+function syncFile(directory: string) {
   const path = join(directory, "disk-floor");
   const page = new Uint8Array(pageBytes).fill(0x5a);
   const file = openSync(path, "w");
-  try {
-    for (let index = 0; index < filePages; index += 1) writeSync(file, page);
-    fdatasyncSync(file);
-    const times: number[] = [];
-    const started = performance.now();
-    let last = started;
-    while (last - started < milliseconds) {
-      writeSync(file, page, 0, pageBytes, (times.length % filePages) * pageBytes);
+  for (let index = 0; index < filePages; index += 1) writeSync(file, page);
+  fdatasyncSync(file);
+  let next = 0;
+  return {
+    sync(): void {
+      writeSync(file, page, 0, pageBytes, (next % filePages) * pageBytes);
       fdatasyncSync(file);
-      const at = performance.now();
-      times.push(at - last);
-      last = at;
-    }
-    times.sort((a, b) => a - b);
-    return {
-      syncsPerSecond: times.length / ((last - started) / 1_000),
-      p50Ms: percentile(times, 0.5),
-      p99Ms: percentile(times, 0.99),
-    };
-  } finally {
-    closeSync(file);
-    rmSync(path);
-  }
+      next += 1;
+    },
+    [Symbol.dispose](): void {
+      closeSync(file);
+      rmSync(path);
+    },
+  };
 }

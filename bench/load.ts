@@ -5,7 +5,14 @@
 import { Delivery } from "./delivery.ts";
 import { Channel } from "./http-client.ts";
 import { LeaseReader } from "./lease-reader.ts";
-import type { Answer, Order, Phase, PhaseResult, Work } from "./orders.ts";
+import {
+  type Answer,
+  type Order,
+  type Phase,
+  type PhaseResult,
+  type Work,
+  wakePauseMs,
+} from "./orders.ts";
 import { CompleteBytes, LeaseBytes, ProduceBytes, type QueueAddress } from "./requests.ts";
 import { type CallTimes, Samples } from "./statistics.ts";
 
@@ -13,8 +20,6 @@ import { type CallTimes, Samples } from "./statistics.ts";
 const silenceMsMax = 20_000;
 /** A lease that finds nothing; longer than a produce takes, so that few calls are in vain. */
 const leaseTimeout = "2s";
-/** The machine is idle before each wake-up. */
-const wakePauseMs = 4;
 
 /** One run of a phase: what is left to do, shared by all connections. */
 class Run {

@@ -18,6 +18,9 @@ export interface Work {
   readonly backlog: number;
 }
 
+/** The machine is idle before each wake-up. */
+export const wakePauseMs = 4;
+
 export type Order =
   | { readonly kind: "prepare"; readonly port: number; readonly work: Work }
   | { readonly kind: "run"; readonly phase: Phase }

@@ -4,9 +4,10 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createQueue, itemsLeft } from "./calls.ts";
 import { checkDelivery } from "./delivery.ts";
-import { wakeFloor } from "./floors.ts";
+import { pausedDiskFloor, wakeFloor } from "./floors.ts";
 import { Connection } from "./http-client.ts";
 import { LoadProcess } from "./load-process.ts";
+import { wakePauseMs } from "./orders.ts";
 import { usageOf } from "./process-usage.ts";
 import { addTimes, type Figures, folderBytes, type RunOptions } from "./run-cell.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
@@ -56,6 +57,8 @@ async function wake(options: RunOptions): Promise<Figures> {
         times: wakesPerRound,
       });
       addTimes(figures, "W", floor);
+      const paused = { times: wakesPerRound, pauseMs: wakePauseMs };
+      addTimes(figures, "pausedSync", await pausedDiskFloor(options.directory, paused));
       figures["wake.p50OverW"] = (figures["wake.p50Ms"] ?? 0) / floor.p50Ms;
       figures["wake.p99OverW"] = (figures["wake.p99Ms"] ?? 0) / floor.p99Ms;
       return figures;

@@ -25,19 +25,19 @@ const standard: PageBudget = { html: 14 * kilo, scripts: 107 * kilo };
 /** Pages whose content needs more; what they have now, and two in a hundred at most. */
 const largePages: Readonly<Record<string, PageBudget>> = {
   // Its story moves and its chart changes with every results file; TCP's first window has 14,600 bytes.
-  "/": { html: 14.4 * kilo, scripts: 115 * kilo },
+  "/": { html: 14.5 * kilo, scripts: 115 * kilo },
   // Four drawings, each for wide and for narrow windows, two charts and the longest text of the docs.
-  "/docs/architecture": { html: 19.4 * kilo, scripts: 107 * kilo },
+  "/docs/architecture": { html: 19.6 * kilo, scripts: 107 * kilo },
   // Every flag with its meaning, every limit, and who may call.
-  "/docs/configuration": { html: 16 * kilo, scripts: 107 * kilo },
+  "/docs/configuration": { html: 16.1 * kilo, scripts: 107 * kilo },
   // Every metric, alert and line of the log, where keys go, and the drill.
   "/docs/operations": { html: 16 * kilo, scripts: 107 * kilo },
   // 47 blocks of code: each call in curl, and whole programs in three languages.
-  "/docs/quick-start": { html: 17.8 * kilo, scripts: 107 * kilo },
+  "/docs/quick-start": { html: 18 * kilo, scripts: 107 * kilo },
   // Ten methods with their figures, every planted bug, and every fault that was found.
-  "/docs/testing": { html: 15.2 * kilo, scripts: 107 * kilo },
+  "/docs/testing": { html: 15.3 * kilo, scripts: 107 * kilo },
   // Charts, tables and drawings in the longest article.
-  "/blog/long-blog-post": { html: 21.3 * kilo, scripts: 107 * kilo },
+  "/blog/long-blog-post": { html: 21.4 * kilo, scripts: 107 * kilo },
   // A simulator that is played with, so its text is hydrated.
   "/blog/mdx-blog-post": { html: 14 * kilo, scripts: 115 * kilo },
   // Every operation of the API, readable before any code of it runs.

@@ -64,6 +64,8 @@ const warmUp = {
   produceMs: 2_000,
   consumeMs: 2_000,
 };
+/** Before each cell, with calls of its size and as many items as this time allows. */
+const cellWarmUp = { produceMs: 250, consumeMs: 1_000 };
 
 export interface PeersOptions {
   /** Names of peers, or parts of them in any case; all when empty. */
@@ -178,11 +180,11 @@ async function measurePeer(
     for (const [itemsPerCall, items] of itemsByCall) {
       const connections = peer.connections(itemsPerCall);
       try {
+        const work = { itemsPerCall, connections, items: options.items ?? items };
+        await measureCell(running, { ...work, ...cellWarmUp, queue: `warm-up-${itemsPerCall}` });
         const result = await measureCell(running, {
+          ...work,
           queue: `items-${itemsPerCall}`,
-          itemsPerCall,
-          connections,
-          items: options.items ?? items,
           produceMs,
           consumeMs,
         });
