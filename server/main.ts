@@ -37,6 +37,14 @@ const siteFolders = {
   building: `${build}/site.building`,
 };
 
+const noticeTexts: Readonly<Record<Exclude<Notice["kind"], "shard_down">, string>> = {
+  shard_up: "shard is up again",
+  store_full: "store is full; items cannot be produced",
+  items_quarantined: "damaged items were set aside",
+  items_miscounted: "stored items are not those that were counted",
+  items_discarded: "items were removed for want of a dead queue",
+};
+
 /** A signal that comes again this soon is the same one. */
 const repeatedSignalMs = 1_000;
 
@@ -194,14 +202,6 @@ function exitOf(fault: StoreFault) {
   if (fault === "locked") return exitCodes.taken;
   return fault === "failed" ? exitCodes.disk : exitCodes.usage;
 }
-
-const noticeTexts: Readonly<Record<Exclude<Notice["kind"], "shard_down">, string>> = {
-  shard_up: "shard is up again",
-  store_full: "store is full; items cannot be produced",
-  items_quarantined: "damaged items were set aside",
-  items_miscounted: "stored items are not those that were counted",
-  items_discarded: "items were removed for want of a dead queue",
-};
 
 function logNotice(log: Log, { kind, shard, count, cause }: Notice): void {
   const fields = { shard, ...(count === undefined ? {} : { count }) };

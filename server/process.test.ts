@@ -1,8 +1,9 @@
 // What only a process can show: starting, stopping, being refused, and what is
 // on disk after it was killed.
 
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Connection } from "../bench/http-client.ts";
@@ -67,6 +68,41 @@ test("start: a second server on the same data is refused and says why", async ()
   expect(second.code).toBe(3);
   expect(second.output).toContain("the data directory is in use by another server");
   expect(second.output).not.toMatch(/\n +at |"stack"/);
+});
+
+test("start: items that a damaged file hides are told, and the rest is served", async () => {
+  using files = scratch();
+  const first = await startServer({ data: files.data });
+  const connection = await Connection.open(first.port);
+  await create(connection, { queue_name: "orders" });
+  for (const kind of ["a", "b", "c"]) {
+    const items = [{ utf8: "hello", kind }];
+    await call(connection, "/v1/queue.produce", {
+      queue_name: "orders",
+      request_timeout: "1m",
+      items,
+    });
+  }
+  connection.close();
+  await first.stop();
+  const path = join(files.data, "shard-0.db");
+  const database = new Database(path);
+  database.run("DELETE FROM item WHERE kind = 'b'");
+  database.close();
+  const again = await startServer({ data: files.data });
+  const stats = await fetch(`http://127.0.0.1:${again.port}/metrics`);
+  const lines = (await stats.text()).split("\n");
+  expect(lines).toContain('holdfast_miscounted_items{shard="0"} 1');
+  expect(lines).toContain('holdfast_items{queue="orders",state="queued"} 2');
+  await again.stop();
+
+  const bytes = readFileSync(path);
+  bytes.fill(0, 4_096 * 3, 4_096 * 4);
+  writeFileSync(path, bytes);
+  const refused = await runServer(["--port", "0", "--data", files.data]);
+  expect(refused.code).toBe(2);
+  expect(refused.output).toContain("the store's file is damaged; restore a backup");
+  expect(refused.output).not.toMatch(/\n +at |"stack"/);
 });
 
 test("start: a second server on the same port is refused and says why", async () => {

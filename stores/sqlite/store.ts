@@ -485,7 +485,7 @@ function refuseDamagedFile(database: Database, bytes: number): void {
   database.query(`PRAGMA cache_size = -${cacheKibibytesChecking}`).values();
   const found = database.query("PRAGMA integrity_check(1)").values()[0]?.[0];
   database.query(`PRAGMA cache_size = -${cacheKibibytes}`).values();
-  if (found !== "ok") throw new StoreError("damaged", "the store's file is damaged", found);
+  if (found !== "ok") throw damagedFile(found);
 }
 
 /** Before 3.51.3 two connections could corrupt a log that is being reset. */
@@ -498,6 +498,10 @@ function refuseOldSqlite(database: Database): void {
   }
 }
 
+function damagedFile(cause: unknown): StoreError {
+  return new StoreError("damaged", "the store's file is damaged; restore a backup", cause);
+}
+
 function storeError(cause: unknown, otherwise: "failed" | "unusable" = "failed"): StoreError {
   if (cause instanceof StoreError) return cause;
   const code = String((cause as { code?: unknown } | null)?.code ?? "");
@@ -508,7 +512,7 @@ function storeError(cause: unknown, otherwise: "failed" | "unusable" = "failed")
     return new StoreError("locked", "the data directory is in use by another server", cause);
   }
   if (code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB")) {
-    return new StoreError("damaged", "the store's file is damaged", cause);
+    return damagedFile(cause);
   }
   return new StoreError(otherwise, "the store failed", cause);
 }
