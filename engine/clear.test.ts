@@ -124,6 +124,28 @@ test("clear: scheduled items that are not meant do not hold it up", async () => 
   expect(bundle.engine.status().queues[0]).toMatchObject({ scheduled: 0, retried: 5_000 });
 });
 
+test("clear: is answered when no shard is at it any more, also when one has failed", async () => {
+  const bundle = await setup({ shardCount: 2 });
+  await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
+  for (const text of ["a", "b", "c", "d"]) await bundle.produce("orders", text);
+  expect(await bundle.listed("orders", 0)).toHaveLength(2);
+  bundle.store(0).fail({ fault: "full", sticky: true });
+  bundle.store(1).hold();
+  const cleared = await bundle.begin(() => bundle.engine.clear({ ...nothing, ready: true }));
+  expect(cleared.ending).toBe(null);
+  bundle.store(0).heal();
+  bundle.store(1).release();
+  await bundle.clock.settle();
+  expect(cleared.ending).toMatchObject({
+    ok: false,
+    code: "store",
+    message: "the queue was cleared in part, clear it again; there is no space left on the disk",
+  });
+  // The first partition is in the second shard.
+  expect(await bundle.listed("orders", 0)).toEqual([]);
+  expect(await bundle.listed("orders", 1)).toHaveLength(2);
+});
+
 test("clear: after a crash in the middle nothing that was cleared is offered or counted", async () => {
   const bundle = await setup();
   for (const name of ["bulk", "orders"]) await bundle.createQueue({ name });

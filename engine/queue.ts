@@ -119,5 +119,7 @@ export async function eachShard(
     if (same === undefined) byShard.set(place.shard, [place]);
     else same.push(place);
   }
-  await Promise.all([...byShard].map(([shard, here]) => work(shard, here)));
+  // All of them, also when one fails: a call that is answered has no effect any more.
+  const ended = await Promise.allSettled([...byShard].map(([shard, here]) => work(shard, here)));
+  for (const one of ended) if (one.status === "rejected") throw one.reason;
 }

@@ -221,10 +221,18 @@ export class Registrar {
   }
 
   async clear(queue: LogicalQueue, what: Clearing): Promise<void> {
-    await eachShard(queue.places.values(), async (shard, here) => {
-      const port = this.#port(shard);
-      succeeded(await port.ask({ kind: "clear", slots: here.map(({ slot }) => slot), what }));
-    });
+    let cleared = 0;
+    try {
+      await eachShard(queue.places.values(), async (shard, here) => {
+        const port = this.#port(shard);
+        succeeded(await port.ask({ kind: "clear", slots: here.map(({ slot }) => slot), what }));
+        cleared += 1;
+      });
+    } catch (cause) {
+      if (cleared === 0 || !(cause instanceof QueueError)) throw cause;
+      const [why] = cause.message.split(";");
+      throw new QueueError(cause.code, `the queue was cleared in part, clear it again; ${why}`);
+    }
   }
 }
 
