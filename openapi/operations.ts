@@ -547,6 +547,13 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
         message: "invalid clear request; one of 'queue', 'scheduled', 'retry' must be true",
       }),
       429: overloaded("nothing was cleared"),
+      500: refusal(500, {
+        meaning:
+          "The server failed, or the disk is full. Nothing was cleared, unless the message says that a part was.",
+        reaction: "Clear it again.",
+        message:
+          "the queue was cleared in part, clear it again; there is no space left on the disk",
+      }),
     },
   }),
 
