@@ -1,14 +1,14 @@
 // The site in Chromium: what only a browser can show. The suites are in browser/; they
 // share one Chromium and run side by side, on the few pages that it keeps open.
 
-import { afterAll, beforeAll, describe, setDefaultTimeout } from "bun:test";
+import { beforeAll, describe, setDefaultTimeout } from "bun:test";
 import { testAxe } from "./browser/axe.ts";
 import { testKeyboard } from "./browser/keyboard.ts";
 import { testPages } from "./browser/pages.ts";
 import { testSamples } from "./browser/samples.ts";
 import { testSearch } from "./browser/search.ts";
 import { testShell } from "./browser/shell.ts";
-import { browserTestTimeoutMs, SiteBrowser } from "./browser/site-browser.ts";
+import { browserTestTimeoutMs, type SiteBrowser, siteBrowser } from "./browser/site-browser.ts";
 import { testVisits } from "./browser/visits.ts";
 import { chromiumPath } from "./build/chromium-path.ts";
 import { buildTimeoutMs } from "./build/ensure-built.ts";
@@ -25,9 +25,8 @@ inChromium("in Chromium", () => {
   };
 
   beforeAll(async () => {
-    opened = await SiteBrowser.open();
+    opened = await siteBrowser();
   }, buildTimeoutMs);
-  afterAll(() => opened?.close());
 
   testPages(browser);
   testShell(browser);

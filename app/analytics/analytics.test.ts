@@ -1,11 +1,11 @@
 // Analytics in Chromium, against a receiver on loopback: what is sent, when, and how often.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { browserTestTimeoutMs } from "../browser/site-browser.ts";
-import { launchChromium } from "../build/chromium.ts";
+import type { Page } from "playwright-core";
+import { browserTestTimeoutMs, type SiteBrowser, siteBrowser } from "../browser/site-browser.ts";
 import { chromiumPath } from "../build/chromium-path.ts";
+import { buildTimeoutMs } from "../build/ensure-built.ts";
 import { siteConfig } from "../site-config.ts";
 import type { AnalyticsClient } from "./analytics-client.ts";
 import { noRecorder } from "./no-replay-plugin.ts";
@@ -25,7 +25,8 @@ interface Received {
 /** Answers each event with the statuses given, the last one from then on. */
 function openReceiver(statuses: readonly number[], script: string) {
   const received: Received[] = [];
-  const page = `<!doctype html><title>First</title><button data-track="copied" data-block-name="curl">Copy</button>
+  const hurry = `(${hurryRetries})(${firstRetryMs})`;
+  const page = `<!doctype html><title>First</title><link rel="icon" href="data:,"><script>${hurry}</script><button data-track="copied" data-block-name="curl">Copy</button>
     <a data-track="opened" data-place="footer" href="#x">Open</a><a id="out" href="http://localhost:1/away">Away <b>now</b></a>
     <a id="in" href="/inside">Inside</a><script type="module">${script}</script>`;
   const server = Bun.serve({
@@ -76,19 +77,18 @@ test("off by default: the site names no provider", () => {
 });
 
 inChromium("in Chromium", () => {
-  let browser: Browser;
+  let browser: SiteBrowser | null = null;
   let script = "";
 
   beforeAll(async () => {
-    [browser, script] = await Promise.all([launchChromium(), bundled()]);
-  });
-  afterAll(() => browser?.close());
+    [browser, script] = await Promise.all([siteBrowser(), bundled()]);
+  }, buildTimeoutMs);
 
   async function open(statuses: readonly number[] = [202], path = "/docs") {
+    if (browser === null) throw new Error("Chromium is not open");
+    const visitor = await browser.fresh();
+    const { page } = visitor;
     const receiver = openReceiver(statuses, script);
-    const context = await browser.newContext();
-    await context.addInitScript(hurryRetries, firstRetryMs);
-    const page = await context.newPage();
     await page.route("http://localhost:1/**", (route) => route.abort());
     await page.goto(receiver.url + path, { referer: `${receiver.url}/before` });
     const events = (count: number) => until(() => receiver.received.length >= count);
@@ -97,7 +97,9 @@ inChromium("in Chromium", () => {
       receiver,
       events,
       [Symbol.asyncDispose]: async () => {
-        await context.close();
+        // The client goes on for as long as its page is there.
+        await page.goto("about:blank");
+        await visitor[Symbol.asyncDispose]();
         await receiver[Symbol.asyncDispose]();
       },
     };
@@ -244,7 +246,7 @@ inChromium("in Chromium", () => {
   });
 });
 
-/** Runs in the page first: notes how long it would wait for another try, and waits less. */
+/** Runs in the page before the client: notes how long it would wait for another try, and waits less. */
 function hurryRetries(longMs: number): void {
   const wait = globalThis.setTimeout;
   const waits: number[] = [];

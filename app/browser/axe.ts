@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
+import { findLooks } from "./looks.ts";
 import { narrow, type SiteBrowser, wide } from "./site-browser.ts";
 
 /** Here all is looked at, however long. */
@@ -28,11 +29,12 @@ const structureRules = axe
 
 const allRules = [...structureRules, ...colorRules];
 
+/** Of all that is within, or of one text of each look. */
 function faultsOf(page: Page, rules: readonly string[], within = "html") {
   return page.evaluate(
     async ({ include, values }) => {
       const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(
-        { include },
+        { include: include ?? (globalThis as unknown as { looks: Element[] }).looks },
         {
           runOnly: { type: "rule", values },
           resultTypes: ["violations"],
@@ -43,7 +45,7 @@ function faultsOf(page: Page, rules: readonly string[], within = "html") {
       );
       return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
     },
-    { include: [[within]], values: [...rules] },
+    { include: within === "looks" ? null : [[within]], values: [...rules] },
   );
 }
 
@@ -63,9 +65,16 @@ export function leaveOut(page: Page, repetitions: readonly Repeated[]): Promise<
   }, repetitions);
 }
 
+/** The rules of colours, by one text of each look: the others have been judged by its like. */
+async function colorFaultsOfLooks(page: Page): Promise<readonly string[]> {
+  await page.evaluate(findLooks);
+  return await faultsOf(page, colorRules, "looks");
+}
+
 /**
  * A page in both modes at both widths, from one load; it ends dark and narrow. Only colours
- * depend on the mode.
+ * depend on the mode. Every text is judged at each width and in each mode; in the other two of
+ * the four, one of each look is.
  */
 export async function axeFaults(
   page: Page,
@@ -80,7 +89,7 @@ export async function axeFaults(
     await page.setViewportSize(viewport);
     for (const [index, theme] of themes.entries()) {
       await themed(theme);
-      const faults = await faultsOf(page, index === 0 ? allRules : colorRules);
+      const faults = index === 0 ? await faultsOf(page, allRules) : await colorFaultsOfLooks(page);
       found.push(...faults.map((fault) => `${viewport.width} px, ${theme}: ${fault}`));
     }
   }

@@ -22,7 +22,8 @@ export function testSearch(browser: () => SiteBrowser): void {
   });
 
   test("search: what loads it shows once it has taken a moment, and not before", async () => {
-    const { page, visit } = await browser().fresh();
+    await using visitor = await browser().fresh();
+    const { page, visit } = visitor;
     await visit("/docs/intro");
     const code = Promise.withResolvers<void>();
     await page.route("**/assets/search-dialog*.js", async (route) => {

@@ -1,10 +1,12 @@
-// One Chromium for all tests of the site, with a few pages that they take turns at: a new one
-// has to compile the site's code first, which takes longer than most tests.
+// One Chromium and one server for all test files of the site, with a few pages that their tests
+// take turns at: a new one has to compile the site's code first, which takes longer than most
+// tests.
 
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { launchChromium } from "../build/chromium.ts";
 import { ensureBuilt } from "../build/ensure-built.ts";
-import { serveSite } from "../build/serve-site.ts";
+import { openTestApp } from "../build/test-app.ts";
+import { closeAtEnd } from "./at-end.ts";
 
 /** Nothing fails because the machine is slow; what Chromium is asked for fails first. */
 export const actionTimeoutMs = 30_000;
@@ -40,26 +42,56 @@ export interface Setting {
 
 const connectionKey = "tests.connection";
 
+let opened: Promise<SiteBrowser> | null = null;
+
+/** The one that all test files share; it is closed after the last of them. */
+export async function siteBrowser(): Promise<SiteBrowser> {
+  opened ??= SiteBrowser.open();
+  return await opened;
+}
+
+interface Server extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** The whole server, its API too, on a free port of loopback. */
+async function serve(): Promise<Server> {
+  const app = await openTestApp();
+  const listening = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    reusePort: false,
+    fetch: (request) => app.app.handle(request),
+  });
+  return {
+    url: `http://127.0.0.1:${listening.port}`,
+    [Symbol.asyncDispose]: async () => {
+      await listening.stop(true);
+      await app[Symbol.asyncDispose]();
+    },
+  };
+}
+
 export class SiteBrowser {
   readonly #browser: Browser;
-  readonly #server: ReturnType<typeof serveSite>;
+  readonly #server: Server;
   readonly #idle: Visitor[] = [];
   readonly #waiting: ((visitor: Visitor) => void)[] = [];
   #sharedCount = 0;
 
-  private constructor(browser: Browser, server: ReturnType<typeof serveSite>) {
+  private constructor(browser: Browser, server: Server) {
     this.#browser = browser;
     this.#server = server;
   }
 
   static async open(): Promise<SiteBrowser> {
     await ensureBuilt();
-    return new SiteBrowser(await launchChromium(), serveSite());
-  }
-
-  async close(): Promise<void> {
-    await this.#browser.close();
-    await this.#server.stop();
+    const [chromium, server] = await Promise.all([launchChromium(), serve()]);
+    closeAtEnd(async () => {
+      await chromium.close();
+      await server[Symbol.asyncDispose]();
+    });
+    return new SiteBrowser(chromium, server);
   }
 
   get url(): string {
@@ -140,6 +172,8 @@ export class SiteBrowser {
     page.on("request", (request) => requests.push(request.url()));
     const mounted = () => page.locator("html[data-mounted]").waitFor({ state: "attached" });
     const visit = async (path: string) => {
+      // To a place in the page that is open already there is no load.
+      if (path.includes("#")) await page.goto("about:blank");
       await page.goto(this.url + path, { waitUntil: "commit" });
       await mounted();
     };
@@ -161,14 +195,16 @@ function prepare(connectionKey: string): void {
   document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
     console.error(`policy: ${violatedDirective} forbids ${blockedURI}`);
   });
-  const seen = window as { layoutShift?: number };
+  const seen = window as { layoutShift?: number; everyShift?: number };
   seen.layoutShift = 0;
+  seen.everyShift = 0;
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       const { value, hadRecentInput } = entry as PerformanceEntry & {
         value: number;
         hadRecentInput: boolean;
       };
+      seen.everyShift = (seen.everyShift ?? 0) + value;
       if (!hadRecentInput) seen.layoutShift = (seen.layoutShift ?? 0) + value;
     }
   }).observe({ type: "layout-shift", buffered: true });
@@ -187,6 +223,11 @@ export async function layoutShift(page: Page): Promise<number> {
         ),
       ),
   );
+}
+
+/** The same with what an input excuses. */
+export function everyShift(page: Page): Promise<number> {
+  return page.evaluate(() => (window as { everyShift?: number }).everyShift ?? 0);
 }
 
 /** Whether the element is the one that has the focus. */

@@ -112,7 +112,8 @@ export function testVisits(browser: () => SiteBrowser): void {
   );
 
   test("on a host that serves files as they lie, a page is itself at its file's address too", async () => {
-    const { page, errors, mounted } = await browser().fresh();
+    await using visitor = await browser().fresh();
+    const { page, errors, mounted } = visitor;
     const serve = async (file: string, path: string) =>
       await page.route(`**${file}*`, async (route) =>
         route.fulfill({ response: await route.fetch({ url: browser().url + path }) }),

@@ -1,0 +1,72 @@
+// Which texts of a page look alike, so that one of them can stand for the others where only
+// colours are judged.
+
+/**
+ * Runs in the page: keeps one element of each look at `window.looks`. Texts look alike when all
+ * that decides on their contrast is the same, and they lie in the same box of those that are
+ * moved out of their place: what covers the one covers the other.
+ */
+export function findLooks(): void {
+  const boxes = new Map<Element, number>();
+  const grounds = new Map<Element, string>();
+  const controls = "a, button, input, select, textarea, label";
+
+  /** Whether it may lie over what it does not belong to. */
+  const isMoved = ({ position, inset, transform }: CSSStyleDeclaration) =>
+    (position !== "static" && (position !== "relative" || /[1-9]/.test(inset))) ||
+    transform !== "none";
+
+  /** What is behind the element: colours and pictures of all that it lies in. */
+  const groundOf = (element: Element): string => {
+    const known = grounds.get(element);
+    if (known !== undefined) return known;
+    const { parentElement } = element;
+    const style = getComputedStyle(element);
+    const { backgroundColor, backgroundImage, opacity, filter, mixBlendMode } = style;
+    let own = "";
+    if (backgroundColor !== "rgba(0, 0, 0, 0)") own += backgroundColor;
+    if (backgroundImage !== "none") own += backgroundImage;
+    if (opacity !== "1") own += `opacity ${opacity}`;
+    if (filter !== "none") own += filter;
+    if (mixBlendMode !== "normal") own += mixBlendMode;
+    if (isMoved(style)) {
+      boxes.set(element, boxes.size);
+      own += `box ${boxes.get(element)}`;
+    }
+    const inner = parentElement === null ? "" : groundOf(parentElement);
+    const ground = own === "" ? inner : `${inner}/${own}`;
+    grounds.set(element, ground);
+    return ground;
+  };
+
+  const textLookOf = (element: Element): string => {
+    const style = getComputedStyle(element);
+    return [
+      element.localName,
+      style.color,
+      style.fontSize,
+      style.fontWeight,
+      style.textShadow,
+      style.textDecorationLine,
+      style.borderBottom,
+      style.webkitTextStroke,
+    ].join();
+  };
+
+  const hasText = (element: Element) =>
+    element.matches(controls) ||
+    [...element.childNodes].some(
+      (node) => node instanceof Text && (node.textContent ?? "").trim() !== "",
+    );
+
+  const looks = new Map<string, Element>();
+  for (const element of document.querySelectorAll("body *")) {
+    if (!hasText(element) || !element.checkVisibility()) continue;
+    const { parentElement } = element;
+    // A link is told from the text that it runs in.
+    const around = parentElement === null ? "" : textLookOf(parentElement);
+    const look = [groundOf(element), around, textLookOf(element)].join("|");
+    if (!looks.has(look)) looks.set(look, element);
+  }
+  Object.assign(globalThis, { looks: [...looks.values()] });
+}
