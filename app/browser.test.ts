@@ -10,12 +10,12 @@ import { testSearch } from "./browser/search.ts";
 import { testShell } from "./browser/shell.ts";
 import { browserTestTimeoutMs, type SiteBrowser, siteBrowser } from "./browser/site-browser.ts";
 import { testVisits } from "./browser/visits.ts";
-import { chromiumPath } from "./build/chromium-path.ts";
+import { shellPath } from "./build/chromium-path.ts";
 import { buildTimeoutMs } from "./build/ensure-built.ts";
 
 setDefaultTimeout(browserTestTimeoutMs);
 
-const inChromium = chromiumPath() === null ? describe.skip : describe.concurrent;
+const inChromium = shellPath() === null ? describe.skip : describe.concurrent;
 
 inChromium("in Chromium", () => {
   let opened: SiteBrowser | null = null;

@@ -1,12 +1,14 @@
-// System tools that some tests need. Where one cannot be had, its tests report
-// themselves as skipped, so nothing here fails.
+// System tools that some tests need, or are faster with. Where one cannot be had, its tests
+// report themselves as skipped or take longer, so nothing here fails.
 
-import { chromiumPath } from "../app/build/chromium-path.ts";
+import { chromiumPath, shellCommands } from "../app/build/chromium-path.ts";
 
 interface Tool {
   readonly name: string;
   readonly isThere: () => boolean;
   readonly debianPackages: readonly string[];
+  /** What becomes of the tests that would use it. */
+  readonly without: string;
 }
 
 const tools: readonly Tool[] = [
@@ -14,12 +16,20 @@ const tools: readonly Tool[] = [
     name: "strace",
     isThere: () => Bun.which("strace") !== null,
     debianPackages: ["strace"],
+    without: "some tests are skipped",
   },
   {
     name: "Chromium",
     isThere: () => chromiumPath() !== null,
     // Without a font of its own a page has no text to measure.
     debianPackages: ["chromium", "fonts-liberation"],
+    without: "some tests are skipped",
+  },
+  {
+    name: "Chromium's shell",
+    isThere: () => shellCommands.some((command) => Bun.which(command) !== null),
+    debianPackages: ["chromium-headless-shell"],
+    without: "tests of the site take longer",
   },
 ];
 
@@ -29,16 +39,19 @@ export function installTools(): void {
   if (missing.length === 0) {
     return;
   }
-  const names = missing.map(({ name }) => name).join(", ");
   if (process.getuid?.() !== 0 || Bun.which("apt-get") === null) {
-    console.log(`Without ${names}, some tests are skipped; root installs them with apt-get.`);
+    for (const { name, without } of missing) {
+      console.log(`Without ${name}, ${without}; root installs it with apt-get.`);
+    }
     return;
   }
-  console.log(`Installing ${names} ...`);
-  const packages = missing.flatMap(({ debianPackages }) => debianPackages);
-  const done = apt("update") && apt("install", "--yes", "--no-install-recommends", ...packages);
-  if (!done) {
-    console.log(`Without ${names}, some tests are skipped; apt-get could not install them.`);
+  console.log(`Installing ${missing.map(({ name }) => name).join(", ")} ...`);
+  const isUpdated = apt("update");
+  // One by one: a package that a system does not have would keep out the others.
+  for (const { name, without, debianPackages } of missing) {
+    const install = ["install", "--yes", "--no-install-recommends", ...debianPackages];
+    if (isUpdated && apt(...install)) continue;
+    console.log(`Without ${name}, ${without}; apt-get could not install it.`);
   }
 }
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { browserTestTimeoutMs, type SiteBrowser, siteBrowser } from "../browser/site-browser.ts";
-import { chromiumPath } from "../build/chromium-path.ts";
+import { shellPath } from "../build/chromium-path.ts";
 import { buildTimeoutMs } from "../build/ensure-built.ts";
 import { siteConfig } from "../site-config.ts";
 import type { AnalyticsClient } from "./analytics-client.ts";
@@ -14,7 +14,7 @@ setDefaultTimeout(browserTestTimeoutMs);
 const clientId = "client-1";
 const screenViewDebounceMs = 50;
 const firstRetryMs = 500;
-const inChromium = chromiumPath() === null ? describe.skip : describe.concurrent;
+const inChromium = shellPath() === null ? describe.skip : describe.concurrent;
 
 interface Received {
   readonly at: number;

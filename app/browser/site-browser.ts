@@ -4,6 +4,7 @@
 
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { launchChromium } from "../build/chromium.ts";
+import { shellPath } from "../build/chromium-path.ts";
 import { ensureBuilt } from "../build/ensure-built.ts";
 import { openTestApp } from "../build/test-app.ts";
 import { closeAtEnd } from "./at-end.ts";
@@ -86,7 +87,7 @@ export class SiteBrowser {
 
   static async open(): Promise<SiteBrowser> {
     await ensureBuilt();
-    const [chromium, server] = await Promise.all([launchChromium(), serve()]);
+    const [chromium, server] = await Promise.all([launchChromium([], shellPath()), serve()]);
     closeAtEnd(async () => {
       await chromium.close();
       await server[Symbol.asyncDispose]();

@@ -3,8 +3,10 @@
 import { type Browser, chromium } from "playwright-core";
 import { chromiumPath } from "./chromium-path.ts";
 
-export async function launchChromium(flags: readonly string[] = []): Promise<Browser> {
-  const executablePath = chromiumPath();
+export async function launchChromium(
+  flags: readonly string[] = [],
+  executablePath: string | null = chromiumPath(),
+): Promise<Browser> {
   if (executablePath === null) {
     throw new Error("Chromium is not installed; name its program in CHROMIUM");
   }

@@ -12,7 +12,7 @@ import {
   siteBrowser,
   type Visitor,
 } from "../browser/site-browser.ts";
-import { chromiumPath } from "../build/chromium-path.ts";
+import { shellPath } from "../build/chromium-path.ts";
 import { buildTimeoutMs, ensureBuilt } from "../build/ensure-built.ts";
 import { folders } from "../build/site-folder.ts";
 import { apiMarkdown } from "./api-markdown.ts";
@@ -22,7 +22,7 @@ import { readable } from "./static-html.ts";
 import { usedStyles } from "./used-styles.ts";
 
 setDefaultTimeout(browserTestTimeoutMs);
-const inChromium = chromiumPath() === null ? describe.skip : describe.concurrent;
+const inChromium = shellPath() === null ? describe.skip : describe.concurrent;
 
 describe("Markdown", () => {
   const text = apiMarkdown();
