@@ -12,13 +12,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServerProcess, startCommand, startServer } from "../bench/server-process.ts";
 import manifest from "../package.json" with { type: "json" };
-import { type Fence, fencesOf, Likeness, type Sample, samplesOf } from "./samples.ts";
+import { type Fence, fencesOf, Likeness, readingsOf, type Sample, samplesOf } from "./samples.ts";
 
 const root = join(import.meta.dir, "..");
-const pages = [...new Bun.Glob("**/*.mdx").scanSync({ cwd: import.meta.dir })]
+const readings = [...new Bun.Glob("**/*.mdx").scanSync({ cwd: import.meta.dir })]
   .sort()
-  .map((page) => [page, samplesIn(page)] as const)
-  .filter(([, samples]) => samples.length > 0);
+  .flatMap((page) => readingsOf(samplesIn(page)).map((samples) => [page, samples] as const))
+  .filter(([, samples]) => samples.length > 0)
+  .map(
+    ([page, samples]) =>
+      [
+        page,
+        samples.findLast(({ fence }) => fence.tab !== null)?.fence.tab ?? "whole",
+        samples,
+      ] as const,
+  );
 const sampleTimeoutMs = 60_000;
 
 /** What runs a sample's file; a language whose program is absent is skipped. */
@@ -119,10 +127,10 @@ function inThisTree(code: string): string {
     });
 }
 
-// One after the other within a page: a sample goes on where the one before it ended.
-test.concurrent.each(pages)(
-  "%s: each sample prints what the page says",
-  async (page, samples) => {
+// One after the other within a reading: a sample goes on where the one before it ended.
+test.concurrent.each(readings)(
+  "%s (%s): each sample prints what the page says",
+  async (page, _, samples) => {
     const likeness = new Likeness();
     await using place = await openPlace();
     for (const { fence, output } of samples) {
@@ -144,10 +152,10 @@ test.concurrent.each(pages)(
       else expect([where, likeness.difference(output.code, printed.text)]).toEqual([where, null]);
     }
   },
-  sampleTimeoutMs * pages.reduce((count, [, samples]) => count + samples.length, 0),
+  sampleTimeoutMs * readings.reduce((count, [, , samples]) => count + samples.length, 0),
 );
 
-/** A page's own folder, with the command in it and a server at the usual port. */
+/** A reading's own folder, with the command in it and a server at the usual port. */
 async function openPlace(): Promise<Place & AsyncDisposable> {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-samples-"));
   const command = join(directory, "bin/holdfast");
@@ -176,6 +184,20 @@ describe("samples", () => {
     expect(() => samplesOf(fencesOf("```ts test=a\n```\n```ts test=a\n```\n"))).toThrow(
       "test=a is given twice",
     );
+  });
+
+  test("tabs are alternatives: each is read after what comes before it, the first to the end", () => {
+    const inTab = (label: string, id: string) =>
+      `<Tab label="${label}">\n\n\`\`\`bash test=${id}\n\`\`\`\n\n</Tab>\n`;
+    const tabs = `<Tabs>\n${inTab("One", "b")}${inTab("Two", "c")}</Tabs>\n`;
+    const text = `\`\`\`bash test=a\n\`\`\`\n${tabs}\`\`\`bash test=d\n\`\`\`\n`;
+    const read = (page: string) =>
+      readingsOf(samplesOf(fencesOf(page))).map((samples) => samples.map(({ fence }) => fence.id));
+    expect(read(text)).toEqual([
+      ["a", "b", "d"],
+      ["a", "c"],
+    ]);
+    expect(read(text.replaceAll(/<[^>]*>/g, ""))).toEqual([["a", "b", "c", "d"]]);
   });
 
   test("a server is a sample too, and an API key and an instant in a name may differ", () => {

@@ -14,6 +14,8 @@ export interface Fence {
   readonly code: string;
   /** Where it starts on the page. */
   readonly line: number;
+  /** The label of the tab that it stands in. */
+  readonly tab: string | null;
 }
 
 export interface Sample {
@@ -29,9 +31,16 @@ export function fencesOf(text: string): readonly Fence[] {
     const role = roles.find((one) => one === word);
     if (id === undefined || role === undefined) return [];
     const exit = Number(/\bexit=(\d+)/.exec(meta)?.[1] ?? 0);
-    const line = text.slice(0, match.index).split("\n").length;
-    return [{ lang, id, role, exit, code, line }];
+    const before = text.slice(0, match.index);
+    const line = before.split("\n").length;
+    const [, tab = null] = /<Tab label="([^"]+)">(?![\s\S]*<\/Tab>)/.exec(openTab(before)) ?? [];
+    return [{ lang, id, role, exit, code, line, tab }];
   });
+}
+
+/** From the last tab that begins in the text. */
+function openTab(text: string): string {
+  return text.slice(Math.max(0, text.lastIndexOf("<Tab label=")));
 }
 
 /** Throws where a name is given twice, or an output does not follow a sample of its name. */
@@ -51,6 +60,21 @@ export function samplesOf(fences: readonly Fence[]): readonly Sample[] {
     }
   }
   return [...samples.values()];
+}
+
+/**
+ * Tabs are alternatives, of which a reader takes one. The first reading takes the first tab and
+ * goes to the end of the page; there is one more for each other tab, which ends there.
+ */
+export function readingsOf(samples: readonly Sample[]): readonly (readonly Sample[])[] {
+  const tabs = [...new Set(samples.map(({ fence }) => fence.tab))].filter((tab) => tab !== null);
+  const isRead = (tab: string | undefined, { fence }: Sample) =>
+    fence.tab === null || fence.tab === tab;
+  return [tabs[0], ...tabs.slice(1)].map((tab, index) => {
+    const last = samples.findLastIndex(({ fence }) => fence.tab === tab);
+    const until = index === 0 ? samples : samples.slice(0, last + 1);
+    return until.filter((sample) => isRead(tab, sample));
+  });
 }
 
 const idPattern = /\b1[0-9A-Za-z]{26}\b/g;
