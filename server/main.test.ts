@@ -1,7 +1,7 @@
 // What `process.test.ts` leaves out: what is printed instead of serving, and the other signal.
 
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exitCodes } from "./cli.ts";
@@ -93,6 +93,21 @@ test("a disk that fails at the start ends the process, and says so", async () =>
     error: `the store failed; disk I/O error; data folder '${data}'\n`,
     code: exitCodes.disk.code,
   });
+});
+
+test("the quick start shows what a start prints", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-main-"));
+  await using server = await serve("--shards", "1", "--data", join(folder, "data"));
+  const page = readFileSync(join(import.meta.dir, "../content/docs/quick-start.mdx"), "utf8");
+  const shown = /^```text\n(Holdfast .+?\n)```$/ms.exec(page)?.[1] ?? "";
+  const printed = server.greeting
+    .replaceAll(server.url.replace(/\/$/, ""), "http://127.0.0.1:9090")
+    .replace(folder, ".");
+  rmSync(folder, { recursive: true, force: true });
+  // A checkout that was not built has no site to name.
+  const isBuilt = printed.includes("  site ");
+  expect(printed).toBe(isBuilt ? shown : shown.replace(/^ {2}site .+\n/m, ""));
+  expect(shown).toContain("  site ");
 });
 
 test("SIGINT: waiting leases are answered 503 and the process ends with 0", async () => {
