@@ -10,6 +10,7 @@ import { hashesOf } from "./build/csp.ts";
 import { buildTimeoutMs, ensureBuilt } from "./build/ensure-built.ts";
 import { folders, listFiles } from "./build/site-folder.ts";
 import { openTestApp, type TestApp } from "./build/test-app.ts";
+import { sidebarDocs } from "./config/validate.ts";
 import { siteConfig } from "./site-config.ts";
 
 let site: TestApp;
@@ -320,9 +321,10 @@ describe("for those who are not people", () => {
     const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, href = ""]) =>
       href.replace(siteConfig.url, ""),
     );
-    const docs = Object.values(siteConfig.docs.sidebars).flat();
+    const at = { sidebarId: "docs", version: "current" };
+    const docs = sidebarDocs(siteConfig, readContent().docs, at);
     expect(links).toEqual([
-      ...docs.map((slug) => `/docs/${slug}.md`),
+      ...docs.map(({ slug }) => `/docs/${slug}.md`),
       "/openapi.json",
       "/api.md",
       ...readContent().posts.map(({ slug }) => `/blog/${slug}.md`),

@@ -82,6 +82,61 @@ export function testPages(browser: () => SiteBrowser): void {
     });
   });
 
+  test.each([
+    ["/no/such/page", narrow],
+    ["/no/such/page", { width: 768, height: 1400 }],
+    ["/blog/archive", { width: 1280, height: 1400 }],
+  ])(
+    "%s: the footer begins where it does when none of it has come yet (%p)",
+    async (path, viewport) => {
+      await using visitor = await browser().fresh({ viewport });
+      const { page, visit } = visitor;
+      await visit(path);
+      const tops = await page.locator(".footer").evaluate((footer) => {
+        const before = footer.getBoundingClientRect();
+        footer.firstElementChild?.remove();
+        const after = footer.getBoundingClientRect();
+        return { before: before.top, after: after.top, isSmaller: after.height < before.height };
+      });
+      expect(tops).toEqual({ before: tops.after, after: tops.after, isSmaller: true });
+    },
+  );
+
+  test("a table that is wider than its frame has a shadow on the side where it goes on", async () => {
+    await using visitor = await browser().fresh({ viewport: narrow });
+    const { page, visit } = visitor;
+    await visit("/docs/operations");
+    const edges = await page.evaluate(() => {
+      const frames = [...document.querySelectorAll<HTMLElement>(".table-frame")];
+      const scrolling = frames.findIndex((one) => one.scrollWidth > one.clientWidth + 40);
+      const fitting = frames.findIndex((one) => one.scrollWidth === one.clientWidth);
+      for (const { firstElementChild: table } of frames) {
+        if (table instanceof HTMLElement) table.style.visibility = "hidden";
+      }
+      return { scrolling, fitting };
+    });
+    const frame = page.locator(".table-frame");
+    /** What is painted at the left and at the right, where nothing but a shadow is. */
+    const painted = async (index: number, scrollLeft: number) => {
+      await frame.nth(index).evaluate((one, left) => {
+        one.scrollIntoView();
+        one.scrollLeft = left;
+      }, scrollLeft);
+      const box = await frame.nth(index).boundingBox();
+      if (box === null) throw new Error("the table is not shown");
+      const strip = (x: number) =>
+        page.screenshot({ clip: { x, y: box.y + 20, width: 4, height: 20 } });
+      const plain = await strip(box.x - 6);
+      const left = await strip(box.x);
+      const right = await strip(box.x + box.width - 4);
+      return { left: !left.equals(plain), right: !right.equals(plain) };
+    };
+    expect(await painted(edges.scrolling, 0)).toEqual({ left: false, right: true });
+    expect(await painted(edges.scrolling, 60)).toEqual({ left: true, right: true });
+    expect(await painted(edges.scrolling, 9_999)).toEqual({ left: true, right: false });
+    expect(await painted(edges.fitting, 0)).toEqual({ left: false, right: false });
+  });
+
   test("nothing shifts when the announcement is closed or a tab is chosen", async () => {
     await using visitor = await browser().fresh();
     const { page, visit } = visitor;

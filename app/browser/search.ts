@@ -63,6 +63,8 @@ export function testSearch(browser: () => SiteBrowser): void {
     await button.click();
     await box.fill("group commit");
     await page.getByRole("option").first().waitFor();
+    const marks = page.getByRole("option").first().locator("strong mark");
+    expect(await marks.allTextContents()).toEqual(["Group", "commit"]);
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowUp");
     await page.keyboard.press("Enter");

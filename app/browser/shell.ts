@@ -147,8 +147,13 @@ export function testShell(browser: () => SiteBrowser): void {
     await menuButton.click();
     const drawer = page.getByRole("dialog", { name: "Menu" });
     await drawer.waitFor();
-    const documents = Object.values(siteConfig.docs.sidebars).flat();
-    expect(await drawer.locator(".menu a").count()).toBe(documents.length);
+    const groups = Object.values(siteConfig.docs.sidebars).filter((sidebar) => sidebar !== "all");
+    expect(await drawer.locator(".menu-group h2").allTextContents()).toEqual(
+      groups.flat().map(({ label }) => label),
+    );
+    expect(await drawer.locator(".menu a").count()).toBe(
+      groups.flat().flatMap((group) => group.docs).length,
+    );
     await drawer.getByRole("button", { name: "Back to main menu" }).click();
     await drawer.getByRole("link", { name: "Get Started" }).waitFor();
     // Its version and its language are the reader's own, so both lists are open.

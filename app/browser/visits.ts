@@ -27,6 +27,40 @@ export function testVisits(browser: () => SiteBrowser): void {
     expect(errors).toEqual([]);
   });
 
+  test.each([
+    ["/docs/quick-start", "Quick start", "main"],
+    ["/docs/quick-start#reply-codes", "Quick start", "reply-codes"],
+  ])(
+    "a link within the text, which is not hydrated, leads to %s in the same document",
+    async (to, title, focused) => {
+      await using visitor = await browser().fresh();
+      const { page, requests, errors, visit, context } = visitor;
+      await visit("/docs/intro");
+      await page.evaluate(() => Object.assign(window, { isSameDocument: true }));
+      const link = page.locator(`[data-still] a[href="${to}"]`).first();
+      // With a modifier it is the browser's: another page opens, and this one stays.
+      const opened = context.waitForEvent("page");
+      await link.click({ modifiers: ["ControlOrMeta"] });
+      await (await opened).close();
+      expect(new URL(page.url()).pathname).toBe("/docs/intro");
+      await link.focus();
+      await page.keyboard.press("Enter");
+      await page.waitForURL(`**${to}`);
+      await page
+        .locator(`[aria-live="polite"]:has-text("${title}")`)
+        .waitFor({ state: "attached" });
+      expect(await page.locator("h1").textContent()).toBe(title);
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe(focused);
+      expect(await page.locator(`[id="${focused}"]`).evaluate(isInWindow)).toBe(true);
+      expect(await page.evaluate(() => "isSameDocument" in window)).toBe(true);
+      const documents = requests.filter((url) => /\/docs\/[a-z-]+$/.test(url));
+      expect(documents).toEqual([`${browser().url}/docs/intro`]);
+      await page.goBack();
+      await page.locator("h1:has-text('What Holdfast is')").waitFor();
+      expect(errors).toEqual([]);
+    },
+  );
+
   test("the progress bar shows once a visit has taken a moment, and not before", async () => {
     await using visitor = await browser().fresh();
     const { page, visit } = visitor;
@@ -204,4 +238,9 @@ export function testVisits(browser: () => SiteBrowser): void {
       await page.locator(".search-state:has-text('not available')").waitFor();
     });
   });
+}
+
+function isInWindow(element: Element): boolean {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
 }

@@ -133,6 +133,15 @@ export interface DocsVersion {
   readonly mainDoc: string;
 }
 
+/** Docs under a heading of the menu. */
+export interface SidebarGroup {
+  readonly label: string;
+  readonly docs: readonly string[];
+}
+
+/** In their order; `"all"` = every doc of the version, under no heading. */
+export type Sidebar = readonly SidebarGroup[] | "all";
+
 export interface LocaleConfig {
   readonly label: string;
   readonly direction: "ltr" | "rtl";
@@ -180,8 +189,7 @@ export interface SiteConfig {
     /** Names what is remembered of this plugin, the preferred version for one. */
     readonly pluginId: string;
     readonly versions: readonly DocsVersion[];
-    /** Docs of each sidebar, in its order; `"all"` = every doc of the version. */
-    readonly sidebars: Readonly<Record<string, readonly string[] | "all">>;
+    readonly sidebars: Readonly<Record<string, Sidebar>>;
   };
   readonly blog: {
     readonly title: string;

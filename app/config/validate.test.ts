@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { DocData } from "../content-types.ts";
 import { siteConfig } from "../site-config.ts";
-import type { DropdownEntry, NavbarItem, SiteConfig } from "./types.ts";
-import { assertLinkable, defineSite, sidebarDocs } from "./validate.ts";
+import type { DropdownEntry, NavbarItem, Sidebar, SiteConfig } from "./types.ts";
+import { assertLinkable, defineSite, sidebarDocs, sidebarGroups } from "./validate.ts";
 
 function withItems(...items: readonly NavbarItem[]): SiteConfig {
   return { ...siteConfig, navbar: { ...siteConfig.navbar, items } };
@@ -70,12 +70,19 @@ test("docs: a version without its main doc is refused", () => {
   expect(() => assertLinkable(siteConfig, [doc("faq")])).toThrow("doc does not exist; got 'intro'");
 });
 
-test("docs sidebar: has the docs of its version, in its own order", () => {
+test("docs sidebar: has the docs of its version under its headings, in its own order", () => {
   const docs = [doc("faq"), doc("intro"), doc("intro", "1.0")];
-  const config = {
-    ...siteConfig,
-    docs: { ...siteConfig.docs, sidebars: { docs: ["intro", "faq"] } },
-  };
+  const sidebar: Sidebar = [
+    { label: "Start", docs: ["intro"] },
+    { label: "More", docs: ["faq"] },
+  ];
+  const config = { ...siteConfig, docs: { ...siteConfig.docs, sidebars: { docs: sidebar } } };
   const at = { sidebarId: "docs", version: "current" };
+  expect(sidebarGroups(config, docs, at)).toEqual([
+    { label: "Start", docs: [doc("intro")] },
+    { label: "More", docs: [doc("faq")] },
+  ]);
   expect(sidebarDocs(config, docs, at).map(({ slug }) => slug)).toEqual(["intro", "faq"]);
+  const all = { ...siteConfig, docs: { ...siteConfig.docs, sidebars: { docs: "all" as const } } };
+  expect(sidebarGroups(all, docs, at)).toEqual([{ label: "", docs: [doc("faq"), doc("intro")] }]);
 });

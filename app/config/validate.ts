@@ -7,6 +7,7 @@ import type {
   DropdownEntry,
   NavbarItem,
   NavbarItemType,
+  Sidebar,
   SiteConfig,
 } from "./types.ts";
 
@@ -104,23 +105,40 @@ export function requireVersion(config: SiteConfig, name: string): DocsVersion {
   throw new ConfigError(`docs version does not exist; expected one of ${known}, got '${name}'`);
 }
 
-function requireSidebar(config: SiteConfig, id: string): readonly string[] | "all" {
+function requireSidebar(config: SiteConfig, id: string): Sidebar {
   const sidebar = config.docs.sidebars[id];
   if (sidebar !== undefined) return sidebar;
   const known = Object.keys(config.docs.sidebars).join(", ");
   throw new ConfigError(`docs sidebar does not exist; expected one of ${known}, got '${id}'`);
 }
 
+interface SidebarPlace {
+  readonly sidebarId: string;
+  readonly version: string;
+}
+
+/** The headings of a sidebar and the docs below each; a list without a heading has the label "". */
+export function sidebarGroups(
+  config: SiteConfig,
+  docs: readonly DocData[],
+  { sidebarId, version }: SidebarPlace,
+): readonly { readonly label: string; readonly docs: readonly DocData[] }[] {
+  const own = docs.filter((doc) => doc.version === version);
+  const groups = requireSidebar(config, sidebarId);
+  if (groups === "all") return [{ label: "", docs: own }];
+  return groups.map(({ label, docs: slugs }) => ({
+    label,
+    docs: slugs.map((slug) => requireDoc(own, slug)),
+  }));
+}
+
 /** The docs of a sidebar, in its order. */
 export function sidebarDocs(
   config: SiteConfig,
   docs: readonly DocData[],
-  { sidebarId, version }: { readonly sidebarId: string; readonly version: string },
+  place: SidebarPlace,
 ): readonly DocData[] {
-  const own = docs.filter((doc) => doc.version === version);
-  const slugs = requireSidebar(config, sidebarId);
-  if (slugs === "all") return own;
-  return slugs.map((slug) => requireDoc(own, slug));
+  return sidebarGroups(config, docs, place).flatMap((group) => group.docs);
 }
 
 export function requireDoc(docs: readonly DocData[], slug: string): DocData {
@@ -133,7 +151,7 @@ export function requireDoc(docs: readonly DocData[], slug: string): DocData {
 export function sidebarTarget(
   config: SiteConfig,
   docs: readonly DocData[],
-  at: { readonly sidebarId: string; readonly version: string },
+  at: SidebarPlace,
 ): DocData {
   const [first] = sidebarDocs(config, docs, at);
   if (first !== undefined) return first;

@@ -2,34 +2,42 @@
 
 import { docs } from "virtual:content";
 import type { ReactNode } from "react";
-import { sidebarDocs } from "../config/validate.ts";
+import { sidebarGroups } from "../config/validate.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { usePathname } from "../shell/use-pathname.ts";
 import { siteConfig } from "../site-config.ts";
 import { placeOf, useVersion } from "./versions.ts";
 
-/** The sidebar of the version that a path belongs to; each doc is in one sidebar. */
-export function docsOf(version: string) {
+/** The sidebar of a version; each doc is in one sidebar. */
+function groupsOf(version: string) {
   const [sidebarId = "docs"] = Object.keys(siteConfig.docs.sidebars);
-  return sidebarDocs(siteConfig, docs, { sidebarId, version });
+  return sidebarGroups(siteConfig, docs, { sidebarId, version });
+}
+
+/** Its docs, in the order in which they are read. */
+export function docsOf(version: string) {
+  return groupsOf(version).flatMap((group) => group.docs);
 }
 
 export function DocsMenu(): ReactNode {
   const pathname = usePathname();
   const version = useVersion(pathname);
   const shown = placeOf(pathname, siteConfig.docs.versions)?.slug ?? version.mainDoc;
-  return (
-    <ul className="menu">
-      {docsOf(version.name).map(({ slug, label }) => (
-        <li key={slug}>
-          <SiteLink
-            to={`${version.path}/${slug}`}
-            {...(slug === shown ? { "aria-current": "page" as const } : {})}
-          >
-            {label}
-          </SiteLink>
-        </li>
-      ))}
-    </ul>
-  );
+  return groupsOf(version.name).map((group) => (
+    <section key={group.label} className="menu-group">
+      {group.label !== "" && <h2>{group.label}</h2>}
+      <ul className="menu">
+        {group.docs.map(({ slug, label }) => (
+          <li key={slug}>
+            <SiteLink
+              to={`${version.path}/${slug}`}
+              {...(slug === shown ? { "aria-current": "page" as const } : {})}
+            >
+              {label}
+            </SiteLink>
+          </li>
+        ))}
+      </ul>
+    </section>
+  ));
 }

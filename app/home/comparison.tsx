@@ -9,7 +9,7 @@ export function Comparison(): ReactNode {
   return (
     <figure className="hf-comparison">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <section className="hf-comparison-scroll" aria-label="Comparison of queues" tabIndex={0}>
+      <section className="table-frame" aria-label="Comparison of queues" tabIndex={0}>
         <table>
           <thead>
             <tr>

@@ -79,6 +79,19 @@ export function createSearch(sections: readonly Section[]): Search {
   };
 }
 
+export interface Part {
+  readonly text: string;
+  /** Whether it is a word that was searched for, or one that stands for it. */
+  readonly isFound: boolean;
+}
+
+/** A text cut at the words that were found, as a whole each, though only a stem was asked for. */
+export function partsOf(text: string, terms: readonly string[]): readonly Part[] {
+  return text
+    .split(/([\p{L}\p{N}]+)/u)
+    .map((part) => ({ text: part, isFound: terms.includes(stem(part.toLowerCase())) }));
+}
+
 /** The part of a text around the first of the terms. */
 export function excerptOf(text: string, terms: readonly string[]): string {
   const lengthMax = 140;

@@ -12,7 +12,7 @@ import {
 import { useNavigate } from "react-router";
 import { Icon } from "../shell/icon.tsx";
 import { noteVisit } from "../shell/visit-note.ts";
-import { excerptOf, type Found, type Search } from "./engine.ts";
+import { excerptOf, type Found, partsOf, type Search } from "./engine.ts";
 import { loadSearch } from "./load.ts";
 import { type Recent, readRecents, remember } from "./recents.ts";
 import { closeSearch } from "./search-state.ts";
@@ -110,13 +110,21 @@ export function SearchDialog(): ReactNode {
               onClick={() => visit(place)}
             >
               <span className="search-page">{place.page}</span>
-              <strong>{place.heading}</strong>
-              {"text" in place && <span>{excerptOf(place.text, place.terms)}</span>}
+              <strong>{marked(place.heading, place)}</strong>
+              {"text" in place && <span>{marked(excerptOf(place.text, place.terms), place)}</span>}
             </div>
           ))}
         </div>
       </div>
     </dialog>
+  );
+}
+
+/** With the words marked for which the place was found; one visited before was not searched for. */
+function marked(text: string, place: Recent | Found): ReactNode {
+  if (!("terms" in place)) return text;
+  return partsOf(text, place.terms).map((part, index) =>
+    part.isFound ? <mark key={index}>{part.text}</mark> : part.text,
   );
 }
 

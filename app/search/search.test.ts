@@ -5,7 +5,7 @@ import queries from "../../content/search-queries.json" with { type: "json" };
 import { buildTimeoutMs, ensureBuilt } from "../build/ensure-built.ts";
 import { folders } from "../build/site-folder.ts";
 import { sourceSections } from "../build/source-sections.ts";
-import { createSearch, excerptOf, type Search } from "./engine.ts";
+import { createSearch, excerptOf, partsOf, type Search } from "./engine.ts";
 import { type Recent, withRecent } from "./recents.ts";
 
 const queryMsMax = 10;
@@ -49,6 +49,34 @@ test("while developing, the sections come from the sources", () => {
   const sections = sourceSections();
   expect(sections.find(({ url }) => url === "/docs/intro")?.heading).not.toBe("");
   expect(createSearch(sections)("backup").length).toBeGreaterThan(0);
+});
+
+test("the words that were found are marked whole: other endings, half a word, parts of a name", () => {
+  const sections = [
+    {
+      url: "/docs/a",
+      page: "A",
+      heading: "Leases",
+      text: "A lapsed lease of max_attempts lapses on; released is not.",
+    },
+  ];
+  const markedFor = (query: string) => {
+    const [found] = createSearch(sections)(query);
+    return [found?.heading, found?.text].map((text = "") =>
+      partsOf(text, found?.terms ?? [])
+        .map((part) => (part.isFound ? `[${part.text}]` : part.text))
+        .join(""),
+    );
+  };
+  expect(markedFor("leasing")).toEqual([
+    "[Leases]",
+    "A lapsed [lease] of max_attempts lapses on; released is not.",
+  ]);
+  expect(markedFor("attem lapse")).toEqual([
+    "Leases",
+    "A [lapsed] lease of max_[attempts] [lapses] on; released is not.",
+  ]);
+  expect(partsOf("Nothing asked.", []).some(({ isFound }) => isFound)).toBe(false);
 });
 
 test("an excerpt begins near the first term and ends at a word", () => {

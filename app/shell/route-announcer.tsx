@@ -1,5 +1,5 @@
-// After a visit within the site: moves the focus to the new content and says its title,
-// as a browser does when it loads a document.
+// After a visit within the site: moves the focus to the new content, or to the part of it that
+// was asked for, and says its title, as a browser does when it loads a document.
 
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { usePathname } from "./use-pathname.ts";
@@ -11,7 +11,11 @@ export function RouteAnnouncer(): ReactNode {
   useEffect(() => {
     if (visited.current === pathname) return;
     visited.current = pathname;
-    document.getElementById("main")?.focus({ preventScroll: true });
+    const asked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const place = asked ?? document.getElementById("main");
+    // A heading takes the focus only from code.
+    place?.setAttribute("tabindex", "-1");
+    place?.focus({ preventScroll: true });
     setTitle(document.title);
   }, [pathname]);
   return (
