@@ -154,7 +154,7 @@ function placeQueueing(
     const { from, to } = queueingOf(instance, scene);
     const at = Math.max(now, from);
     if (at > to) {
-      if (instance.offer.attempts === 1 && mayBeGivenBack(scene, from)) excused += 1;
+      if (mayBeGivenBack(scene, { from, at, offered: instance.lease.end })) excused += 1;
       else {
         const late = (at - to).toFixed(3);
         faults.add("I4: queued out of order", `${name}, id ${instance.offer.id}, by ${late} ms`);
@@ -167,8 +167,18 @@ function placeQueueing(
   return { instants, excused };
 }
 
-function mayBeGivenBack({ empty }: Scene, since: number): boolean {
-  return empty.some(({ end }) => end >= since);
+/** How long after a lease came back empty what it was granted too late goes to the tail, at most. */
+const backMsMax = 5_000;
+
+/**
+ * Whether an item that was queued from `from` on may have gone to the tail as it was, at `at` or
+ * later and before it was offered: a lease that ended empty was granted it too late.
+ */
+function mayBeGivenBack(
+  { empty }: Scene,
+  { from, at, offered }: { readonly from: number; readonly at: number; readonly offered: number },
+): boolean {
+  return empty.some(({ call, end }) => end >= from && call <= offered && end + backMsMax >= at);
 }
 
 function placeLeases(
@@ -215,7 +225,8 @@ function checkProduces(sorted: readonly Instance[], { scene, name, faults }: Pla
     if (start === undefined) {
       first.set(produce, { seq, index });
     } else if (seq - start.seq !== index - start.index) {
-      if (mayBeGivenBack(scene, produce.call)) excused += 1;
+      const whole = { from: produce.call, at: produce.call, offered: Number.POSITIVE_INFINITY };
+      if (mayBeGivenBack(scene, whole)) excused += 1;
       else faults.add("I7: a produce is not in one piece", `${name}, item ${offer.number}`);
     }
   }

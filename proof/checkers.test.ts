@@ -6,7 +6,7 @@ import { formatId, idPrefix } from "../engine/ids.ts";
 import { checkLinear } from "./check-linear.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkQueue } from "./check-queue.ts";
-import type { Entry, LeaseCall } from "./history.ts";
+import { type Entry, History, type LeaseCall } from "./history.ts";
 import { spoilAll } from "./mutations.ts";
 import type { ListCall } from "./queue-model.ts";
 import { sampleHistory, sampleRules } from "./sample-history.ts";
@@ -219,6 +219,49 @@ test.each([
   ],
 ] as const)("checkLinear: %s", (_name, operations, kind) => {
   expect(checkLinear<Register>(operations, register).kind).toBe(kind);
+});
+
+test.each([
+  ["before it was offered", 20, 30, 1, 0],
+  ["long before", -9_000, -8_000, 0, 1],
+  ["after it was offered", 60, 70, 0, 1],
+] as const)(
+  "I4: an item that was retried and lies too far back is excused by a lease that ended empty %s",
+  (_when, call, end, excused, faults) => {
+    const prefix = idPrefix("0123456789Ab", 0);
+    const offer = (number: number, seq: number, attempts: number) => ({
+      ...offered(number, attempts),
+      id: formatId(prefix, seq),
+    });
+    const first = leased([offer(1, 0, 1)], 2, 3);
+    const entries = [
+      produced([1], 0, 1),
+      first,
+      { ...completed([formatId(prefix, 0)], 4, 5), verb: "retry", dead: false } as Entry,
+      { ...leased([], call, end), outcome: "empty" } as Entry,
+      produced([2], 40, 41),
+      leased([offer(2, 1, 1), offer(1, 2, 2)], 50, 51),
+    ];
+    const checked = checkOrder(entries);
+    expect([checked.excused, checked.faults.list("replay").length]).toEqual([excused, faults]);
+  },
+);
+
+test("History: what a call may have taken out is no backlog", () => {
+  const history = new History();
+  const [unknown, refused, done] = [["a"], ["b"], ["c", "d"]].map((ids) =>
+    history.begin({ verb: "complete", client: "c0", partition: 0, ids }),
+  );
+  const produce = history.begin({ verb: "produce", client: "c0", numbers: [1, 2, 3, 4, 5] });
+  history.end(produce, "ok", 200);
+  for (const [entry, outcome] of [
+    [unknown, "unknown"],
+    [refused, "refused"],
+    [done, "ok"],
+  ] as const) {
+    if (entry !== undefined) history.end(entry, outcome, 0);
+  }
+  expect(history.backlog).toBe(2);
 });
 
 test("checkLinear: more steps than allowed are given up, not called a pass", () => {

@@ -86,6 +86,8 @@ export class History {
   readonly #file: FileSink | null;
   #acknowledged = 0;
   #completed = 0;
+  /** Items that a call has taken out, or may have. */
+  #taken = 0;
 
   constructor(path?: string) {
     this.#file = path === undefined ? null : Bun.file(path).writer();
@@ -101,6 +103,11 @@ export class History {
     return this.#completed;
   }
 
+  /** Acknowledged items that are still there for certain; those of unknown calls are not. */
+  get backlog(): number {
+    return this.#acknowledged - this.#taken;
+  }
+
   begin<T extends Unanswered<Entry>>(intent: T): T & Timed {
     const entry: T & Timed = { ...intent, ...unanswered() };
     this.entries.push(entry as Entry);
@@ -114,6 +121,8 @@ export class History {
     entry.status = status;
     if (outcome === "ok" && entry.verb === "produce") this.#acknowledged += entry.numbers.length;
     if (outcome === "ok" && entry.verb === "complete") this.#completed += entry.ids.length;
+    const takes = entry.verb === "complete" || (entry.verb === "retry" && entry.dead);
+    if (takes && outcome !== "refused") this.#taken += entry.ids.length;
     const told = entry.verb === "lease" ? entry.offers : [];
     this.#file?.write(
       `< ${entry.client} ${entry.verb} ${outcome} ${status} ${JSON.stringify(told)}\n`,

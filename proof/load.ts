@@ -26,7 +26,7 @@ export interface LoadOptions {
   readonly producers: number;
   readonly consumers: number;
   readonly batchMax: number;
-  /** Producers pause while so many acknowledged items are not completed. */
+  /** Producers pause while so many acknowledged items are there. */
   readonly backlogMax: number;
   /** Producers rest so long after each call; default not at all. */
   readonly pauseMs?: number;
@@ -72,7 +72,7 @@ export class Load {
     const { address, history, random, batchMax, backlogMax, pauseMs = 0 } = this.#options;
     const client = new Client(name, address);
     while (this.#isProducing) {
-      if (history.acknowledged - history.completed > backlogMax) {
+      if (history.backlog > backlogMax) {
         await Bun.sleep(2);
         continue;
       }
