@@ -75,19 +75,19 @@ export const methods: readonly Method[] = [
   }),
   method("media", proveMedia, {
     quick: { truncations: 100, flips: 100 },
-    short: { truncations: 2_000, flips: 2_000 },
+    short: { truncations: 5_000, flips: 4_000 },
     ci: { truncations: 5_000, flips: 4_000 },
     nightly: { truncations: 50_000, flips: 40_000 },
   }),
   method("histories", proveHistories, {
     quick: { operations: 6_000, clients: 16, restarts: 2, blackBox: 32 },
-    short: { operations: 200_000, clients: 64, restarts: 5, blackBox: 400 },
+    short: { operations: 1_000_000, clients: 64, restarts: 20, blackBox: 2_000 },
     ci: { operations: 1_000_000, clients: 64, restarts: 20, blackBox: 2_000 },
     nightly: { operations: 10_000_000, clients: 64, restarts: 200, blackBox: 20_000 },
   }),
   method("hostile input", proveHostile, {
     quick: { bodies: 250, rawRequests: 200 },
-    short: { bodies: 30_000, rawRequests: 10_000 },
+    short: { bodies: 100_000, rawRequests: 10_000 },
     ci: { bodies: 100_000, rawRequests: 10_000 },
     nightly: { bodies: 10_000_000, rawRequests: 500_000 },
   }),
