@@ -23,7 +23,7 @@ export interface Probe {
 }
 
 const queue = "bench";
-const wakesToWarmUp = 200;
+const wakesToWarmUp = 100;
 const wakesPerRound = 200;
 
 async function withServer<T>(
