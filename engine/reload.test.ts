@@ -69,6 +69,18 @@ test("a start sets counts right that are not those of the store, and says so onc
   expect(bundle.notices).toMatchObject(told);
 });
 
+test("a start finds items that were not counted, and they expire", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders", expireTimeoutMs: hour });
+  await bundle.produce("orders", "one", "two");
+  miscountAs(bundle, { itemCount: 0, createdAtSum: 0n });
+  bundle.store().isLarge = false;
+  await bundle.restart();
+  expect(counts(bundle)).toMatchObject({ queued: 2 });
+  await bundle.clock.advance(2 * hour);
+  expect(counts(bundle)).toMatchObject({ queued: 0, expired: 2 });
+});
+
 test("reload: items that were not counted can expire again", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", expireTimeoutMs: hour });

@@ -61,6 +61,19 @@ export function testVisits(browser: () => SiteBrowser): void {
     },
   );
 
+  test("a hash that cannot be read asks for nothing: the page comes, with the focus on the content", async () => {
+    await using visitor = await browser().fresh();
+    const { page, errors, visit } = visitor;
+    await visit("/docs/intro");
+    const link = page.locator('[data-still] a[href^="/docs/"]').first();
+    await link.evaluate((one) => one.setAttribute("href", "/docs/faq#%E0%A4%A"));
+    await link.focus();
+    await page.keyboard.press("Enter");
+    await page.locator('[aria-live="polite"]:has-text("Questions")').waitFor({ state: "attached" });
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+    expect(errors).toEqual([]);
+  });
+
   test("the progress bar shows once a visit has taken a moment, and not before", async () => {
     await using visitor = await browser().fresh();
     const { page, visit } = visitor;

@@ -4,6 +4,7 @@
 import { useEffect, useRef, useState } from "react";
 import { useLocation } from "react-router";
 import { siteConfig } from "../site-config.ts";
+import { hashTarget } from "./hash-target.ts";
 
 export interface ScrollStep {
   readonly top: number;
@@ -15,15 +16,6 @@ export interface ScrollStep {
 export function isShownAfter({ top, topBefore, navbarHeight, wasShown }: ScrollStep): boolean {
   if (top < navbarHeight || top < topBefore) return true;
   return top > topBefore ? false : wasShown;
-}
-
-function hasTarget(hash: string): boolean {
-  if (hash.length < 2) return false;
-  try {
-    return document.getElementById(decodeURIComponent(hash.slice(1))) !== null;
-  } catch {
-    return false;
-  }
 }
 
 /** Also tells where the visible page begins, for what sticks below the bar. */
@@ -58,7 +50,7 @@ export function useNavbarShown(height: number): boolean {
   // The key too, which changes with each visit, also of the same place.
   useEffect(() => {
     if (!siteConfig.navbar.hideOnScroll) return;
-    jumped.current = hasTarget(hash);
+    jumped.current = hashTarget(hash) !== null;
     setShown(!jumped.current);
   }, [key, hash]);
 

@@ -2,6 +2,7 @@
 // was asked for, and says its title, as a browser does when it loads a document.
 
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { hashTarget } from "./hash-target.ts";
 import { usePathname } from "./use-pathname.ts";
 
 export function RouteAnnouncer(): ReactNode {
@@ -11,10 +12,9 @@ export function RouteAnnouncer(): ReactNode {
   useEffect(() => {
     if (visited.current === pathname) return;
     visited.current = pathname;
-    const asked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const place = asked ?? document.getElementById("main");
-    // A heading takes the focus only from code.
-    place?.setAttribute("tabindex", "-1");
+    const place = hashTarget(location.hash) ?? document.getElementById("main");
+    // A heading takes the focus only from code; what a key reaches stays within its reach.
+    if (place !== null && place.tabIndex < 0) place.tabIndex = -1;
     place?.focus({ preventScroll: true });
     setTitle(document.title);
   }, [pathname]);

@@ -153,12 +153,6 @@ export class Partition {
     this.recount = null;
   }
 
-  /** The store holds so many, whatever its tally says. */
-  miscounted(itemCount: number): void {
-    this.itemCount = itemCount;
-    this.expireFloor = itemCount > 0 ? 0 : Number.POSITIVE_INFINITY;
-  }
-
   #foldSum(): bigint {
     this.#createdAtSum += BigInt(this.#createdAtChange);
     this.#createdAtChange = 0;

@@ -337,7 +337,7 @@ async function setCountsRight(store: Store, memory: Memory): Promise<number> {
       Math.abs(itemCount - items) + Math.abs(scheduledCount + retriedCount - scheduled);
     if (difference === 0) continue;
     miscounted += difference;
-    partition.miscounted(items);
+    partition.itemCount = items;
     // The sum of the instants too, and which items were retried: only reading them all can tell.
     beginRecount({ memory }, partition);
   }
