@@ -175,6 +175,9 @@ function checkEnd(life: Life, { rules, unseen, faults }: Scene): void {
   if (completion !== undefined && last !== completion) {
     faults.add("I3: a completed item was offered again", `item ${number}`);
   }
+  if (holdings.some((holding) => holding !== last && wasRejected(holding, ["ok"]))) {
+    faults.add("I6: a rejected item was offered again", `item ${number}`);
+  }
   if (completion !== undefined && deadCount + leftCount > 0) {
     faults.add("I3: a completed item is still there", `item ${number}`);
   }
@@ -191,17 +194,20 @@ function checkEnd(life: Life, { rules, unseen, faults }: Scene): void {
   }
 }
 
+/** Whether its holder gave the item up, with one of these outcomes. */
+function wasRejected({ endings }: Holding, outcomes: readonly Entry["outcome"][]): boolean {
+  return endings.some((end) => end.verb === "retry" && end.dead && outcomes.includes(end.outcome));
+}
+
 function mayBeDead(
   { produced, holdings }: Life,
   rules: QueueRules,
   unseen: readonly LeaseCall[],
 ): boolean {
-  const isRejected = holdings.some(({ endings }) =>
-    endings.some((end) => end.verb === "retry" && end.dead && end.outcome !== "refused"),
-  );
-  if (isRejected) return true;
-  if (rules.maxAttempts === 0) return false;
+  // A rejection that was followed by another lease did not take place.
   const last = holdings.at(-1);
+  if (last !== undefined && wasRejected(last, ["ok", "unknown"])) return true;
+  if (rules.maxAttempts === 0) return false;
   const since = last?.lease.call ?? produced?.call ?? 0;
   const most = (last?.offer.attempts ?? 0) + countWithin(unseen, since, Number.POSITIVE_INFINITY);
   return most >= rules.maxAttempts;

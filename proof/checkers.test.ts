@@ -37,6 +37,44 @@ test("spoilt histories: at least 40, and each is rejected", () => {
   expect(rejected).toBeGreaterThanOrEqual(40);
 });
 
+test("spoilt histories: each is rejected where the order of queueing excuses all it may", () => {
+  const accepted = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((seed) => {
+    const { entries, ending } = sampleHistory({ calls: 300, seed });
+    const excuse: LeaseCall = {
+      verb: "lease",
+      batchSize: 1,
+      partition: 0,
+      offers: [],
+      client: "client",
+      call: 0,
+      end: (entries.at(-1)?.end ?? 0) + 100_000,
+      outcome: "empty",
+      status: 454,
+    };
+    return spoilAll({ entries: [excuse, ...entries], ending, rules: sampleRules, seed }).accepted;
+  });
+  expect(accepted).toEqual([]);
+});
+
+test("I6: a rejected item is offered to nobody again, and one that was offered again is not dead by it", () => {
+  const [produce, first, second, complete] = lapsed() as [Entry, LeaseCall, Entry, Entry];
+  const ids = first.offers.map(({ id }) => id);
+  const retry = { verb: "retry", partition: 0, ids, dead: true, client: "client" } as const;
+  const answered: Entry = { ...retry, call: 4, end: 5, outcome: "ok", status: 200 };
+  const lost: Entry = { ...retry, call: 4, end: 5, outcome: "unknown", status: 0 };
+  const drained = { dead: [], left: [] };
+  const dead = { dead: [{ number: 0, intact: true }], left: [] };
+  const offered = "I6: a rejected item was offered again; item 0; replay";
+  const reasonless = "I6: an item is dead without a reason; item 0; replay";
+  const history = (...entries: Entry[]) => entries.toSorted((a, b) => a.call - b.call);
+  const all = [produce, first, second, complete];
+  expect(faultsOf({ entries: history(...all, lost), ending: drained })).toEqual([]);
+  expect(faultsOf({ entries: history(...all, answered), ending: drained })).toContain(offered);
+  expect(faultsOf({ entries: history(produce, first, lost), ending: dead })).toEqual([]);
+  const forgotten = history(produce, first, lost, second);
+  expect(faultsOf({ entries: forgotten, ending: dead })).toEqual([reasonless]);
+});
+
 test("I1: an acknowledged item that nobody sees again is lost", () => {
   const sample = sampleHistory({ calls: 50, seed: 1 });
   const number = 1_000_000;

@@ -5,7 +5,16 @@ import type { Random } from "../engine/random.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkQueue } from "./check-queue.ts";
-import type { CompleteCall, Ending, Entry, LeaseCall, ProduceCall, QueueRules } from "./history.ts";
+import type {
+  CompleteCall,
+  Ending,
+  Entry,
+  LeaseCall,
+  Offer,
+  ProduceCall,
+  QueueRules,
+  RetryCall,
+} from "./history.ts";
 
 export interface Spoilable {
   readonly entries: readonly Entry[];
@@ -92,6 +101,13 @@ function completes({ entries }: Scene): CompleteCall[] {
   ) as CompleteCall[];
 }
 
+/** Retries answered 200 that gave their items up. */
+function rejections({ entries }: Scene): RetryCall[] {
+  return entries.filter(
+    (entry) => entry.verb === "retry" && entry.dead && entry.outcome === "ok",
+  ) as RetryCall[];
+}
+
 function offerOf(scene: Scene, id: string): { lease: LeaseCall; index: number } | null {
   for (const lease of leases(scene)) {
     const index = lease.offers.findIndex((offer) => offer.id === id);
@@ -101,22 +117,33 @@ function offerOf(scene: Scene, id: string): { lease: LeaseCall; index: number } 
 }
 
 /** Adds a lease behind all others that offers what `change` makes of an offer. */
-function offerAgain(
-  scene: Scene,
-  change: (offer: LeaseCall["offers"][number]) => LeaseCall["offers"][number],
-): boolean {
+function offerAgain(scene: Scene, change: (offer: Offer) => Offer): boolean {
   const lease = pick(scene.random, leases(scene));
   const offer = lease === null ? null : pick(scene.random, lease.offers);
   if (lease === null || offer === null) return false;
-  const at = (scene.entries.at(-1)?.call ?? 0) + 10_000;
-  scene.entries.push({ ...lease, call: at, end: at + 1, offers: [change(offer)] });
+  addLease(scene, lease, change(offer));
   return true;
 }
 
-function changeOffer(
-  scene: Scene,
-  change: (offer: LeaseCall["offers"][number]) => LeaseCall["offers"][number],
-): boolean {
+/** Offers an item once more, as if its lease had lapsed. */
+function offerLater(scene: Scene, { lease, index }: { lease: LeaseCall; index: number }): boolean {
+  const offer = lease.offers[index];
+  if (offer === undefined) return false;
+  addLease(scene, lease, {
+    ...offer,
+    id: `${offer.id.slice(0, -4)}zzzz`,
+    attempts: offer.attempts + 1,
+    leaseDeadline: offer.leaseDeadline + dayMs,
+  });
+  return true;
+}
+
+function addLease(scene: Scene, like: LeaseCall, offer: Offer): void {
+  const at = (scene.entries.at(-1)?.call ?? 0) + 10_000;
+  scene.entries.push({ ...like, call: at, end: at + 1, offers: [offer] });
+}
+
+function changeOffer(scene: Scene, change: (offer: Offer) => Offer): boolean {
   const lease = pick(scene.random, leases(scene));
   if (lease === null) return false;
   const at = scene.random.below(lease.offers.length);
@@ -143,18 +170,12 @@ const mutations: Readonly<Record<string, Mutation>> = {
   "a completed item is offered again, under a new id": (scene) => {
     const complete = pick(scene.random, completes(scene));
     const found = complete === null ? null : offerOf(scene, complete.ids[0] ?? "");
-    if (found === null) return false;
-    const offer = found.lease.offers[found.index];
-    if (offer === undefined) return false;
-    const at = (scene.entries.at(-1)?.call ?? 0) + 10_000;
-    const again = {
-      ...offer,
-      id: `${offer.id.slice(0, -4)}zzzz`,
-      attempts: offer.attempts + 1,
-      leaseDeadline: offer.leaseDeadline + dayMs,
-    };
-    scene.entries.push({ ...found.lease, call: at, end: at + 1, offers: [again] });
-    return true;
+    return found !== null && offerLater(scene, found);
+  },
+  "a rejected item is offered again, under a new id": (scene) => {
+    const retry = pick(scene.random, rejections(scene));
+    const found = retry === null ? null : offerOf(scene, retry.ids[0] ?? "");
+    return found !== null && offerLater(scene, found);
   },
   "an id is offered twice": (scene) =>
     offerAgain(scene, (offer) => ({ ...offer, leaseDeadline: offer.leaseDeadline + dayMs })),
