@@ -57,7 +57,7 @@ function DrawerView({ view }: { readonly view: NavItemView }): ReactNode {
         <li>
           <details open={view.isActive}>
             <summary>
-              {view.label}
+              {view.menuLabel}
               <Icon name="down" />
             </summary>
             <ul>

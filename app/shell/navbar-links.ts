@@ -42,6 +42,8 @@ export interface NavHtmlView {
 export interface NavListView {
   readonly kind: "list";
   readonly label: string;
+  /** What it is called above its own items: the chosen one is among them. */
+  readonly menuLabel: string;
   readonly icon: "language" | null;
   readonly items: readonly (NavLinkView | NavHtmlView)[];
   readonly isActive: boolean;
@@ -86,14 +88,18 @@ function view(item: NavbarItem, place: Place): NavItemView {
     case "search":
       return { kind: "search" };
     case "localeDropdown":
-      return { ...listView(localeLabel(), localeLinks(place), item), icon: "language" };
+      return {
+        ...listView(localeLabel(), localeLinks(place), item),
+        menuLabel: "Languages",
+        icon: "language",
+      };
     case "docsVersionDropdown": {
       const names = item.versions ?? siteConfig.docs.versions.map(({ name }) => name);
       const versions = names.map((name) => requireVersion(siteConfig, name));
       // It says something only among docs.
       if (placeOf(place.pathname, siteConfig.docs.versions) === null) return { kind: "none" };
       const links = versions.map((version) => versionLink(version, { item: {}, place }));
-      return listView(place.version.label, links, item);
+      return { ...listView(place.version.label, links, item), menuLabel: "Versions" };
     }
     case undefined:
     case "default":
@@ -184,7 +190,7 @@ function listView(
   { className }: { readonly className?: string },
 ): NavListView {
   const isActive = items.some((item) => item.kind === "link" && item.isActive);
-  return { kind: "list", label, icon: null, items, isActive, className };
+  return { kind: "list", label, menuLabel: label, icon: null, items, isActive, className };
 }
 
 function isBelow(path: string, base: string): boolean {
