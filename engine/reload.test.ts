@@ -81,6 +81,26 @@ test("a start finds items that were not counted, and they expire", async () => {
   expect(counts(bundle)).toMatchObject({ queued: 0, expired: 2 });
 });
 
+test.each([false, true])(
+  "a start ends a lease of which no item is there, and goes on (store too large to count: %p)",
+  async (isLarge) => {
+    const bundle = await setupStates();
+    const held = bundle.image().leases.values();
+    expect(held).toHaveLength(1);
+    for (const { slot, first } of held)
+      bundle.image().slots.get(slot)?.items.delete({ seq: first });
+    bundle.store().isLarge = isLarge;
+    await bundle.restart();
+    expect(bundle.notices).toMatchObject([{ kind: "items_miscounted", shard: 0, count: 1 }]);
+    await bundle.clock.advance(1);
+    expect(counts(bundle)).toMatchObject({ ...right, leased: 0 });
+    expect((await bundle.lease("orders", { batchSize: 10 })).items).toHaveLength(2);
+    expect(bundle.image().leases.values()).toHaveLength(1);
+    await bundle.restart();
+    expect(bundle.notices).toHaveLength(1);
+  },
+);
+
 test("reload: items that were not counted can expire again", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", expireTimeoutMs: hour });

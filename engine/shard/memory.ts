@@ -28,6 +28,8 @@ export class Memory {
   outboundSeqLast = 0;
   /** The last item taken from each other shard; under the shard's own number, the last it sent. */
   readonly inbound = new Map<number, number>();
+  /** Leases of which no item is there, as nothing but damage explains; the next turn ends them. */
+  readonly emptied: Lease[] = [];
   readonly clearing = new Set<Partition>();
   /** Partitions whose items are being counted anew. */
   readonly recounting = new Set<Partition>();
@@ -91,7 +93,10 @@ export class Memory {
       if (last === undefined || page.length < loadPage) break;
       from = last.seq + 1;
     }
-    assert(run.heldCount > 0, "a lease holds no item");
+    if (run.heldCount === 0) {
+      this.emptied.push(lease);
+      return;
+    }
     partition.runs.add(run);
     this.runs.push(run);
   }

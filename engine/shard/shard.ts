@@ -325,7 +325,8 @@ export class Shard {
 
 /**
  * Compares what is stored with what was counted with every commit, and returns by how many items
- * they differ: damage that hides a row is told by nothing else.
+ * they differ: damage that hides a row is told by nothing else. Of a store too large for that, a
+ * lease without items tells of one at least.
  */
 async function setCountsRight(store: Store, memory: Memory): Promise<number> {
   const stored = await store.countItems();
@@ -339,6 +340,12 @@ async function setCountsRight(store: Store, memory: Memory): Promise<number> {
     miscounted += difference;
     partition.itemCount = items;
     // The sum of the instants too, and which items were retried: only reading them all can tell.
+    beginRecount({ memory }, partition);
+  }
+  for (const { slot } of memory.emptied) {
+    const partition = memory.partition(slot);
+    if (memory.recounting.has(partition)) continue;
+    miscounted += 1;
     beginRecount({ memory }, partition);
   }
   return miscounted;

@@ -29,6 +29,7 @@ export function nextSweep(memory: Memory): number {
 /** Moves up to `limits.sweepItemsMax` items whose instant has come. */
 export async function sweep(scene: Scene, store: Store): Promise<void> {
   const budget = { left: limits.sweepItemsMax };
+  endEmptied(scene);
   await lapseLeases(scene, store, budget);
   await wakeScheduled(scene, store, budget);
   await expireEarly(scene, store, budget);
@@ -41,6 +42,10 @@ interface Budget {
 
 function dropEmptyRuns(memory: Memory): void {
   while (memory.runs.peek()?.heldCount === 0) memory.runs.pop();
+}
+
+function endEmptied({ memory, draft }: Scene): void {
+  for (const lease of memory.emptied.splice(0)) draft.unlease.push(lease);
 }
 
 function pieceOf(budget: Budget): { items: number; payloadBytes: number } {
