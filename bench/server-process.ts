@@ -2,6 +2,7 @@
 // of what only a process can show.
 
 import { join } from "node:path";
+import { serverEnvironment } from "../deploy/environment.ts";
 
 export interface ServerProcess {
   readonly port: number;
@@ -44,7 +45,8 @@ export function startListening(
   script: readonly string[],
   { under = [] }: { readonly under?: readonly string[] } = {},
 ): Promise<ServerProcess> {
-  return startCommand([...under, process.execPath, ...script]);
+  const env = { ...serverEnvironment, ...process.env };
+  return startCommand([...under, process.execPath, ...script], { env });
 }
 
 /** Runs any command that becomes a server; resolves once it says where it listens. */

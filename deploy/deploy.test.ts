@@ -15,6 +15,7 @@ import { configReference, readConfig } from "../server/config.ts";
 import { openDoor } from "../server/door.ts";
 import { createLog } from "../server/log.ts";
 import { run } from "../server/specification/running-app.ts";
+import { serverEnvironment } from "./environment.ts";
 
 const here = import.meta.dir;
 const root = join(here, "..");
@@ -23,7 +24,7 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
   readonly packageManager: string;
   readonly scripts: Readonly<Record<string, string>>;
 };
-const variables = configReference().map(({ env }) => env);
+const variables = [...configReference().map(({ env }) => env), ...Object.keys(serverEnvironment)];
 
 /** What keeps a server with this environment, and nothing else, from starting. */
 function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {
@@ -38,6 +39,14 @@ function pairsOf(text: string): Record<string, string> {
 }
 
 const imageEnvironment = pairsOf(/^ENV (.*)$/m.exec(read("Dockerfile"))?.[1] ?? "");
+
+test("every way to start a server gives it the same environment", () => {
+  const [[name, value]] = Object.entries(serverEnvironment) as [[string, string]];
+  const pair = `${name}=${value}`;
+  expect(manifest.scripts["start"]).toStartWith(`${pair} bun `);
+  expect(read("Dockerfile")).toContain(`\nENV ${pair}\n`);
+  expect(read("systemd/holdfast.service")).toContain(`\nEnvironment=${pair}\n`);
+});
 
 describe("Dockerfile", () => {
   const text = read("Dockerfile");
