@@ -45,6 +45,7 @@ export function startListening(
   script: readonly string[],
   { under = [] }: { readonly under?: readonly string[] } = {},
 ): Promise<ServerProcess> {
+  // What is set already comes first, so that two values can be compared.
   const env = { ...serverEnvironment, ...process.env };
   return startCommand([...under, process.execPath, ...script], { env });
 }

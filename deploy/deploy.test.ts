@@ -40,7 +40,7 @@ function pairsOf(text: string): Record<string, string> {
 
 const imageEnvironment = pairsOf(/^ENV (.*)$/m.exec(read("Dockerfile"))?.[1] ?? "");
 
-test("every way to start a server gives it the same environment", () => {
+test("`bun start`, the image and the unit give a server the same environment", () => {
   const [[name, value]] = Object.entries(serverEnvironment) as [[string, string]];
   const pair = `${name}=${value}`;
   expect(manifest.scripts["start"]).toStartWith(`${pair} bun `);

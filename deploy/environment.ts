@@ -1,5 +1,5 @@
-// What a server's process is started with, by every way to start one that is in this repository:
-// `bun start`, the image, the systemd unit, the benchmarks.
+// What a server's process is started with by `bun start`, the image, the systemd unit and the
+// benchmarks. Who starts `holdfast serve` in another way sets it there; the operators' page says so.
 
 /**
  * Bun's allocator gives pages back that were free for some milliseconds, and a server under load takes

@@ -81,6 +81,25 @@ test("a start finds items that were not counted, and they expire", async () => {
   expect(counts(bundle)).toMatchObject({ queued: 0, expired: 2 });
 });
 
+test.each(["full", "failed"] as const)(
+  "a start sets counts right also when a commit meanwhile fails (%s)",
+  async (fault) => {
+    const bundle = await setup();
+    await bundle.createQueue({ name: "orders" });
+    await bundle.produceMany("orders", 35_000);
+    miscountAs(bundle, { itemCount: 17, createdAtSum: 1n });
+    bundle.store().isLarge = false;
+    bundle.store().fail({ fault });
+    await bundle.restart();
+    await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["one"])));
+    await bundle.clock.advance(minute);
+    expect((counts(bundle)?.queued ?? 0) - 35_000).toBeOneOf([0, 1]);
+    const stats = await bundle.run(() => bundle.engine.stats("orders"));
+    expect(stats.partitions[0]?.total).toBe(counts(bundle)?.queued ?? 0);
+    expect(stats.partitions[0]?.averageAgeMs).toBeWithin(minute - 100, minute + 100);
+  },
+);
+
 test.each([false, true])(
   "a start ends a lease of which no item is there, and goes on (store too large to count: %p)",
   async (isLarge) => {

@@ -18,6 +18,7 @@ import type {
 import { fullFailure, type Settling, type TurnContext } from "./context.ts";
 import { Draft } from "./draft.ts";
 import { Memory } from "./memory.ts";
+import type { Partition } from "./partition.ts";
 import { beginRecount } from "./recount.ts";
 import { nextSweep } from "./sweep.ts";
 import { answerReads, decide } from "./turn.ts";
@@ -179,6 +180,7 @@ export class Shard {
 
   async #turn(requests: readonly NumberedRequest[]): Promise<void> {
     let turn = this.#context();
+    const counting = [...turn.memory.recounting];
     // Before all else: an item whose partition has no settings would be taken for an orphan.
     for (const request of requests) {
       if (request.kind === "configure") this.#remember(turn, request);
@@ -192,13 +194,13 @@ export class Shard {
       // is stored, without the requests that only add to it.
       this.#full = true;
       this.#askForRoomAt = this.#options.clock.now() + idleMs;
-      await this.#reload();
+      await this.#reload(counting);
       turn = this.#context();
       await decide(turn, requests);
       commit = await this.#commit(turn, requests);
     }
     if (commit === "full") {
-      await this.#reload();
+      await this.#reload(counting);
       turn = this.#context();
       refuseChanges(turn, requests);
       commit = null;
@@ -283,9 +285,13 @@ export class Shard {
     };
   }
 
-  async #reload(): Promise<void> {
+  /** `counting`: partitions that were being counted when the turn began. */
+  async #reload(counting: readonly Partition[]): Promise<void> {
     const { shard, store } = this.#options;
     const { memory } = await Memory.load(shard, store, this.#settings.values());
+    // Damage is told at a start: one that counts it takes the place of this shard.
+    assert(memory.emptied.length === 0, "a lease holds no item");
+    for (const { slot } of counting) beginRecount({ memory }, memory.partition(slot));
     this.#memory = memory;
     for (const settling of this.#settling) {
       settling.partitions = new Set(

@@ -147,7 +147,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "memory keeps what a full store refused",
     file: "shard/shard.ts",
-    from: "await this.#reload();\n      turn = this.#context();\n      await decide(turn, requests);",
+    from: "await this.#reload(counting);\n      turn = this.#context();\n      await decide(turn, requests);",
     to: "turn = this.#context();\n      await decide(turn, requests);",
   },
   {
