@@ -1,9 +1,8 @@
 import type { CSSProperties, ReactNode } from "react";
-import { benchData } from "./bench-data.ts";
 import { number } from "./figures.ts";
 import { type Bar, type Chart, chartOf, type Group, type Panel } from "./groups.ts";
-import { resultsFiles } from "./results-files.ts";
 import { highestOf, placesOf } from "./scale.ts";
+import { siteData } from "./site-data.ts";
 import "./charts.css";
 
 interface BenchChartProps {
@@ -12,7 +11,7 @@ interface BenchChartProps {
 
 /** Bars from a results file. There is no chart of peers until there is a file of them. */
 export function BenchChart({ group }: BenchChartProps): ReactNode {
-  const chart = chartOf(benchData(resultsFiles), group);
+  const chart = chartOf(siteData, group);
   if (chart === null) {
     if (group === "peers") return null;
     throw new Error(`no file in bench/results has what the chart '${group}' shows`);

@@ -45,8 +45,13 @@ function isPeers(file: ResultsFile): file is PeersFile {
   return "rows" in file;
 }
 
+/** Of the form that sorts by its text. */
+const dateOf = (file: ResultsFile): string => file.madeAt ?? "";
+
+/** The newest first. */
 function byAge(a: ResultsFile, b: ResultsFile): number {
-  return (b.madeAt ?? "").localeCompare(a.madeAt ?? "");
+  if (dateOf(a) === dateOf(b)) return 0;
+  return dateOf(a) < dateOf(b) ? 1 : -1;
 }
 
 export function benchData(files: Readonly<Record<string, ResultsFile>>): BenchData {

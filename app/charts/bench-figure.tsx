@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { benchData, sourceText } from "./bench-data.ts";
+import { sourceText } from "./bench-data.ts";
 import { written } from "./figures.ts";
-import { resultsFiles } from "./results-files.ts";
+import { siteData } from "./site-data.ts";
 import "./charts.css";
 
 interface BenchFigureProps {
@@ -11,7 +11,7 @@ interface BenchFigureProps {
 
 /** One measured figure within a text, by name, so that no text holds a number of its own. */
 export function BenchFigure({ name }: BenchFigureProps): ReactNode {
-  const figure = benchData(resultsFiles).require(name);
+  const figure = siteData.require(name);
   const { number, unit } = written(figure.name, figure.range.median);
   return (
     <data className="hf-figure" value={figure.range.median} title={sourceText(figure)}>

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { benchData, type Range } from "./bench-data.ts";
+import type { Range } from "./bench-data.ts";
 import { number } from "./figures.ts";
 import { goals, type Judged, judge, type Verdict } from "./goals.ts";
-import { resultsFiles } from "./results-files.ts";
+import { siteData } from "./site-data.ts";
 import "./charts.css";
 
 const verdictTexts: Readonly<Record<Verdict, string>> = {
@@ -13,8 +13,7 @@ const verdictTexts: Readonly<Record<Verdict, string>> = {
 
 /** The goals of the project, and how far each is. */
 export function BenchTable(): ReactNode {
-  const data = benchData(resultsFiles);
-  const judged = goals.map((goal) => judge(goal, data));
+  const judged = goals.map((goal) => judge(goal, siteData));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section className="hf-scroll" aria-label="Goals and measured figures" tabIndex={0}>

@@ -25,9 +25,11 @@ export interface Written {
   readonly unit: string;
 }
 
+const threeDigits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+
 export function number(value: number): string {
   if (Math.abs(value) < 10) return String(Number(value.toPrecision(2)));
-  return value.toLocaleString("en", { maximumSignificantDigits: 3 });
+  return threeDigits.format(value);
 }
 
 /** Throws for a figure without a known unit, because a bare number says nothing. */

@@ -4,6 +4,7 @@
 import { type DurabilityClass, durabilityTexts } from "../../bench/peers/peer.ts";
 import type { Results } from "../../bench/results.ts";
 import { type BenchData, type Range, type Source, sourceText } from "./bench-data.ts";
+import { number } from "./figures.ts";
 
 export type Group = "produce" | "consume" | "all" | "backlog" | "peers";
 
@@ -42,7 +43,7 @@ const sqliteNote =
 const httpNote = "HTTP alone is an Elysia server that takes the same bodies and stores nothing.";
 
 const itemsText = (count: number): string =>
-  count === 1 ? "1 item a call" : `${count.toLocaleString("en")} items a call`;
+  count === 1 ? "1 item a call" : `${number(count)} items a call`;
 
 function described(results: Results): Pick<Chart, "unit" | "source" | "madeAt" | "rounds"> {
   return {

@@ -43,14 +43,16 @@ export function LeaseLoop(): ReactNode {
     setPlaying(!matchMedia("(prefers-reduced-motion: reduce)").matches);
     const element = frame.current;
     if (element === null) return;
-    animations.current = animate(element);
-    const observer = new IntersectionObserver(([entry]) =>
-      setVisible(entry?.isIntersecting === true),
-    );
+    const observer = new IntersectionObserver(([entry]) => {
+      const isSeen = entry?.isIntersecting === true;
+      if (isSeen && animations.current.length === 0) animations.current = animate(element);
+      setVisible(isSeen);
+    });
     observer.observe(element);
     return () => {
       observer.disconnect();
       for (const animation of animations.current) animation.cancel();
+      animations.current = [];
     };
   }, []);
 
@@ -63,7 +65,7 @@ export function LeaseLoop(): ReactNode {
 
   return (
     <div className="hf-loop" ref={frame}>
-      <Drawing />
+      {drawing}
       <button
         type="button"
         className="hf-loop-button"
@@ -126,6 +128,9 @@ function Drawing(): ReactNode {
     </svg>
   );
 }
+
+/** Made once, so that a button that changes does not draw it again. */
+const drawing = <Drawing />;
 
 function Clamp({ name, x }: { readonly name: "one" | "two"; readonly x: number }): ReactNode {
   return (

@@ -24,7 +24,6 @@ const isSearch = ({ type }: NavbarItem) => type === "search";
 export function Navbar(): ReactNode {
   const isShown = useNavbarShown(navbarHeight);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
-  const isMounted = useMounted();
   const openDrawer = useCallback(() => setDrawerOpen(true), []);
   return (
     <header className="navbar" data-shown={isShown || isDrawerOpen}>
@@ -48,23 +47,31 @@ export function Navbar(): ReactNode {
         <div className="navbar-small">
           {items.some(isSearch) && <SearchButton isCompact={true} />}
           <ColorModeToggle />
-          {isMounted ? (
-            <button
-              type="button"
-              className="icon-button menu-button"
-              aria-label="Menu"
-              aria-expanded={isDrawerOpen}
-              onClick={openDrawer}
-            >
-              <Icon name="menu" />
-            </button>
-          ) : (
-            <PlainMenu leave={openDrawer} />
-          )}
+          <MenuButton isOpen={isDrawerOpen} open={openDrawer} />
         </div>
       </nav>
       <Drawer isOpen={isDrawerOpen} close={() => setDrawerOpen(false)} />
     </header>
+  );
+}
+
+interface MenuButtonProps {
+  readonly isOpen: boolean;
+  readonly open: () => void;
+}
+
+function MenuButton({ isOpen, open }: MenuButtonProps): ReactNode {
+  if (!useMounted()) return <PlainMenu leave={open} />;
+  return (
+    <button
+      type="button"
+      className="icon-button menu-button"
+      aria-label="Menu"
+      aria-expanded={isOpen}
+      onClick={open}
+    >
+      <Icon name="menu" />
+    </button>
   );
 }
 
