@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bootLate } from "./late-boot.ts";
 
-const page = `<head><link rel="modulepreload" href="/assets/a.js"/></head><body><script type="module" async="">import "/assets/manifest.js";
+const page = `<head><link rel="modulepreload" href="/assets/a.js"/></head><body><script>window.__reactRouterContext = {"ssr":false};window.__reactRouterContext.stream = new ReadableStream({start(controller){window.__reactRouterContext.streamController = controller;}}).pipeThrough(new TextEncoderStream());</script><script type="module" async="">import "/assets/manifest.js";
 import * as route0 from "/assets/root.js";
  window.__reactRouterRouteModules = {"root":route0};
 
@@ -14,6 +14,7 @@ test("the boot module waits for the page; nothing of it is preloaded", () => {
   expect(html).toContain('const route0=await import("/assets/root.js")');
   expect(html).toContain('["/assets/a.js"]');
   expect(html).not.toMatch(/^\s*import /m);
+  expect(html).toContain('<script>window.__reactRouterContext = {"ssr":false};</script>');
   expect(html).toEndWith("</script></body>");
 });
 

@@ -6,9 +6,10 @@
 
 const preload = /<link rel="modulepreload" href="([^"]+)"\/?>/g;
 const boot = /<script type="module" async="">([\s\S]*?)<\/script>/g;
-/** Data of loaders, which `shell/site-router.tsx` does without. */
+/** Data of loaders, and what they would come through: `shell/site-router.tsx` does without. */
 const stream =
   /<!--\$-->(<script>window\.__reactRouterContext\.streamController\.[\s\S]*?<\/script>|<!--\/?\$-->)+/;
+const pipe = /window\.__reactRouterContext\.stream = new ReadableStream\([^<]*(?=<\/script>)/;
 
 /** A page whose text is left as it came (`shell/still-page.ts`). */
 export interface StillRoute {
@@ -35,6 +36,7 @@ export function bootLate(html: string, still: StillRoute | null = null): string 
   return html
     .replace(preload, "")
     .replace(stream, "")
+    .replace(pipe, "")
     .replace(module[0], () => `<script type="module">${start}</script>`);
 }
 
