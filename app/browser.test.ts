@@ -5,6 +5,7 @@ import { beforeAll, describe, setDefaultTimeout } from "bun:test";
 import { testAxe } from "./browser/axe.ts";
 import { testKeyboard } from "./browser/keyboard.ts";
 import { testPages } from "./browser/pages.ts";
+import { testReference } from "./browser/reference.ts";
 import { testSamples } from "./browser/samples.ts";
 import { testSearch } from "./browser/search.ts";
 import { testShell } from "./browser/shell.ts";
@@ -28,6 +29,8 @@ inChromium("in Chromium", () => {
     opened = await siteBrowser();
   }, buildTimeoutMs);
 
+  // It takes longest, so that it does not end alone.
+  testReference(browser);
   testPages(browser);
   testShell(browser);
   testVisits(browser);

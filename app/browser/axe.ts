@@ -55,6 +55,15 @@ export async function setTheme(page: Page, theme: "dark" | "light"): Promise<voi
   }, theme);
 }
 
+/** Has all of the page laid out at once: what axe asks about would be, piece by piece. */
+async function layOutWhole(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync("* { content-visibility: visible !important }");
+    document.adoptedStyleSheets.push(sheet);
+  });
+}
+
 /** Takes out of the page what axe need not look at, which would cost it as much as the rest. */
 export function leaveOut(page: Page, repetitions: readonly Repeated[]): Promise<void> {
   return page.evaluate((all) => {
@@ -81,6 +90,7 @@ export async function axeFaults(
   themed: (theme: "dark" | "light") => Promise<void> = (theme) => setTheme(page, theme),
 ): Promise<readonly string[]> {
   await page.evaluate(axe.source);
+  await layOutWhole(page);
   const found: string[] = [];
   for (const [viewport, themes] of [
     [wide, ["dark", "light"]],

@@ -15,6 +15,8 @@ export const actionTimeoutMs = 30_000;
 export const browserTestTimeoutMs = 600_000;
 /** Pages side by side: while one waits, the others have the processors. */
 const sharedPagesMax = 3;
+/** A page here does not live long enough to gain what it costs to optimize its code. */
+const flags = ["--js-flags=--no-opt --no-maglev"];
 
 export const wide = { width: 1280, height: 800 };
 export const narrow = { width: 390, height: 844 };
@@ -87,7 +89,7 @@ export class SiteBrowser {
 
   static async open(): Promise<SiteBrowser> {
     await ensureBuilt();
-    const [chromium, server] = await Promise.all([launchChromium([], shellPath()), serve()]);
+    const [chromium, server] = await Promise.all([launchChromium(flags, shellPath()), serve()]);
     closeAtEnd(async () => {
       await chromium.close();
       await server[Symbol.asyncDispose]();

@@ -1,19 +1,18 @@
 // A browser for tests, pictures and measurements.
 
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, chromium, type LaunchOptions } from "playwright-core";
 import { chromiumPath } from "./chromium-path.ts";
 
 export async function launchChromium(
   flags: readonly string[] = [],
   executablePath: string | null = chromiumPath(),
+  options: LaunchOptions = {},
 ): Promise<Browser> {
   if (executablePath === null) {
     throw new Error("Chromium is not installed; name its program in CHROMIUM");
   }
   return await chromium.launch({
     executablePath,
-    // Lighthouse asks whether a page may rest in the back and forward cache.
-    ignoreDefaultArgs: ["--disable-back-forward-cache"],
     args: [
       "--no-sandbox",
       "--disable-gpu",
@@ -25,5 +24,6 @@ export async function launchChromium(
       "--disable-dev-shm-usage",
       ...flags,
     ],
+    ...options,
   });
 }

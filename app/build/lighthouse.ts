@@ -4,6 +4,7 @@
 import { createServer } from "node:net";
 import lighthouse, { desktopConfig } from "lighthouse";
 import { launchChromium } from "./chromium.ts";
+import { chromiumPath } from "./chromium-path.ts";
 import { serveSite } from "./serve-site.ts";
 
 const runs = 3;
@@ -51,7 +52,10 @@ for (const device of ["mobile", "desktop"] as const) {
 async function measure(url: string, device: "mobile" | "desktop"): Promise<Figures | null> {
   const port = await freePort();
   // A browser of its own for each run, or the first would warm its caches for the next.
-  const browser = await launchChromium([`--remote-debugging-port=${port}`]);
+  const browser = await launchChromium([`--remote-debugging-port=${port}`], chromiumPath(), {
+    // It is asked whether a page may rest in the back and forward cache.
+    ignoreDefaultArgs: ["--disable-back-forward-cache"],
+  });
   try {
     const options = { port, onlyCategories: [...categories], logLevel: "error" as const };
     const result = await lighthouse(url, options, device === "desktop" ? desktopConfig : undefined);
