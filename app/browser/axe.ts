@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
+import { layOutWhole } from "../build/chromium.ts";
 import { findLooks } from "./looks.ts";
 import { narrow, type SiteBrowser, wide } from "./site-browser.ts";
 
@@ -55,15 +56,6 @@ export async function setTheme(page: Page, theme: "dark" | "light"): Promise<voi
   }, theme);
 }
 
-/** Has all of the page laid out at once: what axe asks about would be, piece by piece. */
-async function layOutWhole(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync("* { content-visibility: visible !important }");
-    document.adoptedStyleSheets.push(sheet);
-  });
-}
-
 /** Takes out of the page what axe need not look at, which would cost it as much as the rest. */
 export function leaveOut(page: Page, repetitions: readonly Repeated[]): Promise<void> {
   return page.evaluate((all) => {
@@ -90,6 +82,7 @@ export async function axeFaults(
   themed: (theme: "dark" | "light") => Promise<void> = (theme) => setTheme(page, theme),
 ): Promise<readonly string[]> {
   await page.evaluate(axe.source);
+  // What axe asks about would be laid out anyway, piece by piece.
   await layOutWhole(page);
   const found: string[] = [];
   for (const [viewport, themes] of [
