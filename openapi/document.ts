@@ -195,12 +195,28 @@ function introduction(): string {
 **A 200 is a proof.** What it answers is in the store, exactly one holder can finish an item, and the server can say where every item is. Any other code means that nothing changed, save for an import whose message says that the items were stored.
 
 \`\`\`sh
-curl -H 'Content-Type: application/json' http://localhost:9090/v1/queues.create \\
-  -d '{"queue_name":"orders","lease_timeout":"60m","expire_timeout":"24h"}'
-curl -H 'Content-Type: application/json' http://localhost:9090/v1/queue.produce \\
-  -d '{"queue_name":"orders","request_timeout":"5m","items":[{"utf8":"hello"}]}'
-curl -H 'Content-Type: application/json' http://localhost:9090/v1/queue.lease \\
-  -d '{"queue_name":"orders","client_id":"worker-7","request_timeout":"1m","batch_size":10}'
+curl localhost:9090/v1/queues.create \\
+  -H 'Content-Type: application/json' \\
+  -d '{
+    "queue_name": "orders",
+    "lease_timeout": "60m",
+    "expire_timeout": "24h"
+  }'
+curl localhost:9090/v1/queue.produce \\
+  -H 'Content-Type: application/json' \\
+  -d '{
+    "queue_name": "orders",
+    "request_timeout": "5m",
+    "items": [{"utf8": "hello"}]
+  }'
+curl localhost:9090/v1/queue.lease \\
+  -H 'Content-Type: application/json' \\
+  -d '{
+    "queue_name": "orders",
+    "client_id": "worker-7",
+    "request_timeout": "1m",
+    "batch_size": 10
+  }'
 \`\`\`
 
 ## Requests
