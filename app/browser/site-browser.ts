@@ -57,14 +57,21 @@ interface Server extends AsyncDisposable {
   readonly url: string;
 }
 
-/** The whole server, its API too, on a free port of loopback. */
+/** Asked for by its address, axe is compiled once for all pages instead of once for each. */
+export const axePath = "/axe.min.js";
+const axeFile = new URL(import.meta.resolve("axe-core/axe.min.js"));
+
+/** The whole server, its API too, on a free port of loopback; and axe, for tests. */
 async function serve(): Promise<Server> {
   const app = await openTestApp();
   const listening = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     reusePort: false,
-    fetch: (request) => app.app.handle(request),
+    fetch: (request) =>
+      new URL(request.url).pathname === axePath
+        ? new Response(Bun.file(axeFile), { headers: { "cache-control": "max-age=3600" } })
+        : app.app.handle(request),
   });
   return {
     url: `http://127.0.0.1:${listening.port}`,
