@@ -71,7 +71,12 @@ function Transport({
       >
         Produce 5
       </button>
-      <button type="button" disabled={!isReady} onClick={() => setPlaying(!isPlaying)}>
+      <button
+        type="button"
+        className="hf-sim-play"
+        disabled={!isReady}
+        onClick={() => setPlaying(!isPlaying)}
+      >
         {isPlaying ? "Pause" : "Play"}
       </button>
       <button type="button" disabled={!isReady} onClick={() => send({ kind: "reset" })}>

@@ -8,7 +8,8 @@ const placesDrawn = 20;
 
 export function Partition({ simulation }: { readonly simulation: Simulation }): ReactNode {
   const placed = partitionOf(simulation);
-  const free = Array.from({ length: Math.max(0, placesDrawn - placed.length) }, (_, at) => at);
+  // By place and not by item: what is drawn changes, and nothing in the page is moved.
+  const places = Array.from({ length: Math.max(placesDrawn, placed.length) }, (_, at) => at);
   return (
     <div className="hf-sim-partition">
       <p className="hf-sim-eyebrow">
@@ -20,12 +21,14 @@ export function Partition({ simulation }: { readonly simulation: Simulation }): 
         </span>
       </p>
       <ol className="hf-sim-row">
-        {placed.map(({ item, hold }) => (
-          <Cell key={item.id} item={item} hold={hold} now={simulation.now} />
-        ))}
-        {free.map((at) => (
-          <li className="hf-sim-place" key={at} aria-hidden="true" />
-        ))}
+        {places.map((at) => {
+          const taken = placed[at];
+          return taken === undefined ? (
+            <li className="hf-sim-place" key={at} aria-hidden="true" />
+          ) : (
+            <Cell key={at} {...taken} now={simulation.now} />
+          );
+        })}
       </ol>
     </div>
   );
@@ -45,7 +48,9 @@ function Cell({
   const style = { "--left": Math.max(0, left).toFixed(3) } as CSSProperties;
   return (
     <li className="hf-sim-cell" data-held={hold !== null} style={style}>
-      <span className="hf-sim-id">{item.id}</span>
+      <span className="hf-sim-id" key={item.id}>
+        {item.id}
+      </span>
       <span className="hf-sim-square">{item.label}</span>
       {hold !== null && <span className="hf-sim-bar" />}
       <span className="hf-sim-holder">{hold?.consumer.replace("worker-", "w") ?? ""}</span>
