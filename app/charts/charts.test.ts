@@ -4,7 +4,7 @@ import { type Results, readResults, resultsFolder } from "../../bench/results.ts
 import { reportEnding } from "../../proof/report.ts";
 import { benchData, type ResultsFile } from "./bench-data.ts";
 import { compact, namesIn } from "./compact.ts";
-import { number, written } from "./figures.ts";
+import { count, number, written } from "./figures.ts";
 import { type Goal, goals, judge } from "./goals.ts";
 import { chartOf } from "./groups.ts";
 import { highestOf, placesOf } from "./scale.ts";
@@ -69,6 +69,10 @@ test("require: a figure that no file has is an error that names it", () => {
   expect(() => benchData({}).require("a: rateMs")).toThrow(
     "no file in bench/results has 'a: rateMs'; expected '<measurement>: <figure>' of one of them",
   );
+});
+
+test("a measured number has three digits, a count has all of its own", () => {
+  expect([number(1_024), count(1_024)]).toEqual(["1,020", "1,024"]);
 });
 
 test.each([

@@ -26,6 +26,12 @@ export interface Written {
 }
 
 const threeDigits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+const whole = new Intl.NumberFormat("en");
+
+/** What was counted or set, and not measured: all its digits. */
+export function count(value: number): string {
+  return whole.format(value);
+}
 
 export function number(value: number): string {
   if (Math.abs(value) < 10) return String(Number(value.toPrecision(2)));

@@ -4,7 +4,7 @@
 import { type DurabilityClass, durabilityTexts } from "../../bench/peers/peer.ts";
 import type { Results } from "../../bench/results.ts";
 import { type BenchData, type Range, type Source, sourceText } from "./bench-data.ts";
-import { number } from "./figures.ts";
+import { count } from "./figures.ts";
 
 export type Group = "produce" | "consume" | "all" | "backlog" | "peers";
 
@@ -42,8 +42,8 @@ const sqliteNote =
   "SQLite alone writes the same rows with commits of the same size and syncs them, without HTTP. Each group of bars has a scale of its own.";
 const httpNote = "HTTP alone is an Elysia server that takes the same bodies and stores nothing.";
 
-const itemsText = (count: number): string =>
-  count === 1 ? "1 item a call" : `${number(count)} items a call`;
+const itemsText = (items: number): string =>
+  items === 1 ? "1 item a call" : `${count(items)} items a call`;
 
 function described(results: Results): Pick<Chart, "unit" | "source" | "madeAt" | "rounds"> {
   return {
