@@ -21,6 +21,22 @@ export function testSearch(browser: () => SiteBrowser): void {
     await dialog.waitFor();
   });
 
+  test("search: asked for again in the moment in which Escape closes it, it is open", async () => {
+    await using visitor = await browser().fresh();
+    const { page, visit } = visitor;
+    await visit("/docs/intro");
+    await page.keyboard.press("Control+k");
+    const dialog = page.getByRole("dialog", { name: "Search" });
+    await dialog.waitFor();
+    // What a browser does at Escape, and a key before its task that tells of the end.
+    await dialog.evaluate(async (element: HTMLDialogElement) => {
+      element.requestClose();
+      document.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }));
+      await new Promise((told) => setTimeout(told, 100));
+    });
+    expect(await dialog.isVisible()).toBe(true);
+  });
+
   test("search: what loads it shows once it has taken a moment, and not before", async () => {
     await using visitor = await browser().fresh();
     const { page, visit } = visitor;

@@ -1,16 +1,10 @@
 // The search dialog: what is typed is searched at once; arrows choose, Enter visits,
 // Escape closes and gives the focus back.
 
-import {
-  type KeyboardEvent,
-  type ReactNode,
-  useDeferredValue,
-  useEffect,
-  useRef,
-  useState,
-} from "react";
+import { type KeyboardEvent, type ReactNode, useDeferredValue, useEffect, useState } from "react";
 import { useNavigate } from "react-router";
 import { Icon } from "../shell/icon.tsx";
+import { Modal } from "../shell/modal.tsx";
 import { noteVisit } from "../shell/visit-note.ts";
 import { excerptOf, type Found, partsOf, type Search } from "./engine.ts";
 import { loadSearch } from "./load.ts";
@@ -22,19 +16,12 @@ const listId = "search-results";
 const optionId = (index: number) => `search-option-${index}`;
 
 export function SearchDialog(): ReactNode {
-  const dialog = useRef<HTMLDialogElement>(null);
   const { search, failure } = useSearch();
   const [query, setQuery] = useState("");
   const [chosen, setChosen] = useState(0);
   const [recents] = useState(readRecents);
   const navigate = useNavigate();
   const asked = useDeferredValue(query.trim());
-
-  useEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
-    return () => element?.close();
-  }, []);
 
   const found = asked === "" || search === null ? [] : search(asked);
   const shown: readonly (Recent | Found)[] = asked === "" ? recents : found;
@@ -61,14 +48,7 @@ export function SearchDialog(): ReactNode {
   };
 
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
-    <dialog
-      className="search"
-      ref={dialog}
-      aria-label="Search"
-      onClose={closeSearch}
-      onClick={({ target, currentTarget }) => target === currentTarget && closeSearch()}
-    >
+    <Modal className="search" label="Search" isOpen close={closeSearch}>
       <div className="search-panel">
         <div className="search-head">
           <Icon name="search" />
@@ -116,7 +96,7 @@ export function SearchDialog(): ReactNode {
           ))}
         </div>
       </div>
-    </dialog>
+    </Modal>
   );
 }
 

@@ -6,6 +6,7 @@ import { Logo } from "../brand/logo.tsx";
 import { desktopWidthMin } from "../config/constants.ts";
 import { Icon } from "./icon.tsx";
 import { MainMenu, sectionMenu } from "./menus.tsx";
+import { Modal } from "./modal.tsx";
 import { usePathname } from "./use-pathname.ts";
 
 interface DrawerProps {
@@ -14,14 +15,8 @@ interface DrawerProps {
 }
 
 export function Drawer({ isOpen, close }: DrawerProps): ReactNode {
-  const dialog = useRef<HTMLDialogElement>(null);
   const pathname = usePathname();
   const visited = useRef(pathname);
-
-  useEffect(() => {
-    if (isOpen) dialog.current?.showModal();
-    else dialog.current?.close();
-  }, [isOpen]);
 
   // A visit ends it; so does a window wide enough for the bar.
   useEffect(() => {
@@ -36,16 +31,9 @@ export function Drawer({ isOpen, close }: DrawerProps): ReactNode {
   }, [isOpen, close]);
 
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
-    <dialog
-      className="drawer"
-      ref={dialog}
-      aria-label="Menu"
-      onClose={close}
-      onClick={({ target, currentTarget }) => target === currentTarget && close()}
-    >
+    <Modal className="drawer" label="Menu" isOpen={isOpen} close={close}>
       {isOpen && <DrawerPanel pathname={pathname} close={close} />}
-    </dialog>
+    </Modal>
   );
 }
 
