@@ -1,5 +1,5 @@
-// For tests, and for what is packed: a site that is what the sources say. It is built only when
-// one of them has changed since the last build.
+// For tests, pictures, measurements, and for what is packed: a site that is what the sources say.
+// It is built only when one of them has changed since the last build.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

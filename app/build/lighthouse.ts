@@ -34,7 +34,7 @@ interface Figures {
   readonly kilobytes: number;
 }
 
-await using server = serveSite();
+await using server = await serveSite();
 console.log(
   "page | performance | accessibility | best practices | SEO | FCP | LCP | TBT | CLS | kB",
 );

@@ -1,10 +1,12 @@
-// The built site on a free port of loopback, by the server's own handler, without the
-// queue.
+// The site as the sources are now, on a free port of loopback, by the server's own handler,
+// without the queue.
 
 import { openSite } from "../../server/site.ts";
+import { ensureBuilt } from "./ensure-built.ts";
 import { folders } from "./site-folder.ts";
 
-export function serveSite() {
+export async function serveSite() {
+  await ensureBuilt();
   const site = openSite({ ...folders, building: `${folders.site}.building` });
   const server = Bun.serve({
     port: 0,

@@ -30,7 +30,7 @@ const widths = (process.env["WIDTHS"] ?? "390,768,996,1280,1920").split(",").map
 const themes = ["dark", "light"] as const;
 
 const shown = only.length > 0 ? only : pages;
-await using server = serveSite();
+await using server = await serveSite();
 const browser = await launchChromium();
 for (const theme of themes) {
   for (const width of widths) await shootAll(browser, { theme, width });
