@@ -8,7 +8,7 @@ import { budgetFaults } from "./build/budgets.ts";
 import { readContent } from "./build/content.ts";
 import { hashesOf } from "./build/csp.ts";
 import { buildTimeoutMs, ensureBuilt } from "./build/ensure-built.ts";
-import { folders, listFiles } from "./build/site-folder.ts";
+import { folders, pagePaths } from "./build/site-folder.ts";
 import { openTestApp, type TestApp } from "./build/test-app.ts";
 import { sidebarDocs } from "./config/validate.ts";
 import { siteConfig } from "./site-config.ts";
@@ -19,9 +19,7 @@ let pages: readonly string[] = [];
 beforeAll(async () => {
   await ensureBuilt();
   site = await openTestApp();
-  pages = listFiles(folders.site)
-    .filter((file) => file.endsWith("index.html") && file !== "404/index.html")
-    .map((file) => `/${file.replace(/\/?index\.html$/, "")}`);
+  pages = pagePaths();
 }, buildTimeoutMs);
 afterAll(() => site[Symbol.asyncDispose]());
 

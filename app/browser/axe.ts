@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { layOutWhole } from "../build/chromium.ts";
-import { findLooks } from "./looks.ts";
+import { markTexts, type Texts, textMark } from "./looks.ts";
 import { axePath, narrow, type SiteBrowser, wide } from "./site-browser.ts";
 
 /** Here all is looked at, however long. */
@@ -22,20 +22,35 @@ interface Repeated {
   readonly keptCount: number;
 }
 
-const colorRules = ["color-contrast", "link-in-text-block"];
+/** They are asked about the texts that `looks.ts` marks. */
+const colorRules = [
+  { id: "color-contrast", selector: `[${textMark}]` },
+  { id: "link-in-text-block", selector: `a[href][${textMark}]` },
+];
+const colorRuleIds = colorRules.map(({ id }) => id);
 const structureRules = axe
   .getRules(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"])
-  .filter(({ ruleId, tags }) => !colorRules.includes(ruleId) && !tags.includes("experimental"))
+  .filter(({ ruleId, tags }) => !colorRuleIds.includes(ruleId) && !tags.includes("experimental"))
   .map(({ ruleId }) => ruleId);
 
-const allRules = [...structureRules, ...colorRules];
+const allRules = [...structureRules, ...colorRuleIds];
 
-/** Of all that is within, or of one text of each look. */
-function faultsOf(page: Page, rules: readonly string[], within = "html") {
-  return page.evaluate(
+interface Extent {
+  readonly texts?: Texts;
+  readonly within?: string;
+}
+
+/** Of all that is within; of colours, those of the texts that are named. */
+async function faultsOf(
+  page: Page,
+  rules: readonly string[],
+  { texts = "all", within = "html" }: Extent = {},
+): Promise<readonly string[]> {
+  await page.evaluate(markTexts, { mark: textMark, texts });
+  return await page.evaluate(
     async ({ include, values }) => {
       const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(
-        { include: include ?? (globalThis as unknown as { looks: Element[] }).looks },
+        { include },
         {
           runOnly: { type: "rule", values },
           resultTypes: ["violations"],
@@ -46,21 +61,27 @@ function faultsOf(page: Page, rules: readonly string[], within = "html") {
       );
       return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
     },
-    { include: within === "looks" ? null : [[within]], values: [...rules] },
+    { include: [[within]], values: [...rules] },
   );
 }
 
+/** Once for each page that is loaded; visits from there find it there. */
 async function loadAxe(page: Page): Promise<void> {
-  await page.evaluate(async (src) => {
-    const loaded = Promise.withResolvers<void>();
-    const script = document.createElement("script");
-    script.addEventListener("load", () => loaded.resolve());
-    script.addEventListener("error", () => loaded.reject(new Error(`${src} did not load`)));
-    script.src = src;
-    document.head.append(script);
-    await loaded.promise;
-    script.remove();
-  }, axePath);
+  await page.evaluate(
+    async ({ src, rules }) => {
+      if ("axe" in globalThis) return;
+      const loaded = Promise.withResolvers<void>();
+      const script = document.createElement("script");
+      script.addEventListener("load", () => loaded.resolve());
+      script.addEventListener("error", () => loaded.reject(new Error(`${src} did not load`)));
+      script.src = src;
+      document.head.append(script);
+      await loaded.promise;
+      script.remove();
+      (globalThis as unknown as { axe: typeof axe }).axe.configure({ rules });
+    },
+    { src: axePath, rules: colorRules },
+  );
 }
 
 export async function setTheme(page: Page, theme: "dark" | "light"): Promise<void> {
@@ -79,19 +100,13 @@ export function leaveOut(page: Page, repetitions: readonly Repeated[]): Promise<
   }, repetitions);
 }
 
-/** The rules of colours, by one text of each look: the others have been judged by its like. */
-async function colorFaultsOfLooks(page: Page): Promise<readonly string[]> {
-  await page.evaluate(findLooks);
-  return await faultsOf(page, colorRules, "looks");
-}
-
 /**
  * A page in both modes at both widths, from one load; it ends dark and narrow. Only colours
- * depend on the mode. Every text is judged at each width and in each mode; in the other two of
- * the four, one of each look is.
+ * depend on the mode.
  */
 export async function axeFaults(
   page: Page,
+  texts: Texts = "one of each look",
   themed: (theme: "dark" | "light") => Promise<void> = (theme) => setTheme(page, theme),
 ): Promise<readonly string[]> {
   await loadAxe(page);
@@ -105,7 +120,7 @@ export async function axeFaults(
     await page.setViewportSize(viewport);
     for (const [index, theme] of themes.entries()) {
       await themed(theme);
-      const faults = index === 0 ? await faultsOf(page, allRules) : await colorFaultsOfLooks(page);
+      const faults = await faultsOf(page, index === 0 ? allRules : colorRuleIds, { texts });
       found.push(...faults.map((fault) => `${viewport.width} px, ${theme}: ${fault}`));
     }
   }
@@ -114,7 +129,8 @@ export async function axeFaults(
 
 /** The same of a page of which there is more than has to be looked at. */
 export async function axeFaultsAt(page: Page, path: string): Promise<readonly string[]> {
-  if (!wholePages.includes(path)) await leaveOut(page, repeated);
+  if (wholePages.includes(path)) return await axeFaults(page, "all");
+  await leaveOut(page, repeated);
   return await axeFaults(page);
 }
 
@@ -127,9 +143,9 @@ export function testAxe(browser: () => SiteBrowser): void {
       const look = async (within: string) => {
         await setTheme(page, "light");
         found.push(...(await faultsOf(page, structureRules)));
-        found.push(...(await faultsOf(page, colorRules, within)));
+        found.push(...(await faultsOf(page, colorRuleIds, { within })));
         await setTheme(page, "dark");
-        found.push(...(await faultsOf(page, colorRules, within)));
+        found.push(...(await faultsOf(page, colorRuleIds, { within })));
       };
       await visit("/blog/tags");
       await loadAxe(page);
@@ -161,9 +177,9 @@ export function testAxe(browser: () => SiteBrowser): void {
       await page.goto(`${browser().url}/blog/tags`);
       await loadAxe(page);
       await page.locator("summary[aria-label=Menu]").click();
-      const found = await faultsOf(page, allRules);
+      const found = [...(await faultsOf(page, allRules))];
       await setTheme(page, "light");
-      found.push(...(await faultsOf(page, colorRules, "header")));
+      found.push(...(await faultsOf(page, colorRuleIds, { within: "header" })));
       expect(found).toEqual([]);
     });
   });

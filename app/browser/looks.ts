@@ -1,12 +1,17 @@
 // Which texts of a page look alike, so that one of them can stand for the others where only
 // colours are judged.
 
+export const textMark = "data-look";
+
+export type Texts = "all" | "one of each look";
+
 /**
- * Runs in the page: keeps one element of each look at `window.looks`. Texts look alike when all
- * that decides on their contrast is the same, and they lie in the same box of those that are
+ * Runs in the page: marks the elements with text, or one for each look. Texts look alike when
+ * all that decides on their contrast is the same, and they lie in the same box of those that are
  * moved out of their place: what covers the one covers the other.
  */
-export function findLooks(): void {
+export function markTexts({ mark, texts }: { mark: string; texts: Texts }): void {
+  for (const element of document.querySelectorAll(`[${mark}]`)) element.removeAttribute(mark);
   const boxes = new Map<Element, number>();
   const grounds = new Map<Element, string>();
   const controls = "a, button, input, select, textarea, label";
@@ -59,14 +64,19 @@ export function findLooks(): void {
       (node) => node instanceof Text && (node.textContent ?? "").trim() !== "",
     );
 
-  const looks = new Map<string, Element>();
+  const marked: Element[] = [];
+  const looks = new Set<string>();
   for (const element of document.querySelectorAll("body *")) {
     if (!hasText(element) || !element.checkVisibility()) continue;
-    const { parentElement } = element;
-    // A link is told from the text that it runs in.
-    const around = parentElement === null ? "" : textLookOf(parentElement);
-    const look = [groundOf(element), around, textLookOf(element)].join("|");
-    if (!looks.has(look)) looks.set(look, element);
+    if (texts === "one of each look") {
+      const { parentElement } = element;
+      // A link is told from the text that it runs in.
+      const around = parentElement === null ? "" : textLookOf(parentElement);
+      const look = [groundOf(element), around, textLookOf(element)].join("|");
+      if (looks.has(look)) continue;
+      looks.add(look);
+    }
+    marked.push(element);
   }
-  Object.assign(globalThis, { looks: [...looks.values()] });
+  for (const element of marked) element.setAttribute(mark, "");
 }

@@ -1,10 +1,11 @@
 // What holds for pages of every type.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { folders, listFiles } from "../build/site-folder.ts";
+import type { Page } from "playwright-core";
+import { folders, listFiles, pagePaths } from "../build/site-folder.ts";
 import { axeFaultsAt } from "./axe.ts";
+import { misfits } from "./misfits.ts";
 import { everyShift, layoutShift, narrow, type SiteBrowser, wide } from "./site-browser.ts";
-import { smallTargets, targetPxMin } from "./targets.ts";
 import { serveTrickling } from "./trickle.ts";
 
 const isQuick = process.env["HOLDFAST_QUICK"] === "1";
@@ -33,12 +34,39 @@ const types = [
   unknownAddress,
 ];
 
+/** The reference of the API, which has tests of its own, and the introduction's second address. */
+const walkedElsewhere = ["/api", "/docs"];
+
+/** All pages, dealt to visitors that walk side by side. */
+const walks = [0, 1, 2];
+
 /** One of each layout. */
 const arriving = ["/", "/api", "/docs/intro", "/blog", "/blog/long-blog-post", "/no/such/page"];
 
 export function testPages(browser: () => SiteBrowser): void {
+  test.each(walks)(
+    "every page, visited from the one before, part %i: nothing is wider than its window, too small to press, or found by axe",
+    async (part) => {
+      await using visitor = await browser().fresh();
+      const { page, errors, visit } = visitor;
+      const all = isQuick ? few : [unknownAddress, ...pagePaths()];
+      const mine = all
+        .filter((path) => !walkedElsewhere.includes(path))
+        .filter((_, index) => index % walks.length === part);
+      const found: string[] = [];
+      for (const [index, path] of mine.entries()) {
+        if (index === 0) await visit(path);
+        else await visitFrom(page, path);
+        const faults = [...(await misfits(page)), ...(await axeFaultsAt(page, path))];
+        found.push(...faults.map((fault) => `${path}: ${fault}`));
+      }
+      expect(found).toEqual([]);
+      expect(errors.filter((text) => !text.includes("404"))).toEqual([]);
+    },
+  );
+
   test.each(types.filter((path) => !isQuick || few.includes(path)))(
-    "%s comes to life: no error, nothing forbidden, no other origin, no shift, nothing wider than its window, nothing too small to press, nothing that axe finds",
+    "%s comes to life: no error, nothing forbidden, no other origin, no shift",
     async (path) => {
       await using visitor = await browser().fresh();
       const { page, errors, requests, visit } = visitor;
@@ -50,17 +78,6 @@ export function testPages(browser: () => SiteBrowser): void {
       const others = requests.filter((url) => !/^(data:|blob:)/.test(url));
       expect(others.filter((url) => !url.startsWith(browser().url))).toEqual([]);
       expect(await layoutShift(page)).toBe(0);
-      const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      for (const [viewport, pxMin] of [
-        [wide, targetPxMin.wide],
-        [narrow, targetPxMin.narrow],
-      ] as const) {
-        await page.setViewportSize(viewport);
-        expect(await overflow()).toBeLessThanOrEqual(0);
-        expect(await smallTargets(page, pxMin)).toEqual([]);
-      }
-      // The reference of the API has tests of its own.
-      if (path !== "/api") expect(await axeFaultsAt(page, path)).toEqual([]);
     },
   );
 
@@ -256,4 +273,16 @@ export function testPages(browser: () => SiteBrowser): void {
       await page.getByRole("dialog", { name: "Menu" }).waitFor();
     });
   });
+}
+
+/** As a step forward goes there: to any page, whether or not there is a link to it. */
+async function visitFrom(page: Page, path: string): Promise<void> {
+  await page.evaluate((to) => {
+    history.pushState(history.state, "", to);
+    dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
+  }, path);
+  await page.waitForFunction((to) => {
+    const address = document.querySelector<HTMLLinkElement>("link[rel=canonical]")?.href;
+    return address !== undefined && new URL(address).pathname === to;
+  }, path);
 }

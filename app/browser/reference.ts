@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { fragmentOf, operations } from "../reference/operations.ts";
 import { axeFaults, leaveOut, setTheme } from "./axe.ts";
+import { misfits } from "./misfits.ts";
 import { everyShift, type SiteBrowser, type Visitor } from "./site-browser.ts";
 
 export function testReference(browser: () => SiteBrowser): void {
@@ -113,7 +114,7 @@ export function testReference(browser: () => SiteBrowser): void {
       expect(await page.locator("head title").count()).toBe(1);
       expect(mostOf(await primaryColor(page))).toBe("blue");
       await leaveOut(page, [alike]);
-      const faults = await axeFaults(page, async (theme) => {
+      const faults = await axeFaults(page, "one of each look", async (theme) => {
         await setTheme(page, theme);
         await hasBackground(page, backgrounds[theme]);
       });
@@ -150,8 +151,9 @@ export function testReference(browser: () => SiteBrowser): void {
         return app !== null && getComputedStyle(app).backgroundColor === wanted;
       }, color);
 
-    test("axe finds nothing in the text, in both modes at both widths", async () => {
+    test("the text fits, and axe finds nothing in it, in both modes at both widths", async () => {
       await using visitor = await open("/api");
+      expect(await misfits(visitor.page)).toEqual([]);
       await leaveOut(visitor.page, [alike]);
       expect(await axeFaults(visitor.page)).toEqual([]);
     });

@@ -25,6 +25,13 @@ export function listFiles(folder: string): readonly string[] {
     .sort();
 }
 
+/** Of every page that is served, but the one of unknown addresses. */
+export function pagePaths(): readonly string[] {
+  return listFiles(folders.site)
+    .filter((file) => file.endsWith("index.html") && file !== "404/index.html")
+    .map((file) => `/${file.replace(/\/?index\.html$/, "")}`);
+}
+
 export function write(path: string, content: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);

@@ -1,15 +1,16 @@
-// What is pressed has to be large enough for who presses it.
+// What does not fit: a page into its window, and what is pressed to who presses it.
 
 import type { Page } from "playwright-core";
+import { narrow, wide } from "./site-browser.ts";
 
 /** For a pointer, and for a finger. */
-export const targetPxMin = { wide: 24, narrow: 44 } as const;
+const targetPxMin = { wide: 24, narrow: 44 } as const;
 
 /**
  * Controls of the page that are smaller; a link that runs on within a text is as high as its
  * line. The reference of the API has the sizes that Scalar gives it.
  */
-export function smallTargets(page: Page, pxMin: number): Promise<readonly string[]> {
+function smallTargets(page: Page, pxMin: number): Promise<readonly string[]> {
   return page.evaluate((min) => {
     const controls = document.querySelectorAll(
       "a[href], button, summary, select, input:not([type=checkbox], [type=range]), [role=tab]",
@@ -25,4 +26,19 @@ export function smallTargets(page: Page, pxMin: number): Promise<readonly string
       return isLarge ? [] : [`${control.outerHTML.slice(0, 120)} is ${width} x ${height}`];
     });
   }, pxMin);
+}
+
+/** At both widths; it ends narrow. */
+export async function misfits(page: Page): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const [viewport, pxMin] of [
+    [wide, targetPxMin.wide],
+    [narrow, targetPxMin.narrow],
+  ] as const) {
+    await page.setViewportSize(viewport);
+    const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    if (beyond > 0) found.push(`${viewport.width} px: ${beyond} px are beside the window`);
+    found.push(...(await smallTargets(page, pxMin)));
+  }
+  return found;
 }
