@@ -122,24 +122,17 @@ export function testPages(browser: () => SiteBrowser): void {
   test("a table that is wider than its frame has a shadow on the side where it goes on", async () => {
     await using visitor = await browser().fresh({ viewport: narrow });
     const { page, visit } = visitor;
-    await visit("/docs/operations");
-    const edges = await page.evaluate(() => {
-      const frames = [...document.querySelectorAll<HTMLElement>(".table-frame")];
-      const scrolling = frames.findIndex((one) => one.scrollWidth > one.clientWidth + 40);
-      const fitting = frames.findIndex((one) => one.scrollWidth === one.clientWidth);
-      for (const { firstElementChild: table } of frames) {
-        if (table instanceof HTMLElement) table.style.visibility = "hidden";
-      }
-      return { scrolling, fitting };
-    });
-    const frame = page.locator(".table-frame");
     /** What is painted at the left and at the right, where nothing but a shadow is. */
-    const painted = async (index: number, scrollLeft: number) => {
-      await frame.nth(index).evaluate((one, left) => {
+    const painted = async (scrollLeft: number) => {
+      const frame = page.locator(".table-frame").first();
+      await frame.evaluate((one, left) => {
+        if (one.firstElementChild instanceof HTMLElement) {
+          one.firstElementChild.style.visibility = "hidden";
+        }
         one.scrollIntoView();
         one.scrollLeft = left;
       }, scrollLeft);
-      const box = await frame.nth(index).boundingBox();
+      const box = await frame.boundingBox();
       if (box === null) throw new Error("the table is not shown");
       const strip = (x: number) =>
         page.screenshot({ clip: { x, y: box.y + 20, width: 4, height: 20 } });
@@ -148,10 +141,33 @@ export function testPages(browser: () => SiteBrowser): void {
       const right = await strip(box.x + box.width - 4);
       return { left: !left.equals(plain), right: !right.equals(plain) };
     };
-    expect(await painted(edges.scrolling, 0)).toEqual({ left: false, right: true });
-    expect(await painted(edges.scrolling, 60)).toEqual({ left: true, right: true });
-    expect(await painted(edges.scrolling, 9_999)).toEqual({ left: true, right: false });
-    expect(await painted(edges.fitting, 0)).toEqual({ left: false, right: false });
+    await visit("/");
+    expect(await painted(0)).toEqual({ left: false, right: true });
+    expect(await painted(60)).toEqual({ left: true, right: true });
+    expect(await painted(9_999)).toEqual({ left: true, right: false });
+    await visit("/docs/operations");
+    expect(await painted(0)).toEqual({ left: false, right: false });
+  });
+
+  test("on a phone a row of a documentation's table stands whole, each cell with its heading", async () => {
+    await using visitor = await browser().fresh({ viewport: narrow });
+    const { page, visit } = visitor;
+    await visit("/docs/client");
+    const classes = page.locator(".prose table", { hasText: "LeaseEmpty" });
+    await page.setViewportSize(wide);
+    const headings = await classes.locator("th").allTextContents();
+    expect(headings).toHaveLength(4);
+    await page.setViewportSize(narrow);
+    const row = classes.locator("tr", { hasText: "LeaseEmpty" });
+    const cells = await row.locator("td").evaluateAll((all) =>
+      all.map((cell) => {
+        const label = getComputedStyle(cell, "::before").content;
+        const { left, right } = cell.getBoundingClientRect();
+        return { label, isInside: left >= 0 && right <= innerWidth };
+      }),
+    );
+    const labels = ["none", ...headings.slice(1).map((heading) => JSON.stringify(heading))];
+    expect(cells).toEqual(labels.map((label) => ({ label, isInside: true })));
   });
 
   test("nothing shifts when the announcement is closed or a tab is chosen", async () => {

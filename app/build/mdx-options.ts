@@ -15,6 +15,7 @@ import remarkFrontmatter from "remark-frontmatter";
 import remarkGfm from "remark-gfm";
 import remarkMdxFrontmatter from "remark-mdx-frontmatter";
 import { codeTheme } from "./code-themes.ts";
+import { rehypeCellLabels } from "./rehype-cell-labels.ts";
 import { rehypeCheckboxNames } from "./rehype-checkbox-names.ts";
 import { rehypeStaticCode } from "./rehype-static-code.ts";
 import { remarkImports } from "./remark-imports.ts";
@@ -57,6 +58,7 @@ export function mdxOptions(): Readonly<CompileOptions> {
           content: { type: "text", value: "#" },
         },
       ],
+      rehypeCellLabels,
       rehypeCheckboxNames,
       [
         rehypeShiki,

@@ -92,7 +92,7 @@ export function LimitsTable(): ReactNode {
 
 export function CodesTable(): ReactNode {
   return (
-    <div className="table-frame codes">
+    <div className="table-frame">
       <table>
         <thead>
           <tr>
@@ -109,10 +109,10 @@ export function CodesTable(): ReactNode {
                 <br />
                 <code>{text}</code>
               </td>
-              <td>
+              <td data-label="It means">
                 <Inline text={meaning} />
               </td>
-              <td>
+              <td data-label="What to do">
                 <Inline text={reaction} />
               </td>
             </tr>

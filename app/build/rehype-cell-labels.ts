@@ -1,0 +1,30 @@
+// On a phone a row of a table stands as a block: each cell behind the first of three and more
+// says under which heading it belongs.
+
+import type { Element, Root } from "hast";
+import { toString as textOf } from "hast-util-to-string";
+import { visit } from "unist-util-visit";
+
+const labelledColumnsMin = 3;
+
+export function rehypeCellLabels() {
+  return (tree: Root) => {
+    visit(tree, { tagName: "table" }, (table) => {
+      const labels = childrenOf(table, "th").map(textOf);
+      if (labels.length < labelledColumnsMin) return;
+      visit(table, { tagName: "tr" }, (row) => {
+        for (const [index, cell] of childrenOf(row, "td").entries()) {
+          if (index > 0) cell.properties["dataLabel"] = labels[index];
+        }
+      });
+    });
+  };
+}
+
+function childrenOf(parent: Parameters<typeof visit>[0], tagName: string): Element[] {
+  const found: Element[] = [];
+  visit(parent, { tagName }, (element) => {
+    found.push(element as Element);
+  });
+  return found;
+}
