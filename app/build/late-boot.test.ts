@@ -18,6 +18,15 @@ test("the boot module waits for the page; nothing of it is preloaded", () => {
   expect(html).toEndWith("</script></body>");
 });
 
+test("what all is made of starts first, each file before those that import it", () => {
+  const hrefs = ["/assets/shell-b.js", "/assets/packages-a.js"];
+  const links = hrefs.map((href) => `<link rel="modulepreload" href="${href}"/>`).join("");
+  const html = bootLate(page.replace("<link", `${links}<link`));
+  const first = '["/assets/packages-a.js","/assets/shell-b.js"]){await import(h);';
+  expect(html.indexOf(first)).toBeGreaterThan(0);
+  expect(html.indexOf(first)).toBeLessThan(html.indexOf('await import("/assets/manifest.js")'));
+});
+
 test("the module of a still page is not asked for; what the page's frame needs of it is there", () => {
   const two = page
     .replace("import * as route0", 'import * as route1 from "/assets/b.js";\nimport * as route0')
