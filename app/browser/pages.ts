@@ -35,7 +35,7 @@ const types = [
 ];
 
 /** The reference of the API, which has tests of its own, and the introduction's second address. */
-const walkedElsewhere = ["/api", "/docs"];
+const notWalked = ["/api", "/docs"];
 
 /** All pages, dealt to visitors that walk side by side. */
 const walks = [0, 1, 2];
@@ -51,7 +51,7 @@ export function testPages(browser: () => SiteBrowser): void {
       const { page, errors, visit } = visitor;
       const all = isQuick ? few : [unknownAddress, ...pagePaths()];
       const mine = all
-        .filter((path) => !walkedElsewhere.includes(path))
+        .filter((path) => !notWalked.includes(path))
         .filter((_, index) => index % walks.length === part);
       const found: string[] = [];
       for (const [index, path] of mine.entries()) {

@@ -5,6 +5,9 @@
 const shell =
   /\/app\/(shell|config|brand)\/|\/app\/(site-config|search\/search-(box|button|state)|docs\/(docs-menu|versions)|blog\/(blog-menu|posts))\.tsx?$|virtual:content$/;
 
+/** By their names, each after the one that it imports. */
+export const sharedChunks = ["packages", "shell"] as const;
+
 export const clientChunks = {
   /** Its own marks are lost with the name that its build gives to React. */
   treeshake: {
@@ -14,11 +17,11 @@ export const clientChunks = {
     codeSplitting: {
       groups: [
         {
-          name: "packages",
+          name: sharedChunks[0],
           test: /\/node_modules\/(react|react-dom|react-router|scheduler)\//,
           priority: 2,
         },
-        { name: "shell", test: shell, priority: 1 },
+        { name: sharedChunks[1], test: shell, priority: 1 },
       ],
     },
   },

@@ -4,6 +4,8 @@
 // the reader's first input. It rewrites the router's own text, and refuses to when that
 // no longer looks as expected.
 
+import { sharedChunks } from "./chunks.ts";
+
 const preload = /<link rel="modulepreload" href="([^"]+)"\/?>/g;
 const boot = /<script type="module" async="">([\s\S]*?)<\/script>/g;
 /** Data of loaders, and what they would come through: `shell/site-router.tsx` does without. */
@@ -63,17 +65,12 @@ function dynamic(code: string): string {
   return rewritten;
 }
 
-/**
- * The files that all others import, by their names in `chunks.ts`, each after the one that it
- * imports. Each starts in a task of its own: in one with the rest it would hold up a phone.
- */
-const base = ["packages", "shell"];
-
 /** Whole as a document, the page stays readable; its reader learns why it does not move. */
 const failure = `const d=document.createElement("div"),p=document.createElement("p"),b=document.createElement("button");d.className="chunk-failure";d.setAttribute("role","alert");p.textContent=e.message;b.type="button";b.textContent="Retry";b.onclick=()=>location.reload();d.append(p,b);document.body.append(d)`;
 
 function lateScript(hrefs: readonly string[], code: string): string {
-  const first = base.flatMap((name) => hrefs.filter((href) => href.includes(`/${name}-`)));
+  // Each in a task of its own: in one with the rest they would hold up a phone.
+  const first = sharedChunks.flatMap((name) => hrefs.filter((href) => href.includes(`/${name}-`)));
   return `const go=async()=>{for(const h of ${JSON.stringify(hrefs)}){const l=document.createElement("link");l.rel="modulepreload";l.href=h;document.head.append(l)}try{for(const h of ${JSON.stringify(first)}){await import(h);await new Promise(r=>setTimeout(r))}${code}}catch(e){${failure}}};
 const idle=()=>"requestIdleCallback"in window?requestIdleCallback(go,{timeout:500}):setTimeout(go,1);
 const c=navigator.connection,slow=c&&(c.saveData||/2g/.test(c.effectiveType));

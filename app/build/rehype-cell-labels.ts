@@ -10,10 +10,10 @@ const labelledColumnsMin = 3;
 export function rehypeCellLabels() {
   return (tree: Root) => {
     visit(tree, { tagName: "table" }, (table) => {
-      const labels = childrenOf(table, "th").map(textOf);
+      const labels = elementsIn(table, "th").map(textOf);
       if (labels.length < labelledColumnsMin) return;
       visit(table, { tagName: "tr" }, (row) => {
-        for (const [index, cell] of childrenOf(row, "td").entries()) {
+        for (const [index, cell] of elementsIn(row, "td").entries()) {
           if (index > 0) cell.properties["dataLabel"] = labels[index];
         }
       });
@@ -21,7 +21,7 @@ export function rehypeCellLabels() {
   };
 }
 
-function childrenOf(parent: Parameters<typeof visit>[0], tagName: string): Element[] {
+function elementsIn(parent: Parameters<typeof visit>[0], tagName: string): Element[] {
   const found: Element[] = [];
   visit(parent, { tagName }, (element) => {
     found.push(element as Element);
