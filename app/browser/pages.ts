@@ -1,4 +1,4 @@
-// What holds for pages of every type.
+// What holds for every page, and for those of every type.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -10,7 +10,8 @@ import { serveTrickling } from "./trickle.ts";
 
 const isQuick = process.env["HOLDFAST_QUICK"] === "1";
 const unknownAddress = "/no/such/page?x=1";
-const few = ["/", "/docs/intro", "/blog/welcome", unknownAddress];
+/** What is at no address comes first: a visit leads there by loading only. */
+const few = [unknownAddress, "/", "/docs/intro", "/blog/welcome"];
 /** One of each type. */
 const types = [
   "/",
