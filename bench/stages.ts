@@ -6,11 +6,13 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { decodeReport, decodeRequests, encodeReport, encodeRequests } from "../engine/codec.ts";
-import type { NumberedRequest, Report } from "../engine/messages.ts";
-import type { TurnContext } from "../engine/shard/context.ts";
+import type { NumberedRequest } from "../engine/kinds.ts";
+import { limits } from "../engine/limits.ts";
+import type { Report } from "../engine/messages.ts";
 import { Draft } from "../engine/shard/draft.ts";
 import { Memory } from "../engine/shard/memory.ts";
-import { decide } from "../engine/shard/turn.ts";
+import { decide, wants } from "../engine/shard/turn.ts";
+import type { Turn } from "../engine/shard/turn-context.ts";
 import { compileCheck } from "../openapi/check.ts";
 import { operations, type RequestOf } from "../openapi/operations.ts";
 import {
@@ -20,8 +22,9 @@ import {
   produceRequest,
   renderLeased,
 } from "../server/wire.ts";
+import type { Backend } from "../stores/backend.ts";
 import { openStore } from "../stores/open.ts";
-import type { Store } from "../stores/store.ts";
+import { noFacts } from "../stores/store.ts";
 import type { Figures, RunOptions } from "./run-cell.ts";
 
 const hour = 3_600_000;
@@ -67,13 +70,13 @@ export async function stages(itemsPerCall: number, { directory }: RunOptions): P
   }
 }
 
-function open(directory: string, durability: "full" | "normal"): Promise<Store> {
+function open(directory: string, durability: "full" | "normal"): Promise<Backend> {
   return openStore({ kind: "sqlite", directory, durability }, 0, () => "0123456789Ab");
 }
 
-async function run(store: Store, itemsPerCall: number): Promise<Figures> {
-  const { memory } = await Memory.load(0, store, [settings]);
-  const bench = new Bench(store, memory);
+async function run(backend: Backend, itemsPerCall: number): Promise<Figures> {
+  const { memory } = await Memory.load(0, backend.store, [settings]);
+  const bench = new Bench(backend, memory);
   const calls = callsOfTurn(itemsPerCall);
   const items = new Array(itemsPerCall).fill({ utf8: "x".repeat(100) });
   const shared = { queue_name: queueName, request_timeout: "1m" };
@@ -88,7 +91,7 @@ async function run(store: Store, itemsPerCall: number): Promise<Figures> {
     });
     await bench.turn("complete", bodies);
   }
-  await store.close();
+  await backend.store.close();
   return bench.perCall(turns * calls);
 }
 
@@ -105,14 +108,14 @@ function bodyOf<V extends Verb>(verb: V, text: string): RequestOf<V> {
 }
 
 class Bench {
-  readonly #store: Store;
+  readonly #backend: Backend;
   readonly #memory: Memory;
   #micros: Figures = {};
   #op = 0;
   #turn = 0;
 
-  constructor(store: Store, memory: Memory) {
-    this.#store = store;
+  constructor(backend: Backend, memory: Memory) {
+    this.#backend = backend;
     this.#memory = memory;
   }
 
@@ -141,30 +144,39 @@ class Bench {
     const received = await this.#timed(`${verb}.crossing`, () =>
       decodeRequests(encodeRequests(requests)),
     );
+    const { store, upkeep } = this.#backend;
     const draft = new Draft();
-    const context: TurnContext = {
-      shard: 0,
-      store: this.#store,
-      memory: this.#memory,
-      renderLeased,
-      draft,
-      now: 1_800_000_000_000,
-      grants: new Map(),
-      full: false,
-      settling: [],
-    };
-    await this.#timed(`${verb}.turn`, () => decide(context, received));
+    const now = 1_800_000_000_000;
+    await this.#timed(`${verb}.turn`, async () => {
+      const asking = wants({ memory: this.#memory, now, limits }, received);
+      const facts = asking.wants === null ? noFacts : await store.read(asking.wants);
+      const turn: Turn = {
+        shard: 0,
+        memory: this.#memory,
+        facts,
+        named: asking.named,
+        settings: new Map(),
+        limits,
+        renderLeased,
+        draft,
+        now,
+        grants: new Map(),
+        full: false,
+        settling: [],
+      };
+      decide(turn, received);
+    });
     this.#turn += 1;
-    const turn = { turn: this.#turn, at: context.now, opLast: this.#op, refused: "[]" };
-    await this.#timed(`${verb}.commit`, () => this.#store.commit(draft.changes(turn)));
+    const turn = { turn: this.#turn, at: now, opLast: this.#op, refused: [] };
+    await this.#timed(`${verb}.commit`, () => store.commit(draft.changes(turn)));
     // As a shard does: otherwise the log would grow, which costs its syncs more.
-    await this.#timed(`${verb}.checkpoint`, () => this.#store.relieve(false));
+    await this.#timed(`${verb}.checkpoint`, () => upkeep.relieve(false));
     for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;
     const report: Report = {
       answers: draft.answers,
       counts: [],
       events: [],
-      outbound: [],
+      outbox: [],
       commit: null,
       full: false,
     };

@@ -7,9 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newTag } from "../engine/ids.ts";
 import { systemRandom } from "../engine/random.ts";
-import { nothing } from "../stores/conformance-model.ts";
+import { nothing } from "../stores/conformance/values.ts";
 import type { Item, Tally } from "../stores/item.ts";
 import { openStore } from "../stores/open.ts";
+import { readItems } from "../stores/single-reads.ts";
 import type { Changes, Store } from "../stores/store.ts";
 import { numberDigits } from "./delivery.ts";
 import { Samples } from "./statistics.ts";
@@ -52,6 +53,7 @@ function tallyOf(nextSeq: number, itemCount: number): Tally {
     scheduledCount: 0,
     retriedCount: 0,
     expireDeadlineMax: now + hour,
+    doomedCount: 0,
     clearReadyBelow: 0,
     clearScheduledBelow: 0,
     clearRetriedBelow: 0,
@@ -63,7 +65,7 @@ let turn = 0;
 function changes(some: Partial<Changes>): Changes {
   turn += 1;
   return {
-    turn: { turn, at: now, opLast: turn, refused: "[]" },
+    turn: { turn, at: now, opLast: turn, refused: [] },
     ...nothing,
     ...some,
   };
@@ -94,7 +96,7 @@ async function measure(store: Store, size: number): Promise<string[]> {
     await store.commit(changes({ insert: inserted, tally: [tallyOf(before, before)] }));
   });
   const read = await each(work, async (from, before) => {
-    await store.items(slot, from, before, everything);
+    await readItems(store, { slot, from, before }, everything);
   });
   const lease = await each(work, async (first, before) => {
     const leased = { slot, first, last: before - 1, leaseDeadline: now + hour, leasedAt: now };
@@ -117,7 +119,8 @@ const asked = process.argv.slice(2).map(Number);
 const rows: string[][] = [];
 for (const size of asked.length > 0 ? asked : sizesDefault) {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-store-"));
-  const store = await openStore({ kind: "sqlite", directory }, 0, () => newTag(systemRandom));
+  const config = { kind: "sqlite", directory } as const;
+  const { store } = await openStore(config, 0, () => newTag(systemRandom));
   try {
     rows.push([size.toLocaleString("en"), ...(await measure(store, size))]);
   } finally {

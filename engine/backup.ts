@@ -3,8 +3,10 @@
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { Backend } from "../stores/backend.ts";
 import type { Item } from "../stores/item.ts";
-import { type Read, type ReadLimit, type Store, StoreError } from "../stores/store.ts";
+import { readItems, readScheduled } from "../stores/single-reads.ts";
+import { type Read, type ReadLimit, type Some, StoreError } from "../stores/store.ts";
 
 export const manifestName = "backup.json";
 
@@ -26,7 +28,7 @@ export interface BackupContents {
 const page: ReadLimit = { items: 1_000, payloadBytes: 8 * 1024 * 1024 };
 
 /** Opens the store of one shard in a folder; `newTag` is asked where there is none. */
-export type OpenShard = (folder: string, shard: number, newTag: () => string) => Promise<Store>;
+export type OpenShard = (folder: string, shard: number, newTag: () => string) => Promise<Backend>;
 
 /** Throws `StoreError` `damaged` or `unusable`, with what is wrong, unless it is whole. */
 export async function checkBackup(folder: string, open: OpenShard): Promise<BackupContents> {
@@ -44,15 +46,15 @@ export async function checkBackup(folder: string, open: OpenShard): Promise<Back
       );
     }
     const shard = Number(/\d+/.exec(file)?.[0]);
-    const store = await open(folder, shard, () => {
+    const backend = await open(folder, shard, () => {
       throw new StoreError("damaged", `${file} is empty; expected a store`);
     });
     try {
-      const found = await countItems(store, file);
+      const found = await countItems(backend, file);
       items += found.items;
       queues += found.queues;
     } finally {
-      await store.close();
+      await backend.store.close();
     }
   }
   return { manifest, queues, items };
@@ -74,25 +76,32 @@ function readManifest(folder: string): BackupManifest {
   throw new StoreError("damaged", `${manifestName} cannot be read; expected that of a backup`);
 }
 
-async function countItems(store: Store, file: string): Promise<{ items: number; queues: number }> {
-  const { tallies, catalog } = await store.load();
+async function countItems(
+  { store, catalog }: Backend,
+  file: string,
+): Promise<{ items: number; queues: number }> {
+  const { tallies } = await store.load();
   let items = 0;
   for (const { slot, nextSeq, itemCount, scheduledCount, retriedCount } of tallies) {
-    const waiting = await count((from) => store.items(slot, from, nextSeq, page), file);
-    const aside = await count((from) => store.scheduled(slot, from, nextSeq, page), file);
+    const from = (seq: number) => ({ slot, from: seq, before: nextSeq });
+    const waiting = await count((seq) => readItems(store, from(seq), page), file);
+    const aside = await count((seq) => readScheduled(store, from(seq), page), file);
     if (waiting !== itemCount || aside !== scheduledCount + retriedCount) {
       const [expected, got] = [itemCount + scheduledCount + retriedCount, waiting + aside];
       throw new StoreError("damaged", `${file} has lost items; expected ${expected}, got ${got}`);
     }
     items += waiting + aside;
   }
-  return { items, queues: catalog.length };
+  return { items, queues: (await catalog.load()).entries.length };
 }
 
-async function count(read: (from: number) => Promise<Read<Item>[]>, file: string): Promise<number> {
+async function count(
+  read: (from: number) => Promise<Some<Read<Item>>>,
+  file: string,
+): Promise<number> {
   let items = 0;
   for (let from = 0; ; ) {
-    const found = await read(from);
+    const { found } = await read(from);
     const last = found.at(-1);
     if (last === undefined) return items;
     if (found.some(({ damaged }) => damaged)) {

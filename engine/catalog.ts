@@ -33,6 +33,8 @@ export class Catalog {
   readonly #owners: Map<number, Owner>[] = [];
   readonly #isTargeted: (shard: number, slot: number) => boolean;
   #queueIdLast = 0;
+  /** Of what is stored. */
+  version = 0;
 
   /** `isTargeted`: whether an item is on its way to the slot, which then must not change hands. */
   constructor(options: { clock: Clock; isTargeted: (shard: number, slot: number) => boolean }) {

@@ -9,7 +9,8 @@ import {
   readLeased,
   renderLeased,
 } from "./codec.ts";
-import type { NumberedRequest, Opened, Report } from "./messages.ts";
+import type { NumberedRequest } from "./kinds.ts";
+import type { Opened, Report } from "./messages.ts";
 
 const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
 const item = { kind: "k", encoding: "e", reference: '"\u0000ü', enqueueAt: null };
@@ -45,6 +46,7 @@ const requests: NumberedRequest[] = [
   { op: 3, kind: "produce", slot: 0, deadline: 9, items: [{ ...item, payload: new Uint8Array() }] },
   { op: 4, kind: "import", slot: 0, items: [{ ...imported, payload: bytes }] },
   { op: 5, kind: "receive", sourceShard: 1, items: [outbound] },
+  { op: 8, kind: "forward", targetShard: 1, arrived: 7 },
   { op: 6, kind: "complete", slot: 0, deadline: 9, ids: ["a", "b"] },
   {
     op: 7,
@@ -92,10 +94,11 @@ test("report: leased items travel beside the text and come back in their answers
       { op: 3, outcome: { ok: true, value: { kind: "leased", count: 2, items: "[second]" } } },
       { op: 4, outcome: { ok: true, value: { kind: "items", items: [listed] } } },
       { op: 5, outcome: { ok: true, value: { kind: "done" } } },
+      { op: 6, outcome: { ok: true, value: { kind: "outbound", items: [outbound] } } },
     ],
     counts: [{ slot: 1, ready: 2, leased: 3, scheduled: 4, retried: 5 }],
     events: [{ slot: 1, lapsed: 1, expired: 2, deadLettered: 3, discarded: 4 }],
-    outbound: [outbound],
+    outbox: [{ targetShard: 8, counts: [{ targetShard: 8, targetSlot: 9, count: 1 }] }],
     commit: { items: 1, seconds: 0.5, quarantined: 0, size: null },
     full: false,
   };
@@ -107,12 +110,12 @@ test("report: leased items travel beside the text and come back in their answers
 
 test("opened: is read as it was written", () => {
   const opened: Opened = {
-    catalog: [],
+    catalog: { version: 3, entries: [] },
     counts: [],
-    outbound: [outbound],
+    outbox: [{ targetShard: 8, targetSlot: 9, count: 1 }],
     at: 1,
     opLast: 2,
-    refused: [{ op: 1, failure: { ok: false, code: "empty", message: "m" } }],
+    refused: [1],
     quarantined: 0,
     miscounted: 0,
   };

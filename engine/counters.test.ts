@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Backend } from "../stores/backend.ts";
 import { MemoryImage, openMemoryStore } from "../stores/memory/store.ts";
+import { readItems, readOutbound, readScheduled } from "../stores/single-reads.ts";
 import { openSqliteStore } from "../stores/sqlite/store.ts";
 import type { Store } from "../stores/store.ts";
 import type { LeasedItem } from "./api.ts";
@@ -42,8 +44,9 @@ async function walk(store: Store): Promise<Map<number, Walked>> {
   const slots = new Map<number, Walked>();
   for (const tally of image.tallies) {
     const { slot } = tally;
-    const items = await store.items(slot, 0, end, all);
-    const scheduled = await store.scheduled(slot, 0, end, all);
+    const span = { slot, from: 0, before: end };
+    const items = (await readItems(store, span, all)).found;
+    const scheduled = (await readScheduled(store, span, all)).found;
     const retried = scheduled.filter((item) => item.retried).length;
     const leases = image.leases.filter((lease) => lease.slot === slot);
     const covered = leases.map(({ first, last }) =>
@@ -84,7 +87,7 @@ async function walk(store: Store): Promise<Map<number, Walked>> {
 class World {
   readonly #random: Random;
   readonly #bundle: Bundle;
-  readonly #stores: Store[] = [];
+  readonly #backends: Backend[] = [];
   readonly #queues = ["work", "plain", "dead"];
   #texts = 0;
   #leases: Started<Leased>[] = [];
@@ -99,15 +102,15 @@ class World {
   readonly #dead = new Set<string>();
   readonly #done = new Map<string, number>();
 
-  constructor(seed: number, open: (shard: number) => Promise<Store>) {
+  constructor(seed: number, open: (shard: number) => Promise<Backend>) {
     this.#random = seededRandom(seed);
     this.#bundle = new Bundle({
       shardCount: 2,
       openStore: async (shard) => {
-        await this.#stores[shard]?.close();
-        const store = await open(shard);
-        this.#stores[shard] = store;
-        return store;
+        await this.#backends[shard]?.store.close();
+        const backend = await open(shard);
+        this.#backends[shard] = backend;
+        return backend;
       },
     });
   }
@@ -311,7 +314,7 @@ class World {
   async #clear(): Promise<void> {
     const queue = this.#pick(["work", "plain"]);
     while (!this.#isUp()) await this.#bundle.clock.advance(500);
-    for (const store of this.#stores) {
+    for (const { store } of this.#backends) {
       for (const { texts } of (await walk(store)).values()) this.#excuse(texts);
     }
     const [ready, scheduled, retried, destructive] = [0, 0, 0, 0].map(
@@ -366,9 +369,8 @@ class World {
   async #check(): Promise<void> {
     if (!this.#isUp()) return;
     const status = this.#bundle.engine.status();
-    const stored = await Promise.all(this.#stores.map(walk));
-    const [first] = this.#stores;
-    const catalog = first === undefined ? [] : (await first.load()).catalog;
+    const stored = await Promise.all(this.#backends.map(({ store }) => walk(store)));
+    const catalog = (await this.#backends[0]?.catalog.load())?.entries ?? [];
     for (const { definition, places } of catalog) {
       const sum = { queued: 0, leased: 0, scheduled: 0, retried: 0 };
       for (const { shard, slot } of places) {
@@ -400,9 +402,10 @@ class World {
     await this.#bundle.clock.advance(90 * second);
     await this.#check();
     const texts: string[] = [];
-    for (const store of this.#stores) {
+    for (const { store } of this.#backends) {
       const image = await store.load();
-      expect(image.outbound).toEqual([]);
+      expect(image.outbox).toEqual([]);
+      expect(await readOutbound(store, 0, all)).toEqual([]);
       expect(image.leases).toEqual([]);
       for (const walked of (await walk(store)).values()) texts.push(...walked.texts);
     }

@@ -1,23 +1,29 @@
 // Takes items from the outbox of one shard to the dead queue in another. Each
 // item is kept by its sender until the receiver has committed it, and the
 // receiver takes only what it has not had, so that a crash anywhere delivers it
-// once. Between two shards one message travels at a time: order is what tells
-// the receiver what it has had.
+// once. Between two shards one page travels at a time, in the order of the outbox:
+// order is what tells the receiver what it has had.
 
 import type { OutboundItem } from "../stores/item.ts";
+import type { OutboxCount } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
 import { type Failure, QueueError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { ShardPort } from "./port.ts";
 
-/** How long to wait before an item is offered again to a shard that had no room. */
+/** How long to wait before a shard that could not take a page, or hand one out, is asked again. */
 const againMs = 1_000;
 
 interface Route {
   readonly source: number;
   readonly target: number;
-  readonly waiting: Map<number, OutboundItem>;
-  busy: boolean;
+  /** What waits at the source, by target slot. */
+  waiting: ReadonlyMap<number, number>;
+  /** Whether that has changed since the last page was asked for. */
+  isNews: boolean;
+  /** The last item that the target is known to have. */
+  arrived: number;
+  isBusy: boolean;
 }
 
 export class Courier {
@@ -33,18 +39,33 @@ export class Courier {
     this.#port = options.port;
   }
 
-  /** Items of a shard's outbox, in order; those already on their way are known by their number. */
-  carry(source: number, items: readonly OutboundItem[]): void {
-    for (const item of items) {
-      const name = `${source}>${item.targetShard}`;
-      let route = this.#routes.get(name);
-      if (route === undefined) {
-        route = { source, target: item.targetShard, waiting: new Map(), busy: false };
-        this.#routes.set(name, route);
-      }
-      if (!route.waiting.has(item.outboundSeq)) route.waiting.set(item.outboundSeq, item);
+  /** What the outbox of a shard now has for another one. */
+  count(source: number, target: number, counts: readonly OutboxCount[]): void {
+    const name = `${source}>${target}`;
+    const route = this.#routes.get(name) ?? {
+      source,
+      target,
+      waiting: new Map(),
+      isNews: false,
+      arrived: 0,
+      isBusy: false,
+    };
+    route.waiting = new Map(counts.map(({ targetSlot, count }) => [targetSlot, count]));
+    route.isNews = true;
+    this.#routes.set(name, route);
+    this.#go(route);
+  }
+
+  /** The same of all that a shard has just opened with. */
+  countAll(source: number, counts: readonly OutboxCount[]): void {
+    const targets = new Set(counts.map(({ targetShard }) => targetShard));
+    for (const target of targets) {
+      this.count(
+        source,
+        target,
+        counts.filter(({ targetShard }) => targetShard === target),
+      );
     }
-    for (const route of this.#routes.values()) if (route.source === source) this.#go(route);
   }
 
   /**
@@ -81,49 +102,56 @@ export class Courier {
   }
 
   get #isBusy(): boolean {
-    for (const { busy } of this.#routes.values()) if (busy) return true;
+    for (const { isBusy } of this.#routes.values()) if (isBusy) return true;
     return false;
   }
 
+  /** Until the sender knows that they arrived, items count as on their way. */
   isTargeted(shard: number, slot: number): boolean {
     for (const { target, waiting } of this.#routes.values()) {
-      if (target !== shard) continue;
-      for (const item of waiting.values()) if (item.targetSlot === slot) return true;
+      if (target === shard && waiting.has(slot)) return true;
     }
     return false;
   }
 
   #go(route: Route): void {
-    const target = this.#port(route.target);
-    if (this.#isHeld && !this.#isBusy) this.#settled?.();
-    if (this.#isHeld || route.busy || route.waiting.size === 0 || target === undefined) return;
-    route.busy = true;
-    const items = [...route.waiting.values()].slice(0, limits.sweepItemsMax);
-    target.put({ kind: "receive", sourceShard: route.source, items }, (result) => {
-      if (result.ok) this.#confirm(route, items);
-      else this.#again(route, result);
+    if (this.#isHeld || route.isBusy || route.waiting.size === 0) return;
+    route.isBusy = true;
+    this.#ask(route);
+  }
+
+  /** Says what has arrived, and gets the next page. */
+  #ask(route: Route): void {
+    const { target: targetShard, arrived } = route;
+    route.isNews = false;
+    this.#port(route.source)?.put({ kind: "forward", targetShard, arrived }, (result) => {
+      if (!result.ok) this.#again(route, result);
+      else if (result.value.kind === "outbound") this.#carry(route, result.value.items);
     });
   }
 
-  /** Until the sender knows, the items count as on their way: what is sent twice is taken once. */
-  #confirm(route: Route, items: readonly OutboundItem[]): void {
-    const outboundSeqs = items.map(({ outboundSeq }) => outboundSeq);
-    this.#port(route.source)?.put({ kind: "received", outboundSeqs }, (result) => {
+  #carry(route: Route, items: readonly OutboundItem[]): void {
+    const last = items.at(-1);
+    if (last === undefined || this.#isHeld) {
+      route.isBusy = false;
+      if (this.#isHeld && !this.#isBusy) this.#settled?.();
+      // What a turn puts into the outbox while it hands out a page is in none yet.
+      else if (route.isNews) this.#go(route);
+      return;
+    }
+    const request = { kind: "receive", sourceShard: route.source, items } as const;
+    this.#port(route.target)?.put(request, (result) => {
       if (!result.ok) {
         this.#again(route, result);
         return;
       }
-      for (const outboundSeq of outboundSeqs) route.waiting.delete(outboundSeq);
-      route.busy = false;
-      this.#go(route);
+      route.arrived = last.outboundSeq;
+      this.#ask(route);
     });
   }
 
   #again(route: Route, { code }: Failure): void {
     if (code === "closing") return;
-    this.#clock.at(this.#clock.now() + againMs, () => {
-      route.busy = false;
-      this.#go(route);
-    });
+    this.#clock.at(this.#clock.now() + againMs, () => this.#ask(route));
   }
 }

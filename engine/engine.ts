@@ -2,8 +2,9 @@
 // waiting lease); the shards decide what. Nothing is answered before the shard
 // that did it has committed.
 
+import type { CatalogImage } from "../stores/catalog.ts";
 import type { Payload } from "../stores/item.ts";
-import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
+import type { PartitionPlace, QueueDefinition } from "../stores/queue.ts";
 import type {
   ClearRequest,
   CompleteRequest,
@@ -28,21 +29,29 @@ import { assert } from "./assert.ts";
 import { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import { Courier } from "./courier.ts";
-import { type Failure, failure, late, QueueError } from "./errors.ts";
+import {
+  type Failure,
+  failure,
+  lateComplete,
+  lateProduce,
+  lateRetry,
+  QueueError,
+} from "./errors.ts";
+import type { Request } from "./kinds.ts";
 import { Leases } from "./leases.ts";
-import { limits } from "./limits.ts";
+import { limits, type TurnLimits } from "./limits.ts";
 import type { LinkFactory } from "./link.ts";
-import type { ListedItem, Opened, PartitionCounts, Report, Request } from "./messages.ts";
+import type { ListedItem, Opened, PartitionCounts, Report } from "./messages.ts";
 import {
   closingFailure,
   commitSecondsBounds,
   itemsPerCommitBounds,
-  type Result,
   ShardPort,
   succeeded,
 } from "./port.ts";
 import { eachShard, type InFlight, itemsIn, type LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
+import type { Result } from "./shard/kind.ts";
 import {
   checkClear,
   checkCompleteIds,
@@ -65,6 +74,8 @@ export interface EngineOptions<Items> {
   /** Turns the text in which a shard tells leased items into what `lease` returns. */
   readonly readLeased: (text: string) => Items;
   readonly waitingLeasesMax?: number;
+  /** Default `limits`. */
+  readonly turnLimits?: TurnLimits;
   /** What an operator should know of; nothing is thrown for it. */
   readonly notice?: (notice: Notice) => void;
 }
@@ -90,9 +101,6 @@ export async function openEngine<Items>(options: EngineOptions<Items>): Promise<
   return engine;
 }
 
-const lateProduce = late("the items were not written");
-const lateComplete = late("the items were not completed");
-const lateRetry = late("the items were not retried");
 const lateBackup = failure("store", "no backup was made; a shard is down, try again later");
 class ShardedEngine<Items> implements Engine<Items> {
   readonly #options: EngineOptions<Items>;
@@ -137,7 +145,7 @@ class ShardedEngine<Items> implements Engine<Items> {
     broken.catch(() => undefined);
     try {
       const first = await this.#openShard(0);
-      const used = first.catalog.flatMap(({ places }) => places.map(({ shard }) => shard));
+      const used = first.catalog.entries.flatMap(({ places }) => places.map(({ shard }) => shard));
       const shardCount = used.reduce(
         (most, shard) => Math.max(most, shard + 1),
         this.#options.shardCount,
@@ -153,7 +161,7 @@ class ShardedEngine<Items> implements Engine<Items> {
       // only rising numbers.
       await this.#registrar.undisturbed(async () => {
         for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
-        for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);
+        for (const [shard, { outbox }] of opened.entries()) this.#courier.countAll(shard, outbox);
         const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard)));
         // A store that opens and then fails with each turn would be tried for ever, and unheard.
         await Promise.race([Promise.all(told), broken]);
@@ -173,6 +181,7 @@ class ShardedEngine<Items> implements Engine<Items> {
       this.#ports[shard] = new ShardPort(shard, {
         clock: this.#clock,
         links: this.#options.links,
+        limits: this.#options.turnLimits ?? limits,
         events: {
           opened: (opened) => {
             const { miscounted: count } = opened;
@@ -194,7 +203,8 @@ class ShardedEngine<Items> implements Engine<Items> {
     });
   }
 
-  #adopt(entries: readonly CatalogEntry[]): LogicalQueue[] {
+  #adopt({ version, entries }: CatalogImage): LogicalQueue[] {
+    this.#catalog.version = version;
     const queues = entries.map((entry) => this.#catalog.add(entry));
     return queues.filter(({ deleted }) => deleted);
   }
@@ -202,7 +212,7 @@ class ShardedEngine<Items> implements Engine<Items> {
   #reopened(shard: number, opened: Opened): Request[] {
     this.#setUp(shard, true);
     this.#recount(shard, opened.counts);
-    this.#courier.carry(shard, opened.outbound);
+    this.#courier.countAll(shard, opened.outbox);
     this.#options.notice?.({ kind: "shard_up", shard });
     return [this.#allSettings(shard)];
   }
@@ -242,7 +252,9 @@ class ShardedEngine<Items> implements Engine<Items> {
     if (discarded > 0) notice?.({ kind: "items_discarded", shard, count: discarded });
     const quarantined = report.commit?.quarantined ?? 0;
     if (quarantined > 0) notice?.({ kind: "items_quarantined", shard, count: quarantined });
-    if (report.outbound.length > 0) this.#courier.carry(shard, report.outbound);
+    for (const { targetShard, counts } of report.outbox) {
+      this.#courier.count(shard, targetShard, counts);
+    }
   }
 
   #port(shard: number): ShardPort {

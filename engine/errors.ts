@@ -32,6 +32,17 @@ export function late(what: string): Failure {
   return failure("empty", `request timeout; ${what}, try again`);
 }
 
+export const lateProduce = late("the items were not written");
+export const lateComplete = late("the items were not completed");
+export const lateRetry = late("the items were not retried");
+export const fullFailure = failure(
+  "store",
+  "there is no space left on the disk; nothing was written",
+);
+export const restartedFailure = failure(
+  "store",
+  "the store failed after the items were stored; list the partition to see them",
+);
 export const deletedFailure = failure("refused", "queue is shutting down; it was deleted");
 
 /** The one error the engine throws; `message` is `constant part; variable detail`. */

@@ -5,8 +5,9 @@ import type { PartitionPlace } from "../stores/queue.ts";
 import type { Lease, LeaseRequest } from "./api.ts";
 import type { Clock } from "./clock.ts";
 import { deletedFailure, failure, QueueError } from "./errors.ts";
-import type { Result, ShardPort } from "./port.ts";
+import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
+import type { Result } from "./shard/kind.ts";
 import { checkLease, checkRequestTimeout } from "./validate.ts";
 import type { WaitingLease } from "./waiting.ts";
 

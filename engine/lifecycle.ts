@@ -2,7 +2,7 @@
 // go in, its fate comes out. Stores only persist the answer, so every backend
 // follows the same rules.
 
-import type { Item, ScheduledItem } from "../stores/item.ts";
+import type { Item } from "../stores/item.ts";
 
 /** What a queue's definition says about the life of its items. */
 export interface Rules {
@@ -62,7 +62,7 @@ export function release(item: Living, now: number): Fate {
 }
 
 /** A scheduled item's instant came: that at which it is due, or that at which it expires. */
-export function wake(item: ScheduledItem, now: number): Fate {
+export function wake(item: Living, now: number): Fate {
   if (hasExpired(item, now)) return { to: "dead", death: "expired" };
   return { to: "queue", attempts: item.attempts };
 }

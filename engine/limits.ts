@@ -41,8 +41,10 @@ export const limits = {
   turnRequestsMax: 512,
   /** Items that the requests of one turn may touch; a turn always takes at least one request. */
   turnWeightMax: 4_000,
-  /** Payload bytes that one turn reads for leases; larger batches end early. */
+  /** Payload bytes that one turn reads for leases, or moves for the clock's sake; larger batches end early. */
   turnBytesMax: 8 * 1024 * 1024,
+  /** Payload bytes of items that one retry gives back: they are written anew in one commit. */
+  retryBytesMax: 64 * 1024 * 1024,
   /** How often a worker is asked for a sign of life. */
   heartbeatMs: 1_000,
   /** Longer than a disk may stall; a worker that says nothing for this long is replaced. */
@@ -58,3 +60,8 @@ export const limits = {
   /** Requests that the engine holds for one shard that cannot take them yet. */
   shardBacklogMax: 50_000,
 } as const;
+
+/** The bounds of a turn, which a simulated world may narrow. */
+export type TurnLimits = {
+  readonly [name in "sweepItemsMax" | "turnRequestsMax" | "turnWeightMax" | "turnBytesMax"]: number;
+};

@@ -13,8 +13,8 @@ async function setup(breakage: Breakage) {
   const config: FragileConfig = {
     store: { kind: "sqlite", directory, ballastBytes: 0 },
     breakage,
-    // The first is the creation of the queue, the second the first produce.
-    atCommit: 2,
+    // The first produce; a queue is created by a commit of the catalog.
+    atCommit: 1,
     brokenOnce: join(directory, "broken-once"),
   };
   const notices: Notice[] = [];

@@ -2,13 +2,14 @@
 // with the same behaviour. A link that has reported `down` is finished; the
 // engine makes a new one in its place.
 
-import type { Store } from "../stores/store.ts";
+import type { Backend } from "../stores/backend.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import type { LeasedItem } from "./api.ts";
 import type { Clock, Timer } from "./clock.ts";
 import { decodeOpened, decodeReport, encodeRequests } from "./codec.ts";
-import { limits } from "./limits.ts";
-import type { NumberedRequest, Opened, Report } from "./messages.ts";
+import type { NumberedRequest } from "./kinds.ts";
+import { limits, type TurnLimits } from "./limits.ts";
+import type { Opened, Report } from "./messages.ts";
 import type { Memory } from "./shard/memory.ts";
 import { Shard } from "./shard/shard.ts";
 
@@ -30,7 +31,8 @@ export type LinkFactory = (shard: number, events: LinkEvents) => Link;
 
 export interface SameThreadOptions {
   readonly clock: Clock;
-  readonly openStore: (shard: number) => Promise<Store>;
+  readonly openStore: (shard: number) => Promise<Backend>;
+  readonly limits?: TurnLimits;
   readonly renderLeased: (items: readonly LeasedItem[]) => string;
   /** Called after each commit, before anyone is told; the simulation compares memory and store. */
   readonly observe?: (shard: number, memory: Memory) => Promise<void>;
@@ -45,7 +47,7 @@ class SameThreadLink implements Link {
   readonly #events: LinkEvents;
   readonly #opening: Promise<void>;
   #shard: Shard | null = null;
-  #store: Store | null = null;
+  #backend: Backend | null = null;
   #closed = false;
 
   constructor(shard: number, events: LinkEvents, options: SameThreadOptions) {
@@ -55,12 +57,13 @@ class SameThreadLink implements Link {
 
   async #open(shard: number, options: SameThreadOptions): Promise<void> {
     const { clock, openStore, renderLeased, observe } = options;
-    const store = await openStore(shard);
-    this.#store = store;
+    const backend = await openStore(shard);
+    this.#backend = backend;
     const opened = await Shard.open({
       shard,
-      store,
+      backend,
       clock,
+      limits: options.limits ?? limits,
       renderLeased,
       report: (report) => {
         if (!this.#closed) this.#events.report(report);
@@ -76,7 +79,7 @@ class SameThreadLink implements Link {
   async #fail(cause: unknown): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#store?.close().catch(() => undefined);
+    await this.#backend?.store.close().catch(() => undefined);
     this.#events.down(cause);
   }
 

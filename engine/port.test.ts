@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import { StoreError } from "../stores/store.ts";
 import { failure } from "./errors.ts";
+import type { NumberedRequest, Request } from "./kinds.ts";
 import { limits } from "./limits.ts";
 import type { Link, LinkEvents } from "./link.ts";
-import type { Answer, NumberedRequest, Opened, Report, Request } from "./messages.ts";
-import { type Result, ShardPort } from "./port.ts";
+import type { Answer, Opened, Report } from "./messages.ts";
+import { ShardPort } from "./port.ts";
+import type { Result } from "./shard/kind.ts";
 import { VirtualClock } from "./simulation/virtual-clock.ts";
 
 const late = failure("empty", "late");
@@ -12,14 +14,14 @@ const nothingNew: Report = {
   answers: [],
   counts: [],
   events: [],
-  outbound: [],
+  outbox: [],
   commit: null,
   full: false,
 };
 const fresh: Opened = {
-  catalog: [],
+  catalog: { version: 0, entries: [] },
   counts: [],
-  outbound: [],
+  outbox: [],
   at: 0,
   opLast: 0,
   refused: [],
@@ -71,6 +73,7 @@ function setupPort() {
   const answers: Record<string, Result> = {};
   const port = new ShardPort(0, {
     clock,
+    limits,
     links: (_, events) => {
       const link = new Puppet(events);
       links.push(link);
@@ -166,7 +169,7 @@ test("put: what was sent waits for its answer, whatever its deadline", async () 
   expect(answers).toEqual({ a: done });
 });
 
-test("down: what was lost and committed is answered, what was refused is refused, the rest goes again first", async () => {
+test("down: what was lost and took effect is answered, what was refused and the rest goes again first", async () => {
   const { clock, put, link, links, answers, first } = setupPort();
   link().events.opened(fresh);
   for (const text of ["committed", "refused", "lost"]) put(produce(text));
@@ -177,12 +180,11 @@ test("down: what was lost and committed is answered, what was refused is refused
   link().events.down(new Error("gone"));
   await clock.advance(limits.restartMsMin);
   expect(links).toHaveLength(2);
-  const why = failure("refused", "no");
   first.push({ kind: "configure", partitions: [], forget: [] });
-  link().events.opened({ ...fresh, opLast: 2, refused: [{ op: 2, failure: why }] });
-  expect(answers).toEqual({ committed: done, refused: why });
-  expect(link().sent()).toEqual([["configure", "lost", "list", "lease", "unsent"]]);
-  expect(link().messages[0]?.map(({ op }) => op)).toEqual([3, 4, 5, 6, 7]);
+  link().events.opened({ ...fresh, opLast: 2, refused: [2] });
+  expect(answers).toEqual({ committed: done });
+  expect(link().sent()).toEqual([["configure", "refused", "lost", "list", "lease", "unsent"]]);
+  expect(link().messages[0]?.map(({ op }) => op)).toEqual([3, 4, 5, 6, 7, 8]);
 });
 
 test.each([

@@ -6,11 +6,11 @@
 import { StoreError } from "../stores/store.ts";
 import type { Clock, Timer } from "./clock.ts";
 import { type Failure, failure, QueueError } from "./errors.ts";
-import { limits } from "./limits.ts";
+import { kindOf, type NumberedRequest, type Request } from "./kinds.ts";
+import { limits, type TurnLimits } from "./limits.ts";
 import type { Link, LinkFactory } from "./link.ts";
-import type { CommitReport, NumberedRequest, Opened, Report, Request, Value } from "./messages.ts";
-
-export type Result = { readonly ok: true; readonly value: Value } | Failure;
+import type { CommitReport, Opened, Report, Value } from "./messages.ts";
+import type { Result } from "./shard/kind.ts";
 
 interface Waiting {
   readonly request: Request;
@@ -52,11 +52,6 @@ export const commitSecondsBounds = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
 ];
 
-const restartedFailure = failure(
-  "store",
-  "the store failed after the items were stored; list the partition to see them",
-);
-
 export class ShardPort {
   readonly shard: number;
   readonly counters: PortCounters = {
@@ -74,6 +69,7 @@ export class ShardPort {
   };
   readonly #clock: Clock;
   readonly #links: LinkFactory;
+  readonly #limits: TurnLimits;
   readonly #events: PortEvents;
   #link: Link;
   #up = false;
@@ -90,12 +86,18 @@ export class ShardPort {
 
   constructor(
     shard: number,
-    { clock, links, events }: { clock: Clock; links: LinkFactory; events: PortEvents },
+    options: {
+      readonly clock: Clock;
+      readonly links: LinkFactory;
+      readonly limits: TurnLimits;
+      readonly events: PortEvents;
+    },
   ) {
     this.shard = shard;
-    this.#clock = clock;
-    this.#links = links;
-    this.#events = events;
+    this.#clock = options.clock;
+    this.#links = options.links;
+    this.#limits = options.limits;
+    this.#events = options.events;
     this.#link = this.#start();
   }
 
@@ -164,18 +166,19 @@ export class ShardPort {
 
   #send(): void {
     const now = this.#clock.now();
+    const { turnRequestsMax, turnWeightMax } = this.#limits;
     const requests: NumberedRequest[] = [];
     const ops = new Set<number>();
     let weight = 0;
     let taken = 0;
     for (const waiting of this.#queue) {
-      if (requests.length >= limits.turnRequestsMax || weight >= limits.turnWeightMax) break;
+      if (requests.length >= turnRequestsMax || weight >= turnWeightMax) break;
       taken += 1;
       if (waiting.deadline <= now) {
         waiting.settle(waiting.late, 0);
         continue;
       }
-      weight += weightOf(waiting.request);
+      weight += kindOf(waiting.request).weight(waiting.request);
       this.#opLast += 1;
       const op = this.#opLast;
       requests.push({ ...waiting.request, op });
@@ -261,26 +264,24 @@ export class ShardPort {
   }
 
   /**
-   * Requests that the last shard took and never answered. Those it had
-   * committed are answered accordingly; the others had no effect and go again.
+   * Requests that the last shard took and never answered. Those that took effect are
+   * answered accordingly; the others go again.
    */
   #settleLost({ opLast, refused }: Opened): Waiting[] {
-    const refusals = new Map(refused.map(({ op, failure: why }) => [op, why]));
+    const withoutEffect = new Set(refused);
     const again: Waiting[] = [];
-    const lost = [...this.#sent];
+    const taken = [...this.#sent];
     this.#sent.clear();
     this.#messages = [];
-    for (const [op, waiting] of lost) {
-      const refusal = refusals.get(op);
-      const { request } = waiting;
-      if (refusal !== undefined) waiting.settle(refusal, op);
-      else if (op > opLast || isRepeatable(request)) again.push(waiting);
-      else if (request.kind === "lease")
-        waiting.settle({ ok: true, value: { kind: "nothing", more: true } }, op);
-      else if (request.kind === "import") waiting.settle(restartedFailure, op);
-      else if (request.kind === "clear") {
-        again.push({ ...waiting, request: { kind: "settle", slots: request.slots } });
-      } else waiting.settle({ ok: true, value: { kind: "done" } }, op);
+    for (const [op, waiting] of taken) {
+      const { lost } = kindOf(waiting.request);
+      if (op > opLast || withoutEffect.has(op) || lost === "again") {
+        again.push(waiting);
+        continue;
+      }
+      const instead = lost(waiting.request);
+      if ("ask" in instead) again.push({ ...waiting, request: instead.ask as Request });
+      else waiting.settle(instead, op);
     }
     return again;
   }
@@ -335,58 +336,6 @@ export const closingFailure = failure("closing", "service is shutting down; noth
 /** At the first start these are told to the operator instead of tried again. */
 function isFinal(cause: unknown): boolean {
   return cause instanceof StoreError && cause.fault !== "failed";
-}
-
-function isRepeatable({ kind }: Request): boolean {
-  switch (kind) {
-    case "list":
-    case "stats":
-    case "backup":
-    case "configure":
-    case "settle":
-    case "recount":
-      return true;
-    case "produce":
-    case "lease":
-    case "complete":
-    case "retry":
-    case "release":
-    case "import":
-    case "delete":
-    case "clear":
-    case "catalog":
-    case "receive":
-    case "received":
-      return false;
-  }
-}
-
-/** Roughly the items that a request makes a turn touch. */
-function weightOf(request: Request): number {
-  switch (request.kind) {
-    case "produce":
-    case "import":
-    case "retry":
-    case "receive":
-      return request.items.length;
-    case "complete":
-    case "delete":
-      return request.ids.length;
-    case "lease":
-      return request.batchSize;
-    case "list":
-      return request.limit;
-    case "release":
-    case "stats":
-    case "backup":
-    case "clear":
-    case "settle":
-    case "recount":
-    case "catalog":
-    case "received":
-    case "configure":
-      return 1;
-  }
 }
 
 function observe(counts: number[], bounds: readonly number[], value: number): void {

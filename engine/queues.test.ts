@@ -372,15 +372,15 @@ test("delete: once it is certain it is carried through, even if the store has no
   await bundle.createQueue(orders);
   await bundle.produceMany("orders", 10);
   const store = bundle.store();
-  store.onCommit = ({ catalogPut }) => {
-    if (catalogPut.some(({ deleting }) => deleting)) store.fail({ fault: "full", sticky: true });
+  store.onCatalog = ({ put }) => {
+    if (put.some(({ deleting }) => deleting)) store.fail({ fault: "full", sticky: true });
   };
   const deleted = await bundle.begin(() =>
     bundle.engine.deleteQueue({ name: "orders", force: true }),
   );
   await bundle.clock.advance(second);
   expect(deleted.ending).toBe(null);
-  store.onCommit = null;
+  store.onCatalog = null;
   store.heal();
   await bundle.clock.advance(minute);
   expect(deleted.ending).toMatchObject({ ok: true });
@@ -467,7 +467,7 @@ test("delete: what is on its way to a deleted dead queue does not come back with
   await bundle.createQueue({ name: "dead" });
   expect(await bundle.listed("dead")).toEqual([]);
   for (const shard of [0, 1]) {
-    expect(bundle.image(shard).outbound.size).toBe(0);
+    expect(bundle.image(shard).outbound.values().length).toBe(0);
     for (const slot of bundle.image(shard).slots.values()) expect(slot.items.values()).toEqual([]);
   }
 });

@@ -9,9 +9,10 @@ import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import { deletedFailure, QueueError } from "./errors.ts";
 import { limits } from "./limits.ts";
-import type { Clearing, PartitionSettings } from "./messages.ts";
+import type { PartitionSettings } from "./messages.ts";
 import { closingFailure, type ShardPort, succeeded } from "./port.ts";
 import { eachShard, itemsIn, type LogicalQueue } from "./queue.ts";
+import type { Clearing } from "./shard/clear.ts";
 import { checkQueueName } from "./validate.ts";
 
 export interface RegistrarOptions {
@@ -188,7 +189,9 @@ export class Registrar {
     put: readonly CatalogEntry[];
     remove: readonly number[];
   }): Promise<void> {
-    succeeded(await this.#port(0).ask({ kind: "catalog", ...change }));
+    const version = this.#catalog.version + 1;
+    succeeded(await this.#port(0).ask({ kind: "catalog", version, ...change }));
+    this.#catalog.version = version;
   }
 
   /** What the shard has to know of every partition it owns. */

@@ -2,9 +2,11 @@
 // engine would find that was started on it.
 
 import { formatId, idPrefix } from "../engine/ids.ts";
+import type { Backend } from "../stores/backend.ts";
 import type { Item } from "../stores/item.ts";
 import { openStore } from "../stores/open.ts";
-import type { Image, Store } from "../stores/store.ts";
+import { readItems, readOutbound } from "../stores/single-reads.ts";
+import type { Image } from "../stores/store.ts";
 import { isIntactItem, numberOf } from "./items.ts";
 
 export interface StoreContents {
@@ -36,7 +38,7 @@ export async function readStores({
   shards,
   durability,
 }: StoreFolder): Promise<StoreContents> {
-  const stores: Store[] = [];
+  const backends: Backend[] = [];
   const places = new Map<number, string[]>();
   const held = new Set<string>();
   const changed: number[] = [];
@@ -55,20 +57,22 @@ export async function readStores({
     const images: Image[] = [];
     for (let shard = 0; shard < shards; shard += 1) {
       const config = { kind: "sqlite", directory, durability, ballastBytes: 0 } as const;
-      const store = await openStore(config, shard, () => "000000000000");
-      stores.push(store);
-      images.push(await store.load());
+      const backend = await openStore(config, shard, () => "000000000000");
+      backends.push(backend);
+      images.push(await backend.store.load());
     }
     for (const [shard, image] of images.entries()) {
-      const store = stores[shard];
-      if (store === undefined) continue;
+      const backend = backends[shard];
+      if (backend === undefined) continue;
+      const { store, upkeep } = backend;
       quarantined += image.quarantinedCount;
-      const counts = await store.countItems();
+      const counts = await upkeep.countItems();
       for (const { slot, itemCount } of image.tallies) {
         miscounted += Math.abs(itemCount - (counts?.get(slot)?.items ?? itemCount));
         const prefix = idPrefix(image.tag, slot);
         const leases = image.leases.filter((lease) => lease.slot === slot);
-        for (const item of await store.items(slot, 0, numbersMax, all)) {
+        const span = { slot, from: 0, before: numbersMax };
+        for (const item of (await readItems(store, span, all)).found) {
           if (item.damaged) damaged += 1;
           else see(item, `${shard}:${slot}`);
           if (leases.some(({ first, last }) => first <= item.seq && item.seq <= last)) {
@@ -76,14 +80,16 @@ export async function readStores({
           }
         }
       }
-      for (const item of image.outbound) {
-        const { inbound } = images[item.targetShard] ?? { inbound: [] };
+      for (const [target, { inbound }] of images.entries()) {
         const taken = inbound.find(({ sourceShard }) => sourceShard === shard)?.outboundSeq ?? 0;
-        if (item.outboundSeq > taken) see(item, `${shard} on its way`);
+        for (const item of await readOutbound(store, target, all)) {
+          if (item.damaged) damaged += 1;
+          else if (item.outboundSeq > taken) see(item, `${shard} on its way`);
+        }
       }
     }
   } finally {
-    for (const store of stores) await store.close();
+    for (const { store } of backends) await store.close();
   }
   return { places, held, changed, damaged, quarantined, miscounted };
 }

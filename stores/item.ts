@@ -42,7 +42,7 @@ export interface ScheduledItem extends Item {
 }
 
 /** When a scheduled item has to be looked at: it is due, or expires before that. */
-export function wakeAt(item: ScheduledItem): number {
+export function wakeAt(item: Pick<ScheduledItem, "dueAt" | "expireDeadline">): number {
   return Math.min(item.dueAt, item.expireDeadline);
 }
 
@@ -77,6 +77,8 @@ export interface Tally {
   readonly retriedCount: number;
   /** The latest expire deadline among items that are not `early`. */
   readonly expireDeadlineMax: number;
+  /** Ready items that a clear has taken but not yet removed. */
+  readonly doomedCount: number;
   /** Ready items before this number are being removed by a clear; 0 = none. */
   readonly clearReadyBelow: number;
   /** The same for items scheduled by a producer. */

@@ -1,9 +1,11 @@
 // The only place that knows which kinds of store there are.
 
 import { mkdirSync } from "node:fs";
+import type { Backend } from "./backend.ts";
 import { openMemoryStore } from "./memory/store.ts";
-import { type Durability, openSqliteStore } from "./sqlite/store.ts";
-import { type Store, StoreError } from "./store.ts";
+import type { Durability } from "./sqlite/connect.ts";
+import { openSqliteStore } from "./sqlite/store.ts";
+import { StoreError } from "./store.ts";
 
 export type StoreConfig =
   | { readonly kind: "memory" }
@@ -33,7 +35,7 @@ export async function openStore(
   config: StoreConfig,
   shard: number,
   newTag: () => string,
-): Promise<Store> {
+): Promise<Backend> {
   if (config.kind === "memory") return openMemoryStore({ tag: newTag() });
   try {
     mkdirSync(config.directory, { recursive: true });

@@ -44,3 +44,53 @@ export interface CatalogEntry {
   /** The queue was deleted and its items are still being removed; it is unknown to everyone but recovery. */
   readonly deleting: boolean;
 }
+
+/** Whether a value read from outside is an entry, field by field. */
+export function isCatalogEntry(value: unknown): value is CatalogEntry {
+  return (
+    hasForm(value, entryForm) &&
+    hasForm(value["definition"], definitionForm) &&
+    Array.isArray(value["places"]) &&
+    value["places"].every(
+      (place: unknown) =>
+        hasForm(place, placeForm) && (place["state"] === "active" || place["state"] === "draining"),
+    )
+  );
+}
+
+type Form<T> = { readonly [name in keyof T]: "number" | "string" | "boolean" | "object" };
+
+const entryForm: Form<CatalogEntry> = {
+  queueId: "number",
+  definition: "object",
+  places: "object",
+  deleting: "boolean",
+};
+const definitionForm: Form<QueueDefinition> = {
+  name: "string",
+  deadQueue: "string",
+  reference: "string",
+  leaseTimeoutMs: "number",
+  expireTimeoutMs: "number",
+  leaseTimeoutText: "string",
+  expireTimeoutText: "string",
+  maxAttempts: "number",
+  requestedPartitions: "number",
+  createdAt: "number",
+  updatedAt: "number",
+};
+const placeForm: Form<PartitionPlace> = {
+  partition: "number",
+  shard: "number",
+  slot: "number",
+  state: "string",
+};
+
+function hasForm(
+  value: unknown,
+  form: Readonly<Record<string, string>>,
+): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const fields = value as Record<string, unknown>;
+  return Object.entries(form).every(([name, type]) => typeof fields[name] === type);
+}

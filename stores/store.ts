@@ -1,9 +1,8 @@
 // The seam between the engine and what keeps its items. A store finds and
-// persists; it decides nothing. One shard calls it, one turn at a time, so what
-// a turn has read still holds when it commits.
+// persists; it decides nothing. One shard calls it, one turn at a time: one read
+// brings all that the turn has to know, one commit takes all that it decided.
 
 import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "./item.ts";
-import type { CatalogEntry } from "./queue.ts";
 
 /** A read item; `damaged` when its checksum does not match, and then only `slot` and `seq` can be trusted. */
 export type Read<T extends Item> = T & { readonly damaged: boolean };
@@ -21,6 +20,12 @@ export interface Span {
   readonly before: number;
 }
 
+/** The first items of a span; the asker finds them again by the name. */
+export interface Page extends Span {
+  readonly name: string;
+  readonly limit: ReadLimit;
+}
+
 /** An item's place and deadline, without the item. */
 export interface EarlyRef {
   readonly expireDeadline: number;
@@ -28,10 +33,116 @@ export interface EarlyRef {
   readonly seq: number;
 }
 
-export interface LeasedSeq {
-  readonly seq: number;
-  readonly createdAt: number;
+/** What is read of an item that only moves. It is not compared with the checksum; the move does that. */
+export type Mark = Pick<Item, "slot" | "seq" | "createdAt" | "expireDeadline" | "attempts"> & {
+  /** About as much as its payload has. */
+  readonly payloadBytes: number;
+};
+
+export type ScheduledMark = Mark & Pick<ScheduledItem, "dueAt" | "retried">;
+
+/** Some of what there is, in order. */
+export interface Some<T> {
+  readonly found: readonly T[];
+  /** Nothing comes behind them. */
+  readonly isAll: boolean;
 }
+
+export interface SlotSeqs {
+  readonly slot: number;
+  /** In rising order. */
+  readonly seqs: readonly number[];
+}
+
+/** All that a turn, or a start, has to know of what is stored. Slots and names of one kind differ. */
+export interface Wants {
+  /** Heads of partitions: whole items, ready and leased. They share `headBytes`. */
+  readonly heads: readonly (Span & { readonly items: number })[];
+  /** Payload bytes with which the reading of heads ends. */
+  readonly headBytes: number;
+  readonly items: readonly Page[];
+  readonly scheduled: readonly Page[];
+  /** Marks of ready and leased items; payloads do not count. */
+  readonly marks: readonly Page[];
+  readonly scheduledMarks: readonly Page[];
+  /** Single items, wherever they are. */
+  readonly picks: readonly SlotSeqs[];
+  /** Which of these source ids an item of the slot has, scheduled ones included. */
+  readonly sources: readonly { readonly slot: number; readonly sourceIds: readonly string[] }[];
+  /** Scheduled items of all slots whose `wakeAt` is at most `until`, earliest first, ties in order of `seq`. */
+  readonly waking: { readonly until: number; readonly items: number } | null;
+  /** `early` items of all slots that expire after `after`, in the order of (deadline, slot, seq), and by `until`. */
+  readonly early: {
+    readonly after: EarlyRef;
+    readonly until: number;
+    readonly items: number;
+  } | null;
+  /** What waits for a target shard, which has all up to number `arrived`. */
+  readonly outbound: readonly {
+    readonly targetShard: number;
+    readonly arrived: number;
+    readonly limit: ReadLimit;
+  }[];
+}
+
+export interface Picked {
+  readonly ready: ReadonlyMap<number, Mark>;
+  readonly scheduled: ReadonlyMap<number, ScheduledMark>;
+}
+
+export interface OutboxPage {
+  /** What the target has, without the items. */
+  readonly arrived: readonly Pick<OutboundItem, "outboundSeq" | "targetSlot">[];
+  /** The first of those behind it, in order. */
+  readonly found: readonly Read<OutboundItem>[];
+}
+
+/** The answers to `Wants`. */
+export interface Facts {
+  /** By slot; of a slot that is missing nothing was read, because others had used up the bytes. */
+  readonly heads: ReadonlyMap<number, Some<Read<Item>>>;
+  /** By the page's name, as the next three. */
+  readonly items: ReadonlyMap<string, Some<Read<Item>>>;
+  readonly scheduled: ReadonlyMap<string, Some<Read<ScheduledItem>>>;
+  readonly marks: ReadonlyMap<string, Some<Mark>>;
+  readonly scheduledMarks: ReadonlyMap<string, Some<ScheduledMark>>;
+  /** By slot, as the next one. */
+  readonly picks: ReadonlyMap<number, Picked>;
+  readonly sources: ReadonlyMap<number, ReadonlySet<string>>;
+  /** `next`: the first `wakeAt` behind those found, whether it has come or not; `null` = none. */
+  readonly waking: { readonly found: readonly ScheduledMark[]; readonly next: number | null };
+  /** `next`: the first deadline behind those found, whether it has come or not; `null` = none. */
+  readonly early: { readonly found: readonly Mark[]; readonly next: number | null };
+  /** By target shard. */
+  readonly outbound: ReadonlyMap<number, OutboxPage>;
+}
+
+export const noWants: Wants = {
+  heads: [],
+  headBytes: 0,
+  items: [],
+  scheduled: [],
+  marks: [],
+  scheduledMarks: [],
+  picks: [],
+  sources: [],
+  waking: null,
+  early: null,
+  outbound: [],
+};
+
+export const noFacts: Facts = {
+  heads: new Map(),
+  items: new Map(),
+  scheduled: new Map(),
+  marks: new Map(),
+  scheduledMarks: new Map(),
+  picks: new Map(),
+  sources: new Map(),
+  waking: { found: [], next: null },
+  early: { found: [], next: null },
+  outbound: new Map(),
+};
 
 /** What became of the requests of one committed turn, for a caller whose answer was lost. */
 export interface TurnRecord {
@@ -41,8 +152,13 @@ export interface TurnRecord {
   readonly at: number;
   /** Every request up to this number has been decided. */
   readonly opLast: number;
-  /** Requests of this turn that were refused, as JSON; the others took effect. */
-  readonly refused: string;
+  /** Numbers of those that had no effect, of this turn and of turns before it that had nothing to commit. */
+  readonly refused: readonly number[];
+}
+
+/** A lease, and what it still holds. */
+export interface StoredLease extends Lease {
+  readonly held: readonly Mark[];
 }
 
 /** Everything a shard keeps in memory, read once when it starts; its size does not grow with the items that wait. */
@@ -52,20 +168,19 @@ export interface Image {
   /** The latest turns, oldest first, at least those whose answers may be lost. */
   readonly turns: readonly TurnRecord[];
   readonly tallies: readonly Tally[];
-  readonly leases: readonly Lease[];
-  readonly outbound: readonly OutboundItem[];
+  readonly leases: readonly StoredLease[];
+  readonly outbox: readonly OutboxCount[];
   /** The last item taken from each other shard; under the shard's own number, the last it sent. */
   readonly inbound: readonly Inbound[];
-  readonly catalog: readonly CatalogEntry[];
   /** Damaged items set aside so far. */
   readonly quarantinedCount: number;
 }
 
-export interface StoredCounts {
-  /** Ready and leased. */
-  readonly items: number;
-  /** Scheduled and retried. */
-  readonly scheduled: number;
+/** How many items wait for one partition of another shard. */
+export interface OutboxCount {
+  readonly targetShard: number;
+  readonly targetSlot: number;
+  readonly count: number;
 }
 
 export interface Inbound {
@@ -73,16 +188,41 @@ export interface Inbound {
   readonly outboundSeq: number;
 }
 
-export interface SlotSeqs {
+/** All of an item that is not its producer's: a move may change it. */
+type Movable = Omit<Item, "kind" | "encoding" | "reference" | "sourceId" | "payload"> & {
+  /** `null` = as it was. */
+  readonly sourceId: string | null;
+};
+
+/** Where a move leads; `null` = nowhere, the item is gone. */
+export type Destination =
+  | { readonly into: "items"; readonly item: Movable }
+  | {
+      readonly into: "scheduled";
+      readonly item: Movable & Pick<ScheduledItem, "dueAt" | "retried">;
+    }
+  | {
+      readonly into: "outbox";
+      readonly item: Movable & Pick<OutboundItem, "outboundSeq" | "targetShard" | "targetSlot">;
+    };
+
+/**
+ * An item changes its place, and the store takes along what its producer gave it. Where it comes
+ * from it is named in `remove` or `unschedule` too.
+ */
+export interface Move {
   readonly slot: number;
-  /** In rising order. */
-  readonly seqs: readonly number[];
+  readonly seq: number;
+  readonly from: "items" | "scheduled";
+  readonly to: Destination | null;
 }
 
 /** What one turn changes. Inserted and removed items never overlap. */
 export interface Changes {
   readonly turn: TurnRecord;
   readonly insert: readonly Item[];
+  /** Of what was stored before this commit, each once. */
+  readonly move: readonly Move[];
   readonly remove: readonly SlotSeqs[];
   readonly schedule: readonly ScheduledItem[];
   readonly unschedule: readonly SlotSeqs[];
@@ -93,32 +233,24 @@ export interface Changes {
   readonly unlease: readonly Pick<Lease, "slot" | "first">[];
   /** Replaced by `slot`. */
   readonly tally: readonly Tally[];
-  readonly send: readonly OutboundItem[];
   /** By `outboundSeq`. */
   readonly unsend: readonly number[];
+  /** Damaged items of the outbox, by `outboundSeq`, to be set aside. */
+  readonly quarantineOutbound: readonly number[];
   readonly receive: readonly Inbound[];
-  /** Replaced by `queueId`. */
-  readonly catalogPut: readonly CatalogEntry[];
-  readonly catalogRemove: readonly number[];
-}
-
-export interface StoreSize {
-  readonly logBytes: number;
-  readonly fileBytes: number;
-  /** There was no room for a commit, and what was set aside for that case is not back yet. */
-  readonly full: boolean;
 }
 
 /**
  * Why a store failed. `full`: there is no room, nothing was written, the store
- * goes on. `failed`: whether the commit holds is unknown until the store is
+ * goes on. `spoilt`: items that were to move are damaged, nothing was written, the
+ * store goes on. `failed`: whether the commit holds is unknown until the store is
  * opened again. `locked`: another process owns the files. `damaged`: the files
  * are not what was written. `unusable`: they cannot be opened at all.
  */
-export type StoreFault = "full" | "failed" | "locked" | "damaged" | "unusable";
+export type StoreFault = "full" | "spoilt" | "failed" | "locked" | "damaged" | "unusable";
 
 export class StoreError extends Error {
-  override readonly name = "StoreError";
+  override readonly name: string = "StoreError";
   readonly fault: StoreFault;
 
   constructor(fault: StoreFault, message: string, cause?: unknown) {
@@ -127,55 +259,24 @@ export class StoreError extends Error {
   }
 }
 
+/** Which items cannot move because they are damaged. */
+export class SpoiltItems extends StoreError {
+  override readonly name = "SpoiltItems";
+  readonly items: readonly { readonly slot: number; readonly seq: number }[];
+
+  constructor(items: SpoiltItems["items"]) {
+    super("spoilt", "stored items are damaged");
+    this.items = items;
+  }
+}
+
 /** One shard's items. Every method may throw `StoreError`; after `failed` the store must be closed. */
 export interface Store {
   load(): Promise<Image>;
-  /** Items of a slot from `from` to before `before`, in order, leased ones included. */
-  items(slot: number, from: number, before: number, limit: ReadLimit): Promise<Read<Item>[]>;
-  /**
-   * The first items of several slots, by slot, in one read: of each as many as lie together, at
-   * least one. Where a slot is missing, only `items` can tell.
-   */
-  heads(spans: readonly Span[]): Promise<Map<number, Read<Item>[]>>;
-  /** Their sequence numbers and creation instants alone. */
-  seqs(slot: number, from: number, before: number, limit: number): Promise<LeasedSeq[]>;
-  /**
-   * What each slot of a tally has below its `nextSeq`; `null` where there is too much to count it
-   * at a start.
-   */
-  countItems(): Promise<ReadonlyMap<number, StoredCounts> | null>;
-  /** Which of these sequence numbers are stored in the slot, scheduled ones aside. */
-  present(slot: number, seqs: readonly number[]): Promise<number[]>;
-  /** Which of these source ids an item of the slot has, scheduled ones included. */
-  presentSources(slot: number, sourceIds: readonly string[]): Promise<string[]>;
-  /** Scheduled items of a slot from `from` to before `before`, in order of `seq`. */
-  scheduled(
-    slot: number,
-    from: number,
-    before: number,
-    limit: ReadLimit,
-  ): Promise<Read<ScheduledItem>[]>;
-  /** Scheduled items of all slots whose `wakeAt` is at most `now`: earliest first, ties in order of `seq`. */
-  waking(now: number, limit: ReadLimit): Promise<Read<ScheduledItem>[]>;
-  /** The earliest `wakeAt` of all, or `null`. */
-  nextWake(): Promise<number | null>;
-  /** `early` items that expire after `after` in the order of (deadline, slot, seq), leased ones included. */
-  early(after: EarlyRef, limit: number): Promise<EarlyRef[]>;
+  /** One look at what is committed, whatever number of things is asked. */
+  read(wants: Wants): Promise<Facts>;
   /** Applies every change or none; resolves once they would survive what the durability promises. */
   commit(changes: Changes): Promise<void>;
-  /**
-   * To be called when a turn is answered: does what its commit left for later, before
-   * that would delay another one. `idle`: nobody waits for a turn at this moment.
-   */
-  relieve(idle: boolean): Promise<void>;
-  /** One bounded piece of housekeeping, for a moment without requests; `true` while more is left. */
-  tidy(): Promise<boolean>;
-  size(): StoreSize;
-  /**
-   * Writes a copy of all that is committed into the folder, synced, under the name of the
-   * store's own file; its bytes. `null`: it cannot be written there, or there is no file.
-   */
-  backup(folder: string): Promise<number | null>;
-  /** Idempotent. */
+  /** Idempotent. What was opened beside the store goes with it. */
   close(): Promise<void>;
 }

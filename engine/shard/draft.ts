@@ -1,11 +1,9 @@
 // What a turn has decided so far: the changes its one commit will make, the
 // answers it will give then, and what it will tell the engine.
 
-import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "../../stores/item.ts";
-import type { CatalogEntry } from "../../stores/queue.ts";
-import type { Changes, Inbound, SlotSeqs, TurnRecord } from "../../stores/store.ts";
-import type { Failure } from "../errors.ts";
-import type { Answer, Events, Refusal, Value } from "../messages.ts";
+import type { Item, Lease, ScheduledItem, Tally } from "../../stores/item.ts";
+import type { Changes, Inbound, Move, SlotSeqs, TurnRecord } from "../../stores/store.ts";
+import type { Answer, Events } from "../messages.ts";
 import type { Partition } from "./partition.ts";
 
 type EventName = Exclude<keyof Events, "slot">;
@@ -50,18 +48,21 @@ function inOrder(seqs: ReadonlySet<number>): number[] {
 }
 
 export class Draft {
-  readonly insert: Item[] = [];
+  readonly #inserted: Item[] = [];
+  readonly #insertedBySlot = new Map<number, Item[]>();
+  readonly #moves: Move[] = [];
+  readonly #movedInto = new Map<number, number>();
   readonly schedule: ScheduledItem[] = [];
   readonly removed = new SeqSets();
   readonly unscheduled = new SeqSets();
   readonly quarantined = new SeqSets();
   readonly lease: Lease[] = [];
   readonly unlease: Lease[] = [];
-  readonly send: OutboundItem[] = [];
   readonly unsend: number[] = [];
+  readonly quarantineOutbound: number[] = [];
   readonly receive: Inbound[] = [];
-  readonly catalogPut: CatalogEntry[] = [];
-  readonly catalogRemove: number[] = [];
+  /** Shards for which the outbox has more than before, or less. */
+  readonly sent = new Set<number>();
   readonly answers: Answer[] = [];
   /** Partitions whose counts may have changed. */
   readonly touched = new Set<Partition>();
@@ -71,6 +72,30 @@ export class Draft {
   /** Items written or removed, for the metrics and for bounding a turn. */
   itemCount = 0;
   quarantinedCount = 0;
+
+  insert(item: Item): void {
+    this.#inserted.push(item);
+    const here = this.#insertedBySlot.get(item.slot);
+    if (here === undefined) this.#insertedBySlot.set(item.slot, [item]);
+    else here.push(item);
+  }
+
+  /** What was written anew into a slot, in order. */
+  insertedInto(slot: number): readonly Item[] {
+    return this.#insertedBySlot.get(slot) ?? [];
+  }
+
+  move(move: Move): void {
+    this.#moves.push(move);
+    if (move.to?.into !== "items") return;
+    const { slot, seq } = move.to.item;
+    if (seq < this.movedInto(slot)) this.#movedInto.set(slot, seq);
+  }
+
+  /** The first number under which an item was moved into a slot, ready; infinite = none was. */
+  movedInto(slot: number): number {
+    return this.#movedInto.get(slot) ?? Number.POSITIVE_INFINITY;
+  }
 
   event(slot: number, name: EventName): void {
     let events = this.#events.get(slot);
@@ -85,38 +110,32 @@ export class Draft {
     return [...this.#events].map(([slot, counts]) => ({ slot, ...counts }));
   }
 
-  succeed(op: number, value: Value): void {
-    this.answers.push({ op, outcome: { ok: true, value } });
-  }
-
-  fail(op: number, failed: Failure): void {
-    this.answers.push({ op, outcome: failed });
+  answer(op: number, outcome: Answer["outcome"]): void {
+    this.answers.push({ op, outcome });
   }
 
   get isEmpty(): boolean {
     return (
-      this.insert.length +
+      this.#inserted.length +
+        this.#moves.length +
         this.schedule.length +
         this.removed.size +
         this.unscheduled.size +
         this.quarantined.size +
         this.lease.length +
         this.unlease.length +
-        this.send.length +
         this.unsend.length +
+        this.quarantineOutbound.length +
         this.receive.length +
-        this.catalogPut.length +
-        this.catalogRemove.length +
         this.tallied.size ===
       0
     );
   }
 
-  /** Requests refused in this turn, for a caller whose answer is lost. */
-  refusals(): Refusal[] {
-    const refused: Refusal[] = [];
-    for (const { op, outcome } of this.answers)
-      if (!outcome.ok) refused.push({ op, failure: outcome });
+  /** Requests of this turn that had no effect: where their answers are lost they are decided again. */
+  refused(): number[] {
+    const refused: number[] = [];
+    for (const { op, outcome } of this.answers) if (!outcome.ok) refused.push(op);
     return refused;
   }
 
@@ -125,7 +144,8 @@ export class Draft {
     for (const partition of this.tallied) tally.push(partition.tally());
     return {
       turn,
-      insert: this.insert,
+      insert: this.#inserted,
+      move: this.#moves,
       remove: this.removed.sorted(),
       schedule: this.schedule,
       unschedule: this.unscheduled.sorted(),
@@ -133,11 +153,9 @@ export class Draft {
       lease: this.lease,
       unlease: this.unlease,
       tally,
-      send: this.send,
       unsend: this.unsend,
+      quarantineOutbound: this.quarantineOutbound,
       receive: this.receive,
-      catalogPut: this.catalogPut,
-      catalogRemove: this.catalogRemove,
     };
   }
 }

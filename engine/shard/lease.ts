@@ -2,78 +2,86 @@
 // among them.
 
 import type { Item } from "../../stores/item.ts";
-import type { Read } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
+import { fullFailure } from "../errors.ts";
 import { formatId } from "../ids.ts";
 import { hasExpired } from "../lifecycle.ts";
-import { limits } from "../limits.ts";
-import { fullFailure, type Of, type TurnContext } from "./context.ts";
-import { follow, hold, quarantine, remove } from "./moves.ts";
+import type { Kind, Numbered, Result } from "./kind.ts";
+import { hold, move, quarantine } from "./moves.ts";
 import type { Partition } from "./partition.ts";
+import type { Turn } from "./turn-context.ts";
 
-/** All leases on one partition are served by one read of its head. */
-export async function leaseAll(turn: TurnContext, requests: readonly Of<"lease">[]): Promise<void> {
-  const bySlot = new Map<number, Of<"lease">[]>();
-  for (const request of requests) {
-    if (request.deadline <= turn.now) {
-      turn.draft.succeed(request.op, { kind: "nothing", more: true });
-      continue;
+export interface Lease {
+  readonly kind: "lease";
+  readonly slot: number;
+  readonly deadline: number;
+  readonly batchSize: number;
+}
+
+export const lease: Kind<Lease> = {
+  phase: "within",
+  weight: ({ batchSize }) => batchSize,
+  adds: false,
+  // What it was granted lapses, as nobody was told.
+  lost: () => nothing(true),
+  wants(asking, requests) {
+    for (const [slot, same] of bySlot(requests, asking.now)) {
+      const { committedSeq, firstFrom } = asking.memory.partition(slot);
+      if (firstFrom >= committedSeq) continue;
+      asking.heads.push({ slot, from: firstFrom, before: committedSeq, items: wantedBy(same) });
     }
-    const same = bySlot.get(request.slot);
-    if (same === undefined) bySlot.set(request.slot, [request]);
+  },
+  decide(turn, requests) {
+    for (const { op, deadline } of requests) {
+      if (deadline <= turn.now) turn.draft.answer(op, nothing(true));
+    }
+    for (const [slot, same] of bySlot(requests, turn.now)) {
+      const partition = turn.memory.partition(slot);
+      const { settings } = partition;
+      const leaseDeadline = turn.now + (settings?.leaseTimeoutMs ?? 0);
+      const taken =
+        settings === null
+          ? { granted: [], more: false }
+          : takeHead(turn, partition, { wanted: wantedBy(same), leaseDeadline });
+      shareOut(turn, partition, same, { ...taken, leaseDeadline });
+    }
+  },
+};
+
+/** `more`: not all of the partition was looked at, so asking again may bring something. */
+function nothing(more: boolean): Result {
+  return { ok: true, value: { kind: "nothing", more } };
+}
+
+type Asked = readonly Numbered<Lease>[];
+
+function bySlot(requests: Asked, now: number): Map<number, Numbered<Lease>[]> {
+  const slots = new Map<number, Numbered<Lease>[]>();
+  for (const request of requests) {
+    if (request.deadline <= now) continue;
+    const same = slots.get(request.slot);
+    if (same === undefined) slots.set(request.slot, [request]);
     else same.push(request);
   }
-  const heads = await readHeads(turn, [...bySlot.keys()]);
-  for (const [slot, same] of bySlot) {
-    const partition = turn.memory.partition(slot);
-    const { settings } = partition;
-    const wanted = same.reduce((sum, { batchSize }) => sum + batchSize, 0);
-    const leaseDeadline = turn.now + (settings?.leaseTimeoutMs ?? 0);
-    const taken =
-      settings === null
-        ? { granted: [], more: false }
-        : await takeHead(turn, partition, { wanted, leaseDeadline, begun: heads.get(slot) });
-    shareOut(turn, partition, same, { ...taken, leaseDeadline });
-  }
+  return slots;
+}
+
+function wantedBy(requests: Asked): number {
+  return requests.reduce((sum, { batchSize }) => sum + batchSize, 0);
 }
 
 interface Taken {
   readonly granted: readonly Item[];
-  /** Whether not all of the partition was looked at. */
   readonly more: boolean;
-}
-
-/** Heads of one read: they are in memory at once, and an item may be large. */
-const headsMax = 32;
-
-/** The first items of several partitions, by slot, in one read; of a single one, none. */
-async function readHeads(
-  { memory, store }: TurnContext,
-  slots: readonly number[],
-): Promise<Map<number, Read<Item>[]>> {
-  if (slots.length < 2) return new Map();
-  const spans = slots.slice(0, headsMax).map((slot) => {
-    const { head, committedSeq } = memory.partition(slot);
-    return { slot, from: head, before: committedSeq };
-  });
-  return store.heads(spans.filter(({ from, before }) => from < before));
 }
 
 interface Wish {
   readonly wanted: number;
   readonly leaseDeadline: number;
-  /** Items of the head that were read already. */
-  readonly begun: readonly Read<Item>[] | undefined;
 }
 
 /** Leases up to `wanted` ready items from the head of the partition. */
-async function takeHead(
-  turn: TurnContext,
-  partition: Partition,
-  { wanted, leaseDeadline, begun }: Wish,
-): Promise<Taken> {
-  const { store, draft, now } = turn;
-  const { slot, committedSeq } = partition;
+function takeHead(turn: Turn, partition: Partition, { wanted, leaseDeadline }: Wish): Taken {
   const granted: Item[] = [];
   let run: Item[] = [];
   const grant = (item: Item): void => {
@@ -84,55 +92,70 @@ async function takeHead(
     if (run.length > 0) hold(turn, partition, run, leaseDeadline);
     run = [];
   };
-  let payloadBytes = limits.turnBytesMax;
-  // Items read and not granted (expired, damaged) are bounded too, so that a turn ends.
-  let left = wanted + limits.sweepItemsMax;
-  let unused = begun?.slice(0, wanted);
-  while (partition.head < committedSeq && granted.length < wanted && payloadBytes > 0 && left > 0) {
-    const limit = { items: wanted - granted.length, payloadBytes };
-    const page = unused ?? (await store.items(slot, partition.head, committedSeq, limit));
-    unused = undefined;
-    if (page.length === 0) partition.head = committedSeq;
-    for (const item of page) {
-      left -= 1;
-      payloadBytes -= item.payload.length;
-      const held = partition.held.get(item.seq);
-      partition.head = item.seq + 1;
-      if (held !== undefined) {
-        endRun();
-        partition.head = held.run.lease.last + 1;
-        break;
-      }
-      if (draft.removed.has(slot, item.seq)) continue;
-      if (item.damaged) {
-        quarantine(turn, partition, item.seq);
-      } else if (hasExpired(item, now)) {
-        remove(turn, partition, item);
-        follow(turn, partition, item, { to: "dead", death: "expired" });
-      } else {
-        grant(item);
-      }
-    }
-  }
-  let more = partition.head < committedSeq;
-  if (!more) {
-    // What this turn has written itself: who waited for it is served with the same sync.
-    for (const item of draft.insert) {
-      if (item.slot !== slot || item.seq < partition.head) continue;
-      more = granted.length >= wanted || payloadBytes <= 0 || hasExpired(item, now);
-      if (more) break;
-      partition.head = item.seq + 1;
-      if (partition.held.has(item.seq)) {
-        endRun();
-        continue;
-      }
-      payloadBytes -= item.payload.length;
-      grant(item);
-    }
-  }
+  let more = takeStored(turn, partition, { wanted, grant, endRun });
+  if (!more) more = takeNew(turn, partition, { wanted: wanted - granted.length, grant, endRun });
   endRun();
-  draft.itemCount += granted.length;
+  turn.draft.itemCount += granted.length;
   return { granted, more };
+}
+
+interface Taking {
+  readonly wanted: number;
+  readonly grant: (item: Item) => void;
+  /** Items that are no neighbours cannot share a lease. */
+  readonly endRun: () => void;
+}
+
+/** From what was read of the head; whether there may be more behind it. */
+function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }: Taking): boolean {
+  const { slot, committedSeq } = partition;
+  const head = turn.facts.heads.get(slot);
+  let left = wanted;
+  partition.head = Math.max(partition.head, partition.firstFrom);
+  for (const item of head?.found ?? []) {
+    if (item.seq < partition.head) continue;
+    if (left === 0) return true;
+    const held = partition.held.get(item.seq);
+    partition.head = item.seq + 1;
+    if (held !== undefined) {
+      endRun();
+      partition.head = held.run.lease.last + 1;
+    } else if (turn.draft.removed.has(slot, item.seq)) {
+      // It expired a moment ago.
+    } else if (item.damaged) {
+      quarantine(turn, partition, item.seq);
+    } else if (hasExpired(item, turn.now)) {
+      move(turn, partition, item, { to: "dead", death: "expired" });
+    } else {
+      grant(item);
+      left -= 1;
+    }
+  }
+  if (head?.isAll === true) partition.head = Math.max(partition.head, committedSeq);
+  return partition.head < committedSeq;
+}
+
+/** From what this very turn has written: who waited for it is served with the same sync. */
+function takeNew(turn: Turn, partition: Partition, { wanted, grant, endRun }: Taking): boolean {
+  let left = wanted;
+  let payloadBytes = turn.limits.turnBytesMax;
+  // What was moved here has its payload in the store alone, until the next turn.
+  const movedFrom = turn.draft.movedInto(partition.slot);
+  for (const item of turn.draft.insertedInto(partition.slot)) {
+    if (item.seq < partition.head) continue;
+    if (left <= 0 || payloadBytes <= 0 || item.seq > movedFrom || hasExpired(item, turn.now)) {
+      return true;
+    }
+    partition.head = item.seq + 1;
+    if (partition.held.has(item.seq)) {
+      endRun();
+      continue;
+    }
+    payloadBytes -= item.payload.length;
+    grant(item);
+    left -= 1;
+  }
+  return movedFrom < Number.POSITIVE_INFINITY;
 }
 
 /**
@@ -140,37 +163,30 @@ async function takeHead(
  * batch or none are left; but each gets neighbours, which are cheaper to complete.
  */
 function shareOut(
-  turn: TurnContext,
+  turn: Turn,
   partition: Partition,
-  requests: readonly Of<"lease">[],
+  requests: Asked,
   { granted, more, leaseDeadline }: Taken & { readonly leaseDeadline: number },
 ): void {
   let start = 0;
   for (const [index, count] of shares(requests, granted.length).entries()) {
-    const { op } = requests[index] as Of<"lease">;
-    if (count === 0 && more && turn.full) {
-      // It would come back for the same end, as long as what it takes cannot be written.
-      turn.draft.fail(op, fullFailure);
-      continue;
-    }
+    const { op } = requests[index] as Numbered<Lease>;
     if (count === 0) {
-      turn.draft.succeed(op, { kind: "nothing", more });
+      // It would come back for the same end, as long as what it takes cannot be written.
+      turn.draft.answer(op, more && turn.full ? fullFailure : nothing(more));
       continue;
     }
     const items = granted.slice(start, start + count);
     start += count;
     const seqs = items.map(({ seq }) => seq);
     turn.grants.set(op, seqs);
-    turn.draft.succeed(op, {
-      kind: "leased",
-      count,
-      items: turn.renderLeased(items.map((item) => leasedItem(partition, item, leaseDeadline))),
-    });
+    const text = turn.renderLeased(items.map((item) => leasedItem(partition, item, leaseDeadline)));
+    turn.draft.answer(op, { ok: true, value: { kind: "leased", count, items: text } });
   }
 }
 
 /** How many of `count` items each request gets. */
-function shares(requests: readonly Of<"lease">[], count: number): number[] {
+function shares(requests: Asked, count: number): number[] {
   const wanted = requests.map(({ batchSize }) => batchSize);
   if (wanted.reduce((sum, batchSize) => sum + batchSize, 0) <= count) return wanted;
   const given = requests.map(() => 0);

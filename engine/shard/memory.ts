@@ -3,14 +3,18 @@
 // is thrown away as a whole, so it never says more than the store.
 
 import type { Lease } from "../../stores/item.ts";
-import type { Image, Store, TurnRecord } from "../../stores/store.ts";
+import type { EarlyRef, Image, Mark, Store, TurnRecord } from "../../stores/store.ts";
 import { assert } from "../assert.ts";
 import { Heap } from "../heap.ts";
 import type { PartitionSettings } from "../messages.ts";
-import { Partition, type Run } from "./partition.ts";
+import { Outbox } from "./outbox.ts";
+import { type Held, Partition, type Run } from "./partition.ts";
 
-/** Rows read at a time while the leased items are found again. */
-const loadPage = 10_000;
+/** An imported item may have expired before 1970, which is below 0. */
+const beforeAll: EarlyRef = { expireDeadline: Number.MIN_SAFE_INTEGER, slot: 0, seq: 0 };
+
+/** What is kept of an item that is held. */
+type Known = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts">;
 
 export class Memory {
   readonly tag: string;
@@ -19,13 +23,15 @@ export class Memory {
   readonly runs = new Heap<Run>((a, b) => a.lease.leaseDeadline < b.lease.leaseDeadline);
   /** Partitions by the floor under which nothing of theirs expires; outdated entries leave late. */
   readonly floors = new Heap<{ floor: number; partition: Partition }>((a, b) => a.floor < b.floor);
+  /** Partitions whose floor was passed, and whose heads are looked through for what has expired. */
+  readonly expiring = new Set<Partition>();
   /** No early item expires before it. */
   earlyFloor = 0;
+  /** Where the walk over early items that have expired goes on. */
+  earlyAfter = beforeAll;
   /** No scheduled item has to be looked at before it. */
   wakeFloor = 0;
-  /** Numbers of the items in the outbox; the items themselves are with the engine. */
-  readonly outbound = new Set<number>();
-  outboundSeqLast = 0;
+  readonly outbox: Outbox;
   /** The last item taken from each other shard; under the shard's own number, the last it sent. */
   readonly inbound = new Map<number, number>();
   /** Leases of which no item is there, as nothing but damage explains; the next turn ends them. */
@@ -33,25 +39,32 @@ export class Memory {
   readonly clearing = new Set<Partition>();
   /** Partitions whose items are being counted anew. */
   readonly recounting = new Set<Partition>();
+  /** Items that were found damaged when they were to move, by slot; they are set aside instead. */
+  readonly #spoilt = new Map<number, Set<number>>();
   lastTurn: TurnRecord;
 
   private constructor(shard: number, image: Image) {
     this.tag = image.tag;
-    this.lastTurn = image.turns.at(-1) ?? { turn: 0, at: 0, opLast: 0, refused: "[]" };
+    this.lastTurn = image.turns.at(-1) ?? { turn: 0, at: 0, opLast: 0, refused: [] };
     for (const tally of image.tallies) {
       const partition = new Partition(tally.slot, image.tag, tally);
       this.partitions.set(tally.slot, partition);
       if (tally.itemCount > 0) this.floors.push({ floor: 0, partition });
-    }
-    for (const item of image.outbound) {
-      this.outbound.add(item.outboundSeq);
-      this.outboundSeqLast = Math.max(this.outboundSeqLast, item.outboundSeq);
+      if (partition.isClearing) this.clearing.add(partition);
+      // What a clear has taken is not offered again, whatever is left of it.
+      partition.head = partition.clearReadyBelow;
     }
     for (const { sourceShard, outboundSeq } of image.inbound) {
       this.inbound.set(sourceShard, outboundSeq);
     }
-    // The outbox may be empty, but what was sent from it is known by these numbers.
-    this.outboundSeqLast = Math.max(this.outboundSeqLast, this.inbound.get(shard) ?? 0);
+    this.outbox = new Outbox(image.outbox, this.inbound.get(shard) ?? 0);
+    for (const { held, ...lease } of image.leases) {
+      if (held.length === 0) this.emptied.push(lease);
+      else {
+        const payloadBytes = held.reduce((sum, mark) => sum + mark.payloadBytes, 0);
+        this.hold(this.partition(lease.slot), lease, { items: held, payloadBytes });
+      }
+    }
   }
 
   static async load(
@@ -62,8 +75,6 @@ export class Memory {
     const image = await store.load();
     const memory = new Memory(shard, image);
     for (const one of settings) memory.partition(one.slot).settings = one;
-    for (const lease of image.leases) await memory.#holdAgain(store, lease);
-    for (const partition of memory.partitions.values()) await memory.#resumeClear(store, partition);
     return { memory, image };
   }
 
@@ -77,42 +88,57 @@ export class Memory {
     return partition;
   }
 
-  /** All that is stored between a lease's ends is held by it: no ready item lies there. */
-  async #holdAgain(store: Store, lease: Lease): Promise<void> {
-    const partition = this.partition(lease.slot);
-    const run: Run = { lease, heldCount: 0 };
-    let from = lease.first;
-    for (;;) {
-      const page = await store.seqs(lease.slot, from, lease.last + 1, loadPage);
-      for (const { seq, createdAt } of page) {
-        assert(!partition.held.has(seq), "two leases cover one item");
-        partition.held.set(seq, { run, createdAt });
-        run.heldCount += 1;
+  /** Notes that a lease holds these items, at least one; `payloadBytes`: of all of them. */
+  hold(
+    partition: Partition,
+    lease: Lease,
+    { items, payloadBytes }: { readonly items: readonly Known[]; readonly payloadBytes: number },
+  ): Run {
+    const run: Run = {
+      lease,
+      seqs: items.map(({ seq }) => seq),
+      payloadBytesMean: payloadBytes / items.length,
+      next: 0,
+      heldCount: items.length,
+    };
+    let held: Held | null = null;
+    for (const { seq, createdAt, expireDeadline, attempts } of items) {
+      if (
+        held === null ||
+        held.createdAt !== createdAt ||
+        held.expireDeadline !== expireDeadline ||
+        held.attempts !== attempts
+      ) {
+        held = { run, createdAt, expireDeadline, attempts };
       }
-      const last = page.at(-1);
-      if (last === undefined || page.length < loadPage) break;
-      from = last.seq + 1;
-    }
-    if (run.heldCount === 0) {
-      this.emptied.push(lease);
-      return;
+      assert(!partition.held.has(seq), "two leases cover one item");
+      partition.held.set(seq, held);
     }
     partition.runs.add(run);
     this.runs.push(run);
+    return run;
   }
 
-  async #resumeClear(store: Store, partition: Partition): Promise<void> {
-    if (!partition.isClearing) return;
-    this.clearing.add(partition);
-    // What a clear has taken is not offered again, whatever is left of it.
-    partition.head = partition.clearReadyBelow;
-    let from = 0;
-    for (;;) {
-      const page = await store.seqs(partition.slot, from, partition.clearReadyBelow, loadPage);
-      for (const { seq } of page) if (!partition.held.has(seq)) partition.doomedCount += 1;
-      const last = page.at(-1);
-      if (last === undefined || page.length < loadPage) return;
-      from = last.seq + 1;
+  /** An early item was written that expires then. */
+  cameEarly(expireDeadline: number): void {
+    this.earlyFloor = Math.min(this.earlyFloor, expireDeadline);
+    // The walk that is under way has passed it.
+    if (expireDeadline <= this.earlyAfter.expireDeadline) this.earlyAfter = beforeAll;
+  }
+
+  /** Takes note that early items up to this one were looked at; `null`: all that have expired. */
+  lookedEarly(after: EarlyRef | null): void {
+    this.earlyAfter = after ?? beforeAll;
+  }
+
+  spoil(items: readonly { readonly slot: number; readonly seq: number }[]): void {
+    for (const { slot, seq } of items) {
+      const seqs = this.#spoilt.get(slot) ?? new Set();
+      this.#spoilt.set(slot, seqs.add(seq));
     }
+  }
+
+  isSpoilt(slot: number, seq: number): boolean {
+    return this.#spoilt.size > 0 && (this.#spoilt.get(slot)?.has(seq) ?? false);
   }
 }

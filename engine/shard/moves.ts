@@ -4,11 +4,12 @@
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { wakeAt } from "../../stores/item.ts";
+import type { Destination, Mark, Move, ScheduledMark } from "../../stores/store.ts";
 import { assert } from "../assert.ts";
 import { formatId } from "../ids.ts";
 import type { Death, Fate } from "../lifecycle.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
-import { limits } from "../limits.ts";
+import { limits, type TurnLimits } from "../limits.ts";
 import type { Draft } from "./draft.ts";
 import type { Memory } from "./memory.ts";
 import type { Held, Partition, Run } from "./partition.ts";
@@ -20,10 +21,17 @@ export interface Scene {
   readonly memory: Memory;
   readonly draft: Draft;
   readonly now: number;
+  readonly limits: TurnLimits;
 }
 
 /** An item without a place; `append` and `schedule` give it one. */
 export type Unplaced = Omit<Item, "slot" | "seq" | "queuedAt" | "early">;
+
+/** What it takes to give an item a place. */
+type Placing = Pick<Item, "createdAt" | "expireDeadline" | "attempts">;
+
+/** An item that may leave its place. */
+type Leaving = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts">;
 
 function nextSeq(partition: Partition): number {
   const seq = partition.nextSeq;
@@ -32,17 +40,48 @@ function nextSeq(partition: Partition): number {
   return seq;
 }
 
-/** Writes an item at the tail, ready, or held when the caller leases it at once. */
-export function append({ memory, draft, now }: Scene, partition: Partition, item: Unplaced): Item {
+/** Counts in an item at the tail; whether it is an early one. */
+function countIn({ memory, draft }: Scene, partition: Partition, item: Placing): boolean {
+  const { expireDeadline } = item;
+  const early = expireDeadline < partition.expireDeadlineMax;
+  if (early) {
+    memory.cameEarly(expireDeadline);
+  } else {
+    partition.expireDeadlineMax = expireDeadline;
+    lowerFloor(memory, partition, expireDeadline);
+  }
+  partition.added(item.createdAt);
+  touch(draft, partition);
+  return early;
+}
+
+function countAside(
+  { memory, draft }: Scene,
+  partition: Partition,
+  item: Pick<ScheduledItem, "dueAt" | "retried" | "expireDeadline">,
+): void {
+  if (item.retried) partition.retriedCount += 1;
+  else partition.scheduledCount += 1;
+  memory.wakeFloor = Math.min(memory.wakeFloor, wakeAt(item));
+  touch(draft, partition);
+}
+
+function touch(draft: Draft, partition: Partition): void {
+  draft.touched.add(partition);
+  draft.tallied.add(partition);
+  draft.itemCount += 1;
+}
+
+/** Writes a new item at the tail, ready, or held when the caller leases it at once. */
+export function append(scene: Scene, partition: Partition, item: Unplaced): Item {
   const seq = nextSeq(partition);
-  const early = item.expireDeadline < partition.expireDeadlineMax;
   const placed: Item = {
     slot: partition.slot,
     seq,
     createdAt: item.createdAt,
-    queuedAt: now,
+    queuedAt: scene.now,
     expireDeadline: item.expireDeadline,
-    early,
+    early: countIn(scene, partition, item),
     attempts: item.attempts,
     kind: item.kind,
     encoding: item.encoding,
@@ -50,17 +89,7 @@ export function append({ memory, draft, now }: Scene, partition: Partition, item
     sourceId: item.sourceId,
     payload: item.payload,
   };
-  if (early) {
-    memory.earlyFloor = Math.min(memory.earlyFloor, item.expireDeadline);
-  } else {
-    partition.expireDeadlineMax = item.expireDeadline;
-    lowerFloor(memory, partition, item.expireDeadline);
-  }
-  partition.added(item.createdAt);
-  draft.insert.push(placed);
-  draft.touched.add(partition);
-  draft.tallied.add(partition);
-  draft.itemCount += 1;
+  scene.draft.insert(placed);
   return placed;
 }
 
@@ -72,7 +101,7 @@ export function lowerFloor(memory: Memory, partition: Partition, floor: number):
 }
 
 export function schedule(
-  { memory, draft, now }: Scene,
+  scene: Scene,
   partition: Partition,
   item: Unplaced,
   when: { readonly dueAt: number; readonly retried: boolean },
@@ -81,7 +110,7 @@ export function schedule(
     slot: partition.slot,
     seq: nextSeq(partition),
     createdAt: item.createdAt,
-    queuedAt: now,
+    queuedAt: scene.now,
     expireDeadline: item.expireDeadline,
     early: false,
     attempts: item.attempts,
@@ -93,13 +122,8 @@ export function schedule(
     dueAt: when.dueAt,
     retried: when.retried,
   };
-  if (when.retried) partition.retriedCount += 1;
-  else partition.scheduledCount += 1;
-  memory.wakeFloor = Math.min(memory.wakeFloor, wakeAt(placed));
-  draft.schedule.push(placed);
-  draft.touched.add(partition);
-  draft.tallied.add(partition);
-  draft.itemCount += 1;
+  countAside(scene, partition, placed);
+  scene.draft.schedule.push(placed);
   return placed;
 }
 
@@ -107,13 +131,11 @@ export function schedule(
 export function remove(
   { draft }: Scene,
   partition: Partition,
-  item: { seq: number; createdAt: number },
+  item: Pick<Item, "seq" | "createdAt">,
 ): void {
   partition.removed(item);
   draft.removed.add(partition.slot, item.seq);
-  draft.touched.add(partition);
-  draft.tallied.add(partition);
-  draft.itemCount += 1;
+  touch(draft, partition);
 }
 
 export function unschedule(
@@ -123,43 +145,37 @@ export function unschedule(
 ): void {
   partition.unscheduled(item);
   draft.unscheduled.add(partition.slot, item.seq);
-  draft.touched.add(partition);
-  draft.tallied.add(partition);
-  draft.itemCount += 1;
+  touch(draft, partition);
 }
 
 /** Sets a damaged item aside, with all that is left of it; once, however often a turn comes to it. */
 export function quarantine({ draft }: Scene, partition: Partition, seq: number): void {
   if (draft.quarantined.has(partition.slot, seq)) return;
   partition.removedDamaged(seq);
+  countDamaged(draft, partition, seq);
+}
+
+function countDamaged(draft: Draft, partition: Partition, seq: number): void {
   draft.quarantined.add(partition.slot, seq);
   draft.quarantinedCount += 1;
-  draft.touched.add(partition);
-  draft.tallied.add(partition);
+  touch(draft, partition);
 }
 
 /** Leases items that lie one behind the other, with no ready item between them. */
 export function hold(
   { memory, draft, now }: Scene,
   partition: Partition,
-  items: readonly Pick<Item, "seq" | "createdAt">[],
+  items: readonly Item[],
   leaseDeadline: number,
 ): Run {
   const first = items[0];
   const last = items.at(-1);
   assert(first !== undefined && last !== undefined, "a lease needs an item");
-  const run: Run = {
-    lease: { slot: partition.slot, first: first.seq, last: last.seq, leaseDeadline, leasedAt: now },
-    heldCount: items.length,
-  };
-  let held: Held = { run, createdAt: first.createdAt };
-  for (const { seq, createdAt } of items) {
-    if (createdAt !== held.createdAt) held = { run, createdAt };
-    partition.held.set(seq, held);
-  }
-  partition.runs.add(run);
-  memory.runs.push(run);
-  draft.lease.push(run.lease);
+  const { slot } = partition;
+  const lease = { slot, first: first.seq, last: last.seq, leaseDeadline, leasedAt: now };
+  const payloadBytes = items.reduce((sum, { payload }) => sum + payload.length, 0);
+  const run = memory.hold(partition, lease, { items, payloadBytes });
+  draft.lease.push(lease);
   draft.touched.add(partition);
   return run;
 }
@@ -174,65 +190,90 @@ export function letGo({ draft }: Scene, partition: Partition, seq: number, held:
   draft.unlease.push(held.run.lease);
 }
 
-/** Does with an item, taken out by the caller, what was decided. */
-export function follow(scene: Scene, partition: Partition, item: Item, fate: Fate): void {
-  switch (fate.to) {
-    case "queue":
-      append(scene, partition, { ...item, attempts: fate.attempts });
-      return;
-    case "schedule":
-      schedule(
-        scene,
-        partition,
-        { ...item, attempts: fate.attempts },
-        { dueAt: fate.dueAt, retried: true },
-      );
-      return;
-    case "dead":
-      bury(scene, partition, item, fate.death);
-      return;
+/** Does with a ready item, or one that was just let go, what was decided. */
+export function move(scene: Scene, partition: Partition, item: Leaving, fate: Fate): void {
+  const { slot } = partition;
+  if (scene.memory.isSpoilt(slot, item.seq)) {
+    quarantine(scene, partition, item.seq);
+    return;
   }
+  remove(scene, partition, item);
+  const to = destination(scene, partition, item, fate);
+  scene.draft.move({ slot, seq: item.seq, from: "items", to });
+}
+
+/** The same with a scheduled item. */
+export function moveScheduled(
+  scene: Scene,
+  partition: Partition,
+  item: ScheduledMark,
+  fate: Fate,
+): void {
+  const { slot } = partition;
+  if (scene.memory.isSpoilt(slot, item.seq)) {
+    partition.unscheduled(item);
+    countDamaged(scene.draft, partition, item.seq);
+    return;
+  }
+  unschedule(scene, partition, item);
+  const to = destination(scene, partition, item, fate);
+  scene.draft.move({ slot, seq: item.seq, from: "scheduled", to });
+}
+
+function destination(scene: Scene, partition: Partition, item: Leaving, fate: Fate): Move["to"] {
+  if (fate.to === "dead") return grave(scene, partition, item, fate.death);
+  const placing = { ...placingOf(item), attempts: fate.attempts };
+  if (fate.to === "queue") return tail(scene, partition, placing, null);
+  const when = { dueAt: fate.dueAt, retried: true };
+  countAside(scene, partition, { ...placing, ...when });
+  const seq = nextSeq(partition);
+  const place = { slot: partition.slot, seq, queuedAt: scene.now, early: false, sourceId: null };
+  return { into: "scheduled", item: { ...place, ...placing, ...when } };
+}
+
+/** All that a mark says beyond it stays behind. */
+function placingOf({ createdAt, expireDeadline, attempts }: Placing): Placing {
+  return { createdAt, expireDeadline, attempts };
+}
+
+function tail(
+  scene: Scene,
+  partition: Partition,
+  placing: Placing,
+  sourceId: string | null,
+): Destination {
+  const early = countIn(scene, partition, placing);
+  const seq = nextSeq(partition);
+  const place = { slot: partition.slot, seq, queuedAt: scene.now, early, sourceId };
+  return { into: "items", item: { ...place, ...placing } };
 }
 
 /**
- * Sends an item, taken out by the caller, to the dead queue, or away where
- * there is none. In the same shard that is part of the same commit; to another
- * shard it goes through an outbox, which keeps it until that shard has it.
+ * The dead queue, or nowhere when there is none. In the same shard that is part of the
+ * same commit; to another shard it goes through an outbox, which keeps it until that
+ * shard has it.
  */
-function bury(scene: Scene, partition: Partition, item: Item, death: Death): void {
+function grave(scene: Scene, partition: Partition, item: Leaving, death: Death): Move["to"] {
   const { memory, draft, now } = scene;
   if (death === "expired") draft.event(partition.slot, "expired");
   const dead = partition.settings?.dead ?? null;
   if (dead === null) {
     draft.event(partition.slot, "discarded");
-    return;
+    return null;
   }
   draft.event(partition.slot, "deadLettered");
-  const buried: Unplaced = {
-    createdAt: now,
-    expireDeadline: expireDeadlineOf(dead, now),
-    attempts: 0,
-    kind: item.kind,
-    encoding: item.encoding,
-    reference: item.reference,
-    sourceId: formatId(partition.idPrefix, item.seq),
-    payload: item.payload,
-  };
+  const sourceId = formatId(partition.idPrefix, item.seq);
+  const placing = { createdAt: now, expireDeadline: expireDeadlineOf(dead, now), attempts: 0 };
   if (dead.shard === scene.shard) {
-    append(scene, memory.partition(dead.slot), buried);
-    return;
+    return tail(scene, memory.partition(dead.slot), placing, sourceId);
   }
-  memory.outboundSeqLast += 1;
-  const outbound = {
-    ...buried,
-    slot: item.slot,
-    seq: item.seq,
-    queuedAt: now,
-    early: false,
-    outboundSeq: memory.outboundSeqLast,
-    targetShard: dead.shard,
-    targetSlot: dead.slot,
+  const { shard: targetShard, slot: targetSlot } = dead;
+  const outboundSeq = memory.outbox.put(targetShard, targetSlot);
+  draft.sent.add(targetShard);
+  const { slot } = partition;
+  const place = { slot, seq: item.seq, queuedAt: now, early: false, sourceId };
+  return {
+    into: "outbox",
+    item: { ...place, ...placing, outboundSeq, targetShard, targetSlot },
   };
-  memory.outbound.add(outbound.outboundSeq);
-  draft.send.push(outbound);
 }

@@ -10,12 +10,21 @@ import type { PartitionCounts, PartitionSettings } from "../messages.ts";
 /** The items of one lease row that are still held. */
 export interface Run {
   readonly lease: Lease;
+  /** Those it began with, in order. */
+  readonly seqs: readonly number[];
+  /** About as many as one of them has. */
+  readonly payloadBytesMean: number;
+  /** How many of them have been looked at since it lapsed. */
+  next: number;
   heldCount: number;
 }
 
+/** What has to be known of an item to decide its fate; neighbours that agree share it. */
 export interface Held {
   readonly run: Run;
   readonly createdAt: number;
+  readonly expireDeadline: number;
+  readonly attempts: number;
 }
 
 /** What a recount has found so far; nothing of it is used before it has seen all. */
@@ -40,6 +49,7 @@ const emptyTally: Omit<Tally, "slot"> = {
   scheduledCount: 0,
   retriedCount: 0,
   expireDeadlineMax: 0,
+  doomedCount: 0,
   clearReadyBelow: 0,
   clearScheduledBelow: 0,
   clearRetriedBelow: 0,
@@ -72,8 +82,10 @@ export class Partition {
   expireFrom = 0;
   /** No item from `expireFrom` on that is not early expires before it; 0 after a start, when that is unknown. */
   expireFloor: number;
+  /** Whether the last look at its head found nothing but what had expired, or was not meant. */
+  hasMoreExpired = false;
   /** Ready items that a clear has taken but not yet removed. */
-  doomedCount = 0;
+  doomedCount: number;
   /** Where a clear of ready items goes on: what lies before it is gone or held. */
   clearReadyFrom = 0;
   /** The same for scheduled items: what lies before it is gone or not meant. */
@@ -92,6 +104,7 @@ export class Partition {
     this.scheduledCount = tally.scheduledCount;
     this.retriedCount = tally.retriedCount;
     this.expireDeadlineMax = tally.expireDeadlineMax;
+    this.doomedCount = tally.doomedCount;
     this.clearReadyBelow = tally.clearReadyBelow;
     this.clearScheduledBelow = tally.clearScheduledBelow;
     this.clearRetriedBelow = tally.clearRetriedBelow;
@@ -102,6 +115,15 @@ export class Partition {
   /** Ready items that may be leased. */
   get readyCount(): number {
     return this.itemCount - this.held.size - this.doomedCount;
+  }
+
+  /** Where a read of the head begins: behind the leases that lie at its very start. */
+  get firstFrom(): number {
+    let from = this.head;
+    for (let held = this.held.get(from); held !== undefined; held = this.held.get(from)) {
+      from = held.run.lease.last + 1;
+    }
+    return from;
   }
 
   get isClearing(): boolean {
@@ -168,6 +190,7 @@ export class Partition {
       scheduledCount: this.scheduledCount,
       retriedCount: this.retriedCount,
       expireDeadlineMax: this.expireDeadlineMax,
+      doomedCount: this.doomedCount,
       clearReadyBelow: this.clearReadyBelow,
       clearScheduledBelow: this.clearScheduledBelow,
       clearRetriedBelow: this.clearRetriedBelow,

@@ -1,28 +1,45 @@
 // Produce: new items at the tail of a partition, or aside until they are due.
 
-import { deletedFailure, late } from "../errors.ts";
+import { deletedFailure, lateProduce } from "../errors.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
-import { fullFailure, type Of, type TurnContext } from "./context.ts";
+import type { NewItem } from "../messages.ts";
+import { done, type Kind } from "./kind.ts";
 import { append, schedule, type Unplaced } from "./moves.ts";
+import { decodePayload, encodePayload } from "./payload-text.ts";
+import type { Turn } from "./turn-context.ts";
 
-export function produce(turn: TurnContext, request: Of<"produce">): void {
-  const { memory, draft, now } = turn;
-  const partition = memory.partition(request.slot);
-  if (request.deadline <= now) {
-    draft.fail(request.op, late("the items were not written"));
-    return;
-  }
-  if (turn.full) {
-    draft.fail(request.op, fullFailure);
-    return;
-  }
+export interface Produce {
+  readonly kind: "produce";
+  readonly slot: number;
+  readonly deadline: number;
+  readonly items: readonly NewItem[];
+}
+
+export const produce: Kind<Produce> = {
+  phase: "within",
+  weight: ({ items }) => items.length,
+  adds: true,
+  lost: () => done,
+  decide(turn, requests) {
+    for (const request of requests) turn.draft.answer(request.op, produceOne(turn, request));
+  },
+  // A new item that is text and nothing else crosses as that text: most are, and
+  // writing and reading four empty fields takes longer than the payload does.
+  encode: (request) => ({
+    ...request,
+    items: request.items.map((item) => (isPlain(item) ? item.payload : encodePayload(item))),
+  }),
+  decode: (request) => ({ ...request, items: request.items.map(decodeItem) }),
+};
+
+function produceOne(turn: Turn, { slot, deadline, items }: Produce): typeof done {
+  const { memory, now } = turn;
+  const partition = memory.partition(slot);
+  if (deadline <= now) return lateProduce;
   const { settings } = partition;
-  if (settings === null) {
-    draft.fail(request.op, deletedFailure);
-    return;
-  }
+  if (settings === null) return deletedFailure;
   const expireDeadline = expireDeadlineOf(settings, now);
-  for (const item of request.items) {
+  for (const item of items) {
     const { enqueueAt } = item;
     const isLater = enqueueAt !== null && enqueueAt > now;
     const unplaced: Unplaced = {
@@ -38,5 +55,20 @@ export function produce(turn: TurnContext, request: Of<"produce">): void {
     if (isLater) schedule(turn, partition, unplaced, { dueAt: enqueueAt, retried: false });
     else append(turn, partition, unplaced);
   }
-  draft.succeed(request.op, { kind: "done" });
+  return done;
+}
+
+function isPlain({ payload, kind, encoding, reference, enqueueAt }: NewItem): boolean {
+  return (
+    typeof payload === "string" &&
+    kind === "" &&
+    encoding === "" &&
+    reference === "" &&
+    enqueueAt === null
+  );
+}
+
+function decodeItem(item: NewItem | string): NewItem {
+  if (typeof item !== "string") return decodePayload(item);
+  return { payload: item, kind: "", encoding: "", reference: "", enqueueAt: null };
 }

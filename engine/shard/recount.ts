@@ -2,18 +2,37 @@
 // anything, when store and memory say the same; what leaves a part that was counted already
 // is taken off again. So a recount of any size keeps nobody waiting, and comes out exact.
 
-import type { Store } from "../../stores/store.ts";
-import { limits } from "../limits.ts";
-import { lowerFloor, type Scene } from "./moves.ts";
-import type { Partition, Recount } from "./partition.ts";
+import type { Kind } from "./kind.ts";
+import type { Memory } from "./memory.ts";
+import { lowerFloor } from "./moves.ts";
+import type { Partition } from "./partition.ts";
+import { type Asking, settleLater, type Turn } from "./turn-context.ts";
 
-/** Items counted per turn; only their numbers and instants are read. */
-const itemsMax = 10_000;
-/** Scheduled items counted per turn; they are read whole. */
-const scheduledMax = 1_000;
+/** Answered once the counts of these slots are those of the store. */
+export interface Recounting {
+  readonly kind: "recount";
+  readonly slots: readonly number[];
+}
+
+export const recount: Kind<Recounting> = {
+  phase: "within",
+  weight: () => 1,
+  adds: false,
+  lost: "again",
+  decide(turn, requests) {
+    for (const request of requests) {
+      for (const partition of settleLater(turn, request, "recount")) {
+        beginRecount(turn.memory, partition);
+      }
+    }
+  },
+};
+
+/** Items of a kind that are counted per turn. */
+const limit = { items: 10_000, payloadBytes: Number.POSITIVE_INFINITY };
 
 /** Begins to count, or goes on where a count runs already. */
-export function beginRecount({ memory }: Pick<Scene, "memory">, partition: Partition): void {
+export function beginRecount(memory: Memory, partition: Partition): void {
   partition.recount ??= {
     itemsBefore: 0,
     itemCount: 0,
@@ -25,48 +44,44 @@ export function beginRecount({ memory }: Pick<Scene, "memory">, partition: Parti
   memory.recounting.add(partition);
 }
 
+/** One partition at a time. */
+function current(memory: Memory): Partition | undefined {
+  for (const partition of memory.recounting) return partition;
+  return undefined;
+}
+
+export function wantRecount({ memory, marks, scheduledMarks }: Asking): void {
+  const partition = current(memory);
+  if (!partition?.recount) return;
+  const { slot, recount, nextSeq: before } = partition;
+  const name = `recount ${slot}`;
+  marks.push({ name, slot, from: recount.itemsBefore, before, limit });
+  scheduledMarks.push({ name, slot, from: recount.scheduledBefore, before, limit });
+}
+
 /** Counts the next piece. The draft has to be empty: what it holds is not in the store. */
-export async function recountPiece(scene: Scene, store: Store): Promise<void> {
-  for (const partition of scene.memory.recounting) {
-    const { recount } = partition;
-    if (recount === null) continue;
-    const isComplete =
-      (await countItems(store, partition, recount)) &&
-      (await countScheduled(store, partition, recount));
-    if (!isComplete) return;
-    partition.counted(recount);
-    // Of items that were not known of, it is not known when they expire.
-    lowerFloor(scene.memory, partition, 0);
-    scene.memory.recounting.delete(partition);
-    scene.draft.touched.add(partition);
-    scene.draft.tallied.add(partition);
+export function recountPiece({ memory, facts, draft }: Turn): void {
+  const partition = current(memory);
+  const name = `recount ${partition?.slot}`;
+  const items = facts.marks.get(name);
+  const aside = facts.scheduledMarks.get(name);
+  if (!partition?.recount || items === undefined || aside === undefined) return;
+  const { recount } = partition;
+  for (const { seq, createdAt } of items.found) {
+    recount.createdAtSum += BigInt(createdAt);
+    recount.itemCount += 1;
+    recount.itemsBefore = seq + 1;
   }
-}
-
-/** Returns whether there are no more. */
-async function countItems(store: Store, partition: Partition, recount: Recount): Promise<boolean> {
-  const { slot, nextSeq } = partition;
-  const page = await store.seqs(slot, recount.itemsBefore, nextSeq, itemsMax);
-  for (const { createdAt } of page) recount.createdAtSum += BigInt(createdAt);
-  recount.itemCount += page.length;
-  const last = page.at(-1);
-  if (last !== undefined) recount.itemsBefore = last.seq + 1;
-  return page.length < itemsMax;
-}
-
-async function countScheduled(
-  store: Store,
-  partition: Partition,
-  recount: Recount,
-): Promise<boolean> {
-  const { slot, nextSeq } = partition;
-  const limit = { items: scheduledMax, payloadBytes: limits.turnBytesMax };
-  const page = await store.scheduled(slot, recount.scheduledBefore, nextSeq, limit);
-  for (const { retried } of page) {
+  for (const { seq, retried } of aside.found) {
     if (retried) recount.retriedCount += 1;
     else recount.scheduledCount += 1;
+    recount.scheduledBefore = seq + 1;
   }
-  const last = page.at(-1);
-  if (last !== undefined) recount.scheduledBefore = last.seq + 1;
-  return page.length === 0;
+  if (!(items.isAll && aside.isAll)) return;
+  partition.counted(recount);
+  // Of items that were not known of, it is not known when they expire.
+  lowerFloor(memory, partition, 0);
+  memory.recounting.delete(partition);
+  draft.touched.add(partition);
+  draft.tallied.add(partition);
 }

@@ -1,15 +1,17 @@
 // Joins a shard to the messages of its worker. A worker's module calls it with
 // what it alone may choose: how to open a store, and how leased items are told.
 
-import { type Store, StoreError } from "../../stores/store.ts";
+import type { Backend } from "../../stores/backend.ts";
+import { StoreError } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
 import { systemClock } from "../clock.ts";
 import { decodeRequests, encodeOpened, encodeReport } from "../codec.ts";
+import { limits } from "../limits.ts";
 import type { FromWorker, ToWorker } from "../link.ts";
 import { Shard } from "./shard.ts";
 
 export interface ShardWorkerOptions<Config> {
-  readonly openStore: (config: Config, shard: number) => Promise<Store>;
+  readonly openStore: (config: Config, shard: number) => Promise<Backend>;
   readonly renderLeased: (items: readonly LeasedItem[]) => string;
 }
 
@@ -34,20 +36,21 @@ export function runShardWorker<Config>({
   renderLeased,
 }: ShardWorkerOptions<Config>): void {
   let shard: Shard | null = null;
-  let store: Store | null = null;
+  let backend: Backend | null = null;
 
   const fail = (cause: unknown): void => {
     // Closed first: an unfinished commit must be settled before anyone looks what became of it.
-    const closing = store === null ? Promise.resolve() : store.close();
+    const closing = backend === null ? Promise.resolve() : backend.store.close();
     closing.catch(() => undefined).then(() => sayFailed(cause), sayFailed);
   };
 
   const open = async (number: number, config: Config): Promise<void> => {
-    store = await openStore(config, number);
+    backend = await openStore(config, number);
     const opened = await Shard.open({
       shard: number,
-      store,
+      backend,
       clock: systemClock(),
+      limits,
       renderLeased,
       report: (report) => say({ kind: "report", ...encodeReport(report) }),
       fail,

@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test";
-import { minute, produceOf, setup } from "../simulation/bundle.ts";
+import { openMemoryStore } from "../../stores/memory/store.ts";
+import type { Store } from "../../stores/store.ts";
+import { readLeased, renderLeased } from "../codec.ts";
+import type { Request } from "../kinds.ts";
+import { limits } from "../limits.ts";
+import type { Report } from "../messages.ts";
+import { hour, minute, produceOf, setup, start } from "../simulation/bundle.ts";
+import { VirtualClock } from "../simulation/virtual-clock.ts";
+import { Shard } from "./shard.ts";
 
 test("requests refused without a commit are not taken for later ones of the same number", async () => {
   const bundle = await setup();
@@ -25,4 +33,136 @@ test("requests refused without a commit are not taken for later ones of the same
   await bundle.clock.advance(minute);
   expect(produced.ending).toMatchObject({ ok: true });
   expect(await bundle.listed("orders")).toEqual(["a", "b"]);
+});
+
+/** A shard over a store that is far away: each call takes as long as a network does. */
+async function farAway() {
+  const clock = new VirtualClock(start);
+  const { store, catalog, upkeep } = openMemoryStore({ tag: "0123456789Ab" });
+  const calls: string[] = [];
+  const over = <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    calls.push(name);
+    return new Promise((resolve) => {
+      clock.at(clock.now() + 1, () => resolve(work()));
+    });
+  };
+  const far: Store = {
+    load: () => store.load(),
+    read: (wants) => over("read", () => store.read(wants)),
+    commit: (changes) => over("commit", () => store.commit(changes)),
+    close: () => store.close(),
+  };
+  const reports: Report[] = [];
+  /** What a turn had called when it reported; the next may have begun since. */
+  let called: string[] | null = null;
+  const { shard } = await Shard.open({
+    shard: 0,
+    backend: { store: far, catalog, upkeep },
+    clock,
+    limits,
+    renderLeased,
+    report: (report) => {
+      called ??= [...calls];
+      reports.push(report);
+    },
+    fail: (cause) => {
+      throw cause;
+    },
+  });
+  let op = 0;
+  /** The calls of the turn that the requests make, and how they ended. */
+  const turn = async (requests: readonly Request[]) => {
+    calls.length = 0;
+    reports.length = 0;
+    called = null;
+    shard.submit(requests.map((request) => ({ ...request, op: ++op })));
+    for (let waits = 0; reports.length === 0; waits += 1) {
+      expect(waits).toBeLessThan(10);
+      await clock.advance(1);
+    }
+    return { calls: called as string[] | null, answers: reports.flatMap(({ answers }) => answers) };
+  };
+  return { clock, turn };
+}
+
+test("a turn calls its store twice at most, whatever it is asked", async () => {
+  const { clock, turn } = await farAway();
+  const settings = { leaseTimeoutMs: 10, expireTimeoutMs: hour, maxAttempts: 3, dead: null };
+  const partitions = [0, 1].map((slot) => ({ slot, ...settings }));
+  await turn([{ kind: "configure", partitions, forget: [] }]);
+  const deadline = clock.now() + hour;
+  const empty = { kind: "", encoding: "", reference: "", enqueueAt: null };
+  const items = Array.from({ length: 50 }, (_, index) => ({ ...empty, payload: `${index}` }));
+  const later = { ...empty, payload: "later", enqueueAt: clock.now() + 20 };
+  const produce = (slot: number): Request => ({ kind: "produce", slot, deadline, items });
+  const first = await turn([produce(0), produce(1)]);
+  expect(first.calls).toEqual(["commit"]);
+  const lease = (slot: number): Request => ({ kind: "lease", slot, deadline, batchSize: 7 });
+  const leased = await turn([lease(0), lease(1), lease(0), lease(1)]);
+  expect(leased.calls).toEqual(["read", "commit"]);
+  const ids = leased.answers.map(({ outcome }) =>
+    outcome.ok && outcome.value.kind === "leased"
+      ? readLeased(outcome.value.items).map(({ id }) => id)
+      : [],
+  );
+  const [held = [], , others = []] = ids;
+  // Leases lapse and a scheduled item wakes in the turn that is asked everything at once.
+  await turn([{ kind: "produce", slot: 0, deadline, items: [later] }]);
+  await clock.advance(30);
+  const imported = { ...empty, payload: "i", sourceId: "s", leaseDeadline: null };
+  const news = { ...imported, expireDeadline: null, createdAt: null, attempts: 0 };
+  const all = await turn([
+    { kind: "list", slot: 0, scheduled: false, pivot: "", limit: 5 },
+    { kind: "list", slot: 1, scheduled: true, pivot: "", limit: 5 },
+    { kind: "complete", slot: 0, deadline, ids: held },
+    { kind: "complete", slot: 1, deadline, ids: ["unknown"] },
+    {
+      kind: "retry",
+      slot: 0,
+      deadline,
+      items: others.map((id) => ({ id, retryAt: null, dead: false })),
+    },
+    { kind: "import", slot: 0, items: [news] },
+    { kind: "delete", slot: 1, ids: held },
+    {
+      kind: "clear",
+      slots: [1],
+      what: { ready: true, leased: false, scheduled: true, retried: true },
+    },
+    { kind: "recount", slots: [0] },
+    { kind: "forward", targetShard: 3, arrived: 0 },
+    { kind: "receive", sourceShard: 3, items: [] },
+    { kind: "stats", slots: [0, 1] },
+    produce(0),
+    lease(0),
+    lease(1),
+  ]);
+  expect(all.calls).toEqual(["read", "commit"]);
+  expect(all.answers.length).toBeGreaterThan(10);
+});
+
+test("retry: items too large to be written anew in one commit are refused, and stay leased", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders" });
+  const large = "x".repeat(5_000_000);
+  const ids: string[] = [];
+  for (let count = 0; count < 14; count += 1) {
+    await bundle.produce("orders", large);
+    ids.push(...(await bundle.lease("orders")).items.map(({ id }) => id));
+  }
+  const retry = (some: readonly string[]) =>
+    bundle.ending(() =>
+      bundle.engine.retry({
+        queue: "orders",
+        partition: 0,
+        items: some.map((id) => ({ id, retryAt: null, dead: false })),
+      }),
+    );
+  expect(await retry(ids)).toMatchObject({
+    code: "refused",
+    message:
+      "item(s) cannot be retried together; they hold 70000000 bytes, expected at most 67108864, retry fewer at a time",
+  });
+  expect(await retry(ids.slice(0, 13))).toMatchObject({ ok: true });
+  expect(bundle.engine.status().queues[0]).toMatchObject({ leased: 1, queued: 13 });
 });

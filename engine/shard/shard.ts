@@ -2,31 +2,29 @@
 // commits once, and only then answers. Turns never overlap, so nothing here
 // needs a lock.
 
-import { type Store, StoreError, type TurnRecord } from "../../stores/store.ts";
+import type { Backend } from "../../stores/backend.ts";
+import { noFacts, SpoiltItems, StoreError, type TurnRecord } from "../../stores/store.ts";
+import type { Upkeep } from "../../stores/upkeep.ts";
 import type { LeasedItem } from "../api.ts";
 import { assert } from "../assert.ts";
 import type { Clock, Timer } from "../clock.ts";
-import { limits } from "../limits.ts";
-import type {
-  CommitReport,
-  NumberedRequest,
-  Opened,
-  PartitionSettings,
-  Refusal,
-  Report,
-} from "../messages.ts";
-import { fullFailure, type Settling, type TurnContext } from "./context.ts";
+import { fullFailure } from "../errors.ts";
+import { kindOf, type NumberedRequest } from "../kinds.ts";
+import { limits, type TurnLimits } from "../limits.ts";
+import type { CommitReport, Opened, PartitionSettings, Report } from "../messages.ts";
 import { Draft } from "./draft.ts";
+import { done } from "./kind.ts";
 import { Memory } from "./memory.ts";
-import type { Partition } from "./partition.ts";
 import { beginRecount } from "./recount.ts";
 import { nextSweep } from "./sweep.ts";
-import { answerReads, decide } from "./turn.ts";
+import { decide, wants } from "./turn.ts";
+import type { Settling, Turn } from "./turn-context.ts";
 
 export interface ShardOptions {
   readonly shard: number;
-  readonly store: Store;
+  readonly backend: Backend;
   readonly clock: Clock;
+  readonly limits: TurnLimits;
   readonly renderLeased: (items: readonly LeasedItem[]) => string;
   readonly report: (report: Report) => void;
   /** The shard cannot go on: the outcome of a commit is unknown, or the program is wrong. */
@@ -45,6 +43,12 @@ const grantsMax = 4_096;
 const refusalsMax = 2 * limits.turnRequestsMax;
 /** Commits from one look at the file sizes to the next. */
 const sizeEvery = 64;
+
+/** How a commit ended; unless it was written, what had been decided is void. */
+type Committed =
+  | { readonly is: "written"; readonly report: CommitReport | null }
+  | { readonly is: "full" }
+  | { readonly is: "spoilt"; readonly items: SpoiltItems["items"] };
 
 export class Shard {
   readonly #options: ShardOptions;
@@ -68,7 +72,7 @@ export class Shard {
   /** The last request that was decided. */
   #opLast: number;
   /** Refusals of turns that had nothing to commit; the next commit records them too. */
-  #unrecorded: Refusal[] = [];
+  #unrecorded: readonly number[] = [];
 
   private constructor(options: ShardOptions, memory: Memory) {
     this.#options = options;
@@ -78,17 +82,18 @@ export class Shard {
 
   /** Reads the store. Nothing happens by itself until the first `submit`. */
   static async open(options: ShardOptions): Promise<{ shard: Shard; opened: Opened }> {
-    const { memory, image } = await Memory.load(options.shard, options.store, []);
+    const { store, catalog, upkeep } = options.backend;
+    const { memory, image } = await Memory.load(options.shard, store, []);
     // However the machine's clock was set since: what is written is not in the future.
     options.clock.raise(memory.lastTurn.at);
-    const miscounted = await setCountsRight(options.store, memory);
+    const miscounted = await setCountsRight(upkeep, memory);
     const opened: Opened = {
-      catalog: image.catalog,
+      catalog: await catalog.load(),
       counts: [...memory.partitions.values()].map((partition) => partition.counts()),
-      outbound: image.outbound,
+      outbox: memory.outbox.counts(),
       at: memory.lastTurn.at,
       opLast: memory.lastTurn.opLast,
-      refused: image.turns.flatMap(({ refused }) => JSON.parse(refused) as Refusal[]),
+      refused: image.turns.flatMap(({ refused }) => refused),
       quarantined: image.quarantinedCount,
       miscounted,
     };
@@ -107,7 +112,7 @@ export class Shard {
     this.#wake?.cancel();
     this.#tidy?.cancel();
     if (this.#running) await new Promise<void>((resolve) => (this.#idle = resolve));
-    await this.#options.store.close();
+    await this.#options.backend.store.close();
   }
 
   #pump(): void {
@@ -133,16 +138,16 @@ export class Shard {
       const requests = this.#inbox;
       this.#inbox = [];
       await this.#turn(requests);
-      await this.#options.store.relieve(this.#inbox.length === 0);
+      await this.#options.backend.upkeep.relieve(this.#inbox.length === 0);
       await this.#askForRoom();
     } while (!this.#stopped && this.#inbox.length > 0);
   }
 
   async #askForRoom(): Promise<void> {
-    const { store, clock } = this.#options;
+    const { backend, clock } = this.#options;
     if (!this.#full || clock.now() < this.#askForRoomAt) return;
-    await store.tidy();
-    this.#full = store.size().full;
+    await backend.upkeep.tidy();
+    this.#full = backend.upkeep.size().full;
     this.#askForRoomAt = clock.now() + idleMs;
   }
 
@@ -163,13 +168,13 @@ export class Shard {
   #tidyUp(): void {
     if (this.#running || this.#stopped) return;
     this.#running = true;
-    const { store, clock } = this.#options;
-    store.tidy().then(
+    const { backend, clock } = this.#options;
+    backend.upkeep.tidy().then(
       (more) => {
         this.#running = false;
         this.#idle?.();
         if (this.#stopped) return;
-        if (this.#full) this.#full = store.size().full;
+        if (this.#full) this.#full = backend.upkeep.size().full;
         if (this.#inbox.length > 0) this.#pump();
         else if (more) this.#tidy = clock.at(clock.now(), () => this.#tidyUp());
         else if (this.#full) this.#tidy = clock.at(clock.now() + idleMs, () => this.#tidyUp());
@@ -179,65 +184,64 @@ export class Shard {
   }
 
   async #turn(requests: readonly NumberedRequest[]): Promise<void> {
-    let turn = this.#context();
-    const counting = [...turn.memory.recounting];
     // Before all else: an item whose partition has no settings would be taken for an orphan.
-    for (const request of requests) {
-      if (request.kind === "configure") this.#remember(turn, request);
+    for (const { kind } of requests) {
+      if (kind === "configure") this.#isConfigured = true;
       else assert(this.#isConfigured, "a shard was asked before it knew its partitions");
     }
-    await decide(turn, requests);
+    const counting = [...this.#memory.recounting].map(({ slot }) => slot);
+    let turn = await this.#decide(requests);
     let commit = await this.#commit(turn, requests);
-    const full = commit === "full";
-    if (commit === "full") {
-      // Nothing was written, and what was decided is void: decide again from what
-      // is stored, without the requests that only add to it.
-      this.#full = true;
-      this.#askForRoomAt = this.#options.clock.now() + idleMs;
+    let full = false;
+    while (commit.is !== "written") {
+      // Nothing was written, and what was decided is void: decide again from what is stored.
       await this.#reload(counting);
-      turn = this.#context();
-      await decide(turn, requests);
+      if (commit.is === "spoilt") this.#memory.spoil(commit.items);
+      else if (full) {
+        // Not even what makes room finds any.
+        turn = this.#context(noFacts, new Map());
+        refuseChanges(turn, requests);
+        break;
+      } else {
+        // Without the requests that only add to it.
+        full = true;
+        this.#full = true;
+        this.#askForRoomAt = this.#options.clock.now() + idleMs;
+      }
+      turn = await this.#decide(requests);
       commit = await this.#commit(turn, requests);
     }
-    if (commit === "full") {
-      await this.#reload(counting);
-      turn = this.#context();
-      refuseChanges(turn, requests);
-      commit = null;
-    }
-    if (full && commit === null) this.#pausedUntil = this.#options.clock.now() + noRoomMs;
+    const report = commit.is === "written" ? commit.report : null;
+    if (full && report === null) this.#pausedUntil = this.#options.clock.now() + noRoomMs;
     for (const settling of turn.settling) this.#settling.push(settling);
     this.#settle(turn);
-    await answerReads(turn, requests);
-    this.#report(turn, commit, full);
+    await this.#runErrands(turn, requests);
+    this.#report(turn, report, full);
   }
 
-  #remember(
-    { memory, draft }: TurnContext,
-    request: Extract<NumberedRequest, { kind: "configure" }>,
-  ): void {
-    this.#isConfigured = true;
-    for (const settings of request.partitions) {
-      this.#settings.set(settings.slot, settings);
-      const partition = memory.partition(settings.slot);
-      partition.settings = settings;
-      draft.touched.add(partition);
-    }
-    for (const slot of request.forget) {
-      this.#settings.delete(slot);
-      memory.partition(slot).settings = null;
-    }
+  /** One read, then the decision. */
+  async #decide(requests: readonly NumberedRequest[]): Promise<Turn> {
+    const { backend, clock } = this.#options;
+    const now = clock.now();
+    const asking = wants({ memory: this.#memory, now, limits: this.#options.limits }, requests);
+    const facts = asking.wants === null ? noFacts : await backend.store.read(asking.wants);
+    const turn = this.#context(facts, asking.named, now);
+    decide(turn, requests);
+    return turn;
   }
 
-  #context(): TurnContext {
-    const { shard, store, renderLeased } = this.#options;
+  #context(facts: Turn["facts"], named: Turn["named"], now = this.#options.clock.now()): Turn {
+    const { shard, renderLeased } = this.#options;
     return {
       shard,
-      store,
       renderLeased,
+      limits: this.#options.limits,
       memory: this.#memory,
+      facts,
+      named,
       draft: new Draft(),
-      now: this.#options.clock.now(),
+      now,
+      settings: this.#settings,
       grants: this.#grants,
       full: this.#full,
       settling: [],
@@ -245,53 +249,57 @@ export class Shard {
   }
 
   async #commit(
-    { memory, draft, now }: TurnContext,
+    { memory, draft, now, shard }: Turn,
     requests: readonly NumberedRequest[],
-  ): Promise<CommitReport | "full" | null> {
-    const refused = draft.refusals();
+  ): Promise<Committed> {
+    const refused = draft.refused();
     // Also where nothing is committed: a number that was decided must never be given again.
     this.#opLast = requests.at(-1)?.op ?? this.#opLast;
     if (draft.isEmpty) {
       this.#unrecorded = [...this.#unrecorded, ...refused].slice(-refusalsMax);
-      return null;
+      return { is: "written", report: null };
     }
-    const { shard, store, clock } = this.#options;
-    if (draft.send.length > 0) {
-      draft.receive.push({ sourceShard: shard, outboundSeq: memory.outboundSeqLast });
+    const { backend, clock } = this.#options;
+    if (draft.sent.size > 0) {
+      draft.receive.push({ sourceShard: shard, outboundSeq: memory.outbox.seqLast });
     }
-    const turn: TurnRecord = {
+    const record: TurnRecord = {
       turn: memory.lastTurn.turn + 1,
       at: now,
       opLast: this.#opLast,
-      refused: JSON.stringify([...this.#unrecorded, ...refused]),
+      refused: [...this.#unrecorded, ...refused],
     };
     const start = clock.precise();
     try {
-      await store.commit(draft.changes(turn));
+      await backend.store.commit(draft.changes(record));
     } catch (cause) {
-      if (cause instanceof StoreError && cause.fault === "full") return "full";
+      if (cause instanceof SpoiltItems) return { is: "spoilt", items: cause.items };
+      if (isFull(cause)) return { is: "full" };
       throw cause;
     }
     const seconds = (clock.precise() - start) / 1_000;
-    memory.lastTurn = turn;
+    memory.lastTurn = record;
     this.#unrecorded = [];
     for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;
     await this.#options.observe?.(memory);
     return {
-      items: draft.itemCount,
-      seconds,
-      quarantined: draft.quarantinedCount,
-      size: turn.turn % sizeEvery === 0 ? store.size() : null,
+      is: "written",
+      report: {
+        items: draft.itemCount,
+        seconds,
+        quarantined: draft.quarantinedCount,
+        size: record.turn % sizeEvery === 0 ? backend.upkeep.size() : null,
+      },
     };
   }
 
-  /** `counting`: partitions that were being counted when the turn began. */
-  async #reload(counting: readonly Partition[]): Promise<void> {
-    const { shard, store } = this.#options;
-    const { memory } = await Memory.load(shard, store, this.#settings.values());
+  /** `counting`: slots whose partitions were being counted when the turn began. */
+  async #reload(counting: readonly number[]): Promise<void> {
+    const { shard, backend } = this.#options;
+    const { memory } = await Memory.load(shard, backend.store, this.#settings.values());
     // Damage is told at a start: one that counts it takes the place of this shard.
     assert(memory.emptied.length === 0, "a lease holds no item");
-    for (const { slot } of counting) beginRecount({ memory }, memory.partition(slot));
+    for (const slot of counting) beginRecount(memory, memory.partition(slot));
     this.#memory = memory;
     for (const settling of this.#settling) {
       settling.partitions = new Set(
@@ -299,12 +307,12 @@ export class Shard {
       );
       // What was counted went with the memory.
       if (settling.work === "clear") continue;
-      for (const partition of settling.partitions) beginRecount({ memory }, partition);
+      for (const partition of settling.partitions) beginRecount(memory, partition);
     }
   }
 
   /** Answers the clears that have nothing left to remove, and the recounts that are through. */
-  #settle({ draft }: TurnContext): void {
+  #settle({ draft }: Turn): void {
     for (let index = this.#settling.length - 1; index >= 0; index -= 1) {
       const { op, work, partitions } = this.#settling[index] as Settling;
       for (const partition of partitions) {
@@ -313,20 +321,40 @@ export class Shard {
       }
       if (partitions.size > 0) continue;
       this.#settling.splice(index, 1);
-      draft.succeed(op, { kind: "done" });
+      draft.answer(op, done);
     }
   }
 
-  #report({ draft }: TurnContext, commit: CommitReport | null, full: boolean): void {
+  async #runErrands({ draft }: Turn, requests: readonly NumberedRequest[]): Promise<void> {
+    for (const request of requests) {
+      const { errand } = kindOf(request);
+      if (errand === undefined) continue;
+      const outcome = errand(this.#options.backend, request).catch((cause: unknown) => {
+        if (isFull(cause)) return fullFailure;
+        throw cause;
+      });
+      draft.answer(request.op, await outcome);
+    }
+  }
+
+  #report({ draft, memory }: Turn, commit: CommitReport | null, full: boolean): void {
     for (const op of this.#grants.keys()) {
       if (this.#grants.size <= grantsMax) break;
       this.#grants.delete(op);
     }
-    const { answers, events, send, touched } = draft;
+    const { answers, events, sent, touched } = draft;
     if (answers.length + touched.size === 0 && commit === null && !full) return;
     const counts = [...touched].map((partition) => partition.counts());
-    this.#options.report({ answers, counts, events, outbound: send, commit, full });
+    const outbox = [...sent].map((targetShard) => ({
+      targetShard,
+      counts: memory.outbox.counts(targetShard),
+    }));
+    this.#options.report({ answers, counts, events, outbox, commit, full });
   }
+}
+
+function isFull(cause: unknown): boolean {
+  return cause instanceof StoreError && cause.fault === "full";
 }
 
 /**
@@ -334,8 +362,8 @@ export class Shard {
  * they differ: damage that hides a row is told by nothing else. Of a store too large for that, a
  * lease without items tells of one at least.
  */
-async function setCountsRight(store: Store, memory: Memory): Promise<number> {
-  const stored = await store.countItems();
+async function setCountsRight(upkeep: Upkeep, memory: Memory): Promise<number> {
+  const stored = await upkeep.countItems();
   let miscounted = 0;
   for (const [slot, { items, scheduled }] of stored ?? []) {
     const partition = memory.partition(slot);
@@ -346,22 +374,22 @@ async function setCountsRight(store: Store, memory: Memory): Promise<number> {
     miscounted += difference;
     partition.itemCount = items;
     // The sum of the instants too, and which items were retried: only reading them all can tell.
-    beginRecount({ memory }, partition);
+    beginRecount(memory, partition);
   }
   for (const { slot } of memory.emptied) {
     const partition = memory.partition(slot);
     if (memory.recounting.has(partition)) continue;
     miscounted += 1;
-    beginRecount({ memory }, partition);
+    beginRecount(memory, partition);
   }
   return miscounted;
 }
 
 /** There is no room even for what makes room. */
-function refuseChanges({ draft }: TurnContext, requests: readonly NumberedRequest[]): void {
-  for (const { op, kind } of requests) {
-    if (kind === "list" || kind === "stats" || kind === "backup") continue;
-    if (kind === "configure") draft.succeed(op, { kind: "done" });
-    else draft.fail(op, fullFailure);
+function refuseChanges(turn: Turn, requests: readonly NumberedRequest[]): void {
+  for (const request of requests) {
+    const { phase, decide } = kindOf(request);
+    if (phase === "within") turn.draft.answer(request.op, fullFailure);
+    else decide(turn, [request]);
   }
 }

@@ -2,21 +2,22 @@
 // expire. Bounded per turn, so that a million of them keep nobody waiting.
 
 import { type Item, wakeAt } from "../../stores/item.ts";
-import type { EarlyRef, Read, Store } from "../../stores/store.ts";
-import { assert } from "../assert.ts";
+import type { Read } from "../../stores/store.ts";
 import { hasExpired, lapse, wake } from "../lifecycle.ts";
-import { limits } from "../limits.ts";
 import type { Memory } from "./memory.ts";
-import { follow, letGo, quarantine, remove, type Scene, unschedule } from "./moves.ts";
+import { letGo, move, moveScheduled, quarantine, remove } from "./moves.ts";
 import type { Partition, Run } from "./partition.ts";
+import type { Asking, Turn } from "./turn-context.ts";
 
-/** References to early items read at a time. */
-const earlyPage = 256;
-/** An imported item may have expired before 1970, which is below 0. */
-const beforeAll: EarlyRef = { expireDeadline: Number.MIN_SAFE_INTEGER, slot: 0, seq: 0 };
+/** Partitions whose heads are looked through at a time. */
+const expiringMax = 64;
+/** Items of such a head: mostly the first is the answer, and when it is not, there are many. */
+const headItems = 1;
+const headItemsMore = 64;
 
 /** The instant at which the next sweep has something to do. */
 export function nextSweep(memory: Memory): number {
+  if (memory.expiring.size > 0) return 0;
   dropEmptyRuns(memory);
   return Math.min(
     memory.runs.peek()?.lease.leaseDeadline ?? Number.POSITIVE_INFINITY,
@@ -26,192 +27,186 @@ export function nextSweep(memory: Memory): number {
   );
 }
 
-/** Moves up to `limits.sweepItemsMax` items whose instant has come. */
-export async function sweep(scene: Scene, store: Store): Promise<void> {
-  const budget = { left: limits.sweepItemsMax };
-  endEmptied(scene);
-  await lapseLeases(scene, store, budget);
-  await wakeScheduled(scene, store, budget);
-  await expireEarly(scene, store, budget);
-  await expireHeads(scene, store, budget);
+export function wantSweep(asking: Asking): void {
+  const { memory, now, limits } = asking;
+  const items = limits.sweepItemsMax;
+  if (memory.wakeFloor <= now) asking.waking = { until: now, items };
+  if (memory.earlyFloor <= now) asking.early = { after: memory.earlyAfter, until: now, items };
+  gatherExpiring(memory, now);
+  for (const partition of memory.expiring) {
+    const { slot, committedSeq } = partition;
+    const limit = {
+      items: partition.hasMoreExpired ? headItemsMore : headItems,
+      payloadBytes: limits.turnBytesMax,
+    };
+    asking.items.push({
+      name: `expiring ${slot}`,
+      slot,
+      from: expireFrom(partition),
+      before: committedSeq,
+      limit,
+    });
+  }
 }
 
-interface Budget {
-  left: number;
+/** What was noted of a partition and has been outdone since is dropped. */
+function gatherExpiring(memory: Memory, now: number): void {
+  while (memory.expiring.size < expiringMax) {
+    const next = memory.floors.peek();
+    if (next === undefined || next.floor > now) return;
+    memory.floors.pop();
+    if (next.floor === next.partition.expireFloor) memory.expiring.add(next.partition);
+  }
+}
+
+function expireFrom(partition: Partition): number {
+  return Math.max(partition.expireFrom, partition.clearReadyBelow);
+}
+
+/** What is left of what one turn may move. */
+class Budget {
+  #items: number;
+  #payloadBytes: number;
+
+  constructor({ sweepItemsMax, turnBytesMax }: Turn["limits"]) {
+    this.#items = sweepItemsMax;
+    this.#payloadBytes = turnBytesMax;
+  }
+
+  get isSpent(): boolean {
+    return this.#items <= 0 || this.#payloadBytes <= 0;
+  }
+
+  spend(payloadBytes: number): void {
+    this.#items -= 1;
+    this.#payloadBytes -= payloadBytes;
+  }
+}
+
+/** Moves up to `sweepItemsMax` items whose instant has come. */
+export function sweep(turn: Turn): void {
+  const budget = new Budget(turn.limits);
+  // The floors first: what is moved from here on lowers them again.
+  noteFloors(turn);
+  for (const lease of turn.memory.emptied.splice(0)) turn.draft.unlease.push(lease);
+  lapseLeases(turn, budget);
+  wakeScheduled(turn, budget);
+  expireEarly(turn, budget);
+  expireHeads(turn, budget);
+}
+
+/** As far as the store was asked, it said what comes next. */
+function noteFloors({ memory, facts, now }: Turn): void {
+  if (memory.wakeFloor <= now) memory.wakeFloor = facts.waking.next ?? Number.POSITIVE_INFINITY;
+  if (memory.earlyFloor > now) return;
+  const last = facts.early.found.at(-1);
+  const next = facts.early.next ?? Number.POSITIVE_INFINITY;
+  memory.earlyFloor = next;
+  memory.lookedEarly(next <= now && last !== undefined ? last : null);
 }
 
 function dropEmptyRuns(memory: Memory): void {
   while (memory.runs.peek()?.heldCount === 0) memory.runs.pop();
 }
 
-function endEmptied({ memory, draft }: Scene): void {
-  for (const lease of memory.emptied.splice(0)) draft.unlease.push(lease);
-}
-
-function pieceOf(budget: Budget): { items: number; payloadBytes: number } {
-  return { items: budget.left, payloadBytes: limits.turnBytesMax };
-}
-
-async function lapseLeases(scene: Scene, store: Store, budget: Budget): Promise<void> {
-  const { memory, now } = scene;
-  while (budget.left > 0) {
+function lapseLeases(turn: Turn, budget: Budget): void {
+  const { memory, now } = turn;
+  while (!budget.isSpent) {
     dropEmptyRuns(memory);
     const run = memory.runs.peek();
     if (run === undefined || run.lease.leaseDeadline > now) return;
-    const finished = await lapseRun(scene, store, run, budget);
-    if (!finished) return;
+    lapseRun(turn, run, budget);
   }
 }
 
-/** Whether the whole run has lapsed; the rest of a long one waits for the next turn. */
-async function lapseRun(scene: Scene, store: Store, run: Run, budget: Budget): Promise<boolean> {
-  const { slot, first, last } = run.lease;
-  const partition = scene.memory.partition(slot);
-  const items = await store.items(slot, first, last + 1, pieceOf(budget));
-  for (const item of items) {
-    const held = partition.held.get(item.seq);
+/** The rest of a long run waits for the next turn. */
+function lapseRun(turn: Turn, run: Run, budget: Budget): void {
+  const partition = turn.memory.partition(run.lease.slot);
+  while (run.next < run.seqs.length && !budget.isSpent) {
+    const seq = run.seqs[run.next] as number;
+    run.next += 1;
+    const held = partition.held.get(seq);
     if (held?.run !== run) continue;
-    letGo(scene, partition, item.seq, held);
-    budget.left -= 1;
-    if (item.damaged) {
-      quarantine(scene, partition, item.seq);
-      continue;
-    }
-    scene.draft.event(slot, "lapsed");
-    remove(scene, partition, item);
-    if (partition.settings !== null) {
-      follow(scene, partition, item, lapse(item, partition.settings, scene.now));
-    }
-  }
-  if (run.heldCount === 0) return true;
-  assert(items.length > 0, "an item that is held is not in the store");
-  return false;
-}
-
-async function wakeScheduled(scene: Scene, store: Store, budget: Budget): Promise<void> {
-  const { memory, now } = scene;
-  if (memory.wakeFloor > now || budget.left <= 0) return;
-  const items = await store.waking(now, pieceOf(budget));
-  if (items.length === 0) {
-    const waiting = scene.draft.schedule.map(wakeAt);
-    const next = (await store.nextWake()) ?? Number.POSITIVE_INFINITY;
-    memory.wakeFloor = Math.min(next, ...waiting);
-    return;
-  }
-  for (const item of items) {
-    const partition = memory.partition(item.slot);
-    budget.left -= 1;
-    if (item.damaged) {
-      unschedule(scene, partition, item);
-      scene.draft.quarantined.add(item.slot, item.seq);
-      scene.draft.quarantinedCount += 1;
-      continue;
-    }
-    unschedule(scene, partition, item);
-    const clearedBelow = item.retried ? partition.clearRetriedBelow : partition.clearScheduledBelow;
-    if (item.seq >= clearedBelow) follow(scene, partition, item, wake(item, now));
+    letGo(turn, partition, seq, held);
+    budget.spend(run.payloadBytesMean);
+    turn.draft.event(partition.slot, "lapsed");
+    const { createdAt, expireDeadline, attempts } = held;
+    const item = { seq, createdAt, expireDeadline, attempts };
+    if (partition.settings === null) remove(turn, partition, item);
+    else move(turn, partition, item, lapse(item, partition.settings, turn.now));
   }
 }
 
-/** Early items are found by the store's index; held ones among them come round when their lease ends. */
-async function expireEarly(scene: Scene, store: Store, budget: Budget): Promise<void> {
-  const { memory, draft, now } = scene;
-  if (memory.earlyFloor > now) return;
-  let after = beforeAll;
-  let moved = false;
-  while (budget.left > 0) {
-    const refs = await store.early(after, earlyPage);
-    for (const ref of refs) {
-      if (ref.expireDeadline > now) {
-        if (!moved) memory.earlyFloor = Math.min(ref.expireDeadline, earliestNew(scene));
-        return;
-      }
-      const partition = memory.partition(ref.slot);
-      if (partition.held.has(ref.seq) || ref.seq < partition.clearReadyBelow) continue;
-      if (draft.removed.has(ref.slot, ref.seq)) continue;
-      const [item] = await store.items(ref.slot, ref.seq, ref.seq + 1, pieceOf(budget));
-      if (item === undefined) continue;
-      expire(scene, partition, item);
-      moved = true;
-      budget.left -= 1;
-      if (budget.left === 0) return;
-    }
-    const last = refs.at(-1);
-    if (last === undefined || refs.length < earlyPage) {
-      if (!moved) memory.earlyFloor = earliestNew(scene);
+function wakeScheduled(turn: Turn, budget: Budget): void {
+  const { memory, facts, now } = turn;
+  for (const item of facts.waking.found) {
+    if (budget.isSpent) {
+      memory.wakeFloor = Math.min(memory.wakeFloor, wakeAt(item));
       return;
     }
-    after = last;
+    const partition = memory.partition(item.slot);
+    budget.spend(item.payloadBytes);
+    const clearedBelow = item.retried ? partition.clearRetriedBelow : partition.clearScheduledBelow;
+    if (item.seq >= clearedBelow) moveScheduled(turn, partition, item, wake(item, now));
   }
 }
 
-/** The store does not know yet what this turn has written. */
-function earliestNew({ draft }: Scene): number {
-  let earliest = Number.POSITIVE_INFINITY;
-  for (const item of draft.insert) {
-    if (item.early) earliest = Math.min(earliest, item.expireDeadline);
+/** Held ones among them come round when their lease ends. */
+function expireEarly(turn: Turn, budget: Budget): void {
+  const { memory, draft, facts } = turn;
+  for (const item of facts.early.found) {
+    const { slot, seq, expireDeadline } = item;
+    const partition = memory.partition(slot);
+    if (partition.held.has(seq) || seq < partition.clearReadyBelow) continue;
+    if (draft.removed.has(slot, seq)) continue;
+    if (budget.isSpent) {
+      memory.cameEarly(expireDeadline);
+      return;
+    }
+    move(turn, partition, item, { to: "dead", death: "expired" });
+    budget.spend(item.payloadBytes);
   }
-  return earliest;
 }
 
 /** Items that are not early expire in queue order, so the first of them is the next. */
-async function expireHeads(scene: Scene, store: Store, budget: Budget): Promise<void> {
-  const { memory, now } = scene;
-  while (budget.left > 0) {
-    const next = memory.floors.peek();
-    if (next === undefined || next.floor > now) return;
-    memory.floors.pop();
-    if (next.floor !== next.partition.expireFloor) continue;
-    const floor = await expireHead(scene, store, next.partition, budget);
-    next.partition.expireFloor = floor;
-    if (floor < Number.POSITIVE_INFINITY) memory.floors.push({ floor, partition: next.partition });
-    if (floor <= now) return;
+function expireHeads(turn: Turn, budget: Budget): void {
+  const { memory } = turn;
+  for (const partition of [...memory.expiring]) {
+    const floor = expireHead(turn, partition, budget);
+    partition.hasMoreExpired = floor === null;
+    if (floor === null) continue;
+    memory.expiring.delete(partition);
+    partition.expireFloor = floor;
+    if (floor < Number.POSITIVE_INFINITY) memory.floors.push({ floor, partition });
   }
 }
 
-/** The partition's new floor; at most `now` when there is more to do in the next turn. */
-async function expireHead(
-  scene: Scene,
-  store: Store,
-  partition: Partition,
-  budget: Budget,
-): Promise<number> {
-  partition.expireFrom = Math.max(partition.expireFrom, partition.clearReadyBelow);
-  // Most of the time the first item is the answer, so only that is read at first.
-  let items = 1;
-  while (budget.left > 0) {
-    const { expireFrom, committedSeq, slot } = partition;
-    const limit = { items, payloadBytes: limits.turnBytesMax };
-    const page = await store.items(slot, expireFrom, committedSeq, limit);
-    if (page.length === 0) {
-      return partition.nextSeq > committedSeq ? scene.now : Number.POSITIVE_INFINITY;
+/** The partition's new floor; `null` when there is more to look at in the next turn. */
+function expireHead(turn: Turn, partition: Partition, budget: Budget): number | null {
+  const { slot } = partition;
+  const page = turn.facts.items.get(`expiring ${slot}`);
+  if (page === undefined) return null;
+  partition.expireFrom = expireFrom(partition);
+  for (const item of page.found) {
+    if (item.seq < partition.expireFrom) continue;
+    const held = partition.held.get(item.seq);
+    const isHere = held === undefined && !turn.draft.removed.has(slot, item.seq);
+    if (isHere && !item.damaged && !item.early && !hasExpired(item, turn.now)) {
+      return item.expireDeadline;
     }
-    for (const item of page) {
-      const held = partition.held.get(item.seq);
-      if (held === undefined && !scene.draft.removed.has(slot, item.seq)) {
-        if (!item.damaged && !item.early && !hasExpired(item, scene.now))
-          return item.expireDeadline;
-        if (item.damaged || !item.early) {
-          expire(scene, partition, item);
-          budget.left -= 1;
-        }
-      }
-      partition.expireFrom = item.seq + 1;
-      if (held !== undefined) {
-        partition.expireFrom = held.run.lease.last + 1;
-        break;
-      }
+    if (isHere && (item.damaged || !item.early)) {
+      if (budget.isSpent) return null;
+      expire(turn, partition, item);
+      budget.spend(item.payload.length);
     }
-    items = Math.min(64, limits.sweepItemsMax);
+    partition.expireFrom = held === undefined ? item.seq + 1 : held.run.lease.last + 1;
   }
-  return scene.now;
+  if (!page.isAll) return null;
+  // What this turn writes is not in the page.
+  return partition.nextSeq > partition.committedSeq ? turn.now : Number.POSITIVE_INFINITY;
 }
 
-function expire(scene: Scene, partition: Partition, item: Read<Item>): void {
-  if (item.damaged) {
-    quarantine(scene, partition, item.seq);
-    return;
-  }
-  remove(scene, partition, item);
-  follow(scene, partition, item, { to: "dead", death: "expired" });
+function expire(turn: Turn, partition: Partition, item: Read<Item>): void {
+  if (item.damaged) quarantine(turn, partition, item.seq);
+  else move(turn, partition, item, { to: "dead", death: "expired" });
 }

@@ -2,6 +2,7 @@
 // shards in this thread, stores that fail on command, images that survive a
 // restart, and time that waits.
 
+import type { Backend } from "../../stores/backend.ts";
 import type { Item } from "../../stores/item.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { type Store, StoreError } from "../../stores/store.ts";
@@ -10,6 +11,7 @@ import { readLeased, renderLeased } from "../codec.ts";
 import { type Notice, openEngine } from "../engine.ts";
 import { type ErrorCode, QueueError } from "../errors.ts";
 import { newTag } from "../ids.ts";
+import { limits, type TurnLimits } from "../limits.ts";
 import { sameThreadLinks } from "../link.ts";
 import type { Memory } from "../shard/memory.ts";
 import { StoreControl } from "./faulty-store.ts";
@@ -27,7 +29,8 @@ export interface SetupOptions {
   readonly seed?: number;
   readonly waitingLeasesMax?: number;
   /** Opens a shard's store in place of the one in memory; called again after a restart. */
-  readonly openStore?: (shard: number) => Promise<Store>;
+  readonly openStore?: (shard: number) => Promise<Backend>;
+  readonly turnLimits?: TurnLimits;
   /** Called after each commit with what the shard has in memory, and the store below its faults. */
   readonly observe?: (shard: number, memory: Memory, store: Store) => Promise<void>;
 }
@@ -99,16 +102,18 @@ export class Bundle {
   async opening({ now = this.clock.now() }: { now?: number } = {}): Promise<void> {
     const clock = new VirtualClock(now);
     this.clock = clock;
-    const { shardCount = 1, waitingLeasesMax, observe } = this.#options;
+    const { shardCount = 1, waitingLeasesMax, turnLimits = limits, observe } = this.#options;
     this.#engine = await openEngine({
       shardCount,
       clock,
       durability: "none",
+      turnLimits,
       readLeased,
       notice: (notice) => this.notices.push(notice),
       ...(waitingLeasesMax === undefined ? {} : { waitingLeasesMax }),
       links: sameThreadLinks({
         clock,
+        limits: turnLimits,
         renderLeased,
         openStore: (shard) => this.#openStore(shard),
         ...(observe === undefined
@@ -120,18 +125,18 @@ export class Bundle {
     });
   }
 
-  async #openStore(shard: number): Promise<Store> {
+  async #openStore(shard: number): Promise<Backend> {
     const control = this.store(shard);
     if (control.openFault !== null) {
       throw new StoreError(control.openFault, "the store was told not to open");
     }
     const open = this.#options.openStore;
-    const store =
+    const backend =
       open === undefined
         ? openMemoryStore({ tag: "", image: this.image(shard) })
         : await open(shard);
-    this.#stores[shard] = store;
-    return control.wrap(store);
+    this.#stores[shard] = backend.store;
+    return control.wrap(backend);
   }
 
   get images(): readonly MemoryImage[] {

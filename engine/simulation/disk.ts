@@ -5,20 +5,20 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Backend } from "../../stores/backend.ts";
 import { openSqliteStore } from "../../stores/sqlite/store.ts";
-import type { Store } from "../../stores/store.ts";
 import { newTag } from "../ids.ts";
 import { seededRandom } from "./seeded-random.ts";
 
 export interface WorldStores {
-  readonly open: (shard: number) => Promise<Store>;
+  readonly open: (shard: number) => Promise<Backend>;
   /** Files that were opened as a crash had left them. */
   readonly images: number;
   readonly remove: () => Promise<void>;
 }
 
 interface Opened {
-  readonly store: Store;
+  readonly backend: Backend;
   readonly path: string;
   isClosed: boolean;
 }
@@ -55,39 +55,40 @@ export function openWorldStores(seed: number): WorldStores {
       const before = latest.get(shard);
       const path = pathFor(shard, before);
       if (before !== undefined && !before.isClosed) {
-        await before.store.close();
+        await before.backend.store.close();
         rmSync(before.path, { force: true });
       }
-      const store = await openSqliteStore({
+      const backend = await openSqliteStore({
         path,
         durability: "full",
         newTag: () => newTag(random),
         acceptLogLoss: false,
         ballastBytes: 0,
       });
-      const opened: Opened = { store, path, isClosed: false };
+      const opened: Opened = { backend, path, isClosed: false };
       latest.set(shard, opened);
       return closing(opened);
     },
     async remove() {
-      for (const { store } of latest.values()) await store.close();
+      for (const { backend } of latest.values()) await backend.store.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
 /** Notes that a store was closed in good order, so that its files need not be copied. */
-function closing(opened: Opened): Store {
-  return new Proxy(opened.store, {
-    get(store, name) {
-      if (name === "close") {
-        return async () => {
-          opened.isClosed = true;
-          await store.close();
-        };
-      }
-      const value: unknown = Reflect.get(store, name);
-      return typeof value === "function" ? value.bind(store) : value;
+function closing(opened: Opened): Backend {
+  const { store } = opened.backend;
+  return {
+    ...opened.backend,
+    store: {
+      load: () => store.load(),
+      read: (wants) => store.read(wants),
+      commit: (changes) => store.commit(changes),
+      close: async () => {
+        opened.isClosed = true;
+        await store.close();
+      },
     },
-  });
+  };
 }

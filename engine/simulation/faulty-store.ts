@@ -1,20 +1,12 @@
 // A store that fails on command, in front of one that does not. The command is
 // given to its `StoreControl`, which outlives the store as a disk does.
 
-import type { Item, ScheduledItem } from "../../stores/item.ts";
-import type {
-  Changes,
-  EarlyRef,
-  Image,
-  LeasedSeq,
-  Read,
-  ReadLimit,
-  Span,
-  Store,
-  StoredCounts,
-  StoreSize,
-} from "../../stores/store.ts";
-import { StoreError, type StoreFault } from "../../stores/store.ts";
+import type { Backend } from "../../stores/backend.ts";
+import type { CatalogChange, CatalogStore } from "../../stores/catalog.ts";
+import type { Item } from "../../stores/item.ts";
+import type { Changes, Facts, Image, Read, Some, Store, Wants } from "../../stores/store.ts";
+import { SpoiltItems, StoreError, type StoreFault } from "../../stores/store.ts";
+import type { StoredCounts, StoreSize, Upkeep } from "../../stores/upkeep.ts";
 
 /** How a commit fails. */
 export interface CommitFault {
@@ -30,6 +22,9 @@ export class StoreControl {
   commits = 0;
   /** Called with what was applied, before anyone is told. */
   onCommit: ((changes: Changes) => void) | null = null;
+  onCatalog: ((change: CatalogChange) => void) | null = null;
+  /** Calls of `read` and `commit` since it was last asked. */
+  storeCalls = 0;
   /** Called when a commit fails as it was told to. */
   onFault: (() => void) | null = null;
   /** Whether the store says that what it set aside for a full disk is used up. */
@@ -91,13 +86,18 @@ export class StoreControl {
   }
 
   /** As a store reads items of which some are damaged: only their place can be trusted. */
-  spoil<T extends Item>(items: Read<T>[]): Read<T>[] {
-    if (this.#damaged.size === 0) return items;
-    return items.map((item) =>
-      this.#damaged.has(`${item.slot}/${item.seq}`)
+  spoil<T extends Item>({ found, isAll }: Some<Read<T>>): Some<Read<T>> {
+    if (this.#damaged.size === 0) return { found, isAll };
+    const seen = found.map((item) =>
+      this.#isDamaged(item)
         ? { ...item, damaged: true, createdAt: 0, attempts: 0, payload: new Uint8Array(1) }
         : item,
     );
+    return { found: seen, isAll };
+  }
+
+  #isDamaged({ slot, seq }: { readonly slot: number; readonly seq: number }): boolean {
+    return this.#damaged.has(`${slot}/${seq}`);
   }
 
   rested(): void {
@@ -109,15 +109,28 @@ export class StoreControl {
     if (this.#calls > this.callsMax) throw new Error("a shard does not come to rest");
   }
 
-  wrap(store: Store): Store {
-    return new FaultyStore(store, this, this.#generation);
+  wrap({ store, catalog, upkeep }: Backend): Backend {
+    const generation = this.#generation;
+    return {
+      store: new FaultyStore(store, this, generation),
+      catalog: new FaultyCatalog(catalog, this, generation),
+      upkeep: new FaultyUpkeep(upkeep, this, generation),
+    };
   }
 
   isDead(generation: number): boolean {
     return generation < this.#generation;
   }
 
-  async commit(store: Store, changes: Changes, generation: number): Promise<void> {
+  /** A call that changes nothing. */
+  ask<T>(generation: number, work: () => Promise<T>): Promise<T> {
+    if (this.isDead(generation)) return silence();
+    this.called();
+    return work();
+  }
+
+  /** A call that changes something, unless it was told to fail. */
+  async change<T>(generation: number, work: () => Promise<T>): Promise<T> {
     await this.#held;
     if (this.isDead(generation)) return silence();
     const dies = this.#killAfter !== null && this.#killAfter-- === 0;
@@ -130,11 +143,18 @@ export class StoreControl {
       if (dies) return silence();
       throw new StoreError(fault?.fault ?? "failed", "the store was told to fail");
     }
-    await store.commit(changes);
+    const result = await work();
     this.commits += 1;
-    this.onCommit?.(changes);
     if (dies) return silence();
     if (fault !== undefined) throw new StoreError(fault.fault, "the store was told to fail");
+    return result;
+  }
+
+  async commit(store: Store, changes: Changes): Promise<void> {
+    const spoilt = changes.move.filter((move) => this.#isDamaged(move));
+    if (spoilt.length > 0) throw new SpoiltItems(spoilt);
+    await store.commit(changes);
+    this.onCommit?.(changes);
   }
 }
 
@@ -153,89 +173,89 @@ class FaultyStore implements Store {
     this.#generation = generation;
   }
 
-  #read<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#control.isDead(this.#generation)) return silence();
-    this.#control.called();
-    return work();
-  }
-
-  #readItems<T extends Item>(work: () => Promise<Read<T>[]>): Promise<Read<T>[]> {
-    return this.#read(async () => this.#control.spoil(await work()));
-  }
-
   load(): Promise<Image> {
-    return this.#read(() => this.#store.load());
+    return this.#control.ask(this.#generation, () => this.#store.load());
   }
 
-  items(slot: number, from: number, before: number, limit: ReadLimit): Promise<Read<Item>[]> {
-    return this.#readItems(() => this.#store.items(slot, from, before, limit));
-  }
-
-  heads(spans: readonly Span[]): Promise<Map<number, Read<Item>[]>> {
-    return this.#read(async () => {
-      const heads = await this.#store.heads(spans);
-      return new Map([...heads].map(([slot, items]) => [slot, this.#control.spoil(items)]));
+  read(wants: Wants): Promise<Facts> {
+    this.#control.storeCalls += 1;
+    const spoilEach = <K, T extends Item>(pages: ReadonlyMap<K, Some<Read<T>>>) =>
+      new Map([...pages].map(([key, page]) => [key, this.#control.spoil(page)]));
+    return this.#control.ask(this.#generation, async () => {
+      const facts = await this.#store.read(wants);
+      return {
+        ...facts,
+        heads: spoilEach(facts.heads),
+        items: spoilEach(facts.items),
+        scheduled: spoilEach(facts.scheduled),
+      };
     });
   }
 
-  countItems(): Promise<ReadonlyMap<number, StoredCounts> | null> {
-    return this.#read(async () => (this.#control.isLarge ? null : this.#store.countItems()));
-  }
-
-  seqs(slot: number, from: number, before: number, limit: number): Promise<LeasedSeq[]> {
-    return this.#read(() => this.#store.seqs(slot, from, before, limit));
-  }
-
-  present(slot: number, seqs: readonly number[]): Promise<number[]> {
-    return this.#read(() => this.#store.present(slot, seqs));
-  }
-
-  presentSources(slot: number, sourceIds: readonly string[]): Promise<string[]> {
-    return this.#read(() => this.#store.presentSources(slot, sourceIds));
-  }
-
-  scheduled(
-    slot: number,
-    from: number,
-    before: number,
-    limit: ReadLimit,
-  ): Promise<Read<ScheduledItem>[]> {
-    return this.#readItems(() => this.#store.scheduled(slot, from, before, limit));
-  }
-
-  waking(now: number, limit: ReadLimit): Promise<Read<ScheduledItem>[]> {
-    return this.#readItems(() => this.#store.waking(now, limit));
-  }
-
-  nextWake(): Promise<number | null> {
-    return this.#read(() => this.#store.nextWake());
-  }
-
-  early(after: EarlyRef, limit: number): Promise<EarlyRef[]> {
-    return this.#read(() => this.#store.early(after, limit));
-  }
-
   commit(changes: Changes): Promise<void> {
-    return this.#control.commit(this.#store, changes, this.#generation);
-  }
-
-  relieve(idle: boolean): Promise<void> {
-    return this.#read(() => this.#store.relieve(idle));
-  }
-
-  backup(folder: string): Promise<number | null> {
-    return this.#read(() => this.#store.backup(folder));
-  }
-
-  tidy(): Promise<boolean> {
-    return this.#read(() => this.#store.tidy());
-  }
-
-  size(): StoreSize {
-    return { ...this.#store.size(), full: this.#control.full };
+    this.#control.storeCalls += 1;
+    return this.#control.change(this.#generation, () => this.#control.commit(this.#store, changes));
   }
 
   async close(): Promise<void> {
     await this.#store.close();
+  }
+}
+
+class FaultyCatalog implements CatalogStore {
+  readonly #catalog: CatalogStore;
+  readonly #control: StoreControl;
+  readonly #generation: number;
+
+  constructor(catalog: CatalogStore, control: StoreControl, generation: number) {
+    this.#catalog = catalog;
+    this.#control = control;
+    this.#generation = generation;
+  }
+
+  load(): ReturnType<CatalogStore["load"]> {
+    return this.#control.ask(this.#generation, () => this.#catalog.load());
+  }
+
+  write(change: CatalogChange): Promise<boolean> {
+    return this.#control.change(this.#generation, async () => {
+      const written = await this.#catalog.write(change);
+      if (written) this.#control.onCatalog?.(change);
+      return written;
+    });
+  }
+}
+
+class FaultyUpkeep implements Upkeep {
+  readonly #upkeep: Upkeep;
+  readonly #control: StoreControl;
+  readonly #generation: number;
+
+  constructor(upkeep: Upkeep, control: StoreControl, generation: number) {
+    this.#upkeep = upkeep;
+    this.#control = control;
+    this.#generation = generation;
+  }
+
+  relieve(idle: boolean): Promise<void> {
+    return this.#control.ask(this.#generation, () => this.#upkeep.relieve(idle));
+  }
+
+  tidy(): Promise<boolean> {
+    return this.#control.ask(this.#generation, () => this.#upkeep.tidy());
+  }
+
+  backup(folder: string): Promise<number | null> {
+    return this.#control.ask(this.#generation, () => this.#upkeep.backup(folder));
+  }
+
+  countItems(): Promise<ReadonlyMap<number, StoredCounts> | null> {
+    return this.#control.ask(this.#generation, async () =>
+      this.#control.isLarge ? null : this.#upkeep.countItems(),
+    );
+  }
+
+  size(): StoreSize {
+    return { ...this.#upkeep.size(), full: this.#control.full };
   }
 }

@@ -2,9 +2,9 @@
 // commit it names: for tests of what the engine makes of it.
 
 import { existsSync, writeFileSync } from "node:fs";
+import type { Backend } from "../../stores/backend.ts";
 import { openStore, type StoreConfig } from "../../stores/open.ts";
-import type { Store } from "../../stores/store.ts";
-import { StoreError } from "../../stores/store.ts";
+import { type Changes, StoreError } from "../../stores/store.ts";
 import { renderLeased } from "../codec.ts";
 import { newTag } from "../ids.ts";
 import { systemRandom } from "../random.ts";
@@ -40,29 +40,31 @@ function breakDown(breakage: Breakage, mark: string): void {
   });
 }
 
-function fragile(store: Store, { breakage, atCommit, brokenOnce }: FragileConfig): Store {
+function fragile(backend: Backend, { breakage, atCommit, brokenOnce }: FragileConfig): Backend {
+  const { store } = backend;
   let commits = 0;
-  return new Proxy(store, {
-    get(target, name: keyof Store) {
-      if (name !== "commit") {
-        const value = target[name];
-        return typeof value === "function" ? value.bind(target) : value;
-      }
-      return async (changes: Parameters<Store["commit"]>[0]) => {
-        commits += 1;
-        const now = commits === atCommit && !existsSync(brokenOnce);
-        if (now && breakage.endsWith("before the commit")) {
-          breakDown(breakage, brokenOnce);
-          await new Promise(() => undefined);
-        }
-        await target.commit(changes);
-        if (now) {
-          breakDown(breakage, brokenOnce);
-          await new Promise(() => undefined);
-        }
-      };
+  const commit = async (changes: Changes): Promise<void> => {
+    commits += 1;
+    const now = commits === atCommit && !existsSync(brokenOnce);
+    if (now && breakage.endsWith("before the commit")) {
+      breakDown(breakage, brokenOnce);
+      await new Promise(() => undefined);
+    }
+    await store.commit(changes);
+    if (now) {
+      breakDown(breakage, brokenOnce);
+      await new Promise(() => undefined);
+    }
+  };
+  return {
+    ...backend,
+    store: {
+      load: () => store.load(),
+      read: (wants) => store.read(wants),
+      commit,
+      close: () => store.close(),
     },
-  });
+  };
 }
 
 runShardWorker<FragileConfig>({

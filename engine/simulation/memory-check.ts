@@ -2,6 +2,7 @@
 // started now. The one check that looks inside; what a failed commit leaves
 // behind shows here long before it shows in an answer.
 
+import { readItems, readScheduled } from "../../stores/single-reads.ts";
 import type { Store } from "../../stores/store.ts";
 import { limits } from "../limits.ts";
 import { Memory } from "../shard/memory.ts";
@@ -23,11 +24,12 @@ export async function checkMemory(shard: number, memory: Memory, store: Store): 
     throw new Violation("I12", told);
   }
   for (const [slot, { itemCount, scheduledCount, retriedCount }] of memory.partitions) {
-    const items = await store.seqs(slot, 0, limits.seqMax, Number.MAX_SAFE_INTEGER);
-    const aside = await store.scheduled(slot, 0, limits.seqMax, everything);
+    const span = { slot, from: 0, before: limits.seqMax };
+    const { length: items } = (await readItems(store, span, everything)).found;
+    const { length: aside } = (await readScheduled(store, span, everything)).found;
     const counts = `${itemCount} and ${scheduledCount + retriedCount}`;
-    if (counts !== `${items.length} and ${aside.length}`) {
-      const told = `slot ${slot} counts ${counts}, but has ${items.length} and ${aside.length}`;
+    if (counts !== `${items} and ${aside}`) {
+      const told = `slot ${slot} counts ${counts}, but has ${items} and ${aside}`;
       throw new Violation("I12", told);
     }
   }
@@ -41,7 +43,10 @@ function textOf(shard: number, memory: Memory): string {
     if (nextSeq === 0) continue;
     const runs = [...held]
       .sort(([a], [b]) => a - b)
-      .map(([seq, { run, createdAt }]) => `${seq}@${createdAt}<${run.lease.leaseDeadline}`);
+      .map(
+        ([seq, { run, createdAt, expireDeadline, attempts }]) =>
+          `${seq}@${createdAt}×${attempts}<${run.lease.leaseDeadline}<${expireDeadline}`,
+      );
     const heldCounts = [...partition.runs]
       .map(({ lease, heldCount }) => `${lease.first}-${lease.last}:${heldCount}`)
       .sort();
@@ -49,13 +54,13 @@ function textOf(shard: number, memory: Memory): string {
       partition.tally();
     lines.push(
       `slot ${slot}: next ${nextSeq}, items ${itemCount} (${createdAtSum}), ready ${partition.readyCount}`,
-      `  scheduled ${scheduledCount}, retried ${retriedCount}, expires by ${expireDeadlineMax}`,
+      `  scheduled ${scheduledCount}, retried ${retriedCount}, expires by ${expireDeadlineMax}, doomed ${partition.doomedCount}`,
       `  clearing ${clearReadyBelow} ${clearScheduledBelow} ${partition.clearRetriedBelow}`,
       `  held ${runs.join(" ")} in ${heldCounts.join(" ")}`,
     );
   }
   lines.push(
-    `outbound ${[...memory.outbound].sort((a, b) => a - b).join(" ")}, last ${memory.outboundSeqLast}`,
+    `outbox ${outboxOf(memory)}, last ${memory.outbox.seqLast}`,
     // Under its own number a shard keeps what it sent, which `last` says already.
     `inbound ${[...memory.inbound]
       .filter(([source]) => source !== shard)
@@ -64,4 +69,12 @@ function textOf(shard: number, memory: Memory): string {
     `turn ${memory.lastTurn.turn} at ${memory.lastTurn.at}, op ${memory.lastTurn.opLast}`,
   );
   return lines.join("\n");
+}
+
+function outboxOf(memory: Memory): string {
+  const counts = memory.outbox.counts();
+  return counts
+    .map(({ targetShard, targetSlot, count }) => `${targetShard}:${targetSlot}×${count}`)
+    .sort()
+    .join(" ");
 }

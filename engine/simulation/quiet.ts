@@ -132,7 +132,7 @@ function checkEmpty({ bundle }: World): void {
     const left = {
       items: bundle.storedItems(shard).length,
       leases: leases.values().length,
-      outbound: outbound.size,
+      outbound: outbound.values().length,
       waking: waking.values().length,
       early: early.values().length,
     };

@@ -1,12 +1,12 @@
 // Notes which situations a world was in, by what its stores commit and how its
 // calls end. It judges nothing.
 
+import type { CatalogChange } from "../../stores/catalog.ts";
 import type { OutboundItem } from "../../stores/item.ts";
 import type { MemoryImage } from "../../stores/memory/store.ts";
 import type { CatalogEntry } from "../../stores/queue.ts";
 import type { Changes } from "../../stores/store.ts";
 import type { EngineStatus } from "../api.ts";
-import { limits } from "../limits.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Situations } from "./situations.ts";
 
@@ -20,12 +20,17 @@ export class Watch {
   readonly #left = new Map<number, Set<OutboundItem>>();
   #wasFull = false;
 
-  constructor(situations: Situations) {
+  readonly #sweepItemsMax: number;
+
+  constructor(situations: Situations, sweepItemsMax: number) {
     this.#situations = situations;
+    this.#sweepItemsMax = sweepItemsMax;
   }
 
   committed(shard: number, changes: Changes): void {
-    const { insert, lease, remove, quarantine, receive, send, schedule, unschedule } = changes;
+    const { insert, move, lease, remove, quarantine, receive } = changes;
+    const leads = (into: "items" | "scheduled" | "outbox"): boolean =>
+      move.some(({ to }) => to?.into === into);
     if (
       lease.some((one) =>
         insert.some(
@@ -37,25 +42,27 @@ export class Watch {
     }
     if (lease.length > 1) this.#situations.reached("two leases share a turn");
     if (quarantine.length > 0) this.#situations.reached("a damaged item is set aside");
-    if (unschedule.length > 0 && insert.length > 0)
+    if (move.some(({ from, to }) => from === "scheduled" && to?.into === "items"))
       this.#situations.reached("a scheduled item wakes");
-    if (schedule.some(({ retried }) => retried))
-      this.#situations.reached("a retry schedules an item");
+    if (leads("scheduled")) this.#situations.reached("a retry schedules an item");
     const comes = receive.some(({ sourceShard }) => sourceShard !== shard);
     if (comes) this.#situations.reached("an item is dead-lettered to another shard");
-    else if (insert.some(({ sourceId }) => sourceId !== "") && send.length === 0) {
+    else if (move.some(({ to }) => to?.into === "items" && to.item.sourceId !== null)) {
       this.#situations.reached("an item is dead-lettered within a shard");
     }
     this.#watchLeft(shard, changes);
     const removed = remove.reduce((sum, { seqs }) => sum + seqs.length, 0);
-    if (removed >= limits.sweepItemsMax && changes.unlease.length > 0) {
+    if (removed >= this.#sweepItemsMax && changes.unlease.length > 0) {
       this.#situations.reached("a sweep takes more than one turn");
     }
     this.#watchEarly(shard, changes);
-    for (const entry of changes.catalogPut) this.#watchPlaces(entry);
   }
 
-  #watchEarly(shard: number, { insert, remove, turn }: Changes): void {
+  catalogWritten({ put }: CatalogChange): void {
+    for (const entry of put) this.#watchPlaces(entry);
+  }
+
+  #watchEarly(shard: number, { insert, move, remove, turn }: Changes): void {
     for (const { slot, seqs } of remove) {
       for (const seq of seqs) {
         const deadline = this.#early.get(`${shard}:${slot}/${seq}`);
@@ -64,12 +71,14 @@ export class Watch {
         }
       }
     }
-    for (const item of insert) {
+    const moved = move.flatMap(({ to }) => (to?.into === "items" ? to.item : []));
+    for (const item of [...insert, ...moved]) {
       if (item.early) this.#early.set(`${shard}:${item.slot}/${item.seq}`, item.expireDeadline);
     }
   }
 
-  #watchLeft(shard: number, { send, unsend }: Changes): void {
+  #watchLeft(shard: number, { move, unsend }: Changes): void {
+    const send = move.flatMap(({ to }) => (to?.into === "outbox" ? to.item : []));
     const left = [...(this.#left.get(shard) ?? [])];
     if (left.some((one) => send.some(({ targetShard }) => targetShard === one.targetShard))) {
       this.#situations.reached(

@@ -3,7 +3,7 @@
 // First a time of faults, in which nothing false may be said (safety); then a
 // quiet one, in which everything must come to an end (liveness).
 
-import type { Store } from "../../stores/store.ts";
+import type { Backend } from "../../stores/backend.ts";
 import type { LeaseRequest, RetryItem } from "../api.ts";
 import { limits } from "../limits.ts";
 import { Auditor, Violation } from "./auditor.ts";
@@ -22,7 +22,7 @@ export interface WorldOptions {
   readonly steps: number;
   readonly situations: Situations;
   /** Opens a shard's store in place of the one in memory, on what was there at the last kill. */
-  readonly openStore?: (shard: number) => Promise<Store>;
+  readonly openStore?: (shard: number) => Promise<Backend>;
   /** Hears each event. */
   readonly trace?: (line: string) => void;
 }
@@ -57,16 +57,12 @@ const callsMax = 100_000;
 /** Throws `Violation`, with how to play it again, when a promise is broken. */
 export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   const world = new World(options);
-  const { sweepItemsMax, turnRequestsMax, turnWeightMax } = limits;
-  Object.assign(limits, world.parameters.bounds);
   try {
     return await world.run();
   } catch (cause) {
     const error = cause instanceof Error ? cause : new Error(String(cause));
     error.message = `${error.message}\n${world.account()}`;
     throw error;
-  } finally {
-    Object.assign(limits, { sweepItemsMax, turnRequestsMax, turnWeightMax });
   }
 }
 
@@ -98,11 +94,12 @@ export class World {
     this.#chance = new Chance(seededRandom(options.seed));
     this.parameters = parametersOf(this.#chance, options.seed);
     this.auditor = new Auditor(this.parameters, options.situations);
-    this.#watch = new Watch(options.situations);
+    this.#watch = new Watch(options.situations, this.parameters.bounds.sweepItemsMax);
     this.bundle = new Bundle({
       shardCount: this.parameters.shardCount,
       seed: options.seed,
       waitingLeasesMax: 50,
+      turnLimits: { ...limits, ...this.parameters.bounds },
       ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
       // It costs as much as all the rest, and what it finds many worlds would show.
       ...(this.#chance.hits(400) ? { observe: checkMemory } : {}),
@@ -110,6 +107,7 @@ export class World {
     for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
       const store = this.bundle.store(shard);
       store.onCommit = (changes) => this.#watch.committed(shard, changes);
+      store.onCatalog = (change) => this.#watch.catalogWritten(change);
       store.onFault = () => this.auditor.faulted();
       store.callsMax = callsMax;
     }

@@ -19,9 +19,9 @@ import {
   type ResponseOf,
 } from "../../openapi/operations.ts";
 import type { LeaseReply, QueueCreateRequest, Reply, StorageItem } from "../../openapi/schemas.ts";
+import type { Backend } from "../../stores/backend.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { durabilityOf, openStore, type StoreConfig } from "../../stores/open.ts";
-import type { Store } from "../../stores/store.ts";
 import { type App, type AppConfig, createApp } from "../app.ts";
 import type { Log } from "../log.ts";
 import { Metrics } from "../metrics.ts";
@@ -139,7 +139,7 @@ export class RunningApp {
     });
   }
 
-  async #openStore(stores: StoreConfig, shard: number): Promise<Store> {
+  async #openStore(stores: StoreConfig, shard: number): Promise<Backend> {
     const tag = () => newTag(this.#random);
     if (stores.kind === "sqlite") return openStore(stores, shard, tag);
     const image = this.#images.get(shard) ?? new MemoryImage(tag());

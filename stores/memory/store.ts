@@ -2,6 +2,8 @@
 // be lost with the process. What it keeps is an image that outlives the store,
 // so that a restart can be played by opening the same image again.
 
+import type { Backend } from "../backend.ts";
+import type { CatalogChange, CatalogImage, CatalogStore } from "../catalog.ts";
 import {
   type Item,
   type Lease,
@@ -14,18 +16,26 @@ import type { CatalogEntry } from "../queue.ts";
 import {
   type Changes,
   type EarlyRef,
+  type Facts,
   type Image,
-  type LeasedSeq,
+  type Mark,
+  type Move,
+  type OutboxCount,
+  type OutboxPage,
+  type Picked,
   type Read,
   type ReadLimit,
+  type ScheduledMark,
   type SlotSeqs,
+  type Some,
   type Span,
   type Store,
-  type StoredCounts,
+  type StoredLease,
   StoreError,
-  type StoreSize,
   type TurnRecord,
+  type Wants,
 } from "../store.ts";
+import { noUpkeep, type StoredCounts } from "../upkeep.ts";
 import { SortedList } from "./sorted-list.ts";
 
 /** Answers of later turns cannot be lost: a shard waits for a turn before it starts the next. */
@@ -35,6 +45,7 @@ const turnsKeptMax = 64;
 type Kept<T extends Item> = T & { readonly payload: Uint8Array };
 type SeqKey = Pick<Item, "seq">;
 type LeaseKey = Pick<Lease, "slot" | "first">;
+type SentKey = Pick<OutboundItem, "outboundSeq">;
 interface WakeKey {
   readonly wakeAt: number;
   readonly slot: number;
@@ -46,6 +57,7 @@ interface Wake extends WakeKey {
 
 const bySeq = (a: SeqKey, b: SeqKey): number => a.seq - b.seq;
 const byFirst = (a: LeaseKey, b: LeaseKey): number => a.slot - b.slot || a.first - b.first;
+const bySent = (a: SentKey, b: SentKey): number => a.outboundSeq - b.outboundSeq;
 const byDeadline = (a: EarlyRef, b: EarlyRef): number =>
   a.expireDeadline - b.expireDeadline || a.slot - b.slot || a.seq - b.seq;
 const byWake = (a: WakeKey, b: WakeKey): number =>
@@ -73,8 +85,9 @@ export class MemoryImage {
   readonly waking = new SortedList<WakeKey, Wake>(byWake);
   readonly leases = new SortedList<LeaseKey, Lease>(byFirst);
   readonly tallies = new Map<number, Tally>();
-  readonly outbound = new Map<number, Kept<OutboundItem>>();
+  readonly outbound = new SortedList<SentKey, Kept<OutboundItem>>(bySent);
   readonly inbound = new Map<number, number>();
+  catalogVersion = 0;
   readonly catalog = new Map<number, CatalogEntry>();
   readonly turns: TurnRecord[] = [];
   readonly quarantined: Kept<Item>[] = [];
@@ -130,15 +143,6 @@ export class MemoryImage {
   }
 }
 
-function countBelow(list: SortedList<SeqKey, SeqKey>, nextSeq: number): number {
-  let count = 0;
-  list.walk({ seq: 0 }, ({ seq }) => {
-    if (seq < nextSeq) count += 1;
-    return seq < nextSeq;
-  });
-  return count;
-}
-
 export class MemoryStore implements Store {
   readonly #image: MemoryImage;
   #closed = false;
@@ -153,99 +157,119 @@ export class MemoryStore implements Store {
       tag: image.tag,
       turns: [...image.turns],
       tallies: [...image.tallies.values()],
-      leases: image.leases.values(),
-      outbound: Array.from(image.outbound.values(), copied),
+      leases: image.leases.values().map((lease) => this.#stored(lease)),
+      outbox: outboxOf(image.outbound.values()),
       inbound: Array.from(image.inbound, ([sourceShard, outboundSeq]) => ({
         sourceShard,
         outboundSeq,
       })),
-      catalog: Array.from(image.catalog.values(), (entry) => structuredClone(entry)),
       quarantinedCount: image.quarantined.length,
     };
   }
 
-  async items(slot: number, from: number, before: number, limit: ReadLimit): Promise<Read<Item>[]> {
-    const page = new Page<Item>(limit);
-    const items = this.#open().slots.get(slot)?.items;
-    items?.walk({ seq: from }, (item) => item.seq < before && page.take(item));
-    return page.items;
+  #stored(lease: Lease): StoredLease {
+    const { slot, first, last } = lease;
+    const held = page(this.#items(slot), { from: first, before: last + 1 }, everything, markOf);
+    return { ...lease, held: held.found };
   }
 
-  async countItems(): Promise<ReadonlyMap<number, StoredCounts>> {
-    const { slots, tallies } = this.#open();
-    const counts = new Map<number, StoredCounts>();
-    for (const { slot, nextSeq } of tallies.values()) {
-      const { items, scheduled } = slots.get(slot) ?? new Slot();
-      counts.set(slot, {
-        items: countBelow(items, nextSeq),
-        scheduled: countBelow(scheduled, nextSeq),
-      });
+  async read(wants: Wants): Promise<Facts> {
+    this.#open();
+    return {
+      heads: this.#heads(wants),
+      items: byName(wants.items, (one) => page(this.#items(one.slot), one, one.limit, readOf)),
+      scheduled: byName(wants.scheduled, (one) =>
+        page(this.#scheduled(one.slot), one, one.limit, readOf),
+      ),
+      marks: byName(wants.marks, (one) =>
+        page(this.#items(one.slot), one, ofAnyBytes(one.limit), markOf),
+      ),
+      scheduledMarks: byName(wants.scheduledMarks, (one) =>
+        page(this.#scheduled(one.slot), one, ofAnyBytes(one.limit), scheduledMarkOf),
+      ),
+      picks: new Map(wants.picks.map((one) => [one.slot, this.#pick(one)])),
+      sources: new Map(
+        wants.sources.map(({ slot, sourceIds }) => {
+          const sources = this.#image.slots.get(slot)?.sources;
+          return [slot, new Set(sourceIds.filter((sourceId) => sources?.has(sourceId)))];
+        }),
+      ),
+      waking: this.#waking(wants.waking),
+      early: this.#early(wants.early),
+      outbound: new Map(wants.outbound.map((want) => [want.targetShard, this.#outbox(want)])),
+    };
+  }
+
+  #items(slot: number): SortedList<SeqKey, Kept<Item>> | undefined {
+    return this.#image.slots.get(slot)?.items;
+  }
+
+  #scheduled(slot: number): SortedList<SeqKey, Kept<ScheduledItem>> | undefined {
+    return this.#image.slots.get(slot)?.scheduled;
+  }
+
+  #heads({ heads, headBytes }: Wants): Map<number, Some<Read<Item>>> {
+    const found = new Map<number, Some<Read<Item>>>();
+    let payloadBytes = headBytes;
+    for (const { slot, items, ...span } of heads) {
+      if (payloadBytes <= 0) break;
+      const some = page(this.#items(slot), span, { items, payloadBytes }, readOf);
+      for (const { payload } of some.found) payloadBytes -= payload.length;
+      found.set(slot, some);
     }
-    return counts;
-  }
-
-  async heads(spans: readonly Span[]): Promise<Map<number, Read<Item>[]>> {
-    const heads = new Map<number, Read<Item>[]>();
-    for (const { slot, from, before } of spans) {
-      const items = await this.items(slot, from, before, { items: 1, payloadBytes: 1 });
-      if (items.length > 0) heads.set(slot, items);
-    }
-    return heads;
-  }
-
-  async seqs(slot: number, from: number, before: number, limit: number): Promise<LeasedSeq[]> {
-    const found: LeasedSeq[] = [];
-    const items = this.#open().slots.get(slot)?.items;
-    items?.walk({ seq: from }, ({ seq, createdAt }) => {
-      if (seq >= before || found.length >= limit) return false;
-      found.push({ seq, createdAt });
-      return true;
-    });
     return found;
   }
 
-  async present(slot: number, seqs: readonly number[]): Promise<number[]> {
-    const items = this.#open().slots.get(slot)?.items;
-    return seqs.filter((seq) => items?.get({ seq }) !== undefined);
+  #pick({ slot, seqs }: SlotSeqs): Picked {
+    const ready = new Map<number, Mark>();
+    const scheduled = new Map<number, ScheduledMark>();
+    for (const seq of seqs) {
+      const item = this.#items(slot)?.get({ seq });
+      if (item !== undefined) ready.set(seq, markOf(item));
+      const aside = this.#scheduled(slot)?.get({ seq });
+      if (aside !== undefined) scheduled.set(seq, scheduledMarkOf(aside));
+    }
+    return { ready, scheduled };
   }
 
-  async presentSources(slot: number, sourceIds: readonly string[]): Promise<string[]> {
-    const sources = this.#open().slots.get(slot)?.sources;
-    return sourceIds.filter((sourceId) => sources?.has(sourceId));
+  #outbox({ targetShard, arrived, limit }: Wants["outbound"][number]): OutboxPage {
+    const there: Pick<OutboundItem, "outboundSeq" | "targetSlot">[] = [];
+    const taken = new Taken<Read<OutboundItem>>(limit);
+    this.#image.outbound.walk({ outboundSeq: 0 }, (item) => {
+      if (item.targetShard !== targetShard) return true;
+      const { outboundSeq, targetSlot } = item;
+      if (outboundSeq > arrived) return taken.take(readOf(item), item);
+      there.push({ outboundSeq, targetSlot });
+      return true;
+    });
+    return { arrived: there, found: taken.items };
   }
 
-  async scheduled(
-    slot: number,
-    from: number,
-    before: number,
-    limit: ReadLimit,
-  ): Promise<Read<ScheduledItem>[]> {
-    const page = new Page<ScheduledItem>(limit);
-    const items = this.#open().slots.get(slot)?.scheduled;
-    items?.walk({ seq: from }, (item) => item.seq < before && page.take(item));
-    return page.items;
-  }
-
-  async waking(now: number, limit: ReadLimit): Promise<Read<ScheduledItem>[]> {
-    const page = new Page<ScheduledItem>(limit);
+  #waking(want: Wants["waking"]): Facts["waking"] {
+    const found: ScheduledMark[] = [];
+    if (want === null) return { found, next: null };
+    let next: number | null = null;
     const start = { wakeAt: Number.NEGATIVE_INFINITY, slot: 0, seq: 0 };
-    this.#open().waking.walk(start, (wake) => wake.wakeAt <= now && page.take(wake.item));
-    return page.items;
-  }
-
-  async nextWake(): Promise<number | null> {
-    return this.#open().waking.first()?.wakeAt ?? null;
-  }
-
-  async early(after: EarlyRef, limit: number): Promise<EarlyRef[]> {
-    const found: EarlyRef[] = [];
-    this.#open().early.walk(after, (item) => {
-      if (byDeadline(item, after) === 0) return true;
-      if (found.length >= limit) return false;
-      found.push({ expireDeadline: item.expireDeadline, slot: item.slot, seq: item.seq });
-      return true;
+    this.#image.waking.walk(start, (wake) => {
+      if (wake.wakeAt > want.until || found.length >= want.items) next = wake.wakeAt;
+      else found.push(scheduledMarkOf(wake.item));
+      return next === null;
     });
-    return found;
+    return { found, next };
+  }
+
+  #early(want: Wants["early"]): Facts["early"] {
+    const found: Mark[] = [];
+    if (want === null) return { found, next: null };
+    let next: number | null = null;
+    this.#image.early.walk(want.after, (item) => {
+      if (byDeadline(item, want.after) === 0) return true;
+      if (item.expireDeadline > want.until || found.length >= want.items)
+        next = item.expireDeadline;
+      else found.push(markOf(item));
+      return next === null;
+    });
+    return { found, next };
   }
 
   async commit(changes: Changes): Promise<void> {
@@ -253,10 +277,19 @@ export class MemoryStore implements Store {
     // All that can throw comes before the first change, which makes the commit atomic.
     const insert = changes.insert.map(kept);
     const schedule = changes.schedule.map(kept);
-    const send = changes.send.map(kept);
-    const catalogPut = changes.catalogPut.map((entry) => structuredClone(entry));
-    requireFree(insert, (item) => image.slots.get(item.slot)?.items);
-    requireFree(schedule, (item) => image.slots.get(item.slot)?.scheduled);
+    const send: Kept<OutboundItem>[] = [];
+    for (const move of changes.move) {
+      const item = this.#moving(move);
+      if (move.to === null) continue;
+      const { kind, encoding, reference, payload } = item;
+      const sourceId = move.to.item.sourceId ?? item.sourceId;
+      const texts = { kind, encoding, reference, sourceId, payload };
+      if (move.to.into === "items") insert.push({ ...move.to.item, ...texts });
+      else if (move.to.into === "scheduled") schedule.push({ ...move.to.item, ...texts });
+      else send.push({ ...move.to.item, ...texts });
+    }
+    requireFree(insert, (item) => this.#items(item.slot));
+    requireFree(schedule, (item) => this.#scheduled(item.slot));
     requireUnsent(send, image.outbound);
 
     each(changes.remove, (slot, seq) => image.remove(slot, seq));
@@ -267,31 +300,22 @@ export class MemoryStore implements Store {
     for (const lease of changes.unlease) image.leases.delete(lease);
     for (const lease of changes.lease) image.leases.put({ ...lease });
     for (const tally of changes.tally) image.tallies.set(tally.slot, { ...tally });
-    for (const outboundSeq of changes.unsend) image.outbound.delete(outboundSeq);
-    for (const item of send) image.outbound.set(item.outboundSeq, item);
+    for (const outboundSeq of changes.unsend) image.outbound.delete({ outboundSeq });
+    for (const outboundSeq of changes.quarantineOutbound) {
+      const item = image.outbound.delete({ outboundSeq });
+      if (item !== undefined) image.quarantined.push(item);
+    }
+    for (const item of send) image.outbound.put(item);
     for (const last of changes.receive) image.inbound.set(last.sourceShard, last.outboundSeq);
-    for (const queueId of changes.catalogRemove) image.catalog.delete(queueId);
-    for (const entry of catalogPut) image.catalog.set(entry.queueId, entry);
     image.turns.push({ ...changes.turn });
     if (image.turns.length > turnsKeptMax) image.turns.shift();
   }
 
-  async relieve(): Promise<void> {
-    this.#open();
-  }
-
-  async tidy(): Promise<boolean> {
-    this.#open();
-    return false;
-  }
-
-  async backup(): Promise<number | null> {
-    this.#open();
-    return null;
-  }
-
-  size(): StoreSize {
-    return { logBytes: 0, fileBytes: 0, full: false };
+  #moving({ slot, seq, from }: Move): Kept<Item> {
+    const list = from === "items" ? this.#items(slot) : this.#scheduled(slot);
+    const item = list?.get({ seq });
+    if (item !== undefined) return item;
+    throw new StoreError("failed", `item that is to move is not stored; slot ${slot}, seq ${seq}`);
   }
 
   async close(): Promise<void> {
@@ -304,14 +328,50 @@ export class MemoryStore implements Store {
   }
 }
 
-/** `tag` is that of a new image; an `image` that is handed in keeps its own. */
-export function openMemoryStore(options: { tag: string; image?: MemoryImage }): MemoryStore {
-  return new MemoryStore(options.image ?? new MemoryImage(options.tag));
+class MemoryCatalog implements CatalogStore {
+  readonly #image: MemoryImage;
+
+  constructor(image: MemoryImage) {
+    this.#image = image;
+  }
+
+  async load(): Promise<CatalogImage> {
+    const { catalogVersion: version, catalog } = this.#image;
+    return { version, entries: Array.from(catalog.values(), (entry) => structuredClone(entry)) };
+  }
+
+  async write({ version, put, remove }: CatalogChange): Promise<boolean> {
+    const image = this.#image;
+    if (version !== image.catalogVersion + 1) return false;
+    for (const queueId of remove) image.catalog.delete(queueId);
+    for (const entry of put) image.catalog.set(entry.queueId, structuredClone(entry));
+    image.catalogVersion = version;
+    return true;
+  }
 }
 
-/** Collects copies of items until a bound is reached. */
-class Page<T extends Item> {
-  readonly items: Read<T>[] = [];
+/** `tag` is that of a new image; an `image` that is handed in keeps its own. */
+export function openMemoryStore(options: { tag: string; image?: MemoryImage }): Backend {
+  const image = options.image ?? new MemoryImage(options.tag);
+  return {
+    store: new MemoryStore(image),
+    catalog: new MemoryCatalog(image),
+    upkeep: { ...noUpkeep, countItems: async () => countItems(image) },
+  };
+}
+
+const everything: ReadLimit = {
+  items: Number.MAX_SAFE_INTEGER,
+  payloadBytes: Number.POSITIVE_INFINITY,
+};
+
+function ofAnyBytes({ items }: ReadLimit): ReadLimit {
+  return { ...everything, items };
+}
+
+/** Collects what was found until a bound is reached. */
+class Taken<T> {
+  readonly items: T[] = [];
   readonly #limit: ReadLimit;
   #payloadBytes = 0;
 
@@ -319,13 +379,71 @@ class Page<T extends Item> {
     this.#limit = limit;
   }
 
-  /** Whether there may be room for another item. */
-  take(item: Kept<T>): boolean {
-    if (this.items.length >= this.#limit.items) return false;
-    this.items.push({ ...copied(item), damaged: false });
-    this.#payloadBytes += item.payload.length;
-    return this.#payloadBytes < this.#limit.payloadBytes;
+  /** Whether there may be room for another one. */
+  take(found: T, { payload }: Kept<Item>): boolean {
+    this.items.push(found);
+    this.#payloadBytes += payload.length;
+    return this.items.length < this.#limit.items && this.#payloadBytes < this.#limit.payloadBytes;
   }
+}
+
+function page<T extends Item, F>(
+  list: SortedList<SeqKey, Kept<T>> | undefined,
+  { from, before }: Omit<Span, "slot">,
+  limit: ReadLimit,
+  form: (item: Kept<T>) => F,
+): Some<F> {
+  const taken = new Taken<F>(limit);
+  let isAll = true;
+  list?.walk({ seq: from }, (item) => {
+    if (item.seq >= before) return false;
+    isAll = taken.take(form(item), item);
+    return isAll;
+  });
+  return { found: taken.items, isAll };
+}
+
+function byName<P extends { readonly name: string }, F>(
+  pages: readonly P[],
+  read: (page: P) => F,
+): Map<string, F> {
+  return new Map(pages.map((one) => [one.name, read(one)]));
+}
+
+function readOf<T extends Item>(item: Kept<T>): Read<T> {
+  return { ...copied(item), damaged: false };
+}
+
+function markOf(item: Kept<Item>): Mark {
+  const { slot, seq, createdAt, expireDeadline, attempts } = item;
+  return { slot, seq, createdAt, expireDeadline, attempts, payloadBytes: item.payload.length };
+}
+
+function scheduledMarkOf(item: Kept<ScheduledItem>): ScheduledMark {
+  return { ...markOf(item), dueAt: item.dueAt, retried: item.retried };
+}
+
+function countItems({ slots, tallies }: MemoryImage): Map<number, StoredCounts> {
+  const counts = new Map<number, StoredCounts>();
+  for (const { slot, nextSeq } of tallies.values()) {
+    const span = { from: 0, before: nextSeq };
+    const count = (list: SortedList<SeqKey, Kept<Item>> | undefined): number =>
+      page(list, span, everything, () => null).found.length;
+    const { items, scheduled } = slots.get(slot) ?? {};
+    counts.set(slot, { items: count(items), scheduled: count(scheduled) });
+  }
+  return counts;
+}
+
+function outboxOf(items: readonly OutboundItem[]): OutboxCount[] {
+  const counts = new Map<string, { targetShard: number; targetSlot: number; count: number }>();
+  for (const { targetShard, targetSlot } of items) {
+    const name = `${targetShard}/${targetSlot}`;
+    const one = counts.get(name) ?? { targetShard, targetSlot, count: 0 };
+    one.count += 1;
+    counts.set(name, one);
+  }
+  return [...counts.values()];
 }
 
 const utf8 = new TextEncoder();
@@ -365,11 +483,11 @@ function requireFree<T extends Item>(
 
 function requireUnsent(
   items: readonly OutboundItem[],
-  stored: ReadonlyMap<number, OutboundItem>,
+  stored: SortedList<SentKey, Kept<OutboundItem>>,
 ): void {
   const seen = new Set<number>();
   for (const { outboundSeq } of items) {
-    if (seen.has(outboundSeq) || stored.has(outboundSeq)) {
+    if (seen.has(outboundSeq) || stored.get({ outboundSeq }) !== undefined) {
       throw new StoreError("failed", `item is sent already; outboundSeq ${outboundSeq}`);
     }
     seen.add(outboundSeq);

@@ -5,15 +5,18 @@
 import type { Database, Statement } from "bun:sqlite";
 import type { Item } from "../item.ts";
 import {
-  type LeasedSeq,
+  type Mark,
   type Read,
   type ReadLimit,
   type SlotSeqs,
+  type Some,
   type Span,
-  type StoredCounts,
   StoreError,
+  type Wants,
 } from "../store.ts";
+import type { StoredCounts } from "../upkeep.ts";
 import { packsOf } from "./pack.ts";
+import { finalizeAll, type Prepared, prepareAll } from "./prepared.ts";
 import { isPlain, itemColumns, itemsOf, itemValues, packColumns, packValues } from "./rows.ts";
 import { insertedItem, key, keyOf, place } from "./sql-text.ts";
 
@@ -47,19 +50,21 @@ const statements = {
         ) AS key FROM span
       )
     SELECT ${columns} FROM head JOIN item USING (key) LEFT JOIN hole USING (key)`,
-  places: `SELECT key & 0x1fffffffffff, count, created_at, ${hole} ${rows}`,
+  places: `SELECT key & 0x1fffffffffff, count, created_at, expire_deadline, attempts, length(payload), ${hole} ${rows}`,
   counts: `SELECT slot, (SELECT ifnull(sum(count), 0) FROM item WHERE ${ofTally}), (SELECT count(*) FROM scheduled WHERE ${ofTally}) FROM tally`,
   holes: `SELECT ${place}, ${hole} FROM hole`,
   quarantine: `INSERT INTO quarantine (key, columns, payload) VALUES (${key}, ?3, ?4)`,
 } as const;
-
-type Statements = { readonly [name in keyof typeof statements]: Statement };
 
 /** A row without its items. */
 interface Place {
   readonly first: number;
   readonly count: number;
   readonly createdAt: number;
+  readonly expireDeadline: number;
+  readonly attempts: number;
+  /** Of the row. */
+  readonly payloadBytes: number;
   readonly gone: Uint8Array | null;
 }
 
@@ -67,21 +72,19 @@ interface Place {
 const firstRows = 1;
 /** The most rows of one look at where items are. */
 const placesMax = 256;
+/** Partitions whose heads are looked for at once: they are in memory together, and an item may be large. */
+const headsMax = 32;
 const one: ReadLimit = { items: 1, payloadBytes: 1 };
 
 export class ItemTable {
-  readonly #statements: Statements;
+  readonly #statements: Prepared<typeof statements>;
 
   constructor(database: Database) {
-    const prepared: Partial<Record<keyof Statements, Statement>> = {};
-    for (const [name, text] of Object.entries(statements)) {
-      prepared[name as keyof Statements] = database.prepare(text);
-    }
-    this.#statements = prepared as Statements;
+    this.#statements = prepareAll(database, statements);
   }
 
   close(): void {
-    for (const statement of Object.values(this.#statements)) statement.finalize();
+    finalizeAll(this.#statements);
   }
 
   /** Throws when a number is taken already, also by an item that has left its pack. */
@@ -120,28 +123,68 @@ export class ItemTable {
   }
 
   /** Items of a slot from `from` to before `before`, in order. */
-  items(slot: number, from: number, before: number, limit: ReadLimit): Read<Item>[] {
-    const items: Read<Item>[] = [];
+  items({ slot, from, before }: Span, limit: ReadLimit): Some<Read<Item>> {
+    const found: Read<Item>[] = [];
     let bytes = 0;
+    let isAll = true;
     this.#walk(this.#statements.items, { slot, from, before }, (row) => {
       const { all, gone } = contentsOf(slot, row);
       const first = all[0]?.seq ?? 0;
       for (const item of all) {
         if (item.seq < from || isGone(gone, item.seq - first)) continue;
         if (item.seq >= before) return null;
-        items.push(item);
+        found.push(item);
         bytes += item.payload.length;
-        if (items.length >= limit.items || bytes >= limit.payloadBytes) return null;
+        if (found.length >= limit.items || bytes >= limit.payloadBytes) {
+          isAll = false;
+          return null;
+        }
       }
-      const mean = Math.max(1, bytes / Math.max(1, items.length));
-      const left = Math.min(limit.items - items.length, (limit.payloadBytes - bytes) / mean);
+      const mean = Math.max(1, bytes / Math.max(1, found.length));
+      const left = Math.min(limit.items - found.length, (limit.payloadBytes - bytes) / mean);
       return { count: all.length, more: left / all.length };
     });
-    return items;
+    return { found, isAll };
+  }
+
+  /** Of several partitions: what lies together at their heads first, in one read for many of them. */
+  heads({ heads, headBytes }: Wants): Map<number, Some<Read<Item>>> {
+    const found = new Map<number, Some<Read<Item>>>();
+    let payloadBytes = headBytes;
+    for (let start = 0; start < heads.length; start += headsMax) {
+      const some = heads.slice(start, start + headsMax);
+      const begun = some.length > 1 ? this.#firstRows(some) : new Map<number, Read<Item>[]>();
+      for (const head of some) {
+        if (payloadBytes <= 0) return found;
+        const items = this.#head(head, begun.get(head.slot) ?? [], payloadBytes);
+        for (const { payload } of items.found) payloadBytes -= payload.length;
+        found.set(head.slot, items);
+      }
+    }
+    return found;
+  }
+
+  #head(
+    { slot, from, before, items }: Wants["heads"][number],
+    begun: readonly Read<Item>[],
+    payloadBytes: number,
+  ): Some<Read<Item>> {
+    const found: Read<Item>[] = [];
+    let next = from;
+    let left = payloadBytes;
+    for (const item of begun) {
+      found.push(item);
+      next = item.seq + 1;
+      left -= item.payload.length;
+      if (found.length === items || left <= 0) return { found, isAll: false };
+    }
+    const limit = { items: items - found.length, payloadBytes: left };
+    const rest = this.items({ slot, from: next, before }, limit);
+    return found.length === 0 ? rest : { found: [...found, ...rest.found], isAll: rest.isAll };
   }
 
   /** A call of SQLite costs as much as several rows, so that one for many slots pays. */
-  heads(spans: readonly Span[]): Map<number, Read<Item>[]> {
+  #firstRows(spans: readonly Span[]): Map<number, Read<Item>[]> {
     const bySlot = new Map(spans.map((span) => [span.slot, span]));
     const wanted = JSON.stringify(spans.map(({ slot, from, before }) => [slot, from, before]));
     const heads = new Map<number, Read<Item>[]>();
@@ -157,20 +200,26 @@ export class ItemTable {
     return heads;
   }
 
-  seqs(slot: number, from: number, before: number, limit: number): LeasedSeq[] {
-    const seqs: LeasedSeq[] = [];
+  marks({ slot, from, before }: Span, limit: ReadLimit): Some<Mark> {
+    const found: Mark[] = [];
+    let isAll = true;
     this.#walk(this.#statements.places, { slot, from, before }, (row) => {
-      const { first, count, createdAt, gone } = placeOf(slot, row);
+      const place = placeOf(slot, row);
+      const { first, count, createdAt, expireDeadline, attempts, gone } = place;
+      const payloadBytes = place.payloadBytes / count;
       for (let index = 0; index < count; index += 1) {
         const seq = first + index;
         if (seq < from || isGone(gone, index)) continue;
         if (seq >= before) return null;
-        seqs.push({ seq, createdAt });
-        if (seqs.length >= limit) return null;
+        found.push({ slot, seq, createdAt, expireDeadline, attempts, payloadBytes });
+        if (found.length >= limit.items) {
+          isAll = false;
+          return null;
+        }
       }
-      return { count, more: (limit - seqs.length) / count };
+      return { count, more: (limit.items - found.length) / count };
     });
-    return seqs;
+    return { found, isAll };
   }
 
   /**
@@ -209,10 +258,6 @@ export class ItemTable {
       for (const byte of bits) for (let rest = byte; rest > 0; rest >>= 1) count.items -= rest & 1;
     }
     return counts;
-  }
-
-  isPresent(slot: number, seq: number): boolean {
-    return this.seqs(slot, seq, seq + 1, 1).length > 0;
   }
 
   /** `seqs` in rising order; numbers that are not there are passed over. */
@@ -276,7 +321,7 @@ export class ItemTable {
 
   /** Sets an item aside with all that is left of it. */
   quarantine(slot: number, seq: number): void {
-    for (const item of this.items(slot, seq, seq + 1, one)) {
+    for (const item of this.items({ slot, from: seq, before: seq + 1 }, one).found) {
       const { payload, damaged: _, ...columns } = item;
       this.#statements.quarantine.run(slot, seq, JSON.stringify(columns), payload);
       this.remove({ slot, seqs: [seq] });
@@ -286,7 +331,7 @@ export class ItemTable {
 
 /** `items` begins with slot and seq, `places` with seq alone. */
 function seqIn(row: unknown[]): unknown {
-  return row.length > 5 ? row[1] : row[0];
+  return row.length > 8 ? row[1] : row[0];
 }
 
 /** Of a row of `items`: what was written into it, and what has left it since. */
@@ -295,9 +340,10 @@ function contentsOf(slot: number, row: unknown[]): { all: Read<Item>[]; gone: Ui
 }
 
 function placeOf(slot: number, row: unknown[]): Place {
-  const first = row[0] as number;
-  const gone = goneOf(slot, first, row[3], row[4]);
-  return { first, count: row[1] as number, createdAt: row[2] as number, gone };
+  const [first = 0, count = 0, createdAt = 0, expireDeadline = 0, attempts = 0, payloadBytes = 0] =
+    row as number[];
+  const gone = goneOf(slot, first, row[6], row[7]);
+  return { first, count, createdAt, expireDeadline, attempts, payloadBytes, gone };
 }
 
 function goneOf(slot: number, first: number, gone: unknown, checkSum: unknown): Uint8Array | null {

@@ -13,9 +13,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { item, nothing, seeded } from "../conformance-model.ts";
-import { type Store, StoreError } from "../store.ts";
-import { type Durability, openSqliteStore, type SqliteOptions } from "./store.ts";
+import type { Backend } from "../backend.ts";
+import { all, end, entry, item, nothing, seeded } from "../conformance/values.ts";
+import { readItems } from "../single-reads.ts";
+import { StoreError } from "../store.ts";
+import type { Durability } from "./connect.ts";
+import { openSqliteStore, type SqliteOptions } from "./store.ts";
 
 const commitCount = 30;
 
@@ -23,11 +26,11 @@ async function setup() {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-mark-"));
   const folder = (name: string): string => join(directory, name);
   mkdirSync(folder("live"));
-  const store = await open(folder("live"));
-  for (let seq = 0; seq < commitCount; seq += 1) await write(store, seq);
+  const backend = await open(folder("live"));
+  for (let seq = 0; seq < commitCount; seq += 1) await write(backend, seq);
   let copies = 0;
   return {
-    store,
+    backend,
     live: folder("live"),
     /** The files as a killed server would leave them now. */
     killed: (): string => {
@@ -36,7 +39,7 @@ async function setup() {
       return folder(`copy-${copies}`);
     },
     [Symbol.asyncDispose]: async () => {
-      await store.close();
+      await backend.store.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };
@@ -45,26 +48,26 @@ async function setup() {
 function open(
   folder: string,
   { durability = "full", acceptLogLoss = false }: Partial<SqliteOptions> = {},
-): Promise<Store> {
+): Promise<Backend> {
   const newTag = () => "0123456789Ab";
   const path = join(folder, "shard-0.db");
   return openSqliteStore({ path, durability, newTag, acceptLogLoss, ballastBytes: 0 });
 }
 
 /** A commit, and what a shard does after it. */
-async function write(store: Store, seq: number): Promise<void> {
-  const turn = { turn: seq + 1, at: seq, opLast: seq, refused: "[]" };
+async function write({ store, upkeep }: Backend, seq: number): Promise<void> {
+  const turn = { turn: seq + 1, at: seq, opLast: seq, refused: [] };
   await store.commit({ ...nothing, insert: [item(1, seq)], turn });
-  await store.relieve(false);
+  await upkeep.relieve(false);
 }
 
 /** How many items an opened store has, or why it was not opened. */
 async function outcome(folder: string, options: Partial<SqliteOptions> = {}): Promise<unknown> {
   try {
-    const store = await open(folder, options);
-    const { length } = await store.seqs(1, 0, 10_000, 10_000);
+    const { store } = await open(folder, options);
+    const { found } = await readItems(store, { slot: 1, from: 0, before: end }, all);
     await store.close();
-    return length;
+    return found.length;
   } catch (error) {
     return error instanceof StoreError ? error.fault : error;
   }
@@ -100,21 +103,35 @@ test("open: a log that is gone is refused", async () => {
 test("open: a log that is gone is no loss where the file has all of it, as when a thread ends", async () => {
   await using files = await setup();
   const before = readFileSync(mark(files.live));
-  await files.store.close();
+  await files.backend.store.close();
   writeFileSync(mark(files.live), before);
   expect(await outcome(files.live)).toBe(commitCount);
 });
 
 test("open: a log that is gone can be accepted, with what is in the file", async () => {
   await using files = await setup();
-  for (let seq = commitCount; seq < 400; seq += 1) await write(files.store, seq);
-  while (await files.store.tidy());
-  await write(files.store, 400);
+  for (let seq = commitCount; seq < 400; seq += 1) await write(files.backend, seq);
+  while (await files.backend.upkeep.tidy());
+  await write(files.backend, 400);
   const folder = files.killed();
   rmSync(log(folder));
   expect(await outcome(folder)).toBe("damaged");
   expect(await outcome(folder, { acceptLogLoss: true })).toBe(400);
   expect(await outcome(folder)).toBe(400);
+});
+
+test("open: a log that took a change of the catalog with it is refused, without a turn behind it", async () => {
+  await using files = await setup();
+  for (let seq = commitCount; seq < 400; seq += 1) await write(files.backend, seq);
+  while (await files.backend.upkeep.tidy());
+  await files.backend.catalog.write({ version: 1, put: [entry(1, "a")], remove: [] });
+  const folder = files.killed();
+  expect(await outcome(folder)).toBe(400);
+  for (const spoil of [rmSync, (path: string) => truncateSync(path, 2_000)]) {
+    const spoilt = files.killed();
+    spoil(log(spoilt));
+    expect(await outcome(spoilt)).toBe("damaged");
+  }
 });
 
 test("open: a bit that flips in the last commit is found", async () => {
@@ -142,7 +159,7 @@ test("open: a loss that is accepted once is not held against the store again", a
 test("open: a commit behind the mark may be torn, as a power cut may leave it", async () => {
   await using files = await setup();
   const early = readFileSync(mark(files.live));
-  await write(files.store, commitCount);
+  await write(files.backend, commitCount);
   const folder = files.killed();
   writeFileSync(mark(folder), early);
   truncateSync(log(folder), readFileSync(log(folder)).length - 100);
@@ -159,19 +176,19 @@ test.each([0, 5, 16, 24, 200])("open: a mark of %p other bytes says nothing", as
 test("close: a store that was closed has neither log nor mark, and opens", async () => {
   await using files = await setup();
   const folder = files.killed();
-  await (await open(folder)).close();
+  await (await open(folder)).store.close();
   expect([existsSync(log(folder)), existsSync(mark(folder))]).toEqual([false, false]);
   expect(await outcome(folder)).toBe(commitCount);
 });
 
 test("tidy: a log that is emptied on purpose is not missed", async () => {
   await using files = await setup();
-  for (let seq = commitCount; seq < 400; seq += 1) await write(files.store, seq);
-  expect(files.store.size().logBytes).toBeGreaterThan(1_048_576);
-  while (await files.store.tidy());
-  expect(files.store.size().logBytes).toBe(0);
+  for (let seq = commitCount; seq < 400; seq += 1) await write(files.backend, seq);
+  expect(files.backend.upkeep.size().logBytes).toBeGreaterThan(1_048_576);
+  while (await files.backend.upkeep.tidy());
+  expect(files.backend.upkeep.size().logBytes).toBe(0);
   expect(await outcome(files.killed())).toBe(400);
-  await write(files.store, 400);
+  await write(files.backend, 400);
   const folder = files.killed();
   expect(await outcome(folder)).toBe(401);
   const shorter = files.killed();
@@ -182,8 +199,8 @@ test("tidy: a log that is emptied on purpose is not missed", async () => {
 test("relieve: a log that starts over has a mark of its own", async () => {
   await using files = await setup();
   for (let seq = commitCount; seq < 600; seq += 1) {
-    await write(files.store, seq);
-    await files.store.relieve(true);
+    await write(files.backend, seq);
+    await files.backend.upkeep.relieve(true);
   }
   const folder = files.killed();
   expect(await outcome(folder)).toBe(600);

@@ -1,7 +1,7 @@
 // Remembers how long SQLite's write-ahead log was when it was synced last. A log
 // that has lost its end looks like one that was never longer, so nothing in the
-// log itself can tell. The mark stands in a file of its own and says: this turn
-// was synced, and of the log's generation with these salts at least so many
+// log itself can tell. The mark stands in a file of its own and says: so many
+// commits were synced, and of the log's generation with these salts at least so many
 // frames. It is written only after the sync and is itself not synced, so a power
 // cut may leave an older mark, which says less, and never one that says too much.
 
@@ -25,8 +25,8 @@ interface Mark {
   readonly salt2: number;
   /** 0 = nothing is known of the log. */
   readonly frames: number;
-  /** The last turn that was synced. */
-  readonly turn: number;
+  /** Those that were synced, since the store was made. */
+  readonly commits: number;
 }
 
 /** `null` when there is none, or none that can be read: then it says nothing. */
@@ -40,7 +40,7 @@ function readMark(path: string): Mark | null {
       salt1: bytes.readUInt32LE(0),
       salt2: bytes.readUInt32LE(4),
       frames: bytes.readUInt32LE(8),
-      turn: bytes.readDoubleLE(12),
+      commits: bytes.readDoubleLE(12),
     };
   } catch {
     return null;
@@ -57,12 +57,12 @@ function readSalts(file: number): Pick<Mark, "salt1" | "salt2"> | null {
 
 /**
  * What a mark says of a log. `cut`: it has lost frames that were synced. `gone`:
- * it is not there, or empty; then the file itself must have `turn`, as it has
+ * it is not there, or empty; then the file itself must have `commits`, as it has
  * when SQLite closed it because a thread ended.
  */
 export type LogState =
   | { readonly is: "whole" | "cut" }
-  | { readonly is: "gone"; readonly turn: number };
+  | { readonly is: "gone"; readonly commits: number };
 
 /** `frames`: those that can be recovered from the log. Its header must be whole, or the log empty. */
 export function stateOfLog(log: string, markPath: string, frames: number): LogState {
@@ -72,11 +72,11 @@ export function stateOfLog(log: string, markPath: string, frames: number): LogSt
   try {
     file = openSync(log, "r");
   } catch {
-    return { is: "gone", turn: mark.turn };
+    return { is: "gone", commits: mark.commits };
   }
   try {
     const salts = readSalts(file);
-    if (salts === null) return { is: "gone", turn: mark.turn };
+    if (salts === null) return { is: "gone", commits: mark.commits };
     // Of a later generation the mark knows nothing.
     const isSame = salts.salt1 === mark.salt1 && salts.salt2 === mark.salt2;
     return { is: isSame && frames < mark.frames ? "cut" : "whole" };
@@ -98,13 +98,13 @@ export class LogMark {
     this.#logPath = logPath;
   }
 
-  /** To be called when so many frames have been synced, up to a turn. Where it cannot be written, the older one stays. */
-  set(frames: number, turn: number): void {
+  /** To be called when so many frames and commits have been synced. Where it cannot be written, the older one stays. */
+  set(frames: number, commits: number): void {
     if (frames === 0) return;
     try {
       this.#log ??= openSync(this.#logPath, "r");
       const salts = readSalts(this.#log);
-      if (salts !== null) this.#write({ ...salts, frames, turn });
+      if (salts !== null) this.#write({ ...salts, frames, commits });
     } catch {
       // It says less than it could, and nothing that is wrong.
     }
@@ -112,16 +112,16 @@ export class LogMark {
 
   /** To be called before the log is emptied or removed; what it says then survives a power cut. */
   clear(): void {
-    this.#write({ salt1: 0, salt2: 0, frames: 0, turn: 0 });
+    this.#write({ salt1: 0, salt2: 0, frames: 0, commits: 0 });
     if (this.#file !== null) fsyncSync(this.#file);
   }
 
-  #write({ salt1, salt2, frames, turn }: Mark): void {
+  #write({ salt1, salt2, frames, commits }: Mark): void {
     this.#file ??= openSync(this.#path, constants.O_RDWR | constants.O_CREAT);
     this.#bytes.writeUInt32LE(salt1, 0);
     this.#bytes.writeUInt32LE(salt2, 4);
     this.#bytes.writeUInt32LE(frames, 8);
-    this.#bytes.writeDoubleLE(turn, 12);
+    this.#bytes.writeDoubleLE(commits, 12);
     this.#bytes.writeUInt32LE(Bun.hash.crc32(this.#bytes.subarray(0, 20)), 20);
     writeSync(this.#file, this.#bytes, 0, markBytes, 0);
   }

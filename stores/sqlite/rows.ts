@@ -3,8 +3,14 @@
 // row stops the store.
 
 import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "../item.ts";
-import type { CatalogEntry } from "../queue.ts";
-import { type Inbound, type Read, StoreError, type TurnRecord } from "../store.ts";
+import { type CatalogEntry, isCatalogEntry } from "../queue.ts";
+import {
+  type Inbound,
+  type Read,
+  type ScheduledMark,
+  StoreError,
+  type TurnRecord,
+} from "../store.ts";
 import { type Contents, countOf, PackReader, packContents, packItemsMax } from "./pack.ts";
 
 /** Columns of an item, in the order in which statements bind and read them. */
@@ -237,11 +243,23 @@ export function scheduledOf(row: Row): Read<ScheduledItem> {
   return { ...item, dueAt, retried: retried === 1, damaged };
 }
 
-export function outboundOf(row: Row): OutboundItem {
+export function outboundOf(row: Row): Read<OutboundItem> {
   const item = readItem(row);
   const [outboundSeq, targetShard, targetSlot] = row.slice(13) as [number, number, number];
-  check(itemSum(item, outboundSalt(outboundSeq, targetShard, targetSlot)) === row[12], "outbound");
-  return { ...item, outboundSeq, targetShard, targetSlot };
+  const damaged = itemSum(item, outboundSalt(outboundSeq, targetShard, targetSlot)) !== row[12];
+  return { ...item, outboundSeq, targetShard, targetSlot, damaged };
+}
+
+/** Columns of table `scheduled` behind the place, for `scheduledMarkOf`. */
+export const scheduledMarkColumns =
+  "created_at, expire_deadline, attempts, length(payload), due_at, retried";
+
+export function scheduledMarkOf(row: Row): ScheduledMark {
+  const [slot = 0, seq = 0, createdAt = 0, expireDeadline = 0, attempts = 0, payloadBytes = 0] =
+    row as number[];
+  const [dueAt = 0, retried] = row.slice(6) as number[];
+  const mark = { slot, seq, createdAt, expireDeadline, attempts, payloadBytes };
+  return { ...mark, dueAt, retried: retried === 1 };
 }
 
 export type LeaseValues = [number, number, number, number, number, number];
@@ -272,6 +290,7 @@ function tallySum(tally: Tally): number {
     tally.scheduledCount,
     tally.retriedCount,
     tally.expireDeadlineMax,
+    tally.doomedCount,
     tally.clearReadyBelow,
     tally.clearScheduledBelow,
     tally.clearRetriedBelow,
@@ -288,6 +307,7 @@ export function tallyValues(tally: Tally): (number | string)[] {
     tally.scheduledCount,
     tally.retriedCount,
     tally.expireDeadlineMax,
+    tally.doomedCount,
     tally.clearReadyBelow,
     tally.clearScheduledBelow,
     tally.clearRetriedBelow,
@@ -306,11 +326,12 @@ export function tallyOf(row: Row): Tally {
     scheduledCount: at(4),
     retriedCount: at(5),
     expireDeadlineMax: at(6),
-    clearReadyBelow: at(7),
-    clearScheduledBelow: at(8),
-    clearRetriedBelow: at(9),
+    doomedCount: at(7),
+    clearReadyBelow: at(8),
+    clearScheduledBelow: at(9),
+    clearRetriedBelow: at(10),
   };
-  check(tallySum(tally) === row[10], "tally");
+  check(tallySum(tally) === row[11], "tally");
   return tally;
 }
 
@@ -319,22 +340,17 @@ function wholeNumber(text: unknown): bigint {
   return /^-?\d+$/.test(String(text)) ? BigInt(String(text)) : -1n;
 }
 
-function turnSum({ turn, at, opLast, refused }: TurnRecord): number {
-  return Bun.hash.crc32(refused, sumOf(turn, at, opLast));
-}
-
 export type TurnValues = [number, number, number, string, number];
 
-export function turnValues(record: TurnRecord): TurnValues {
-  const { turn, at, opLast, refused } = record;
-  return [turn, at, opLast, refused, turnSum(record)];
+export function turnValues({ turn, at, opLast, refused }: TurnRecord): TurnValues {
+  const text = JSON.stringify(refused);
+  return [turn, at, opLast, text, Bun.hash.crc32(text, sumOf(turn, at, opLast))];
 }
 
 export function turnOf(row: Row): TurnRecord {
-  const [turn, at, opLast, refused, checkSum] = row as TurnValues;
-  const record = { turn, at, opLast, refused };
-  check(isSum(checkSum, turnSum(record)), "turn");
-  return record;
+  const [turn, at, opLast, text, checkSum] = row as TurnValues;
+  check(Bun.hash.crc32(text, sumOf(turn, at, opLast)) === checkSum, "turn");
+  return { turn, at, opLast, refused: JSON.parse(text) as number[] };
 }
 
 export type InboundValues = [number, number, number];
@@ -345,7 +361,7 @@ export function inboundValues({ sourceShard, outboundSeq }: Inbound): InboundVal
 
 export function inboundOf(row: Row): Inbound {
   const [sourceShard, outboundSeq, checkSum] = row as InboundValues;
-  check(isSum(checkSum, sumOf(sourceShard, outboundSeq)), "inbound");
+  check(checkSum === sumOf(sourceShard, outboundSeq), "inbound");
   return { sourceShard, outboundSeq };
 }
 
@@ -358,13 +374,8 @@ export function identityValues(tag: string): [string, number] {
 export function identityOf(row: Row | undefined): string {
   const [tag, checkSum] = (row ?? []) as [string?, number?];
   if (tag === undefined) throw new StoreError("damaged", "the store has lost its identity");
-  check(isSum(checkSum, Bun.hash.crc32(tag)), "identity");
+  check(checkSum === Bun.hash.crc32(tag), "identity");
   return tag;
-}
-
-/** Rows of format 2 have none. */
-function isSum(stored: number | null | undefined, computed: number): boolean {
-  return stored === null || stored === computed;
 }
 
 export function catalogValues(entry: CatalogEntry): [number, string, number] {
@@ -375,7 +386,22 @@ export function catalogValues(entry: CatalogEntry): [number, string, number] {
 export function catalogOf(row: Row): CatalogEntry {
   const text = row[0] as string;
   check(Bun.hash.crc32(text) === row[1], "queue");
-  return JSON.parse(text) as CatalogEntry;
+  const entry: unknown = JSON.parse(text);
+  if (isCatalogEntry(entry)) return entry;
+  throw new StoreError("damaged", "a stored queue has another form than this version writes");
+}
+
+/** Behind the row's number, which is always 1. */
+export function versionValues(version: number): [number, number] {
+  return [version, sumOf(version)];
+}
+
+/** The version of the catalog; 0 where none was written yet. */
+export function versionOf(row: Row | undefined): number {
+  if (row === undefined) return 0;
+  const [version, checkSum] = row as [number, number];
+  check(checkSum === sumOf(version), "catalog");
+  return version;
 }
 
 function check(holds: boolean, table: string): void {

@@ -89,6 +89,7 @@ CREATE TABLE tally (
   scheduled_count INTEGER NOT NULL CHECK (scheduled_count >= 0),
   retried_count INTEGER NOT NULL CHECK (retried_count >= 0),
   expire_deadline_max INTEGER NOT NULL,
+  doomed_count INTEGER NOT NULL CHECK (doomed_count >= 0),
   clear_ready_below INTEGER NOT NULL,
   clear_scheduled_below INTEGER NOT NULL,
   clear_retried_below INTEGER NOT NULL,
@@ -114,17 +115,26 @@ CREATE TABLE outbound (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
--- NULL in a check_sum, here and below: written before there was one.
+-- What waits for one shard, in order, and for which of its partitions.
+CREATE INDEX outbound_route ON outbound (target_shard, outbound_seq, target_slot);
+
 CREATE TABLE inbound (
   source_shard INTEGER PRIMARY KEY,
   outbound_seq INTEGER NOT NULL,
-  check_sum INTEGER
+  check_sum INTEGER NOT NULL
 ) STRICT;
 
--- The definitions of all queues; only the first shard's file has any.
+-- The definitions of all queues; only those in the first shard's file are in use.
 CREATE TABLE queue (
   queue_id INTEGER PRIMARY KEY,
   entry TEXT NOT NULL CHECK (json_valid(entry)),
+  check_sum INTEGER NOT NULL
+) STRICT;
+
+-- Rises by one with each change of them.
+CREATE TABLE catalog (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  version INTEGER NOT NULL,
   check_sum INTEGER NOT NULL
 ) STRICT;
 
@@ -134,8 +144,9 @@ CREATE TABLE turn (
   turn INTEGER NOT NULL,
   at INTEGER NOT NULL,
   op_last INTEGER NOT NULL,
+  -- Numbers of requests, as a JSON array.
   refused TEXT NOT NULL,
-  check_sum INTEGER
+  check_sum INTEGER NOT NULL
 ) STRICT;
 
 -- Items whose checksum did not match, with all that was left of them.
@@ -149,5 +160,5 @@ CREATE TABLE quarantine (
 CREATE TABLE identity (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   tag TEXT NOT NULL,
-  check_sum INTEGER
+  check_sum INTEGER NOT NULL
 ) STRICT;

@@ -3,26 +3,34 @@
 
 import type { Database } from "bun:sqlite";
 import { StoreError } from "../store.ts";
-import fromFormat1 from "./from-format-1.sql" with { type: "text" };
-import fromFormat2 from "./from-format-2.sql" with { type: "text" };
 import { identityValues } from "./rows.ts";
-import schema from "./schema.sql" with { type: "text" };
+import text from "./schema.sql" with { type: "text" };
 
 /** Marks the file as ours: "HOLD" in ASCII. */
 const applicationId = 0x484f_4c44;
 
-/** The step at index n leads from format n + 1 to n + 2. */
-const upgrades: readonly string[] = [fromFormat1, fromFormat2];
-const format = upgrades.length + 1;
+export interface Schema {
+  /** What a new file gets. */
+  readonly text: string;
+  /** The step at index n leads from format n + 1 to n + 2. */
+  readonly upgrades: readonly string[];
+}
+
+export const schema: Schema = { text, upgrades: [] };
 
 /** Throws `unusable` for a file of another program, or of a later version. */
-export function migrate(database: Database, newTag: () => string): void {
+export function migrate(
+  database: Database,
+  { text, upgrades }: Schema,
+  newTag: () => string,
+): void {
   const pragma = (name: string): number =>
     Number(database.query(`PRAGMA ${name}`).values()[0]?.[0]);
   const tables = Number(database.query("SELECT count(*) FROM sqlite_schema").values()[0]?.[0]);
   if (tables > 0 && pragma("application_id") !== applicationId) {
     throw new StoreError("unusable", "the file is not a store of this program");
   }
+  const format = upgrades.length + 1;
   const version = pragma("user_version");
   if (version > format) {
     throw new StoreError(
@@ -32,12 +40,12 @@ export function migrate(database: Database, newTag: () => string): void {
   }
   const steps: [text: string, format: number][] =
     version === 0
-      ? [[schema, format]]
-      : upgrades.slice(version - 1).map((text, index) => [text, version + index + 1]);
-  for (const [text, reached] of steps) {
+      ? [[text, format]]
+      : upgrades.slice(version - 1).map((step, index) => [step, version + index + 1]);
+  for (const [step, reached] of steps) {
     database
       .transaction(() => {
-        database.run(text);
+        database.run(step);
         if (version === 0) {
           database.run("INSERT INTO identity VALUES (1, ?, ?)", identityValues(newTag()));
         }

@@ -11,9 +11,31 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describeStore } from "../conformance.ts";
-import { bytesOf, item, nothing, tally } from "../conformance-model.ts";
-import { type Changes, type Store, StoreError } from "../store.ts";
+import { describeStore } from "../conformance/suite.ts";
+import {
+  alike,
+  all,
+  bytesOf,
+  end,
+  entry,
+  item,
+  leaving,
+  moveOf,
+  nothing,
+  numbers,
+  outboundItem,
+  readOf,
+  scheduledItem,
+  seqsOf,
+  tally,
+  toItems,
+  toOutbox,
+  toScheduled,
+} from "../conformance/values.ts";
+import type { CatalogEntry } from "../queue.ts";
+import { readItems, readOutbound, readScheduled } from "../single-reads.ts";
+import { type Changes, SpoiltItems, type Store, StoreError } from "../store.ts";
+import { catalogValues } from "./rows.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
 
 const tag = "0123456789Ab";
@@ -31,6 +53,11 @@ function setup(change: Partial<SqliteOptions> = {}) {
   return {
     options,
     open: (more: Partial<SqliteOptions> = {}) => openSqliteStore({ ...options, ...more }),
+    /** Changes what is on disk; the store must be closed. */
+    spoil: (...texts: string[]): void => {
+      using database = new Database(options.path);
+      for (const text of texts) database.run(text);
+    },
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
   };
 }
@@ -41,8 +68,12 @@ function commit(store: Store, changes: Partial<Changes>): Promise<void> {
   return store.commit({
     ...nothing,
     ...changes,
-    turn: { turn, at: turn, opLast: turn, refused: "[]" },
+    turn: { turn, at: turn, opLast: turn, refused: [] },
   });
+}
+
+async function seqsIn(store: Store): Promise<number[]> {
+  return seqsOf((await readItems(store, { slot: 1, from: 0, before: end }, all)).found);
 }
 
 async function faultOf(work: Promise<unknown>): Promise<string> {
@@ -61,16 +92,16 @@ function many(count: number, payloadBytes: number) {
 
 describeStore("sqlite", async () => {
   const files = setup();
-  let store = await files.open();
+  let backend = await files.open();
   return {
-    store,
+    backend,
     reopen: async () => {
-      await store.close();
-      store = await files.open();
-      return store;
+      await backend.store.close();
+      backend = await files.open();
+      return backend;
     },
     dispose: async () => {
-      await store.close();
+      await backend.store.close();
       files[Symbol.dispose]();
     },
   };
@@ -78,13 +109,13 @@ describeStore("sqlite", async () => {
 
 test("open: a second connection is refused while the first has the file, and let in afterwards", async () => {
   using files = setup();
-  const store = await files.open();
+  const { store } = await files.open();
   expect(await faultOf(files.open())).toBe("locked");
   await store.close();
-  await (await files.open()).close();
+  await (await files.open()).store.close();
 });
 
-test("open: a folder that is missing, a file of another program and a later format are refused", async () => {
+test("open: a folder that is missing, no database and a file of another program are refused", async () => {
   using files = setup();
   expect(await faultOf(files.open({ path: `${files.options.path}/nowhere/x.db` }))).toBe(
     "unusable",
@@ -96,19 +127,13 @@ test("open: a folder that is missing, a file of another program and a later form
   other.run("CREATE TABLE mine (x)");
   other.close();
   expect(await faultOf(files.open())).toBe("unusable");
-  rmSync(files.options.path);
-  await (await files.open()).close();
-  const later = new Database(files.options.path);
-  later.run("PRAGMA user_version = 99");
-  later.close();
-  expect(await faultOf(files.open())).toBe("unusable");
 });
 
 test("open: a file whose rows have become unreachable is refused", async () => {
   using files = setup();
-  const first = await files.open();
+  const { store: first } = await files.open();
   // Rows that lie in one page, and no two of them in one pack.
-  for (let seq = 0; seq < 9; seq += 1) await commit(first, { insert: [item(1, 2 * seq)] });
+  for (let seq = 0; seq < 17; seq += 1) await commit(first, { insert: [item(1, 2 * seq)] });
   await first.close();
   const bytes = readFileSync(files.options.path);
   const pageBytes = 4_096;
@@ -116,7 +141,7 @@ test("open: a file whose rows have become unreachable is refused", async () => {
   let broken = 0;
   for (let page = pageBytes; page < bytes.length; page += pageBytes) {
     // The page says how many rows it has; the last of them are forgotten.
-    if (bytes[page] !== leaf || bytes.readUint16BE(page + 3) !== 9) continue;
+    if (bytes[page] !== leaf || bytes.readUint16BE(page + 3) !== 17) continue;
     bytes.writeUint16BE(5, page + 3);
     broken += 1;
   }
@@ -126,13 +151,13 @@ test("open: a file whose rows have become unreachable is refused", async () => {
 
 test("open: the file gives space back by pieces, logs ahead, and carries our mark", async () => {
   using files = setup();
-  await (await files.open()).close();
+  await (await files.open()).store.close();
   const database = new Database(files.options.path);
   const pragma = (name: string) => database.query(`PRAGMA ${name}`).values()[0]?.[0];
   expect(pragma("auto_vacuum")).toBe(2);
   expect(pragma("journal_mode")).toBe("wal");
   expect(pragma("application_id")).toBe(0x484f_4c44);
-  expect(pragma("user_version")).toBe(3);
+  expect(pragma("user_version")).toBe(1);
   const loose = database.query(
     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name NOT LIKE 'sqlite_%'",
   );
@@ -144,33 +169,105 @@ test.each(["payload", "kind", "created_at", "attempts", "expire_deadline"])(
   "items: a row whose %s changed on disk is damaged, and its neighbour is not",
   async (column) => {
     using files = setup();
-    const first = await files.open();
-    await commit(first, {
-      insert: [item(1, 1, { kind: "a" }), item(1, 2)],
-    });
+    const { store: first } = await files.open();
+    await commit(first, { insert: [item(1, 1, { kind: "a" }), item(1, 2)] });
     await first.close();
-    const raw = new Database(files.options.path);
     const value = column === "payload" ? "x'ff'" : column === "kind" ? "'b'" : `${column} + 1`;
-    raw.run(`UPDATE item SET ${column} = ${value} WHERE key & 0xff = 1`);
-    raw.close();
-    const store = await files.open();
-    const read = await store.items(1, 0, 10, { items: 10, payloadBytes: 1_000_000 });
-    expect(read.map(({ seq, damaged }) => [seq, damaged])).toEqual([
+    files.spoil(`UPDATE item SET ${column} = ${value} WHERE key & 0xff = 1`);
+    const { store } = await files.open();
+    const { found } = await readItems(store, { slot: 1, from: 0, before: 10 }, all);
+    expect(found.map(({ seq, damaged }) => [seq, damaged])).toEqual([
       [1, true],
       [2, false],
     ]);
     await commit(store, { quarantine: [{ slot: 1, seqs: [1] }] });
     expect((await store.load()).quarantinedCount).toBe(1);
-    expect(await store.present(1, [1, 2])).toEqual([2]);
+    expect(await seqsIn(store)).toEqual([2]);
     await store.close();
   },
 );
+
+test("commit: a move of damaged items names all of them, and nothing is written", async () => {
+  using files = setup();
+  const { store: first } = await files.open();
+  await commit(first, {
+    insert: [...alike(1, 0, 10), item(1, 10), item(1, 11), item(1, 12, { sourceId: "s" })],
+    schedule: [13, 14, 15].map((seq) => scheduledItem(1, seq)),
+  });
+  await first.close();
+  // `substr` counts from 1, and each payload of the pack has 9 bytes.
+  const [third, ninth] = [1 + 3 * 9, 1 + 9 * 9];
+  const spoilt = (start: number): string =>
+    `payload = CAST(substr(payload, 1, ${start - 1}) || 'X' || substr(payload, ${start + 1}) AS BLOB)`;
+  files.spoil(
+    `UPDATE item SET ${spoilt(third)} WHERE count > 1`,
+    `UPDATE item SET ${spoilt(ninth)} WHERE count > 1`,
+    "UPDATE item SET attempts = 1 WHERE key & 0xff IN (11, 12)",
+    "UPDATE scheduled SET due_at = due_at + 1 WHERE key & 0xff IN (13, 15)",
+  );
+  const { store } = await files.open();
+  const contents = async () => ({
+    image: await store.load(),
+    items: await readItems(store, { slot: 1, from: 0, before: end }, all),
+    elsewhere: await readItems(store, { slot: 2, from: 0, before: end }, all),
+    scheduled: await readScheduled(store, { slot: 1, from: 0, before: end }, all),
+    outbound: await readOutbound(store, 2, all),
+  });
+  const moves = [
+    ...alike(2, 0, 9).map((one) => moveOf({ slot: 1, seq: one.seq }, toItems(one))),
+    ...[10, 11].map((seq) => moveOf(item(1, seq), toOutbox(outboundItem(seq)))),
+    moveOf(item(1, 12), null),
+    moveOf(item(1, 13), toScheduled(scheduledItem(2, 13)), "scheduled"),
+    moveOf(item(1, 14), null, "scheduled"),
+    moveOf(item(1, 15), toItems(item(2, 15)), "scheduled"),
+  ];
+  const was = await contents();
+  const failure = await commit(store, leaving(moves)).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(SpoiltItems);
+  const damaged = [3, 11, 12, 13, 15];
+  expect(failure).toMatchObject({
+    fault: "spoilt",
+    items: damaged.map((seq) => ({ slot: 1, seq })),
+  });
+  expect(await contents()).toEqual(was);
+
+  // What is damaged is set aside, and the rest moves.
+  const sound = moves.filter(({ seq }) => !damaged.includes(seq));
+  await commit(store, { ...leaving(sound), quarantine: [{ slot: 1, seqs: damaged }] });
+  const found = await contents();
+  expect(found.image.quarantinedCount).toBe(5);
+  expect(found.items.found.map(({ seq, damaged }) => [seq, damaged])).toEqual([[9, true]]);
+  const moved = alike(2, 0, 9).filter(({ seq }) => seq !== 3);
+  expect(found.elsewhere.found).toEqual(moved.map(readOf));
+  expect(found.scheduled.found).toEqual([]);
+  expect(found.outbound).toEqual([readOf(outboundItem(10))]);
+  await store.close();
+});
+
+test("outbound: a damaged item is read as such, and set aside by its number", async () => {
+  using files = setup();
+  const { store: first } = await files.open();
+  const sent = [1, 2].map((seq) => outboundItem(seq));
+  await commit(first, { insert: sent.map(({ slot, seq }) => item(slot, seq)) });
+  await commit(first, leaving(sent.map((one) => moveOf(one, toOutbox(one)))));
+  await first.close();
+  files.spoil("UPDATE outbound SET target_slot = 4 WHERE outbound_seq = 1");
+  const { store } = await files.open();
+  const read = await readOutbound(store, 2, all);
+  expect(read.map(({ outboundSeq, damaged }) => [outboundSeq, damaged])).toEqual([
+    [1, true],
+    [2, false],
+  ]);
+  await commit(store, { quarantineOutbound: [1] });
+  expect(await readOutbound(store, 2, all)).toEqual(sent.slice(1).map(readOf));
+  expect((await store.load()).quarantinedCount).toBe(1);
+  await store.close();
+});
 
 test.each([
   ["lease", "check_sum = check_sum + 1"],
   ["tally", "check_sum = check_sum + 1"],
   ["tally", "created_at_sum = '1x'"],
-  ["queue", "check_sum = check_sum + 1"],
   ["turn", "at = at + (1 << 45)"],
   ["turn", "op_last = op_last + 1"],
   ["turn", "refused = '[}'"],
@@ -178,37 +275,50 @@ test.each([
   ["identity", "tag = '0123456789Ac'"],
 ])("load: a damaged row of '%s' stops the store; %s", async (table, change) => {
   using files = setup();
-  const first = await files.open();
+  const { store: first } = await files.open();
   await commit(first, {
     insert: [item(1, 1)],
     lease: [{ slot: 1, first: 1, last: 1, leaseDeadline: 5, leasedAt: 1 }],
     tally: [tally(1, { nextSeq: 2, itemCount: 1, createdAtSum: 1n })],
     receive: [{ sourceShard: 1, outboundSeq: 7 }],
-    catalogPut: [{ queueId: 1, definition: { name: "a" } as never, places: [], deleting: false }],
   });
   await first.close();
-  const raw = new Database(files.options.path);
-  raw.run(`UPDATE ${table} SET ${change}`);
-  raw.close();
-  const store = await files.open();
+  files.spoil(`UPDATE ${table} SET ${change}`);
+  const { store } = await files.open();
   expect(await faultOf(store.load())).toBe("damaged");
+  await store.close();
+});
+
+const [, otherForm, otherSum] = catalogValues({ queueId: 1, definition: {} } as CatalogEntry);
+
+test.each([
+  ["UPDATE queue SET check_sum = check_sum + 1"],
+  ["UPDATE queue SET entry = replace(entry, 'name', 'nome')"],
+  ["UPDATE catalog SET version = 2"],
+  [`UPDATE queue SET entry = '${otherForm}', check_sum = ${otherSum}`],
+])("catalog: what is damaged, or of another form, is not handed out; %s", async (change) => {
+  using files = setup();
+  const { store: first, catalog } = await files.open();
+  await catalog.write({ version: 1, put: [entry(1, "a")], remove: [] });
+  await first.close();
+  files.spoil(change);
+  const { store, catalog: spoilt } = await files.open();
+  expect(await faultOf(spoilt.load())).toBe("damaged");
   await store.close();
 });
 
 test("load: a store without its identity is damaged", async () => {
   using files = setup();
-  await (await files.open()).close();
-  const raw = new Database(files.options.path);
-  raw.run("DELETE FROM identity");
-  raw.close();
-  const store = await files.open();
+  await (await files.open()).store.close();
+  files.spoil("DELETE FROM identity");
+  const { store } = await files.open();
   expect(await faultOf(store.load())).toBe("damaged");
   await store.close();
 });
 
 test("commit: without room nothing is written, and what removes goes on", async () => {
   using files = setup({ pagesMax: 60 });
-  const store = await files.open();
+  const { store } = await files.open();
   await commit(store, { insert: many(20, 1_000) });
   const large = Array.from({ length: 50 }, (_, index) =>
     item(1, 100 + index, { payload: new Uint8Array(10_000) }),
@@ -216,33 +326,32 @@ test("commit: without room nothing is written, and what removes goes on", async 
   expect(await faultOf(commit(store, { insert: large, remove: [{ slot: 1, seqs: [0] }] }))).toBe(
     "full",
   );
-  const kept = await store.seqs(1, 0, 1_000, 1_000);
-  expect(kept.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, seq) => seq));
-  await commit(store, { remove: [{ slot: 1, seqs: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] }] });
+  expect(await seqsIn(store)).toEqual(numbers(0, 20));
+  await commit(store, { remove: [{ slot: 1, seqs: numbers(0, 10) }] });
   await commit(store, { insert: [item(1, 200, { payload: new Uint8Array(5_000) })] });
-  expect(await store.present(1, [0, 10, 200])).toEqual([10, 200]);
+  expect(await seqsIn(store)).toEqual([...numbers(10, 20), 200]);
   await store.close();
 });
 
 test("commit: a full disk frees what was set aside, and housekeeping sets it aside again", async () => {
   using files = setup({ pagesMax: 60, ballastBytes: 65_536 });
-  const store = await files.open();
+  const { store, upkeep } = await files.open();
   const ballast = `${files.options.path}-ballast`;
   expect(statSync(ballast).size).toBe(65_536);
-  expect(store.size().full).toBe(false);
+  expect(upkeep.size().full).toBe(false);
   expect(await faultOf(commit(store, { insert: many(100, 10_000) }))).toBe("full");
   expect(existsSync(ballast)).toBe(false);
-  expect(store.size().full).toBe(true);
-  while (await store.tidy());
-  expect(store.size().full).toBe(false);
+  expect(upkeep.size().full).toBe(true);
+  while (await upkeep.tidy());
+  expect(upkeep.size().full).toBe(false);
   expect(statSync(ballast).size).toBe(65_536);
   await store.close();
 });
 
 test("relieve: the log goes to the file between turns, sooner when nobody waits, and never in a commit", async () => {
   using files = setup();
-  const store = await files.open();
-  const empty = store.size().fileBytes;
+  const { store, upkeep } = await files.open();
+  const empty = upkeep.size().fileBytes;
   const fill = async (from: number): Promise<void> => {
     for (let start = from; start < from + 1_000; start += 100) {
       const insert = many(100, 3_000).map((one) => ({ ...one, seq: one.seq + start }));
@@ -250,35 +359,35 @@ test("relieve: the log goes to the file between turns, sooner when nobody waits,
     }
   };
   await fill(0);
-  await store.relieve(false);
-  expect(store.size().fileBytes).toBe(empty);
-  await store.relieve(true);
-  const relieved = store.size().fileBytes;
+  await upkeep.relieve(false);
+  expect(upkeep.size().fileBytes).toBe(empty);
+  await upkeep.relieve(true);
+  const relieved = upkeep.size().fileBytes;
   expect(relieved).toBeGreaterThan(3_000_000);
   for (let from = 1_000; from < 6_000; from += 1_000) await fill(from);
-  expect(store.size().fileBytes).toBe(relieved);
-  await store.relieve(false);
-  expect(store.size().fileBytes).toBeGreaterThan(18_000_000);
+  expect(upkeep.size().fileBytes).toBe(relieved);
+  await upkeep.relieve(false);
+  expect(upkeep.size().fileBytes).toBeGreaterThan(18_000_000);
   await store.close();
 });
 
 test("tidy: after a drain the file and the log shrink to next to nothing", async () => {
   using files = setup();
-  const store = await files.open();
+  const { store, upkeep } = await files.open();
   for (let start = 0; start < 20_000; start += 1_000) {
     const insert = many(1_000, 1_000).map((one) => ({ ...one, seq: one.seq + start }));
     await commit(store, { insert });
   }
-  while (await store.tidy());
-  const filled = store.size();
+  while (await upkeep.tidy());
+  const filled = upkeep.size();
   expect(filled.fileBytes).toBeGreaterThan(20_000_000);
   for (let start = 0; start < 20_000; start += 1_000) {
     await commit(store, {
       remove: [{ slot: 1, seqs: many(1_000, 0).map(({ seq }) => seq + start) }],
     });
   }
-  while (await store.tidy());
-  const drained = store.size();
+  while (await upkeep.tidy());
+  const drained = upkeep.size();
   expect(drained.fileBytes).toBeLessThan(300_000);
   expect(drained.logBytes).toBeLessThan(1_100_000);
   await store.close();
@@ -286,7 +395,7 @@ test("tidy: after a drain the file and the log shrink to next to nothing", async
 
 test("open: a log with a flipped bit in its middle is refused, unless its loss is accepted", async () => {
   using files = setup();
-  const store = await files.open();
+  const { store } = await files.open();
   for (let seq = 0; seq < 50; seq += 1) {
     await commit(store, { insert: [item(1, seq, { payload: bytesOf("payload") })] });
   }
@@ -298,20 +407,39 @@ test("open: a log with a flipped bit in its middle is refused, unless its loss i
   writeFileSync(`${copy}-wal`, log);
   await store.close();
   expect(await faultOf(files.open({ path: copy }))).toBe("damaged");
-  await (await files.open({ path: copy, acceptLogLoss: true })).close();
+  await (await files.open({ path: copy, acceptLogLoss: true })).store.close();
   expect(readFileSync(`${copy}-wal-damaged-1`)).toEqual(log);
+});
+
+test("countItems: what a slot has below its next number, without items that left", async () => {
+  using files = setup();
+  const { store, upkeep } = await files.open();
+  await commit(store, {
+    insert: [...alike(0, 0, 300), item(1, 4), item(1, 5)],
+    schedule: [scheduledItem(1, 3)],
+    tally: [tally(0, { nextSeq: 300, itemCount: 7 }), tally(1, { nextSeq: 5 }), tally(2)],
+  });
+  await commit(store, { remove: [{ slot: 0, seqs: [0, 7, 8, 130, 299] }] });
+  expect(await upkeep.countItems()).toEqual(
+    new Map([
+      [0, { items: 295, scheduled: 0 }],
+      [1, { items: 1, scheduled: 1 }],
+      [2, { items: 0, scheduled: 0 }],
+    ]),
+  );
+  await store.close();
 });
 
 test("backup: the thread goes on while the file is copied, and the copy is whole", async () => {
   using files = setup();
-  const store = await files.open();
+  const { store, upkeep } = await files.open();
   await commit(store, { insert: [item(1, 0, { payload: new Uint8Array(1_000_000) })] });
   const folder = mkdtempSync(join(tmpdir(), "holdfast-copy-"));
   let turns = 0;
   const timer = setInterval(() => {
     turns += 1;
   }, 0);
-  const bytes = await store.backup(folder);
+  const bytes = await upkeep.backup(folder);
   clearInterval(timer);
   expect(turns).toBeGreaterThan(0);
   const copy = readFileSync(join(folder, "shard-0.db"));

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seeded } from "../conformance-model.ts";
+import { seeded } from "../conformance/values.ts";
 import { scanWal, scanWalBytes } from "./wal-scan.ts";
 
 const trials = 200;
@@ -92,6 +92,8 @@ function recovered({ database, log, checkpointed }: Files & { checkpointed: numb
   writeFileSync(path, database);
   writeFileSync(`${path}-wal`, log);
   const db = open(path);
+  // Closing it moves the log to the file, and neither has to last.
+  db.query("PRAGMA synchronous=OFF").all();
   try {
     const { count } = db.query("SELECT count(*) AS count FROM done").get() as { count: number };
     return count - checkpointed;

@@ -21,7 +21,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "leases are forgotten at a restart",
     file: "shard/memory.ts",
-    from: "for (const lease of image.leases) await memory.#holdAgain(store, lease);",
+    from: "this.hold(this.partition(lease.slot), lease, { items: held, payloadBytes });",
     to: "",
   },
   {
@@ -33,8 +33,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the last items of a batch are lost",
     file: "shard/produce.ts",
-    from: "for (const item of request.items) {",
-    to: "for (const item of request.items.slice(0, 5)) {",
+    from: "for (const item of items) {",
+    to: "for (const item of items.slice(0, 5)) {",
   },
   {
     name: "held items are offered after a restart",
@@ -50,20 +50,20 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "the dead queue's shard drops what comes",
-    file: "shard/transfer.ts",
+    file: "shard/receive.ts",
     from: "else append(turn, partition, { ...item, createdAt: now });",
     to: "",
   },
   {
     name: "a dead letter that comes twice is taken twice",
-    file: "shard/transfer.ts",
+    file: "shard/receive.ts",
     from: "if (item.outboundSeq <= last) continue;",
     to: "",
   },
   {
     name: "what is on its way to a dead queue is forgotten at a restart",
     file: "engine.ts",
-    from: "for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);",
+    from: "for (const [shard, { outbox }] of opened.entries()) this.#courier.countAll(shard, outbox);",
     to: "",
   },
   {
@@ -74,15 +74,39 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a batch with a wrong id is completed in part",
-    file: "shard/finish.ts",
-    from: "if (seqs.size === batch.ids.length) return found;",
-    to: "if (seqs.size > 0) return found;",
+    file: "shard/held.ts",
+    from: "if (found.size === batch.ids.length) return [...found.values()];",
+    to: "if (found.size > 0) return [...found.values()];",
   },
   {
     name: "a completed item stays in the store",
-    file: "shard/finish.ts",
-    from: "remove(turn, partition, { seq, createdAt: held.createdAt });",
+    file: "shard/complete.ts",
+    from: "remove(turn, partition, item);",
     to: "",
+  },
+  {
+    name: "a move leaves its payload behind",
+    file: "../stores/memory/store.ts",
+    from: "const texts = { kind, encoding, reference, sourceId, payload };",
+    to: "const texts = { kind, encoding, reference, sourceId, payload: payload.subarray(0, 0) };",
+  },
+  {
+    name: "the head of a partition is read a turn too early",
+    file: "shard/shard.ts",
+    from: "await backend.store.read(asking.wants);",
+    to: "await backend.store.read(asking.wants).then((fresh) => { const kept = this.#options as { stale?: typeof fresh }; const { stale = fresh } = kept; kept.stale = fresh; return { ...fresh, heads: stale.heads }; });",
+  },
+  {
+    name: "what is due is read a turn too early",
+    file: "shard/shard.ts",
+    from: "await backend.store.read(asking.wants);",
+    to: "await backend.store.read(asking.wants).then((fresh) => { const kept = this.#options as { stale?: typeof fresh }; const { stale = fresh } = kept; kept.stale = fresh; return { ...fresh, waking: stale.waking, early: stale.early }; });",
+  },
+  {
+    name: "a damaged item that was to move is moved as it is",
+    file: "shard/moves.ts",
+    from: "if (scene.memory.isSpoilt(slot, item.seq)) {\n    quarantine(",
+    to: "if (item.seq < 0) {\n    quarantine(",
   },
   {
     name: "a retry does not wait for its instant",
@@ -92,9 +116,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a retry that gives an item up puts it back",
-    file: "shard/finish.ts",
-    from: "wanted.dead ? reject() : retry(item, settings, now, wanted.retryAt),",
-    to: "retry(item, settings, now, wanted.retryAt),",
+    file: "shard/retry.ts",
+    from: "const fate = isDead ? reject() : retryFate(",
+    to: "const fate = !isDead && isDead ? reject() : retryFate(",
   },
   {
     name: "an item gets one attempt too many",
@@ -111,19 +135,19 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "nobody looks for items that expire out of order",
     file: "shard/sweep.ts",
-    from: "await expireEarly(scene, store, budget);",
+    from: "  expireEarly(turn, budget);\n",
     to: "",
   },
   {
     name: "a scheduled item wakes a second early",
     file: "shard/sweep.ts",
-    from: "const items = await store.waking(now, pieceOf(budget));",
-    to: "const items = await store.waking(now + 1_000, pieceOf(budget));",
+    from: "asking.waking = { until: now, items };",
+    to: "asking.waking = { until: now + 1_000, items };",
   },
   {
     name: "nothing wakes a shard for a scheduled item",
     file: "shard/moves.ts",
-    from: "memory.wakeFloor = Math.min(memory.wakeFloor, wakeAt(placed));",
+    from: "memory.wakeFloor = Math.min(memory.wakeFloor, wakeAt(item));",
     to: "",
   },
   {
@@ -133,10 +157,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "",
   },
   {
-    name: "a lapsed item is put back and kept",
-    file: "shard/sweep.ts",
-    from: "    remove(scene, partition, item);\n    if (partition.settings !== null) {",
-    to: "    if (partition.settings !== null) {",
+    name: "an item that moves stays where it was as well",
+    file: "shard/moves.ts",
+    from: "  remove(scene, partition, item);\n",
+    to: "",
   },
   {
     name: "a client that waits alone is not woken",
@@ -147,20 +171,20 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "memory keeps what a full store refused",
     file: "shard/shard.ts",
-    from: "await this.#reload(counting);\n      turn = this.#context();\n      await decide(turn, requests);",
-    to: "turn = this.#context();\n      await decide(turn, requests);",
+    from: "await this.#reload(counting);",
+    to: "",
   },
   {
     name: "a produce that comes too late is written all the same",
     file: "shard/produce.ts",
-    from: 'draft.fail(request.op, late("the items were not written"));\n    return;',
-    to: 'draft.fail(request.op, late("the items were not written"));',
+    from: "if (deadline <= now) return lateProduce;",
+    to: 'if (deadline <= now) {\n    for (const item of items) append(turn, partition, { ...item, createdAt: now, expireDeadline: now + 1e9, attempts: 0, sourceId: "" });\n    return lateProduce;\n  }',
   },
   {
     name: "a lease nobody was told of counts as an attempt",
-    file: "shard/finish.ts",
-    from: "follow(turn, partition, item, release(item, turn.now));",
-    to: "follow(turn, partition, { ...item, attempts: item.attempts + 1 }, { ...release(item, turn.now), attempts: item.attempts + 1 } as never);",
+    file: "shard/release.ts",
+    from: "move(turn, partition, item, releaseFate(item, turn.now));",
+    to: "const fate = releaseFate(item, turn.now); move(turn, partition, item, { ...fate, attempts: attempts + 1 } as never);",
   },
   {
     name: "a lease whose client is gone is not given back",
@@ -170,27 +194,27 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "what lies behind items that are given back goes to the tail with them",
-    file: "shard/finish.ts",
-    from: "follow(turn, partition, item, release(item, turn.now));",
-    to: "follow(turn, partition, item, release(item, turn.now)); const behind = { items: 3, payloadBytes: 1e6 }; for (const next of await turn.store.items(partition.slot, partition.head, partition.committedSeq, behind)) if (!(next.damaged || partition.held.has(next.seq) || turn.draft.removed.has(partition.slot, next.seq))) { remove(turn, partition, next); follow(turn, partition, next, release(next, turn.now)); }",
+    file: "shard/release.ts",
+    from: "move(turn, partition, item, releaseFate(item, turn.now));",
+    to: "move(turn, partition, item, releaseFate(item, turn.now)); for (const next of turn.facts.heads.get(slot)?.found.slice(0, 3) ?? []) if (!(next.damaged || partition.held.has(next.seq) || turn.draft.removed.has(slot, next.seq))) move(turn, partition, next, releaseFate(next, turn.now));",
   },
   {
     name: "requests that were committed are done again after a restart",
     file: "port.ts",
-    from: "else if (op > opLast || isRepeatable(request)) again.push(waiting);",
-    to: "else if (op >= 0 || isRepeatable(request)) again.push(waiting);",
+    from: 'if (op > opLast || withoutEffect.has(op) || lost === "again") {',
+    to: "if (op >= 0) {",
   },
   {
     name: "requests that were not committed are answered as if they were",
     file: "port.ts",
-    from: "else if (op > opLast || isRepeatable(request)) again.push(waiting);",
-    to: "else if (op > opLast + 2 || isRepeatable(request)) again.push(waiting);",
+    from: 'if (op > opLast || withoutEffect.has(op) || lost === "again") {',
+    to: 'if (op > opLast + 2 || withoutEffect.has(op) || lost === "again") {',
   },
   {
     name: "a refusal is forgotten when its answer is lost",
     file: "port.ts",
-    from: "const refusal = refusals.get(op);",
-    to: "const refusal = refusals.get(-op);",
+    from: "withoutEffect.has(op)",
+    to: "withoutEffect.has(-op)",
   },
   {
     name: "the number of the last request is not recorded",
@@ -200,13 +224,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a clear takes what is leased without being told to",
-    file: "shard/clearing.ts",
+    file: "shard/clear.ts",
     from: "if (what.leased) {",
     to: "if (what.ready) {",
   },
   {
     name: "a clear forgets its mark",
-    file: "shard/clearing.ts",
+    file: "shard/clear.ts",
     from: "partition.clearReadyBelow = mark;",
     to: "",
   },
@@ -237,8 +261,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "completes come before the leases that lapsed",
     file: "shard/turn.ts",
-    from: "await sweep(turn, turn.store);",
-    to: 'if (!requests.some(({ kind }) => kind === "complete")) await sweep(turn, turn.store);',
+    from: "  sweep(turn);\n",
+    to: '  if (!requests.some(({ kind }) => kind === "complete")) sweep(turn);\n',
   },
   {
     name: "a lease tells the attempts without itself",
@@ -261,8 +285,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the items of a batch are written in reverse",
     file: "shard/produce.ts",
-    from: "for (const item of request.items) {",
-    to: "for (const item of [...request.items].reverse()) {",
+    from: "for (const item of items) {",
+    to: "for (const item of [...items].reverse()) {",
   },
   {
     name: "a lease's row outlives it",
@@ -286,8 +310,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease that found no room is sent again at once",
     file: "shard/lease.ts",
-    from: "if (count === 0 && more && turn.full) {",
-    to: "if (count < 0) {",
+    from: "more && turn.full ? fullFailure : nothing(more)",
+    to: "nothing(more)",
   },
   {
     name: "a damaged item that a turn meets twice is counted out twice",
@@ -308,9 +332,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "const told: Promise<unknown>[] = [];",
   },
   {
-    name: "dead letters that are sent during a start overtake those left in the outbox",
-    file: "engine.ts",
-    from: "        for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);\n        const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard)));\n        // A store that opens and then fails with each turn would be tried for ever, and unheard.\n        await Promise.race([Promise.all(told), broken]);\n        this.#isOpen = true;\n      });",
-    to: "const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard))); await Promise.race([Promise.all(told), broken]); this.#isOpen = true; }); for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);",
+    name: "a page of the outbox is forgotten before it has arrived",
+    file: "courier.ts",
+    from: '    const request = { kind: "receive"',
+    to: '    this.#port(route.source)?.put({ kind: "forward", targetShard: route.target, arrived: last.outboundSeq }, () => undefined);\n    const request = { kind: "receive"',
   },
 ];

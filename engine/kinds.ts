@@ -1,0 +1,56 @@
+// Every kind of request that a shard knows. Within a turn they are decided in this order.
+
+import { backup } from "./shard/backup.ts";
+import { writeCatalog } from "./shard/catalog.ts";
+import { clear, settle } from "./shard/clear.ts";
+import { complete } from "./shard/complete.ts";
+import { configure } from "./shard/configure.ts";
+import { deleteItems } from "./shard/delete.ts";
+import { forward } from "./shard/forward.ts";
+import { importItems } from "./shard/import.ts";
+import type { Kind, Numbered } from "./shard/kind.ts";
+import { lease } from "./shard/lease.ts";
+import { list } from "./shard/list.ts";
+import { produce } from "./shard/produce.ts";
+import { receive } from "./shard/receive.ts";
+import { recount } from "./shard/recount.ts";
+import { release } from "./shard/release.ts";
+import { retry } from "./shard/retry.ts";
+import { stats } from "./shard/stats.ts";
+
+const table = {
+  configure,
+  list,
+  complete,
+  forward,
+  receive,
+  settle,
+  recount,
+  retry,
+  release,
+  clear,
+  produce,
+  import: importItems,
+  delete: deleteItems,
+  lease,
+  stats,
+  catalog: writeCatalog,
+  backup,
+} as const;
+
+type RequestOf<K> = K extends Kind<infer R> ? R : never;
+
+/** One request to a shard. `deadline`: an instant past which it must have no effect. */
+export type Request = RequestOf<(typeof table)[keyof typeof table]>;
+export type NumberedRequest = Numbered<Request>;
+
+export type AnyKind = Kind<Request>;
+
+/** In order; each is asked about requests of its own name alone. */
+export const kinds = Object.entries(table) as unknown as readonly [Request["kind"], AnyKind][];
+
+const byName = new Map(kinds);
+
+export function kindOf(request: Request): AnyKind {
+  return byName.get(request.kind) as AnyKind;
+}

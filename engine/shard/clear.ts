@@ -1,0 +1,149 @@
+// Clearing a partition. One commit marks where the clear ends, and from then on
+// nothing before the mark is offered; the items themselves go in pieces, turn by
+// turn. A crash in between finds the marks and goes on.
+
+import type { Page } from "../../stores/store.ts";
+import type { Kind } from "./kind.ts";
+import { remove, type Scene, unschedule } from "./moves.ts";
+import type { Partition } from "./partition.ts";
+import { type Asking, settleLater, type Turn } from "./turn-context.ts";
+
+/** Which items a clear takes. */
+export interface Clearing {
+  readonly ready: boolean;
+  readonly leased: boolean;
+  readonly scheduled: boolean;
+  readonly retried: boolean;
+}
+
+/** Answered once nothing that was there is left of these slots. */
+export interface Clear {
+  readonly kind: "clear";
+  readonly slots: readonly number[];
+  readonly what: Clearing;
+}
+
+export const clear: Kind<Clear> = {
+  phase: "within",
+  weight: () => 1,
+  adds: false,
+  lost: ({ slots }) => ({ ask: { kind: "settle", slots } satisfies Settle }),
+  decide(turn, requests) {
+    for (const request of requests) {
+      for (const partition of settleLater(turn, request, "clear")) {
+        markCleared(turn, partition, request.what);
+      }
+    }
+  },
+};
+
+/** Answered once nothing that was cleared is left of these slots. */
+export interface Settle {
+  readonly kind: "settle";
+  readonly slots: readonly number[];
+}
+
+export const settle: Kind<Settle> = {
+  phase: "within",
+  weight: () => 1,
+  adds: false,
+  lost: "again",
+  decide(turn, requests) {
+    for (const request of requests) settleLater(turn, request, "clear");
+  },
+};
+
+/** Marks what is to be cleared: everything that is there now. */
+function markCleared({ memory, draft }: Scene, partition: Partition, what: Clearing): void {
+  if (what.leased) {
+    for (const run of partition.runs) {
+      run.heldCount = 0;
+      draft.unlease.push(run.lease);
+    }
+    partition.runs.clear();
+    partition.held.clear();
+  }
+  const mark = partition.nextSeq;
+  partition.clearScheduledFrom = 0;
+  if (what.ready) {
+    partition.clearReadyBelow = mark;
+    partition.clearReadyFrom = 0;
+    partition.doomedCount = partition.itemCount - partition.held.size;
+    partition.head = mark;
+  }
+  if (what.scheduled) partition.clearScheduledBelow = mark;
+  if (what.retried) partition.clearRetriedBelow = mark;
+  draft.touched.add(partition);
+  draft.tallied.add(partition);
+  if (partition.isClearing) memory.clearing.add(partition);
+}
+
+/** Ranges of neighbours make removals cheaper than other moves. */
+const piecesOfSweep = 4;
+
+export function wantClearing({ memory, limits, marks, scheduledMarks }: Asking): void {
+  let left = piecesOfSweep * limits.sweepItemsMax;
+  for (const partition of memory.clearing) {
+    if (left <= 0) return;
+    const { slot, clearReadyBelow, doomedCount, held, scheduledCount, retriedCount } = partition;
+    const page = (from: number, before: number, count: number): Page => {
+      // One more than there are, so that the page can say that it has all.
+      const items = Math.max(1, Math.min(left, count + 1));
+      left -= items;
+      const limit = { items, payloadBytes: Number.POSITIVE_INFINITY };
+      return { name: pageOf(partition), slot, from, before, limit };
+    };
+    if (clearReadyBelow > 0) {
+      marks.push(page(partition.clearReadyFrom, clearReadyBelow, doomedCount + held.size));
+    }
+    const before = Math.max(partition.clearScheduledBelow, partition.clearRetriedBelow);
+    if (before > 0) {
+      const { clearScheduledFrom } = partition;
+      scheduledMarks.push(page(clearScheduledFrom, before, scheduledCount + retriedCount));
+    }
+  }
+}
+
+function pageOf({ slot }: Partition): string {
+  return `clearing ${slot}`;
+}
+
+/** Removes the next piece of what is marked, over all partitions. */
+export function clearPiece(turn: Turn): void {
+  const { memory, draft, facts } = turn;
+  for (const partition of [...memory.clearing]) {
+    const name = pageOf(partition);
+    if (!(facts.marks.has(name) || facts.scheduledMarks.has(name))) return;
+    clearReady(turn, partition);
+    clearScheduled(turn, partition);
+    if (!partition.isClearing) memory.clearing.delete(partition);
+    draft.touched.add(partition);
+    draft.tallied.add(partition);
+  }
+}
+
+function clearReady(turn: Turn, partition: Partition): void {
+  const page = turn.facts.marks.get(pageOf(partition));
+  for (const item of page?.found ?? []) {
+    partition.clearReadyFrom = item.seq + 1;
+    if (partition.held.has(item.seq) || turn.draft.removed.has(partition.slot, item.seq)) continue;
+    remove(turn, partition, item);
+    partition.doomedCount -= 1;
+  }
+  if (page?.isAll !== true) return;
+  partition.clearReadyBelow = 0;
+  partition.doomedCount = 0;
+}
+
+function clearScheduled(turn: Turn, partition: Partition): void {
+  const page = turn.facts.scheduledMarks.get(pageOf(partition));
+  for (const item of page?.found ?? []) {
+    partition.clearScheduledFrom = item.seq + 1;
+    const mark = item.retried ? partition.clearRetriedBelow : partition.clearScheduledBelow;
+    if (item.seq >= mark || turn.draft.unscheduled.has(partition.slot, item.seq)) continue;
+    unschedule(turn, partition, item);
+  }
+  if (page?.isAll !== true) return;
+  partition.clearScheduledBelow = 0;
+  partition.clearRetriedBelow = 0;
+}

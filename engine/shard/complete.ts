@@ -1,0 +1,39 @@
+// Complete: held items are removed, all of a batch or none.
+
+import { lateComplete } from "../errors.ts";
+import { findHeld, wantHeld } from "./held.ts";
+import { done, type Kind } from "./kind.ts";
+import { letGo, remove } from "./moves.ts";
+import type { Turn } from "./turn-context.ts";
+
+export interface Complete {
+  readonly kind: "complete";
+  readonly slot: number;
+  readonly deadline: number;
+  readonly ids: readonly string[];
+}
+
+export const complete: Kind<Complete> = {
+  phase: "within",
+  weight: ({ ids }) => ids.length,
+  adds: false,
+  lost: () => done,
+  wants(asking, requests) {
+    for (const request of requests) wantHeld(asking, request);
+  },
+  decide(turn, requests) {
+    for (const request of requests) turn.draft.answer(request.op, completeOne(turn, request));
+  },
+};
+
+function completeOne(turn: Turn, request: Complete & { readonly op: number }): typeof done {
+  const partition = turn.memory.partition(request.slot);
+  if (request.deadline <= turn.now) return lateComplete;
+  const found = findHeld(turn, request, "completed");
+  if ("ok" in found) return found;
+  for (const item of found) {
+    letGo(turn, partition, item.seq, item);
+    remove(turn, partition, item);
+  }
+  return done;
+}

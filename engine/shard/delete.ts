@@ -1,0 +1,50 @@
+// Deletes items by their ids, whatever state they are in; those that are not there are passed over.
+
+import { seqOf } from "../ids.ts";
+import { done, type Kind, type Numbered } from "./kind.ts";
+import { letGo, remove, unschedule } from "./moves.ts";
+import type { Turn } from "./turn-context.ts";
+
+export interface Delete {
+  readonly kind: "delete";
+  readonly slot: number;
+  readonly ids: readonly string[];
+}
+
+export const deleteItems: Kind<Delete> = {
+  phase: "within",
+  weight: ({ ids }) => ids.length,
+  adds: false,
+  lost: () => done,
+  wants(asking, requests) {
+    for (const { op, slot, ids } of requests) {
+      const { idPrefix } = asking.memory.partition(slot);
+      const seqs = ids.flatMap((id) => seqOf(idPrefix, id) ?? []);
+      asking.named.set(op, seqs);
+      asking.pick(slot, seqs);
+    }
+  },
+  decide(turn, requests) {
+    for (const request of requests) {
+      for (const seq of turn.named.get(request.op) ?? []) {
+        if (seq !== null) deleteOne(turn, request, seq);
+      }
+      turn.draft.answer(request.op, done);
+    }
+  },
+};
+
+function deleteOne(turn: Turn, { slot }: Numbered<Delete>, seq: number): void {
+  const { memory, draft, facts } = turn;
+  const partition = memory.partition(slot);
+  if (draft.removed.has(slot, seq) || draft.unscheduled.has(slot, seq)) return;
+  const held = partition.held.get(seq);
+  if (held === undefined && seq < partition.clearReadyBelow) return;
+  const picked = facts.picks.get(slot);
+  const ready = picked?.ready.get(seq);
+  const scheduled = picked?.scheduled.get(seq);
+  if (ready !== undefined) {
+    if (held !== undefined) letGo(turn, partition, seq, held);
+    remove(turn, partition, ready);
+  } else if (scheduled !== undefined) unschedule(turn, partition, scheduled);
+}

@@ -1,0 +1,52 @@
+// Hands out what the outbox has for another shard, page by page: each request says up to
+// where the pages before have arrived, and what has arrived leaves the outbox.
+
+import type { OutboundItem } from "../../stores/item.ts";
+import type { Kind, Numbered } from "./kind.ts";
+import type { Turn } from "./turn-context.ts";
+
+export interface Forward {
+  readonly kind: "forward";
+  readonly targetShard: number;
+  /** The target has all that was handed out up to this number. */
+  readonly arrived: number;
+}
+
+export const forward: Kind<Forward> = {
+  phase: "within",
+  weight: () => 1,
+  adds: false,
+  lost: "again",
+  wants({ limits, outbound }, requests) {
+    for (const { targetShard, arrived } of requests) {
+      const limit = { items: limits.sweepItemsMax, payloadBytes: limits.turnBytesMax };
+      outbound.push({ targetShard, arrived, limit });
+    }
+  },
+  decide(turn, requests) {
+    for (const request of requests) forwardOne(turn, request);
+  },
+};
+
+function forwardOne({ memory, draft, facts }: Turn, request: Numbered<Forward>): void {
+  const { op, targetShard } = request;
+  const { outbox } = memory;
+  const page = facts.outbound.get(targetShard);
+  for (const { outboundSeq, targetSlot } of page?.arrived ?? []) {
+    outbox.remove(targetShard, targetSlot);
+    draft.unsend.push(outboundSeq);
+    draft.sent.add(targetShard);
+  }
+  const items: OutboundItem[] = [];
+  for (const { damaged, ...item } of page?.found ?? []) {
+    if (!damaged) {
+      items.push(item);
+      continue;
+    }
+    outbox.remove(targetShard, item.targetSlot);
+    draft.quarantineOutbound.push(item.outboundSeq);
+    draft.quarantinedCount += 1;
+    draft.sent.add(targetShard);
+  }
+  draft.answer(op, { ok: true, value: { kind: "outbound", items } });
+}

@@ -1,0 +1,70 @@
+// Finds the held items that a request names. A batch is taken as a whole or refused
+// as a whole, with a reason for every id that stands in the way.
+
+import { type Failure, failure } from "../errors.ts";
+import { isId, seqOf } from "../ids.ts";
+import type { Held, Partition } from "./partition.ts";
+import type { Asking, Turn } from "./turn-context.ts";
+
+export interface Batch {
+  readonly op: number;
+  readonly slot: number;
+  readonly ids: readonly string[];
+}
+
+export interface HeldItem extends Held {
+  readonly seq: number;
+}
+
+/** Of ids that are not held: whether they are there at all, for the reason. */
+export function wantHeld(asking: Asking, { op, slot, ids }: Batch): void {
+  const partition = asking.memory.partition(slot);
+  const seqs = ids.map((id) => seqOf(partition.idPrefix, id));
+  asking.named.set(op, seqs);
+  const absent = seqs.filter((seq) => seq !== null && !partition.held.has(seq));
+  if (absent.length > 0) asking.pick(slot, absent as number[]);
+}
+
+/** `verb`: what was to be done with the items, as texts have it. */
+export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldItem[] | Failure {
+  const partition = turn.memory.partition(batch.slot);
+  const seqs = turn.named.get(batch.op) ?? [];
+  const found = new Map<number, HeldItem>();
+  for (const seq of seqs) {
+    const held = seq === null ? undefined : partition.held.get(seq);
+    if (seq === null || held === undefined) break;
+    const { run, createdAt, expireDeadline, attempts } = held;
+    found.set(seq, { seq, run, createdAt, expireDeadline, attempts });
+  }
+  if (found.size === batch.ids.length) return [...found.values()];
+  return refusal(turn, partition, batch, verb);
+}
+
+/** Names every id of the batch that cannot be taken, and why. */
+function refusal(turn: Turn, partition: Partition, batch: Batch, verb: string): Failure {
+  const seqs = turn.named.get(batch.op) ?? [];
+  const details: [id: string, reason: string][] = [];
+  const seen = new Set<string>();
+  for (const [index, id] of batch.ids.entries()) {
+    const seq = seqs[index] ?? null;
+    const isHeld = seq !== null && partition.held.has(seq);
+    if (seen.has(id)) {
+      details.push([id, `item(s) cannot be ${verb}; '${id}' is named more than once`]);
+    } else if (!isId(id)) {
+      details.push([id, `invalid storage id; '${id}': Valid encoded KSUIDs are 27 characters`]);
+    } else if (!isHeld && seq !== null && isStored(turn, partition, seq)) {
+      details.push([id, `item(s) cannot be ${verb}; '${id}' is not marked as leased`]);
+    } else if (!isHeld) {
+      details.push([id, `invalid storage id; '${id}' does not exist`]);
+    }
+    seen.add(id);
+  }
+  return failure("refused", details[0]?.[1] ?? "", Object.fromEntries(details));
+}
+
+/** What was held when the turn began, and is no longer, has left in this turn. */
+function isStored({ facts, draft }: Turn, partition: Partition, seq: number): boolean {
+  const { slot, clearReadyBelow } = partition;
+  if (seq < clearReadyBelow || draft.removed.has(slot, seq)) return false;
+  return facts.picks.get(slot)?.ready.has(seq) ?? false;
+}

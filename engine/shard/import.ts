@@ -1,0 +1,87 @@
+// Import: stored items of elsewhere keep their lease, attempts and deadlines, and get new ids.
+
+import { deletedFailure, restartedFailure } from "../errors.ts";
+import type { ListedItem, NewItem } from "../messages.ts";
+import type { Kind, Numbered, Result } from "./kind.ts";
+import { listed } from "./list.ts";
+import { append, hold, schedule, type Unplaced } from "./moves.ts";
+import type { Partition } from "./partition.ts";
+import { decodePayload, encodePayload } from "./payload-text.ts";
+import type { Turn } from "./turn-context.ts";
+
+export interface NewImport extends NewItem {
+  readonly sourceId: string;
+  readonly leaseDeadline: number | null;
+  readonly expireDeadline: number | null;
+  readonly createdAt: number | null;
+  readonly attempts: number;
+}
+
+export interface Import {
+  readonly kind: "import";
+  readonly slot: number;
+  readonly items: readonly NewImport[];
+}
+
+export const importItems: Kind<Import> = {
+  phase: "within",
+  weight: ({ items }) => items.length,
+  adds: true,
+  lost: () => restartedFailure,
+  wants(asking, requests) {
+    for (const { slot, items } of requests) asking.source(slot, sourceIdsOf(items));
+  },
+  decide(turn, requests) {
+    for (const request of requests) turn.draft.answer(request.op, importOne(turn, request));
+  },
+  encode: (request) => ({ ...request, items: request.items.map(encodePayload) }),
+  decode: (request) => ({ ...request, items: request.items.map(decodePayload) }),
+};
+
+function sourceIdsOf(items: readonly { readonly sourceId: string }[]): string[] {
+  return items.flatMap(({ sourceId }) => (sourceId === "" ? [] : [sourceId]));
+}
+
+function importOne(turn: Turn, { slot, items }: Numbered<Import>): Result {
+  const { memory, draft, facts } = turn;
+  const partition = memory.partition(slot);
+  if (partition.settings === null) return deletedFailure;
+  const known = new Set(facts.sources.get(slot));
+  for (const id of sourceIdsOf(draft.insertedInto(slot))) known.add(id);
+  for (const id of sourceIdsOf(draft.schedule.filter((item) => item.slot === slot))) known.add(id);
+  const stored: ListedItem[] = [];
+  for (const item of items) {
+    if (known.has(item.sourceId)) continue;
+    if (item.sourceId !== "") known.add(item.sourceId);
+    stored.push(importItem(turn, partition, item));
+  }
+  return { ok: true, value: { kind: "items", items: stored } };
+}
+
+function importItem(turn: Turn, partition: Partition, item: NewImport): ListedItem {
+  const { now } = turn;
+  const dueAt =
+    item.enqueueAt !== null && item.enqueueAt > now && item.leaseDeadline === null
+      ? item.enqueueAt
+      : null;
+  const expireTimeoutMs = partition.settings?.expireTimeoutMs ?? 0;
+  const unplaced: Unplaced = {
+    createdAt: item.createdAt ?? now,
+    expireDeadline: item.expireDeadline ?? (dueAt ?? now) + expireTimeoutMs,
+    // A running lease is an attempt of its own, which its item's count leaves out.
+    attempts: item.leaseDeadline === null ? item.attempts : Math.max(0, item.attempts - 1),
+    kind: item.kind,
+    encoding: item.encoding,
+    reference: item.reference,
+    sourceId: item.sourceId,
+    payload: item.payload,
+  };
+  if (dueAt !== null) {
+    const placed = schedule(turn, partition, unplaced, { dueAt, retried: false });
+    return listed(partition, placed, { dueAt });
+  }
+  const placed = append(turn, partition, unplaced);
+  if (item.leaseDeadline === null) return listed(partition, placed, {});
+  const { leasedAt, leaseDeadline } = hold(turn, partition, [placed], item.leaseDeadline).lease;
+  return listed(partition, placed, { leasedAt, leaseDeadline });
+}

@@ -1,0 +1,45 @@
+// What a kind of request is: all that the engine and a shard have to know of it. `kinds.ts`
+// lists them, and each stands in the file that says what it does.
+
+import type { Backend } from "../../stores/backend.ts";
+import type { Failure } from "../errors.ts";
+import type { Value } from "../messages.ts";
+import type { Asking, Turn } from "./turn-context.ts";
+
+/** `op` numbers rise by one per request to a shard, also across restarts of either side. */
+export type Numbered<R> = R & { readonly op: number };
+
+export type Result = { readonly ok: true; readonly value: Value } | Failure;
+
+/**
+ * When a turn decides it, of all requests that came along. `before` anything changes: the store
+ * says what memory says. `within`: in the order of `kinds.ts`. `after` all else. `beside`: not at
+ * all; its `errand` is run once the turn is committed.
+ */
+export type Phase = "before" | "within" | "after" | "beside";
+
+export interface Kind<R extends { readonly kind: string }> {
+  readonly phase: Phase;
+  /** Roughly the items that it makes a turn touch. */
+  readonly weight: (request: R) => number;
+  /** It can only add to the store, so a store that was full lately refuses it at once. */
+  readonly adds: boolean;
+  /**
+   * Of one that took effect and whose answer was lost: `again` where doing it twice is doing it
+   * once, else what to ask in its place, or the answer.
+   */
+  readonly lost: "again" | ((request: R) => { readonly ask: unknown } | Result);
+  /** Says what the decision has to know. */
+  readonly wants?: (asking: Asking, requests: readonly Numbered<R>[]) => void;
+  /** Decides all of a turn, which came in this order. */
+  readonly decide: (turn: Turn, requests: readonly Numbered<R>[]) => void;
+  readonly errand?: (backend: Backend, request: R) => Promise<Result>;
+  /** Into what JSON can say, and back. */
+  readonly encode?: (request: R) => unknown;
+  readonly decode?: (request: R) => R;
+}
+
+export const done: Result = { ok: true, value: { kind: "done" } };
+
+/** Nothing to decide. */
+export const undecided = (): void => undefined;

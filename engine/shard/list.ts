@@ -1,0 +1,128 @@
+// Lists what is stored of a partition, page by page, as it was before the turn.
+
+import type { Item } from "../../stores/item.ts";
+import type { Page } from "../../stores/store.ts";
+import { formatId, seqOf } from "../ids.ts";
+import { limits } from "../limits.ts";
+import type { ListedItem } from "../messages.ts";
+import type { Kind, Numbered } from "./kind.ts";
+import type { Memory } from "./memory.ts";
+import type { Partition } from "./partition.ts";
+import type { Turn } from "./turn-context.ts";
+
+export interface List {
+  readonly kind: "list";
+  readonly slot: number;
+  readonly scheduled: boolean;
+  /** The first id wanted, or the nearest after it; `""` = from the start. */
+  readonly pivot: string;
+  readonly limit: number;
+}
+
+export const list: Kind<List> = {
+  phase: "before",
+  weight: ({ limit }) => limit,
+  adds: false,
+  lost: "again",
+  wants({ memory, items, scheduled }, requests) {
+    for (const request of requests) {
+      for (const page of pagesOf(memory, request))
+        (request.scheduled ? scheduled : items).push(page);
+    }
+  },
+  decide(turn, requests) {
+    for (const request of requests) {
+      const partition = turn.memory.partition(request.slot);
+      const items = pagesOf(turn.memory, request)
+        .flatMap(({ name }) => (request.scheduled ? setAside : waiting)(turn, partition, name))
+        .slice(0, request.limit);
+      turn.draft.answer(request.op, { ok: true, value: { kind: "items", items } });
+    }
+  },
+};
+
+/**
+ * Below the mark of a clear only what is leased is left for anyone to see; what else lies there
+ * would make a page look like the last.
+ */
+function pagesOf(memory: Memory, request: Numbered<List>): Page[] {
+  const partition = memory.partition(request.slot);
+  const { slot, nextSeq, clearReadyBelow } = partition;
+  const limit = { items: request.limit, payloadBytes: limits.storageListBytesMax };
+  const from = firstFrom(partition, request.pivot);
+  const spans = [{ from, before: nextSeq }];
+  if (!request.scheduled && from < clearReadyBelow) {
+    spans.splice(0, 1, ...heldSpans(partition, from, request.limit), {
+      from: clearReadyBelow,
+      before: nextSeq,
+    });
+  }
+  return spans.map((span, index) => ({
+    name: `list ${request.op}.${index}`,
+    slot,
+    ...span,
+    limit,
+  }));
+}
+
+/** Where leased items lie below the mark of a clear, in order; at least so many items. */
+function heldSpans(
+  { runs, clearReadyBelow }: Partition,
+  from: number,
+  limit: number,
+): { from: number; before: number }[] {
+  const spans: { from: number; before: number }[] = [];
+  let items = 0;
+  for (const { lease, heldCount } of [...runs].sort((a, b) => a.lease.first - b.lease.first)) {
+    if (items >= limit) break;
+    const before = Math.min(lease.last + 1, clearReadyBelow);
+    if (before <= from || lease.first >= before) continue;
+    spans.push({ from: Math.max(from, lease.first), before });
+    items += heldCount;
+  }
+  return spans;
+}
+
+/** A pivot need not be an id of this partition; the listing starts at the nearest that follows it. */
+function firstFrom(partition: Partition, pivot: string): number {
+  if (pivot === "") return 0;
+  const seq = seqOf(partition.idPrefix, pivot);
+  if (seq !== null) return seq;
+  return pivot < partition.idPrefix ? 0 : partition.nextSeq;
+}
+
+function waiting({ facts }: Turn, partition: Partition, name: string): ListedItem[] {
+  return (facts.items.get(name)?.found ?? [])
+    .filter(({ damaged }) => !damaged)
+    .map((item) => listed(partition, item, partition.held.get(item.seq)?.run.lease ?? {}));
+}
+
+function setAside({ facts }: Turn, partition: Partition, name: string): ListedItem[] {
+  return (facts.scheduled.get(name)?.found ?? [])
+    .filter(({ damaged }) => !damaged)
+    .map((item) => listed(partition, item, { dueAt: item.dueAt }));
+}
+
+export function listed(
+  partition: Partition,
+  item: Item,
+  state: { readonly leasedAt?: number; readonly leaseDeadline?: number; readonly dueAt?: number },
+): ListedItem {
+  const { payload } = item;
+  const leasedAt = state.leasedAt ?? null;
+  return {
+    id: formatId(partition.idPrefix, item.seq),
+    createdAt: item.createdAt,
+    queuedAt: item.queuedAt,
+    expireDeadline: item.expireDeadline,
+    attempts: item.attempts + (leasedAt === null ? 0 : 1),
+    kind: item.kind,
+    encoding: item.encoding,
+    reference: item.reference,
+    sourceId: item.sourceId,
+    leasedAt,
+    leaseDeadline: state.leaseDeadline ?? null,
+    dueAt: state.dueAt ?? null,
+    payload: typeof payload === "string" ? new TextEncoder().encode(payload) : payload,
+  };
+}

@@ -1,0 +1,52 @@
+// What a shard remembers of the items that it has to send to other shards: how many for
+// whom. The items themselves are in its store.
+
+import type { OutboxCount } from "../../stores/store.ts";
+
+export class Outbox {
+  /** By target shard and slot. */
+  readonly #counts = new Map<number, Map<number, number>>();
+  #seqLast: number;
+
+  constructor(counts: readonly OutboxCount[], seqLast: number) {
+    this.#seqLast = seqLast;
+    for (const { targetShard, targetSlot, count } of counts) {
+      this.#of(targetShard).set(targetSlot, count);
+    }
+  }
+
+  #of(targetShard: number): Map<number, number> {
+    const counts = this.#counts.get(targetShard) ?? new Map<number, number>();
+    this.#counts.set(targetShard, counts);
+    return counts;
+  }
+
+  /** Rises by one per item that this shard sends, and is never reused. */
+  get seqLast(): number {
+    return this.#seqLast;
+  }
+
+  /** The number of an item that has to go there. */
+  put(targetShard: number, targetSlot: number): number {
+    const counts = this.#of(targetShard);
+    counts.set(targetSlot, (counts.get(targetSlot) ?? 0) + 1);
+    this.#seqLast += 1;
+    return this.#seqLast;
+  }
+
+  remove(targetShard: number, targetSlot: number): void {
+    const counts = this.#of(targetShard);
+    const count = counts.get(targetSlot) ?? 0;
+    if (count > 1) counts.set(targetSlot, count - 1);
+    else counts.delete(targetSlot);
+  }
+
+  /** Of one target, or of all. */
+  counts(target?: number): OutboxCount[] {
+    return [...this.#counts].flatMap(([targetShard, counts]) =>
+      target === undefined || target === targetShard
+        ? [...counts].map(([targetSlot, count]) => ({ targetShard, targetSlot, count }))
+        : [],
+    );
+  }
+}

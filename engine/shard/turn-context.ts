@@ -1,0 +1,110 @@
+// What the steps of a turn share: what they ask for, and what they work on.
+
+import type { EarlyRef, Facts, Page, SlotSeqs, Span, Wants } from "../../stores/store.ts";
+import type { LeasedItem } from "../api.ts";
+import type { TurnLimits } from "../limits.ts";
+import type { PartitionSettings } from "../messages.ts";
+import type { Memory } from "./memory.ts";
+import type { Scene } from "./moves.ts";
+import type { Partition } from "./partition.ts";
+
+/** What a turn was found to have to know before it is decided. */
+export class Asking {
+  readonly memory: Memory;
+  readonly now: number;
+  readonly limits: TurnLimits;
+  readonly heads: (Span & { readonly items: number })[] = [];
+  readonly items: Page[] = [];
+  readonly scheduled: Page[] = [];
+  readonly marks: Page[] = [];
+  readonly scheduledMarks: Page[] = [];
+  readonly outbound: Wants["outbound"][number][] = [];
+  waking: { readonly until: number; readonly items: number } | null = null;
+  early: {
+    readonly after: EarlyRef;
+    readonly until: number;
+    readonly items: number;
+  } | null = null;
+  /** Sequence numbers that ids of a request name, by its number; so that each id is read once. */
+  readonly named = new Map<number, readonly (number | null)[]>();
+  readonly #picks = new Map<number, Set<number>>();
+  readonly #sources = new Map<number, Set<string>>();
+
+  constructor({ memory, now, limits }: Pick<Asking, "memory" | "now" | "limits">) {
+    this.memory = memory;
+    this.now = now;
+    this.limits = limits;
+  }
+
+  pick(slot: number, seqs: Iterable<number>): void {
+    addAll(this.#picks, slot, seqs);
+  }
+
+  source(slot: number, sourceIds: Iterable<string>): void {
+    addAll(this.#sources, slot, sourceIds);
+  }
+
+  /** `null`: the turn needs to know nothing. */
+  get wants(): Wants | null {
+    const { heads, items, scheduled, marks, scheduledMarks, outbound, waking, early } = this;
+    const lists = [heads, items, scheduled, marks, scheduledMarks, outbound];
+    const count = lists.reduce((sum, list) => sum + list.length, 0);
+    if (count + this.#picks.size + this.#sources.size === 0 && waking === null && early === null) {
+      return null;
+    }
+    return {
+      heads,
+      headBytes: this.limits.turnBytesMax,
+      items,
+      scheduled,
+      marks,
+      scheduledMarks,
+      picks: [...this.#picks].map(
+        ([slot, seqs]): SlotSeqs => ({ slot, seqs: [...seqs].sort((a, b) => a - b) }),
+      ),
+      sources: [...this.#sources].map(([slot, sourceIds]) => ({ slot, sourceIds: [...sourceIds] })),
+      waking,
+      early,
+      outbound,
+    };
+  }
+}
+
+function addAll<T>(sets: Map<number, Set<T>>, slot: number, values: Iterable<T>): void {
+  const set = sets.get(slot) ?? new Set();
+  for (const value of values) set.add(value);
+  if (set.size > 0) sets.set(slot, set);
+}
+
+export interface Turn extends Scene {
+  readonly facts: Facts;
+  readonly named: Asking["named"];
+  /** What the shard goes by, by slot; it outlives memory. */
+  readonly settings: Map<number, PartitionSettings>;
+  /** How leased items are handed over, as text. */
+  readonly renderLeased: (items: readonly LeasedItem[]) => string;
+  /** Sequence numbers of recent grants by their request, for clients found to have left. */
+  readonly grants: Map<number, readonly number[]>;
+  /** Whether the store had no room lately; what would only add to it is refused. */
+  readonly full: boolean;
+  /** Filled with the requests that are answered only when a clear or a recount is done. */
+  readonly settling: Settling[];
+}
+
+/** Requests whose answer comes later than their turn, because their work goes on in pieces. */
+export interface Settling {
+  readonly op: number;
+  readonly work: "clear" | "recount";
+  partitions: Set<Partition>;
+}
+
+/** Puts the answer off until the work is done on the partitions, which it returns. */
+export function settleLater(
+  turn: Turn,
+  { op, slots }: { readonly op: number; readonly slots: readonly number[] },
+  work: Settling["work"],
+): Set<Partition> {
+  const partitions = new Set(slots.map((slot) => turn.memory.partition(slot)));
+  turn.settling.push({ op, work, partitions });
+  return partitions;
+}

@@ -1,0 +1,347 @@
+// The decision of a turn as what it is, a function: worlds of one partition are generated, facts
+// are made from plain arrays, and no store is asked.
+
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Item, type ScheduledItem, wakeAt } from "../../stores/item.ts";
+import {
+  type Facts,
+  type Image,
+  type Mark,
+  noFacts,
+  type Page,
+  type ScheduledMark,
+  type Some,
+  type StoredLease,
+  type Wants,
+} from "../../stores/store.ts";
+import { renderLeased } from "../codec.ts";
+import { formatId, idPrefix } from "../ids.ts";
+import type { NumberedRequest } from "../kinds.ts";
+import { limits } from "../limits.ts";
+import type { PartitionSettings } from "../messages.ts";
+import { Draft } from "./draft.ts";
+import { Memory } from "./memory.ts";
+import { decide, wants } from "./turn.ts";
+import type { Turn } from "./turn-context.ts";
+
+const now = 1_000_000;
+const slot = 0;
+const deadSlot = 1;
+const tag = "0123456789Ab";
+const prefix = idPrefix(tag, slot);
+const never = Number.MAX_SAFE_INTEGER;
+const record = { turn: 1, at: now, opLast: 0, refused: [] };
+const bounds = { ...limits, sweepItemsMax: 5 };
+
+/** What a partition holds before the turn, and what it is asked. */
+interface World {
+  readonly settings: PartitionSettings;
+  /** Ready and leased, by rising number. */
+  readonly items: readonly Item[];
+  readonly scheduled: readonly ScheduledItem[];
+  readonly leases: readonly StoredLease[];
+  readonly requests: readonly NumberedRequest[];
+}
+
+function item(seq: number, fields: Partial<Item> = {}): Item {
+  const given = { kind: "k", encoding: "", reference: "", sourceId: "", payload: "p" };
+  const instants = { createdAt: 10, queuedAt: 10, expireDeadline: never };
+  return { slot, seq, ...instants, early: false, attempts: 0, ...given, ...fields };
+}
+
+const idOf = (seq: number): string => formatId(prefix, seq);
+
+const rarely = fc.nat(5).map((number) => number === 0);
+
+/** Numbers with gaps; some leased together, some expired, some scheduled, some asked for. */
+const worlds = fc
+  .record({
+    gaps: fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 14 }),
+    states: fc.array(fc.constantFrom("ready", "ready", "leased", "lapsed", "scheduled", "due"), {
+      minLength: 14,
+      maxLength: 14,
+    }),
+    expired: fc.array(fc.boolean(), { minLength: 14, maxLength: 14 }),
+    attempts: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 14, maxLength: 14 }),
+    maxAttempts: fc.integer({ min: 0, max: 4 }),
+    dead: fc.constantFrom(null, 0, 1),
+    asks: fc.array(
+      fc.record({
+        kind: fc.constantFrom("complete", "retry", "lease", "produce", "delete", "clear"),
+        from: fc.nat(20),
+        count: fc.integer({ min: 1, max: 6 }),
+        isLate: rarely,
+        isWrong: rarely,
+        dead: fc.boolean(),
+      }),
+      { maxLength: 6 },
+    ),
+  })
+  .map((made): World => {
+    let seq = 0;
+    const items: Item[] = [];
+    const scheduled: ScheduledItem[] = [];
+    const leases: StoredLease[] = [];
+    for (const [index, gap] of made.gaps.entries()) {
+      seq += gap;
+      const state = made.states[index] ?? "ready";
+      const isEarly = made.expired[index] === true;
+      const expireDeadline = isEarly ? now - 1 : never;
+      const attempts = made.attempts[index] ?? 0;
+      const one = item(seq, { expireDeadline, attempts, early: isEarly });
+      if (state === "scheduled" || state === "due") {
+        const dueAt = state === "due" ? now : now + 1_000;
+        scheduled.push({ ...one, early: false, dueAt, retried: index % 2 === 0 });
+        continue;
+      }
+      items.push(one);
+      if (state === "ready") continue;
+      const leaseDeadline = state === "lapsed" ? now : now + 1_000;
+      leases.push({ slot, first: seq, last: seq, leaseDeadline, leasedAt: 1, held: [markOf(one)] });
+    }
+    const settings = {
+      slot,
+      leaseTimeoutMs: 60_000,
+      expireTimeoutMs: 3_600_000,
+      maxAttempts: made.maxAttempts,
+      dead: made.dead === null ? null : { shard: made.dead, slot: deadSlot, expireTimeoutMs: 1 },
+    };
+    const leased = leases.map(({ first }) => first);
+    const requests = made.asks.map((ask, index) => {
+      // Mostly what is leased, and one behind the other; a wrong one spoils the batch.
+      const start = ask.from % Math.max(1, leased.length);
+      const seqs = leased.slice(start, start + Math.min(2, ask.count));
+      const ids = [...seqs, ...(ask.isWrong ? [ask.from] : [])].map(idOf);
+      return requestOf({ ...ask, ids, op: index + 1 });
+    });
+    return { settings, items, scheduled, leases, requests };
+  });
+
+function requestOf(ask: {
+  readonly op: number;
+  readonly kind: "complete" | "retry" | "lease" | "produce" | "delete" | "clear";
+  readonly count: number;
+  readonly ids: readonly string[];
+  readonly isLate: boolean;
+  readonly dead: boolean;
+}): NumberedRequest {
+  const { op, kind, ids, count, dead } = ask;
+  const deadline = ask.isLate ? now : now + 1;
+  const empty = { kind: "", encoding: "", reference: "", enqueueAt: null };
+  switch (kind) {
+    case "complete":
+      return { op, kind, slot, deadline, ids };
+    case "retry":
+      return { op, kind, slot, deadline, items: ids.map((id) => ({ id, retryAt: null, dead })) };
+    case "lease":
+      return { op, kind, slot, deadline, batchSize: count };
+    case "produce": {
+      const items = Array.from({ length: count }, () => ({ ...empty, payload: "new" }));
+      return { op, kind, slot, deadline, items };
+    }
+    case "delete":
+      return { op, kind, slot, ids };
+    case "clear": {
+      const what = { ready: true, leased: dead, scheduled: true, retried: false };
+      return { op, kind, slots: [slot], what };
+    }
+  }
+}
+
+function markOf({ slot: where, seq, createdAt, expireDeadline, attempts }: Item): Mark {
+  return { slot: where, seq, createdAt, expireDeadline, attempts, payloadBytes: 1 };
+}
+
+function scheduledMarkOf(one: ScheduledItem): ScheduledMark {
+  return { ...markOf(one), dueAt: one.dueAt, retried: one.retried };
+}
+
+async function memoryOf(world: World): Promise<Memory> {
+  const nextSeq = Math.max(0, ...[...world.items, ...world.scheduled].map(({ seq }) => seq + 1));
+  const retriedCount = world.scheduled.filter(({ retried }) => retried).length;
+  const tally = {
+    slot,
+    nextSeq,
+    itemCount: world.items.length,
+    createdAtSum: BigInt(10 * world.items.length),
+    scheduledCount: world.scheduled.length - retriedCount,
+    retriedCount,
+    expireDeadlineMax: never,
+    doomedCount: 0,
+    clearReadyBelow: 0,
+    clearScheduledBelow: 0,
+    clearRetriedBelow: 0,
+  };
+  const { leases } = world;
+  const image: Image = {
+    tag,
+    turns: [],
+    tallies: [tally],
+    leases,
+    outbox: [],
+    inbound: [],
+    quarantinedCount: 0,
+  };
+  const load = async (): Promise<Image> => image;
+  return (await Memory.load(0, { load } as never, [world.settings])).memory;
+}
+
+function factsOf({ items, scheduled }: World, asked: Wants | null): Facts {
+  if (asked === null) return noFacts;
+  const some = <T extends { readonly seq: number }, F>(
+    all: readonly T[],
+    { from, before }: { readonly from: number; readonly before: number },
+    count: number,
+    form: (one: T) => F,
+  ): Some<F> => {
+    const found = all.filter(({ seq }) => seq >= from && seq < before);
+    return { found: found.slice(0, count).map(form), isAll: found.length < count };
+  };
+  const pages = <T extends { readonly seq: number }, F>(
+    wanted: readonly Page[],
+    all: readonly T[],
+    form: (one: T) => F,
+  ): Map<string, Some<F>> =>
+    new Map(wanted.map((page) => [page.name, some(all, page, page.limit.items, form)]));
+  const read = <T extends Item>(one: T) => ({ ...one, damaged: false });
+  const due = scheduled.filter((one) => wakeAt(one) <= now);
+  const later = scheduled.filter((one) => wakeAt(one) > now).map(wakeAt);
+  const waking = due.slice(0, asked.waking?.items ?? 0);
+  const expired = items.filter(({ early }) => early);
+  return {
+    ...noFacts,
+    heads: new Map(asked.heads.map((head) => [head.slot, some(items, head, head.items, read)])),
+    items: pages(asked.items, items, read),
+    marks: pages(asked.marks, items, markOf),
+    scheduledMarks: pages(asked.scheduledMarks, scheduled, scheduledMarkOf),
+    picks: new Map(
+      asked.picks.map(({ slot: where, seqs }) => [
+        where,
+        {
+          ready: new Map(
+            items.filter(({ seq }) => seqs.includes(seq)).map((one) => [one.seq, markOf(one)]),
+          ),
+          scheduled: new Map(
+            scheduled
+              .filter(({ seq }) => seqs.includes(seq))
+              .map((one) => [one.seq, scheduledMarkOf(one)]),
+          ),
+        },
+      ]),
+    ),
+    waking: {
+      found: waking.map(scheduledMarkOf),
+      next: due.length > waking.length ? now : Math.min(...later, never),
+    },
+    early: { found: expired.slice(0, asked.early?.items ?? 0).map(markOf), next: null },
+  };
+}
+
+async function decided(world: World, requests = world.requests): Promise<Turn> {
+  const memory = await memoryOf(world);
+  const asking = wants({ memory, now, limits: bounds }, requests);
+  const turn: Turn = {
+    shard: 0,
+    memory,
+    facts: factsOf(world, asking.wants),
+    named: asking.named,
+    draft: new Draft(),
+    now,
+    limits: bounds,
+    settings: new Map([[slot, world.settings]]),
+    renderLeased,
+    grants: new Map(),
+    full: false,
+    settling: [],
+  };
+  decide(turn, requests);
+  return turn;
+}
+
+const changesOf = ({ draft }: Turn) => draft.changes(record);
+const check = (property: (world: World) => Promise<void>): Promise<void> =>
+  fc.assert(fc.asyncProperty(worlds, property), { numRuns: 500 });
+
+test("decide: the same memory, facts, requests and instant make the same draft", () =>
+  check(async (world) => {
+    const [first, second] = [await decided(world), await decided(world)];
+    expect(changesOf(second)).toEqual(changesOf(first));
+    expect(second.draft.answers).toEqual(first.draft.answers);
+  }));
+
+test("decide: a request that is refused leaves nothing behind", () =>
+  check(async (world) => {
+    const turn = await decided(world);
+    const refused = turn.draft.refused();
+    const others = world.requests.filter(({ op }) => !refused.includes(op));
+    expect(changesOf(await decided(world, others))).toEqual(changesOf(turn));
+  }));
+
+test("decide: an item leaves its place once, and what moves was there", () =>
+  check(async (world) => {
+    const { insert, move, remove, unschedule } = changesOf(await decided(world));
+    const removed = remove.flatMap(({ seqs }) => seqs);
+    const unscheduled = unschedule.flatMap(({ seqs }) => seqs);
+    const there = (all: readonly Item[]) => all.map(({ seq }) => seq);
+    expect(there(world.items)).toEqual(expect.arrayContaining(removed));
+    expect(there(world.scheduled)).toEqual(expect.arrayContaining(unscheduled));
+    const sources = move.map(({ seq }) => seq);
+    expect(new Set(sources).size).toBe(sources.length);
+    for (const { seq, from } of move) {
+      expect(from === "items" ? removed : unscheduled).toContain(seq);
+    }
+    const places = [...insert, ...move.flatMap(({ to }) => (to === null ? [] : to.item))];
+    const here = places.filter((one) => one.slot === slot && !("outboundSeq" in one));
+    expect(new Set(here.map(({ seq }) => seq)).size).toBe(here.length);
+  }));
+
+test("decide: the tally is what was there, less what left, and what came", () =>
+  check(async (world) => {
+    const turn = await decided(world);
+    const { insert, move, remove, unschedule, tally } = changesOf(turn);
+    const [mine] = tally.filter((one) => one.slot === slot);
+    if (mine === undefined) return;
+    const into = (where: "items" | "scheduled") =>
+      move.filter(({ to }) => to?.into === where && to.item.slot === slot).length;
+    const left = (sets: typeof remove) => sets.reduce((sum, { seqs }) => sum + seqs.length, 0);
+    const came = insert.length + into("items");
+    expect(mine.itemCount).toBe(world.items.length + came - left(remove));
+    const aside = world.scheduled.length + into("scheduled") - left(unschedule);
+    expect(mine.scheduledCount + mine.retriedCount).toBe(aside);
+  }));
+
+test("decide: what is leased was ready, had not expired, and goes to one client", () =>
+  check(async (world) => {
+    const turn = await decided(world);
+    const held = new Set(world.leases.map(({ first }) => first));
+    const granted = [...turn.grants.values()].flat();
+    expect(new Set(granted).size).toBe(granted.length);
+    const insert = changesOf(turn).insert.map(({ seq }) => seq);
+    for (const seq of granted) {
+      const one = world.items.find((candidate) => candidate.seq === seq);
+      expect(insert.includes(seq) || one !== undefined).toBe(true);
+      if (one === undefined) continue;
+      expect(held.has(seq)).toBe(false);
+      expect(one.expireDeadline).toBeGreaterThan(now);
+    }
+  }));
+
+test("decide: what has lapsed is never completed", () =>
+  check(async (world) => {
+    const turn = await decided(world);
+    const lapsed = world.leases.filter(({ leaseDeadline }) => leaseDeadline <= now);
+    if (lapsed.length > bounds.sweepItemsMax) return;
+    for (const request of world.requests) {
+      if (request.kind !== "complete") continue;
+      const answer = turn.draft.answers.find(({ op }) => op === request.op);
+      const names = lapsed.some(({ first }) => request.ids.includes(idOf(first)));
+      if (names) expect(answer?.outcome.ok).toBe(false);
+    }
+  }));
+
+test("decide: no more is moved for the clock's sake than a turn may", () =>
+  check(async (world) => {
+    const { move } = changesOf(await decided(world, []));
+    expect(move.length).toBeLessThanOrEqual(bounds.sweepItemsMax);
+  }));

@@ -1,0 +1,169 @@
+// The backend under test as the rules use it: it numbers the turns, reads one kind at
+// a time, and opens again what was kept.
+
+import type { Backend } from "../backend.ts";
+import type { CatalogImage } from "../catalog.ts";
+import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
+import { readItems, readOutbound, readScheduled } from "../single-reads.ts";
+import {
+  type Changes,
+  type Facts,
+  type Image,
+  noWants,
+  type Read,
+  type ReadLimit,
+  type Span,
+  type Store,
+  type TurnRecord,
+  type Wants,
+} from "../store.ts";
+import {
+  all,
+  bare,
+  byKey,
+  end,
+  first,
+  leaving,
+  moveOf,
+  nothing,
+  numbers,
+  toOutbox,
+} from "./values.ts";
+
+/** A fresh backend, and the means to open again what it has kept. */
+export interface OpenedStore {
+  readonly backend: Backend;
+  /** Closes the one that was opened last and opens the same data again. */
+  reopen(): Promise<Backend>;
+  /** Closes whatever is open and removes the data. */
+  dispose(): Promise<void>;
+}
+
+export type Rule = (sentence: string, check: (bench: Bench) => Promise<void>) => void;
+
+type Where = Partial<Omit<Span, "slot"> & ReadLimit>;
+
+export class Bench {
+  readonly #opened: OpenedStore;
+  backend: Backend;
+  #turn = 0;
+
+  constructor(opened: OpenedStore) {
+    this.#opened = opened;
+    this.backend = opened.backend;
+  }
+
+  get store(): Store {
+    return this.backend.store;
+  }
+
+  async commit(changes: Partial<Omit<Changes, "turn">>): Promise<TurnRecord> {
+    const number = this.#turn + 1;
+    const turn = { turn: number, at: 1_000 + number, opLast: 10 * number, refused: [] };
+    await this.store.commit({ ...nothing, ...changes, turn });
+    this.#turn = number;
+    return turn;
+  }
+
+  /** Into the outbox all comes by a move of what was stored before. */
+  async send(items: readonly OutboundItem[]): Promise<void> {
+    const insert = items.map(({ outboundSeq: _, targetShard: __, targetSlot: ___, ...item }) => ({
+      ...item,
+      early: false,
+    }));
+    await this.commit({ insert });
+    await this.commit(leaving(items.map((item) => moveOf(item, toOutbox(item)))));
+  }
+
+  async reopen(): Promise<void> {
+    this.backend = await this.#opened.reopen();
+  }
+
+  /** What was committed shows at once, and after a restart. */
+  async nowAndReopened(check: () => Promise<void>): Promise<void> {
+    await check();
+    await this.reopen();
+    await check();
+  }
+
+  read(wants: Partial<Wants>): Promise<Facts> {
+    return this.store.read({ ...noWants, ...wants });
+  }
+
+  async items(slot: number, where: Where = {}): Promise<readonly Read<Item>[]> {
+    return (await readItems(this.store, { slot, ...spanOf(where) }, { ...all, ...where })).found;
+  }
+
+  async scheduled(slot: number, where: Where = {}): Promise<readonly Read<ScheduledItem>[]> {
+    return (await readScheduled(this.store, { slot, ...spanOf(where) }, { ...all, ...where }))
+      .found;
+  }
+
+  outbound(targetShard: number): Promise<readonly Read<OutboundItem>[]> {
+    return readOutbound(this.store, targetShard, all);
+  }
+
+  async waking(until: number, items = all.items): Promise<Facts["waking"]> {
+    return (await this.read({ waking: { until, items } })).waking;
+  }
+
+  async early(want: Partial<NonNullable<Wants["early"]>> = {}): Promise<Facts["early"]> {
+    const early = { after: first, until: end, items: all.items, ...want };
+    return (await this.read({ early })).early;
+  }
+
+  async sources(slot: number, sourceIds: readonly string[]): Promise<string[]> {
+    const { sources } = await this.read({ sources: [{ slot, sourceIds }] });
+    return [...(sources.get(slot) ?? [])].toSorted();
+  }
+
+  /** All that is held for the first slots and shards, in an order that does not depend on the store. */
+  async contents(): Promise<Contents> {
+    const image = await this.store.load();
+    const { version, entries } = await this.backend.catalog.load();
+    const items: Read<Item>[] = [];
+    const scheduled: Read<ScheduledItem>[] = [];
+    const outbound: Read<OutboundItem>[] = [];
+    for (const slot of numbers(0, slotsCompared)) {
+      items.push(...(await this.items(slot)));
+      scheduled.push(...(await this.scheduled(slot)));
+    }
+    for (const shard of numbers(0, shardsCompared)) outbound.push(...(await this.outbound(shard)));
+    const [waking, early] = [await this.waking(end), await this.early()];
+    return {
+      image: {
+        ...image,
+        turns: image.turns.slice(-64),
+        tallies: byKey(image.tallies, "slot"),
+        leases: byKey(byKey(image.leases, "first"), "slot").map((lease) => ({
+          ...lease,
+          held: bare(lease.held),
+        })),
+        outbox: byKey(byKey(image.outbox, "targetSlot"), "targetShard"),
+        inbound: byKey(image.inbound, "sourceShard"),
+      },
+      catalog: { version, entries: byKey(entries, "queueId") },
+      items,
+      scheduled,
+      outbound,
+      waking: { ...waking, found: bare(waking.found) },
+      early: { ...early, found: bare(early.found) },
+    };
+  }
+}
+
+export const slotsCompared = 5;
+export const shardsCompared = 5;
+
+export interface Contents extends Pick<Facts, "waking" | "early"> {
+  readonly image: Image;
+  readonly catalog: CatalogImage;
+  readonly items: readonly Read<Item>[];
+  readonly scheduled: readonly Read<ScheduledItem>[];
+  /** By target shard. */
+  readonly outbound: readonly Read<OutboundItem>[];
+}
+
+function spanOf({ from = 0, before = end }: Where): Omit<Span, "slot"> {
+  return { from, before };
+}

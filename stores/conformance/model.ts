@@ -1,0 +1,464 @@
+// A store that is too plain to be wrong: plain arrays, filtered and sorted anew for every
+// question. Random turns are played on it and on the store under test.
+
+import { expect } from "bun:test";
+import type { CatalogChange, CatalogImage } from "../catalog.ts";
+import {
+  type Item,
+  type Lease,
+  type OutboundItem,
+  type ScheduledItem,
+  type Tally,
+  wakeAt,
+} from "../item.ts";
+import type { CatalogEntry } from "../queue.ts";
+import type {
+  Changes,
+  Destination,
+  Inbound,
+  Mark,
+  Move,
+  OutboxCount,
+  Page,
+  SlotSeqs,
+  Some,
+  TurnRecord,
+} from "../store.ts";
+import { type Bench, type Contents, type Rule, shardsCompared, slotsCompared } from "./bench.ts";
+import {
+  alike,
+  all,
+  bare,
+  byKey,
+  entry,
+  expectSome,
+  first,
+  headsOf,
+  inSpan,
+  item,
+  lease,
+  markOf,
+  moveOf,
+  numbers,
+  outboxPageOf,
+  readOf,
+  rising,
+  scheduledMarkOf,
+  seeded,
+  seqsOf,
+  slotSeqs,
+  tally,
+  toItems,
+  toOutbox,
+  toScheduled,
+} from "./values.ts";
+
+const modelTurns = 150;
+
+export function modelRules(rule: Rule): void {
+  for (const seed of [1, 2, 3, 4]) {
+    rule(`random turns: the store holds what a plain model holds; seed ${seed}`, async (bench) => {
+      const { tag } = await bench.store.load();
+      const model = new Model(seeded(seed), tag);
+      for (let turn = 1; turn <= modelTurns; turn += 1) {
+        const changes = model.nextChanges();
+        model.apply({ ...changes, turn: await bench.commit(changes) });
+        await model.compareReads(bench);
+        if (turn % 5 === 0) {
+          const change = model.nextCatalogChange();
+          expect(await bench.backend.catalog.write(change)).toBe(model.applyCatalog(change));
+        }
+        if (turn % 25 === 0) {
+          await bench.nowAndReopened(async () => {
+            expect(await bench.contents()).toEqual(model.contents());
+          });
+        }
+      }
+    });
+  }
+}
+
+class Model {
+  readonly #below: (below: number) => number;
+  readonly #tag: string;
+  #items: Item[] = [];
+  #scheduled: ScheduledItem[] = [];
+  #outbound: OutboundItem[] = [];
+  #leases: Lease[] = [];
+  #tallies: Tally[] = [];
+  #inbound: Inbound[] = [];
+  #catalog: CatalogImage = { version: 0, entries: [] };
+  readonly #turns: TurnRecord[] = [];
+  #quarantined = 0;
+  /** Rises by more than one, and now and then something is written under a number left out. */
+  #seq = 0;
+  readonly #skipped: number[] = [];
+
+  constructor(below: (below: number) => number, tag: string) {
+    this.#below = below;
+    this.#tag = tag;
+  }
+
+  nextChanges(): Omit<Changes, "turn"> {
+    const below = this.#below;
+    const damaged = below(10) === 0;
+    const [gone, goneScheduled] = [this.#some(this.#items), this.#some(this.#scheduled)];
+    const sent = this.#outbound.filter(() => below(6) === 0).map(({ outboundSeq }) => outboundSeq);
+    return {
+      insert: [...this.#times(below(30), () => this.#newItem()), ...this.#newNeighbours()],
+      move: damaged ? [] : this.#newMoves(gone, goneScheduled),
+      remove: damaged ? [] : slotSeqs(gone),
+      schedule: this.#times(below(8), () => this.#newScheduled()),
+      unschedule: damaged ? [] : slotSeqs(goneScheduled),
+      quarantine: damaged ? slotSeqs([...gone.slice(0, 2), ...goneScheduled.slice(0, 2)]) : [],
+      lease: this.#times(below(4), () => this.#newLease()),
+      unlease: this.#leases.filter(() => below(20) === 0).slice(0, 1),
+      tally: this.#times(below(3), () =>
+        tally(below(slotsCompared), { nextSeq: this.#seq, createdAtSum: BigInt(below(9)) ** 30n }),
+      ),
+      unsend: damaged ? [] : sent,
+      quarantineOutbound: damaged ? sent : [],
+      receive: this.#times(below(2), () => ({ sourceShard: below(4), outboundSeq: this.#seq })),
+    };
+  }
+
+  apply(changes: Changes): void {
+    const { move, quarantine, quarantineOutbound, unlease, turn } = changes;
+    const to = move.flatMap((one) => this.#moved(one));
+    this.#items = [
+      ...without(this.#items, [...changes.remove, ...quarantine]),
+      ...changes.insert,
+      ...to.flatMap(({ items = [] }) => items),
+    ];
+    this.#scheduled = [
+      ...without(this.#scheduled, [...changes.unschedule, ...quarantine]),
+      ...changes.schedule,
+      ...to.flatMap(({ scheduled = [] }) => scheduled),
+    ];
+    const left = new Set([...changes.unsend, ...quarantineOutbound]);
+    this.#outbound = [
+      ...this.#outbound.filter(({ outboundSeq }) => !left.has(outboundSeq)),
+      ...to.flatMap(({ outbound = [] }) => outbound),
+    ];
+    for (const { seqs } of quarantine) this.#quarantined += seqs.length;
+    this.#quarantined += quarantineOutbound.length;
+    const leases = this.#leases.filter(
+      (lease) => !unlease.some(({ slot, first }) => lease.slot === slot && lease.first === first),
+    );
+    this.#leases = replaced(leases, changes.lease, (one) => `${one.slot} ${one.first}`);
+    this.#tallies = replaced(this.#tallies, changes.tally, ({ slot }) => slot);
+    this.#inbound = replaced(this.#inbound, changes.receive, ({ sourceShard }) => sourceShard);
+    this.#turns.push(turn);
+  }
+
+  /** What a move makes of the item, in one of three lists. */
+  #moved({ slot, seq, from, to }: Move): {
+    items?: Item;
+    scheduled?: ScheduledItem;
+    outbound?: OutboundItem;
+  }[] {
+    const list: readonly Item[] = from === "items" ? this.#items : this.#scheduled;
+    const source = list.find((one) => one.slot === slot && one.seq === seq);
+    if (source === undefined || to === null) return [];
+    const { kind, encoding, reference, payload } = source;
+    const sourceId = to.item.sourceId ?? source.sourceId;
+    const kept = { kind, encoding, reference, payload, sourceId };
+    switch (to.into) {
+      case "items":
+        return [{ items: { ...to.item, ...kept } }];
+      case "scheduled":
+        return [{ scheduled: { ...to.item, ...kept } }];
+      case "outbox":
+        return [{ outbound: { ...to.item, ...kept } }];
+    }
+  }
+
+  /** Now and then one that was planned on another version. */
+  nextCatalogChange(): CatalogChange {
+    const below = this.#below;
+    return {
+      version: this.#catalog.version + (below(4) === 0 ? below(4) - 1 : 1),
+      put: this.#times(below(2), () => entry(below(20), `queue ${this.#seq}`)),
+      remove: below(20) === 0 ? [20 + below(2)] : [],
+    };
+  }
+
+  /** Whether it takes effect. */
+  applyCatalog({ version, put, remove }: CatalogChange): boolean {
+    if (version !== this.#catalog.version + 1) return false;
+    const left = this.#catalog.entries.filter(({ queueId }) => !remove.includes(queueId));
+    const entries: CatalogEntry[] = replaced(left, put, ({ queueId }) => queueId);
+    this.#catalog = { version, entries };
+    return true;
+  }
+
+  contents(): Contents {
+    const place = (a: Item, b: Item): number => a.slot - b.slot || a.seq - b.seq;
+    const outbound = byKey(byKey(this.#outbound, "outboundSeq"), "targetShard");
+    return {
+      image: {
+        tag: this.#tag,
+        turns: this.#turns.slice(-64),
+        tallies: byKey(this.#tallies, "slot"),
+        leases: byKey(byKey(this.#leases, "first"), "slot").map((lease) => {
+          const { slot, first, last } = lease;
+          const held = inSpan(this.#items, { slot, from: first, before: last + 1 });
+          return { ...lease, held: held.map(markOf) };
+        }),
+        outbox: outboxOf(outbound),
+        inbound: byKey(this.#inbound, "sourceShard"),
+        quarantinedCount: this.#quarantined,
+      },
+      catalog: { ...this.#catalog, entries: byKey(this.#catalog.entries, "queueId") },
+      items: this.#items.toSorted(place).map(readOf),
+      scheduled: this.#scheduled.toSorted(place).map(readOf),
+      outbound: outbound.map(readOf),
+      waking: { found: this.#waking().map(scheduledMarkOf), next: null },
+      early: { found: this.#early().map(markOf), next: null },
+    };
+  }
+
+  #waking(): ScheduledItem[] {
+    return this.#scheduled.toSorted((a, b) => wakeAt(a) - wakeAt(b) || a.seq - b.seq);
+  }
+
+  #early(): Item[] {
+    return this.#items
+      .filter((item) => item.early)
+      .toSorted((a, b) => a.expireDeadline - b.expireDeadline || a.slot - b.slot || a.seq - b.seq);
+  }
+
+  /** One read of all kinds, at random places. */
+  async compareReads(bench: Bench): Promise<void> {
+    const below = this.#below;
+    const span = () => ({ from: below(this.#seq), before: below(this.#seq + 1) });
+    const limit = () => ({ items: 1 + below(40), payloadBytes: 1 + below(2_000) });
+    const pages = (): Page[] =>
+      numbers(0, 2).map((number) => ({
+        ...{ name: `page ${number}`, slot: below(slotsCompared), ...span(), limit: limit() },
+      }));
+    const slots = numbers(0, slotsCompared).filter(() => below(2) === 0);
+    const early = this.#early();
+    const place = below(early.length + 1);
+    const waking = this.#waking();
+    const wants = {
+      heads: slots.map((slot) => ({ slot, ...span(), items: 1 + below(200) })),
+      headBytes: 1 + below(1 << below(17)),
+      items: pages(),
+      scheduled: pages(),
+      marks: pages(),
+      scheduledMarks: pages(),
+      picks: slots.map((slot) => ({ slot, seqs: this.#askedSeqs() })),
+      sources: slots.map((slot) => ({ slot, sourceIds: numbers(0, 40).map(sourceName) })),
+      waking: { until: below(20_000), items: 1 + below(10) },
+      early: {
+        after: early[place - 1] ?? first,
+        until: 10_000 + below(100),
+        items: 3,
+      },
+      outbound: numbers(0, shardsCompared).map((targetShard) => ({
+        ...{ targetShard, arrived: below(this.#seq), limit: limit() },
+      })),
+    };
+    const found = await bench.read(wants);
+
+    const heads = headsOf(this.#items, wants);
+    expect([...found.heads.keys()]).toEqual(heads.map(({ slot }) => slot));
+    for (const { slot, ...rest } of heads) {
+      expectSome(found.heads.get(slot), { ...rest, form: readOf });
+    }
+    expectPages(this.#items, wants.items, (page) =>
+      expectSome(found.items.get(page.name), { ...page, form: readOf }),
+    );
+    expectPages(this.#scheduled, wants.scheduled, (page) =>
+      expectSome(found.scheduled.get(page.name), { ...page, form: readOf }),
+    );
+    expectPages(this.#items, wants.marks, ({ name, of, limit }) =>
+      expectSome(bareAll(found.marks.get(name)), { of, limit: ofAnyBytes(limit), form: markOf }),
+    );
+    expectPages(this.#scheduled, wants.scheduledMarks, ({ name, of, limit }) =>
+      expectSome(bareAll(found.scheduledMarks.get(name)), {
+        ...{ of, limit: ofAnyBytes(limit), form: scheduledMarkOf },
+      }),
+    );
+    for (const { slot, seqs } of wants.picks) {
+      const here = <T extends Item>(items: readonly T[]): T[] =>
+        byKey(items, "seq").filter((one) => one.slot === slot && seqs.includes(one.seq));
+      const { ready, scheduled } = found.picks.get(slot) ?? {};
+      const [items, aside] = [here(this.#items), here(this.#scheduled)];
+      expect([...(ready?.keys() ?? [])]).toEqual(seqsOf(items));
+      expect(bare(ready?.values() ?? [])).toEqual(items.map(markOf));
+      expect([...(scheduled?.keys() ?? [])]).toEqual(seqsOf(aside));
+      expect(bare(scheduled?.values() ?? [])).toEqual(aside.map(scheduledMarkOf));
+    }
+    for (const { slot, sourceIds } of wants.sources) {
+      const here = [...this.#items, ...this.#scheduled].filter((one) => one.slot === slot);
+      const present = new Set(here.map(({ sourceId }) => sourceId));
+      const named = new Set(sourceIds.filter((sourceId) => present.has(sourceId)));
+      expect(found.sources.get(slot)).toEqual(named);
+    }
+    const due = waking.filter((one) => wakeAt(one) <= wants.waking.until);
+    const woken = due.slice(0, wants.waking.items);
+    const nextWake = waking[woken.length];
+    expect({ ...found.waking, found: bare(found.waking.found) }).toEqual({
+      found: woken.map(scheduledMarkOf),
+      next: nextWake === undefined ? null : wakeAt(nextWake),
+    });
+    const { until, items } = wants.early;
+    const behind = early.slice(place);
+    const ended = behind.filter((one) => one.expireDeadline <= until).slice(0, items);
+    expect({ ...found.early, found: bare(found.early.found) }).toEqual({
+      found: ended.map(markOf),
+      next: behind[ended.length]?.expireDeadline ?? null,
+    });
+    const sent = byKey(this.#outbound, "outboundSeq");
+    for (const want of wants.outbound) {
+      expect(found.outbound.get(want.targetShard)).toEqual(outboxPageOf(sent, want));
+    }
+  }
+
+  /** About as many as there are, of which some are there. */
+  #askedSeqs(): number[] {
+    return rising([...new Set(this.#times(30, () => this.#below(this.#seq)))]);
+  }
+
+  #times<T>(count: number, make: () => T): T[] {
+    return Array.from({ length: count }, make);
+  }
+
+  /** Runs and single ones, so that about as many leave as come. */
+  #some<T extends Item>(items: readonly T[]): T[] {
+    const below = this.#below;
+    const start = below(items.length + 1);
+    const run = byKey(items, "seq").slice(start, start + below(items.length / 8 + 10));
+    return run.filter(() => below(5) > 0);
+  }
+
+  #nextSeq(): number {
+    const below = this.#below;
+    const skipped = below(10) === 0 ? this.#skipped.pop() : undefined;
+    if (skipped !== undefined) return skipped;
+    if (below(5) === 0) this.#skipped.push(++this.#seq);
+    return ++this.#seq;
+  }
+
+  #newItem(): Item {
+    const below = this.#below;
+    const seq = this.#nextSeq();
+    return item(below(slotsCompared), seq, {
+      createdAt: below(1_000),
+      queuedAt: 1_000 + below(2),
+      expireDeadline: 10_000 + below(100),
+      early: below(6) === 0,
+      attempts: below(4),
+      sourceId: below(4) === 0 ? sourceName(below(40)) : "",
+      payload: below(2) === 0 ? "é".repeat(below(100)) : new Uint8Array(below(200)).fill(seq),
+    });
+  }
+
+  /** As one call writes them: mostly alike, and one behind the other. */
+  #newNeighbours(): Item[] {
+    const below = this.#below;
+    const model = this.#newItem();
+    const hasKinds = below(2) === 0;
+    const from = this.#seq + 1;
+    this.#seq += below(2) * below(200);
+    return alike(model.slot, from, this.#seq + 1).map(({ seq }) => ({
+      ...model,
+      seq,
+      early: below(40) === 0,
+      sourceId: below(40) === 0 ? sourceName(below(40)) : "",
+      kind: hasKinds ? `kind ${below(3)}` : "",
+      reference: hasKinds && below(2) === 0 ? "référence" : "",
+      payload:
+        below(2) === 0 ? "é".repeat(below(100)) : new Uint8Array(below(300)).fill(below(256)),
+    }));
+  }
+
+  #newScheduled(): ScheduledItem {
+    const item = { ...this.#newItem(), early: false };
+    return { ...item, ...this.#newInstants(item.slot) };
+  }
+
+  /** Ties are within a slot only: no order is promised among those of several slots. */
+  #newInstants(slot: number): Pick<ScheduledItem, "dueAt" | "expireDeadline" | "retried"> {
+    const instant = (): number => this.#below(20_000 / slotsCompared) * slotsCompared + slot;
+    return { dueAt: instant(), expireDeadline: instant(), retried: this.#below(2) === 0 };
+  }
+
+  /** From somewhere before an item to somewhere behind it. */
+  #newLease(): Lease {
+    const below = this.#below;
+    const first = below(this.#seq + 1);
+    return lease(below(slotsCompared), first, { last: first + below(60), leasedAt: below(1_000) });
+  }
+
+  /** All that leaves goes to one kind of place, or each to another, or nothing moves. */
+  #newMoves(items: readonly Item[], scheduled: readonly ScheduledItem[]): Move[] {
+    const below = this.#below;
+    const kind = below(7);
+    const isMoved = (): boolean => kind < 4 || (kind < 6 && below(2) === 0);
+    const model = this.#newItem();
+    const isAlike = below(2) === 0;
+    const destination = (): Destination | null => {
+      const one = isAlike ? model : this.#newItem();
+      const sourceId = below(8) === 0 ? sourceName(below(40)) : null;
+      this.#seq += 1;
+      const moved = { ...one, seq: this.#seq, early: below(20) === 0, sourceId };
+      switch (kind < 4 ? kind : below(4)) {
+        case 0:
+          return toItems(moved);
+        case 1:
+          return toScheduled({ ...moved, early: false, ...this.#newInstants(moved.slot) });
+        case 2: {
+          const [targetShard, targetSlot] = [below(shardsCompared), below(9)];
+          return toOutbox({ ...moved, outboundSeq: this.#seq, targetShard, targetSlot });
+        }
+        default:
+          return null;
+      }
+    };
+    return [
+      ...items.filter(isMoved).map((one) => moveOf(one, destination())),
+      ...scheduled.filter(isMoved).map((one) => moveOf(one, destination(), "scheduled")),
+    ];
+  }
+}
+
+const sourceName = (number: number): string => `source-${number}`;
+
+const ofAnyBytes = ({ items }: Page["limit"]): Page["limit"] => ({ ...all, items });
+
+function bareAll<T extends Mark>(some: Some<T> | undefined): Some<T> | undefined {
+  return some && { ...some, found: bare(some.found) };
+}
+
+function expectPages<T extends Item>(
+  items: readonly T[],
+  pages: readonly Page[],
+  check: (page: Page & { readonly of: readonly T[] }) => void,
+): void {
+  for (const page of pages) check({ ...page, of: inSpan(items, page) });
+}
+
+function without<T extends Item>(items: readonly T[], gone: readonly SlotSeqs[]): T[] {
+  return items.filter(
+    ({ slot, seq }) => !gone.some((one) => one.slot === slot && one.seqs.includes(seq)),
+  );
+}
+
+/** The last one of a key stays. */
+function replaced<T, K>(old: readonly T[], added: readonly T[], keyOf: (value: T) => K): T[] {
+  return [...new Map([...old, ...added].map((value) => [keyOf(value), value])).values()];
+}
+
+function outboxOf(items: readonly OutboundItem[]): OutboxCount[] {
+  const places = Map.groupBy(byKey(byKey(items, "targetSlot"), "targetShard"), (one) =>
+    [one.targetShard, one.targetSlot].join(),
+  );
+  return [...places.values()].flatMap((some) =>
+    some.slice(0, 1).map(({ targetShard, targetSlot }) => ({
+      ...{ targetShard, targetSlot, count: some.length },
+    })),
+  );
+}

@@ -1,0 +1,39 @@
+// What every backend has to do, as a suite that each runs. Rules come from what is read
+// to what is changed; the last ones play random turns against a model that is too plain
+// to be wrong.
+
+import { describe, test } from "bun:test";
+import { Bench, type OpenedStore, type Rule } from "./bench.ts";
+import { catalogRules } from "./catalog-rules.ts";
+import { itemRules } from "./item-rules.ts";
+import { modelRules } from "./model.ts";
+import { moveRules } from "./move-rules.ts";
+import { turnRules } from "./turn-rules.ts";
+import { waitingRules } from "./waiting-rules.ts";
+
+/** Random turns take seconds where the disk is slow or the machine is busy. */
+const ruleMsMax = 30_000;
+
+/** `open` makes a backend of its own for each rule. */
+export function describeStore(name: string, open: () => Promise<OpenedStore>): void {
+  const rule: Rule = (sentence, check) => {
+    const run = async (): Promise<void> => {
+      const opened = await open();
+      try {
+        await check(new Bench(opened));
+      } finally {
+        await opened.dispose();
+      }
+    };
+    test(sentence, run, ruleMsMax);
+  };
+
+  describe(name, () => {
+    itemRules(rule);
+    waitingRules(rule);
+    turnRules(rule);
+    moveRules(rule);
+    catalogRules(rule);
+    modelRules(rule);
+  });
+}

@@ -1,0 +1,294 @@
+// Values that the suite's rules and its model are made of, and what a store has to
+// make of them.
+
+import { expect } from "bun:test";
+import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "../item.ts";
+import type { CatalogEntry, PartitionPlace } from "../queue.ts";
+import type {
+  Changes,
+  Destination,
+  EarlyRef,
+  Mark,
+  Move,
+  OutboxPage,
+  Read,
+  ReadLimit,
+  ScheduledMark,
+  SlotSeqs,
+  Some,
+  Span,
+  Wants,
+} from "../store.ts";
+
+/** Mulberry32: whole numbers from 0 to before `below`, the same for the same seed. */
+export function seeded(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b_79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+export const slotMax = 2 ** 18 - 1;
+export const seqMax = 2 ** 45 - 1;
+/** Before this every number comes. */
+export const end = seqMax + 1;
+export const instantMax = 253_402_300_799_999;
+export const all: ReadLimit = { items: 1_000_000, payloadBytes: 2 ** 40 };
+export const first: EarlyRef = { expireDeadline: 0, slot: 0, seq: 0 };
+const utf8 = new TextEncoder();
+
+export const nothing: Omit<Changes, "turn"> = {
+  insert: [],
+  move: [],
+  remove: [],
+  schedule: [],
+  unschedule: [],
+  quarantine: [],
+  lease: [],
+  unlease: [],
+  tally: [],
+  unsend: [],
+  quarantineOutbound: [],
+  receive: [],
+};
+
+export function item(slot: number, seq: number, fields: Partial<Item> = {}): Item {
+  return {
+    slot,
+    seq,
+    createdAt: 1_000 + seq,
+    queuedAt: 1_000 + seq,
+    expireDeadline: 1_000_000,
+    early: false,
+    attempts: 0,
+    kind: "",
+    encoding: "",
+    reference: "",
+    sourceId: "",
+    payload: `payload ${seq}`,
+    ...fields,
+  };
+}
+
+/** Items as one call writes them. */
+export function alike(
+  slot: number,
+  from: number,
+  before: number,
+  fields: Partial<Item> = {},
+): Item[] {
+  return numbers(from, before).map((seq) =>
+    item(slot, seq, { createdAt: 5, queuedAt: 5, ...fields }),
+  );
+}
+
+export function scheduledItem(
+  slot: number,
+  seq: number,
+  fields: Partial<ScheduledItem> = {},
+): ScheduledItem {
+  return { ...item(slot, seq), dueAt: 5_000, retried: false, ...fields };
+}
+
+/** Items for partition 3 of shard 2, unless the fields say another. */
+export function outboundItem(
+  outboundSeq: number,
+  fields: Partial<OutboundItem> = {},
+): OutboundItem {
+  return { ...item(1, outboundSeq), outboundSeq, targetShard: 2, targetSlot: 3, ...fields };
+}
+
+export function lease(slot: number, first: number, fields: Partial<Lease> = {}): Lease {
+  return { slot, first, last: first, leaseDeadline: 9_000, leasedAt: 8_000, ...fields };
+}
+
+export function tally(slot: number, fields: Partial<Tally> = {}): Tally {
+  return {
+    slot,
+    nextSeq: 1,
+    itemCount: 0,
+    createdAtSum: 0n,
+    scheduledCount: 0,
+    retriedCount: 0,
+    expireDeadlineMax: 0,
+    doomedCount: 0,
+    clearReadyBelow: 0,
+    clearScheduledBelow: 0,
+    clearRetriedBelow: 0,
+    ...fields,
+  };
+}
+
+export function entry(
+  queueId: number,
+  name: string,
+  places: readonly PartitionPlace[] = [],
+): CatalogEntry {
+  return {
+    queueId,
+    definition: {
+      name,
+      deadQueue: "",
+      reference: "",
+      leaseTimeoutMs: 60_000,
+      expireTimeoutMs: 3_600_000,
+      leaseTimeoutText: "60s",
+      expireTimeoutText: "1h0m0s",
+      maxAttempts: 0,
+      requestedPartitions: 1,
+      createdAt: 1_000,
+      updatedAt: 2_000,
+    },
+    places,
+    deleting: false,
+  };
+}
+
+/** An item where it moves to; `null` = it keeps the source id that it had. */
+type Moved<T extends Item> = Omit<T, "sourceId"> & { readonly sourceId: string | null };
+
+function movable(item: Moved<Item>) {
+  const { slot, seq, createdAt, queuedAt, expireDeadline, early, attempts, sourceId } = item;
+  return { slot, seq, createdAt, queuedAt, expireDeadline, early, attempts, sourceId };
+}
+
+export function toItems(item: Moved<Item>): Destination {
+  return { into: "items", item: movable(item) };
+}
+
+export function toScheduled(item: Moved<ScheduledItem>): Destination {
+  const { dueAt, retried } = item;
+  return { into: "scheduled", item: { ...movable(item), dueAt, retried } };
+}
+
+export function toOutbox(item: Moved<OutboundItem>): Destination {
+  const { outboundSeq, targetShard, targetSlot } = item;
+  return { into: "outbox", item: { ...movable(item), outboundSeq, targetShard, targetSlot } };
+}
+
+export function moveOf(
+  { slot, seq }: Pick<Item, "slot" | "seq">,
+  to: Destination | null,
+  from: Move["from"] = "items",
+): Move {
+  return { slot, seq, from, to };
+}
+
+/** The moves, and the removal of what moves. */
+export function leaving(move: readonly Move[]): Pick<Changes, "move" | "remove" | "unschedule"> {
+  const sources = (from: Move["from"]) => slotSeqs(move.filter((one) => one.from === from));
+  return { move, remove: sources("items"), unschedule: sources("scheduled") };
+}
+
+export function slotSeqs(items: readonly Pick<Item, "slot" | "seq">[]): SlotSeqs[] {
+  const bySlot = Map.groupBy(items, ({ slot }) => slot);
+  return Array.from(bySlot, ([slot, some]) => ({ slot, seqs: rising(seqsOf(some)) }));
+}
+
+export const bytesOf = (payload: Item["payload"]): Uint8Array =>
+  typeof payload === "string" ? utf8.encode(payload) : new Uint8Array(payload);
+
+/** The item as a store hands it out. */
+export function readOf<T extends Item>(written: T): Read<T> {
+  return { ...written, payload: bytesOf(written.payload), damaged: false };
+}
+
+/** The mark that a store has to give, but for the payload bytes, which it may guess. */
+export function markOf({ slot, seq, createdAt, expireDeadline, attempts }: Item): Mark {
+  return { slot, seq, createdAt, expireDeadline, attempts, payloadBytes: 0 };
+}
+
+export function scheduledMarkOf(item: ScheduledItem): ScheduledMark {
+  return { ...markOf(item), dueAt: item.dueAt, retried: item.retried };
+}
+
+/** Marks to be compared with those. */
+export function bare<T extends Mark>(marks: Iterable<T>): T[] {
+  return Array.from(marks, (mark) => ({ ...mark, payloadBytes: 0 }));
+}
+
+export const seqsOf = (items: Iterable<{ readonly seq: number }>): number[] =>
+  Array.from(items, ({ seq }) => seq);
+export const numbers = (from: number, before: number): number[] =>
+  Array.from({ length: before - from }, (_, index) => from + index);
+export const rising = (values: readonly number[]): number[] => values.toSorted((a, b) => a - b);
+
+/** In order of one of their keys, because an image comes in no order. */
+export function byKey<K extends string, T extends { readonly [key in K]: number }>(
+  values: readonly T[],
+  key: K,
+): T[] {
+  return values.toSorted((a, b) => a[key] - b[key]);
+}
+
+/** What a bounded read brings of these items, which are in order. */
+export function bounded<T extends Item>(items: readonly T[], limit: ReadLimit): T[] {
+  let payloadBytes = 0;
+  const reached = items.findIndex((item, index) => {
+    payloadBytes += bytesOf(item.payload).length;
+    return index + 1 >= limit.items || payloadBytes >= limit.payloadBytes;
+  });
+  return reached === -1 ? [...items] : items.slice(0, reached + 1);
+}
+
+/** The items of a span, in order. */
+export function inSpan<T extends Item>(items: readonly T[], { slot, from, before }: Span): T[] {
+  const some = items.filter((one) => one.slot === slot && one.seq >= from && one.seq < before);
+  return byKey(some, "seq");
+}
+
+interface Head {
+  readonly slot: number;
+  readonly of: readonly Item[];
+  readonly limit: ReadLimit;
+}
+
+/** The slots of which heads are read, each with what it has and with the bound that the others leave it. */
+export function headsOf(
+  items: readonly Item[],
+  { heads, headBytes }: Pick<Wants, "heads" | "headBytes">,
+): Head[] {
+  const found: Head[] = [];
+  let payloadBytes = headBytes;
+  for (const head of heads) {
+    if (payloadBytes <= 0) break;
+    const limit = { items: head.items, payloadBytes };
+    const of = inSpan(items, head);
+    for (const { payload } of bounded(of, limit)) payloadBytes -= bytesOf(payload).length;
+    found.push({ slot: head.slot, of, limit });
+  }
+  return found;
+}
+
+/** Found is what the bound allows; and that it is all is said where no bound was met, and only of all. */
+export function expectSome<T extends Item, F>(
+  some: Some<F> | undefined,
+  { of, limit, form }: { of: readonly T[]; limit: ReadLimit; form: (item: T) => F },
+): void {
+  const expected = bounded(of, limit);
+  expect(some?.found).toEqual(expected.map(form));
+  const bytes = expected.reduce((sum, { payload }) => sum + bytesOf(payload).length, 0);
+  const isBound = expected.length >= limit.items || bytes >= limit.payloadBytes;
+  if (!isBound) expect(some?.isAll).toBe(true);
+  if (some?.isAll === true) expect(expected.length).toBe(of.length);
+}
+
+/** What an outbox of these items, in order, says to a want. */
+export function outboxPageOf(
+  sent: readonly OutboundItem[],
+  { targetShard, arrived, limit }: Wants["outbound"][number],
+): OutboxPage {
+  const of = sent.filter((one) => one.targetShard === targetShard);
+  return {
+    arrived: of
+      .filter(({ outboundSeq }) => outboundSeq <= arrived)
+      .map(({ outboundSeq, targetSlot }) => ({ outboundSeq, targetSlot })),
+    found: bounded(
+      of.filter(({ outboundSeq }) => outboundSeq > arrived),
+      limit,
+    ).map(readOf),
+  };
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { entry } from "./conformance/values.ts";
+import { isCatalogEntry } from "./queue.ts";
+
+const place = { partition: 0, shard: 1, slot: 2, state: "active" } as const;
+const whole = entry(1, "a", [place, { ...place, partition: 1, state: "draining" }]);
+
+test("isCatalogEntry: what was an entry before it was written is one", () => {
+  expect(isCatalogEntry(JSON.parse(JSON.stringify(whole)))).toBe(true);
+  expect(isCatalogEntry(JSON.parse(JSON.stringify(entry(1, ""))))).toBe(true);
+});
+
+function without(value: object, name: string): unknown {
+  return Object.fromEntries(Object.entries(value).filter(([field]) => field !== name));
+}
+
+const otherForms: readonly unknown[] = [
+  ...[null, undefined, 7, "entry", [], {}],
+  ...Object.keys(whole).map((name) => without(whole, name)),
+  ...Object.keys(whole.definition).map((name) => ({
+    ...whole,
+    definition: without(whole.definition, name),
+  })),
+  ...Object.keys(place).map((name) => ({ ...whole, places: [place, without(place, name)] })),
+  { ...whole, queueId: "1" },
+  { ...whole, deleting: 0 },
+  { ...whole, definition: null },
+  { ...whole, definition: { ...whole.definition, leaseTimeoutMs: "60s" } },
+  { ...whole, places: {} },
+  { ...whole, places: [null] },
+  { ...whole, places: [{ ...place, state: "gone" }] },
+];
+
+test.each(otherForms.map((value) => [value]))(
+  "isCatalogEntry: a value of another form is none; %j",
+  (value) => {
+    expect(isCatalogEntry(value)).toBe(false);
+  },
+);

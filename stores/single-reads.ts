@@ -1,0 +1,35 @@
+// Reads of one kind, for whoever looks at a store beside its turns: backups, proofs, tests.
+
+import type { Item, OutboundItem, ScheduledItem } from "./item.ts";
+import { noWants, type Read, type ReadLimit, type Some, type Span, type Store } from "./store.ts";
+
+const name = "page";
+
+export async function readItems(
+  store: Store,
+  span: Span,
+  limit: ReadLimit,
+): Promise<Some<Read<Item>>> {
+  const { items } = await store.read({ ...noWants, items: [{ name, ...span, limit }] });
+  return items.get(name) ?? none;
+}
+
+export async function readScheduled(
+  store: Store,
+  span: Span,
+  limit: ReadLimit,
+): Promise<Some<Read<ScheduledItem>>> {
+  const { scheduled } = await store.read({ ...noWants, scheduled: [{ name, ...span, limit }] });
+  return scheduled.get(name) ?? none;
+}
+
+export async function readOutbound(
+  store: Store,
+  targetShard: number,
+  limit: ReadLimit,
+): Promise<readonly Read<OutboundItem>[]> {
+  const outbound = [{ targetShard, arrived: 0, limit }];
+  return (await store.read({ ...noWants, outbound })).outbound.get(targetShard)?.found ?? [];
+}
+
+const none: Some<never> = { found: [], isAll: true };

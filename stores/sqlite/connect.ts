@@ -1,0 +1,155 @@
+// Opens the file of a shard: a connection whose settings are those that durability and
+// exclusivity rest on, on a file that is not damaged; and what its errors mean.
+
+import { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
+import { StoreError } from "../store.ts";
+
+export type Durability = "full" | "normal";
+
+export interface ConnectOptions {
+  /** The file; its folder must exist. */
+  readonly path: string;
+  readonly durability: Durability;
+  /** The most the file may grow to, in pages; for tests of a full disk. */
+  readonly pagesMax?: number;
+}
+
+const cacheKibibytes = 65_536;
+const cacheKibibytesChecking = 1_024;
+/** Files up to this size are looked through when they are opened, at about 2 GB a second. */
+export const checkedBytesMax = 256 * 1024 * 1024;
+
+export function bytesOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+export function connect(options: ConnectOptions): Database {
+  let database: Database | undefined;
+  try {
+    database = new Database(options.path, { create: true, readwrite: true, strict: true });
+    configure(database, options);
+  } catch (cause) {
+    database?.close();
+    throw storeError(cause, "unusable");
+  }
+  try {
+    refuseDamagedFile(database, bytesOf(options.path));
+    return database;
+  } catch (cause) {
+    database.close();
+    throw storeError(cause);
+  }
+}
+
+/**
+ * Sets what durability and exclusivity rest on, and reads each setting back: a
+ * build of SQLite that ignores one must not go unnoticed. The order counts:
+ * `auto_vacuum` before the first table, the lock before the log.
+ */
+function configure(database: Database, { durability, pagesMax }: ConnectOptions): void {
+  const synchronous = durability === "full" ? 2 : 1;
+  const settings: [pragma: string, value: string | number, reads: string | number][] = [
+    ["locking_mode", "EXCLUSIVE", "exclusive"],
+    ["auto_vacuum", "INCREMENTAL", 2],
+    ["journal_mode", "WAL", "wal"],
+    ["synchronous", synchronous, synchronous],
+    ["fullfsync", 1, 1],
+    ["checkpoint_fullfsync", 1, 1],
+    ["busy_timeout", 0, 0],
+    ["cell_size_check", 1, 1],
+    ["trusted_schema", 0, 0],
+    ["foreign_keys", 0, 0],
+    ["temp_store", "MEMORY", 2],
+    ["journal_size_limit", 67_108_864, 67_108_864],
+    ["cache_size", -cacheKibibytes, -cacheKibibytes],
+    // Within a commit it would keep everyone waiting who is in that turn; see `relieve`.
+    ["wal_autocheckpoint", 0, 0],
+  ];
+  for (const [pragma, value, expected] of settings) {
+    database.query(`PRAGMA ${pragma} = ${value}`).values();
+    const got = database.query(`PRAGMA ${pragma}`).values()[0]?.[0];
+    if (got !== expected) {
+      throw new StoreError(
+        "unusable",
+        `SQLite refused a setting; ${pragma} is ${got}, expected ${expected}`,
+      );
+    }
+  }
+  if (pagesMax !== undefined) database.query(`PRAGMA max_page_count = ${pagesMax}`).values();
+  refuseOldSqlite(database);
+}
+
+/** Before 3.51.3 two connections could corrupt a log that is being reset. */
+function refuseOldSqlite(database: Database): void {
+  const version = String(database.query("SELECT sqlite_version()").values()[0]?.[0]);
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
+  const rank = major * 1_000_000 + minor * 1_000 + patch;
+  if (rank < 3_051_003) {
+    throw new StoreError("unusable", `SQLite is too old; expected 3.51.3 or later, got ${version}`);
+  }
+}
+
+/**
+ * A checksum per row tells nothing of rows that can no longer be found: a bit that flips in a key,
+ * or in what leads to a row, hides it. SQLite knows how its own pages have to hang together.
+ */
+function refuseDamagedFile(database: Database, bytes: number): void {
+  if (bytes > checkedBytesMax) return;
+  // Otherwise all that was looked through stays in memory.
+  database.query(`PRAGMA cache_size = -${cacheKibibytesChecking}`).values();
+  const found = database.query("PRAGMA integrity_check(1)").values()[0]?.[0];
+  database.query(`PRAGMA cache_size = -${cacheKibibytes}`).values();
+  if (found !== "ok") throw damagedFile(found);
+}
+
+function damagedFile(cause: unknown): StoreError {
+  return new StoreError("damaged", "the store's file is damaged; restore a backup", cause);
+}
+
+export function storeError(
+  cause: unknown,
+  otherwise: "failed" | "unusable" = "failed",
+): StoreError {
+  if (cause instanceof StoreError) return cause;
+  const code = String((cause as { code?: unknown } | null)?.code ?? "");
+  if (code.startsWith("SQLITE_FULL")) {
+    return new StoreError("full", "there is no space left for the store", cause);
+  }
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
+    return new StoreError("locked", "the data directory is in use by another server", cause);
+  }
+  if (code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB")) {
+    return damagedFile(cause);
+  }
+  return new StoreError(otherwise, "the store failed", cause);
+}
+
+/** What the work throws is a `StoreError`. */
+export function guard<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw storeError(cause);
+  }
+}
+
+/** All that the work changes is committed, or nothing of it. */
+export function transaction(database: Database, work: () => void): void {
+  try {
+    // `query` keeps what it has prepared.
+    database.query("BEGIN IMMEDIATE").run();
+    work();
+    database.query("COMMIT").run();
+  } catch (cause) {
+    // SQLite has rolled back by itself after most failures, and then this one fails too.
+    if (database.inTransaction) {
+      try {
+        database.run("ROLLBACK");
+      } catch {
+        throw new StoreError("failed", "the store could neither commit nor roll back", cause);
+      }
+    }
+    throw storeError(cause);
+  }
+}

@@ -1,0 +1,150 @@
+// What a shard's file needs beside its turns: the log goes to the file, free pages go
+// back, a reserve is kept for the day the disk is full, and copies are made.
+
+import type { Database, Statement } from "bun:sqlite";
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
+import { copyFile, open } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { StoredCounts, StoreSize, Upkeep } from "../upkeep.ts";
+import { bytesOf, checkedBytesMax, guard, storeError } from "./connect.ts";
+import type { ItemTable } from "./item-table.ts";
+import type { LogMark } from "./log-mark.ts";
+
+export interface UpkeepOptions {
+  readonly path: string;
+  /** Bytes set aside so that leases and completes go on when the disk is full; 0 = none. */
+  readonly ballastBytes: number;
+  /** Only then a commit is synced, and its end can be marked. */
+  readonly marksLog: boolean;
+}
+
+/** What is kept up. */
+interface Kept {
+  readonly database: Database;
+  readonly items: ItemTable;
+  readonly mark: LogMark;
+  readonly commits: number;
+}
+
+/** Pages given back to the file system in one piece of housekeeping: about 4 ms. */
+const vacuumPages = 256;
+/** The log is truncated, not only checkpointed, once it is longer than this when the shard is idle. */
+const logBytesIdle = 1024 * 1024;
+/** Pages in the log that are too many between two turns: when someone waits, and when nobody does. */
+const logPagesMax = 4_000;
+const logPagesIdle = 500;
+
+export class SqliteUpkeep implements Upkeep {
+  readonly #options: UpkeepOptions;
+  readonly #database: Database;
+  readonly #items: ItemTable;
+  readonly #mark: LogMark;
+  readonly #ballastPath: string;
+  readonly #logState: Statement;
+  /** Those of turns and those of the catalog, since the store was made. */
+  commits: number;
+
+  constructor({ database, items, mark, commits }: Kept, options: UpkeepOptions) {
+    this.#options = options;
+    this.#database = database;
+    this.#items = items;
+    this.#mark = mark;
+    this.commits = commits;
+    this.#ballastPath = `${options.path}-ballast`;
+    this.#logState = database.prepare("PRAGMA wal_checkpoint(NOOP)");
+    this.#fillBallast();
+  }
+
+  async relieve(idle: boolean): Promise<void> {
+    guard(() => {
+      if (this.markLog() < (idle ? logPagesIdle : logPagesMax)) return;
+      try {
+        this.#database.query("PRAGMA wal_checkpoint(PASSIVE)").values();
+      } catch (cause) {
+        // What is committed is in the log; it stays there until there is room.
+        if (storeError(cause).fault !== "full") throw cause;
+      }
+    });
+  }
+
+  /** Remembers what has been synced; returns how many pages only the log has. */
+  markLog(): number {
+    const [[, logged = 0, moved = 0] = []] = this.#logState.values() as number[][];
+    // Without a sync per commit it would say too much.
+    if (this.#options.marksLog) this.#mark.set(logged, this.commits);
+    return logged - moved;
+  }
+
+  async tidy(): Promise<boolean> {
+    return guard(() => {
+      if (this.#freePages() > vacuumPages) {
+        this.#database.query(`PRAGMA incremental_vacuum(${vacuumPages})`).values();
+        return true;
+      }
+      this.#fillBallast();
+      if (this.size().logBytes > logBytesIdle) this.#emptyLog();
+      return false;
+    });
+  }
+
+  #freePages(): number {
+    return Number(this.#database.query("PRAGMA freelist_count").values()[0]?.[0]);
+  }
+
+  #emptyLog(): void {
+    this.#mark.clear();
+    this.#database.query("PRAGMA wal_checkpoint(TRUNCATE)").values();
+  }
+
+  /** Written, not merely reserved, so that the bytes are there to be freed on a full disk. */
+  #fillBallast(): void {
+    const bytes = this.#options.ballastBytes;
+    if (bytes === 0 || existsSync(this.#ballastPath)) return;
+    const file = openSync(this.#ballastPath, "w");
+    try {
+      writeSync(file, new Uint8Array(bytes));
+      fsyncSync(file);
+    } catch {
+      rmSync(this.#ballastPath, { force: true });
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** To be called when a commit found no room. */
+  freeBallast(): void {
+    rmSync(this.#ballastPath, { force: true });
+  }
+
+  async backup(folder: string): Promise<number | null> {
+    // Then all that is committed is in the one file, and nobody else writes to it.
+    guard(() => this.#emptyLog());
+    const copy = join(folder, basename(this.#options.path));
+    try {
+      // Beside the thread: one that is silent for as long as a large file takes would be replaced.
+      await copyFile(this.#options.path, copy);
+      await using file = await open(copy, "r+");
+      await file.sync();
+      return (await file.stat()).size;
+    } catch {
+      return null;
+    }
+  }
+
+  async countItems(): Promise<ReadonlyMap<number, StoredCounts> | null> {
+    if (this.size().fileBytes > checkedBytesMax) return null;
+    return guard(() => this.#items.counts());
+  }
+
+  size(): StoreSize {
+    return {
+      logBytes: bytesOf(`${this.#options.path}-wal`),
+      fileBytes: bytesOf(this.#options.path),
+      full: this.#options.ballastBytes > 0 && !existsSync(this.#ballastPath),
+    };
+  }
+
+  close(): void {
+    this.#logState.finalize();
+  }
+}
