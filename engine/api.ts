@@ -1,6 +1,7 @@
 // What the engine offers, as types: requests, results and the interface that
 // `createEngine` returns. Instants are epoch milliseconds; `null` = not set.
-// Every method throws `QueueError`, and nothing has changed when it does.
+// Every method throws `QueueError`, and nothing has changed when it does, unless
+// its message says so.
 
 import type { QueueDefinition } from "../stores/queue.ts";
 
@@ -269,6 +270,10 @@ export interface Engine<Items = readonly LeasedItem[]> {
   createQueue(settings: QueueSettings): Promise<void>;
   updateQueue(change: QueueChange): Promise<void>;
   queueInfo(name: string): QueueDefinition;
+  /**
+   * Ends when nothing of the queue is left; its name is free before that. Throws `store` when a
+   * shard stays down for so long that nobody should wait for it: the rest goes when it is up.
+   */
   deleteQueue(request: { name: string; force: boolean }): Promise<void>;
 
   stats(queue: string): Promise<QueueStats>;

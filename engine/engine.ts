@@ -3,7 +3,7 @@
 // that did it has committed.
 
 import type { Payload } from "../stores/item.ts";
-import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
+import type { PartitionPlace, QueueDefinition } from "../stores/queue.ts";
 import type {
   ClearRequest,
   CompleteRequest,
@@ -41,8 +41,9 @@ import {
   ShardPort,
   succeeded,
 } from "./port.ts";
-import { eachShard, type InFlight, itemsIn, type LogicalQueue } from "./queue.ts";
+import { eachShard, type InFlight, type LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
+import { Settings } from "./settings.ts";
 import {
   checkClear,
   checkCompleteIds,
@@ -100,6 +101,7 @@ class ShardedEngine<Items> implements Engine<Items> {
   readonly #ports: ShardPort[] = [];
   readonly #courier: Courier;
   readonly #catalog: Catalog;
+  readonly #settings: Settings;
   readonly #registrar: Registrar;
   readonly #leases: Leases<Items>;
   #isOpen = false;
@@ -113,20 +115,21 @@ class ShardedEngine<Items> implements Engine<Items> {
     const port = (shard: number): ShardPort => this.#port(shard);
     const courier = new Courier({ clock, port });
     const isTargeted = courier.isTargeted.bind(courier);
-    const catalog = new Catalog({ clock, isTargeted });
+    const isUp = (shard: number): boolean => port(shard).isUp;
+    const catalog = new Catalog({ clock, isTargeted, isUp });
+    const settings = new Settings({ catalog, ports: this.#ports, port });
     const isClosing = (): boolean => this.#closing !== null;
     this.#clock = clock;
     this.#courier = courier;
     this.#catalog = catalog;
-    this.#registrar = new Registrar({ clock, catalog, courier, port, isClosing });
+    this.#settings = settings;
+    this.#registrar = new Registrar({ clock, catalog, courier, settings, port, isClosing });
     this.#leases = new Leases({
       clock,
       port,
       readLeased,
       waitingLeasesMax,
-      left: (queue, partition) => {
-        if (queue.places.get(partition)?.state === "draining") this.#registrar.reapSoon(queue);
-      },
+      left: (queue, partition) => this.#registrar.left(queue, partition),
     });
   }
 
@@ -147,19 +150,19 @@ class ShardedEngine<Items> implements Engine<Items> {
       );
       const opened = [first, ...(await Promise.all(others))];
       this.#catalog.spread(shardCount);
-      const deleting = this.#adopt(first.catalog);
+      const deleted = this.#catalog.adopt(first.catalog);
       // Until the shards know their partitions the catalog rests, and with it what a count sets
       // off. What was left in the outboxes goes before what the first turns add: a receiver takes
       // only rising numbers.
       await this.#registrar.undisturbed(async () => {
         for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
         for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);
-        const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard)));
+        const told = this.#ports.map((port, shard) => port.ask(this.#settings.all(shard)));
         // A store that opens and then fails with each turn would be tried for ever, and unheard.
         await Promise.race([Promise.all(told), broken]);
         this.#isOpen = true;
       });
-      for (const queue of deleting) this.#registrar.finishDeleteSoon(queue);
+      for (const queue of deleted) this.#registrar.finishDeleteSoon(queue);
       for (const queue of this.#catalog.queues) this.#registrar.reapSoon(queue);
     } catch (cause) {
       await Promise.all(this.#ports.map((port) => port.close().catch(() => undefined)));
@@ -186,6 +189,7 @@ class ShardedEngine<Items> implements Engine<Items> {
             reject(cause);
             this.#downAtStart(cause);
             this.#setUp(shard, false);
+            this.#settings.down(shard);
             // Before that, the caller of `open` is told.
             if (this.#isOpen) this.#options.notice?.({ kind: "shard_down", shard, cause });
           },
@@ -194,22 +198,12 @@ class ShardedEngine<Items> implements Engine<Items> {
     });
   }
 
-  #adopt(entries: readonly CatalogEntry[]): LogicalQueue[] {
-    const queues = entries.map((entry) => this.#catalog.add(entry));
-    return queues.filter(({ deleted }) => deleted);
-  }
-
   #reopened(shard: number, opened: Opened): Request[] {
     this.#setUp(shard, true);
     this.#recount(shard, opened.counts);
     this.#courier.carry(shard, opened.outbound);
     this.#options.notice?.({ kind: "shard_up", shard });
-    return [this.#allSettings(shard)];
-  }
-
-  /** What a shard has to be told before anything else. */
-  #allSettings(shard: number): Request {
-    return { kind: "configure", partitions: this.#registrar.settings(shard), forget: [] };
+    return [this.#settings.all(shard)];
   }
 
   #setUp(shard: number, up: boolean): void {
@@ -225,8 +219,8 @@ class ShardedEngine<Items> implements Engine<Items> {
       if (owner === undefined) continue;
       owner.queue.count(owner.partition, one);
       if (one.ready > 0) this.#leases.ready(owner.queue);
-      const place = owner.queue.places.get(owner.partition);
-      if (place?.state === "draining" && itemsIn(one) === 0) this.#registrar.reapSoon(owner.queue);
+      // Before that, shards do not know their partitions; all are looked at when they do.
+      if (this.#isOpen) this.#registrar.left(owner.queue, owner.partition);
     }
   }
 
@@ -289,6 +283,7 @@ class ShardedEngine<Items> implements Engine<Items> {
       () => {
         const producing = queue.balance.load(place.partition)?.producing ?? count;
         queue.balance.update(place.partition, { producing: producing - count });
+        this.#registrar.left(queue, place.partition);
       },
     );
     if (queue.line.size > 0) {
@@ -323,7 +318,6 @@ class ShardedEngine<Items> implements Engine<Items> {
           settled?.();
           if (result.ok) resolve();
           else reject(QueueError.from(result));
-          queue.settled();
         },
         timing,
       );
@@ -471,7 +465,7 @@ class ShardedEngine<Items> implements Engine<Items> {
   async clear(request: ClearRequest): Promise<void> {
     const queue = this.#find(request.queue);
     checkClear(request);
-    await this.#registrar.clear(queue, {
+    await this.#registrar.clear(queue.places.values(), {
       ready: request.ready,
       leased: request.ready && request.destructive,
       scheduled: request.scheduled,
@@ -533,7 +527,6 @@ class ShardedEngine<Items> implements Engine<Items> {
     queue.inFlight.import += 1;
     const result = await this.#port(shard).ask({ kind: "import", slot, items });
     queue.inFlight.import -= 1;
-    queue.settled();
     return this.#stored(queue, result);
   }
 

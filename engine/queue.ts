@@ -34,8 +34,8 @@ export class LogicalQueue {
   readonly inFlight: InFlight = { produce: 0, lease: 0, complete: 0, retry: 0, import: 0 };
   readonly totals: Totals = { lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 };
   deleted = false;
-  /** Called when nothing that adds items is inside any more; set by whoever waits for it. */
-  quiet: (() => void) | null = null;
+  /** While its delete is being committed, callers do not find it; its shards go on with it. */
+  isHidden = false;
 
   constructor(entry: CatalogEntry, clock: Clock) {
     this.queueId = entry.queueId;
@@ -66,11 +66,6 @@ export class LogicalQueue {
   /** Whether calls are inside that may add items. */
   get isAdding(): boolean {
     return this.inFlight.produce + this.inFlight.import > 0;
-  }
-
-  /** A call has left. */
-  settled(): void {
-    if (!this.isAdding) this.quiet?.();
   }
 
   count(partition: number, counts: PartitionCounts): void {

@@ -213,8 +213,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a deleted queue leaves its leased items behind",
     file: "registrar.ts",
-    from: "ready: true,\n          leased: true,",
-    to: "ready: true,\n          leased: false,",
+    from: "ready: true, leased: true,",
+    to: "ready: true, leased: false,",
   },
   {
     name: "a partition goes while items of it are leased",
@@ -296,21 +296,27 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "",
   },
   {
-    name: "a shard that restarts during a delete forgets the queue",
+    name: "a deleted queue's slots are used again before they are cleared",
     file: "catalog.ts",
-    from: "this.#hidden.set(queue.definition.name, queue);\n  }",
-    to: "this.#hidden.set(queue.definition.name, queue); queue.deleted = true;\n  }",
+    from: "this.#owners[place.shard]?.set(place.slot, null);",
+    to: "this.#owners[place.shard]?.delete(place.slot);",
+  },
+  {
+    name: "a delete that the store refuses leaves its queue hidden",
+    file: "registrar.ts",
+    from: "queue.isHidden = false;",
+    to: "",
   },
   {
     name: "the shards are not told of their partitions at a start",
     file: "engine.ts",
-    from: "const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard)));",
+    from: "const told = this.#ports.map((port, shard) => port.ask(this.#settings.all(shard)));",
     to: "const told: Promise<unknown>[] = [];",
   },
   {
     name: "dead letters that are sent during a start overtake those left in the outbox",
     file: "engine.ts",
-    from: "        for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);\n        const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard)));\n        // A store that opens and then fails with each turn would be tried for ever, and unheard.\n        await Promise.race([Promise.all(told), broken]);\n        this.#isOpen = true;\n      });",
-    to: "const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard))); await Promise.race([Promise.all(told), broken]); this.#isOpen = true; }); for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);",
+    from: "        for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);\n        const told = this.#ports.map((port, shard) => port.ask(this.#settings.all(shard)));\n        // A store that opens and then fails with each turn would be tried for ever, and unheard.\n        await Promise.race([Promise.all(told), broken]);\n        this.#isOpen = true;\n      });",
+    to: "const told = this.#ports.map((port, shard) => port.ask(this.#settings.all(shard))); await Promise.race([Promise.all(told), broken]); this.#isOpen = true; }); for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);",
   },
 ];
