@@ -27,12 +27,25 @@ export function failure(code: ErrorCode, message: string, details?: Details): Fa
     : { ok: false, code, message, details };
 }
 
+/** Why nothing is taken, whatever was asked for. */
+const reasons: Readonly<Partial<Record<ErrorCode, string>>> = {
+  store: "there is no space left on the disk",
+  full: "too many requests wait for the store",
+  closing: "service is shutting down",
+};
+
 /** A call that could not be done in time. `what`: what did not happen, as a clause. */
 export function late(what: string): Failure {
   return failure("empty", `request timeout; ${what}, try again`);
 }
 
 export const deletedFailure = failure("refused", "queue is shutting down; it was deleted");
+
+/** A clear that some shards did, while others failed like this. */
+export function clearedInPart(code: ErrorCode): Failure {
+  const why = reasons[code] ?? "a shard refused it";
+  return failure(code, `the queue was cleared in part, clear it again; ${why}`);
+}
 
 /** The one error the engine throws; `message` is `constant part; variable detail`. */
 export class QueueError extends Error {

@@ -8,6 +8,7 @@ import type { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import {
+  clearedInPart,
   deletedFailure,
   type ErrorCode,
   type Failure,
@@ -280,8 +281,7 @@ export class Registrar {
       });
     } catch (cause) {
       if (cleared === 0 || !(cause instanceof QueueError)) throw cause;
-      const [why] = cause.message.split(";");
-      throw new QueueError(cause.code, `the queue was cleared in part, clear it again; ${why}`);
+      throw QueueError.from(clearedInPart(cause.code));
     }
   }
 }
