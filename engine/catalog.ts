@@ -5,7 +5,7 @@ import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/qu
 import type { QueueChange, QueueSettings } from "./api.ts";
 import type { Clock } from "./clock.ts";
 import { formatDuration } from "./duration.ts";
-import { QueueError } from "./errors.ts";
+import { QueueError, tooMany } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { DeadTarget, PartitionSettings } from "./messages.ts";
 import { shardOf } from "./placement.ts";
@@ -130,12 +130,7 @@ export class Catalog {
     }
     this.#checkDeadQueue(settings);
     checkQueueSettings(settings);
-    if (this.#byName.size >= limits.queuesMax) {
-      throw new QueueError(
-        "invalid",
-        `too many queues; there cannot be more than ${limits.queuesMax}`,
-      );
-    }
+    if (this.#byName.size >= limits.queuesMax) throw tooMany("invalid", "queues", limits.queuesMax);
     this.#queueIdLast += 1;
     const queueId = this.#queueIdLast;
     const places = this.#newPlaces(queueId, range(0, settings.requestedPartitions));
@@ -236,10 +231,7 @@ export class Catalog {
         continue;
       return slot;
     }
-    throw new QueueError(
-      "invalid",
-      `too many partitions; a shard cannot hold more than ${limits.slotsMax}`,
-    );
+    throw tooMany("invalid", "partitions of a shard", limits.slotsMax);
   }
 }
 

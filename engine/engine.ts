@@ -28,13 +28,20 @@ import { assert } from "./assert.ts";
 import { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import { Courier } from "./courier.ts";
-import { type Failure, failure, late, QueueError } from "./errors.ts";
+import {
+  closingFailure,
+  type Failure,
+  failure,
+  lateComplete,
+  lateProduce,
+  lateRetry,
+  QueueError,
+} from "./errors.ts";
 import { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
 import type { LinkFactory } from "./link.ts";
 import type { ListedItem, Opened, PartitionCounts, Report, Request } from "./messages.ts";
 import {
-  closingFailure,
   commitSecondsBounds,
   itemsPerCommitBounds,
   type Result,
@@ -91,9 +98,6 @@ export async function openEngine<Items>(options: EngineOptions<Items>): Promise<
   return engine;
 }
 
-const lateProduce = late("the items were not written");
-const lateComplete = late("the items were not completed");
-const lateRetry = late("the items were not retried");
 const lateBackup = failure("store", "no backup was made; a shard is down, try again later");
 class ShardedEngine<Items> implements Engine<Items> {
   readonly #options: EngineOptions<Items>;

@@ -39,12 +39,34 @@ export function late(what: string): Failure {
   return failure("empty", `request timeout; ${what}, try again`);
 }
 
+export const lateProduce = late("the items were not written");
+export const lateComplete = late("the items were not completed");
+export const lateRetry = late("the items were not retried");
+export const lateChange = late("the queue was not changed");
+
 export const deletedFailure = failure("refused", "queue is shutting down; it was deleted");
+export const closingFailure = failure("closing", `${reasons.closing}; nothing was changed`);
+
+/** What is wrong with an id that no item can have. */
+export function malformedId(id: string): string {
+  return `invalid storage id; '${id}': Valid encoded KSUIDs are 27 characters`;
+}
+
+/** A bound on what there may be of something. */
+export function tooMany(code: "invalid" | "full", what: string, max: number): QueueError {
+  return new QueueError(code, `too many ${what}; there cannot be more than ${max}`);
+}
 
 /** A clear that some shards did, while others failed like this. */
 export function clearedInPart(code: ErrorCode): Failure {
   const why = reasons[code] ?? "a shard refused it";
   return failure(code, `the queue was cleared in part, clear it again; ${why}`);
+}
+
+/** A delete that is certain, of which something is left to do. */
+export function deletedInPart(code: ErrorCode): Failure {
+  const rest = "the rest goes when every shard is up";
+  return failure(code, `the queue was deleted, its items not all; ${rest}`);
 }
 
 /** The one error the engine throws; `message` is `constant part; variable detail`. */

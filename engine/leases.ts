@@ -4,13 +4,13 @@
 import type { PartitionPlace } from "../stores/queue.ts";
 import type { Lease, LeaseRequest } from "./api.ts";
 import type { Clock } from "./clock.ts";
-import { deletedFailure, failure, QueueError } from "./errors.ts";
+import { deletedFailure, failure, late, QueueError, tooMany } from "./errors.ts";
 import type { Result, ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import { checkLease, checkRequestTimeout } from "./validate.ts";
 import type { WaitingLease } from "./waiting.ts";
 
-const emptyLease = failure("empty", "request timeout; no items are in the queue, try again");
+const emptyLease = late("no items are in the queue");
 const clientGone = failure("empty", "the client has left; nothing was leased");
 const duplicateClient = failure(
   "invalid",
@@ -57,8 +57,7 @@ export class Leases<Items> {
     // Only who is first in line may be served at once.
     const partition = queue.line.size === 0 ? queue.balance.leaseFrom : -1;
     if (partition < 0 && this.#waitingLeases >= this.#waitingLeasesMax) {
-      const text = `too many leases wait; there cannot be more than ${this.#waitingLeasesMax}`;
-      throw new QueueError("full", text);
+      throw tooMany("full", "leases wait", this.#waitingLeasesMax);
     }
     return new Promise((resolve, reject) => {
       this.#arrivalLast += 1;

@@ -9,21 +9,19 @@ import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import {
   clearedInPart,
+  closingFailure,
   deletedFailure,
-  type ErrorCode,
+  deletedInPart,
   type Failure,
-  failure,
-  late,
+  lateChange,
   QueueError,
 } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { Clearing, Request } from "./messages.ts";
-import { closingFailure, type ShardPort, succeeded } from "./port.ts";
+import { type ShardPort, succeeded } from "./port.ts";
 import { eachShard, itemsIn, type LogicalQueue } from "./queue.ts";
 import type { Settings } from "./settings.ts";
 import { checkQueueName } from "./validate.ts";
-
-const lateChange = late("the queue was not changed");
 
 export interface RegistrarOptions {
   readonly clock: Clock;
@@ -95,10 +93,10 @@ export class Registrar {
   async delete(request: DeleteRequest): Promise<void> {
     const deleted = await this.#inCatalogTurn((end) => this.#beginDelete(request, end));
     try {
-      const late = unfinishedDelete("store");
+      const late = deletedInPart("store");
       await this.#inTime(this.#finishDelete(deleted), { deadline: this.#deadline(), late });
     } catch (cause) {
-      throw cause instanceof QueueError ? QueueError.from(unfinishedDelete(cause.code)) : cause;
+      throw cause instanceof QueueError ? QueueError.from(deletedInPart(cause.code)) : cause;
     }
   }
 
@@ -129,14 +127,14 @@ export class Registrar {
       const text = `queue is in use; '${name}' is the dead_queue of '${dependent.definition.name}'`;
       throw new QueueError("refused", text);
     }
-    const { itemCount, isAdding } = queue;
-    if (itemCount > 0) {
-      throw new QueueError("refused", `queue is not empty; '${name}' holds ${itemCount} items`);
-    }
-    const places = [...queue.places.values()];
-    if (isAdding || places.some(({ shard, slot }) => this.#courier.isTargeted(shard, slot))) {
-      throw new QueueError("refused", `queue is not empty; items are on their way to '${name}'`);
-    }
+    const { itemCount, isAdding, places } = queue;
+    const isFull = itemCount > 0;
+    const isTargeted = ({ shard, slot }: PartitionPlace) => this.#courier.isTargeted(shard, slot);
+    if (!isFull && !isAdding && ![...places.values()].some(isTargeted)) return;
+    const why = isFull
+      ? `'${name}' holds ${itemCount} items`
+      : `items are on their way to '${name}'`;
+    throw new QueueError("refused", `queue is not empty; ${why}`);
   }
 
   /** Where the engine closes meanwhile, the next start takes it up again. */
@@ -295,9 +293,4 @@ function behind(work: Promise<void>): void {
 
 function withoutDeadQueue({ definition }: LogicalQueue): QueueDefinition {
   return { ...definition, deadQueue: "" };
-}
-
-function unfinishedDelete(code: ErrorCode): Failure {
-  const rest = "the rest goes when every shard is up";
-  return failure(code, `the queue was deleted, its items not all; ${rest}`);
 }
