@@ -62,7 +62,7 @@ test("settingsOf: the dead queue's partition in the same shard, else one in turn
   create("dead", 2);
   const queue = create("a", 3, "dead");
   const targets = [...queue.places.values()].map((place) => {
-    const dead = catalog.settingsOf({ queue, partition: place.partition }, place.shard)?.dead;
+    const dead = catalog.settingsOf({ queue, partition: place.partition })?.dead;
     return `${place.shard} to ${dead?.shard}`;
   });
   expect(targets).toEqual(["2 to 2", "0 to 2", "1 to 1"]);

@@ -49,6 +49,10 @@ export class Catalog {
     while (this.#owners.length < shardCount) this.#owners.push(new Map());
   }
 
+  get shardCount(): number {
+    return this.#owners.length;
+  }
+
   get queues(): Iterable<LogicalQueue> {
     return this.#byName.values();
   }
@@ -166,12 +170,11 @@ export class Catalog {
     return [...this.#byName.values()].filter(({ definition }) => definition.deadQueue === name);
   }
 
-  settingsOf(owner: Owner, shard: number): PartitionSettings | null {
-    const { queue, partition } = owner;
+  settingsOf({ queue, partition }: Owner): PartitionSettings | null {
     const place = queue.places.get(partition);
     if (place === undefined) return null;
     const { leaseTimeoutMs, expireTimeoutMs, maxAttempts } = queue.definition;
-    const dead = this.#deadTarget(queue, { partition, shard });
+    const dead = this.#deadTarget(queue, place);
     return { slot: place.slot, leaseTimeoutMs, expireTimeoutMs, maxAttempts, dead };
   }
 

@@ -5,6 +5,7 @@ import type { PartitionPlace } from "../stores/queue.ts";
 import type { Lease, LeaseRequest } from "./api.ts";
 import type { Clock } from "./clock.ts";
 import { deletedFailure, failure, late, QueueError, tooMany } from "./errors.ts";
+import type { NewItem } from "./messages.ts";
 import type { Result, ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import { checkLease, checkRequestTimeout } from "./validate.ts";
@@ -122,10 +123,13 @@ export class Leases<Items> {
    * Items are on their way to a partition: the first in line go along, and are
    * served in the turn that writes what they waited for.
    */
-  accompany(queue: LogicalQueue, partition: number, itemCount: number): void {
-    for (let left = itemCount; left > 0; left -= 1) {
+  accompany(queue: LogicalQueue, partition: number, items: readonly NewItem[]): void {
+    if (queue.line.size === 0) return;
+    const now = this.#clock.now();
+    for (const { enqueueAt } of items) {
       const lease = queue.line.first();
       if (lease === undefined) return;
+      if (enqueueAt !== null && enqueueAt > now) continue;
       queue.line.leave(lease);
       this.#grant(queue, lease, partition);
     }
@@ -136,25 +140,13 @@ export class Leases<Items> {
     lease.timer ??= this.#clock.at(lease.deadline, () => lease.settle(emptyLease));
     const { batchSize } = lease.request;
     const place = queue.place(partition);
-    const load = queue.balance.load(partition);
-    queue.balance.update(partition, {
-      leases: (load?.leases ?? 0) + 1,
-      wanted: (load?.wanted ?? 0) + batchSize,
-    });
-    queue.inFlight.lease += 1;
+    queue.entered("lease", partition, batchSize);
     const { shard, slot } = place;
     const { deadline } = lease;
     this.#port(shard).put(
       { kind: "lease", slot, deadline, batchSize },
       (result, op) => {
-        queue.inFlight.lease -= 1;
-        const now = queue.balance.load(partition);
-        if (now !== undefined) {
-          queue.balance.update(partition, {
-            leases: now.leases - 1,
-            wanted: now.wanted - batchSize,
-          });
-        }
+        queue.left("lease", partition, batchSize);
         this.#granted(queue, lease, place, result, op);
         this.ready(queue);
         this.#left(queue, partition);

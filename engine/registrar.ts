@@ -3,12 +3,11 @@
 // another; what of it the engine does not live to see is taken up again at the next start.
 
 import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
-import type { QueueChange, QueueSettings } from "./api.ts";
+import type { DeleteQueueRequest, QueueChange, QueueSettings } from "./api.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import {
-  clearedInPart,
   closingFailure,
   deletedFailure,
   deletedInPart,
@@ -17,7 +16,7 @@ import {
   QueueError,
 } from "./errors.ts";
 import { limits } from "./limits.ts";
-import type { Clearing, Request } from "./messages.ts";
+import type { Request } from "./messages.ts";
 import { type ShardPort, succeeded } from "./port.ts";
 import { eachShard, itemsIn, type LogicalQueue } from "./queue.ts";
 import type { Settings } from "./settings.ts";
@@ -34,55 +33,35 @@ export interface RegistrarOptions {
 
 type CatalogChange = Pick<Extract<Request, { kind: "catalog" }>, "put" | "remove">;
 
-interface Timing {
-  readonly deadline: number;
-  readonly late: Failure;
-}
-
-interface DeleteRequest {
-  readonly name: string;
-  readonly force: boolean;
-}
-
 /** A queue whose delete is certain. */
 type Deleted = Pick<CatalogEntry, "queueId" | "places">;
 
 export class Registrar {
-  readonly #clock: Clock;
-  readonly #catalog: Catalog;
-  readonly #courier: Courier;
-  readonly #settings: Settings;
-  readonly #port: (shard: number) => ShardPort;
-  readonly #isClosing: () => boolean;
+  readonly #options: RegistrarOptions;
   #catalogTurn: Promise<void> = Promise.resolve();
   /** Queues of which partitions are about to go. */
   readonly #reaping = new Set<LogicalQueue>();
 
   constructor(options: RegistrarOptions) {
-    this.#clock = options.clock;
-    this.#catalog = options.catalog;
-    this.#courier = options.courier;
-    this.#settings = options.settings;
-    this.#port = options.port;
-    this.#isClosing = options.isClosing;
+    this.#options = options;
   }
 
   async create(settings: QueueSettings): Promise<void> {
     const { told } = await this.#inCatalogTurn(async (deadline) => {
-      const entry = this.#catalog.planCreate(settings, this.#clock.now());
+      const entry = this.#options.catalog.planCreate(settings, this.#options.clock.now());
       await this.#write({ put: [entry] }, deadline);
-      return { told: this.#settings.tell([this.#catalog.add(entry)]) };
+      return { told: this.#options.settings.tell([this.#options.catalog.add(entry)]) };
     });
     await told;
   }
 
   async update(change: QueueChange): Promise<void> {
     const { told } = await this.#inCatalogTurn(async (deadline) => {
-      const { queue, entry } = this.#catalog.planUpdate(change, this.#clock.now());
+      const { queue, entry } = this.#options.catalog.planUpdate(change, this.#options.clock.now());
       await this.#write({ put: [entry] }, deadline);
       queue.definition = entry.definition;
-      for (const place of entry.places) this.#catalog.own(queue, place);
-      const told = this.#settings.tell([queue]);
+      for (const place of entry.places) this.#options.catalog.own(queue, place);
+      const told = this.#options.settings.tell([queue]);
       this.reapSoon(queue);
       return { told };
     });
@@ -90,21 +69,20 @@ export class Registrar {
   }
 
   /** The name is free once the delete is certain; it ends when nothing of the queue is left. */
-  async delete(request: DeleteRequest): Promise<void> {
+  async delete(request: DeleteQueueRequest): Promise<void> {
     const deleted = await this.#inCatalogTurn((end) => this.#beginDelete(request, end));
     try {
-      const late = deletedInPart("store");
-      await this.#inTime(this.#finishDelete(deleted), { deadline: this.#deadline(), late });
+      await this.#inTime(this.#finishDelete(deleted), this.#deadline(), deletedInPart("store"));
     } catch (cause) {
       throw cause instanceof QueueError ? QueueError.from(deletedInPart(cause.code)) : cause;
     }
   }
 
   /** Makes the delete certain, and takes the queue out of the catalog. */
-  async #beginDelete({ name, force }: DeleteRequest, deadline: number): Promise<Deleted> {
+  async #beginDelete({ name, force }: DeleteQueueRequest, deadline: number): Promise<Deleted> {
     checkQueueName(name);
-    const queue = this.#catalog.find(name);
-    const dependents = this.#catalog.dependents(name);
+    const queue = this.#options.catalog.find(name);
+    const dependents = this.#options.catalog.dependents(name);
     if (!force) this.#requireUnused(queue, dependents);
     const cut = dependents.map((other) => other.entry({ definition: withoutDeadQueue(other) }));
     // An item that came meanwhile would go with the queue.
@@ -115,9 +93,9 @@ export class Registrar {
       queue.isHidden = false;
     }
     for (const other of dependents) other.definition = withoutDeadQueue(other);
-    void this.#settings.tell(dependents);
+    void this.#options.settings.tell(dependents);
     for (const lease of queue.line.clear()) lease.settle(deletedFailure);
-    return { queueId: queue.queueId, places: this.#catalog.remove(queue) };
+    return { queueId: queue.queueId, places: this.#options.catalog.remove(queue) };
   }
 
   /** Throws `refused` where the queue is a dead queue, holds items, or may soon hold some. */
@@ -129,7 +107,8 @@ export class Registrar {
     }
     const { itemCount, isAdding, places } = queue;
     const isFull = itemCount > 0;
-    const isTargeted = ({ shard, slot }: PartitionPlace) => this.#courier.isTargeted(shard, slot);
+    const isTargeted = ({ shard, slot }: PartitionPlace) =>
+      this.#options.courier.isTargeted(shard, slot);
     if (!isFull && !isAdding && ![...places.values()].some(isTargeted)) return;
     const why = isFull
       ? `'${name}' holds ${itemCount} items`
@@ -147,8 +126,10 @@ export class Registrar {
     const what = { ready: true, leased: true, scheduled: true, retried: true };
     await this.#persist(async () => {
       // Forgotten before it is cleared: what is on its way there must not come after the clear.
-      await this.#settings.forget(places);
-      await this.clear(places, what);
+      await this.#options.settings.forget(places);
+      await eachShard(places, async (shard, slots) =>
+        succeeded(await this.#options.port(shard).ask({ kind: "clear", slots, what })),
+      );
       await this.#inCatalogTurn((deadline) => this.#write({ remove: [queueId] }, deadline));
       return true;
     });
@@ -181,15 +162,15 @@ export class Registrar {
   async #reap(queue: LogicalQueue): Promise<boolean> {
     const drained = new Set(this.#drained(queue));
     // A shard that has not heard yet that they drain may still send dead letters there.
-    await this.#settings.heard();
+    await this.#options.settings.heard();
     const gone = await this.#inCatalogTurn(async (deadline) => {
       // One that was wanted again meanwhile has a place of its own, and is not among them.
       const gone = this.#drained(queue).filter(
-        (place) => drained.has(place) && !this.#courier.isTargeted(place.shard, place.slot),
+        (place) => drained.has(place) && !this.#options.courier.isTargeted(place.shard, place.slot),
       );
       const places = [...queue.places.values()].filter((place) => !gone.includes(place));
       if (gone.length > 0) await this.#write({ put: [queue.entry({ places })] }, deadline);
-      for (const place of gone) this.#catalog.disown(queue, place);
+      for (const place of gone) this.#options.catalog.disown(queue, place);
       return gone;
     });
     if (gone.length > 0) behind(this.#persist(() => this.#free(gone)));
@@ -199,10 +180,10 @@ export class Registrar {
   }
 
   async #free(places: readonly PartitionPlace[]): Promise<boolean> {
-    await this.#settings.forget(places);
+    await this.#options.settings.forget(places);
     // Until then a dead letter may be on its way there that nobody knows of.
-    await this.#settings.heard();
-    for (const place of places) this.#catalog.free(place);
+    await this.#options.settings.heard();
+    for (const place of places) this.#options.catalog.free(place);
     return true;
   }
 
@@ -213,7 +194,7 @@ export class Registrar {
    */
   undisturbed<T>(work: () => Promise<T>): Promise<T> {
     return this.#inCatalogTurn(async () => {
-      const { release } = await this.#courier.hold();
+      const { release } = await this.#options.courier.hold();
       try {
         return await work();
       } finally {
@@ -224,13 +205,13 @@ export class Registrar {
 
   /** One that cannot begin in time never does. */
   async #inCatalogTurn<T>(work: (deadline: number) => Promise<T>): Promise<T> {
-    if (this.#isClosing()) throw QueueError.from(closingFailure);
+    if (this.#options.isClosing()) throw QueueError.from(closingFailure);
     const before = this.#catalogTurn;
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
     this.#catalogTurn = before.then(() => over);
     try {
       const deadline = this.#deadline();
-      await this.#inTime(before, { deadline, late: lateChange });
+      await this.#inTime(before, deadline, lateChange);
       return await work(deadline);
     } finally {
       end();
@@ -239,12 +220,12 @@ export class Registrar {
 
   /** Of a call that has none of its own. */
   #deadline(): number {
-    return this.#clock.now() + limits.requestTimeoutMsDefault;
+    return this.#options.clock.now() + limits.requestTimeoutMsDefault;
   }
 
-  #inTime<T>(work: Promise<T>, { deadline, late }: Timing): Promise<T> {
+  #inTime<T>(work: Promise<T>, deadline: number, late: Failure): Promise<T> {
     return new Promise((resolve, reject) => {
-      const timer = this.#clock.at(deadline, () => reject(QueueError.from(late)));
+      const timer = this.#options.clock.at(deadline, () => reject(QueueError.from(late)));
       void work.finally(() => timer.cancel()).then(resolve, reject);
     });
   }
@@ -255,10 +236,10 @@ export class Registrar {
       try {
         if (await work()) return;
       } catch (cause) {
-        if (!(cause instanceof QueueError) || this.#isClosing()) throw cause;
+        if (!(cause instanceof QueueError) || this.#options.isClosing()) throw cause;
       }
       await new Promise<void>((resolve) => {
-        this.#clock.at(this.#clock.now() + limits.restartMsMax, resolve);
+        this.#options.clock.at(this.#options.clock.now() + limits.restartMsMax, resolve);
       });
     }
   }
@@ -266,21 +247,7 @@ export class Registrar {
   /** The catalog is kept by the first shard. */
   async #write(change: Partial<CatalogChange>, deadline: number): Promise<void> {
     const request = { kind: "catalog", put: [], remove: [], ...change } as const;
-    succeeded(await this.#port(0).ask(request, { deadline, late: lateChange }));
-  }
-
-  async clear(places: Iterable<PartitionPlace>, what: Clearing): Promise<void> {
-    let cleared = 0;
-    try {
-      await eachShard(places, async (shard, here) => {
-        const port = this.#port(shard);
-        succeeded(await port.ask({ kind: "clear", slots: here.map(({ slot }) => slot), what }));
-        cleared += 1;
-      });
-    } catch (cause) {
-      if (cleared === 0 || !(cause instanceof QueueError)) throw cause;
-      throw QueueError.from(clearedInPart(cause.code));
-    }
+    succeeded(await this.#options.port(0).ask(request, { deadline, late: lateChange }));
   }
 }
 

@@ -2,35 +2,30 @@
 // all of it before anything else, so nobody waits for one that is down, unless it has to be sure.
 
 import type { PartitionPlace } from "../stores/queue.ts";
-import type { Catalog } from "./catalog.ts";
-import type { PartitionSettings, Request } from "./messages.ts";
+import type { Catalog, Owner } from "./catalog.ts";
+import type { Request } from "./messages.ts";
 import { type ShardPort, succeeded } from "./port.ts";
 import { eachShard, type LogicalQueue } from "./queue.ts";
 
 export class Settings {
   readonly #catalog: Catalog;
-  readonly #ports: readonly ShardPort[];
   readonly #port: (shard: number) => ShardPort;
   /** Who waits for a shard to be told, by shard. */
   readonly #telling = new Map<number, Set<() => void>>();
 
-  constructor(options: {
-    catalog: Catalog;
-    ports: readonly ShardPort[];
-    port: (shard: number) => ShardPort;
-  }) {
+  constructor(options: { catalog: Catalog; port: (shard: number) => ShardPort }) {
     this.#catalog = options.catalog;
-    this.#ports = options.ports;
     this.#port = options.port;
   }
 
   /** What a shard has to be told before anything else. */
   all(shard: number): Request {
-    const partitions: PartitionSettings[] = [];
-    for (const owner of this.#catalog.owners(shard)) {
-      const settings = this.#catalog.settingsOf(owner, shard);
-      if (settings !== null) partitions.push(settings);
-    }
+    return this.#request(this.#catalog.owners(shard));
+  }
+
+  #request(owners: readonly Owner[]): Request {
+    const settings = owners.map((owner) => this.#catalog.settingsOf(owner));
+    const partitions = settings.filter((one) => one !== null);
     return { kind: "configure", partitions, forget: [] };
   }
 
@@ -39,31 +34,24 @@ export class Settings {
    * before it returns, so that changes are told in their order; resolves when the shards that are
    * up go by it.
    */
-  async tell(queues: Iterable<LogicalQueue>): Promise<void> {
-    const all = new Set(queues);
-    for (const { definition } of [...all]) {
-      for (const dependent of this.#catalog.dependents(definition.name)) all.add(dependent);
-    }
-    const changed = new Map<number, PartitionSettings[]>();
-    for (const queue of all) {
-      for (const { partition, shard } of queue.places.values()) {
-        const settings = this.#catalog.settingsOf({ queue, partition }, shard);
-        if (settings === null) continue;
-        const same = changed.get(shard);
-        if (same === undefined) changed.set(shard, [settings]);
-        else same.push(settings);
-      }
-    }
-    await Promise.all([...changed].map(([shard, partitions]) => this.#tell(shard, partitions)));
+  async tell(queues: readonly LogicalQueue[]): Promise<void> {
+    const dependents = queues.flatMap(({ definition }) =>
+      this.#catalog.dependents(definition.name),
+    );
+    const owners = [...new Set([...queues, ...dependents])].flatMap((queue) =>
+      [...queue.places.values()].map(({ shard, partition }) => ({ queue, shard, partition })),
+    );
+    const byShard = Map.groupBy(owners, ({ shard }) => shard);
+    await Promise.all([...byShard].map(([shard, here]) => this.#tell(shard, this.#request(here))));
   }
 
-  #tell(shard: number, partitions: readonly PartitionSettings[]): Promise<void> {
+  #tell(shard: number, request: Request): Promise<void> {
     const waiting = this.#telling.get(shard) ?? new Set();
     this.#telling.set(shard, waiting);
     return new Promise((resolve) => {
       const port = this.#port(shard);
       waiting.add(resolve);
-      port.put({ kind: "configure", partitions, forget: [] }, () => {
+      port.put(request, () => {
         waiting.delete(resolve);
         resolve();
       });
@@ -78,12 +66,7 @@ export class Settings {
 
   /** From now on the shards take nothing for these places, and do no more with what is there. */
   async forget(places: readonly PartitionPlace[]): Promise<void> {
-    await eachShard(places, (shard, here) =>
-      this.#ask(
-        shard,
-        here.map(({ slot }) => slot),
-      ),
-    );
+    await eachShard(places, (shard, slots) => this.#ask(shard, slots));
   }
 
   /**
@@ -91,7 +74,8 @@ export class Settings {
    * all is known that any of them sent by what it went by until then.
    */
   async heard(): Promise<void> {
-    await Promise.all(this.#ports.map(({ shard }) => this.#ask(shard, [])));
+    const shards = Array.from({ length: this.#catalog.shardCount }, (_, shard) => shard);
+    await Promise.all(shards.map((shard) => this.#ask(shard, [])));
   }
 
   async #ask(shard: number, forget: readonly number[]): Promise<void> {

@@ -62,8 +62,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "what is on its way to a dead queue is forgotten at a restart",
-    file: "engine.ts",
-    from: "for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);",
+    file: "shards.ts",
+    from: "for (const [shard, { outbound }] of opened.entries()) courier.carry(shard, outbound);",
     to: "",
   },
   {
@@ -309,14 +309,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "the shards are not told of their partitions at a start",
-    file: "engine.ts",
-    from: "const told = this.#ports.map((port, shard) => port.ask(this.#settings.all(shard)));",
+    file: "shards.ts",
+    from: "const told = this.#ports.map((port, shard) => port.ask(settings.all(shard)));",
     to: "const told: Promise<unknown>[] = [];",
   },
   {
     name: "dead letters that are sent during a start overtake those left in the outbox",
-    file: "engine.ts",
-    from: "        for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);\n        const told = this.#ports.map((port, shard) => port.ask(this.#settings.all(shard)));\n        // A store that opens and then fails with each turn would be tried for ever, and unheard.\n        await Promise.race([Promise.all(told), broken]);\n        this.#isOpen = true;\n      });",
-    to: "const told = this.#ports.map((port, shard) => port.ask(this.#settings.all(shard))); await Promise.race([Promise.all(told), broken]); this.#isOpen = true; }); for (const [shard, { outbound }] of opened.entries()) this.#courier.carry(shard, outbound);",
+    file: "shards.ts",
+    from: "        for (const [shard, { outbound }] of opened.entries()) courier.carry(shard, outbound);\n        const told = this.#ports.map((port, shard) => port.ask(settings.all(shard)));\n        // A store that opens and then fails with each turn would be tried for ever, and unheard.\n        await Promise.race([Promise.all(told), broken]);\n        this.#isOpen = true;\n      });",
+    to: "const told = this.#ports.map((port, shard) => port.ask(settings.all(shard))); await Promise.race([Promise.all(told), broken]); this.#isOpen = true; }); for (const [shard, { outbound }] of opened.entries()) courier.carry(shard, outbound);",
   },
 ];
