@@ -165,6 +165,11 @@ export class Catalog {
     return { queue, entry: { queueId: queue.queueId, definition, places, deleting: false } };
   }
 
+  /** Also while it is hidden. */
+  deadQueueOf({ definition }: LogicalQueue): LogicalQueue | undefined {
+    return this.#byName.get(definition.deadQueue);
+  }
+
   /** Queues that send their dead items to this one. */
   dependents(name: string): LogicalQueue[] {
     return [...this.#byName.values()].filter(({ definition }) => definition.deadQueue === name);
@@ -180,8 +185,7 @@ export class Catalog {
 
   /** A partition of the dead queue in the same shard, where one commit does both; else one in turn. */
   #deadTarget(queue: LogicalQueue, from: { partition: number; shard: number }): DeadTarget | null {
-    const name = queue.definition.deadQueue;
-    const dead = this.#byName.get(name);
+    const dead = this.deadQueueOf(queue);
     if (dead === undefined) return null;
     const places = dead.activePlaces;
     const near = places.filter(({ shard }) => shard === from.shard);

@@ -206,8 +206,7 @@ class ShardedEngine<Items> implements Engine<Items> {
 
   async inspect(name: string): Promise<QueueInspection> {
     const queue = this.#find(name);
-    const { deadQueue } = queue.definition;
-    return queueInspection(queue, deadQueue === "" ? null : this.#catalog.find(deadQueue));
+    return queueInspection(queue, this.#catalog.deadQueueOf(queue));
   }
 
   async clear(request: ClearRequest): Promise<void> {

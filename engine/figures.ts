@@ -69,7 +69,10 @@ async function agesOf(
 }
 
 /** `dead`: its dead queue, if it has one. */
-export function queueInspection(queue: LogicalQueue, dead: LogicalQueue | null): QueueInspection {
+export function queueInspection(
+  queue: LogicalQueue,
+  dead: LogicalQueue | undefined,
+): QueueInspection {
   const { queue: name, queued, leased, scheduled, retried } = queue.gauges();
   const partitions = queue.places.size;
   const deadLetter = dead?.itemCount ?? 0;

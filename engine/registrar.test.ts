@@ -430,3 +430,17 @@ test("partitions: one that a start takes away comes after the settings of its sh
     Object.assign(limits, { turnRequestsMax });
   }
 });
+
+test("inspect: of a queue whose dead queue is being deleted, it counts what is there", async () => {
+  const bundle = await setupTwo();
+  await bundle.createQueue({ name: "orders", deadQueue: "second" });
+  await bundle.produce("second", "a");
+  bundle.store(0).hold();
+  const deleted = await beginDelete(bundle, "second");
+  const inspect = () => bundle.run(() => bundle.engine.inspect("orders"));
+  expect(await inspect()).toMatchObject({ queue: "orders", deadLetter: 1 });
+  bundle.store(0).release();
+  await bundle.clock.settle();
+  expect(deleted.ending).toEqual(done);
+  expect(await inspect()).toMatchObject({ queue: "orders", deadLetter: 0 });
+});
