@@ -1,6 +1,7 @@
 // What the engine offers, as types: requests, results and the interface that
 // `createEngine` returns. Instants are epoch milliseconds; `null` = not set.
-// Every method throws `QueueError`, and nothing has changed when it does.
+// Every method throws `QueueError`, and nothing has changed when it does, unless
+// its message says so.
 
 import type { QueueDefinition } from "../stores/queue.ts";
 
@@ -146,6 +147,12 @@ export type QueueSettings = Pick<
 /** `name` and what has to change; absent keys keep their value. */
 export type QueueChange = Pick<QueueSettings, "name"> & Partial<QueueSettings>;
 
+export interface DeleteQueueRequest {
+  readonly name: string;
+  /** Also where it holds items, or is the dead queue of others. */
+  readonly force: boolean;
+}
+
 /** A stored item as the storage calls show it. */
 export interface StoredItem {
   readonly id: string;
@@ -196,6 +203,26 @@ export interface ImportRequest {
   readonly queue: string;
   readonly partition: number;
   readonly items: readonly ImportItem[];
+}
+
+export interface DeleteItemsRequest {
+  readonly queue: string;
+  readonly partition: number;
+  readonly ids: readonly string[];
+}
+
+/** Something that happened to a shard, and that an operator should know of. */
+export interface Notice {
+  readonly kind:
+    | "shard_down"
+    | "shard_up"
+    | "store_full"
+    | "items_quarantined"
+    | "items_discarded"
+    | "items_miscounted";
+  readonly shard: number;
+  readonly count?: number;
+  readonly cause?: unknown;
 }
 
 /** What an answer survives: a power cut, a killed process, or nothing. */
@@ -269,7 +296,11 @@ export interface Engine<Items = readonly LeasedItem[]> {
   createQueue(settings: QueueSettings): Promise<void>;
   updateQueue(change: QueueChange): Promise<void>;
   queueInfo(name: string): QueueDefinition;
-  deleteQueue(request: { name: string; force: boolean }): Promise<void>;
+  /**
+   * Ends when nothing of the queue is left; its name is free before that. Throws `store` when a
+   * shard stays down for so long that nobody should wait for it: the rest goes when it is up.
+   */
+  deleteQueue(request: DeleteQueueRequest): Promise<void>;
 
   stats(queue: string): Promise<QueueStats>;
   inspect(queue: string): Promise<QueueInspection>;
@@ -280,7 +311,7 @@ export interface Engine<Items = readonly LeasedItem[]> {
   listItems(request: ListRequest): Promise<readonly StoredItem[]>;
   listScheduled(request: ListRequest): Promise<readonly StoredItem[]>;
   importItems(request: ImportRequest): Promise<readonly StoredItem[]>;
-  deleteItems(request: { queue: string; partition: number; ids: readonly string[] }): Promise<void>;
+  deleteItems(request: DeleteItemsRequest): Promise<void>;
 
   /**
    * Copies every store into a folder that exists and is empty: all of one moment, as far as a

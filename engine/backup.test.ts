@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openStore } from "../stores/open.ts";
 import { limits } from "./limits.ts";
 import { Bundle, produceOf, queueDefaults, second } from "./simulation/bundle.ts";
 import { openWorldStores } from "./simulation/disk.ts";
@@ -111,4 +112,30 @@ test("backup: one whose shard goes down while it is made is refused at once", as
   await bundle.clock.advance(limits.restartMsMax);
   expect(produced.ending).toEqual({ ok: true, value: undefined });
   expect(await bundle.listed("dead")).toEqual(["b"]);
+});
+
+test("backup: one that is made while a delete goes on holds nothing of the queue, once it is opened", async () => {
+  await using setup = await setupBackups();
+  const { bundle, folder } = setup;
+  await bundle.produce("dead", "b");
+  bundle.store(1).hold();
+  const deleted = await bundle.begin(() =>
+    bundle.engine.deleteQueue({ name: "dead", force: true }),
+  );
+  const backup = await setup.begin();
+  bundle.store(1).release();
+  for (const call of [backup, deleted]) await setup.copied(call);
+  expect([backup.ending, deleted.ending]).toMatchObject([{ ok: true }, { ok: true }]);
+
+  const config = { kind: "sqlite", directory: folder, durability: "full" } as const;
+  const copy = new Bundle({
+    shardCount: 2,
+    openStore: (shard) => openStore(config, shard, () => "unused"),
+  });
+  await copy.open();
+  const names = copy.engine.listQueues({ pivot: "", limit: 10 }).map(({ name }) => name);
+  expect(names).toEqual(["orders", "third"]);
+  await copy.createQueue({ name: "dead" });
+  expect(await copy.listed("dead")).toEqual([]);
+  await copy.engine.close();
 });

@@ -7,6 +7,7 @@ function setupCatalog(shardCount = 2, targeted: readonly string[] = []) {
   const catalog = new Catalog({
     clock: new VirtualClock(1_000),
     isTargeted: (shard, slot) => targeted.includes(`${shard}:${slot}`),
+    isUp: () => true,
   });
   catalog.spread(shardCount);
   const create = (name: string, requestedPartitions = 1, deadQueue = "") =>
@@ -29,14 +30,14 @@ test("planCreate: a plan takes nothing until it is added", () => {
   expect([...create("a").places.values()].map(placeOf)).toEqual(["0:0"]);
 });
 
-test("planCreate: a slot is used again once it is disowned and nothing is on its way to it", () => {
+test("planCreate: a slot is used again once it is free and nothing is on its way to it", () => {
   const targeted = ["0:0"];
   const { catalog, create } = setupCatalog(1, targeted);
   const first = create("a");
   expect([...first.places.values()].map(placeOf)).toEqual(["0:1"]);
-  catalog.hide(first);
+  const places = catalog.remove(first);
   expect([...create("b").places.values()].map(placeOf)).toEqual(["0:2"]);
-  for (const place of [...first.places.values()]) catalog.disown(first, place);
+  for (const place of places) catalog.free(place);
   expect([...create("c").places.values()].map(placeOf)).toEqual(["0:1"]);
   targeted.length = 0;
   expect([...create("d").places.values()].map(placeOf)).toEqual(["0:0"]);
@@ -61,18 +62,28 @@ test("settingsOf: the dead queue's partition in the same shard, else one in turn
   create("dead", 2);
   const queue = create("a", 3, "dead");
   const targets = [...queue.places.values()].map((place) => {
-    const dead = catalog.settingsOf({ queue, partition: place.partition }, place.shard)?.dead;
+    const dead = catalog.settingsOf({ queue, partition: place.partition })?.dead;
     return `${place.shard} to ${dead?.shard}`;
   });
   expect(targets).toEqual(["2 to 2", "0 to 2", "1 to 1"]);
 });
 
-test("hide: a hidden queue is unknown, its name free, its slots its own, until it is shown again", () => {
+test("find, list: a queue that is hidden is not there, and keeps its name and its slots", () => {
   const { catalog, create } = setupCatalog();
   const queue = create("a");
-  catalog.hide(queue);
+  queue.isHidden = true;
   expect(() => catalog.find("a")).toThrow("queue does not exist; no such queue named 'a'");
+  expect(catalog.list("", 10)).toEqual([]);
+  expect(() => create("a")).toThrow("invalid queue; 'a' already exists");
   expect(catalog.owner(1, 0)?.queue).toBe(queue);
-  catalog.unhide(queue);
+  queue.isHidden = false;
   expect(catalog.find("a")).toBe(queue);
+});
+
+test("remove: the name is free at once, the slots are not, and nobody owns them", () => {
+  const { catalog, create } = setupCatalog();
+  const queue = create("a", 2);
+  expect(catalog.remove(queue).map(placeOf)).toEqual(["1:0", "0:0"]);
+  expect([catalog.owner(1, 0), ...catalog.owners(1), ...catalog.owners(0)]).toEqual([undefined]);
+  expect([...create("a", 2).places.values()].map(placeOf)).toEqual(["0:1", "1:1"]);
 });

@@ -1,11 +1,12 @@
 // The queues there are, and what may become of them. It plans changes and checks
-// them; `engine.ts` has each plan committed before it takes effect here.
+// them; `registrar.ts` has each plan committed before it takes effect here.
 
+import type { CatalogImage } from "../stores/catalog.ts";
 import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
 import type { QueueChange, QueueSettings } from "./api.ts";
 import type { Clock } from "./clock.ts";
 import { formatDuration } from "./duration.ts";
-import { QueueError } from "./errors.ts";
+import { QueueError, tooMany } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { DeadTarget, PartitionSettings } from "./messages.ts";
 import { shardOf } from "./placement.ts";
@@ -27,19 +28,23 @@ export interface Owner {
 export class Catalog {
   readonly #clock: Clock;
   readonly #byName = new Map<string, LogicalQueue>();
-  /** Queues whose delete is being decided. */
-  readonly #hidden = new Map<string, LogicalQueue>();
-  /** By shard, then slot. Deleted queues own their slots until nothing of theirs is left. */
-  readonly #owners: Map<number, Owner>[] = [];
+  /** By shard, then slot; `null` where nobody owns it any more, and something may be left. */
+  readonly #owners: Map<number, Owner | null>[] = [];
   readonly #isTargeted: (shard: number, slot: number) => boolean;
+  readonly #isUp: (shard: number) => boolean;
   #queueIdLast = 0;
   /** Of what is stored. */
   version = 0;
 
   /** `isTargeted`: whether an item is on its way to the slot, which then must not change hands. */
-  constructor(options: { clock: Clock; isTargeted: (shard: number, slot: number) => boolean }) {
+  constructor(options: {
+    clock: Clock;
+    isTargeted: (shard: number, slot: number) => boolean;
+    isUp: (shard: number) => boolean;
+  }) {
     this.#clock = options.clock;
     this.#isTargeted = options.isTargeted;
+    this.#isUp = options.isUp;
   }
 
   /** New partitions are spread over so many shards. */
@@ -47,16 +52,30 @@ export class Catalog {
     while (this.#owners.length < shardCount) this.#owners.push(new Map());
   }
 
+  get shardCount(): number {
+    return this.#owners.length;
+  }
+
   get queues(): Iterable<LogicalQueue> {
     return this.#byName.values();
   }
 
-  /** Takes an entry as it stands in the store. */
+  /** Takes what stands in the store; returns the queues whose delete has to be finished. */
+  adopt({ version, entries }: CatalogImage): CatalogEntry[] {
+    this.version = version;
+    const deleted = entries.filter(({ deleting }) => deleting);
+    for (const { queueId, places } of deleted) {
+      this.#queueIdLast = Math.max(this.#queueIdLast, queueId);
+      for (const { shard, slot } of places) this.#owners[shard]?.set(slot, null);
+    }
+    for (const entry of entries) if (!entry.deleting) this.add(entry);
+    return deleted;
+  }
+
   add(entry: CatalogEntry): LogicalQueue {
     const queue = new LogicalQueue(entry, this.#clock);
     this.#queueIdLast = Math.max(this.#queueIdLast, entry.queueId);
-    queue.deleted = entry.deleting;
-    if (!entry.deleting) this.#byName.set(entry.definition.name, queue);
+    this.#byName.set(entry.definition.name, queue);
     for (const place of entry.places) this.own(queue, place);
     return queue;
   }
@@ -64,53 +83,52 @@ export class Catalog {
   own(queue: LogicalQueue, place: PartitionPlace): void {
     queue.places.set(place.partition, place);
     this.#owners[place.shard]?.set(place.slot, { queue, partition: place.partition });
-    queue.balance.update(place.partition, { open: place.state === "active", up: true });
+    const up = this.#isUp(place.shard);
+    queue.balance.update(place.partition, { open: place.state === "active", up });
   }
 
-  /** The slot may be given to another partition. */
+  /** The slot stays taken until it is free. */
   disown(queue: LogicalQueue, place: PartitionPlace): void {
     queue.places.delete(place.partition);
     queue.counts.delete(place.partition);
     queue.balance.remove(place.partition);
-    this.#owners[place.shard]?.delete(place.slot);
+    this.#owners[place.shard]?.set(place.slot, null);
   }
 
-  /** From now on callers do not find the queue; its shards go on with it until its delete is certain. */
-  hide(queue: LogicalQueue): void {
+  /** The slot may be given to another partition. */
+  free({ shard, slot }: PartitionPlace): void {
+    this.#owners[shard]?.delete(slot);
+  }
+
+  /** Takes the queue out, and returns its places, whose slots stay taken until they are free. */
+  remove(queue: LogicalQueue): PartitionPlace[] {
     this.#byName.delete(queue.definition.name);
-    this.#hidden.set(queue.definition.name, queue);
-  }
-
-  unhide(queue: LogicalQueue): void {
-    this.#hidden.delete(queue.definition.name);
-    this.#byName.set(queue.definition.name, queue);
-  }
-
-  /** The delete of a hidden queue is certain. */
-  deleted(queue: LogicalQueue): void {
-    this.#hidden.delete(queue.definition.name);
     queue.deleted = true;
+    const places = [...queue.places.values()];
+    for (const place of places) this.disown(queue, place);
+    return places;
   }
 
   owner(shard: number, slot: number): Owner | undefined {
-    return this.#owners[shard]?.get(slot);
+    return this.#owners[shard]?.get(slot) ?? undefined;
   }
 
-  owners(shard: number): Iterable<Owner> {
-    return this.#owners[shard]?.values() ?? [];
+  owners(shard: number): Owner[] {
+    return [...(this.#owners[shard]?.values() ?? [])].filter((owner) => owner !== null);
   }
 
   find(name: string): LogicalQueue {
     const queue = this.#byName.get(name);
-    if (queue !== undefined) return queue;
+    if (queue !== undefined && !queue.isHidden) return queue;
     checkLookupName(name);
     return unknownQueue(name);
   }
 
   /** Queues by name in the order of their characters' codes, from the pivot on, itself included. */
   list(pivot: string, limit: number): QueueDefinition[] {
-    const names = [...this.#byName.keys()].filter((name) => name >= pivot).sort();
-    return names.slice(0, limit).map((name) => this.find(name).definition);
+    const shown = [...this.#byName].filter(([name, queue]) => name >= pivot && !queue.isHidden);
+    const sorted = shown.sort(([a], [b]) => (a < b ? -1 : 1));
+    return sorted.slice(0, limit).map(([, { definition }]) => definition);
   }
 
   planCreate(settings: QueueSettings, now: number): CatalogEntry {
@@ -120,12 +138,7 @@ export class Catalog {
     }
     this.#checkDeadQueue(settings);
     checkQueueSettings(settings);
-    if (this.#byName.size >= limits.queuesMax) {
-      throw new QueueError(
-        "invalid",
-        `too many queues; there cannot be more than ${limits.queuesMax}`,
-      );
-    }
+    if (this.#byName.size >= limits.queuesMax) throw tooMany("invalid", "queues", limits.queuesMax);
     this.#queueIdLast += 1;
     const queueId = this.#queueIdLast;
     const places = this.#newPlaces(queueId, range(0, settings.requestedPartitions));
@@ -156,24 +169,27 @@ export class Catalog {
     return { queue, entry: { queueId: queue.queueId, definition, places, deleting: false } };
   }
 
+  /** Also while it is hidden. */
+  deadQueueOf({ definition }: LogicalQueue): LogicalQueue | undefined {
+    return this.#byName.get(definition.deadQueue);
+  }
+
   /** Queues that send their dead items to this one. */
   dependents(name: string): LogicalQueue[] {
     return [...this.#byName.values()].filter(({ definition }) => definition.deadQueue === name);
   }
 
-  settingsOf(owner: Owner, shard: number): PartitionSettings | null {
-    const { queue, partition } = owner;
+  settingsOf({ queue, partition }: Owner): PartitionSettings | null {
     const place = queue.places.get(partition);
-    if (place === undefined || queue.deleted) return null;
+    if (place === undefined) return null;
     const { leaseTimeoutMs, expireTimeoutMs, maxAttempts } = queue.definition;
-    const dead = this.#deadTarget(queue, { partition, shard });
+    const dead = this.#deadTarget(queue, place);
     return { slot: place.slot, leaseTimeoutMs, expireTimeoutMs, maxAttempts, dead };
   }
 
   /** A partition of the dead queue in the same shard, where one commit does both; else one in turn. */
   #deadTarget(queue: LogicalQueue, from: { partition: number; shard: number }): DeadTarget | null {
-    const name = queue.definition.deadQueue;
-    const dead = this.#byName.get(name) ?? this.#hidden.get(name);
+    const dead = this.deadQueueOf(queue);
     if (dead === undefined) return null;
     const places = dead.activePlaces;
     const near = places.filter(({ shard }) => shard === from.shard);
@@ -226,10 +242,7 @@ export class Catalog {
         continue;
       return slot;
     }
-    throw new QueueError(
-      "invalid",
-      `too many partitions; a shard cannot hold more than ${limits.slotsMax}`,
-    );
+    throw tooMany("invalid", "partitions of a shard", limits.slotsMax);
   }
 }
 

@@ -2,12 +2,12 @@
 // waiting lease); the shards decide what. Nothing is answered before the shard
 // that did it has committed.
 
-import type { CatalogImage } from "../stores/catalog.ts";
-import type { Payload } from "../stores/item.ts";
 import type { PartitionPlace, QueueDefinition } from "../stores/queue.ts";
 import type {
   ClearRequest,
   CompleteRequest,
+  DeleteItemsRequest,
+  DeleteQueueRequest,
   Durability,
   Engine,
   EngineStatus,
@@ -15,7 +15,6 @@ import type {
   Lease,
   LeaseRequest,
   ListRequest,
-  PartitionStats,
   ProduceRequest,
   QueueChange,
   QueueInspection,
@@ -25,33 +24,27 @@ import type {
   StoreCopy,
   StoredItem,
 } from "./api.ts";
-import { assert } from "./assert.ts";
 import { Catalog } from "./catalog.ts";
-import type { Clock } from "./clock.ts";
 import { Courier } from "./courier.ts";
 import {
-  type Failure,
-  failure,
+  clearedInPart,
+  closingFailure,
   lateComplete,
   lateProduce,
   lateRetry,
   QueueError,
 } from "./errors.ts";
+import { queueInspection, queueStats, shardStatus } from "./figures.ts";
+import { newImport, newItem, storedItems } from "./items.ts";
 import type { Request } from "./kinds.ts";
 import { Leases } from "./leases.ts";
-import { limits, type TurnLimits } from "./limits.ts";
-import type { LinkFactory } from "./link.ts";
-import type { ListedItem, Opened, PartitionCounts, Report } from "./messages.ts";
-import {
-  closingFailure,
-  commitSecondsBounds,
-  itemsPerCommitBounds,
-  ShardPort,
-  succeeded,
-} from "./port.ts";
-import { eachShard, type InFlight, itemsIn, type LogicalQueue } from "./queue.ts";
+import { limits } from "./limits.ts";
+import type { Value } from "./messages.ts";
+import { type ShardPort, succeeded } from "./port.ts";
+import { eachShard, type InFlight, type LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
-import type { Result } from "./shard/kind.ts";
+import { Settings } from "./settings.ts";
+import { Shards, type ShardsOptions } from "./shards.ts";
 import {
   checkClear,
   checkCompleteIds,
@@ -64,34 +57,14 @@ import {
   checkStorageList,
 } from "./validate.ts";
 
-export interface EngineOptions<Items> {
-  /** At least 1. More are opened when the catalog knows partitions in them. */
-  readonly shardCount: number;
-  readonly links: LinkFactory;
-  readonly clock: Clock;
+export type { Notice } from "./api.ts";
+
+export interface EngineOptions<Items> extends ShardsOptions {
   /** What the stores promise, for `status`. */
   readonly durability: Durability;
   /** Turns the text in which a shard tells leased items into what `lease` returns. */
   readonly readLeased: (text: string) => Items;
   readonly waitingLeasesMax?: number;
-  /** Default `limits`. */
-  readonly turnLimits?: TurnLimits;
-  /** What an operator should know of; nothing is thrown for it. */
-  readonly notice?: (notice: Notice) => void;
-}
-
-/** Something that happened to a shard. */
-export interface Notice {
-  readonly kind:
-    | "shard_down"
-    | "shard_up"
-    | "store_full"
-    | "items_quarantined"
-    | "items_discarded"
-    | "items_miscounted";
-  readonly shard: number;
-  readonly count?: number;
-  readonly cause?: unknown;
 }
 
 /** Opens every shard and reads the catalog. Throws `StoreError` when a store cannot be opened. */
@@ -101,166 +74,37 @@ export async function openEngine<Items>(options: EngineOptions<Items>): Promise<
   return engine;
 }
 
-const lateBackup = failure("store", "no backup was made; a shard is down, try again later");
 class ShardedEngine<Items> implements Engine<Items> {
   readonly #options: EngineOptions<Items>;
-  readonly #clock: Clock;
-  readonly #ports: ShardPort[] = [];
-  readonly #courier: Courier;
   readonly #catalog: Catalog;
-  readonly #registrar: Registrar;
   readonly #leases: Leases<Items>;
-  #isOpen = false;
-  /** Told while the engine opens: a shard that was there is gone again. */
-  #downAtStart: (cause: unknown) => void = () => undefined;
+  readonly #registrar: Registrar;
+  readonly #shards: Shards;
   #closing: Promise<void> | null = null;
 
   constructor(options: EngineOptions<Items>) {
     this.#options = options;
     const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
-    const port = (shard: number): ShardPort => this.#port(shard);
+    const port = (shard: number): ShardPort => this.#shards.port(shard);
     const courier = new Courier({ clock, port });
-    const isTargeted = courier.isTargeted.bind(courier);
-    const catalog = new Catalog({ clock, isTargeted });
-    const isClosing = (): boolean => this.#closing !== null;
-    this.#clock = clock;
-    this.#courier = courier;
-    this.#catalog = catalog;
-    this.#registrar = new Registrar({ clock, catalog, courier, port, isClosing });
-    this.#leases = new Leases({
+    const catalog = new Catalog({
       clock,
-      port,
-      readLeased,
-      waitingLeasesMax,
-      left: (queue, partition) => {
-        if (queue.places.get(partition)?.state === "draining") this.#registrar.reapSoon(queue);
-      },
+      isTargeted: (shard, slot) => courier.isTargeted(shard, slot),
+      isUp: (shard) => port(shard).isUp,
     });
+    const settings = new Settings({ catalog, port });
+    const isClosing = (): boolean => this.#closing !== null;
+    const registrar = new Registrar({ clock, catalog, courier, settings, port, isClosing });
+    const left = registrar.left.bind(registrar);
+    const leases = new Leases({ clock, port, readLeased, waitingLeasesMax, left });
+    this.#catalog = catalog;
+    this.#leases = leases;
+    this.#registrar = registrar;
+    this.#shards = new Shards(options, { catalog, courier, leases, registrar, settings });
   }
 
-  async open(): Promise<void> {
-    const broken = new Promise<never>((_, reject) => {
-      this.#downAtStart = reject;
-    });
-    broken.catch(() => undefined);
-    try {
-      const first = await this.#openShard(0);
-      const used = first.catalog.entries.flatMap(({ places }) => places.map(({ shard }) => shard));
-      const shardCount = used.reduce(
-        (most, shard) => Math.max(most, shard + 1),
-        this.#options.shardCount,
-      );
-      const others = Array.from({ length: shardCount - 1 }, (_, index) =>
-        this.#openShard(index + 1),
-      );
-      const opened = [first, ...(await Promise.all(others))];
-      this.#catalog.spread(shardCount);
-      const deleting = this.#adopt(first.catalog);
-      // Until the shards know their partitions the catalog rests, and with it what a count sets
-      // off. What was left in the outboxes goes before what the first turns add: a receiver takes
-      // only rising numbers.
-      await this.#registrar.undisturbed(async () => {
-        for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
-        for (const [shard, { outbox }] of opened.entries()) this.#courier.countAll(shard, outbox);
-        const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard)));
-        // A store that opens and then fails with each turn would be tried for ever, and unheard.
-        await Promise.race([Promise.all(told), broken]);
-        this.#isOpen = true;
-      });
-      for (const queue of deleting) this.#registrar.finishDeleteSoon(queue);
-      for (const queue of this.#catalog.queues) this.#registrar.reapSoon(queue);
-    } catch (cause) {
-      await Promise.all(this.#ports.map((port) => port.close().catch(() => undefined)));
-      throw cause;
-    }
-  }
-
-  /** A failure before the engine is open ends the start; later ones are the port's own affair. */
-  #openShard(shard: number): Promise<Opened> {
-    return new Promise((resolve, reject) => {
-      this.#ports[shard] = new ShardPort(shard, {
-        clock: this.#clock,
-        links: this.#options.links,
-        limits: this.#options.turnLimits ?? limits,
-        events: {
-          opened: (opened) => {
-            const { miscounted: count } = opened;
-            if (count > 0) this.#options.notice?.({ kind: "items_miscounted", shard, count });
-            resolve(opened);
-            return this.#isOpen ? this.#reopened(shard, opened) : [];
-          },
-          report: (report) => this.#reported(shard, report),
-          settled: () => this.#leases.dispatch(),
-          down: (cause) => {
-            reject(cause);
-            this.#downAtStart(cause);
-            this.#setUp(shard, false);
-            // Before that, the caller of `open` is told.
-            if (this.#isOpen) this.#options.notice?.({ kind: "shard_down", shard, cause });
-          },
-        },
-      });
-    });
-  }
-
-  #adopt({ version, entries }: CatalogImage): LogicalQueue[] {
-    this.#catalog.version = version;
-    const queues = entries.map((entry) => this.#catalog.add(entry));
-    return queues.filter(({ deleted }) => deleted);
-  }
-
-  #reopened(shard: number, opened: Opened): Request[] {
-    this.#setUp(shard, true);
-    this.#recount(shard, opened.counts);
-    this.#courier.countAll(shard, opened.outbox);
-    this.#options.notice?.({ kind: "shard_up", shard });
-    return [this.#allSettings(shard)];
-  }
-
-  /** What a shard has to be told before anything else. */
-  #allSettings(shard: number): Request {
-    return { kind: "configure", partitions: this.#registrar.settings(shard), forget: [] };
-  }
-
-  #setUp(shard: number, up: boolean): void {
-    for (const { queue, partition } of this.#catalog.owners(shard)) {
-      queue.balance.update(partition, { up });
-    }
-  }
-
-  /** Counts of partitions the catalog does not know are of slots that are free. */
-  #recount(shard: number, counts: readonly PartitionCounts[]): void {
-    for (const one of counts) {
-      const owner = this.#catalog.owner(shard, one.slot);
-      if (owner === undefined) continue;
-      owner.queue.count(owner.partition, one);
-      if (one.ready > 0) this.#leases.ready(owner.queue);
-      const place = owner.queue.places.get(owner.partition);
-      if (place?.state === "draining" && itemsIn(one) === 0) this.#registrar.reapSoon(owner.queue);
-    }
-  }
-
-  #reported(shard: number, report: Report): void {
-    this.#recount(shard, report.counts);
-    let discarded = 0;
-    for (const events of report.events) {
-      this.#catalog.owner(shard, events.slot)?.queue.happened(events);
-      discarded += events.discarded;
-    }
-    const { notice } = this.#options;
-    if (report.full) notice?.({ kind: "store_full", shard });
-    if (discarded > 0) notice?.({ kind: "items_discarded", shard, count: discarded });
-    const quarantined = report.commit?.quarantined ?? 0;
-    if (quarantined > 0) notice?.({ kind: "items_quarantined", shard, count: quarantined });
-    for (const { targetShard, counts } of report.outbox) {
-      this.#courier.count(shard, targetShard, counts);
-    }
-  }
-
-  #port(shard: number): ShardPort {
-    const port = this.#ports[shard];
-    assert(port !== undefined, "a partition is in a shard that was not opened");
-    return port;
+  open(): Promise<void> {
+    return this.#shards.open();
   }
 
   #refuseClosing(): void {
@@ -272,118 +116,68 @@ class ShardedEngine<Items> implements Engine<Items> {
     return this.#catalog.find(name);
   }
 
-  // produce ---------------------------------------------------------------
-
-  async produce(request: ProduceRequest): Promise<void> {
-    const queue = this.#find(request.queue);
-    checkRequestTimeout(request.requestTimeoutMs, "5m");
-    checkProduceItems(request.items);
-    const items = request.items.map((item) => ({
-      payload: owned(item.payload),
-      kind: item.kind ?? "",
-      encoding: item.encoding ?? "",
-      reference: item.reference ?? "",
-      enqueueAt: item.enqueueAt ?? null,
-    }));
-    const place = this.#placeForProduce(queue);
-    const load = queue.balance.load(place.partition);
-    const count = items.length;
-    queue.balance.update(place.partition, { producing: (load?.producing ?? 0) + count });
-    const now = this.#clock.now();
-    const deadline = now + request.requestTimeoutMs;
-    const timing = { deadline, late: lateProduce };
-    const written = this.#ask(
-      queue,
-      "produce",
-      place,
-      { kind: "produce", slot: place.slot, deadline, items },
-      timing,
-      () => {
-        const producing = queue.balance.load(place.partition)?.producing ?? count;
-        queue.balance.update(place.partition, { producing: producing - count });
-      },
-    );
-    if (queue.line.size > 0) {
-      const due = items.filter(({ enqueueAt }) => enqueueAt === null || enqueueAt <= now).length;
-      this.#leases.accompany(queue, place.partition, due);
-    }
-    return written;
-  }
-
-  /** Where no shard is up, the request waits for the one of the first partition. */
-  #placeForProduce(queue: LogicalQueue): PartitionPlace {
-    const place = queue.places.get(queue.balance.produceTo) ?? queue.activePlaces[0];
-    assert(place !== undefined, "a queue has no partition that takes items");
-    return place;
-  }
-
-  /** Asks the shard of a place, counts the call while it is inside, and throws what is refused. */
-  #ask(
+  /** Asks the shard of a place; the call counts as inside until it is settled. */
+  #call(
     queue: LogicalQueue,
-    verb: keyof InFlight,
-    place: PartitionPlace,
+    verb: Exclude<keyof InFlight, "lease">,
+    { shard, partition }: PartitionPlace,
     request: Request,
-    timing: { readonly deadline: number; readonly late: Failure },
-    settled?: () => void,
-  ): Promise<void> {
-    queue.inFlight[verb] += 1;
+    timing?: Parameters<ShardPort["put"]>[2],
+  ): Promise<Value> {
+    const itemCount = request.kind === "produce" ? request.items.length : 0;
+    queue.entered(verb, partition, itemCount);
     return new Promise((resolve, reject) => {
-      this.#port(place.shard).put(
+      this.#shards.port(shard).put(
         request,
         (result) => {
-          queue.inFlight[verb] -= 1;
-          settled?.();
-          if (result.ok) resolve();
+          queue.left(verb, partition, itemCount);
+          this.#registrar.left(queue, partition);
+          if (result.ok) resolve(result.value);
           else reject(QueueError.from(result));
-          queue.settled();
         },
         timing,
       );
     });
   }
 
-  // lease -----------------------------------------------------------------
+  async produce(request: ProduceRequest): Promise<void> {
+    const queue = this.#find(request.queue);
+    checkRequestTimeout(request.requestTimeoutMs, "5m");
+    checkProduceItems(request.items);
+    const items = request.items.map(newItem);
+    const place = queue.placeForProduce;
+    const { slot, partition } = place;
+    const deadline = this.#options.clock.now() + request.requestTimeoutMs;
+    const asked = { kind: "produce", slot, deadline, items } as const;
+    const written = this.#call(queue, "produce", place, asked, { deadline, late: lateProduce });
+    this.#leases.accompany(queue, partition, items);
+    await written;
+  }
 
   async lease(request: LeaseRequest): Promise<Lease<Items>> {
     return this.#leases.lease(this.#find(request.queue), request);
   }
 
-  // complete, retry -------------------------------------------------------
-
   async complete(request: CompleteRequest): Promise<void> {
     const queue = this.#find(request.queue);
     const place = queue.place(request.partition);
-    checkCompleteIds(request.ids);
-    checkRequestTimeout(request.requestTimeoutMs, "5m");
-    const deadline = this.#clock.now() + request.requestTimeoutMs;
-    const { slot } = place;
     const { ids } = request;
-    return this.#ask(
-      queue,
-      "complete",
-      place,
-      { kind: "complete", slot, deadline, ids },
-      { deadline, late: lateComplete },
-    );
+    checkCompleteIds(ids);
+    checkRequestTimeout(request.requestTimeoutMs, "5m");
+    const deadline = this.#options.clock.now() + request.requestTimeoutMs;
+    const asked = { kind: "complete", slot: place.slot, deadline, ids } as const;
+    await this.#call(queue, "complete", place, asked, { deadline, late: lateComplete });
   }
 
   async retry(request: RetryRequest): Promise<void> {
     const queue = this.#find(request.queue);
     const place = queue.place(request.partition);
-    checkRetryItems(request.items.length);
-    const deadline = this.#clock.now() + limits.requestTimeoutMsDefault;
-    const { slot } = place;
     const { items } = request;
-    return this.#ask(
-      queue,
-      "retry",
-      place,
-      { kind: "retry", slot, deadline, items },
-      { deadline, late: lateRetry },
-    );
+    checkRetryItems(items.length);
+    const deadline = this.#options.clock.now() + limits.requestTimeoutMsDefault;
+    const asked = { kind: "retry", slot: place.slot, deadline, items } as const;
+    await this.#call(queue, "retry", place, asked, { deadline, late: lateRetry });
   }
-
-  // queues ----------------------------------------------------------------
 
   async createQueue(settings: QueueSettings): Promise<void> {
     await this.#registrar.create(settings);
@@ -393,7 +187,7 @@ class ShardedEngine<Items> implements Engine<Items> {
     await this.#registrar.update(change);
   }
 
-  async deleteQueue(request: { name: string; force: boolean }): Promise<void> {
+  async deleteQueue(request: DeleteQueueRequest): Promise<void> {
     await this.#registrar.delete(request);
   }
 
@@ -407,182 +201,83 @@ class ShardedEngine<Items> implements Engine<Items> {
     return this.#find(name).definition;
   }
 
-  // stats, inspect, clear -------------------------------------------------
-
   async stats(name: string): Promise<QueueStats> {
-    const queue = this.#find(name);
-    const { inFlight } = queue;
-    const counted = {
-      produceWaiting: inFlight.produce,
-      leaseWaiting: queue.line.size,
-      completeWaiting: inFlight.complete,
-      inFlight: inFlight.produce + inFlight.lease + inFlight.complete + inFlight.retry,
-    };
-    const places = [...queue.places.values()].sort((a, b) => a.partition - b.partition);
-    const ages = await this.#ages(places);
-    const partitions = places.map((place): PartitionStats => {
-      const counts = queue.counts.get(place.partition);
-      const age = ages.get(place);
-      return {
-        partition: place.partition,
-        total: (counts?.ready ?? 0) + (counts?.leased ?? 0),
-        totalLeased: counts?.leased ?? 0,
-        scheduled: (counts?.scheduled ?? 0) + (counts?.retried ?? 0),
-        failures: this.#port(place.shard).counters.failures,
-        averageAgeMs: age?.averageAgeMs ?? 0,
-        averageLeasedAgeMs: age?.averageLeasedAgeMs ?? 0,
-      };
-    });
-    const leased = partitions.reduce((sum, { totalLeased }) => sum + totalLeased, 0);
-    const ageSum = partitions.reduce(
-      (sum, one) => sum + one.averageLeasedAgeMs * one.totalLeased,
-      0,
-    );
-    return {
-      queue: name,
-      averageLeasedAgeMs: leased === 0 ? 0 : Math.round(ageSum / leased),
-      ...counted,
-      partitions,
-    };
-  }
-
-  async #ages(
-    places: readonly PartitionPlace[],
-  ): Promise<Map<PartitionPlace, { averageAgeMs: number; averageLeasedAgeMs: number }>> {
-    const ages = new Map<PartitionPlace, { averageAgeMs: number; averageLeasedAgeMs: number }>();
-    await eachShard(places, async (shard, here) => {
-      const port = this.#port(shard);
-      const value = succeeded(
-        await port.ask({ kind: "stats", slots: here.map(({ slot }) => slot) }),
-      );
-      if (value.kind !== "ages") return;
-      for (const [index, age] of value.ages.entries()) {
-        const place = here[index];
-        if (place !== undefined) ages.set(place, age);
-      }
-    });
-    return ages;
+    return queueStats(this.#find(name), (shard) => this.#shards.port(shard));
   }
 
   async inspect(name: string): Promise<QueueInspection> {
     const queue = this.#find(name);
-    const { queued, leased, scheduled, retried } = queue.gauges();
-    const { deadQueue } = queue.definition;
-    const deadLetter = deadQueue === "" ? 0 : this.#catalog.find(deadQueue).itemCount;
-    return {
-      queue: name,
-      partitions: queue.places.size,
-      queued,
-      leased,
-      scheduled,
-      retried,
-      deadLetter,
-    };
+    return queueInspection(queue, this.#catalog.deadQueueOf(queue));
   }
 
   async clear(request: ClearRequest): Promise<void> {
-    const queue = this.#find(request.queue);
+    const { places } = this.#find(request.queue);
     checkClear(request);
-    await this.#registrar.clear(queue, {
-      ready: request.ready,
-      leased: request.ready && request.destructive,
-      scheduled: request.scheduled,
-      retried: request.retried,
-    });
+    const { ready, scheduled, retried, destructive } = request;
+    const what = { ready, leased: ready && destructive, scheduled, retried };
+    let cleared = 0;
+    try {
+      await eachShard(places.values(), async (shard, slots) => {
+        succeeded(await this.#shards.port(shard).ask({ kind: "clear", slots, what }));
+        cleared += 1;
+      });
+    } catch (cause) {
+      if (cleared === 0 || !(cause instanceof QueueError)) throw cause;
+      throw QueueError.from(clearedInPart(cause.code));
+    }
   }
 
   async reload(name: string): Promise<void> {
-    const queue = this.#find(name);
-    await eachShard(queue.places.values(), async (shard, here) => {
-      const slots = here.map(({ slot }) => slot);
-      succeeded(await this.#port(shard).ask({ kind: "recount", slots }));
-    });
+    await eachShard(this.#find(name).places.values(), async (shard, slots) =>
+      succeeded(await this.#shards.port(shard).ask({ kind: "recount", slots })),
+    );
   }
 
-  // storage ---------------------------------------------------------------
-
   listItems(request: ListRequest): Promise<readonly StoredItem[]> {
-    return this.#list(request, false);
+    return this.#list(request, { scheduled: false });
   }
 
   listScheduled(request: ListRequest): Promise<readonly StoredItem[]> {
-    return this.#list(request, true);
+    return this.#list(request, { scheduled: true });
   }
 
-  async #list(request: ListRequest, scheduled: boolean): Promise<readonly StoredItem[]> {
+  async #list(request: ListRequest, which: { scheduled: boolean }): Promise<StoredItem[]> {
     const queue = this.#find(request.queue);
     const { shard, slot } = queue.place(request.partition);
     checkStorageList(request);
     const { pivot, limit } = request;
-    return this.#stored(
-      queue,
-      await this.#port(shard).ask({ kind: "list", slot, scheduled, pivot, limit }),
-    );
+    const listed = await this.#shards
+      .port(shard)
+      .ask({ kind: "list", slot, ...which, pivot, limit });
+    return storedItems(succeeded(listed), queue.definition);
   }
 
   async importItems(request: ImportRequest): Promise<readonly StoredItem[]> {
     const queue = this.#find(request.queue);
-    const { shard, slot, state } = queue.place(request.partition);
+    const place = queue.place(request.partition);
     checkImportItems(request.items);
-    if (state === "draining") {
-      throw new QueueError(
-        "refused",
-        `partition takes no new items; '${request.partition}' is draining`,
-      );
+    if (place.state === "draining") {
+      const text = `partition takes no new items; '${request.partition}' is draining`;
+      throw new QueueError("refused", text);
     }
-    const items = request.items.map((item) => ({
-      payload: owned(item.payload),
-      kind: item.kind ?? "",
-      encoding: item.encoding ?? "",
-      reference: item.reference ?? "",
-      enqueueAt: item.enqueueAt ?? null,
-      sourceId: item.sourceId ?? "",
-      leaseDeadline: item.isLeased === true ? (item.leaseDeadline ?? null) : null,
-      expireDeadline: item.expireDeadline ?? null,
-      createdAt: item.createdAt ?? null,
-      attempts: item.attempts ?? 0,
-    }));
-    queue.inFlight.import += 1;
-    const result = await this.#port(shard).ask({ kind: "import", slot, items });
-    queue.inFlight.import -= 1;
-    queue.settled();
-    return this.#stored(queue, result);
+    const asked = {
+      kind: "import",
+      slot: place.slot,
+      items: request.items.map(newImport),
+    } as const;
+    return storedItems(await this.#call(queue, "import", place, asked), queue.definition);
   }
 
-  async deleteItems(request: {
-    queue: string;
-    partition: number;
-    ids: readonly string[];
-  }): Promise<void> {
-    const queue = this.#find(request.queue);
-    const { shard, slot } = queue.place(request.partition);
-    checkDeleteIds(request.ids);
-    succeeded(await this.#port(shard).ask({ kind: "delete", slot, ids: request.ids }));
+  async deleteItems({ queue, partition, ids }: DeleteItemsRequest): Promise<void> {
+    const { shard, slot } = this.#find(queue).place(partition);
+    checkDeleteIds(ids);
+    succeeded(await this.#shards.port(shard).ask({ kind: "delete", slot, ids }));
   }
-
-  #stored(queue: LogicalQueue, result: Result): readonly StoredItem[] {
-    const value = succeeded(result);
-    assert(value.kind === "items", "a shard answered a storage call with something else");
-    return value.items.map((item) => storedItem(item, queue.definition));
-  }
-
-  // backup ----------------------------------------------------------------
 
   async backup(folder: string): Promise<readonly StoreCopy[]> {
     this.#refuseClosing();
-    return this.#registrar.undisturbed(() => {
-      const timing = { deadline: this.#clock.now() + limits.holdMsMax, late: lateBackup };
-      return Promise.all(
-        this.#ports.map(async (port): Promise<StoreCopy> => {
-          const value = succeeded(await port.ask({ kind: "backup", folder }, timing));
-          assert(value.kind === "copied", "a shard answered a backup with something else");
-          return { shard: port.shard, bytes: value.bytes };
-        }),
-      );
-    });
+    return this.#registrar.undisturbed(() => this.#shards.copy(folder));
   }
-
-  // the engine itself -----------------------------------------------------
 
   requireQueue(name: string, partition?: number): void {
     const queue = this.#find(name);
@@ -590,32 +285,12 @@ class ShardedEngine<Items> implements Engine<Items> {
   }
 
   status(): EngineStatus {
+    const queues = [...this.#catalog.queues].map((queue) => queue.gauges());
     return {
       durability: this.#options.durability,
-      waitingLeases: [...this.#catalog.queues].reduce((sum, { line }) => sum + line.size, 0),
-      shards: this.#ports.map(({ shard, isUp, counters }) => ({
-        shard,
-        up: isUp,
-        restarts: counters.restarts,
-        failures: counters.failures,
-        commits: counters.commits,
-        itemsCommitted: counters.itemsCommitted,
-        itemsPerCommit: {
-          bounds: itemsPerCommitBounds,
-          counts: [...counters.itemsPerCommit],
-          sum: counters.itemsCommitted,
-        },
-        commitSeconds: {
-          bounds: commitSecondsBounds,
-          counts: [...counters.commitSeconds],
-          sum: counters.commitSecondsSum,
-        },
-        walBytes: counters.logBytes,
-        fileBytes: counters.fileBytes,
-        quarantined: counters.quarantined,
-        miscounted: counters.miscounted,
-      })),
-      queues: [...this.#catalog.queues].map((queue) => queue.gauges()),
+      waitingLeases: queues.reduce((sum, { waitingLeases }) => sum + waitingLeases, 0),
+      shards: this.#shards.ports.map(shardStatus),
+      queues,
     };
   }
 
@@ -628,31 +303,6 @@ class ShardedEngine<Items> implements Engine<Items> {
     for (const queue of this.#catalog.queues) {
       for (const lease of queue.line.clear()) lease.settle(closingFailure);
     }
-    await Promise.all(this.#ports.map((port) => port.close()));
+    await this.#shards.close();
   }
-}
-
-/** A caller may change its bytes as soon as the call returns; a Buffer is also told apart by JSON. */
-function owned(payload: Payload): Payload {
-  return typeof payload === "string" ? payload : new Uint8Array(payload);
-}
-
-function storedItem(item: ListedItem, { deadQueue, maxAttempts }: QueueDefinition): StoredItem {
-  return {
-    id: item.id,
-    sourceId: item.sourceId,
-    isLeased: item.leasedAt !== null,
-    leaseDeadline: item.leaseDeadline,
-    expireDeadline: item.expireDeadline,
-    deadDeadline: deadQueue === "" ? null : item.expireDeadline,
-    createdAt: item.createdAt,
-    updatedAt: item.leasedAt ?? item.queuedAt,
-    enqueueAt: item.dueAt,
-    attempts: item.attempts,
-    maxAttempts,
-    reference: item.reference,
-    encoding: item.encoding,
-    kind: item.kind,
-    payload: item.payload,
-  };
 }

@@ -27,6 +27,13 @@ export function failure(code: ErrorCode, message: string, details?: Details): Fa
     : { ok: false, code, message, details };
 }
 
+/** Why nothing is taken, whatever was asked for. */
+const reasons: Readonly<Partial<Record<ErrorCode, string>>> = {
+  store: "there is no space left on the disk",
+  full: "too many requests wait for the store",
+  closing: "service is shutting down",
+};
+
 /** A call that could not be done in time. `what`: what did not happen, as a clause. */
 export function late(what: string): Failure {
   return failure("empty", `request timeout; ${what}, try again`);
@@ -35,15 +42,42 @@ export function late(what: string): Failure {
 export const lateProduce = late("the items were not written");
 export const lateComplete = late("the items were not completed");
 export const lateRetry = late("the items were not retried");
-export const fullFailure = failure(
-  "store",
-  "there is no space left on the disk; nothing was written",
-);
+export const lateChange = late("the queue was not changed");
+
+export const fullFailure = failure("store", `${reasons.store}; nothing was written`);
 export const restartedFailure = failure(
   "store",
   "the store failed after the items were stored; list the partition to see them",
 );
+export const backlogFailure = failure("full", `${reasons.full}; try again later`);
+export const unwritableBackup = failure(
+  "store",
+  "the backup could not be written; the stores themselves are as they were",
+);
 export const deletedFailure = failure("refused", "queue is shutting down; it was deleted");
+export const closingFailure = failure("closing", `${reasons.closing}; nothing was changed`);
+
+/** What is wrong with an id that no item can have. */
+export function malformedId(id: string): string {
+  return `invalid storage id; '${id}': Valid encoded KSUIDs are 27 characters`;
+}
+
+/** A bound on what there may be of something. */
+export function tooMany(code: "invalid" | "full", what: string, max: number): QueueError {
+  return new QueueError(code, `too many ${what}; there cannot be more than ${max}`);
+}
+
+/** A clear that some shards did, while others failed like this. */
+export function clearedInPart(code: ErrorCode): Failure {
+  const why = reasons[code] ?? "a shard refused it";
+  return failure(code, `the queue was cleared in part, clear it again; ${why}`);
+}
+
+/** A delete that is certain, of which something is left to do. */
+export function deletedInPart(code: ErrorCode): Failure {
+  const rest = "the rest goes when every shard is up";
+  return failure(code, `the queue was deleted, its items not all; ${rest}`);
+}
 
 /** The one error the engine throws; `message` is `constant part; variable detail`. */
 export class QueueError extends Error {

@@ -4,14 +4,15 @@
 import type { PartitionPlace } from "../stores/queue.ts";
 import type { Lease, LeaseRequest } from "./api.ts";
 import type { Clock } from "./clock.ts";
-import { deletedFailure, failure, QueueError } from "./errors.ts";
+import { deletedFailure, failure, late, QueueError, tooMany } from "./errors.ts";
+import type { NewItem } from "./messages.ts";
 import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { Result } from "./shard/kind.ts";
 import { checkLease, checkRequestTimeout } from "./validate.ts";
 import type { WaitingLease } from "./waiting.ts";
 
-const emptyLease = failure("empty", "request timeout; no items are in the queue, try again");
+const emptyLease = late("no items are in the queue");
 const clientGone = failure("empty", "the client has left; nothing was leased");
 const duplicateClient = failure(
   "invalid",
@@ -58,8 +59,7 @@ export class Leases<Items> {
     // Only who is first in line may be served at once.
     const partition = queue.line.size === 0 ? queue.balance.leaseFrom : -1;
     if (partition < 0 && this.#waitingLeases >= this.#waitingLeasesMax) {
-      const text = `too many leases wait; there cannot be more than ${this.#waitingLeasesMax}`;
-      throw new QueueError("full", text);
+      throw tooMany("full", "leases wait", this.#waitingLeasesMax);
     }
     return new Promise((resolve, reject) => {
       this.#arrivalLast += 1;
@@ -124,10 +124,13 @@ export class Leases<Items> {
    * Items are on their way to a partition: the first in line go along, and are
    * served in the turn that writes what they waited for.
    */
-  accompany(queue: LogicalQueue, partition: number, itemCount: number): void {
-    for (let left = itemCount; left > 0; left -= 1) {
+  accompany(queue: LogicalQueue, partition: number, items: readonly NewItem[]): void {
+    if (queue.line.size === 0) return;
+    const now = this.#clock.now();
+    for (const { enqueueAt } of items) {
       const lease = queue.line.first();
       if (lease === undefined) return;
+      if (enqueueAt !== null && enqueueAt > now) continue;
       queue.line.leave(lease);
       this.#grant(queue, lease, partition);
     }
@@ -138,25 +141,13 @@ export class Leases<Items> {
     lease.timer ??= this.#clock.at(lease.deadline, () => lease.settle(emptyLease));
     const { batchSize } = lease.request;
     const place = queue.place(partition);
-    const load = queue.balance.load(partition);
-    queue.balance.update(partition, {
-      leases: (load?.leases ?? 0) + 1,
-      wanted: (load?.wanted ?? 0) + batchSize,
-    });
-    queue.inFlight.lease += 1;
+    queue.entered("lease", partition, batchSize);
     const { shard, slot } = place;
     const { deadline } = lease;
     this.#port(shard).put(
       { kind: "lease", slot, deadline, batchSize },
       (result, op) => {
-        queue.inFlight.lease -= 1;
-        const now = queue.balance.load(partition);
-        if (now !== undefined) {
-          queue.balance.update(partition, {
-            leases: now.leases - 1,
-            wanted: now.wanted - batchSize,
-          });
-        }
+        queue.left("lease", partition, batchSize);
         this.#granted(queue, lease, place, result, op);
         this.ready(queue);
         this.#left(queue, partition);

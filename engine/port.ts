@@ -5,7 +5,7 @@
 
 import { StoreError } from "../stores/store.ts";
 import type { Clock, Timer } from "./clock.ts";
-import { type Failure, failure, QueueError } from "./errors.ts";
+import { backlogFailure, closingFailure, type Failure, QueueError } from "./errors.ts";
 import { kindOf, type NumberedRequest, type Request } from "./kinds.ts";
 import { limits, type TurnLimits } from "./limits.ts";
 import type { Link, LinkFactory } from "./link.ts";
@@ -131,7 +131,7 @@ export class ShardPort {
       return;
     }
     if (this.#queue.length >= limits.shardBacklogMax) {
-      settle(failure("full", "too many requests wait for the store; try again later"), 0);
+      settle(backlogFailure, 0);
       return;
     }
     const deadline = timing?.deadline ?? Number.POSITIVE_INFINITY;
@@ -267,15 +267,18 @@ export class ShardPort {
    * Requests that the last shard took and never answered. Those that took effect are
    * answered accordingly; the others go again.
    */
-  #settleLost({ opLast, refused }: Opened): Waiting[] {
+  #settleLost(opened: Opened): Waiting[] {
+    const { opLast, refused } = opened;
     const withoutEffect = new Set(refused);
     const again: Waiting[] = [];
     const taken = [...this.#sent];
     this.#sent.clear();
     this.#messages = [];
     for (const [op, waiting] of taken) {
-      const { lost } = kindOf(waiting.request);
-      if (op > opLast || withoutEffect.has(op) || lost === "again") {
+      const { lost, isDone } = kindOf(waiting.request);
+      const tookEffect =
+        isDone?.(waiting.request, opened) ?? (op <= opLast && !withoutEffect.has(op));
+      if (!tookEffect || lost === "again") {
         again.push(waiting);
         continue;
       }
@@ -330,8 +333,6 @@ export function succeeded(result: Result): Value {
   if (result.ok) return result.value;
   throw QueueError.from(result);
 }
-
-export const closingFailure = failure("closing", "service is shutting down; nothing was changed");
 
 /** At the first start these are told to the operator instead of tried again. */
 function isFinal(cause: unknown): boolean {

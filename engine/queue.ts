@@ -4,6 +4,7 @@
 
 import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
 import type { QueueGauges } from "./api.ts";
+import { assert } from "./assert.ts";
 import { Balance } from "./balance.ts";
 import type { Clock } from "./clock.ts";
 import type { Events, PartitionCounts } from "./messages.ts";
@@ -34,8 +35,8 @@ export class LogicalQueue {
   readonly inFlight: InFlight = { produce: 0, lease: 0, complete: 0, retry: 0, import: 0 };
   readonly totals: Totals = { lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 };
   deleted = false;
-  /** Called when nothing that adds items is inside any more; set by whoever waits for it. */
-  quiet: (() => void) | null = null;
+  /** While its delete is being committed, callers do not find it; its shards go on with it. */
+  isHidden = false;
 
   constructor(entry: CatalogEntry, clock: Clock) {
     this.queueId = entry.queueId;
@@ -59,18 +60,39 @@ export class LogicalQueue {
     return this.places.get(partition) ?? unknownPartition(partition);
   }
 
+  /** Where new items go. With no shard up they wait for the one of the first partition. */
+  get placeForProduce(): PartitionPlace {
+    const place = this.places.get(this.balance.produceTo) ?? this.activePlaces[0];
+    assert(place !== undefined, "a queue has no partition that takes items");
+    return place;
+  }
+
   get activePlaces(): PartitionPlace[] {
     return [...this.places.values()].filter(({ state }) => state === "active");
+  }
+
+  /** A call is on its way to a partition, with so many new items, or for so many. */
+  entered(verb: keyof InFlight, partition: number, itemCount: number): void {
+    this.#count(verb, partition, { calls: 1, items: itemCount });
+  }
+
+  left(verb: keyof InFlight, partition: number, itemCount: number): void {
+    this.#count(verb, partition, { calls: -1, items: -itemCount });
+  }
+
+  #count(verb: keyof InFlight, partition: number, by: { calls: number; items: number }): void {
+    this.inFlight[verb] += by.calls;
+    const load = this.balance.load(partition);
+    if (load === undefined) return;
+    const { producing, leases, wanted } = load;
+    if (verb === "produce") this.balance.update(partition, { producing: producing + by.items });
+    if (verb !== "lease") return;
+    this.balance.update(partition, { leases: leases + by.calls, wanted: wanted + by.items });
   }
 
   /** Whether calls are inside that may add items. */
   get isAdding(): boolean {
     return this.inFlight.produce + this.inFlight.import > 0;
-  }
-
-  /** A call has left. */
-  settled(): void {
-    if (!this.isAdding) this.quiet?.();
   }
 
   count(partition: number, counts: PartitionCounts): void {
@@ -108,18 +130,19 @@ export function itemsIn(counts: PartitionCounts): number {
   return counts.ready + counts.leased + counts.scheduled + counts.retried;
 }
 
-/** Does the work once for each shard that has any of the places, with those it has. */
+/** Does the work once for each shard that has any of the places, with the slots that it has. */
 export async function eachShard(
   places: Iterable<PartitionPlace>,
-  work: (shard: number, places: readonly PartitionPlace[]) => Promise<void>,
+  work: (shard: number, slots: readonly number[]) => Promise<unknown>,
 ): Promise<void> {
-  const byShard = new Map<number, PartitionPlace[]>();
-  for (const place of places) {
-    const same = byShard.get(place.shard);
-    if (same === undefined) byShard.set(place.shard, [place]);
-    else same.push(place);
-  }
+  const byShard = [...Map.groupBy(places, ({ shard }) => shard)];
+  const works = byShard.map(([shard, here]) =>
+    work(
+      shard,
+      here.map(({ slot }) => slot),
+    ),
+  );
   // All of them, also when one fails: a call that is answered has no effect any more.
-  const ended = await Promise.allSettled([...byShard].map(([shard, here]) => work(shard, here)));
+  const ended = await Promise.allSettled(works);
   for (const one of ended) if (one.status === "rejected") throw one.reason;
 }

@@ -1,174 +1,200 @@
-// Changes of the catalog, one after the other. Each is committed by the first
-// shard before it takes effect, and told to the shards it concerns; what cannot
-// be done in one commit is taken up again at the next start.
+// Changes of the catalog, one after the other: each is checked, committed by the first shard, and
+// takes effect. What has to wait for other shards comes after that, so that no queue waits for
+// another; what of it the engine does not live to see is taken up again at the next start.
 
-import type { CatalogEntry, PartitionPlace } from "../stores/queue.ts";
-import type { QueueChange, QueueSettings } from "./api.ts";
+import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
+import type { DeleteQueueRequest, QueueChange, QueueSettings } from "./api.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
-import { deletedFailure, QueueError } from "./errors.ts";
+import {
+  closingFailure,
+  deletedFailure,
+  deletedInPart,
+  type Failure,
+  lateChange,
+  QueueError,
+} from "./errors.ts";
+import type { Request } from "./kinds.ts";
 import { limits } from "./limits.ts";
-import type { PartitionSettings } from "./messages.ts";
-import { closingFailure, type ShardPort, succeeded } from "./port.ts";
+import { type ShardPort, succeeded } from "./port.ts";
 import { eachShard, itemsIn, type LogicalQueue } from "./queue.ts";
-import type { Clearing } from "./shard/clear.ts";
+import type { Settings } from "./settings.ts";
 import { checkQueueName } from "./validate.ts";
 
 export interface RegistrarOptions {
   readonly clock: Clock;
   readonly catalog: Catalog;
   readonly courier: Courier;
+  readonly settings: Settings;
   readonly port: (shard: number) => ShardPort;
   readonly isClosing: () => boolean;
 }
 
+type CatalogChange = Pick<Extract<Request, { kind: "catalog" }>, "put" | "remove">;
+
+/** A queue whose delete is certain. */
+type Deleted = Pick<CatalogEntry, "queueId" | "places">;
+
 export class Registrar {
-  readonly #clock: Clock;
-  readonly #catalog: Catalog;
-  readonly #courier: Courier;
-  readonly #port: (shard: number) => ShardPort;
-  readonly #isClosing: () => boolean;
-  #catalogTurn: Promise<unknown> = Promise.resolve();
+  readonly #options: RegistrarOptions;
+  #catalogTurn: Promise<void> = Promise.resolve();
+  /** Queues of which partitions are about to go. */
+  readonly #reaping = new Set<LogicalQueue>();
 
   constructor(options: RegistrarOptions) {
-    this.#clock = options.clock;
-    this.#catalog = options.catalog;
-    this.#courier = options.courier;
-    this.#port = options.port;
-    this.#isClosing = options.isClosing;
+    this.#options = options;
   }
 
   async create(settings: QueueSettings): Promise<void> {
-    await this.#inCatalogTurn(async () => {
-      const entry = this.#catalog.planCreate(settings, this.#clock.now());
-      await this.#writeCatalog({ put: [entry], remove: [] });
-      await this.configure([this.#catalog.add(entry)]);
+    const { told } = await this.#inCatalogTurn(async (deadline) => {
+      const entry = this.#options.catalog.planCreate(settings, this.#options.clock.now());
+      await this.#write({ put: [entry] }, deadline);
+      return { told: this.#options.settings.tell([this.#options.catalog.add(entry)]) };
     });
+    await told;
   }
 
   async update(change: QueueChange): Promise<void> {
-    await this.#inCatalogTurn(async () => {
-      const { queue, entry } = this.#catalog.planUpdate(change, this.#clock.now());
-      await this.#writeCatalog({ put: [entry], remove: [] });
+    const { told } = await this.#inCatalogTurn(async (deadline) => {
+      const { queue, entry } = this.#options.catalog.planUpdate(change, this.#options.clock.now());
+      await this.#write({ put: [entry] }, deadline);
       queue.definition = entry.definition;
-      for (const place of entry.places) this.#catalog.own(queue, place);
-      await this.configure([queue]);
-      await this.#reap(queue);
+      for (const place of entry.places) this.#options.catalog.own(queue, place);
+      const told = this.#options.settings.tell([queue]);
+      this.reapSoon(queue);
+      return { told };
     });
+    await told;
   }
 
-  async delete({ name, force }: { name: string; force: boolean }): Promise<void> {
-    await this.#inCatalogTurn(async () => {
-      checkQueueName(name);
-      const queue = this.#catalog.find(name);
-      const dependents = this.#catalog.dependents(name);
-      const [dependent] = dependents;
-      if (!force && dependent !== undefined) {
-        const text = `queue is in use; '${name}' is the dead_queue of '${dependent.definition.name}'`;
-        throw new QueueError("refused", text);
-      }
-      // Before it is hidden, or calls would be told meanwhile that there is no such queue.
-      if (!force) requireEmpty(queue);
-      // No new calls from here on; what was accepted before is still counted.
-      this.#catalog.hide(queue);
-      try {
-        await this.#untilQuiet(queue);
-        if (!force) requireEmpty(queue);
-        const cut = dependents.map((other) =>
-          other.entry({ definition: { ...other.definition, deadQueue: "" } }),
-        );
-        await this.#writeCatalog({ put: [queue.entry({ deleting: true }), ...cut], remove: [] });
-      } catch (cause) {
-        this.#catalog.unhide(queue);
-        throw cause;
-      }
-      this.#catalog.deleted(queue);
-      for (const other of dependents) other.definition = { ...other.definition, deadQueue: "" };
-      await this.configure(dependents);
-      await this.#finishDelete(queue);
-    });
+  /** The name is free once the delete is certain; it ends when nothing of the queue is left. */
+  async delete(request: DeleteQueueRequest): Promise<void> {
+    const deleted = await this.#inCatalogTurn((end) => this.#beginDelete(request, end));
+    try {
+      await this.#inTime(this.#finishDelete(deleted), this.#deadline(), deletedInPart("store"));
+    } catch (cause) {
+      throw cause instanceof QueueError ? QueueError.from(deletedInPart(cause.code)) : cause;
+    }
   }
 
-  /** What was accepted and adds items ends one way or the other before the queue is looked at. */
-  async #untilQuiet(queue: LogicalQueue): Promise<void> {
-    if (!queue.isAdding) return;
-    await new Promise<void>((resolve) => {
-      queue.quiet = () => {
-        queue.quiet = null;
-        resolve();
-      };
-    });
+  /** Makes the delete certain, and takes the queue out of the catalog. */
+  async #beginDelete({ name, force }: DeleteQueueRequest, deadline: number): Promise<Deleted> {
+    checkQueueName(name);
+    const queue = this.#options.catalog.find(name);
+    const dependents = this.#options.catalog.dependents(name);
+    if (!force) this.#requireUnused(queue, dependents);
+    const cut = dependents.map((other) => other.entry({ definition: withoutDeadQueue(other) }));
+    // An item that came meanwhile would go with the queue.
+    queue.isHidden = true;
+    try {
+      await this.#write({ put: [queue.entry({ deleting: true }), ...cut] }, deadline);
+    } finally {
+      queue.isHidden = false;
+    }
+    for (const other of dependents) other.definition = withoutDeadQueue(other);
+    void this.#options.settings.tell(dependents);
+    for (const lease of queue.line.clear()) lease.settle(deletedFailure);
+    return { queueId: queue.queueId, places: this.#options.catalog.remove(queue) };
+  }
+
+  /** Throws `refused` where the queue is a dead queue, holds items, or may soon hold some. */
+  #requireUnused(queue: LogicalQueue, [dependent]: readonly LogicalQueue[]): void {
+    const { name } = queue.definition;
+    if (dependent !== undefined) {
+      const text = `queue is in use; '${name}' is the dead_queue of '${dependent.definition.name}'`;
+      throw new QueueError("refused", text);
+    }
+    const { itemCount, isAdding, places } = queue;
+    const isFull = itemCount > 0;
+    const isTargeted = ({ shard, slot }: PartitionPlace) =>
+      this.#options.courier.isTargeted(shard, slot);
+    if (!isFull && !isAdding && ![...places.values()].some(isTargeted)) return;
+    const why = isFull
+      ? `'${name}' holds ${itemCount} items`
+      : `items are on their way to '${name}'`;
+    throw new QueueError("refused", `queue is not empty; ${why}`);
   }
 
   /** Where the engine closes meanwhile, the next start takes it up again. */
-  finishDeleteSoon(queue: LogicalQueue): void {
-    void this.#inCatalogTurn(() => this.#finishDelete(queue)).catch(() => undefined);
+  finishDeleteSoon(deleted: Deleted): void {
+    behind(this.#finishDelete(deleted));
   }
 
   /** What is left to do once a delete is certain; also after a crash in the middle of it. */
-  async #finishDelete(queue: LogicalQueue): Promise<void> {
-    for (const lease of queue.line.clear()) lease.settle(deletedFailure);
-    for (;;) {
-      try {
-        // Forgotten before it is cleared: what is still on its way there must not come after the clear.
-        await this.#forget([...queue.places.values()]);
-        await this.clear(queue, {
-          ready: true,
-          leased: true,
-          scheduled: true,
-          retried: true,
-        });
-        await this.#writeCatalog({ put: [], remove: [queue.queueId] });
-        break;
-      } catch (cause) {
-        // The queue is gone for its users whatever the store does now, so the rest cannot be given up.
-        if (this.#isClosing()) throw cause;
-        await new Promise<void>((resolve) => {
-          this.#clock.at(this.#clock.now() + limits.restartMsMax, resolve);
-        });
-      }
-    }
-    for (const place of [...queue.places.values()]) this.#catalog.disown(queue, place);
+  async #finishDelete({ queueId, places }: Deleted): Promise<void> {
+    const what = { ready: true, leased: true, scheduled: true, retried: true };
+    await this.#persist(async () => {
+      // Forgotten before it is cleared: what is on its way there must not come after the clear.
+      await this.#options.settings.forget(places);
+      await eachShard(places, async (shard, slots) =>
+        succeeded(await this.#options.port(shard).ask({ kind: "clear", slots, what })),
+      );
+      await this.#inCatalogTurn((deadline) => this.#write({ remove: [queueId] }, deadline));
+      return true;
+    });
+    behind(this.#persist(() => this.#free(places)));
   }
 
-  /** From now on the shards take nothing for these places, and do no more with what is there. */
-  async #forget(places: readonly PartitionPlace[]): Promise<void> {
-    const shards = new Set(places.map(({ shard }) => shard));
-    await Promise.all(
-      [...shards].map((shard) => {
-        const forget = places.filter((place) => place.shard === shard).map(({ slot }) => slot);
-        return this.#port(shard).ask({ kind: "configure", partitions: [], forget });
-      }),
-    );
+  /** A call has left the partition, or it was counted. */
+  left(queue: LogicalQueue, partition: number): void {
+    if (queue.places.get(partition)?.state === "draining") this.reapSoon(queue);
   }
 
   reapSoon(queue: LogicalQueue): void {
-    void this.#inCatalogTurn(() => this.#reap(queue)).catch(() => undefined);
+    if (this.#reaping.has(queue) || this.#drained(queue).length === 0) return;
+    this.#reaping.add(queue);
+    behind(this.#persist(() => this.#reap(queue)));
   }
 
-  /** Draining partitions go when they hold nothing and nothing is on its way to them. */
-  async #reap(queue: LogicalQueue): Promise<void> {
-    if (queue.deleted) return;
-    const empty = [...queue.places.values()].filter((place) => {
+  /** Draining partitions that hold nothing, and to which no call of a client is on its way. */
+  #drained(queue: LogicalQueue): PartitionPlace[] {
+    return [...queue.places.values()].filter((place) => {
       const counts = queue.counts.get(place.partition);
       const load = queue.balance.load(place.partition);
       const isBusy = (load?.producing ?? 0) + (load?.leases ?? 0) > 0;
       const isEmpty = counts === undefined || itemsIn(counts) === 0;
-      const isTargeted = this.#courier.isTargeted(place.shard, place.slot);
-      return place.state === "draining" && isEmpty && !isBusy && !isTargeted;
+      return place.state === "draining" && isEmpty && !isBusy;
     });
-    if (empty.length === 0) return;
-    const places = [...queue.places.values()].filter((place) => !empty.includes(place));
-    await this.#writeCatalog({ put: [queue.entry({ places })], remove: [] });
-    await this.#forget(empty);
-    for (const place of empty) this.#catalog.disown(queue, place);
   }
 
-  /** No queue is created, changed or deleted, and no dead letter travels, while the work lasts. */
+  /** Whether all of them are gone. */
+  async #reap(queue: LogicalQueue): Promise<boolean> {
+    const drained = new Set(this.#drained(queue));
+    // A shard that has not heard yet that they drain may still send dead letters there.
+    await this.#options.settings.heard();
+    const gone = await this.#inCatalogTurn(async (deadline) => {
+      // One that was wanted again meanwhile has a place of its own, and is not among them.
+      const gone = this.#drained(queue).filter(
+        (place) => drained.has(place) && !this.#options.courier.isTargeted(place.shard, place.slot),
+      );
+      const places = [...queue.places.values()].filter((place) => !gone.includes(place));
+      if (gone.length > 0) await this.#write({ put: [queue.entry({ places })] }, deadline);
+      for (const place of gone) this.#options.catalog.disown(queue, place);
+      return gone;
+    });
+    if (gone.length > 0) behind(this.#persist(() => this.#free(gone)));
+    const isDone = this.#drained(queue).length === 0;
+    if (isDone) this.#reaping.delete(queue);
+    return isDone;
+  }
+
+  async #free(places: readonly PartitionPlace[]): Promise<boolean> {
+    await this.#options.settings.forget(places);
+    // Until then a dead letter may be on its way there that nobody knows of.
+    await this.#options.settings.heard();
+    for (const place of places) this.#options.catalog.free(place);
+    return true;
+  }
+
+  /**
+   * No queue is created, changed or deleted, and no dead letter travels, while the work lasts. A
+   * delete that is certain goes on, but stays in the catalog: what is copied meanwhile can be
+   * deleted by whoever opens the copy.
+   */
   undisturbed<T>(work: () => Promise<T>): Promise<T> {
     return this.#inCatalogTurn(async () => {
-      const { release } = await this.#courier.hold();
+      const { release } = await this.#options.courier.hold();
       try {
         return await work();
       } finally {
@@ -177,77 +203,64 @@ export class Registrar {
     });
   }
 
-  #inCatalogTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#isClosing()) return Promise.reject(QueueError.from(closingFailure));
-    const result = this.#catalogTurn.then(work);
-    this.#catalogTurn = result.catch(() => undefined);
-    return result;
+  /** One that cannot begin in time never does. */
+  async #inCatalogTurn<T>(work: (deadline: number) => Promise<T>): Promise<T> {
+    if (this.#options.isClosing()) throw QueueError.from(closingFailure);
+    const before = this.#catalogTurn;
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    this.#catalogTurn = before.then(() => over);
+    try {
+      const deadline = this.#deadline();
+      await this.#inTime(before, deadline, lateChange);
+      return await work(deadline);
+    } finally {
+      end();
+    }
+  }
+
+  /** Of a call that has none of its own. */
+  #deadline(): number {
+    return this.#options.clock.now() + limits.requestTimeoutMsDefault;
+  }
+
+  #inTime<T>(work: Promise<T>, deadline: number, late: Failure): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#options.clock.at(deadline, () => reject(QueueError.from(late)));
+      void work.finally(() => timer.cancel()).then(resolve, reject);
+    });
+  }
+
+  /** Does the work until it is done: nobody else would take it up before the next start. */
+  async #persist(work: () => Promise<boolean>): Promise<void> {
+    for (;;) {
+      try {
+        if (await work()) return;
+      } catch (cause) {
+        if (!(cause instanceof QueueError) || this.#options.isClosing()) throw cause;
+      }
+      await new Promise<void>((resolve) => {
+        this.#options.clock.at(this.#options.clock.now() + limits.restartMsMax, resolve);
+      });
+    }
   }
 
   /** The catalog is kept by the first shard. */
-  async #writeCatalog(change: {
-    put: readonly CatalogEntry[];
-    remove: readonly number[];
-  }): Promise<void> {
-    const version = this.#catalog.version + 1;
-    succeeded(await this.#port(0).ask({ kind: "catalog", version, ...change }));
-    this.#catalog.version = version;
-  }
-
-  /** What the shard has to know of every partition it owns. */
-  settings(shard: number): PartitionSettings[] {
-    const settings: PartitionSettings[] = [];
-    for (const owner of this.#catalog.owners(shard)) {
-      const one = this.#catalog.settingsOf(owner, shard);
-      if (one !== null) settings.push(one);
-    }
-    return settings;
-  }
-
-  /** Tells the shards what to go by for these queues, and for those whose dead queue they are. */
-  async configure(queues: Iterable<LogicalQueue>): Promise<void> {
-    const changed = new Map<number, PartitionSettings[]>();
-    for (const queue of withDependents(queues, this.#catalog)) {
-      for (const { partition, shard } of queue.places.values()) {
-        const settings = this.#catalog.settingsOf({ queue, partition }, shard);
-        if (settings === null) continue;
-        const same = changed.get(shard);
-        if (same === undefined) changed.set(shard, [settings]);
-        else same.push(settings);
-      }
-    }
-    await Promise.all(
-      [...changed].map(([shard, partitions]) =>
-        this.#port(shard).ask({ kind: "configure", partitions, forget: [] }),
-      ),
-    );
-  }
-
-  async clear(queue: LogicalQueue, what: Clearing): Promise<void> {
-    let cleared = 0;
-    try {
-      await eachShard(queue.places.values(), async (shard, here) => {
-        const port = this.#port(shard);
-        succeeded(await port.ask({ kind: "clear", slots: here.map(({ slot }) => slot), what }));
-        cleared += 1;
-      });
-    } catch (cause) {
-      if (cleared === 0 || !(cause instanceof QueueError)) throw cause;
-      const [why] = cause.message.split(";");
-      throw new QueueError(cause.code, `the queue was cleared in part, clear it again; ${why}`);
-    }
+  async #write(change: Partial<CatalogChange>, deadline: number): Promise<void> {
+    const { catalog, port } = this.#options;
+    const version = catalog.version + 1;
+    const request = { kind: "catalog", version, put: [], remove: [], ...change } as const;
+    succeeded(await port(0).ask(request, { deadline, late: lateChange }));
+    catalog.version = version;
   }
 }
 
-function withDependents(queues: Iterable<LogicalQueue>, catalog: Catalog): Set<LogicalQueue> {
-  const all = new Set(queues);
-  for (const { definition } of [...all]) {
-    for (const dependent of catalog.dependents(definition.name)) all.add(dependent);
-  }
-  return all;
+/** Work that nobody waits for. It fails only where the engine closes, or is wrong. */
+function behind(work: Promise<void>): void {
+  void work.catch((cause) => {
+    if (!(cause instanceof QueueError)) throw cause;
+  });
 }
 
-function requireEmpty({ definition: { name }, itemCount }: LogicalQueue): void {
-  if (itemCount === 0) return;
-  throw new QueueError("refused", `queue is not empty; '${name}' holds ${itemCount} items`);
+function withoutDeadQueue({ definition }: LogicalQueue): QueueDefinition {
+  return { ...definition, deadQueue: "" };
 }

@@ -4,7 +4,7 @@
 
 import type { ImportItem, ListRequest, ProduceItem, QueueSettings } from "./api.ts";
 import { formatDuration } from "./duration.ts";
-import { QueueError } from "./errors.ts";
+import { malformedId, QueueError } from "./errors.ts";
 import { isId } from "./ids.ts";
 import { limits } from "./limits.ts";
 
@@ -18,13 +18,9 @@ function byteLength(text: string): number {
 
 /** For create, update and delete; other calls only look the name up. */
 export function checkQueueName(name: string): void {
-  if (byteLength(name) > limits.queueNameBytesMax) {
-    refuse(
-      `queue name is invalid; cannot be greater than '${limits.queueNameBytesMax}' characters`,
-    );
-  }
+  checkLength("queue name", byteLength(name), limits.queueNameBytesMax);
   checkLookupName(name);
-  if (/\s/u.test(name)) refuse(`queue name is invalid; '${name}' cannot contain whitespace`);
+  checkNoWhitespace("queue name", name);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) {
     refuse("queue name is invalid; it cannot contain control characters");
@@ -34,7 +30,24 @@ export function checkQueueName(name: string): void {
 
 export function checkLookupName(name: string): void {
   if (name.trim() === "") refuse("queue name is invalid; queue name cannot be empty");
-  if (name.includes("~")) refuse(`queue name is invalid; '${name}' cannot contain '~' character`);
+  checkNoTilde("queue name", name);
+}
+
+/** The longest text that is allowed; `length` in bytes or characters, as its bound is meant. */
+export function checkLength(what: string, length: number, max: number): void {
+  if (length > max) refuse(`${what} is invalid; cannot be greater than '${max}' characters`);
+}
+
+function checkMost(what: string, value: number, max: number): void {
+  if (value > max) refuse(`${what} is invalid; cannot be greater than ${max}`);
+}
+
+function checkNoTilde(what: string, text: string): void {
+  if (text.includes("~")) refuse(`${what} is invalid; '${text}' cannot contain '~' character`);
+}
+
+function checkNoWhitespace(what: string, text: string): void {
+  if (/\s/u.test(text)) refuse(`${what} is invalid; '${text}' cannot contain whitespace`);
 }
 
 export function unknownQueue(name: string): never {
@@ -43,31 +56,19 @@ export function unknownQueue(name: string): never {
 
 /** The dead queue's name alone; whether it may serve is the catalog's to say. */
 export function checkDeadQueueName(name: string): void {
-  if (byteLength(name) > limits.deadQueueBytesMax) {
-    refuse(
-      `dead queue is invalid; cannot be greater than '${limits.deadQueueBytesMax}' characters`,
-    );
-  }
-  if (/\s/u.test(name)) refuse(`dead queue is invalid; '${name}' cannot contain whitespace`);
-  if (name.includes("~")) refuse(`dead queue is invalid; '${name}' cannot contain '~' character`);
+  checkLength("dead queue", byteLength(name), limits.deadQueueBytesMax);
+  checkNoWhitespace("dead queue", name);
+  checkNoTilde("dead queue", name);
 }
 
 export function checkQueueSettings(settings: QueueSettings): void {
-  if (byteLength(settings.reference) > limits.queueReferenceBytesMax) {
-    refuse(
-      `reference field is invalid; cannot be greater than '${limits.queueReferenceBytesMax}' characters`,
-    );
-  }
+  checkLength("reference field", byteLength(settings.reference), limits.queueReferenceBytesMax);
   const { maxAttempts, requestedPartitions, leaseTimeoutMs, expireTimeoutMs } = settings;
-  if (maxAttempts > limits.maxAttemptsMax) {
-    refuse(`max attempts is invalid; cannot be greater than ${limits.maxAttemptsMax}`);
-  }
+  checkMost("max attempts", maxAttempts, limits.maxAttemptsMax);
   if (maxAttempts < 0) refuse("max attempts is invalid; cannot be negative number");
   checkWhole("max attempts", maxAttempts);
   if (requestedPartitions < 1) refuse("partitions is invalid; cannot be less than 1");
-  if (requestedPartitions > limits.partitionsMax) {
-    refuse(`partitions is invalid; cannot be greater than ${limits.partitionsMax}`);
-  }
+  checkMost("partitions", requestedPartitions, limits.partitionsMax);
   checkWhole("partitions", requestedPartitions);
   checkTimeout("lease", leaseTimeoutMs);
   checkTimeout("expire", expireTimeoutMs);
@@ -111,13 +112,17 @@ export function checkRequestTimeout(ms: number, recommended: string): void {
   }
 }
 
+function checkBatch(what: string, count: number, bound: { name: string; max: number }): void {
+  if (count <= bound.max) return;
+  refuse(`${what} is invalid; ${bound.name} is ${bound.max} but received ${count}`);
+}
+
 export function checkProduceItems(items: readonly ProduceItem[]): void {
   if (items.length === 0) refuse("items cannot be empty; at least one item is required");
-  if (items.length > limits.produceItemsMax) {
-    refuse(
-      `items is invalid; max_produce_batch_size is ${limits.produceItemsMax} but received ${items.length}`,
-    );
-  }
+  checkBatch("items", items.length, {
+    name: "max_produce_batch_size",
+    max: limits.produceItemsMax,
+  });
 }
 
 export function checkLease(clientId: string, batchSize: number): void {
@@ -133,20 +138,12 @@ export function checkLease(clientId: string, batchSize: number): void {
 
 export function checkCompleteIds(ids: readonly string[]): void {
   if (ids.length === 0) refuse("ids is invalid; list of ids cannot be empty");
-  if (ids.length > limits.completeIdsMax) {
-    refuse(
-      `ids is invalid; max_complete_batch_size is ${limits.completeIdsMax} but received ${ids.length}`,
-    );
-  }
+  checkBatch("ids", ids.length, { name: "max_complete_batch_size", max: limits.completeIdsMax });
 }
 
 export function checkRetryItems(count: number): void {
   if (count === 0) refuse("items is invalid; list of items cannot be empty");
-  if (count > limits.retryItemsMax) {
-    refuse(
-      `items is invalid; max_complete_batch_size is ${limits.retryItemsMax} but received ${count}`,
-    );
-  }
+  checkBatch("items", count, { name: "max_complete_batch_size", max: limits.retryItemsMax });
 }
 
 export function unknownPartition(partition: number): never {
@@ -156,13 +153,13 @@ export function unknownPartition(partition: number): never {
 function checkLimit(limit: number, max: number): void {
   if (limit < 0) refuse("limit is invalid; limit cannot be negative");
   if (limit === 0) refuse("limit is invalid; must be greater than zero");
-  if (limit > max) refuse(`limit is invalid; cannot be greater than ${max}`);
+  checkMost("limit", limit, max);
   checkWhole("limit", limit);
 }
 
 export function checkQueuesList({ pivot, limit }: { pivot: string; limit: number }): void {
   checkLimit(limit, limits.queuesListMax);
-  if (pivot.includes("~")) refuse(`pivot is invalid; '${pivot}' cannot contain '~' character`);
+  checkNoTilde("pivot", pivot);
 }
 
 export function checkStorageList({ pivot, limit }: ListRequest): void {
@@ -171,7 +168,7 @@ export function checkStorageList({ pivot, limit }: ListRequest): void {
 }
 
 function checkId(id: string): void {
-  if (!isId(id)) refuse(`invalid storage id; '${id}': Valid encoded KSUIDs are 27 characters`);
+  if (!isId(id)) refuse(malformedId(id));
 }
 
 export function checkDeleteIds(ids: readonly string[]): void {

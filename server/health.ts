@@ -1,6 +1,7 @@
 // Whether the server takes requests, for probes.
 
 import type { Engine } from "../engine/api.ts";
+import { closingFailure } from "../engine/errors.ts";
 import type { Health } from "../openapi/schemas.ts";
 import type { Config } from "./config.ts";
 import { jsonResponse, Refusal } from "./reply.ts";
@@ -17,7 +18,7 @@ export function healthResponse(options: HealthOptions): Response {
   const { engine, version, config, isClosing } = options;
   const { durability, shards } = engine.status();
   const upCount = shards.filter(({ up }) => up).length;
-  if (isClosing()) throw new Refusal(503, "service is shutting down; nothing was changed");
+  if (isClosing()) throw new Refusal(503, closingFailure.message);
   if (upCount === 0) throw new Refusal(503, "no shard is up; nothing was changed");
   const health: Health = {
     status: upCount === shards.length ? "ok" : "degraded",

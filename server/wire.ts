@@ -28,6 +28,7 @@ import type {
 import { formatDuration, parseDuration } from "../engine/duration.ts";
 import { QueueError } from "../engine/errors.ts";
 import { limits } from "../engine/limits.ts";
+import { checkLength } from "../engine/validate.ts";
 import type { RequestOf } from "../openapi/operations.ts";
 import type * as wire from "../openapi/schemas.ts";
 
@@ -297,17 +298,11 @@ function requestTimeout(text: string): number {
 function queueTimeouts(leaseTimeout: string | null, expireTimeout: string | null) {
   const leaseTimeoutText = leaseTimeout ?? "";
   const expireTimeoutText = expireTimeout ?? "";
-  checkLength(leaseTimeoutText, "lease timeout");
-  checkLength(expireTimeoutText, "expire timeout");
+  checkLength("lease timeout", leaseTimeoutText.length, limits.durationTextMax);
+  checkLength("expire timeout", expireTimeoutText.length, limits.durationTextMax);
   const expireTimeoutMs = durationOf(expireTimeoutText, "expire timeout", "60m, 2h or 24h");
   const leaseTimeoutMs = durationOf(leaseTimeoutText, "lease timeout", "8m, 15m or 1h");
   return { leaseTimeoutMs, leaseTimeoutText, expireTimeoutMs, expireTimeoutText };
-}
-
-function checkLength(text: string, what: string): void {
-  if (text.length > limits.durationTextMax) {
-    refuse(`${what} is invalid; cannot be greater than '${limits.durationTextMax}' characters`);
-  }
 }
 
 /** An empty text is a duration that is not set, which is for the engine to refuse. */

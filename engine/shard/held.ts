@@ -1,7 +1,7 @@
 // Finds the held items that a request names. A batch is taken as a whole or refused
 // as a whole, with a reason for every id that stands in the way.
 
-import { type Failure, failure } from "../errors.ts";
+import { type Failure, failure, malformedId } from "../errors.ts";
 import { isId, seqOf } from "../ids.ts";
 import type { Held, Partition } from "./partition.ts";
 import type { Asking, Turn } from "./turn-context.ts";
@@ -51,7 +51,7 @@ function refusal(turn: Turn, partition: Partition, batch: Batch, verb: string): 
     if (seen.has(id)) {
       details.push([id, `item(s) cannot be ${verb}; '${id}' is named more than once`]);
     } else if (!isId(id)) {
-      details.push([id, `invalid storage id; '${id}': Valid encoded KSUIDs are 27 characters`]);
+      details.push([id, malformedId(id)]);
     } else if (!isHeld && seq !== null && isStored(turn, partition, seq)) {
       details.push([id, `item(s) cannot be ${verb}; '${id}' is not marked as leased`]);
     } else if (!isHeld) {

@@ -3,7 +3,7 @@
 
 import type { Backend } from "../../stores/backend.ts";
 import type { Failure } from "../errors.ts";
-import type { Value } from "../messages.ts";
+import type { Opened, Value } from "../messages.ts";
 import type { Asking, Turn } from "./turn-context.ts";
 
 /** `op` numbers rise by one per request to a shard, also across restarts of either side. */
@@ -29,6 +29,8 @@ export interface Kind<R extends { readonly kind: string }> {
    * once, else what to ask in its place, or the answer.
    */
   readonly lost: "again" | ((request: R) => { readonly ask: unknown } | Result);
+  /** Whether one whose answer was lost took effect, where the record of turns does not tell. */
+  readonly isDone?: (request: R, opened: Opened) => boolean;
   /** Says what the decision has to know. */
   readonly wants?: (asking: Asking, requests: readonly Numbered<R>[]) => void;
   /** Decides all of a turn, which came in this order. */

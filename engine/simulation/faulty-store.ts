@@ -217,7 +217,10 @@ class FaultyCatalog implements CatalogStore {
     return this.#control.ask(this.#generation, () => this.#catalog.load());
   }
 
-  write(change: CatalogChange): Promise<boolean> {
+  async write(change: CatalogChange): Promise<boolean> {
+    const { version } = await this.load();
+    // What changes nothing needs no room.
+    if (version !== change.version - 1) return false;
     return this.#control.change(this.#generation, async () => {
       const written = await this.#catalog.write(change);
       if (written) this.#control.onCatalog?.(change);

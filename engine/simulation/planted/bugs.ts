@@ -62,8 +62,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "what is on its way to a dead queue is forgotten at a restart",
-    file: "engine.ts",
-    from: "for (const [shard, { outbox }] of opened.entries()) this.#courier.countAll(shard, outbox);",
+    file: "shards.ts",
+    from: "for (const [shard, { outbox }] of opened.entries()) courier.countAll(shard, outbox);",
     to: "",
   },
   {
@@ -201,14 +201,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "requests that were committed are done again after a restart",
     file: "port.ts",
-    from: 'if (op > opLast || withoutEffect.has(op) || lost === "again") {',
-    to: "if (op >= 0) {",
+    from: "(op <= opLast && !withoutEffect.has(op));",
+    to: "false;",
   },
   {
     name: "requests that were not committed are answered as if they were",
     file: "port.ts",
-    from: 'if (op > opLast || withoutEffect.has(op) || lost === "again") {',
-    to: 'if (op > opLast + 2 || withoutEffect.has(op) || lost === "again") {',
+    from: "(op <= opLast && !withoutEffect.has(op));",
+    to: "(op <= opLast + 2 && !withoutEffect.has(op));",
   },
   {
     name: "a refusal is forgotten when its answer is lost",
@@ -237,8 +237,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a deleted queue leaves its leased items behind",
     file: "registrar.ts",
-    from: "ready: true,\n          leased: true,",
-    to: "ready: true,\n          leased: false,",
+    from: "ready: true, leased: true,",
+    to: "ready: true, leased: false,",
   },
   {
     name: "a partition goes while items of it are leased",
@@ -320,15 +320,21 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "",
   },
   {
-    name: "a shard that restarts during a delete forgets the queue",
+    name: "a deleted queue's slots are used again before they are cleared",
     file: "catalog.ts",
-    from: "this.#hidden.set(queue.definition.name, queue);\n  }",
-    to: "this.#hidden.set(queue.definition.name, queue); queue.deleted = true;\n  }",
+    from: "this.#owners[place.shard]?.set(place.slot, null);",
+    to: "this.#owners[place.shard]?.delete(place.slot);",
+  },
+  {
+    name: "a delete that the store refuses leaves its queue hidden",
+    file: "registrar.ts",
+    from: "queue.isHidden = false;",
+    to: "",
   },
   {
     name: "the shards are not told of their partitions at a start",
-    file: "engine.ts",
-    from: "const told = this.#ports.map((port, shard) => port.ask(this.#allSettings(shard)));",
+    file: "shards.ts",
+    from: "const told = this.#ports.map((port, shard) => port.ask(settings.all(shard)));",
     to: "const told: Promise<unknown>[] = [];",
   },
   {

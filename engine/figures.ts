@@ -1,0 +1,80 @@
+// What is counted of queues and shards: the snapshot for health and metrics, stats, inspection.
+
+import type { PartitionPlace } from "../stores/queue.ts";
+import type { PartitionStats, QueueInspection, QueueStats, ShardStatus } from "./api.ts";
+import type { PartitionAges } from "./messages.ts";
+import { commitSecondsBounds, itemsPerCommitBounds, type ShardPort, succeeded } from "./port.ts";
+import { eachShard, type LogicalQueue } from "./queue.ts";
+
+export function shardStatus({ shard, isUp: up, counters }: ShardPort): ShardStatus {
+  const { itemsPerCommit, commitSeconds, commitSecondsSum, logBytes, ...same } = counters;
+  const items = { bounds: itemsPerCommitBounds, counts: [...itemsPerCommit] };
+  const seconds = { bounds: commitSecondsBounds, counts: [...commitSeconds] };
+  return {
+    shard,
+    up,
+    ...same,
+    itemsPerCommit: { ...items, sum: same.itemsCommitted },
+    commitSeconds: { ...seconds, sum: commitSecondsSum },
+    walBytes: logBytes,
+  };
+}
+
+type PortOf = (shard: number) => ShardPort;
+
+export async function queueStats(queue: LogicalQueue, port: PortOf): Promise<QueueStats> {
+  const { inFlight } = queue;
+  const counted = {
+    produceWaiting: inFlight.produce,
+    leaseWaiting: queue.line.size,
+    completeWaiting: inFlight.complete,
+    inFlight: inFlight.produce + inFlight.lease + inFlight.complete + inFlight.retry,
+  };
+  const places = [...queue.places.values()].sort((a, b) => a.partition - b.partition);
+  const ages = await agesOf(places, port);
+  const partitions = places.map((place): PartitionStats => {
+    const counts = queue.counts.get(place.partition);
+    const age = ages.get(nameOf(place));
+    return {
+      partition: place.partition,
+      total: (counts?.ready ?? 0) + (counts?.leased ?? 0),
+      totalLeased: counts?.leased ?? 0,
+      scheduled: (counts?.scheduled ?? 0) + (counts?.retried ?? 0),
+      failures: port(place.shard).counters.failures,
+      averageAgeMs: age?.averageAgeMs ?? 0,
+      averageLeasedAgeMs: age?.averageLeasedAgeMs ?? 0,
+    };
+  });
+  const leased = partitions.reduce((sum, { totalLeased }) => sum + totalLeased, 0);
+  const ageSum = partitions.reduce((sum, one) => sum + one.averageLeasedAgeMs * one.totalLeased, 0);
+  const averageLeasedAgeMs = leased === 0 ? 0 : Math.round(ageSum / leased);
+  return { queue: queue.definition.name, averageLeasedAgeMs, ...counted, partitions };
+}
+
+function nameOf({ shard, slot }: { readonly shard: number; readonly slot: number }): string {
+  return `${shard}:${slot}`;
+}
+
+async function agesOf(
+  places: readonly PartitionPlace[],
+  port: PortOf,
+): Promise<Map<string, PartitionAges>> {
+  const ages = new Map<string, PartitionAges>();
+  await eachShard(places, async (shard, slots) => {
+    const value = succeeded(await port(shard).ask({ kind: "stats", slots }));
+    if (value.kind !== "ages") return;
+    for (const age of value.ages) ages.set(nameOf({ shard, slot: age.slot }), age);
+  });
+  return ages;
+}
+
+/** `dead`: its dead queue, if it has one. */
+export function queueInspection(
+  queue: LogicalQueue,
+  dead: LogicalQueue | undefined,
+): QueueInspection {
+  const { queue: name, queued, leased, scheduled, retried } = queue.gauges();
+  const partitions = queue.places.size;
+  const deadLetter = dead?.itemCount ?? 0;
+  return { queue: name, partitions, queued, leased, scheduled, retried, deadLetter };
+}

@@ -1,0 +1,48 @@
+// Items on their way in and out: as callers give them, as shards take and list them, as callers
+// see them.
+
+import type { Payload } from "../stores/item.ts";
+import type { QueueDefinition } from "../stores/queue.ts";
+import type { ImportItem, ProduceItem, StoredItem } from "./api.ts";
+import { assert } from "./assert.ts";
+import type { NewItem, Value } from "./messages.ts";
+import type { NewImport } from "./shard/import.ts";
+
+export function newItem(item: ProduceItem): NewItem {
+  return {
+    payload: owned(item.payload),
+    kind: item.kind ?? "",
+    encoding: item.encoding ?? "",
+    reference: item.reference ?? "",
+    enqueueAt: item.enqueueAt ?? null,
+  };
+}
+
+export function newImport(item: ImportItem): NewImport {
+  return {
+    ...newItem(item),
+    sourceId: item.sourceId ?? "",
+    leaseDeadline: item.isLeased === true ? (item.leaseDeadline ?? null) : null,
+    expireDeadline: item.expireDeadline ?? null,
+    createdAt: item.createdAt ?? null,
+    attempts: item.attempts ?? 0,
+  };
+}
+
+/** A caller may change its bytes as soon as the call returns; a Buffer is also told apart by JSON. */
+function owned(payload: Payload): Payload {
+  return typeof payload === "string" ? payload : new Uint8Array(payload);
+}
+
+/** What a shard listed of a queue. */
+export function storedItems(value: Value, queue: QueueDefinition): StoredItem[] {
+  assert(value.kind === "items", "a shard answered a storage call with something else");
+  return value.items.map(({ leasedAt, queuedAt, dueAt, ...same }) => ({
+    ...same,
+    isLeased: leasedAt !== null,
+    deadDeadline: queue.deadQueue === "" ? null : same.expireDeadline,
+    updatedAt: leasedAt ?? queuedAt,
+    enqueueAt: dueAt,
+    maxAttempts: queue.maxAttempts,
+  }));
+}

@@ -1,0 +1,446 @@
+// Changes of queues while shards are down, slow or closing: one queue's trouble stays its own.
+
+import { expect, test } from "bun:test";
+import { limits } from "./limits.ts";
+import {
+  type Bundle,
+  hour,
+  idsOf,
+  minute,
+  produceOf,
+  queueDefaults,
+  second,
+  setup,
+} from "./simulation/bundle.ts";
+
+/** With two shards: the first partition of `first` is in the second shard, that of `second` in the first. */
+async function setupTwo(): Promise<Bundle> {
+  const bundle = await setup({ shardCount: 2 });
+  for (const name of ["first", "second"]) await bundle.createQueue({ name });
+  return bundle;
+}
+
+/** The shard goes down with a produce, and cannot be opened until its store is healed. */
+async function breakShard(bundle: Bundle, shard: number, queue: string, applied = false) {
+  bundle.store(shard).openFault = "failed";
+  bundle.store(shard).fail({ fault: "failed", applied });
+  return bundle.begin(() => bundle.engine.produce(produceOf(queue, ["lost or not"])));
+}
+
+async function healShard(bundle: Bundle, shard: number): Promise<void> {
+  bundle.store(shard).heal();
+  await bundle.clock.advance(2 * limits.restartMsMax);
+}
+
+function beginDelete(bundle: Bundle, name: string, force = true) {
+  return bundle.begin(() => bundle.engine.deleteQueue({ name, force }));
+}
+
+function beginCreate(bundle: Bundle, name: string) {
+  return bundle.begin(() => bundle.engine.createQueue({ ...queueDefaults, name }));
+}
+
+const done = { ok: true, value: undefined } as const;
+const late = {
+  ok: false,
+  code: "empty",
+  message: "request timeout; the queue was not changed, try again",
+  details: undefined,
+} as const;
+
+test("delete: one whose shard is down keeps no other change waiting", async () => {
+  const bundle = await setupTwo();
+  await bundle.createQueue({ name: "third" });
+  await breakShard(bundle, 1, "first");
+  const deleted = await beginDelete(bundle, "first");
+  const others = [
+    await beginCreate(bundle, "fourth"),
+    await bundle.begin(() => bundle.engine.updateQueue({ name: "second", maxAttempts: 3 })),
+    await beginDelete(bundle, "second"),
+    await beginDelete(bundle, "third"),
+  ];
+  expect(others.map(({ ending }) => ending)).toEqual([done, done, done, null]);
+  expect(deleted.ending).toBe(null);
+  await healShard(bundle, 1);
+  expect([deleted.ending, others[3]?.ending]).toEqual([done, done]);
+  expect([...bundle.image().catalog.values()].map(({ definition }) => definition.name)).toEqual([
+    "fourth",
+  ]);
+});
+
+test("delete: its caller is told in time when a shard stays down, and its end comes all the same", async () => {
+  const bundle = await setupTwo();
+  await bundle.produce("first", "a");
+  await breakShard(bundle, 1, "first");
+  const deleted = await beginDelete(bundle, "first");
+  await bundle.clock.advance(limits.requestTimeoutMsDefault - 1);
+  expect(deleted.ending).toBe(null);
+  await bundle.clock.advance(1);
+  expect(deleted.ending).toEqual({
+    ok: false,
+    code: "store",
+    message: "the queue was deleted, its items not all; the rest goes when every shard is up",
+    details: undefined,
+  });
+  await healShard(bundle, 1);
+  expect(bundle.storedItems(1)).toEqual([]);
+  expect(bundle.image().catalog.size).toBe(1);
+});
+
+test("delete: its name is free at once, and nothing comes back under it", async () => {
+  const bundle = await setupTwo();
+  await bundle.produce("first", "a");
+  await breakShard(bundle, 1, "first", true);
+  const deleted = await beginDelete(bundle, "first");
+  await bundle.createQueue({ name: "first" });
+  const { ending } = await beginCreate(bundle, "first");
+  expect(ending).toMatchObject({
+    code: "invalid",
+    message: expect.stringMatching("already exists"),
+  });
+  await healShard(bundle, 1);
+  expect(deleted.ending).toEqual(done);
+  expect(await bundle.listed("first")).toEqual([]);
+  await bundle.restart();
+  expect(await bundle.listed("first")).toEqual([]);
+  expect([0, 1].flatMap((shard) => bundle.storedItems(shard))).toEqual([]);
+});
+
+test("delete: without force, a queue to which items are on their way is refused at once", async () => {
+  const bundle = await setupTwo();
+  const produced = await breakShard(bundle, 1, "first");
+  const deleted = await beginDelete(bundle, "first", false);
+  expect(deleted.ending).toMatchObject({
+    ok: false,
+    code: "refused",
+    message: "queue is not empty; items are on their way to 'first'",
+  });
+  await healShard(bundle, 1);
+  expect(produced.ending).toEqual(done);
+  expect(await bundle.listed("first")).toEqual(["lost or not"]);
+});
+
+test("delete: one that the store refuses leaves the queue as it was", async () => {
+  const bundle = await setupTwo();
+  bundle.store(0).fail({ fault: "full", sticky: true });
+  bundle.store(0).hold();
+  const deleted = await beginDelete(bundle, "first");
+  const hidden = await bundle.ending(() => bundle.engine.queueInfo("first"));
+  expect(hidden).toMatchObject({ code: "invalid" });
+  expect(bundle.engine.listQueues({ pivot: "", limit: 10 })).toHaveLength(1);
+  bundle.store(0).release();
+  await bundle.clock.settle();
+  expect(deleted.ending).toMatchObject({ ok: false, code: "store" });
+  bundle.store(0).heal();
+  await bundle.clock.advance(2 * second);
+  await bundle.produce("first", "a");
+  expect((await bundle.lease("first")).items).toHaveLength(1);
+});
+
+test("delete: a shard that restarts before one is certain keeps the queue's items", async () => {
+  const bundle = await setupTwo();
+  await bundle.createQueue({ name: "third" });
+  await bundle.produce("first", "a");
+  bundle.store(0).fail({ fault: "full", sticky: true });
+  bundle.store(0).hold();
+  const deleted = await beginDelete(bundle, "first");
+  bundle.store(1).fail({ fault: "failed" });
+  await bundle.begin(() => bundle.engine.produce(produceOf("third", ["b"])));
+  await bundle.clock.advance(second);
+  expect(bundle.engine.status().shards[1]).toMatchObject({ up: true, restarts: 1 });
+  bundle.store(0).release();
+  await bundle.clock.settle();
+  expect(deleted.ending).toMatchObject({ ok: false, code: "store" });
+  const [item] = (await bundle.lease("first")).items;
+  expect(item?.attempts).toBe(1);
+});
+
+test("delete: an engine that closes meanwhile says what is left, and the next start does it", async () => {
+  const bundle = await setupTwo();
+  await bundle.produce("first", "a");
+  bundle.store(1).hold();
+  const deleted = await beginDelete(bundle, "first");
+  const closed = await bundle.begin(() => bundle.engine.close());
+  bundle.store(1).release();
+  await bundle.clock.settle();
+  expect(deleted.ending).toEqual({
+    ok: false,
+    code: "closing",
+    message: "the queue was deleted, its items not all; the rest goes when every shard is up",
+    details: undefined,
+  });
+  expect(closed.ending).toEqual(done);
+  await bundle.restart();
+  expect(bundle.image().catalog.size).toBe(1);
+  expect(bundle.storedItems(1)).toEqual([]);
+});
+
+test("create, update: a shard that is down is not waited for, and goes by the latest when it is up", async () => {
+  const bundle = await setupTwo();
+  await breakShard(bundle, 1, "first");
+  for (const leaseTimeoutMs of [hour, 2 * hour]) {
+    await bundle.run(() => bundle.engine.updateQueue({ name: "first", leaseTimeoutMs }));
+  }
+  await bundle.createQueue({ name: "third", leaseTimeoutMs: 3 * hour });
+  await healShard(bundle, 1);
+  for (const [name, hours] of [
+    ["first", 2],
+    ["third", 3],
+  ] as const) {
+    const produced = await bundle.begin(() => bundle.engine.produce(produceOf(name, ["a"])));
+    expect(produced.ending).toEqual(done);
+    const [item] = (await bundle.lease(name)).items;
+    expect(item?.leaseDeadline).toBe(bundle.clock.now() + hours * hour);
+  }
+});
+
+test("update: one whose shard goes down before it has answered is answered, and the next one holds", async () => {
+  const bundle = await setupTwo();
+  bundle.store(1).openFault = "failed";
+  bundle.store(1).fail({ fault: "failed" });
+  bundle.store(1).hold();
+  await bundle.begin(() => bundle.engine.produce(produceOf("first", ["a"])));
+  const update = (leaseTimeoutMs: number) =>
+    bundle.begin(() => bundle.engine.updateQueue({ name: "first", leaseTimeoutMs }));
+  const updated = await update(hour);
+  expect(updated.ending).toBe(null);
+  bundle.store(1).release();
+  await bundle.clock.settle();
+  expect(updated.ending).toEqual(done);
+  expect((await update(2 * hour)).ending).toEqual(done);
+  await healShard(bundle, 1);
+  const [item] = (await bundle.lease("first")).items;
+  expect(item?.leaseDeadline).toBe(bundle.clock.now() + 2 * hour);
+});
+
+test("create, update: while a shard is down, the queue's other partitions take what is produced", async () => {
+  const bundle = await setupTwo();
+  await breakShard(bundle, 1, "first");
+  await bundle.createQueue({ name: "third", requestedPartitions: 2 });
+  await bundle.produce("third", "a");
+  await bundle.run(() => bundle.engine.updateQueue({ name: "third", maxAttempts: 3 }));
+  await bundle.produce("third", "b");
+  expect(await bundle.listed("third", 1)).toEqual(["a", "b"]);
+});
+
+test("create: without the first shard it is refused in time, and changes nothing", async () => {
+  const bundle = await setupTwo();
+  await breakShard(bundle, 0, "second");
+  const waits = await beginCreate(bundle, "third");
+  const behind = await beginCreate(bundle, "fourth");
+  await bundle.clock.advance(limits.requestTimeoutMsDefault);
+  expect([waits.ending, behind.ending]).toEqual([late, late]);
+  await healShard(bundle, 0);
+  await bundle.createQueue({ name: "fourth" });
+  expect(bundle.engine.listQueues({ pivot: "", limit: 10 })).toHaveLength(3);
+});
+
+test.each([true, false])(
+  "create: behind a change that the first shard took and never answered, it is refused in time (%p)",
+  async (applied) => {
+    const bundle = await setupTwo();
+    bundle.store(0).openFault = "failed";
+    bundle.store(0).fail({ fault: "failed", applied });
+    const lost = await beginCreate(bundle, "third");
+    const behind = await beginCreate(bundle, "fourth");
+    await bundle.clock.advance(limits.requestTimeoutMsDefault);
+    expect([lost.ending, behind.ending]).toEqual([null, late]);
+    await healShard(bundle, 0);
+    expect(lost.ending).toEqual(applied ? done : late);
+    const names = bundle.engine.listQueues({ pivot: "", limit: 10 }).map(({ name }) => name);
+    expect(names).toEqual(["first", "second", ...(applied ? ["third"] : [])]);
+  },
+);
+
+/**
+ * `orders` has a partition in the second shard, whose dead letters go to the second partition of
+ * `dead`, in the first shard. An item of it is leased.
+ */
+async function setupLetter(shardCount = 3) {
+  const bundle = await setup({ shardCount });
+  for (const name of ["b", "c"].slice(0, shardCount - 2)) await bundle.createQueue({ name });
+  await bundle.createQueue({ name: "dead", requestedPartitions: 2 });
+  await bundle.createQueue({ name: "orders", deadQueue: "dead", requestedPartitions: 2 });
+  for (const text of ["first", "letter"]) await bundle.produce("orders", text);
+  await bundle.lease("orders");
+  const { partition, items } = await bundle.lease("orders");
+  expect(partition).toBe(1);
+  const [id = ""] = idsOf(items);
+  const retry = { queue: "orders", partition, items: [{ id, retryAt: null, dead: true }] };
+  return {
+    bundle,
+    /** The item sets out as its shard goes down, and nobody knows of it. */
+    send: async () => {
+      bundle.store(1).openFault = "failed";
+      bundle.store(1).fail({ fault: "failed", applied: true });
+      await bundle.begin(() => bundle.engine.retry(retry));
+      const sent = [...bundle.image(1).outbound.values()];
+      expect(sent).toMatchObject([{ targetShard: 0 }]);
+    },
+    resizeDead: (requestedPartitions: number) =>
+      bundle.run(() => bundle.engine.updateQueue({ name: "dead", requestedPartitions })),
+    countDead: async () => (await bundle.run(() => bundle.engine.inspect("dead"))).partitions,
+  };
+}
+
+test("partitions: one does not go while a shard that is down may have sent a dead letter there", async () => {
+  const { bundle, send, resizeDead, countDead } = await setupLetter();
+  await send();
+  await resizeDead(1);
+  await bundle.clock.advance(minute / 2);
+  expect(await countDead()).toBe(2);
+  await healShard(bundle, 1);
+  expect(await bundle.listed("dead", 1)).toEqual(["letter"]);
+  await bundle.complete(await bundle.lease("dead"));
+  await bundle.clock.advance(2 * limits.restartMsMax);
+  expect(await countDead()).toBe(1);
+});
+
+test("partitions: one that is wanted again while it was about to go stays, and goes later", async () => {
+  const { bundle, send, resizeDead, countDead } = await setupLetter(4);
+  await breakShard(bundle, 2, "c");
+  await resizeDead(1);
+  await resizeDead(2);
+  await send();
+  await resizeDead(1);
+  // All shards have heard by then that it drained at first, and one of them not that it drains.
+  await healShard(bundle, 2);
+  expect(await countDead()).toBe(2);
+  await resizeDead(2);
+  await healShard(bundle, 1);
+  expect(await countDead()).toBe(2);
+  expect(await bundle.listed("dead", 1)).toEqual(["letter"]);
+});
+
+test("delete: a slot is not used again while a shard that is down may have sent a dead letter there", async () => {
+  const { bundle, send } = await setupLetter();
+  await send();
+  const deleted = await beginDelete(bundle, "dead");
+  for (const name of ["d", "e", "f", "g"]) await bundle.createQueue({ name });
+  await healShard(bundle, 1);
+  expect(deleted.ending).toEqual(done);
+  for (const name of ["d", "e", "f", "g"]) expect(await bundle.listed(name)).toEqual([]);
+  await bundle.clock.advance(2 * second);
+  expect(bundle.image(1).outbound.values().length).toBe(0);
+});
+
+test("delete: of a dead queue, items that fail from then on go nowhere else", async () => {
+  const bundle = await setupTwo();
+  await bundle.createQueue({ name: "orders", deadQueue: "first" });
+  await bundle.produce("orders", "a");
+  expect((await beginDelete(bundle, "first")).ending).toEqual(done);
+  // It gets the slot that the dead queue had.
+  await bundle.createQueue({ name: "next" });
+  await bundle.createQueue({ name: "after" });
+  await bundle.retry(await bundle.lease("orders"), { dead: true });
+  for (const name of ["next", "after"]) expect(await bundle.listed(name)).toEqual([]);
+  const [, orders] = bundle.engine.status().queues;
+  expect(orders).toMatchObject({ queue: "orders", discarded: 1, deadLettered: 0 });
+});
+
+test("delete: one that a start has to finish keeps its slots until it is through", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders" });
+  await bundle.produceMany("orders", 10_000);
+  bundle.store().killAt({ commitsBefore: 0, applied: true });
+  await beginDelete(bundle, "orders");
+  bundle.kill();
+  await bundle.run(async () => {
+    await bundle.opening();
+    await bundle.engine.createQueue({ ...queueDefaults, name: "orders" });
+    await bundle.engine.produce(produceOf("orders", ["a"]));
+  });
+  await bundle.createQueue({ name: "other" });
+  expect([await bundle.listed("orders"), await bundle.listed("other")]).toEqual([["a"], []]);
+  expect(bundle.storedItems(0)).toHaveLength(1);
+});
+
+test("partitions: one that could not go for lack of room goes later by itself", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
+  bundle.store().onCatalog = ({ put }) => {
+    if (put.length > 0) bundle.store().fail({ fault: "full", sticky: true });
+  };
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 1 }));
+  bundle.store().onCatalog = null;
+  bundle.store().heal();
+  await bundle.clock.advance(2 * limits.restartMsMax);
+  expect((await bundle.run(() => bundle.engine.inspect("orders"))).partitions).toBe(1);
+  await bundle.restart();
+  expect((await bundle.run(() => bundle.engine.inspect("orders"))).partitions).toBe(1);
+});
+
+test("partitions: one goes also when the last produce to it comes to nothing", async () => {
+  const bundle = await setup({ shardCount: 3 });
+  await bundle.createQueue({ name: "orders", requestedPartitions: 2 });
+  await bundle.createQueue({ name: "second" });
+  await bundle.produce("orders", "a");
+  // Two messages that the third shard does not answer, and behind them the produce.
+  bundle.store(2).fail({ fault: "full", sticky: true });
+  bundle.store(2).hold();
+  for (const text of ["b", "c"]) {
+    await bundle.begin(() => bundle.engine.produce(produceOf("second", [text])));
+  }
+  const produced = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["d"])));
+  const change = { name: "orders", requestedPartitions: 1 };
+  const updated = await bundle.begin(() => bundle.engine.updateQueue(change));
+  bundle.store(2).release();
+  await bundle.clock.settle();
+  expect([produced.ending, updated.ending]).toMatchObject([{ ok: false, code: "store" }, done]);
+  expect((await bundle.run(() => bundle.engine.inspect("orders"))).partitions).toBe(1);
+});
+
+test("delete: without force, a queue to which a dead letter is on its way is refused", async () => {
+  const bundle = await setupTwo();
+  await bundle.run(() => bundle.engine.updateQueue({ name: "second", deadQueue: "first" }));
+  await bundle.produce("second", "a");
+  bundle.store(1).hold();
+  await bundle.retry(await bundle.lease("second"), { dead: true });
+  await bundle.begin(() => bundle.engine.updateQueue({ name: "second", deadQueue: "" }));
+  const deleted = await beginDelete(bundle, "first", false);
+  expect(deleted.ending).toMatchObject({
+    ok: false,
+    code: "refused",
+    message: "queue is not empty; items are on their way to 'first'",
+  });
+  bundle.store(1).release();
+  await bundle.clock.settle();
+  expect(await bundle.listed("first")).toEqual(["a"]);
+});
+
+test("partitions: one that a start takes away comes after the settings of its shard, however small a turn", async () => {
+  const { turnRequestsMax } = limits;
+  Object.assign(limits, { turnRequestsMax: 1 });
+  try {
+    const bundle = await setup();
+    await bundle.createQueue({ name: "orders" });
+    await bundle.createQueue({ name: "mails", requestedPartitions: 2 });
+    for (const text of ["b", "c"]) await bundle.produce("mails", text);
+    for (const _ of ["b", "c"]) await bundle.complete(await bundle.lease("mails"));
+    await bundle.produce("orders", "a");
+    await bundle.lease("orders");
+    // The partition is to go, and the process dies before it has gone.
+    bundle.store().killAt({ commitsBefore: 1, applied: false });
+    await bundle.begin(() => bundle.engine.updateQueue({ name: "mails", requestedPartitions: 1 }));
+    await bundle.restart({ now: bundle.clock.now() + hour });
+    expect(await bundle.listed("orders")).toEqual(["a"]);
+    const { partitions } = await bundle.run(() => bundle.engine.inspect("mails"));
+    expect(partitions).toBe(1);
+  } finally {
+    Object.assign(limits, { turnRequestsMax });
+  }
+});
+
+test("inspect: of a queue whose dead queue is being deleted, it counts what is there", async () => {
+  const bundle = await setupTwo();
+  await bundle.createQueue({ name: "orders", deadQueue: "second" });
+  await bundle.produce("second", "a");
+  bundle.store(0).hold();
+  const deleted = await beginDelete(bundle, "second");
+  const inspect = () => bundle.run(() => bundle.engine.inspect("orders"));
+  expect(await inspect()).toMatchObject({ queue: "orders", deadLetter: 1 });
+  bundle.store(0).release();
+  await bundle.clock.settle();
+  expect(deleted.ending).toEqual(done);
+  expect(await inspect()).toMatchObject({ queue: "orders", deadLetter: 0 });
+});

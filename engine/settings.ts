@@ -1,0 +1,84 @@
+// What the shards go by for the partitions they own, and telling them. A shard that opens is told
+// all of it before anything else, so nobody waits for one that is down, unless it has to be sure.
+
+import type { PartitionPlace } from "../stores/queue.ts";
+import type { Catalog, Owner } from "./catalog.ts";
+import type { Request } from "./kinds.ts";
+import { type ShardPort, succeeded } from "./port.ts";
+import { eachShard, type LogicalQueue } from "./queue.ts";
+
+export class Settings {
+  readonly #catalog: Catalog;
+  readonly #port: (shard: number) => ShardPort;
+  /** Who waits for a shard to be told, by shard. */
+  readonly #telling = new Map<number, Set<() => void>>();
+
+  constructor(options: { catalog: Catalog; port: (shard: number) => ShardPort }) {
+    this.#catalog = options.catalog;
+    this.#port = options.port;
+  }
+
+  /** What a shard has to be told before anything else. */
+  all(shard: number): Request {
+    return this.#request(this.#catalog.owners(shard));
+  }
+
+  #request(owners: readonly Owner[]): Request {
+    const settings = owners.map((owner) => this.#catalog.settingsOf(owner));
+    const partitions = settings.filter((one) => one !== null);
+    return { kind: "configure", partitions, forget: [] };
+  }
+
+  /**
+   * Tells the shards what to go by for these queues, and for those whose dead queue they are. Sent
+   * before it returns, so that changes are told in their order; resolves when the shards that are
+   * up go by it.
+   */
+  async tell(queues: readonly LogicalQueue[]): Promise<void> {
+    const dependents = queues.flatMap(({ definition }) =>
+      this.#catalog.dependents(definition.name),
+    );
+    const owners = [...new Set([...queues, ...dependents])].flatMap((queue) =>
+      [...queue.places.values()].map(({ shard, partition }) => ({ queue, shard, partition })),
+    );
+    const byShard = Map.groupBy(owners, ({ shard }) => shard);
+    await Promise.all([...byShard].map(([shard, here]) => this.#tell(shard, this.#request(here))));
+  }
+
+  #tell(shard: number, request: Request): Promise<void> {
+    const waiting = this.#telling.get(shard) ?? new Set();
+    this.#telling.set(shard, waiting);
+    return new Promise((resolve) => {
+      const port = this.#port(shard);
+      waiting.add(resolve);
+      port.put(request, () => {
+        waiting.delete(resolve);
+        resolve();
+      });
+      if (!port.isUp) resolve();
+    });
+  }
+
+  /** The shard is down, and nobody knows for how long. */
+  down(shard: number): void {
+    for (const resolve of this.#telling.get(shard) ?? []) resolve();
+  }
+
+  /** From now on the shards take nothing for these places, and do no more with what is there. */
+  async forget(places: readonly PartitionPlace[]): Promise<void> {
+    await eachShard(places, (shard, slots) => this.#ask(shard, slots));
+  }
+
+  /**
+   * Resolves when every shard has heard what it was told before, however long that takes: then
+   * all is known that any of them sent by what it went by until then.
+   */
+  async heard(): Promise<void> {
+    const shards = Array.from({ length: this.#catalog.shardCount }, (_, shard) => shard);
+    await Promise.all(shards.map((shard) => this.#ask(shard, [])));
+  }
+
+  async #ask(shard: number, forget: readonly number[]): Promise<void> {
+    succeeded(await this.#port(shard).ask({ kind: "configure", partitions: [], forget }));
+  }
+}

@@ -1,0 +1,186 @@
+// The shards of an engine, from its start to its end: opens them, opens again the ones that died,
+// and passes on what they report to whom it concerns.
+
+import type { Notice, StoreCopy } from "./api.ts";
+import { assert } from "./assert.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Clock } from "./clock.ts";
+import type { Courier } from "./courier.ts";
+import { failure } from "./errors.ts";
+import type { Request } from "./kinds.ts";
+import type { Leases } from "./leases.ts";
+import { limits, type TurnLimits } from "./limits.ts";
+import type { LinkFactory } from "./link.ts";
+import type { Opened, PartitionCounts, Report } from "./messages.ts";
+import { ShardPort, succeeded } from "./port.ts";
+import type { Registrar } from "./registrar.ts";
+import type { Settings } from "./settings.ts";
+
+export interface ShardsOptions {
+  /** At least 1. More are opened when the catalog knows partitions in them. */
+  readonly shardCount: number;
+  readonly links: LinkFactory;
+  readonly clock: Clock;
+  /** Default `limits`. */
+  readonly turnLimits?: TurnLimits;
+  /** What an operator should know of; nothing is thrown for it. */
+  readonly notice?: (notice: Notice) => void;
+}
+
+/** Who is told of shards, and what they do. */
+export interface Listeners {
+  readonly catalog: Catalog;
+  readonly courier: Courier;
+  readonly leases: Pick<Leases<unknown>, "ready" | "dispatch">;
+  readonly registrar: Registrar;
+  readonly settings: Settings;
+}
+
+const lateCopy = failure("store", "no backup was made; a shard is down, try again later");
+
+export class Shards {
+  readonly #options: ShardsOptions;
+  readonly #to: Listeners;
+  readonly #ports: ShardPort[] = [];
+  #isOpen = false;
+  /** Told while the engine opens: a shard that was there is gone again. */
+  #downAtStart: (cause: unknown) => void = () => undefined;
+
+  constructor(options: ShardsOptions, to: Listeners) {
+    this.#options = options;
+    this.#to = to;
+  }
+
+  get ports(): readonly ShardPort[] {
+    return this.#ports;
+  }
+
+  port(shard: number): ShardPort {
+    const port = this.#ports[shard];
+    assert(port !== undefined, "a partition is in a shard that was not opened");
+    return port;
+  }
+
+  async open(): Promise<void> {
+    const { catalog, courier, registrar, settings } = this.#to;
+    const broken = new Promise<never>((_, reject) => {
+      this.#downAtStart = reject;
+    });
+    broken.catch(() => undefined);
+    try {
+      const first = await this.#openOne(0);
+      const used = first.catalog.entries.flatMap(({ places }) => places.map(({ shard }) => shard));
+      const shardCount = used.reduce(
+        (most, shard) => Math.max(most, shard + 1),
+        this.#options.shardCount,
+      );
+      const others = Array.from({ length: shardCount - 1 }, (_, index) => this.#openOne(index + 1));
+      const opened = [first, ...(await Promise.all(others))];
+      catalog.spread(shardCount);
+      const deleted = catalog.adopt(first.catalog);
+      // Until the shards know their partitions the catalog rests, and with it what a count sets off.
+      await registrar.undisturbed(async () => {
+        for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
+        for (const [shard, { outbox }] of opened.entries()) courier.countAll(shard, outbox);
+        const told = this.#ports.map((port, shard) => port.ask(settings.all(shard)));
+        // A store that opens and then fails with each turn would be tried for ever, and unheard.
+        await Promise.race([Promise.all(told), broken]);
+        this.#isOpen = true;
+      });
+      for (const queue of deleted) registrar.finishDeleteSoon(queue);
+      for (const queue of catalog.queues) registrar.reapSoon(queue);
+    } catch (cause) {
+      await Promise.all(this.#ports.map((port) => port.close().catch(() => undefined)));
+      throw cause;
+    }
+  }
+
+  /** A failure before the engine is open ends the start; later ones are the port's own affair. */
+  #openOne(shard: number): Promise<Opened> {
+    const { clock, links, notice, turnLimits = limits } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.#ports[shard] = new ShardPort(shard, {
+        clock,
+        links,
+        limits: turnLimits,
+        events: {
+          opened: (opened) => {
+            const { miscounted: count } = opened;
+            if (count > 0) notice?.({ kind: "items_miscounted", shard, count });
+            resolve(opened);
+            return this.#isOpen ? this.#reopened(shard, opened) : [];
+          },
+          report: (report) => this.#reported(shard, report),
+          settled: () => this.#to.leases.dispatch(),
+          down: (cause) => {
+            reject(cause);
+            this.#downAtStart(cause);
+            this.#setUp(shard, false);
+            this.#to.settings.down(shard);
+            // Before that, the caller of `open` is told.
+            if (this.#isOpen) notice?.({ kind: "shard_down", shard, cause });
+          },
+        },
+      });
+    });
+  }
+
+  #reopened(shard: number, opened: Opened): Request[] {
+    this.#setUp(shard, true);
+    this.#recount(shard, opened.counts);
+    this.#to.courier.countAll(shard, opened.outbox);
+    this.#options.notice?.({ kind: "shard_up", shard });
+    return [this.#to.settings.all(shard)];
+  }
+
+  #setUp(shard: number, up: boolean): void {
+    for (const { queue, partition } of this.#to.catalog.owners(shard)) {
+      queue.balance.update(partition, { up });
+    }
+  }
+
+  /** Counts of partitions the catalog does not know are of slots that are free. */
+  #recount(shard: number, counts: readonly PartitionCounts[]): void {
+    for (const one of counts) {
+      const owner = this.#to.catalog.owner(shard, one.slot);
+      if (owner === undefined) continue;
+      owner.queue.count(owner.partition, one);
+      if (one.ready > 0) this.#to.leases.ready(owner.queue);
+      // Before that, shards do not know their partitions; all are looked at when they do.
+      if (this.#isOpen) this.#to.registrar.left(owner.queue, owner.partition);
+    }
+  }
+
+  #reported(shard: number, report: Report): void {
+    this.#recount(shard, report.counts);
+    let discarded = 0;
+    for (const events of report.events) {
+      this.#to.catalog.owner(shard, events.slot)?.queue.happened(events);
+      discarded += events.discarded;
+    }
+    const { notice } = this.#options;
+    if (report.full) notice?.({ kind: "store_full", shard });
+    if (discarded > 0) notice?.({ kind: "items_discarded", shard, count: discarded });
+    const quarantined = report.commit?.quarantined ?? 0;
+    if (quarantined > 0) notice?.({ kind: "items_quarantined", shard, count: quarantined });
+    for (const { targetShard, counts } of report.outbox) {
+      this.#to.courier.count(shard, targetShard, counts);
+    }
+  }
+
+  /** Copies every store into the folder. */
+  copy(folder: string): Promise<StoreCopy[]> {
+    const timing = { deadline: this.#options.clock.now() + limits.holdMsMax, late: lateCopy };
+    return Promise.all(
+      this.#ports.map(async (port) => {
+        const value = succeeded(await port.ask({ kind: "backup", folder }, timing));
+        assert(value.kind === "copied", "a shard answered a backup with something else");
+        return { shard: port.shard, bytes: value.bytes };
+      }),
+    );
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#ports.map((port) => port.close()));
+  }
+}
