@@ -137,7 +137,7 @@ describe("vocabulary", () => {
 
   test("exports: no name has a word that the vocabulary forbids", () => {
     const declaration = /^export (?:async )?(?:function|const|class|interface|type) (\w+)/gm;
-    const names = within("engine", "stores", "server", "openapi").flatMap((file) =>
+    const names = within("engine", "stores", "server", "openapi", "client").flatMap((file) =>
       [...read(file).matchAll(declaration)].map(([, name = ""]) => `${file} ${name}`),
     );
     expect(names).not.toEqual([]);
@@ -164,6 +164,7 @@ describe("biome.json", () => {
   const seam = 'import type { Item } from "../stores/item.ts";\nexport type Its = Item;\n';
   const backend = 'export const load = () => import("../stores/sqlite/store.ts");\n';
   const limits = 'import { limits } from "../engine/limits.ts";\nexport const its = limits;\n';
+  const bounds = 'import { bounds } from "../openapi/bounds.ts";\nexport const its = bounds;\n';
   const clock = "export const now = () => Date.now();\n";
   const floating = "export async function a() {}\nexport function b() {\n  a();\n}\n";
   const inexhaustive =
@@ -194,6 +195,9 @@ describe("biome.json", () => {
     ["server/limits.ts", limits, null],
     ["openapi/limits.ts", limits, layering],
     ["stores/limits.ts", limits, layering],
+    ["client/limits.ts", limits, layering],
+    ["client/bounds.ts", bounds, null],
+    ["client/typebox.ts", typebox, layering],
     ["engine/now.ts", clock, "lint/style/noRestrictedGlobals"],
     ["engine/clock.ts", clock, null],
     ["server/snake_case.ts", clock, "lint/style/useFilenamingConvention"],
@@ -205,6 +209,7 @@ describe("biome.json", () => {
     ["server/two.ts", cycle("two", "one"), "lint/suspicious/noImportCycles"],
     // What the samples import has to be there.
     ["engine/limits.ts", "export const limits = {};\n", null],
+    ["openapi/bounds.ts", "export const bounds = {};\n", null],
     ["stores/item.ts", "export type Item = {};\n", "lint/complexity/noBannedTypes"],
   ];
 

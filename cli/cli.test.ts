@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Client, createClient } from "../openapi/client/client.ts";
+import { type Client, createClient } from "../client/client.ts";
 import { documentText } from "../openapi/document.ts";
 import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";

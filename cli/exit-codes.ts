@@ -1,6 +1,6 @@
 // With what code a command ends, and when; the server's own codes are among them.
 
-import { HoldfastError, type HoldfastErrorCode } from "../openapi/client/errors.ts";
+import { HoldfastError, type HoldfastErrorCode } from "../client/errors.ts";
 import { exitCodes as serverCodes } from "../server/cli.ts";
 
 export const exitCodes = {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Client, createClient } from "../openapi/client/client.ts";
+import { type Client, createClient } from "../client/client.ts";
 import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";
 

@@ -3,7 +3,7 @@
 // `exit-codes.ts`. What goes wrong is said in a line or two, never as a stack.
 
 import { type Command, CommanderError } from "commander";
-import { HoldfastError, InvalidRequest, RequestFailed } from "../openapi/client/errors.ts";
+import { HoldfastError, InvalidRequest, RequestFailed } from "../client/errors.ts";
 import { wantsToServe } from "./commands/serve.ts";
 import { exitCodeOf, exitCodes, fileFaultOf, UsageError } from "./exit-codes.ts";
 import { Interrupted } from "./interrupt.ts";

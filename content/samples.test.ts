@@ -119,7 +119,7 @@ function placed(code: string, { ports }: Place): string {
 function inThisTree(code: string): string {
   return code
     .replaceAll('"holdfast"', JSON.stringify(join(root, "engine/embed.ts")))
-    .replaceAll('"holdfast/client"', JSON.stringify(join(root, "openapi/client/index.ts")))
+    .replaceAll('"holdfast/client"', JSON.stringify(join(root, "client/index.ts")))
     .replaceAll(/^bun start/gm, `${process.execPath} ${join(root, "server/main.ts")}`)
     .replaceAll(/^bun run ([\w:]+)/gm, (_, name: string) => {
       const script = Object.entries(manifest.scripts).find(([key]) => key === name)?.[1] ?? "";

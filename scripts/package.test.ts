@@ -168,7 +168,7 @@ console.log(new DeadLetter("x") instanceof Error);
       writeFileSync(
         join(project, "same.ts"),
         `import type { Calls as Published, Replies, Requests } from "holdfast/client";
-import type { Calls } from ${JSON.stringify(join(root, "openapi/client/wire.ts"))};
+import type { Calls } from ${JSON.stringify(join(root, "client/wire.ts"))};
 import type { OperationId, RequestOf, ResponseOf } from ${JSON.stringify(join(root, "openapi/operations.ts"))};
 type Plain<T> = T extends readonly (infer U)[] ? Plain<U>[] : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;

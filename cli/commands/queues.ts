@@ -1,10 +1,10 @@
 // `holdfast queues`: definitions of queues.
 
 import { type Command, Option } from "commander";
+import type { Client } from "../../client/client.ts";
+import type { CallOptions } from "../../client/transport.ts";
+import type { QueueInfo } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
-import type { Client } from "../../openapi/client/client.ts";
-import type { CallOptions } from "../../openapi/client/transport.ts";
-import type { QueueInfo } from "../../openapi/client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { wholeNumber } from "../values.ts";

@@ -1,6 +1,6 @@
 // One call as HTTP: sent, bounded in time, judged, and sent again where that is right.
 
-import { bounds } from "../bounds.ts";
+import { bounds } from "../openapi/bounds.ts";
 import { errorOf, HoldfastError, OutcomeUnknown, type Refused, Unavailable } from "./errors.ts";
 import { mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
 import {
