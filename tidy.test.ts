@@ -191,7 +191,7 @@ describe("biome.json", () => {
     ["engine/seam.ts", seam, null],
     ["server/seam.ts", seam, layering],
     ["engine/backend.ts", backend, layering],
-    ["server/main.ts", backend, null],
+    ["server/server.ts", backend, null],
     ["server/limits.ts", limits, null],
     ["openapi/limits.ts", limits, layering],
     ["stores/limits.ts", limits, layering],

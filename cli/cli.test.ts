@@ -572,20 +572,3 @@ test("documentation: the page has every command and exit code as they are", asyn
     names.filter((name) => name !== "help" && !new RegExp(`\\b${name}\\b`).test(page)),
   ).toEqual([]);
 });
-
-test("serve: takes the server's flags, serves, and stops on SIGTERM", async () => {
-  expect((await holdfast("serve --help")).out).toStartWith("Usage: holdfast serve [flags]\n");
-  const slip = await holdfast("serve --prot 1");
-  expect(slip.code).toBe(exitCodes.usage.code);
-  expect(slip.error).toContain("(did you mean --port?)");
-  const child = spawn(["serve", "--port", "0", "--store", "memory"], "");
-  let greeting = "";
-  for await (const chunk of child.stdout) {
-    greeting += new TextDecoder().decode(chunk);
-    if (greeting.includes("items")) break;
-  }
-  const url = /http:\S+/.exec(greeting)?.[0] ?? "";
-  expect((await createClient({ url }).health()).store).toBe("memory");
-  child.kill("SIGTERM");
-  expect(await child.exited).toBe(0);
-});

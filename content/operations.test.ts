@@ -48,9 +48,10 @@ test("operations: its alerts are those that are deployed, each with its severity
 });
 
 test("operations: its log lines are those that the server logs, each with its level", () => {
-  const sources = readdirSync(join(root, "server"))
+  const server = readdirSync(join(root, "server")).map((file) => `server/${file}`);
+  const sources = ["cli/serve.ts", ...server]
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
-    .map((file) => readFileSync(join(root, "server", file), "utf8"))
+    .map((file) => readFileSync(join(root, file), "utf8"))
     .join("\n");
   const named = [...sources.matchAll(/log\.(info|warn|error|fatal)\("([^"]+)"/g)].map(
     ([, level, event]) => [event, level],

@@ -120,7 +120,7 @@ function inThisTree(code: string): string {
   return code
     .replaceAll('"holdfast"', JSON.stringify(join(root, "engine/embed.ts")))
     .replaceAll('"holdfast/client"', JSON.stringify(join(root, "client/index.ts")))
-    .replaceAll(/^bun start/gm, `${process.execPath} ${join(root, "server/main.ts")}`)
+    .replaceAll(/^bun start/gm, `${process.execPath} ${join(root, "cli/main.ts")} serve`)
     .replaceAll(/^bun run ([\w:]+)/gm, (_, name: string) => {
       const script = Object.entries(manifest.scripts).find(([key]) => key === name)?.[1] ?? "";
       return script.replace(/^bun (\S+)/, (_, file) => `${process.execPath} ${join(root, file)}`);

@@ -95,10 +95,10 @@ async function buildClient(): Promise<void> {
 const workerModule: Bun.BunPlugin = {
   name: "worker module",
   setup(build) {
-    build.onLoad({ filter: /server[\\/]main\.ts$/ }, ({ path }) => {
+    build.onLoad({ filter: /server[\\/]server\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, "utf8");
       const contents = source.replaceAll('"./shard.worker.ts"', '"./shard.worker.js"');
-      if (contents === source) throw new Error("server/main.ts names no './shard.worker.ts'");
+      if (contents === source) throw new Error("server/server.ts names no './shard.worker.ts'");
       return { loader: "ts", contents };
     });
   },
