@@ -170,6 +170,8 @@ describe("biome.json", () => {
   const inexhaustive =
     'export function one(of: "a" | "b") {\n  switch (of) {\n    case "a":\n      return 1;\n  }\n}\n';
 
+  const long = `export function long(): number[] {\n  return [\n${"    0,\n".repeat(60)}  ];\n}\n`;
+
   const cycle = (name: string, other: string) =>
     `import { ${other} } from "./${other}.ts";\nexport const ${name} = () => ${other};\n`;
 
@@ -203,6 +205,8 @@ describe("biome.json", () => {
     ["server/snake_case.ts", clock, "lint/style/useFilenamingConvention"],
     ["server/extension.ts", limits.replace(".ts", ""), "lint/correctness/useImportExtensions"],
     ["server/barrel.ts", 'export { a } from "./floating.ts";\n', "lint/performance/noBarrelFile"],
+    ["server/long.ts", long, "lint/complexity/noExcessiveLinesPerFunction"],
+    ["server/long.test.ts", long, null],
     ["server/floating.ts", floating, "lint/nursery/noFloatingPromises"],
     ["server/switch.ts", inexhaustive, "lint/nursery/useExhaustiveSwitchCases"],
     ["server/one.ts", cycle("one", "two"), "lint/suspicious/noImportCycles"],
