@@ -104,21 +104,35 @@ test("package.json: every version is one version", () => {
   expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
 });
 
+/** What these files name; any quoted path counts: an import, a worker's URL, a route of the site. */
+function namedIn(among: readonly string[]): ReadonlySet<string> {
+  const paths = among.flatMap((file) =>
+    [...read(file).matchAll(/["'`]([^"'`\s]+\.tsx?)["'`]/g)].map(([, path = ""]) =>
+      normalize(join(dirname(file), path)),
+    ),
+  );
+  return new Set(paths);
+}
+
+const started = read("package.json") + read("knip.json");
+const isEntry = (file: string) =>
+  started.includes(file) ||
+  /\.(test|config|d)\.ts$|^bench\/[^/]+\.ts$|^app\/(root|routes|entry\.client|entry\.server)\./.test(
+    file,
+  );
+
 test("every source is imported, or is where something starts", () => {
-  // Any quoted path counts: an import, the URL of a worker, a route of the site.
-  const named = new Set<string>();
-  for (const file of sources) {
-    for (const [, path = ""] of read(file).matchAll(/["'`]([^"'`\s]+\.tsx?)["'`]/g)) {
-      named.add(normalize(join(dirname(file), path)));
-    }
-  }
-  const started = read("package.json") + read("knip.json");
-  const isEntry = (file: string) =>
-    started.includes(file) ||
-    /\.(test|config|d)\.ts$|^bench\/[^/]+\.ts$|^app\/(root|routes|entry\.client|entry\.server)\./.test(
-      file,
-    );
+  const named = namedIn(sources);
   expect(sources.filter((file) => !named.has(file) && !isEntry(file))).toEqual([]);
+});
+
+test("testing/: all that only tests use, and nothing else", () => {
+  const named = namedIn(sources.filter((file) => !/\/testing\/|\.test\.ts$|^proof\//.test(file)));
+  const others = ["app", "cli", "client", "content", "deploy", "openapi", "scripts", "server"];
+  const misplaced = within(...others).filter((file) =>
+    file.includes("/testing/") ? named.has(file) : !named.has(file) && !isEntry(file),
+  );
+  expect(misplaced).toEqual([]);
 });
 
 describe("vocabulary", () => {

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../client/client.ts";
-import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
+import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 // Each test starts processes, which a busy machine takes its time for.

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "../client/client.ts";
-import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
+import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 
 // Each test starts processes, which a busy machine takes its time for.
 setDefaultTimeout(60_000);

@@ -6,7 +6,7 @@ import { parseDuration } from "../engine/duration.ts";
 import { bounds } from "../openapi/bounds.ts";
 import { replyCodes } from "../openapi/codes.ts";
 import { operations } from "../openapi/operations.ts";
-import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
+import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
 import {
   Busy,

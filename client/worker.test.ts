@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServer } from "../bench/server-process.ts";
-import { listeningApp } from "../server/specification/listening-app.ts";
+import { listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
 import { DeadLetter, LeaseLapsing } from "./errors.ts";
 import type { LeasedItem } from "./items.ts";

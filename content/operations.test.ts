@@ -6,8 +6,8 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { run } from "../server/specification/running-app.ts";
-import { fencesOf } from "./samples.ts";
+import { run } from "../server/testing/running-app.ts";
+import { fencesOf } from "./testing/samples.ts";
 
 const root = join(import.meta.dir, "..");
 const page = readFileSync(join(import.meta.dir, "docs/operations.mdx"), "utf8");

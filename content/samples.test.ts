@@ -12,7 +12,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServerProcess, startCommand, startServer } from "../bench/server-process.ts";
 import manifest from "../package.json" with { type: "json" };
-import { type Fence, fencesOf, Likeness, readingsOf, type Sample, samplesOf } from "./samples.ts";
+import {
+  type Fence,
+  fencesOf,
+  Likeness,
+  readingsOf,
+  type Sample,
+  samplesOf,
+} from "./testing/samples.ts";
 
 const root = join(import.meta.dir, "..");
 const readings = [...new Bun.Glob("**/*.mdx").scanSync({ cwd: import.meta.dir })]

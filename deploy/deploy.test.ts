@@ -14,7 +14,7 @@ import { isKnown, newApiKey, parseApiKeys } from "../server/api-keys.ts";
 import { configReference, readConfig } from "../server/config.ts";
 import { openDoor } from "../server/door.ts";
 import { createLog } from "../server/log.ts";
-import { run } from "../server/specification/running-app.ts";
+import { run } from "../server/testing/running-app.ts";
 import { serverEnvironment } from "./environment.ts";
 
 const here = import.meta.dir;

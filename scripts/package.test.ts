@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { publint } from "publint";
 import { buildTimeoutMs, ensureBuilt } from "../app/build/ensure-built.ts";
-import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
+import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { root } from "./setup.ts";
 
 const folder = join(tmpdir(), `holdfast-package-${process.pid}`);

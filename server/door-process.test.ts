@@ -15,7 +15,7 @@ import {
   renewedKey,
   sampleCertificate,
   sampleKey,
-} from "./tls-sample.ts";
+} from "./testing/tls-sample.ts";
 
 function scratch() {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-door-"));
