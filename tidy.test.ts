@@ -178,6 +178,7 @@ describe("biome.json", () => {
   const seam = 'import type { Item } from "../stores/item.ts";\nexport type Its = Item;\n';
   const backend = 'export const load = () => import("../stores/sqlite/store.ts");\n';
   const limits = 'import { limits } from "../engine/limits.ts";\nexport const its = limits;\n';
+  const exit = 'import { exit } from "../cli/codes.ts";\nexport const its = exit;\n';
   const bounds = 'import { bounds } from "../openapi/bounds.ts";\nexport const its = bounds;\n';
   const clock = "export const now = () => Date.now();\n";
   const floating = "export async function a() {}\nexport function b() {\n  a();\n}\n";
@@ -211,6 +212,10 @@ describe("biome.json", () => {
     ["server/limits.ts", limits, null],
     ["openapi/limits.ts", limits, layering],
     ["stores/limits.ts", limits, layering],
+    ["server/exit.ts", exit, layering],
+    ["cli/limits.ts", limits, layering],
+    ["cli/backup.ts", limits.replace("limits.ts", "backup.ts"), null],
+    ["cli/exit.ts", exit, null],
     ["client/limits.ts", limits, layering],
     ["client/bounds.ts", bounds, null],
     ["client/typebox.ts", typebox, layering],
@@ -227,6 +232,8 @@ describe("biome.json", () => {
     ["server/two.ts", cycle("two", "one"), "lint/suspicious/noImportCycles"],
     // What the samples import has to be there.
     ["engine/limits.ts", "export const limits = {};\n", null],
+    ["engine/backup.ts", "export const limits = {};\n", null],
+    ["cli/codes.ts", "export const exit = {};\n", null],
     ["openapi/bounds.ts", "export const bounds = {};\n", null],
     ["stores/item.ts", "export type Item = {};\n", "lint/complexity/noBannedTypes"],
   ];
