@@ -104,21 +104,35 @@ test("package.json: every version is one version", () => {
   expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
 });
 
+/** What these files name; any quoted path counts: an import, a worker's URL, a route of the site. */
+function namedIn(among: readonly string[]): ReadonlySet<string> {
+  const paths = among.flatMap((file) =>
+    [...read(file).matchAll(/["'`]([^"'`\s]+\.tsx?)["'`]/g)].map(([, path = ""]) =>
+      normalize(join(dirname(file), path)),
+    ),
+  );
+  return new Set(paths);
+}
+
+const started = read("package.json") + read("knip.json");
+const isEntry = (file: string) =>
+  started.includes(file) ||
+  /\.(test|config|d)\.ts$|^bench\/[^/]+\.ts$|^app\/(root|routes|entry\.client|entry\.server)\./.test(
+    file,
+  );
+
 test("every source is imported, or is where something starts", () => {
-  // Any quoted path counts: an import, the URL of a worker, a route of the site.
-  const named = new Set<string>();
-  for (const file of sources) {
-    for (const [, path = ""] of read(file).matchAll(/["'`]([^"'`\s]+\.tsx?)["'`]/g)) {
-      named.add(normalize(join(dirname(file), path)));
-    }
-  }
-  const started = read("package.json") + read("knip.json");
-  const isEntry = (file: string) =>
-    started.includes(file) ||
-    /\.(test|config|d)\.ts$|^bench\/[^/]+\.ts$|^app\/(root|routes|entry\.client|entry\.server)\./.test(
-      file,
-    );
+  const named = namedIn(sources);
   expect(sources.filter((file) => !named.has(file) && !isEntry(file))).toEqual([]);
+});
+
+test("testing/: all that only tests use, and nothing else", () => {
+  const named = namedIn(sources.filter((file) => !/\/testing\/|\.test\.ts$|^proof\//.test(file)));
+  const others = ["app", "cli", "client", "content", "deploy", "openapi", "scripts", "server"];
+  const misplaced = within(...others).filter((file) =>
+    file.includes("/testing/") ? named.has(file) : !named.has(file) && !isEntry(file),
+  );
+  expect(misplaced).toEqual([]);
 });
 
 describe("vocabulary", () => {
@@ -137,7 +151,7 @@ describe("vocabulary", () => {
 
   test("exports: no name has a word that the vocabulary forbids", () => {
     const declaration = /^export (?:async )?(?:function|const|class|interface|type) (\w+)/gm;
-    const names = within("engine", "stores", "server", "openapi").flatMap((file) =>
+    const names = within("engine", "stores", "server", "openapi", "client").flatMap((file) =>
       [...read(file).matchAll(declaration)].map(([, name = ""]) => `${file} ${name}`),
     );
     expect(names).not.toEqual([]);
@@ -164,10 +178,14 @@ describe("biome.json", () => {
   const seam = 'import type { Item } from "../stores/item.ts";\nexport type Its = Item;\n';
   const backend = 'export const load = () => import("../stores/sqlite/store.ts");\n';
   const limits = 'import { limits } from "../engine/limits.ts";\nexport const its = limits;\n';
+  const exit = 'import { exit } from "../cli/codes.ts";\nexport const its = exit;\n';
+  const bounds = 'import { bounds } from "../openapi/bounds.ts";\nexport const its = bounds;\n';
   const clock = "export const now = () => Date.now();\n";
   const floating = "export async function a() {}\nexport function b() {\n  a();\n}\n";
   const inexhaustive =
     'export function one(of: "a" | "b") {\n  switch (of) {\n    case "a":\n      return 1;\n  }\n}\n';
+
+  const long = `export function long(): number[] {\n  return [\n${"    0,\n".repeat(60)}  ];\n}\n`;
 
   const cycle = (name: string, other: string) =>
     `import { ${other} } from "./${other}.ts";\nexport const ${name} = () => ${other};\n`;
@@ -190,21 +208,33 @@ describe("biome.json", () => {
     ["engine/seam.ts", seam, null],
     ["server/seam.ts", seam, layering],
     ["engine/backend.ts", backend, layering],
-    ["server/main.ts", backend, null],
+    ["server/server.ts", backend, null],
     ["server/limits.ts", limits, null],
     ["openapi/limits.ts", limits, layering],
     ["stores/limits.ts", limits, layering],
+    ["server/exit.ts", exit, layering],
+    ["cli/limits.ts", limits, layering],
+    ["cli/backup.ts", limits.replace("limits.ts", "backup.ts"), null],
+    ["cli/exit.ts", exit, null],
+    ["client/limits.ts", limits, layering],
+    ["client/bounds.ts", bounds, null],
+    ["client/typebox.ts", typebox, layering],
     ["engine/now.ts", clock, "lint/style/noRestrictedGlobals"],
     ["engine/clock.ts", clock, null],
     ["server/snake_case.ts", clock, "lint/style/useFilenamingConvention"],
     ["server/extension.ts", limits.replace(".ts", ""), "lint/correctness/useImportExtensions"],
     ["server/barrel.ts", 'export { a } from "./floating.ts";\n', "lint/performance/noBarrelFile"],
+    ["server/long.ts", long, "lint/complexity/noExcessiveLinesPerFunction"],
+    ["server/long.test.ts", long, null],
     ["server/floating.ts", floating, "lint/nursery/noFloatingPromises"],
     ["server/switch.ts", inexhaustive, "lint/nursery/useExhaustiveSwitchCases"],
     ["server/one.ts", cycle("one", "two"), "lint/suspicious/noImportCycles"],
     ["server/two.ts", cycle("two", "one"), "lint/suspicious/noImportCycles"],
     // What the samples import has to be there.
     ["engine/limits.ts", "export const limits = {};\n", null],
+    ["engine/backup.ts", "export const limits = {};\n", null],
+    ["cli/codes.ts", "export const exit = {};\n", null],
+    ["openapi/bounds.ts", "export const bounds = {};\n", null],
     ["stores/item.ts", "export type Item = {};\n", "lint/complexity/noBannedTypes"],
   ];
 

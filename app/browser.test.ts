@@ -1,18 +1,18 @@
-// The site in Chromium: what only a browser can show. The suites are in browser/; they
+// The site in Chromium: what only a browser can show. The suites are in testing/; they
 // share one Chromium and run side by side, on the few pages that it keeps open.
 
 import { beforeAll, describe, setDefaultTimeout } from "bun:test";
-import { testAxe } from "./browser/axe.ts";
-import { testKeyboard } from "./browser/keyboard.ts";
-import { testPages } from "./browser/pages.ts";
-import { testReference } from "./browser/reference.ts";
-import { testSamples } from "./browser/samples.ts";
-import { testSearch } from "./browser/search.ts";
-import { testShell } from "./browser/shell.ts";
-import { browserTestTimeoutMs, type SiteBrowser, siteBrowser } from "./browser/site-browser.ts";
-import { testVisits } from "./browser/visits.ts";
 import { shellPath } from "./build/chromium-path.ts";
 import { buildTimeoutMs } from "./build/ensure-built.ts";
+import { testAxe } from "./testing/axe.ts";
+import { testKeyboard } from "./testing/keyboard.ts";
+import { testPages } from "./testing/pages.ts";
+import { testReference } from "./testing/reference.ts";
+import { testSamples } from "./testing/samples.ts";
+import { testSearch } from "./testing/search.ts";
+import { testShell } from "./testing/shell.ts";
+import { browserTestTimeoutMs, type SiteBrowser, siteBrowser } from "./testing/site-browser.ts";
+import { testVisits } from "./testing/visits.ts";
 
 setDefaultTimeout(browserTestTimeoutMs);
 

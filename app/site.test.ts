@@ -9,9 +9,9 @@ import { readContent } from "./build/content.ts";
 import { hashesOf } from "./build/csp.ts";
 import { buildTimeoutMs, ensureBuilt } from "./build/ensure-built.ts";
 import { folders, pagePaths } from "./build/site-folder.ts";
-import { openTestApp, type TestApp } from "./build/test-app.ts";
 import { sidebarDocs } from "./config/validate.ts";
 import { siteConfig } from "./site-config.ts";
+import { openTestApp, type TestApp } from "./testing/site-app.ts";
 
 let site: TestApp;
 let pages: readonly string[] = [];

@@ -22,13 +22,16 @@ export interface ServerOptions {
   readonly flags?: readonly string[];
 }
 
-const main = join(import.meta.dir, "../server/main.ts");
+const serve = [join(import.meta.dir, "../cli/main.ts"), "serve"];
 
 /** Runs the server to its end, for starts that are meant to fail. */
 export async function runServer(
   flags: readonly string[],
 ): Promise<{ code: number; output: string }> {
-  const child = Bun.spawn([process.execPath, main, ...flags], { stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn([process.execPath, ...serve, ...flags], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
   const [stdout, stderr] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
@@ -37,7 +40,7 @@ export async function runServer(
 }
 
 export function startServer({ data, port = 0, flags = [] }: ServerOptions): Promise<ServerProcess> {
-  return startListening([main, "--port", String(port), "--data", data, ...flags]);
+  return startListening([...serve, "--port", String(port), "--data", data, ...flags]);
 }
 
 /** Runs a script of Bun's, `under` another program if asked; resolves once it says where it listens. */

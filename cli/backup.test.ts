@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServerProcess, startServer } from "../bench/server-process.ts";
-import { type Client, createClient } from "../openapi/client/client.ts";
+import { type Client, createClient } from "../client/client.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 setDefaultTimeout(120_000);

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Client, createClient } from "../openapi/client/client.ts";
+import { type Client, createClient } from "../client/client.ts";
 import { documentText } from "../openapi/document.ts";
-import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
+import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 // Each test starts processes, which a busy machine takes its time for.
@@ -571,21 +571,4 @@ test("documentation: the page has every command and exit code as they are", asyn
   expect(
     names.filter((name) => name !== "help" && !new RegExp(`\\b${name}\\b`).test(page)),
   ).toEqual([]);
-});
-
-test("serve: takes the server's flags, serves, and stops on SIGTERM", async () => {
-  expect((await holdfast("serve --help")).out).toStartWith("Usage: holdfast serve [flags]\n");
-  const slip = await holdfast("serve --prot 1");
-  expect(slip.code).toBe(exitCodes.usage.code);
-  expect(slip.error).toContain("(did you mean --port?)");
-  const child = spawn(["serve", "--port", "0", "--store", "memory"], "");
-  let greeting = "";
-  for await (const chunk of child.stdout) {
-    greeting += new TextDecoder().decode(chunk);
-    if (greeting.includes("items")) break;
-  }
-  const url = /http:\S+/.exec(greeting)?.[0] ?? "";
-  expect((await createClient({ url }).health()).store).toBe("memory");
-  child.kill("SIGTERM");
-  expect(await child.exited).toBe(0);
 });

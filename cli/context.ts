@@ -1,7 +1,7 @@
 // What every command that talks to a server shares: where it is, who calls, how to answer.
 
 import type { Command } from "commander";
-import { type Client, type ClientOptions, createClient } from "../openapi/client/client.ts";
+import { type Client, type ClientOptions, createClient } from "../client/client.ts";
 import { UsageError } from "./exit-codes.ts";
 import { type Output, openOutput } from "./output.ts";
 

@@ -1,8 +1,16 @@
-// With what code a command ends, and when; the server's own codes are among them.
+// With what code a command ends, and when.
 
-import { HoldfastError, type HoldfastErrorCode } from "../openapi/client/errors.ts";
-import { exitCodes as serverCodes } from "../server/cli.ts";
+import { HoldfastError, type HoldfastErrorCode } from "../client/errors.ts";
 
+export const serveExitCodes = {
+  ok: { code: 0, when: "stopped as asked, or the text that was asked for is printed" },
+  usage: { code: 2, when: "the command line, the configuration or the data folder is at fault" },
+  taken: { code: 3, when: "another server has the data folder or the port" },
+  bug: { code: 70, when: "a bug; the log has it, and stored items are safe" },
+  disk: { code: 74, when: "the disk failed at the start; nothing was served" },
+} as const;
+
+/** Of every command; those of `serve` alone are told as such. */
 export const exitCodes = {
   ok: { code: 0, when: "it was done" },
   refused: { code: 1, when: "the server refused it, or its store failed; nothing changed" },
@@ -10,13 +18,13 @@ export const exitCodes = {
     code: 2,
     when: "the command line or its input is at fault; what was refused changed nothing",
   },
-  taken: { code: serverCodes.taken.code, when: `serve: ${serverCodes.taken.when}` },
+  taken: { code: serveExitCodes.taken.code, when: `serve: ${serveExitCodes.taken.when}` },
   empty: { code: 4, when: "lease: no item came in time" },
   away: { code: 5, when: "the server cannot be reached, is busy or is stopping; nothing changed" },
   unknown: { code: 6, when: "no answer came; it may have been done or not" },
   unauthorized: { code: 7, when: "an API key is needed, or this one may not" },
-  bug: { code: serverCodes.bug.code, when: "a bug" },
-  disk: { code: serverCodes.disk.code, when: `serve: ${serverCodes.disk.when}` },
+  bug: { code: serveExitCodes.bug.code, when: "a bug" },
+  disk: { code: serveExitCodes.disk.code, when: `serve: ${serveExitCodes.disk.when}` },
   interrupted: { code: 130, when: "interrupted" },
 } as const;
 
@@ -50,8 +58,8 @@ export function exitCodeOf(error: unknown): number {
   return error instanceof UsageError ? exitCodes.usage.code : exitCodes.bug.code;
 }
 
-export function exitCodesText(): string {
-  const rows = Object.values(exitCodes).map(
+export function exitCodesText(codes: typeof exitCodes | typeof serveExitCodes): string {
+  const rows = Object.values(codes).map(
     ({ code, when }) => `  ${String(code).padStart(3)}  ${when}`,
   );
   return ["Exit codes:", ...rows].join("\n");

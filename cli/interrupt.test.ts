@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Client, createClient } from "../openapi/client/client.ts";
-import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
+import { type Client, createClient } from "../client/client.ts";
+import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 // Each test starts processes, which a busy machine takes its time for.
@@ -58,11 +58,13 @@ test("produce: an interrupt says how many items are there", async () => {
   // The last line waits for the one that follows it, or for the end.
   await until(async () => (await queue.inspect()).queued === 2);
   child.kill("SIGINT");
-  expect(await ended(child)).toEqual({
-    code: exitCodes.interrupted.code,
-    out: "produced 2 items into interrupted\n",
-    error: "",
-  });
+  const { code, out, error } = await ended(child);
+  expect(code).toBe(exitCodes.interrupted.code);
+  // The answer to the second may be on its way yet; then nobody knows, and it says so.
+  expect([
+    "produced 2 items into interrupted\n",
+    "produced 1 item into interrupted\ninterrupted; 1 more item may be there or not\n",
+  ]).toContain(out + error);
 });
 
 test("bench: an interrupt deletes the queue that it made", async () => {

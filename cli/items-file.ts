@@ -1,6 +1,6 @@
 // A line of an export: the stored item as the server lists it, and where it stood.
 
-import type { StorageItem } from "../openapi/client/wire.ts";
+import type { StorageItem } from "../client/wire.ts";
 
 export interface ExportedItem extends StorageItem {
   readonly partition: number;

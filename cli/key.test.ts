@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServer } from "../bench/server-process.ts";
-import { createClient } from "../openapi/client/client.ts";
+import { createClient } from "../client/client.ts";
 import { apiKeysMax } from "../server/api-keys.ts";
 import { exitCodes } from "./exit-codes.ts";
 

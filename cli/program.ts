@@ -19,7 +19,7 @@ import { addQueues } from "./commands/queues.ts";
 import { addRetry } from "./commands/retry.ts";
 import { addServe } from "./commands/serve.ts";
 import { addStats } from "./commands/stats.ts";
-import { exitCodesText } from "./exit-codes.ts";
+import { exitCodes, exitCodesText } from "./exit-codes.ts";
 
 /** In the order in which `--help` lists them. */
 const commands = [
@@ -58,7 +58,7 @@ export function createProgram({ isJson }: { readonly isJson: boolean }): Command
     .option("--json", "print JSON for machines, one value a line")
     .addHelpText(
       "after",
-      `\n${exitCodesText()}\n\nColours are for terminals, and not for those with NO_COLOR.`,
+      `\n${exitCodesText(exitCodes)}\n\nColours are for terminals, and not for those with NO_COLOR.`,
     );
   for (const add of commands) add(program);
   for (const command of allOf(program)) {

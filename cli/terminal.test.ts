@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createClient } from "../openapi/client/client.ts";
-import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
+import { createClient } from "../client/client.ts";
+import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 
 // Each test starts processes, which a busy machine takes its time for.
 setDefaultTimeout(60_000);

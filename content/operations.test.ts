@@ -6,8 +6,8 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { run } from "../server/specification/running-app.ts";
-import { fencesOf } from "./samples.ts";
+import { run } from "../server/testing/running-app.ts";
+import { fencesOf } from "./testing/samples.ts";
 
 const root = join(import.meta.dir, "..");
 const page = readFileSync(join(import.meta.dir, "docs/operations.mdx"), "utf8");
@@ -48,9 +48,10 @@ test("operations: its alerts are those that are deployed, each with its severity
 });
 
 test("operations: its log lines are those that the server logs, each with its level", () => {
-  const sources = readdirSync(join(root, "server"))
+  const server = readdirSync(join(root, "server")).map((file) => `server/${file}`);
+  const sources = ["cli/serve.ts", ...server]
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
-    .map((file) => readFileSync(join(root, "server", file), "utf8"))
+    .map((file) => readFileSync(join(root, file), "utf8"))
     .join("\n");
   const named = [...sources.matchAll(/log\.(info|warn|error|fatal)\("([^"]+)"/g)].map(
     ([, level, event]) => [event, level],

@@ -12,7 +12,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServerProcess, startCommand, startServer } from "../bench/server-process.ts";
 import manifest from "../package.json" with { type: "json" };
-import { type Fence, fencesOf, Likeness, readingsOf, type Sample, samplesOf } from "./samples.ts";
+import {
+  type Fence,
+  fencesOf,
+  Likeness,
+  readingsOf,
+  type Sample,
+  samplesOf,
+} from "./testing/samples.ts";
 
 const root = join(import.meta.dir, "..");
 const readings = [...new Bun.Glob("**/*.mdx").scanSync({ cwd: import.meta.dir })]
@@ -119,8 +126,8 @@ function placed(code: string, { ports }: Place): string {
 function inThisTree(code: string): string {
   return code
     .replaceAll('"holdfast"', JSON.stringify(join(root, "engine/embed.ts")))
-    .replaceAll('"holdfast/client"', JSON.stringify(join(root, "openapi/client/index.ts")))
-    .replaceAll(/^bun start/gm, `${process.execPath} ${join(root, "server/main.ts")}`)
+    .replaceAll('"holdfast/client"', JSON.stringify(join(root, "client/index.ts")))
+    .replaceAll(/^bun start/gm, `${process.execPath} ${join(root, "cli/main.ts")} serve`)
     .replaceAll(/^bun run ([\w:]+)/gm, (_, name: string) => {
       const script = Object.entries(manifest.scripts).find(([key]) => key === name)?.[1] ?? "";
       return script.replace(/^bun (\S+)/, (_, file) => `${process.execPath} ${join(root, file)}`);

@@ -9,12 +9,12 @@ import { parser } from "@prometheus-io/lezer-promql";
 import { DockerfileParser } from "dockerfile-ast";
 import { validate } from "dockerfile-utils";
 import { parse } from "yaml";
+import { exitCodes } from "../cli/exit-codes.ts";
 import { isKnown, newApiKey, parseApiKeys } from "../server/api-keys.ts";
-import { exitCodes } from "../server/cli.ts";
 import { configReference, readConfig } from "../server/config.ts";
 import { openDoor } from "../server/door.ts";
 import { createLog } from "../server/log.ts";
-import { run } from "../server/specification/running-app.ts";
+import { run } from "../server/testing/running-app.ts";
 import { serverEnvironment } from "./environment.ts";
 
 const here = import.meta.dir;

@@ -1,17 +1,15 @@
-// What the single executable starts with (`bun run compile`): the server, with shards and
-// site inside; the commands of `holdfast`; or a look at how the server is, for whoever watches
-// over it.
+// What the single executable starts with (`bun run compile`): the command line, with shards and
+// site inside; or a look at how the server is, for whoever watches over it.
 
+import { orServe, runCommandLine } from "../cli/command-line.ts";
 import { configReference } from "../server/config.ts";
 import { checkHealth } from "./healthcheck.ts";
 
-const [command, ...words] = process.argv.slice(2);
-if (command === "healthcheck") {
-  process.exitCode = await checkHealth(words, process.env);
-} else if (command === undefined || isSetting(command)) {
-  await import("../server/main.ts");
+const words = process.argv.slice(2);
+if (words[0] === "healthcheck") {
+  process.exitCode = await checkHealth(words.slice(1), process.env);
 } else {
-  await import("../cli/main.ts");
+  await runCommandLine(orServe(words, isSetting));
 }
 
 /** Flags alone are the server's, as behind `bun start`. */

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServer } from "../bench/server-process.ts";
 import { isKnown, newApiKey, parseApiKeys } from "../server/api-keys.ts";
-import { sampleCertificate, sampleKey } from "../server/tls-sample.ts";
+import { sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
 
 function scratch() {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-deploy-"));

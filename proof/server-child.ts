@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const main = join(import.meta.dir, "../server/main.ts");
+const serve = [join(import.meta.dir, "../cli/main.ts"), "serve"];
 
 export interface ServerChild {
   /** The port once it listens; `null` when it ended before. */
@@ -27,8 +27,8 @@ export interface ServerChildOptions {
 }
 
 export function spawnServer({ data, flags = [], tracer = [] }: ServerChildOptions): ServerChild {
-  const command = [process.execPath, main, "--port", "0", "--data", data, "--log-level", "error"];
-  const child = Bun.spawn([...tracer, ...command, ...flags], {
+  const settings = ["--port", "0", "--data", data, "--log-level", "error", ...flags];
+  const child = Bun.spawn([...tracer, process.execPath, ...serve, ...settings], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const said = { stdout: "", stderr: "" };

@@ -17,7 +17,7 @@ if (!existsSync(join(root, "build/site.json"))) {
 process.chdir(root);
 const result = await Bun.build({
   entrypoints: [join(root, "deploy/executable.ts"), join(root, "server/shard.worker.ts")],
-  // The worker has to lie beside the program, as it does beside `server/main.ts`.
+  // The worker has to lie beside the program, as it does beside `server/server.ts`.
   root: join(root, "server"),
   target: "bun",
   minify: { syntax: true, whitespace: true },

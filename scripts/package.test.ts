@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { publint } from "publint";
 import { buildTimeoutMs, ensureBuilt } from "../app/build/ensure-built.ts";
-import { type ListeningApp, listeningApp } from "../server/specification/listening-app.ts";
+import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { root } from "./setup.ts";
 
 const folder = join(tmpdir(), `holdfast-package-${process.pid}`);
@@ -168,7 +168,7 @@ console.log(new DeadLetter("x") instanceof Error);
       writeFileSync(
         join(project, "same.ts"),
         `import type { Calls as Published, Replies, Requests } from "holdfast/client";
-import type { Calls } from ${JSON.stringify(join(root, "openapi/client/wire.ts"))};
+import type { Calls } from ${JSON.stringify(join(root, "client/wire.ts"))};
 import type { OperationId, RequestOf, ResponseOf } from ${JSON.stringify(join(root, "openapi/operations.ts"))};
 type Plain<T> = T extends readonly (infer U)[] ? Plain<U>[] : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;

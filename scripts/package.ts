@@ -10,7 +10,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } fro
 import { dirname, join, relative } from "node:path";
 import { ensureBuilt } from "../app/build/ensure-built.ts";
 import { folders } from "../app/build/site-folder.ts";
-import * as wire from "../openapi/client/wire.ts";
+import * as wire from "../client/wire.ts";
 import { wireDeclarations } from "../openapi/declarations.ts";
 import { root } from "./setup.ts";
 
@@ -21,7 +21,7 @@ const declared = join(dist, "declared");
 const workedOut: Bun.BunPlugin = {
   name: "worked out",
   setup(build) {
-    build.onLoad({ filter: /openapi[\\/]client[\\/]wire\.ts$/ }, () => ({
+    build.onLoad({ filter: /client[\\/]wire\.ts$/ }, () => ({
       loader: "js",
       contents: Object.entries(wire)
         .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
@@ -79,26 +79,26 @@ function publish(entry: string, { from, to }: { from: string; to: string }): voi
 async function buildClient(): Promise<void> {
   const target = join(dist, "client");
   await bundle({
-    entrypoints: [join(root, "openapi/client/index.ts")],
+    entrypoints: [join(root, "client/index.ts")],
     outdir: target,
     target: "browser",
     format: "esm",
     plugins: [workedOut],
   });
   // Without the types of any runtime: what compiles runs on all of them.
-  declare(["openapi/client/index.ts"], []);
-  writeFileSync(join(declared, "openapi/client/wire.d.ts"), wireDeclarations());
-  publish("openapi/client/index.d.ts", { from: "openapi/client", to: "client" });
+  declare(["client/index.ts"], []);
+  writeFileSync(join(declared, "client/wire.d.ts"), wireDeclarations());
+  publish("client/index.d.ts", { from: "client", to: "client" });
 }
 
 /** The worker's module as it is called once it is bundled. */
 const workerModule: Bun.BunPlugin = {
   name: "worker module",
   setup(build) {
-    build.onLoad({ filter: /server[\\/]main\.ts$/ }, ({ path }) => {
+    build.onLoad({ filter: /server[\\/]server\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, "utf8");
       const contents = source.replaceAll('"./shard.worker.ts"', '"./shard.worker.js"');
-      if (contents === source) throw new Error("server/main.ts names no './shard.worker.ts'");
+      if (contents === source) throw new Error("server/server.ts names no './shard.worker.ts'");
       return { loader: "ts", contents };
     });
   },

@@ -6,8 +6,8 @@ import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runServer, startServer } from "../bench/server-process.ts";
+import { exitCodes } from "../cli/exit-codes.ts";
 import { newApiKey } from "./api-keys.ts";
-import { exitCodes } from "./cli.ts";
 import { failureLimits } from "./failures.ts";
 import {
   otherKey,
@@ -15,7 +15,7 @@ import {
   renewedKey,
   sampleCertificate,
   sampleKey,
-} from "./tls-sample.ts";
+} from "./testing/tls-sample.ts";
 
 function scratch() {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-door-"));

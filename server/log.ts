@@ -1,6 +1,6 @@
 // The server's log: one JSON object per line and event, on standard error, so
 // that the lines a person reads at the start stay alone on standard output. It
-// is made once, in `main.ts`, and handed to whoever logs.
+// is made once, by who starts the server, and handed to whoever logs.
 
 import pino from "pino";
 import type { Config } from "./config.ts";

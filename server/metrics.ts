@@ -199,10 +199,7 @@ function withOthersSummed(queues: readonly QueueGauges[]): readonly QueueGauges[
 }
 
 function shardFamilies(shards: readonly ShardStatus[]): Family[] {
-  const each = (value: (shard: ShardStatus) => number) =>
-    shards.map((shard) => ({ labels: { shard: shard.shard }, value: value(shard) }));
-  const spread = (of: (shard: ShardStatus) => Histogram) =>
-    shards.map((shard) => ({ labels: { shard: shard.shard }, histogram: of(shard) }));
+  const each = eachOf(shards);
   return [
     gauge(
       "holdfast_shard_up",
@@ -214,6 +211,35 @@ function shardFamilies(shards: readonly ShardStatus[]): Family[] {
       "Workers started in place of one that died.",
       each(({ restarts }) => restarts),
     ),
+    ...commitFamilies(shards),
+    gauge(
+      "holdfast_wal_bytes",
+      "Size of the store's write-ahead log.",
+      each(({ walBytes }) => walBytes),
+    ),
+    gauge(
+      "holdfast_file_bytes",
+      "Size of the store's file.",
+      each(({ fileBytes }) => fileBytes),
+    ),
+    gauge(
+      "holdfast_quarantined_items",
+      "Damaged items set aside instead of being offered.",
+      each(({ quarantined }) => quarantined),
+    ),
+    gauge(
+      "holdfast_miscounted_items",
+      "Items that starts found missing, or too many, against what was counted with each commit.",
+      each(({ miscounted }) => miscounted),
+    ),
+  ];
+}
+
+function commitFamilies(shards: readonly ShardStatus[]): Family[] {
+  const each = eachOf(shards);
+  const spread = (of: (shard: ShardStatus) => Histogram) =>
+    shards.map((shard) => ({ labels: { shard: shard.shard }, histogram: of(shard) }));
+  return [
     counter(
       "holdfast_store_failures_total",
       "Commits that the store refused or failed.",
@@ -239,27 +265,13 @@ function shardFamilies(shards: readonly ShardStatus[]): Family[] {
       "Seconds that a commit took, its sync included.",
       spread(({ commitSeconds }) => commitSeconds),
     ),
-    gauge(
-      "holdfast_wal_bytes",
-      "Size of the store's write-ahead log.",
-      each(({ walBytes }) => walBytes),
-    ),
-    gauge(
-      "holdfast_file_bytes",
-      "Size of the store's file.",
-      each(({ fileBytes }) => fileBytes),
-    ),
-    gauge(
-      "holdfast_quarantined_items",
-      "Damaged items set aside instead of being offered.",
-      each(({ quarantined }) => quarantined),
-    ),
-    gauge(
-      "holdfast_miscounted_items",
-      "Items that starts found missing, or too many, against what was counted with each commit.",
-      each(({ miscounted }) => miscounted),
-    ),
   ];
+}
+
+/** A figure of every shard, with the shard as its label. */
+function eachOf(shards: readonly ShardStatus[]) {
+  return (value: (shard: ShardStatus) => number): Line[] =>
+    shards.map((shard) => ({ labels: { shard: shard.shard }, value: value(shard) }));
 }
 
 function processFamilies(labels: { version: string; durability: string }): Family[] {

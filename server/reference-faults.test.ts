@@ -23,7 +23,7 @@ import {
   start,
   textsOf,
   timed,
-} from "./specification/running-app.ts";
+} from "./testing/running-app.ts";
 
 test("fault 1: on a disk that is really full, a produce is refused and the rest goes on", async () => {
   await using app = await run({ store: "sqlite", pagesMax: 200 });

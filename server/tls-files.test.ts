@@ -7,9 +7,14 @@ import { Elysia } from "elysia";
 import type { App } from "./app.ts";
 import { listen } from "./listen.ts";
 import type { Log } from "./log.ts";
+import {
+  renewedCertificate,
+  renewedKey,
+  sampleCertificate,
+  sampleKey,
+} from "./testing/tls-sample.ts";
 import type { Tls } from "./tls.ts";
 import { watchTls } from "./tls-files.ts";
-import { renewedCertificate, renewedKey, sampleCertificate, sampleKey } from "./tls-sample.ts";
 
 function setup() {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-tls-"));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { otherKey, sampleCertificate, sampleKey } from "./testing/tls-sample.ts";
 import { readTls } from "./tls.ts";
-import { otherKey, sampleCertificate, sampleKey } from "./tls-sample.ts";
 
 const files: Readonly<Record<string, string>> = {
   cert: sampleCertificate,

@@ -3,10 +3,10 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { browserTestTimeoutMs, type SiteBrowser, siteBrowser } from "../browser/site-browser.ts";
 import { shellPath } from "../build/chromium-path.ts";
 import { buildTimeoutMs } from "../build/ensure-built.ts";
 import { siteConfig } from "../site-config.ts";
+import { browserTestTimeoutMs, type SiteBrowser, siteBrowser } from "../testing/site-browser.ts";
 import type { AnalyticsClient } from "./analytics-client.ts";
 import { noRecorder } from "./no-replay-plugin.ts";
 

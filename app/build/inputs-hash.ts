@@ -16,7 +16,7 @@ const inputs = [
   "package.json",
   "bun.lock",
 ];
-const notInput = /\.test\.tsx?$|^\.react-router\/|^browser\/|queries\.json$/;
+const notInput = /\.test\.tsx?$|^\.react-router\/|^testing\/|queries\.json$/;
 
 export function inputsHash(): string {
   const files = inputs.flatMap((input) => {

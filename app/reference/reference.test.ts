@@ -1,5 +1,5 @@
 // The API's page: as text, and what its code weighs. In Chromium it is tried by
-// `browser/reference.ts`.
+// `testing/reference.ts`.
 
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";

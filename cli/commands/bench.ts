@@ -2,8 +2,8 @@
 // leased and completed, in a queue of its own that is deleted in the end.
 
 import { type Command, Option } from "commander";
+import type { Queue } from "../../client/queue.ts";
 import { bounds } from "../../openapi/bounds.ts";
-import type { Queue } from "../../openapi/client/queue.ts";
 import { type Context, contextOf } from "../context.ts";
 import { interruption } from "../interrupt.ts";
 import { wholeNumber } from "../values.ts";

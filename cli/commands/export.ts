@@ -3,9 +3,9 @@
 
 import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { type Command, Option } from "commander";
+import type { Client } from "../../client/client.ts";
+import type { StorageItem } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
-import type { Client } from "../../openapi/client/client.ts";
-import type { StorageItem } from "../../openapi/client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { linesOf, parsedLine } from "../input.ts";

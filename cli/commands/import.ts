@@ -4,8 +4,8 @@
 
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type Command, Option } from "commander";
+import type { ImportItem } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
-import type { ImportItem } from "../../openapi/client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { type Line, linesOf, parsedLine, pipedBytes, pipedInput, shareOf } from "../input.ts";

@@ -1,9 +1,9 @@
 // `holdfast lease`: takes items, shows them, and with `--complete` finishes them as well.
 
 import { type Command, Option } from "commander";
+import { leasedItem } from "../../client/items.ts";
+import type { LeaseReply } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
-import { leasedItem } from "../../openapi/client/items.ts";
-import type { LeaseReply } from "../../openapi/client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { shortened } from "../output.ts";
 import { durationMs, wholeNumber } from "../values.ts";

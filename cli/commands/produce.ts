@@ -1,9 +1,9 @@
 // `holdfast produce`: items from arguments, from files, or as JSON lines from standard input.
 
 import { type Command, Option } from "commander";
+import { produceItem } from "../../client/items.ts";
+import type { ProduceItem } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
-import { produceItem } from "../../openapi/client/items.ts";
-import type { ProduceItem } from "../../openapi/client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { type Line, linesOf, parsedLine, pipedBytes, pipedInput, shareOf } from "../input.ts";

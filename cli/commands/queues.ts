@@ -1,10 +1,10 @@
 // `holdfast queues`: definitions of queues.
 
 import { type Command, Option } from "commander";
+import type { Client } from "../../client/client.ts";
+import type { CallOptions } from "../../client/transport.ts";
+import type { QueueInfo } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
-import type { Client } from "../../openapi/client/client.ts";
-import type { CallOptions } from "../../openapi/client/transport.ts";
-import type { QueueInfo } from "../../openapi/client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { wholeNumber } from "../values.ts";
@@ -37,17 +37,7 @@ export function addQueues(program: Command): void {
     expireTimeout: "24h",
   })
     .option("--if-absent", "leave a queue that is there as it is")
-    .action(async (queue_name: string, settings: Settings, command: Command) => {
-      const context = contextOf(command);
-      const { lease_timeout = "", expire_timeout = "", ...rest } = wireSettings(settings);
-      const definition = { lease_timeout, expire_timeout, ...rest };
-      const queue = context.client.queue(queue_name);
-      if (settings.ifAbsent === true) await queue.ensure(definition);
-      else await queue.create(definition);
-      context.result(await queue.info(), () =>
-        settings.ifAbsent === true ? `${queue_name} is there` : `created ${queue_name}`,
-      );
-    });
+    .action(create);
 
   settingsOf(
     queues.command("update").description("change a queue; what is not named stays as it is"),
@@ -84,6 +74,18 @@ export function addQueues(program: Command): void {
         context.result(reply, () => `deleted ${queue_name}`);
       },
     );
+}
+
+async function create(queue_name: string, settings: Settings, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const { lease_timeout = "", expire_timeout = "", ...rest } = wireSettings(settings);
+  const definition = { lease_timeout, expire_timeout, ...rest };
+  const queue = context.client.queue(queue_name);
+  if (settings.ifAbsent === true) await queue.ensure(definition);
+  else await queue.create(definition);
+  context.result(await queue.info(), () =>
+    settings.ifAbsent === true ? `${queue_name} is there` : `created ${queue_name}`,
+  );
 }
 
 /** Page by page, as long as pages are full; each begins with the last of the one before. */

@@ -1,16 +1,10 @@
-// `holdfast serve`: the server, in this process. Its flags are those of its configuration.
+// `holdfast serve`, as the help and the completions know it. What it does is in `../serve.ts`:
+// the server reads its own flags, so they have to stand alone, behind the word.
 
 import type { Command } from "commander";
-import { usage } from "../../server/cli.ts";
+import manifest from "../../package.json" with { type: "json" };
 import { configReference } from "../../server/config.ts";
-import { UsageError } from "../exit-codes.ts";
-
-const help = ["--help", "-h"];
-
-/** Its own command line then follows; the help is this program's. */
-export function wantsToServe(argv: readonly string[]): boolean {
-  return argv[0] === "serve" && !argv.some((word) => help.includes(word));
-}
+import { exitCodesText, serveExitCodes, UsageError } from "../exit-codes.ts";
 
 export function addServe(program: Command): void {
   const serve = program
@@ -20,8 +14,37 @@ export function addServe(program: Command): void {
     .action(() => {
       throw new UsageError("serve is the first word; expected its own flags alone, behind it");
     });
-  serve.helpInformation = () => usage("holdfast serve");
+  serve.helpInformation = usage;
   for (const { flag, meaning, key } of configReference()) {
     serve.option(key === "acceptWalLoss" ? flag : `${flag} <value>`, meaning);
   }
+}
+
+/** The text that is asked for instead of a server, wherever among the flags; `null` = none is. */
+export function serveText(flags: readonly string[]): string | null {
+  if (flags.includes("--help") || flags.includes("-h")) return usage();
+  return flags.includes("--version") ? `holdfast ${manifest.version}\n` : null;
+}
+
+function usage(): string {
+  const flags = configReference().flatMap((row) => [
+    `  ${row.flag}  (${row.env})`,
+    `      ${row.meaning}`,
+    `      ${row.values}${row.default === "" ? "" : `; default ${row.default}`}`,
+  ]);
+  return [
+    "Usage: holdfast serve [flags]",
+    "       bun start [flags]              in a clone",
+    "       holdfast serve --help | --version",
+    "",
+    "Serves durable queues over HTTP. A setting is taken from its flag, else from its",
+    "environment variable, else from the file that --config names, where its key is the",
+    "flag's name in camelCase; else it has its default.",
+    "",
+    "Flags:",
+    ...flags,
+    "",
+    exitCodesText(serveExitCodes),
+    "",
+  ].join("\n");
 }

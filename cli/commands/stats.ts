@@ -2,9 +2,9 @@
 
 import { clearScreenDown, cursorTo } from "node:readline";
 import type { Command } from "commander";
-import { HoldfastError } from "../../openapi/client/errors.ts";
-import { passes } from "../../openapi/client/poll.ts";
-import type { QueueStatsReply } from "../../openapi/client/wire.ts";
+import { HoldfastError } from "../../client/errors.ts";
+import { passes } from "../../client/poll.ts";
+import type { QueueStatsReply } from "../../client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { intervalMs } from "../values.ts";
 

@@ -8,7 +8,7 @@ import { compileCheck } from "../../openapi/check.ts";
 import openapi from "../../openapi/openapi.json" with { type: "json" };
 import { type OperationId, operations } from "../../openapi/operations.ts";
 import { Reply } from "../../openapi/schemas.ts";
-import { minute, RunningApp } from "../../server/specification/running-app.ts";
+import { minute, RunningApp } from "../../server/testing/running-app.ts";
 import { type Body, brokenOnce, unbroken } from "./broken.ts";
 import { idMark, wellFormed, type worldQueues } from "./well-formed.ts";
 

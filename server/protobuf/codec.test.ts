@@ -10,8 +10,8 @@ import {
   replyMessage,
 } from "../../openapi/protobuf.ts";
 import type { Reply } from "../../openapi/schemas.ts";
+import { decoded, encoded, protoFile, type Values } from "../testing/independent-protobuf.ts";
 import { messageReader, messageWriter } from "./codec.ts";
-import { decoded, encoded, protoFile, type Values } from "./independent.ts";
 
 const ids = Object.keys(operations) as readonly OperationId[];
 const yearOne = "0001-01-01T00:00:00.000Z";

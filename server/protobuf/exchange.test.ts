@@ -4,8 +4,8 @@
 import { expect, test } from "bun:test";
 import { type OperationId, operations } from "../../openapi/operations.ts";
 import { operationMessages, replyMessage } from "../../openapi/protobuf.ts";
-import { type RunningApp, run } from "../specification/running-app.ts";
-import { decoded, encoded, type Values } from "./independent.ts";
+import { decoded, encoded, type Values } from "../testing/independent-protobuf.ts";
+import { type RunningApp, run } from "../testing/running-app.ts";
 
 const protobuf = "application/protobuf";
 const orders = { queue_name: "orders" };

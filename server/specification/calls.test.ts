@@ -4,7 +4,7 @@
 import { expect } from "bun:test";
 import openapi from "../../openapi/openapi.json" with { type: "json" };
 import { type OperationId, operations } from "../../openapi/operations.ts";
-import { rowsOf } from "./rows.ts";
+import { rowsOf } from "../testing/rows.ts";
 import {
   day,
   done,
@@ -19,7 +19,7 @@ import {
   start,
   textsOf,
   timed,
-} from "./running-app.ts";
+} from "../testing/running-app.ts";
 
 interface Documented {
   readonly description: string;

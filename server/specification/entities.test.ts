@@ -1,7 +1,7 @@
 // What each entity is made of. Of a reply, every field is there whatever its value.
 
 import { expect } from "bun:test";
-import { rowsOf } from "./rows.ts";
+import { rowsOf } from "../testing/rows.ts";
 import {
   day,
   done,
@@ -17,7 +17,7 @@ import {
   start,
   textsOf,
   timed,
-} from "./running-app.ts";
+} from "../testing/running-app.ts";
 
 const { row, complete } = rowsOf("entities", [
   "entity QueueInfo: every field",

@@ -1,7 +1,7 @@
 // The life of an item, from produce to the last it is heard of, as a client sees it.
 
 import { expect } from "bun:test";
-import { rowsOf } from "./rows.ts";
+import { rowsOf } from "../testing/rows.ts";
 import {
   day,
   done,
@@ -17,7 +17,7 @@ import {
   start,
   textsOf,
   timed,
-} from "./running-app.ts";
+} from "../testing/running-app.ts";
 
 const { row, complete } = rowsOf("lifecycle", [
   "lifecycle: produced, it may be scheduled through enqueue_at",

@@ -3,7 +3,7 @@
 
 import { expect } from "bun:test";
 import type { ImportItem } from "../../openapi/schemas.ts";
-import { rowsOf } from "./rows.ts";
+import { rowsOf } from "../testing/rows.ts";
 import {
   day,
   done,
@@ -18,7 +18,7 @@ import {
   start,
   textsOf,
   timed,
-} from "./running-app.ts";
+} from "../testing/running-app.ts";
 
 const { row, complete } = rowsOf("rules of items", [
   "rule: complete, retry - all or nothing, details names every offending id and why",

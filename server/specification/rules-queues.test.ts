@@ -5,7 +5,7 @@ import { expect } from "bun:test";
 import { limits } from "../../engine/limits.ts";
 import { operations } from "../../openapi/operations.ts";
 import { readConfig } from "../config.ts";
-import { rowsOf } from "./rows.ts";
+import { rowsOf } from "../testing/rows.ts";
 import {
   day,
   done,
@@ -20,7 +20,7 @@ import {
   start,
   textsOf,
   timed,
-} from "./running-app.ts";
+} from "../testing/running-app.ts";
 
 const { row, complete } = rowsOf("rules of queues", [
   "rule: reply - code, code_text, message, and details per id; HTTP status = code",

@@ -2,8 +2,17 @@
 
 import { expect } from "bun:test";
 import { type OperationId, operations } from "../../openapi/operations.ts";
-import { rowsOf } from "./rows.ts";
-import { done, idsOf, orders, plain, refused, run, textsOf, timed } from "./running-app.ts";
+import { rowsOf } from "../testing/rows.ts";
+import {
+  done,
+  idsOf,
+  orders,
+  plain,
+  refused,
+  run,
+  textsOf,
+  timed,
+} from "../testing/running-app.ts";
 
 const { row, complete } = rowsOf("validation", [
   "validation: Produce - queue_name, request_timeout and items are required",

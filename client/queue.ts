@@ -7,11 +7,14 @@ import { openPoll, type PollOptions } from "./poll.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import type {
   Inspect,
+  Operation,
   QueueClearRequest,
   QueueCreateRequest,
   QueueInfo,
   QueueStatsReply,
   QueueUpdateRequest,
+  ReplyFor,
+  RequestFor,
 } from "./wire.ts";
 import { type Handler, startWorker, type Worker, type WorkOptions } from "./worker.ts";
 
@@ -54,83 +57,91 @@ export interface Queue {
 export function openQueue(transport: Transport, name: string): Queue {
   const of = { queue_name: name } as const;
 
-  async function lease({ batch = 1, clientId, ...options }: LeaseOptions = {}) {
-    const client_id = clientId ?? crypto.getRandomValues(new Uint32Array(4)).join("-");
-    try {
-      const request = { ...of, client_id, batch_size: batch };
-      return openLease({ transport, ...(await transport.call("lease", request, options)) });
-    } catch (error) {
-      if (error instanceof LeaseEmpty) return null;
-      throw error;
-    }
-  }
-
-  async function* leases({ batch = 1, signal, ...options }: LeasesOptions = {}) {
-    const leaving = new AbortController();
-    const leave = (): void => leaving.abort();
-    signal?.addEventListener("abort", leave);
-    if (signal?.aborted) leave();
-    const poll = openPoll({ transport, queue: name, leave: leaving.signal, ...options });
-    try {
-      for (let next = await poll.next(batch); next !== null; next = await poll.next(batch)) {
-        yield next;
-      }
-    } finally {
-      signal?.removeEventListener("abort", leave);
-    }
+  async function call<Id extends Operation>(
+    operation: Id,
+    request: RequestFor<Id>,
+    options?: CallOptions,
+  ): Promise<ReplyFor<Id>> {
+    return (await transport.call(operation, request, options)).reply;
   }
 
   return {
     name,
-    lease,
-    leases,
+    lease: (options) => leaseOnce(transport, name, options),
+    leases: (options) => leasesOf(transport, name, options),
     work: (handler, options = {}) => startWorker({ transport, queue: name, handler, options }),
 
     async produce(items, options) {
       // A text and bytes have a length too, but are one item.
       const all = Array.isArray(items) ? items : [items as NewItem];
-      await transport.call("produce", { ...of, items: all.map(produceItem) }, options);
+      await call("produce", { ...of, items: all.map(produceItem) }, options);
     },
 
     async create(settings, options) {
-      await transport.call("createQueue", { ...settings, ...of }, options);
+      await call("createQueue", { ...settings, ...of }, options);
     },
 
     async ensure(settings, options) {
       try {
-        await transport.call("createQueue", { ...settings, ...of }, options);
+        await call("createQueue", { ...settings, ...of }, options);
       } catch (error) {
         if (!(error instanceof InvalidRequest) && !(error instanceof OutcomeUnknown)) throw error;
         // It is there already, or the settings are at fault: who has a definition exists.
-        await transport.call("queueInfo", { name }, options).catch(() => {
+        await call("queueInfo", { name }, options).catch(() => {
           throw error;
         });
       }
     },
 
     async update(changes, options) {
-      await transport.call("updateQueue", { ...changes, ...of }, options);
+      await call("updateQueue", { ...changes, ...of }, options);
     },
 
-    async info(options) {
-      return (await transport.call("queueInfo", { name }, options)).reply;
-    },
-
-    async stats(options) {
-      return (await transport.call("stats", of, options)).reply;
-    },
-
-    async inspect(options) {
-      return (await transport.call("inspect", of, options)).reply;
-    },
+    info: (options) => call("queueInfo", { name }, options),
+    stats: (options) => call("stats", of, options),
+    inspect: (options) => call("inspect", of, options),
 
     async clear(what, options) {
       const nothing = { queue: false, scheduled: false, retry: false, destructive: false };
-      await transport.call("clear", { ...nothing, ...what, ...of }, options);
+      await call("clear", { ...nothing, ...what, ...of }, options);
     },
 
     async delete({ force = false, ...options } = {}) {
-      await transport.call("deleteQueue", { ...of, force }, options);
+      await call("deleteQueue", { ...of, force }, options);
     },
   };
+}
+
+async function leaseOnce(
+  transport: Transport,
+  queue_name: string,
+  { batch = 1, clientId, ...options }: LeaseOptions = {},
+) {
+  const client_id = clientId ?? crypto.getRandomValues(new Uint32Array(4)).join("-");
+  try {
+    const request = { queue_name, client_id, batch_size: batch };
+    return openLease({ transport, ...(await transport.call("lease", request, options)) });
+  } catch (error) {
+    if (error instanceof LeaseEmpty) return null;
+    throw error;
+  }
+}
+
+async function* leasesOf(
+  transport: Transport,
+  queue: string,
+  { batch = 1, signal, ...options }: LeasesOptions = {},
+) {
+  const leaving = new AbortController();
+  const leave = (): void => leaving.abort();
+  signal?.addEventListener("abort", leave);
+  if (signal?.aborted) leave();
+  const poll = openPoll({ transport, queue, leave: leaving.signal, ...options });
+  try {
+    for (let next = await poll.next(batch); next !== null; next = await poll.next(batch)) {
+      yield next;
+    }
+  } finally {
+    signal?.removeEventListener("abort", leave);
+  }
 }

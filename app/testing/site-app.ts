@@ -12,7 +12,7 @@ import { Metrics } from "../../server/metrics.ts";
 import { openSite } from "../../server/site.ts";
 import { renderLeased } from "../../server/wire.ts";
 import { openMemoryStore } from "../../stores/memory/store.ts";
-import { folders } from "./site-folder.ts";
+import { folders } from "../build/site-folder.ts";
 
 export async function openTestApp() {
   const clock = systemClock();

@@ -1,15 +1,18 @@
-// What `process.test.ts` leaves out: what is printed instead of serving, and the other signal.
+// What `server/process.test.ts` leaves out: what is printed instead of serving, by both names
+// of the command, and the other signal.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exitCodes } from "./cli.ts";
+import { createClient } from "../client/client.ts";
+import { exitCodes } from "./exit-codes.ts";
 
-const main = join(import.meta.dir, "main.ts");
+const command = [join(import.meta.dir, "main.ts"), "serve"];
+const bunStart = [join(import.meta.dir, "../scripts/start.ts")];
 
-function run(...flags: string[]) {
-  const child = Bun.spawn([process.execPath, main, ...flags], {
+function run(...words: string[]) {
+  const child = Bun.spawn([process.execPath, ...words], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, HOLDFAST_LOG_LEVEL: "error" },
   });
@@ -23,8 +26,8 @@ function run(...flags: string[]) {
 }
 
 /** Runs to the end. */
-async function outcome(...flags: string[]) {
-  await using process = run(...flags);
+async function outcome(...words: string[]) {
+  await using process = run(...words);
   const { child } = process;
   const [out, error, code] = await Promise.all([
     new Response(child.stdout).text(),
@@ -36,7 +39,7 @@ async function outcome(...flags: string[]) {
 
 /** Runs until it listens. */
 async function serve(...flags: string[]) {
-  const process = run("--port", "0", ...flags);
+  const process = run(...command, "--port", "0", ...flags);
   let greeting = "";
   for await (const chunk of process.child.stdout) {
     greeting += new TextDecoder().decode(chunk);
@@ -59,26 +62,35 @@ async function serve(...flags: string[]) {
 const queue = { queue_name: "orders", lease_timeout: "1m", expire_timeout: "24h" };
 const lease = { queue_name: "orders", client_id: "worker-1", request_timeout: "1m" };
 
-test("help and version are printed, and a slip is named", async () => {
-  const [help, version, slip, flag] = await Promise.all([
-    outcome("--help"),
-    outcome("--version"),
-    outcome("sevre"),
-    outcome("--prot", "1"),
+test.each([
+  ["holdfast serve", command],
+  ["bun start", bunStart],
+])("%s: help and version are printed", async (_, words) => {
+  const [help, version] = await Promise.all([
+    outcome(...words, "--help"),
+    outcome(...words, "--version"),
   ]);
+  expect(help.out).toStartWith("Usage: holdfast serve [flags]\n       bun start [flags] ");
   expect(help).toMatchObject({ code: 0, error: "", out: expect.stringContaining("--port") });
   expect(version.out).toMatch(/^holdfast \d+\.\d+\.\d+\n$/);
+});
+
+test("a slip in the command or a flag is named", async () => {
+  const [slip, flag] = await Promise.all([
+    outcome(...bunStart, "sevre"),
+    outcome(...command, "--prot", "1"),
+  ]);
   expect(slip).toMatchObject({ code: exitCodes.usage.code, out: "" });
-  expect(slip.error).toStartWith("unknown command; ");
+  expect(slip.error).toStartWith("error: unknown command 'sevre'\n(Did you mean serve?)\n");
   expect(flag).toMatchObject({ code: exitCodes.usage.code, out: "" });
-  expect(flag.error).toContain("--port");
+  expect(flag.error).toContain("(did you mean --port?)");
 });
 
 test("a disk that fails at the start ends the process, and says so", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-main-"));
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-serve-"));
   const data = join(folder, "data");
   const start = `trap "" XFSZ; ulimit -f 16; exec "$@"`;
-  const argv = [process.execPath, main, "--port", "0", "--data", data, "--shards", "1"];
+  const argv = [process.execPath, ...command, "--port", "0", "--data", data, "--shards", "1"];
   const child = Bun.spawn(["sh", "-c", start, "sh", ...argv], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -96,7 +108,7 @@ test("a disk that fails at the start ends the process, and says so", async () =>
 });
 
 test("the quick start shows what a start prints", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-main-"));
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-serve-"));
   await using server = await serve("--shards", "1", "--data", join(folder, "data"));
   const page = readFileSync(join(import.meta.dir, "../content/docs/quick-start.mdx"), "utf8");
   const shown = /^```text\n(Holdfast .+?\n)```$/ms.exec(page)?.[1] ?? "";
@@ -113,6 +125,7 @@ test("the quick start shows what a start prints", async () => {
 test("SIGINT: waiting leases are answered 503 and the process ends with 0", async () => {
   await using server = await serve("--store", "memory");
   expect(server.greeting).toContain(`${server.url}/swagger`);
+  expect((await createClient({ url: server.url }).health()).store).toBe("memory");
   await server.post("/v1/queues.create", queue);
   const waiting = server.post("/v1/queue.lease", lease);
   const metrics = async () => (await fetch(`${server.url}/metrics`)).text();

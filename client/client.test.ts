@@ -2,11 +2,11 @@
 // line or a wrong clock would give.
 
 import { expect, test } from "bun:test";
-import { parseDuration } from "../../engine/duration.ts";
-import { type ListeningApp, listeningApp } from "../../server/specification/listening-app.ts";
-import { bounds } from "../bounds.ts";
-import { replyCodes } from "../codes.ts";
-import { operations } from "../operations.ts";
+import { parseDuration } from "../engine/duration.ts";
+import { bounds } from "../openapi/bounds.ts";
+import { replyCodes } from "../openapi/codes.ts";
+import { operations } from "../openapi/operations.ts";
+import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
 import {
   Busy,

@@ -1,6 +1,6 @@
 // One call as HTTP: sent, bounded in time, judged, and sent again where that is right.
 
-import { bounds } from "../bounds.ts";
+import { bounds } from "../openapi/bounds.ts";
 import { errorOf, HoldfastError, OutcomeUnknown, type Refused, Unavailable } from "./errors.ts";
 import { mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
 import {
@@ -72,62 +72,11 @@ export function giveUpMsOf(operation: Operation, timeoutMs: number): number {
   return timedOperations.includes(operation) ? timeoutMs + graceMs : timeoutMs;
 }
 
-interface Sent extends InnerOptions {
-  readonly operation: string;
-  readonly method: "GET" | "POST";
-  readonly path: string;
-  readonly body?: string;
-  readonly giveUpMs: number;
-}
-
 export function openTransport(options: TransportOptions): Transport {
-  const { fetch, random, attemptsMax, pace } = options;
-  const base = baseOf(options.url);
+  const { fetch, random, attemptsMax, pace, apiKey } = options;
   const headers: Record<string, string> = { accept: "application/json" };
-  if (options.apiKey) headers["authorization"] = `Bearer ${options.apiKey}`;
-
-  async function send(sent: Sent): Promise<Answered<string>> {
-    const { operation, signal, leave, giveUpMs } = sent;
-    signal?.throwIfAborted();
-    leave?.throwIfAborted();
-    const ending = new AbortController();
-    let isLate = false;
-    const giveUp = (): void => ending.abort(signal?.reason);
-    const goAway = (): void => ending.abort(leave?.reason);
-    const timer = setTimeout(() => {
-      isLate = true;
-      ending.abort();
-    }, giveUpMs);
-    signal?.addEventListener("abort", giveUp);
-    leave?.addEventListener("abort", goAway);
-    const sentAt = Date.now();
-    try {
-      const response = await fetch(base + sent.path, {
-        method: sent.method,
-        headers:
-          sent.body === undefined ? headers : { ...headers, "content-type": "application/json" },
-        redirect: "error",
-        signal: ending.signal,
-        ...(sent.body === undefined ? {} : { body: sent.body }),
-        // Bun's own limit is five minutes; others do not know the key.
-        ...{ timeout: false },
-      });
-      leave?.removeEventListener("abort", goAway);
-      const clockAheadMs = clockAhead(response.headers.get("date"), sentAt, Date.now());
-      const text = await response.text();
-      if (response.status !== 200) throw refusalOf(operation, response, text);
-      return { reply: text, clockAheadMs };
-    } catch (error) {
-      if (error instanceof HoldfastError) throw error;
-      signal?.throwIfAborted();
-      leave?.throwIfAborted();
-      throw isLate ? noAnswer(operation, giveUpMs) : brokenOff(operation, base, error);
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", giveUp);
-      leave?.removeEventListener("abort", goAway);
-    }
-  }
+  if (apiKey) headers["authorization"] = `Bearer ${apiKey}`;
+  const place = { base: baseOf(options.url), headers, fetch };
 
   return {
     random,
@@ -145,7 +94,7 @@ export function openTransport(options: TransportOptions): Transport {
         const leftMs = attempt === 1 ? timeoutMs : endsAt - Date.now();
         const timed = isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {};
         try {
-          const { reply, clockAheadMs } = await send({
+          const { reply, clockAheadMs } = await send(place, {
             ...callOptions,
             operation,
             method: "POST",
@@ -172,10 +121,77 @@ export function openTransport(options: TransportOptions): Transport {
       const { timeoutMs: giveUpMs = timeoutMsDefault } = callOptions;
       const operation = path.slice(1);
       const body = method === "POST" ? { body: "{}" } : {};
-      const { reply } = await send({ ...callOptions, operation, method, path, giveUpMs, ...body });
-      return reply;
+      return (await send(place, { ...callOptions, operation, method, path, giveUpMs, ...body }))
+        .reply;
     },
   };
+}
+
+/** Where requests go, and what all of them carry. */
+interface Place extends Pick<TransportOptions, "fetch"> {
+  readonly base: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Sent extends InnerOptions {
+  readonly operation: string;
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: string;
+  readonly giveUpMs: number;
+}
+
+async function send({ base, headers, fetch }: Place, sent: Sent): Promise<Answered<string>> {
+  const { operation, method, path, body, signal, leave, giveUpMs } = sent;
+  signal?.throwIfAborted();
+  leave?.throwIfAborted();
+  const ending = endingOf(sent);
+  const sentAt = Date.now();
+  try {
+    const response = await fetch(base + path, {
+      method,
+      headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+      redirect: "error",
+      signal: ending.signal,
+      ...(body === undefined ? {} : { body }),
+      // Bun's own limit is five minutes; others do not know the key.
+      ...{ timeout: false },
+    });
+    ending.stay();
+    const clockAheadMs = clockAhead(response.headers.get("date"), sentAt, Date.now());
+    const text = await response.text();
+    if (response.status !== 200) throw refusalOf(operation, response, text);
+    return { reply: text, clockAheadMs };
+  } catch (error) {
+    if (error instanceof HoldfastError) throw error;
+    signal?.throwIfAborted();
+    leave?.throwIfAborted();
+    throw ending.isLate() ? noAnswer(operation, giveUpMs) : brokenOff(operation, base, error);
+  } finally {
+    ending.forget();
+  }
+}
+
+/** What may end an exchange before its end: who gives it up, who leaves, and its time. */
+function endingOf({ signal, leave, giveUpMs }: Sent) {
+  const ending = new AbortController();
+  let isLate = false;
+  const giveUp = (): void => ending.abort(signal?.reason);
+  const goAway = (): void => ending.abort(leave?.reason);
+  const timer = setTimeout(() => {
+    isLate = true;
+    ending.abort();
+  }, giveUpMs);
+  signal?.addEventListener("abort", giveUp);
+  leave?.addEventListener("abort", goAway);
+  /** From now on leaving does not end it. */
+  const stay = (): void => leave?.removeEventListener("abort", goAway);
+  const forget = (): void => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", giveUp);
+    stay();
+  };
+  return { signal: ending.signal, isLate: () => isLate, stay, forget };
 }
 
 /** Throws a `TypeError` where no request could ever be sent, which repeating would hide. */

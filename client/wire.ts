@@ -2,8 +2,13 @@
 // a request needs. The published package has this module worked out (`scripts/package.ts`),
 // so that the schemas stay behind; nothing else in here may import them.
 
-import { type OperationId, operations, type RequestOf, type ResponseOf } from "../operations.ts";
-import type * as schemas from "../schemas.ts";
+import {
+  type OperationId,
+  operations,
+  type RequestOf,
+  type ResponseOf,
+} from "../openapi/operations.ts";
+import type * as schemas from "../openapi/schemas.ts";
 
 export type Operation = OperationId;
 

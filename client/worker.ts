@@ -1,7 +1,7 @@
 // Leases items as there is room for them, has each handled, and says what became of it.
 // An item is leased only when it can be started at once: nothing grows old in a buffer.
 
-import { bounds } from "../bounds.ts";
+import { bounds } from "../openapi/bounds.ts";
 import { DeadLetter, type HoldfastError, LeaseLapsing, WorkerStopping } from "./errors.ts";
 import { type Ending, Finisher } from "./finisher.ts";
 import type { LeasedItem } from "./items.ts";

@@ -3,9 +3,9 @@
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { launchChromium } from "../../app/build/chromium.ts";
-import { chromiumPath } from "../../app/build/chromium-path.ts";
-import { listeningApp } from "../../server/specification/listening-app.ts";
+import { launchChromium } from "../app/build/chromium.ts";
+import { chromiumPath } from "../app/build/chromium-path.ts";
+import { listeningApp } from "../server/testing/listening-app.ts";
 
 const page = (url: string): string => `<!doctype html><title>waiting</title>
 <script type="module">

@@ -6,8 +6,8 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playw
 import { launchChromium } from "../build/chromium.ts";
 import { shellPath } from "../build/chromium-path.ts";
 import { ensureBuilt } from "../build/ensure-built.ts";
-import { openTestApp } from "../build/test-app.ts";
 import { closeAtEnd } from "./at-end.ts";
+import { openTestApp } from "./site-app.ts";
 
 /** Nothing fails because the machine is slow; what Chromium is asked for fails first. */
 export const actionTimeoutMs = 30_000;

@@ -1,0 +1,68 @@
+// Every command but `serve`: found, run, and ended with one of the codes of `exit-codes.ts`.
+// What goes wrong is said in a line or two, never as a stack.
+
+import { type Command, CommanderError } from "commander";
+import { HoldfastError, InvalidRequest, RequestFailed } from "../client/errors.ts";
+import { exitCodeOf, exitCodes, fileFaultOf, UsageError } from "./exit-codes.ts";
+import { Interrupted } from "./interrupt.ts";
+import { createProgram, usageOf } from "./program.ts";
+
+/** Resolves with the code to end with. */
+export async function run(words: readonly string[]): Promise<number> {
+  // Whoever reads may have seen enough, as `head` has.
+  process.stdout.on("error", (error: Error & { code?: string }) => {
+    process.exit(error.code === "EPIPE" ? exitCodes.ok.code : exitCodes.bug.code);
+  });
+  const isJson = words.includes("--json");
+  const program = createProgram({ isJson });
+  let running: Command | null = null;
+  program.hook("preAction", (_, command) => {
+    running = command;
+  });
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return exitCodes.ok.code;
+  } catch (caught) {
+    if (caught instanceof CommanderError) {
+      if (caught.exitCode === 0) return exitCodes.ok.code;
+      // People have been told already.
+      if (isJson) process.stderr.write(`${toldAsJson(usageErrorOf(caught))}\n`);
+      return exitCodes.usage.code;
+    }
+    // What it was reading from may stay open.
+    if (caught instanceof Interrupted) return process.exit(exitCodes.interrupted.code);
+    const error = fileFaultOf(caught) ?? caught;
+    process.stderr.write(`${isJson ? toldAsJson(error) : told(error, running)}\n`);
+    return exitCodeOf(error);
+  }
+}
+
+function usageErrorOf({ code, message }: CommanderError): UsageError {
+  if (code === "commander.help")
+    return new UsageError("command is missing; expected one of --help");
+  return new UsageError(message.replace(/^error: /, "").replaceAll("\n", " "));
+}
+
+/** With the code of the client's errors; `usage` and `bug` are this program's own. */
+function toldAsJson(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof HoldfastError)) {
+    return JSON.stringify({ code: error instanceof UsageError ? "usage" : "bug", message });
+  }
+  const { code, status, operation } = error;
+  const details = error instanceof RequestFailed ? { details: error.details } : {};
+  return JSON.stringify({ code, status, operation, message, ...details });
+}
+
+function told(error: unknown, running: Command | null): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof UsageError || error instanceof InvalidRequest) {
+    return running === null ? `error: ${message}` : `error: ${message}\n${usageOf(running)}`;
+  }
+  if (error instanceof RequestFailed && error.ids.length > 0) {
+    return [`error: ${message}`, ...error.ids.map((id) => `  ${id}: ${error.details[id]}`)].join(
+      "\n",
+    );
+  }
+  return error instanceof HoldfastError ? `error: ${message}` : `error: a bug; ${message}`;
+}

@@ -1,0 +1,97 @@
+// `holdfast serve`: the server as this process, with its signals and its end. Its flags are
+// those of its configuration, which reads them itself.
+
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import manifest from "../package.json" with { type: "json" };
+import { type Config, readConfig } from "../server/config.ts";
+import { isLoopback } from "../server/exposure.ts";
+import { createLog, type Log } from "../server/log.ts";
+import { warnOfOpenFiles } from "../server/open-files.ts";
+import { openServer, type Server, StartError } from "../server/server.ts";
+import { serveText } from "./commands/serve.ts";
+import { exitCodes } from "./exit-codes.ts";
+
+/** A signal that comes again this soon is the same one. */
+const repeatedSignalMs = 1_000;
+
+/** Resolves once it listens, or with the code to end with. */
+export async function serve(argv: readonly string[]): Promise<number> {
+  const text = serveText(argv);
+  if (text !== null) {
+    process.stdout.write(text);
+    return exitCodes.ok.code;
+  }
+  const readFile = (path: string) => readFileSync(path, "utf8");
+  const cpuCount = availableParallelism();
+  const read = readConfig({ argv, env: process.env, readFile, cpuCount });
+  if (!read.ok) return ended("usage", read.faults.join("\n"));
+  const { config } = read;
+  const log = createLog({ level: config.logLevel });
+  endOnBugs(log);
+  try {
+    const server = await openServer(config, log);
+    closeOnSignals(server, log);
+    // Not before the signals are heard: who reads that it listens may stop it at once.
+    greet(server, config);
+    warnOfOpenFiles({ connectionsMax: config.connectionsMax, readFile, log });
+    log.info("listening", { url: server.url, store: config.store, shards: config.shards });
+    return exitCodes.ok.code;
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    return ended(error.fault === "settings" ? "usage" : error.fault, error.message);
+  }
+}
+
+function ended(exit: keyof typeof exitCodes, reason: string): number {
+  process.stderr.write(`${reason}\n`);
+  return exitCodes[exit].code;
+}
+
+/** What no one caught leaves the state unknown; what is stored is safe, so stopping is too. */
+function endOnBugs(log: Log): void {
+  const onBug = (error: unknown) => {
+    log.fatal("a bug", error);
+    process.exit(exitCodes.bug.code);
+  };
+  process.on("uncaughtException", onBug);
+  process.on("unhandledRejection", onBug);
+}
+
+function closeOnSignals(server: Server, log: Log): void {
+  let closingSince: number | null = null;
+  const close = async (signal: string) => {
+    if (closingSince !== null) {
+      // A terminal sends its interrupt to the server and to what started it, which passes it on.
+      if (performance.now() - closingSince < repeatedSignalMs) return;
+      log.warn("stopping at once", { signal });
+      process.exit(exitCodes.ok.code);
+    }
+    closingSince = performance.now();
+    log.info("stopping", { signal });
+    await server.close();
+    log.info("stopped");
+    process.exit(exitCodes.ok.code);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => void close(signal));
+  }
+}
+
+function greet({ url, hasSite }: Server, config: Config): void {
+  const { store, data, shards, host, apiKeysFile } = config;
+  const place = store === "memory" ? "in memory, gone when it stops" : `in ${data}`;
+  const lines = [
+    `Holdfast ${manifest.version} listens on ${url}`,
+    ...(hasSite ? [`  site     ${url}/`] : []),
+    `  API      ${url}/swagger`,
+    `  health   ${url}/health`,
+    `  metrics  ${url}/metrics`,
+    `  items    ${place}, ${shards} ${shards === 1 ? "shard" : "shards"}`,
+  ];
+  if (apiKeysFile !== "") lines.push(`  keys     asked for, by ${apiKeysFile}`);
+  else if (!isLoopback(host)) {
+    lines.push("  No key is asked for: whoever reaches this address can do everything.");
+  }
+  process.stdout.write(`${lines.join("\n")}\n`);
+}

@@ -1,0 +1,71 @@
+// What goes around every answer: whether the request is let in by where it comes from and
+// how many there are, how a refusal is said, and that each is counted.
+
+import type { Config } from "./config.ts";
+import { isPreflight, preflightResponse, shareWith, siteGuard } from "./guards.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import { refusalForm } from "./protobuf/exchange.ts";
+import { Refusal, refusalResponse } from "./reply.ts";
+
+export type Answer = (request: Request) => Response | Promise<Response>;
+
+export interface AdmissionOptions {
+  readonly config: Pick<Config, "host" | "allowedHosts" | "allowedOrigins" | "connectionsMax">;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+interface Context {
+  readonly request: Request;
+}
+
+export class Admission {
+  readonly #options: AdmissionOptions;
+  readonly #admit: (request: Request) => string | null;
+  #requestsInFlight = 0;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+    this.#admit = siteGuard(options.config);
+  }
+
+  get requestsInFlight(): number {
+    return this.#requestsInFlight;
+  }
+
+  /** Only what has no path of its own is asked for its path. */
+  around(answer: Answer, path?: string): (context: Context) => Promise<Response> {
+    const { config, log, metrics } = this.#options;
+    const count = path === undefined ? null : metrics.counterOf(path);
+    return async ({ request }) => {
+      const started = performance.now();
+      this.#requestsInFlight += 1;
+      let origin: string | null = null;
+      let response: Response;
+      try {
+        origin = this.#admit(request);
+        if (this.#requestsInFlight > config.connectionsMax) {
+          throw new Refusal(429, "too many requests are being worked on; try again later");
+        }
+        response =
+          origin !== null && isPreflight(request) ? preflightResponse() : await answer(request);
+      } catch (error) {
+        response = refusalResponse(error, log, refusalForm(request));
+      }
+      // A refusal too, or the page would take it for a broken network.
+      if (origin !== null) shareWith(origin, response);
+      this.#requestsInFlight -= 1;
+      const seconds = (performance.now() - started) / 1000;
+      (count ?? metrics.counterOf(pathOf(request)))(response.status, seconds);
+      return response;
+    };
+  }
+}
+
+/** With a `Host` that is none, a request's URL is a path, which `new URL` would refuse. */
+export function pathOf({ url }: Request): string {
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
+  const query = url.indexOf("?", start);
+  return query === -1 ? url.slice(start) : url.slice(start, query);
+}

@@ -1,0 +1,170 @@
+// The server as a whole: stores, engine, app and port, opened from a configuration. What
+// becomes of the process is its caller's.
+
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { systemClock } from "../engine/clock.ts";
+import { type Notice, openEngine } from "../engine/engine.ts";
+import { workerLinks } from "../engine/link.ts";
+import manifest from "../package.json" with { type: "json" };
+import { durabilityOf, type StoreConfig } from "../stores/open.ts";
+import { StoreError, type StoreFault } from "../stores/store.ts";
+import { type AppOptions, createApp } from "./app.ts";
+import { backupResponse } from "./backup.ts";
+import type { Config } from "./config.ts";
+import { openDoor } from "./door.ts";
+import { KeyFile, KeyFileError } from "./key-file.ts";
+import { ListenError, listen } from "./listen.ts";
+import type { Log } from "./log.ts";
+import { Metrics } from "./metrics.ts";
+import { openSite } from "./site.ts";
+import { readTls } from "./tls.ts";
+import { tlsLookMs, watchTls } from "./tls-files.ts";
+
+/**
+ * Where `bun run site:build` leaves the site, and the package has it beside its own folder of
+ * programs; nothing has to be there. The single executable has it inside, beside the program.
+ */
+const isExecutable = Bun.embeddedFiles.length > 0;
+const build = isExecutable ? import.meta.dir : fileURLToPath(new URL("../build", import.meta.url));
+const siteFolders = {
+  site: `${build}/site`,
+  manifest: `${build}/site.json`,
+  building: `${build}/site.building`,
+};
+
+const noticeTexts: Readonly<Record<Exclude<Notice["kind"], "shard_down">, string>> = {
+  shard_up: "shard is up again",
+  store_full: "store is full; items cannot be produced",
+  items_quarantined: "damaged items were set aside",
+  items_miscounted: "stored items are not those that were counted",
+  items_discarded: "items were removed for want of a dead queue",
+};
+
+const { version } = manifest;
+const readFile = (path: string) => readFileSync(path, "utf8");
+const now = () => performance.now();
+
+export interface Server {
+  /** Where this machine reaches it. */
+  readonly url: string;
+  /** A checkout that was not built has none. */
+  readonly hasSite: boolean;
+  /** Takes no more requests, answers those there are within `shutdownTimeoutMs`, closes the stores. */
+  close(): Promise<void>;
+}
+
+/** What keeps a server from starting; `taken` = by another one. The message is for the operator. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+  readonly fault: "settings" | "taken" | "disk";
+
+  constructor(fault: StartError["fault"], message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+/** Throws a `StartError`, and has then left nothing open. */
+export async function openServer(config: Config, log: Log): Promise<Server> {
+  const read = readTls(config, readFile);
+  if (!read.ok) throw new StartError("settings", read.faults.join("\n"));
+  const { tls } = read;
+  const door = doorOf(config, log);
+  const engine = await engineOf(config, log);
+  let closing = false;
+  const app = createApp({
+    engine,
+    log,
+    metrics: new Metrics({ version, status: () => engine.status() }),
+    version,
+    config,
+    site: openSite(siteFolders),
+    isClosing: () => closing,
+    ...door,
+    ...backupsOf(config, engine),
+  });
+  try {
+    const listening = listen(app, { ...config, tls });
+    if (tls !== null) {
+      const look = watchTls({ files: config, readFile, renew: listening.renew, log });
+      setInterval(() => {
+        if (!closing) look();
+      }, tlsLookMs).unref();
+    }
+    return {
+      url: listening.url,
+      hasSite: existsSync(siteFolders.manifest) || existsSync(siteFolders.building),
+      close: async () => {
+        closing = true;
+        const stopped = listening.stop(config.shutdownTimeoutMs);
+        // Waiting leases are answered by this, or the port would wait for them.
+        await engine.close();
+        await stopped;
+      },
+    };
+  } catch (error) {
+    await engine.close();
+    throw error instanceof ListenError ? new StartError("taken", error.message) : error;
+  }
+}
+
+function doorOf({ apiKeysFile: path }: Config, log: Log): Pick<AppOptions, "door"> {
+  if (path === "") return {};
+  try {
+    return { door: openDoor({ keys: new KeyFile({ path, log, now }), log, now }) };
+  } catch (error) {
+    if (!(error instanceof KeyFileError)) throw error;
+    const got = `${JSON.stringify(path)}: ${error.message}`;
+    const message = `--api-keys-file is invalid; expected a file of API keys' digests, got ${got}`;
+    throw new StartError("settings", message);
+  }
+}
+
+type ServerEngine = Awaited<ReturnType<typeof engineOf>>;
+
+function backupsOf({ backups: folder }: Config, engine: ServerEngine): Pick<AppOptions, "backup"> {
+  if (folder === "") return {};
+  return { backup: () => backupResponse({ engine, folder, version, now: () => new Date() }) };
+}
+
+async function engineOf(config: Config, log: Log) {
+  const store: StoreConfig =
+    config.store === "memory"
+      ? { kind: "memory" }
+      : {
+          kind: "sqlite",
+          directory: config.data,
+          durability: config.durability,
+          acceptLogLoss: config.acceptWalLoss,
+        };
+  const clock = systemClock();
+  const module = new URL("./shard.worker.ts", import.meta.url);
+  try {
+    return await openEngine<string>({
+      shardCount: config.shards,
+      links: workerLinks({ clock, module, config: store }),
+      clock,
+      durability: durabilityOf(store),
+      waitingLeasesMax: config.waitingLeasesMax,
+      // The shards write it as the reply has it.
+      readLeased: (text) => text,
+      notice: (notice) => logNotice(log, notice),
+    });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new StartError(faultOf(error.fault), `${error.message}; data folder '${config.data}'`);
+  }
+}
+
+/** A disk may be back at the next try, whatever else is wrong with a folder is not. */
+function faultOf(fault: StoreFault): StartError["fault"] {
+  if (fault === "locked") return "taken";
+  return fault === "failed" ? "disk" : "settings";
+}
+
+function logNotice(log: Log, { kind, shard, count, cause }: Notice): void {
+  const fields = { shard, ...(count === undefined ? {} : { count }) };
+  if (kind === "shard_down") log.error("shard is down", cause, fields);
+  else log.warn(noticeTexts[kind], fields);
+}
