@@ -19,11 +19,10 @@ import { parseArgs } from "node:util";
 import { commitOf, resultsFolder } from "../results.ts";
 import { beanstalkd } from "./beanstalkd.ts";
 import { bullmq } from "./bullmq.ts";
-import { bunqueue } from "./bunqueue.ts";
 import { stopChildren } from "./child-server.ts";
-import { holdfast, holdfastNormal } from "./holdfast.ts";
+import { holdfast } from "./holdfast.ts";
 import { type CellResult, measureCell } from "./measure.ts";
-import { natsBuilt, natsDebian } from "./nats-jetstream.ts";
+import { natsJetStream } from "./nats-jetstream.ts";
 import { type DurabilityClass, durabilityTexts, type Peer, type RunningPeer } from "./peer.ts";
 import { pgBoss } from "./pg-boss.ts";
 import { pgmqSql } from "./pgmq-sql.ts";
@@ -37,11 +36,8 @@ const peers: readonly Peer[] = [
   pgmqSql,
   pgBoss,
   beanstalkd,
-  natsBuilt,
+  natsJetStream,
   rabbitmq,
-  holdfastNormal,
-  natsDebian,
-  bunqueue,
 ];
 
 /** Items of a cell: more where calls are large, or it would be over before it is measured. */
