@@ -2,11 +2,9 @@
 // they found, and writes it to a file beside the results of the benchmarks.
 // Ends with 1 when there is a fault.
 
-import { mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { commitOf, machineOf, resultsFolder, versions } from "../bench/results.ts";
+import { commitOf, machineOf, versions, writeResults } from "../bench/results.ts";
 import { methods, type Size, sizes } from "./methods.ts";
 import { type Report, reportEnding } from "./report.ts";
 import type { ProofResult } from "./result.ts";
@@ -91,12 +89,9 @@ async function main(options: Options): Promise<void> {
     results,
   };
   const isWhole = only === null && size !== "quick";
-  const name = `${madeAt.slice(0, 10)}-${report.commit}${reportEnding}`;
-  const file = options.json ?? (isWhole ? join(resultsFolder, name) : null);
-  if (file !== null) {
-    mkdirSync(resultsFolder, { recursive: true });
-    writeFileSync(file, `${JSON.stringify(report, null, 1)}\n`);
-    console.log(`written to ${file}`);
+  if (options.json !== null || isWhole) {
+    const path = writeResults(report, { ending: reportEnding, path: options.json });
+    console.log(`written to ${path}`);
   }
   const faults = results.reduce((sum, one) => sum + one.faults.length, 0);
   const skipped = results.filter((one) => one.skipped !== undefined).length;

@@ -16,7 +16,7 @@ import {
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { commitOf, resultsFolder } from "../results.ts";
+import { commitOf, writeResults } from "../results.ts";
 import { beanstalkd } from "./beanstalkd.ts";
 import { bullmq } from "./bullmq.ts";
 import { stopChildren } from "./child-server.ts";
@@ -406,11 +406,11 @@ if (import.meta.main) {
     say: (line) => console.error(line),
   });
   const isWhole = values.only === undefined && values.items === undefined;
-  const name = `${result.madeAt.slice(0, 10)}-${result.commit}-peers.json`;
-  const file = values.json ?? (isWhole ? join(resultsFolder, name) : null);
-  if (file !== null) await Bun.write(file, `${JSON.stringify(result, null, 2)}\n`);
   console.log(peerTables(result));
-  if (file !== null) console.log(`written to ${file}`);
+  if (values.json !== undefined || isWhole) {
+    const path = writeResults(result, { ending: "-peers.json", path: values.json ?? null });
+    console.log(`written to ${path}`);
+  }
   // A client of a peer may keep a timer or a connection that nobody waits for.
   process.exit(0);
 }
