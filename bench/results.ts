@@ -5,7 +5,7 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
 import type { Figures } from "./run-cell.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
@@ -123,9 +123,9 @@ export function writeResults(
   to: { readonly ending: string; readonly path: string | null },
 ): string {
   const { madeAt, commit } = results;
-  mkdirSync(resultsFolder, { recursive: true });
   const path = to.path ?? join(resultsFolder, `${madeAt.slice(0, 10)}-${commit}${to.ending}`);
   if (to.path === null) for (const file of filesOf(to.ending)) rmSync(file);
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, resultsText(results));
   return path;
 }
