@@ -32,7 +32,7 @@ installTools();
 let failedSteps = 0;
 // Each tool is run by this Bun from its own folder: the launchers ask for Node.
 await Promise.all([
-  step("biome", () => runBun("node_modules/@biomejs/biome/bin/biome", "ci")),
+  step("biome", () => runBun("node_modules/@biomejs/biome/bin/biome", "ci", "--colors=off")),
   step("tsc", () => runBun("node_modules/typescript/bin/tsc", "--noEmit", "-p", ".")),
   step("knip", () => runBun("node_modules/knip/bin/knip.js")),
   // Before the tests, of which several processes would build it at once.
