@@ -65,7 +65,7 @@ async function runAll({ only, size, seed, atOnce }: Options): Promise<ProofResul
 
 /** The others go on, and end what they have started. */
 function brokenOff(method: string, seed: number, cause: unknown): ProofResult {
-  const told = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  const told = Bun.inspect(cause);
   return { method, seconds: 0, seed, figures: {}, faults: [`it broke off; ${told}`] };
 }
 
