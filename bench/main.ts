@@ -23,6 +23,7 @@ import {
   resultsFolder,
   summarize,
   versions,
+  wholeEnding,
   writeResults,
 } from "./results.ts";
 import { type Figures, type RunOptions, runCell } from "./run-cell.ts";
@@ -107,7 +108,9 @@ async function bench(options: Options): Promise<void> {
     console.log(renderResults(results));
     const isWhole = options.only === null && options.rounds >= roundsDefault;
     if (options.out !== null || isWhole) {
-      console.log(`\nwritten to ${writeResults(results, options.out ?? undefined)}`);
+      console.log(
+        `\nwritten to ${writeResults(results, { ending: wholeEnding, path: options.out })}`,
+      );
     }
   } finally {
     removeDirectory();

@@ -1,10 +1,11 @@
 // A results file: what was measured, where and how, in a form that outlives the
-// terminal. Kept in git, so that figures in README and site can be traced.
+// terminal. The latest of each kind is kept in git, so that figures in README and site can
+// be traced.
 
 import { Database } from "bun:sqlite";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
 import type { Figures } from "./run-cell.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
@@ -37,6 +38,9 @@ export interface Results {
   readonly settings: Readonly<Record<string, string | number>>;
   readonly measurements: readonly Measurement[];
 }
+
+/** How the name of a file of the whole benchmark ends. */
+export const wholeEnding = ".json";
 
 export const resultsFolder = join(import.meta.dir, "results");
 
@@ -88,26 +92,58 @@ export async function commitOf(): Promise<string> {
   return changes === "" ? hash : `${hash}-changed`;
 }
 
-/** The path of the file. */
-export function writeResults(results: Results, path?: string): string {
-  mkdirSync(resultsFolder, { recursive: true });
-  const file = path ?? join(resultsFolder, `${results.madeAt.slice(0, 10)}-${results.commit}.json`);
-  writeFileSync(file, `${JSON.stringify(results, null, 1)}\n`);
-  return file;
+/** JSON with a line for each member, and where that is a list for each entry: it can be compared. */
+export function resultsText(results: object): string {
+  const members = Object.entries(results)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => {
+      const isList = Array.isArray(value) && value.length > 0;
+      const text = isList
+        ? `[\n${value.map((entry) => JSON.stringify(entry)).join(",\n")}\n]`
+        : JSON.stringify(value);
+      return `${JSON.stringify(name)}:${text}`;
+    });
+  return `{\n${members.join(",\n")}\n}\n`;
+}
+
+/** Date and commit, and an ending that says the kind. */
+const named = /^\d{4}-\d\d-\d\d-[0-9a-f]+(?:-changed)?(?<ending>(?:-[a-z]+)?\.json)$/;
+
+/** `-peers.json`, or `.json` of the whole benchmark; `null` where the file is no such file. */
+export function endingOf(file: string): string | null {
+  return named.exec(file)?.groups?.["ending"] ?? null;
+}
+
+/**
+ * Writes the results and returns their path. Where none is given they take the place of those of
+ * their kind: git has the older ones.
+ */
+export function writeResults(
+  results: { readonly madeAt: string; readonly commit: string },
+  to: { readonly ending: string; readonly path: string | null },
+): string {
+  const { madeAt, commit } = results;
+  const path = to.path ?? join(resultsFolder, `${madeAt.slice(0, 10)}-${commit}${to.ending}`);
+  if (to.path === null) for (const file of filesOf(to.ending)) rmSync(file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, resultsText(results));
+  return path;
 }
 
 export function readResults(path: string): Results {
   return JSON.parse(readFileSync(path, "utf8")) as Results;
 }
 
-/** The results file that was made last. */
+/** The file of the whole benchmark. */
 export function latestResults(): string {
-  const found = readdirSync(resultsFolder)
-    .filter((file) => /^\d{4}-\d\d-\d\d-\w+(-changed)?\.json$/.test(file))
-    .map((file) => join(resultsFolder, file))
-    .toSorted((a, b) => readResults(a).madeAt.localeCompare(readResults(b).madeAt));
-  const last = found.at(-1);
-  if (last === undefined)
+  const [file] = filesOf(wholeEnding);
+  if (file === undefined)
     throw new Error("there are no results; expected a file from bun run bench");
-  return last;
+  return file;
+}
+
+function filesOf(ending: string): string[] {
+  return readdirSync(resultsFolder)
+    .filter((file) => endingOf(file) === ending)
+    .map((file) => join(resultsFolder, file));
 }

@@ -44,7 +44,7 @@ test("proof: one method leaves its figures, and what they were made of and on", 
     "--json",
     file,
   ]);
-  expect(out).toContain("1 methods, 0 faults");
+  expect(out).toContain("1 passed, 0 failed");
   expect(code).toBe(0);
   const report = JSON.parse(readFileSync(file, "utf8"));
   expect(report).toMatchObject({

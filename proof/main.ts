@@ -1,12 +1,11 @@
 // `bun run proof`: runs the methods of proof one after the other, prints what
 // they found, and writes it to a file beside the results of the benchmarks.
-// Ends with 1 when there is a fault.
+// Ends with 1 when there is a fault; the last line counts the methods.
 
-import { mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { commitOf, machineOf, resultsFolder, versions } from "../bench/results.ts";
+import { commitOf, machineOf, versions, writeResults } from "../bench/results.ts";
+import { countsText } from "../scripts/counts.ts";
 import { methods, type Size, sizes } from "./methods.ts";
 import { type Report, reportEnding } from "./report.ts";
 import type { ProofResult } from "./result.ts";
@@ -54,13 +53,20 @@ async function runAll({ only, size, seed, atOnce }: Options): Promise<ProofResul
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const { name, run } = next;
       console.error(`${name} ...`);
-      const result = await run(size, { seed, say: (text) => console.error(`  ${name}: ${text}`) });
+      const say = (text: string) => console.error(`  ${name}: ${text}`);
+      const result = await run(size, { seed, say }).catch((cause) => brokenOff(name, seed, cause));
       results.set(name, result);
       console.log(table(result));
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return chosen.flatMap(({ name }) => results.get(name) ?? []);
+}
+
+/** The others go on, and end what they have started. */
+function brokenOff(method: string, seed: number, cause: unknown): ProofResult {
+  const told = Bun.inspect(cause);
+  return { method, seconds: 0, seed, figures: {}, faults: [`it broke off; ${told}`] };
 }
 
 function table({ method, seconds, seed, figures, faults, skipped }: ProofResult): string {
@@ -91,19 +97,14 @@ async function main(options: Options): Promise<void> {
     results,
   };
   const isWhole = only === null && size !== "quick";
-  const name = `${madeAt.slice(0, 10)}-${report.commit}${reportEnding}`;
-  const file = options.json ?? (isWhole ? join(resultsFolder, name) : null);
-  if (file !== null) {
-    mkdirSync(resultsFolder, { recursive: true });
-    writeFileSync(file, `${JSON.stringify(report, null, 1)}\n`);
-    console.log(`written to ${file}`);
+  if (options.json !== null || isWhole) {
+    const path = writeResults(report, { ending: reportEnding, path: options.json });
+    console.log(`written to ${path}`);
   }
-  const faults = results.reduce((sum, one) => sum + one.faults.length, 0);
+  const failed = results.filter(({ faults }) => faults.length > 0).length;
   const skipped = results.filter((one) => one.skipped !== undefined).length;
-  console.log(
-    `${results.length} methods, ${faults} faults${skipped === 0 ? "" : `, ${skipped} skipped`}`,
-  );
-  process.exitCode = faults === 0 ? 0 : 1;
+  console.log(countsText({ passed: results.length - failed - skipped, failed, skipped }));
+  process.exitCode = failed === 0 ? 0 : 1;
 }
 
 let options: Options | null = null;

@@ -1,4 +1,4 @@
-// The methods of proof, each with its sizes: `quick` for the tests, `short` for ten
+// The methods of proof, each with its sizes: `quick` for seconds, `short` for what CI runs, ten
 // minutes on two cores, `ci` for half an hour, `nightly` for what only chance finds.
 
 import { proveHistories } from "./histories.ts";

@@ -119,6 +119,7 @@ async function runOne(run: number, runs: number, seed: number): Promise<RunOutco
   const data = join(folder, "data");
   const trace = join(folder, "trace");
   const when = `${at}${injection.sticky ? "+" : ""}`;
+  const replay = `${injection.name}, ${injection.calls} ${injection.what} when=${when}, seed ${seed + run}`;
   const tracer = [
     ...["strace", "-f", "--seccomp-bpf", "-qq", "-s", "0", "-o", trace],
     ...["-e", `trace=${injection.calls}`],
@@ -152,7 +153,7 @@ async function runOne(run: number, runs: number, seed: number): Promise<RunOutco
 
     server = spawnServer({ data, flags });
     const again = await server.port;
-    if (again === null) throw new Error(`the server did not start again; ${server.log()}`);
+    if (again === null) throw new Error("the server did not start again");
     address.up(again);
     if (load === null) {
       await createQueues(address, shape);
@@ -167,7 +168,6 @@ async function runOne(run: number, runs: number, seed: number): Promise<RunOutco
     }
     const checked = checkQueue(history.entries, ending, rules);
     const order = checkOrder(history.entries);
-    const replay = `${injection.name}, ${injection.calls} ${injection.what} when=${when}, seed ${seed + run}`;
     const found = [checked.faults, order.faults, faults].flatMap((one) => one.list(replay));
     const isReached = readFileSync(trace, "latin1").includes("INJECTED") || code === 137;
     return {
@@ -182,6 +182,8 @@ async function runOne(run: number, runs: number, seed: number): Promise<RunOutco
       },
       faults: found,
     };
+  } catch (cause) {
+    throw new Error(`a run broke off; ${replay}; the server said: ${server.log()}`, { cause });
   } finally {
     server.kill("SIGKILL");
     await server.exited;

@@ -1,109 +1,114 @@
-// `bun run check`: every check there is, one after the other; a failed one does
-// not keep the others from running. The last line counts the tests, a failed
-// step being one of the failed. `--quick` leaves out the long tests and the proof.
+// `bun run check`: what a change has to pass, in minutes. Formatter and linter, types, dead code
+// and the site's build go side by side, then all tests, then simulated worlds that nobody has
+// played yet. A failed step does not keep the others from running. The last line counts the
+// tests; a failed step is one of the failed.
 
+import { randomInt } from "node:crypto";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { ensureBuilt } from "../app/build/ensure-built.ts";
+import { countsText, countTests, type TestCounts } from "./counts.ts";
+import { passOn } from "./output.ts";
 import { root, setUp } from "./setup.ts";
-import { countTests, type TestCounts } from "./test-counts.ts";
 import { installTools } from "./tools.ts";
 
-const quickFlag = "--quick";
 /** A run that takes longer hangs. */
-const testsTimeoutMs = 60 * 60_000;
-const proofTimeoutMs = 60 * 60_000;
-/** Some of the methods mostly wait, so more of them than there are cores go side by side. */
-const proofAtOnce = 3;
-const testTimeoutMs = 120_000;
-const leftoverTimeoutMs = 2_000;
+const testsTimeoutMs = 30 * 60_000;
+/** Of one test; a slow machine may take its time, only one that hangs is ended. */
+const testTimeoutMs = 300_000;
+/** Both stores at once, so a minute of a processor. */
+const simulationSeconds = 30;
+const seedMax = 2 ** 40;
 
-const unknown = process.argv.slice(2).filter((argument) => argument !== quickFlag);
-if (unknown.length > 0) {
-  console.error(`unknown argument; expected ${quickFlag}, got ${JSON.stringify(unknown[0])}`);
+const [argument] = process.argv.slice(2);
+if (argument !== undefined) {
+  console.error(`unexpected argument; expected none, got ${JSON.stringify(argument)}`);
   process.exit(2);
 }
-const quick = process.argv.includes(quickFlag);
 
 setUp();
-if (!quick) {
-  installTools();
-}
-
-// Each tool is run by this Bun from its own folder: the launchers ask for Node.
-const steps = [
-  { name: "biome", args: ["@biomejs/biome/bin/biome", "ci"] },
-  { name: "tsc", args: ["typescript/bin/tsc", "--noEmit", "-p", "."] },
-  { name: "knip", args: ["knip/bin/knip.js"] },
-];
+installTools();
 
 let failedSteps = 0;
-for (const { name, args } of steps) {
-  const [tool = "", ...rest] = args;
-  const passed = await timed(name, async () => {
-    const command = [process.execPath, join(root, "node_modules", tool), ...rest];
-    const child = Bun.spawn(command, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
-    return (await child.exited) === 0;
-  });
-  failedSteps += passed ? 0 : 1;
-}
+// Each tool is run by this Bun from its own folder: the launchers ask for Node.
+await Promise.all([
+  step("biome", () => runBun("node_modules/@biomejs/biome/bin/biome", "ci", "--colors=off")),
+  step("tsc", () => runBun("node_modules/typescript/bin/tsc", "--noEmit", "-p", ".")),
+  step("knip", () => runBun("node_modules/knip/bin/knip.js")),
+  // Before the tests, of which several processes would build it at once.
+  step("site", async () => {
+    await ensureBuilt();
+    return true;
+  }),
+]);
 
 let counts: TestCounts = { passed: 0, failed: 0, skipped: 0 };
-await timed("bun test", async () => {
+await timed("tests", async () => {
   counts = await runTests();
   return counts.failed === 0;
 });
 
-if (!quick) {
-  const passed = await timed("proof", runProof);
-  failedSteps += passed ? 0 : 1;
-}
+await Promise.all(
+  ["memory", "sqlite"].map((store) => {
+    const seed = String(randomInt(1, seedMax));
+    return step(`simulation, ${store}, from seed ${seed}`, () =>
+      runBun(
+        "scripts/sim.ts",
+        ...["--seed", seed, "--seconds", String(simulationSeconds), "--store", store],
+      ),
+    );
+  }),
+);
 
 const failed = counts.failed + failedSteps;
-const skipped = counts.skipped === 0 ? "" : `, ${counts.skipped} skipped`;
-console.log(`${counts.passed} passed, ${failed} failed${skipped}`);
+console.log(countsText({ ...counts, failed }));
 process.exit(failed === 0 ? 0 : 1);
 
-async function runTests(): Promise<TestCounts> {
-  // The order is new each time; the summary names the seed that brings it back.
-  // Of one test; a slow machine may take its time, only one that hangs is ended.
-  const timeout = ["--timeout", String(testTimeoutMs)];
-  const command = [process.execPath, "test", "--randomize", "--only-failures", ...timeout];
-  const child = Bun.spawn(command, {
+/** What steps that run side by side say is told when each has ended. */
+async function runBun(file: string, ...args: readonly string[]): Promise<boolean> {
+  const child = Bun.spawn([process.execPath, join(root, file), ...args], {
     cwd: root,
-    env: { ...process.env, ...(quick ? { HOLDFAST_QUICK: "1" } : {}) },
-    stdio: ["ignore", "inherit", "pipe"],
-    timeout: testsTimeoutMs,
-    killSignal: "SIGKILL",
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  const decoder = new TextDecoder();
-  let output = "";
-  const read = async () => {
-    for await (const chunk of child.stderr) {
-      process.stderr.write(chunk);
-      output += decoder.decode(chunk, { stream: true });
-    }
-  };
-  // A process that a test left behind may hold the pipe open for ever.
-  await Promise.race([read(), child.exited.then(() => Bun.sleep(leftoverTimeoutMs))]);
+  const said = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  const passed = (await child.exited) === 0;
+  process.stdout.write(said.join(""));
+  return passed;
+}
+
+async function runTests(): Promise<TestCounts> {
+  const child = Bun.spawn(
+    [
+      ...[process.execPath, "test", `--parallel=${Math.max(2, availableParallelism())}`],
+      // The order is new each time; the summary names the seed that brings it back.
+      ...["--randomize", "--only-failures", "--timeout", String(testTimeoutMs)],
+    ],
+    {
+      cwd: root,
+      stdio: ["ignore", "inherit", "pipe"],
+      timeout: testsTimeoutMs,
+      killSignal: "SIGKILL",
+    },
+  );
+  const output = await passOn(child.stderr, process.stderr, child.exited);
   return countTests({ output, exitCode: await child.exited });
 }
 
-/** All methods, at the sizes that ten minutes allow. */
-async function runProof(): Promise<boolean> {
-  const sizes = ["--size", "short", "--at-once", String(proofAtOnce)];
-  const report = ["--json", join(root, "build", "proof.json")];
-  const child = Bun.spawn([process.execPath, "proof/main.ts", ...sizes, ...report], {
-    cwd: root,
-    stdio: ["ignore", "inherit", "ignore"],
-    timeout: proofTimeoutMs,
-    killSignal: "SIGKILL",
-  });
-  return (await child.exited) === 0;
+async function step(name: string, run: () => Promise<boolean>): Promise<void> {
+  const passed = await timed(name, run);
+  failedSteps += passed ? 0 : 1;
 }
 
 async function timed(name: string, run: () => Promise<boolean>): Promise<boolean> {
   console.log(`${name} ...`);
   const started = performance.now();
-  const passed = await run();
+  const passed = await run().catch((cause: unknown) => {
+    console.error(cause);
+    return false;
+  });
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
   console.log(`${name}: ${passed ? "passed" : "FAILED"} in ${seconds} s`);
   return passed;

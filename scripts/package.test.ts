@@ -37,7 +37,7 @@ const offline = {
   npm_config_offline: "true",
 };
 
-describe.if(process.env["HOLDFAST_QUICK"] !== "1")("the package", () => {
+describe("the package", () => {
   beforeAll(async () => {
     await ensureBuilt();
     mkdirSync(folder);

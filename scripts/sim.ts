@@ -1,6 +1,6 @@
-// `bun run sim [--seed N] [--seeds N] [--steps N] [--store memory|sqlite] [--forever] [--trace] [--json]`:
-// simulated worlds, one per seed. Ends with 1 at the first broken promise, after
-// saying how to play it again.
+// `bun run sim [--seed N] [--seeds N] [--seconds N] [--steps N] [--store memory|sqlite] [--forever]
+// [--trace] [--json]`: simulated worlds, one per seed. Ends with 1 at the first broken promise,
+// after saying how to play it again.
 
 import { parseArgs } from "node:util";
 import { simulate } from "../engine/simulation/simulate.ts";
@@ -10,6 +10,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: "string", default: "1" },
     seeds: { type: "string" },
+    seconds: { type: "string" },
     steps: { type: "string", default: "300" },
     store: { type: "string", default: "memory" },
     forever: { type: "boolean", default: false },
@@ -31,9 +32,11 @@ if (values.store !== "memory" && values.store !== "sqlite") {
 }
 const firstSeed = whole("seed", values.seed);
 // A seed that is named is played again, once; without one there are many.
-const seeds = values.forever
-  ? Number.MAX_SAFE_INTEGER
-  : whole("seeds", values.seeds ?? (process.argv.includes("--seed") ? "1" : "1000"));
+const seconds = values.seconds === undefined ? null : whole("seconds", values.seconds);
+const seeds =
+  values.forever || seconds !== null
+    ? Number.MAX_SAFE_INTEGER
+    : whole("seeds", values.seeds ?? (process.argv.includes("--seed") ? "1" : "1000"));
 const situations = new Situations();
 const begin = performance.now();
 let lastSaid = begin;
@@ -52,17 +55,22 @@ const { worlds, sums, found } = await simulate({
         `seed ${seed}, ${(((seed - firstSeed + 1) * 1_000) / (now - begin)).toFixed(0)}/s`,
       );
     }
-    return true;
+    return seconds === null || now - begin < seconds * 1_000;
   },
 });
-const seconds = (performance.now() - begin) / 1_000;
+const elapsed = (performance.now() - begin) / 1_000;
 if (values.json) {
-  console.log(JSON.stringify({ worlds, seconds, sums, situations, found }));
+  console.log(JSON.stringify({ worlds, seconds: elapsed, sums, situations, found }));
 } else {
   const { missing } = situations;
   console.log(
-    `${worlds} worlds in ${seconds.toFixed(1)} s: ${JSON.stringify(sums)}; situations not reached: ${missing.join("; ") || "none"}`,
+    `${worlds} worlds from seed ${firstSeed} in ${elapsed.toFixed(1)} s: ${JSON.stringify(sums)}; situations not reached: ${missing.join("; ") || "none"}`,
   );
-  if (found !== null) console.error(found.message);
+  if (found !== null) {
+    console.error(found.message);
+    console.error(
+      `again: bun run sim --seed ${found.seed} --steps ${values.steps} --store ${values.store}`,
+    );
+  }
 }
 process.exit(found === null ? 0 : 1);

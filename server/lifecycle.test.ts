@@ -10,8 +10,7 @@ import { join } from "node:path";
 import { Connection } from "../bench/http-client.ts";
 import { type ServerProcess, startServer } from "../bench/server-process.ts";
 
-const quick = process.env["HOLDFAST_QUICK"] === "1";
-const itemCount = quick ? 5_000 : 100_000;
+const itemCount = 5_000;
 const consumerCount = 32;
 const producerCount = 8;
 const batchSize = 50;

@@ -14,8 +14,6 @@ import {
   startServer,
 } from "../bench/server-process.ts";
 
-const quick = process.env["HOLDFAST_QUICK"] === "1";
-
 function scratch() {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-process-"));
   return {
@@ -200,7 +198,7 @@ test("1,025 partitions cost rows, not files, and are all there after a restart",
 
 test("memory: a backlog on disk is not held by the server", async () => {
   using files = scratch();
-  const items = quick ? 50_000 : 300_000;
+  const items = 300_000;
   {
     await using server = await start({ data: files.data });
     const connection = await Connection.open(server.port);

@@ -51,7 +51,11 @@ const peersFile: ResultsFile = {
   machine: { processor: "", cores: 2, bun: "", syncsPerSecond: 1 },
   rounds: 1,
   failures: [],
-  rows: [peer("Holdfast", 100, "D2"), peer("Redis Streams", 50, "D2"), peer("bunqueue", 900, "D1")],
+  rows: [
+    peer("Holdfast", 100, "D2"),
+    peer("Redis Streams", 50, "D2"),
+    peer("RabbitMQ", 900, "D2 produce"),
+  ],
 };
 
 test("find: the newest file that has the figure", () => {
@@ -130,7 +134,7 @@ test("judge: a peer of another durability class is not compared with", () => {
   const against = { ...goal, bound: { atLeast: 2 }, scale: 1 };
   const all = judge({ ...against, of: { peers: /./, itemsPerCall: 100 } }, data);
   expect(all).toMatchObject({ verdict: "met", range: { median: 2 } });
-  const other = judge({ ...against, of: { peers: /^bunqueue/, itemsPerCall: 100 } }, data);
+  const other = judge({ ...against, of: { peers: /^RabbitMQ/, itemsPerCall: 100 } }, data);
   expect(other.verdict).toBe("open");
 });
 

@@ -1,7 +1,7 @@
 // Which bars stand beside each other. Pure. Bars of one panel were measured in one
 // run, do the same work and promise the same durability.
 
-import { type DurabilityClass, durabilityTexts } from "../../bench/peers/peer.ts";
+import { durabilityTexts } from "../../bench/peers/peer.ts";
 import type { Results } from "../../bench/results.ts";
 import { type BenchData, type Range, type Source, sourceText } from "./bench-data.ts";
 import { count } from "./figures.ts";
@@ -54,11 +54,6 @@ function described(results: Results): Pick<Chart, "unit" | "source" | "madeAt" |
   };
 }
 
-function classOf(results: Results): string {
-  const durability: DurabilityClass = results.settings["durability"] === "full" ? "D2" : "D1";
-  return durabilityTexts[durability];
-}
-
 /** `null` where no file has what the group shows. */
 export function chartOf(data: BenchData, group: Group): Chart | null {
   switch (group) {
@@ -96,7 +91,7 @@ function floorsChart(data: BenchData, phase: keyof typeof phases): Chart | null 
   });
   return {
     title: `${phases[phase]}: 100-byte items a second`,
-    durability: classOf(results),
+    durability: durabilityTexts.D2,
     note: panels.some(({ bars }) => bars.length > 2) ? `${sqliteNote} ${httpNote}` : sqliteNote,
     panels,
     ...described(results),
@@ -130,7 +125,7 @@ function backlogChart(data: BenchData): Chart | null {
   });
   return {
     title: "The same work on an empty queue and on a full one",
-    durability: classOf(results),
+    durability: durabilityTexts.D2,
     note: "Items a second, 100 bytes each. What waits was produced before the clock started.",
     panels,
     ...described(results),
@@ -144,7 +139,7 @@ function peersChart({ peers }: BenchData): Chart | null {
   return {
     title: "Produce, lease and complete beside what people pick today",
     durability: durabilityTexts.D2,
-    note: "Items a second through all three calls, each peer with the batch calls and connections that serve it best. Peers that cannot sync before they answer are not in this chart.",
+    note: "Items a second through all three calls, each peer with the batch calls and connections that serve it best. Peers that do not sync every call before they answer are not in this chart.",
     unit: "items/s",
     panels: sizes.map((size) => ({
       title: itemsText(size),

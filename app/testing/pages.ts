@@ -8,10 +8,7 @@ import { misfits } from "./misfits.ts";
 import { everyShift, layoutShift, narrow, type SiteBrowser, wide } from "./site-browser.ts";
 import { serveTrickling } from "./trickle.ts";
 
-const isQuick = process.env["HOLDFAST_QUICK"] === "1";
 const unknownAddress = "/no/such/page?x=1";
-/** What is at no address comes first: a visit leads there by loading only. */
-const few = [unknownAddress, "/", "/docs/intro", "/blog/welcome"];
 /** One of each type. */
 const types = [
   "/",
@@ -50,8 +47,8 @@ export function testPages(browser: () => SiteBrowser): void {
     async (part) => {
       await using visitor = await browser().fresh();
       const { page, errors, visit } = visitor;
-      const all = isQuick ? few : [unknownAddress, ...pagePaths()];
-      const mine = all
+      // What is at no address comes first: a visit leads there by loading only.
+      const mine = [unknownAddress, ...pagePaths()]
         .filter((path) => !notWalked.includes(path))
         .filter((_, index) => index % walks.length === part);
       const found: string[] = [];
@@ -66,7 +63,7 @@ export function testPages(browser: () => SiteBrowser): void {
     },
   );
 
-  test.each(types.filter((path) => !isQuick || few.includes(path)))(
+  test.each(types)(
     "%s comes to life: no error, nothing forbidden, no other origin, no shift",
     async (path) => {
       await using visitor = await browser().fresh();

@@ -64,45 +64,40 @@ async function openSession(port: number, work: QueueWork, index: number): Promis
   };
 }
 
-function holdfastPeer(durability: "full" | "normal"): Peer {
-  return {
-    name: durability === "full" ? "Holdfast" : "Holdfast (normal)",
-    durability: durability === "full" ? "D2" : "D1",
-    settings: `--durability ${durability}, SQLite, 1 partition; HTTP, JSON: produce, lease, complete`,
-    caveat: "",
-    connections: manyConnections,
-    install: async () => undefined,
-    start: async (scratch) => {
-      const server = await startServer({
-        data: join(scratch, "data"),
-        flags: ["--durability", durability, "--log-level", "error"],
-      });
-      return {
-        version: manifest.version,
-        open: async (work) => {
-          const admin = await Connection.open(server.port);
-          const queue = {
-            queue_name: work.queue,
-            lease_timeout: "10m",
-            expire_timeout: "1h",
-            max_attempts: 0,
-            requested_partitions: 1,
-          };
-          await post(admin, "/v1/queues.create", JSON.stringify(queue));
-          admin.close();
-          return Promise.all(
-            Array.from({ length: work.connections }, (_, index) =>
-              openSession(server.port, work, index),
-            ),
-          );
-        },
-        stop: async () => {
-          await server.stop();
-        },
-      };
-    },
-  };
-}
-
-export const holdfast = holdfastPeer("full");
-export const holdfastNormal = holdfastPeer("normal");
+export const holdfast: Peer = {
+  name: "Holdfast",
+  durability: "D2",
+  settings: "--durability full, SQLite, 1 partition; HTTP, JSON: produce, lease, complete",
+  caveat: "",
+  connections: manyConnections,
+  install: async () => undefined,
+  start: async (scratch) => {
+    const server = await startServer({
+      data: join(scratch, "data"),
+      flags: ["--durability", "full", "--log-level", "error"],
+    });
+    return {
+      version: manifest.version,
+      open: async (work) => {
+        const admin = await Connection.open(server.port);
+        const queue = {
+          queue_name: work.queue,
+          lease_timeout: "10m",
+          expire_timeout: "1h",
+          max_attempts: 0,
+          requested_partitions: 1,
+        };
+        await post(admin, "/v1/queues.create", JSON.stringify(queue));
+        admin.close();
+        return Promise.all(
+          Array.from({ length: work.connections }, (_, index) =>
+            openSession(server.port, work, index),
+          ),
+        );
+      },
+      stop: async () => {
+        await server.stop();
+      },
+    };
+  },
+};

@@ -1,12 +1,10 @@
-// NATS JetStream twice: Debian's server, which cannot sync before it answers, and a newer one
-// built from its Go module, which can.
+// NATS JetStream, built from its Go module: Debian's server is too old to sync before it answers.
 
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, startChild } from "./child-server.ts";
-import { debianPackage, loadPackage, npmPackages, run } from "./install.ts";
+import { loadPackage, npmPackages, run } from "./install.ts";
 import {
-  type DurabilityClass,
   leaseAndComplete,
   type Peer,
   type QueueWork,
@@ -16,7 +14,7 @@ import {
 
 const clientVersion = "3.4.0";
 const goModule = "github.com/nats-io/nats-server/v2";
-const builtVersion = "2.12.15";
+const serverVersion = "2.12.15";
 
 interface Message {
   readonly data: Uint8Array;
@@ -140,79 +138,42 @@ async function openQueue(client: Client, work: QueueWork): Promise<Session[]> {
   return Promise.all(Array.from({ length: work.connections }, () => openSession(client, work)));
 }
 
-interface Server {
-  readonly name: string;
-  readonly durability: DurabilityClass;
-  readonly sync: string;
-  readonly settings: string;
-  readonly caveat: string;
-  readonly install: (scratch: string) => Promise<string>;
-}
+let folder = "";
 
-function natsPeer(server: Server): Peer {
-  let program = "";
-  let folder = "";
-  return {
-    name: server.name,
-    durability: server.durability,
-    settings:
-      `${server.settings}; work-queue stream in files, publish × N pipelined, ` +
-      "fetch(N), ackAck × N pipelined",
-    caveat: server.caveat,
-    connections: usualConnections,
-    install: async (scratch) => {
-      program = await server.install(scratch);
-      folder = join(scratch, "nats-client");
-      if (existsSync(folder)) return;
-      const packages = ["transport-node", "jetstream"];
-      await npmPackages(
-        folder,
-        packages.map((name) => `@nats-io/${name}@${clientVersion}`),
-      );
-    },
-    start: async (scratch) => {
-      const store = join(scratch, "nats");
-      mkdirSync(store);
-      const port = freePort();
-      const file = join(scratch, "nats.conf");
-      writeFileSync(
-        file,
-        `host: 127.0.0.1\nport: ${port}\njetstream {\n  store_dir: "${store}"\n  ${server.sync}\n}\n`,
-      );
-      const child = await startChild({ command: [program, "-c", file], port });
-      const transport = await loadPackage<TransportModule>(folder, "@nats-io/transport-node");
-      const module = await loadPackage<JetStreamModule>(folder, "@nats-io/jetstream");
-      const connect = () => transport.connect({ servers: `127.0.0.1:${port}` });
-      return {
-        version: /v(\d\S*)/.exec(await run([program, "--version"]))?.[1] ?? "unknown",
-        open: (work) => openQueue({ connect, module }, work),
-        stop: () => child.stop(),
-      };
-    },
-  };
-}
-
-export const natsDebian = natsPeer({
-  name: "NATS JetStream (Debian)",
-  durability: "D1",
-  sync: "",
-  settings: "stock settings: a sync every 2 minutes or less often",
-  caveat: "a server before 2.10 has no setting to sync before it answers",
-  install: async () => {
-    await debianPackage("nats-server");
-    return "nats-server";
-  },
-});
-
-export const natsBuilt = natsPeer({
-  name: "NATS JetStream (built)",
+export const natsJetStream: Peer = {
+  name: "NATS JetStream",
   durability: "D2",
-  sync: "sync_interval: always",
-  settings: "sync_interval: always",
+  settings:
+    "sync_interval: always; work-queue stream in files, publish × N pipelined, " +
+    "fetch(N), ackAck × N pipelined",
   caveat: "one sync for each publish and each acknowledgement, none shared",
+  connections: usualConnections,
   install: async (scratch) => {
-    const bin = join(scratch, "nats-bin");
-    await run(["go", "install", `${goModule}@v${builtVersion}`], { env: { GOBIN: bin } });
-    return join(bin, "nats-server");
+    folder = join(scratch, "nats-client");
+    await run(["go", "install", `${goModule}@v${serverVersion}`], { env: { GOBIN: folder } });
+    const packages = ["transport-node", "jetstream"];
+    await npmPackages(
+      folder,
+      packages.map((name) => `@nats-io/${name}@${clientVersion}`),
+    );
   },
-});
+  start: async (scratch) => {
+    const store = join(scratch, "nats");
+    mkdirSync(store);
+    const port = freePort();
+    const file = join(scratch, "nats.conf");
+    writeFileSync(
+      file,
+      `host: 127.0.0.1\nport: ${port}\njetstream {\n  store_dir: "${store}"\n  sync_interval: always\n}\n`,
+    );
+    const server = await startChild({ command: [join(folder, "nats-server"), "-c", file], port });
+    const transport = await loadPackage<TransportModule>(folder, "@nats-io/transport-node");
+    const module = await loadPackage<JetStreamModule>(folder, "@nats-io/jetstream");
+    const connect = () => transport.connect({ servers: `127.0.0.1:${port}` });
+    return {
+      version: serverVersion,
+      open: (work) => openQueue({ connect, module }, work),
+      stop: () => server.stop(),
+    };
+  },
+};

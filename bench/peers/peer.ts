@@ -3,17 +3,14 @@
 
 /**
  * What an answer promises. `D2`: it was synced to the disk first, and survives a power cut.
- * `D2 produce`: so is a produce, but a completion is not, or is not confirmed at all. `D1`: it
- * survives the death of the process. `D0`: it is in memory. Figures of two classes are never
- * compared in one table.
+ * `D2 produce`: so is a produce, but a completion is not, or is not confirmed at all. What syncs
+ * nothing is not measured: it does other work.
  */
-export type DurabilityClass = "D2" | "D2 produce" | "D1" | "D0";
+export type DurabilityClass = "D2" | "D2 produce";
 
 export const durabilityTexts: Readonly<Record<DurabilityClass, string>> = {
   D2: "D2: synced to the disk before every answer",
   "D2 produce": "D2 for produce only: completions are not confirmed, or not synced first",
-  D1: "D1: survives a killed process, not a power cut",
-  D0: "D0: in memory",
 };
 
 export interface Peer {

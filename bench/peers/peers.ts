@@ -16,14 +16,13 @@ import {
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { commitOf, resultsFolder } from "../results.ts";
+import { commitOf, writeResults } from "../results.ts";
 import { beanstalkd } from "./beanstalkd.ts";
 import { bullmq } from "./bullmq.ts";
-import { bunqueue } from "./bunqueue.ts";
 import { stopChildren } from "./child-server.ts";
-import { holdfast, holdfastNormal } from "./holdfast.ts";
+import { holdfast } from "./holdfast.ts";
 import { type CellResult, measureCell } from "./measure.ts";
-import { natsBuilt, natsDebian } from "./nats-jetstream.ts";
+import { natsJetStream } from "./nats-jetstream.ts";
 import { type DurabilityClass, durabilityTexts, type Peer, type RunningPeer } from "./peer.ts";
 import { pgBoss } from "./pg-boss.ts";
 import { pgmqSql } from "./pgmq-sql.ts";
@@ -37,11 +36,8 @@ const peers: readonly Peer[] = [
   pgmqSql,
   pgBoss,
   beanstalkd,
-  natsBuilt,
+  natsJetStream,
   rabbitmq,
-  holdfastNormal,
-  natsDebian,
-  bunqueue,
 ];
 
 /** Items of a cell: more where calls are large, or it would be over before it is measured. */
@@ -410,11 +406,11 @@ if (import.meta.main) {
     say: (line) => console.error(line),
   });
   const isWhole = values.only === undefined && values.items === undefined;
-  const name = `${result.madeAt.slice(0, 10)}-${result.commit}-peers.json`;
-  const file = values.json ?? (isWhole ? join(resultsFolder, name) : null);
-  if (file !== null) await Bun.write(file, `${JSON.stringify(result, null, 2)}\n`);
   console.log(peerTables(result));
-  if (file !== null) console.log(`written to ${file}`);
+  if (values.json !== undefined || isWhole) {
+    const path = writeResults(result, { ending: "-peers.json", path: values.json ?? null });
+    console.log(`written to ${path}`);
+  }
   // A client of a peer may keep a timer or a connection that nobody waits for.
   process.exit(0);
 }

@@ -1,12 +1,12 @@
-// The simulation at the size of every day. What a release is proved with is
-// `bun run proof`; a seed that ever failed is played first, for ever.
+// The simulation at the size of every day: a seed that ever failed is played first, for ever.
+// `bun run check` plays new worlds beside it, and `bun run proof` thousands, in which every
+// situation has to come about.
 
 import { describe, expect, test } from "bun:test";
 import failedOnce from "./seeds.json" with { type: "json" };
 import { simulate } from "./simulate.ts";
 import { Situations, situationNames } from "./situations.ts";
 
-const quick = process.env["HOLDFAST_QUICK"] === "1";
 const steps = 300;
 
 describe("simulation", () => {
@@ -29,25 +29,23 @@ describe("simulation", () => {
     expect((await simulate(world)).found?.message).toBeUndefined();
   });
 
-  test("I1 to I13 hold over stores in memory, and every situation was there", async () => {
-    const situations = new Situations();
+  test("I1 to I13 hold over stores in memory", async () => {
     const { found, worlds } = await simulate({
       firstSeed: 1,
-      seeds: quick ? 100 : 1_000,
+      seeds: 100,
       steps,
       store: "memory",
-      situations,
+      situations: new Situations(),
     });
     expect(found?.message).toBeUndefined();
-    expect(worlds).toBe(quick ? 100 : 1_000);
+    expect(worlds).toBe(100);
     expect(situationNames.length).toBeGreaterThanOrEqual(40);
-    if (!quick) expect(situations.missing).toEqual([]);
   }, 300_000);
 
   test("I1 to I13 hold over SQLite, where a kill leaves its files as they are", async () => {
     const { found, sums } = await simulate({
       firstSeed: 1,
-      seeds: quick ? 5 : 50,
+      seeds: 5,
       steps,
       store: "sqlite",
       situations: new Situations(),

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { plantedBugs } from "./bugs.ts";
 import { huntAll } from "./hunt.ts";
 
-const quick = process.env["HOLDFAST_QUICK"] === "1";
-/** One bug of each kind of check: black box, memory against store, and the program itself. */
-const quickCount = 3;
+/**
+ * One bug of each kind of check: black box, memory against store, and the program itself. All of
+ * them are hunted by `bun run proof`.
+ */
+const huntedCount = 3;
 
 test("there are at least 30 planted bugs, each a change of one place of the sources", () => {
   expect(plantedBugs.length).toBeGreaterThanOrEqual(30);
@@ -17,8 +19,8 @@ test("there are at least 30 planted bugs, each a change of one place of the sour
   }
 });
 
-test("the simulation finds every planted bug", async () => {
-  const bugs = quick ? plantedBugs.slice(0, quickCount) : plantedBugs;
+test("the simulation finds a planted bug of each kind", async () => {
+  const bugs = plantedBugs.slice(0, huntedCount);
   const caught = await huntAll(bugs, { atOnce: 2, caught: () => undefined });
   expect(caught.length).toBe(bugs.length);
   expect(caught.filter(({ seed }) => seed === null)).toEqual([]);

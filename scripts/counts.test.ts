@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countTests } from "./test-counts.ts";
+import { countsAtEnd, countsText, countTests } from "./counts.ts";
 
 const failing = `bun test v1.4.5
 (pass) a
@@ -52,4 +52,32 @@ test("countTests: understands what this version of bun test prints", async () =>
   const { passed, failed } = countTests({ output, exitCode: await run.exited });
   expect(passed).toBeGreaterThan(0);
   expect(failed).toBe(0);
+});
+
+test.each([
+  [{ passed: 1, failed: 0, skipped: 0 }, "1 passed, 0 failed"],
+  [{ passed: 2_000, failed: 3, skipped: 4 }, "2000 passed, 3 failed, 4 skipped"],
+])("countsText and back: %j is %s", (counts, text) => {
+  expect(countsText(counts)).toBe(text);
+  const exitCode = counts.failed === 0 ? 0 : 1;
+  expect(countsAtEnd({ output: `9 passed, 9 failed\n${text}\n`, exitCode })).toEqual(counts);
+});
+
+test.each([
+  ["nothing", "", 0, { passed: 0, failed: 1, skipped: 0 }],
+  [
+    "something after the counts",
+    "3 passed, 0 failed\nmore\n",
+    0,
+    { passed: 0, failed: 1, skipped: 0 },
+  ],
+  [
+    "a code that no failure explains",
+    "3 passed, 0 failed\n",
+    1,
+    { passed: 3, failed: 1, skipped: 0 },
+  ],
+  ["failures that no code tells", "3 passed, 1 failed\n", 0, { passed: 3, failed: 2, skipped: 0 }],
+])("countsAtEnd: %s is a failure", (_, output, exitCode, counts) => {
+  expect(countsAtEnd({ output, exitCode })).toEqual(counts);
 });

@@ -1,9 +1,32 @@
-// The counts at the end of what `bun test` prints.
+// How a run ends: the counts in what `bun test` prints, and the line that says them to whoever
+// ran a check or a proof.
 
 export interface TestCounts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+}
+
+/** `3 passed, 0 failed`, and what was skipped if something was. */
+export function countsText({ passed, failed, skipped }: TestCounts): string {
+  return `${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`;
+}
+
+/**
+ * The counts in the last line of a run that ends with them. One that does not, or that ends with
+ * a code that they do not explain, has failed once more.
+ */
+export function countsAtEnd(run: {
+  readonly output: string;
+  readonly exitCode: number;
+}): TestCounts {
+  const last = run.output.trimEnd().split("\n").at(-1) ?? "";
+  const found = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/.exec(last);
+  const [passed = 0, failed = 0, skipped = 0] = (found ?? [])
+    .slice(1)
+    .map((text) => Number(text ?? 0));
+  const sound = found !== null && (run.exitCode === 0) === (failed === 0);
+  return { passed, failed: sound ? failed : failed + 1, skipped };
 }
 
 /**

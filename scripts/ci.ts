@@ -1,0 +1,37 @@
+// What CI runs: the check, then every method of the proof at its short size, one after the other.
+// Each ends with its counts, and the last line is their sum.
+
+import { join } from "node:path";
+import { countsAtEnd, countsText } from "./counts.ts";
+import { passOn } from "./output.ts";
+import { root } from "./setup.ts";
+
+/** Some of the methods mostly wait, so more of them than there are cores go side by side. */
+const proofAtOnce = 3;
+/** A run that takes longer hangs. */
+const timeoutMs = 60 * 60_000;
+
+const runs = [
+  ["scripts/check.ts"],
+  [
+    ...["proof/main.ts", "--size", "short", "--at-once", String(proofAtOnce)],
+    ...["--json", join(root, "build/proof.json")],
+  ],
+];
+
+const sums = { passed: 0, failed: 0, skipped: 0 };
+for (const command of runs) {
+  const child = Bun.spawn([process.execPath, ...command], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+    timeout: timeoutMs,
+    killSignal: "SIGKILL",
+  });
+  const output = await passOn(child.stdout, process.stdout, child.exited);
+  const { passed, failed, skipped } = countsAtEnd({ output, exitCode: await child.exited });
+  sums.passed += passed;
+  sums.failed += failed;
+  sums.skipped += skipped;
+}
+console.log(countsText(sums));
+process.exit(sums.failed === 0 ? 0 : 1);
