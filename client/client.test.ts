@@ -185,6 +185,7 @@ test("each code of the contract has an error of its own, and every one says whet
     [454, "NotInTime", "late"],
     [500, "StoreFailed", "store"],
     [503, "Unavailable", "unavailable"],
+    [504, "OutcomeUnknown", "unknown"],
   ]);
   expect(of(454, "lease")).toBeInstanceOf(LeaseEmpty);
   // A proxy that answers for the server does not know what the server did.

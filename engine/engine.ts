@@ -29,7 +29,11 @@ import { Courier } from "./courier.ts";
 import {
   clearedInPart,
   closingFailure,
+  type Late,
   lateComplete,
+  lateDelete,
+  lateImport,
+  lateLook,
   lateProduce,
   lateRetry,
   QueueError,
@@ -40,7 +44,7 @@ import type { Request } from "./kinds.ts";
 import { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
 import type { Value } from "./messages.ts";
-import { type ShardPort, succeeded } from "./port.ts";
+import { type ShardPort, succeeded, type Timing } from "./port.ts";
 import { eachShard, type InFlight, type LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
 import { Settings } from "./settings.ts";
@@ -122,7 +126,7 @@ class ShardedEngine<Items> implements Engine<Items> {
     verb: Exclude<keyof InFlight, "lease">,
     { shard, partition }: PartitionPlace,
     request: Request,
-    timing?: Parameters<ShardPort["put"]>[2],
+    timing: Timing,
   ): Promise<Value> {
     const itemCount = request.kind === "produce" ? request.items.length : 0;
     queue.entered(verb, partition, itemCount);
@@ -138,6 +142,11 @@ class ShardedEngine<Items> implements Engine<Items> {
         timing,
       );
     });
+  }
+
+  /** Of a call that has no `request_timeout` of its own. */
+  #timing(late: Late): Timing {
+    return { deadline: this.#options.clock.now() + limits.requestTimeoutMsDefault, late };
   }
 
   async produce(request: ProduceRequest): Promise<void> {
@@ -174,9 +183,10 @@ class ShardedEngine<Items> implements Engine<Items> {
     const place = queue.place(request.partition);
     const { items } = request;
     checkRetryItems(items.length);
-    const deadline = this.#options.clock.now() + limits.requestTimeoutMsDefault;
+    const timing = this.#timing(lateRetry);
+    const { deadline } = timing;
     const asked = { kind: "retry", slot: place.slot, deadline, items } as const;
-    await this.#call(queue, "retry", place, asked, { deadline, late: lateRetry });
+    await this.#call(queue, "retry", place, asked, timing);
   }
 
   async createQueue(settings: QueueSettings): Promise<void> {
@@ -246,9 +256,8 @@ class ShardedEngine<Items> implements Engine<Items> {
     const { shard, slot } = queue.place(request.partition);
     checkStorageList(request);
     const { pivot, limit } = request;
-    const listed = await this.#shards
-      .port(shard)
-      .ask({ kind: "list", slot, ...which, pivot, limit });
+    const asked = { kind: "list", slot, ...which, pivot, limit } as const;
+    const listed = await this.#shards.port(shard).ask(asked, this.#timing(lateLook));
     return storedItems(succeeded(listed), queue.definition);
   }
 
@@ -265,13 +274,15 @@ class ShardedEngine<Items> implements Engine<Items> {
       slot: place.slot,
       items: request.items.map(newImport),
     } as const;
-    return storedItems(await this.#call(queue, "import", place, asked), queue.definition);
+    const timing = this.#timing(lateImport);
+    return storedItems(await this.#call(queue, "import", place, asked, timing), queue.definition);
   }
 
   async deleteItems({ queue, partition, ids }: DeleteItemsRequest): Promise<void> {
     const { shard, slot } = this.#find(queue).place(partition);
     checkDeleteIds(ids);
-    succeeded(await this.#shards.port(shard).ask({ kind: "delete", slot, ids }));
+    const timing = this.#timing(lateDelete);
+    succeeded(await this.#shards.port(shard).ask({ kind: "delete", slot, ids }, timing));
   }
 
   async backup(folder: string): Promise<readonly StoreCopy[]> {

@@ -7,9 +7,10 @@
  * - `empty`: nothing came, or it could not be done in time; nothing changed, ask again.
  * - `full`: a bound on waiting work is reached; nothing changed, ask later.
  * - `store`: the store failed; nothing was written.
+ * - `unknown`: its time is up and its shard has not said what became of it; it may be done, or yet be.
  * - `closing`: the engine is shutting down; nothing changed.
  */
-export type ErrorCode = "invalid" | "refused" | "empty" | "full" | "store" | "closing";
+export type ErrorCode = "invalid" | "refused" | "empty" | "full" | "store" | "unknown" | "closing";
 
 /** What can be said per id, from the id as it was given to the reason. */
 export type Details = Readonly<Record<string, string>>;
@@ -39,10 +40,34 @@ export function late(what: string): Failure {
   return failure("empty", `request timeout; ${what}, try again`);
 }
 
-export const lateProduce = late("the items were not written");
-export const lateComplete = late("the items were not completed");
-export const lateRetry = late("the items were not retried");
-export const lateChange = late("the queue was not changed");
+/** What a call is told when its time is up. */
+export interface Late {
+  /** While no shard has taken it: it has no effect. */
+  readonly untaken: Failure;
+  /** Once one has; `null`: it may wait for its answer. */
+  readonly taken: Failure | null;
+}
+
+/** The items may have been `done`, as texts have it. */
+function unknownOutcome(done: string): Failure {
+  const text = `request timeout; the store does not answer, the items may have been ${done}`;
+  return failure("unknown", text);
+}
+
+/** Of a call that says how long it may take. */
+function lateIn(done: string): Late {
+  return { untaken: late(`the items were not ${done}`), taken: unknownOutcome(done) };
+}
+
+export const lateProduce = lateIn("written");
+export const lateComplete = lateIn("completed");
+export const lateRetry = lateIn("retried");
+const noAnswer = failure("store", "the store does not answer; nothing was changed");
+export const lateImport: Late = { untaken: noAnswer, taken: unknownOutcome("imported") };
+export const lateDelete: Late = { untaken: noAnswer, taken: unknownOutcome("deleted") };
+/** Of a call that changes nothing, so that it is all one. */
+export const lateLook: Late = { untaken: noAnswer, taken: noAnswer };
+export const lateChange: Late = { untaken: late("the queue was not changed"), taken: null };
 
 export const fullFailure = failure("store", `${reasons.store}; nothing was written`);
 export const restartedFailure = failure(

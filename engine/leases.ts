@@ -152,7 +152,8 @@ export class Leases<Items> {
         this.ready(queue);
         this.#left(queue, partition);
       },
-      { deadline, late: emptyLease },
+      // Once it is taken, its own timer answers it, and what it is granted then goes back.
+      { deadline, late: { untaken: emptyLease, taken: null } },
     );
   }
 

@@ -10,6 +10,7 @@ import type { Result } from "./shard/kind.ts";
 import { VirtualClock } from "./simulation/virtual-clock.ts";
 
 const late = failure("empty", "late");
+const unknown = failure("unknown", "nobody knows");
 const nothingNew: Report = {
   answers: [],
   counts: [],
@@ -92,7 +93,7 @@ function setupPort() {
       (result) => {
         answers[textOf(request)] = result;
       },
-      { deadline, late },
+      { deadline, late: { untaken: late, taken: unknown } },
     );
   };
   const link = (index = links.length - 1): Puppet => {
@@ -159,13 +160,17 @@ test("put: what was not sent by its deadline is withdrawn, whatever waits longer
   expect(link().sent()).toEqual([["never"]]);
 });
 
-test("put: what was sent waits for its answer, whatever its deadline", async () => {
-  const { clock, put, link, answers } = setupPort();
+test("put: what was sent waits for its answer, where its caller keeps the time", async () => {
+  const { clock, port, link, answers } = setupPort();
   link().events.opened(fresh);
-  put(produce("a"), 1_500);
+  const timing = { deadline: 1_500, late: { untaken: late, taken: null } };
+  void port.ask(produce("a"), timing).then((result) => {
+    answers["a"] = result;
+  });
   await clock.advance(10_000);
   expect(answers).toEqual({});
   link().answer(0);
+  await clock.settle();
   expect(answers).toEqual({ a: done });
 });
 
@@ -276,4 +281,39 @@ test("counters: commits are sorted into their buckets", () => {
     logBytes: 20_000,
   });
   expect(itemsPerCommit).toEqual([1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+});
+
+test("deadline: what a shard has taken and does not answer is answered in time, once", async () => {
+  const { clock, put, link, answers } = setupPort();
+  link().events.opened(fresh);
+  put(produce("taken"), clock.now() + 100);
+  put(produce("patient"));
+  await clock.advance(99);
+  put(produce("behind"), clock.now() + 100);
+  put({ kind: "complete", slot: 0, deadline: 0, ids: [] }, clock.now() + 50);
+  await clock.settle();
+  expect(answers).toEqual({});
+  await clock.advance(1);
+  expect(answers).toEqual({ taken: unknown });
+  link().answer(0);
+  expect(answers).toEqual({ taken: unknown, patient: done });
+  // The message it came in is over, and others are sent.
+  await clock.advance(49);
+  expect(answers["complete"]).toEqual(unknown);
+  put(produce("next"));
+  await clock.settle();
+  expect(link().sent()).toEqual([["taken", "patient"], ["behind", "complete"], ["next"]]);
+});
+
+test("deadline: what was answered in time is not sent to the shard that comes after", async () => {
+  const { clock, put, link, answers } = setupPort();
+  link().events.opened(fresh);
+  put(produce("taken"), clock.now() + 10);
+  await clock.advance(10);
+  link().events.down(new Error("gone"));
+  await clock.advance(limits.restartMsMin);
+  link().events.opened(fresh);
+  await clock.settle();
+  expect(answers).toEqual({ taken: unknown });
+  expect(link().sent()).toEqual([]);
 });

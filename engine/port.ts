@@ -5,7 +5,7 @@
 
 import { StoreError } from "../stores/store.ts";
 import type { Clock, Timer } from "./clock.ts";
-import { backlogFailure, closingFailure, type Failure, QueueError } from "./errors.ts";
+import { backlogFailure, closingFailure, type Failure, type Late, QueueError } from "./errors.ts";
 import { kindOf, type NumberedRequest, type Request } from "./kinds.ts";
 import { limits, type TurnLimits } from "./limits.ts";
 import type { Link, LinkFactory } from "./link.ts";
@@ -14,9 +14,9 @@ import type { Result } from "./shard/kind.ts";
 
 interface Waiting {
   readonly request: Request;
-  /** Past it the request is withdrawn if it has not been sent; infinite = never. */
+  /** Past it the request is answered `late`, and withdrawn if it has not been sent; infinite = never. */
   readonly deadline: number;
-  readonly late: Failure;
+  readonly late: Late;
   readonly settle: (result: Result, op: number) => void;
 }
 
@@ -29,6 +29,17 @@ export interface PortEvents {
   opened(opened: Opened): Request[];
   down(cause: unknown): void;
 }
+
+/** When a request is answered though its shard has not done so, and what. */
+export interface Timing {
+  readonly deadline: number;
+  readonly late: Late;
+}
+
+const noTiming: Timing = {
+  deadline: Number.POSITIVE_INFINITY,
+  late: { untaken: closingFailure, taken: null },
+};
 
 /** What a port counts for the metrics. */
 export interface PortCounters {
@@ -114,17 +125,14 @@ export class ShardPort {
   }
 
   /** Resolves with the answer; never rejects. */
-  ask(
-    request: Request,
-    timing?: { readonly deadline: number; readonly late: Failure },
-  ): Promise<Result> {
+  ask(request: Request, timing?: Timing): Promise<Result> {
     return new Promise((resolve) => this.put(request, resolve, timing));
   }
 
   put(
     request: Request,
     settle: (result: Result, op: number) => void,
-    timing?: { readonly deadline: number; readonly late: Failure },
+    timing: Timing = noTiming,
   ): void {
     if (this.#closed) {
       settle(closingFailure, 0);
@@ -134,12 +142,8 @@ export class ShardPort {
       settle(backlogFailure, 0);
       return;
     }
-    const deadline = timing?.deadline ?? Number.POSITIVE_INFINITY;
-    if (this.#lateTimer !== null && deadline < this.#lateTimer.deadline) {
-      this.#lateTimer.timer.cancel();
-      this.#lateTimer = null;
-    }
-    this.#queue.push({ request, deadline, late: timing?.late ?? closingFailure, settle });
+    this.#queue.push({ request, settle, ...timing });
+    this.#watchDeadline(timing.deadline);
     this.#flushSoon();
   }
 
@@ -161,7 +165,6 @@ export class ShardPort {
     ) {
       this.#send();
     }
-    this.#watchDeadlines();
   }
 
   #send(): void {
@@ -175,7 +178,7 @@ export class ShardPort {
       if (requests.length >= turnRequestsMax || weight >= turnWeightMax) break;
       taken += 1;
       if (waiting.deadline <= now) {
-        waiting.settle(waiting.late, 0);
+        waiting.settle(waiting.late.untaken, 0);
         continue;
       }
       weight += kindOf(waiting.request).weight(waiting.request);
@@ -191,21 +194,32 @@ export class ShardPort {
     this.#link.send(requests);
   }
 
-  /** While requests cannot be sent they still must be answered in time. */
-  #watchDeadlines(): void {
-    if (this.#queue.length === 0 || this.#lateTimer !== null) return;
-    let deadline = Number.POSITIVE_INFINITY;
-    for (const waiting of this.#queue) deadline = Math.min(deadline, waiting.deadline);
-    if (deadline === Number.POSITIVE_INFINITY) return;
+  #watchDeadline(deadline: number): void {
+    if (deadline >= (this.#lateTimer?.deadline ?? Number.POSITIVE_INFINITY)) return;
+    this.#lateTimer?.timer.cancel();
     const timer = this.#clock.at(deadline, () => {
       this.#lateTimer = null;
-      const now = this.#clock.now();
-      const late = this.#queue.filter((waiting) => waiting.deadline <= now);
-      this.#queue = this.#queue.filter((waiting) => waiting.deadline > now);
-      for (const waiting of late) waiting.settle(waiting.late, 0);
-      this.#watchDeadlines();
+      this.#answerLate(this.#clock.now());
     });
     this.#lateTimer = { deadline, timer };
+  }
+
+  /** A shard that is down, or stalls, keeps nobody waiting past their time. */
+  #answerLate(now: number): void {
+    const late: [Waiting, Failure][] = [];
+    let next = Number.POSITIVE_INFINITY;
+    const look = (waiting: Waiting, failed: Failure | null): boolean => {
+      const isLate = waiting.deadline <= now && failed !== null;
+      if (isLate) late.push([waiting, failed]);
+      else if (failed !== null) next = Math.min(next, waiting.deadline);
+      return isLate;
+    };
+    this.#queue = this.#queue.filter((waiting) => !look(waiting, waiting.late.untaken));
+    for (const [op, waiting] of this.#sent) {
+      if (look(waiting, waiting.late.taken)) this.#sent.delete(op);
+    }
+    this.#watchDeadline(next);
+    for (const [waiting, failed] of late) waiting.settle(failed, 0);
   }
 
   #report(report: Report): void {
@@ -213,10 +227,11 @@ export class ShardPort {
     if (report.full) this.counters.failures += 1;
     const settled: [Waiting, Result, number][] = [];
     for (const { op, outcome } of report.answers) {
+      for (const ops of this.#messages) if (ops.delete(op)) break;
       const waiting = this.#sent.get(op);
+      // It was answered when its time was up.
       if (waiting === undefined) continue;
       this.#sent.delete(op);
-      for (const ops of this.#messages) if (ops.delete(op)) break;
       settled.push([waiting, outcome, op]);
     }
     this.#messages = this.#messages.filter((ops) => ops.size > 0);
@@ -253,9 +268,8 @@ export class ShardPort {
     const first = this.#events.opened(opened).map(
       (request): Waiting => ({
         request,
-        deadline: Number.POSITIVE_INFINITY,
-        late: closingFailure,
         settle: () => undefined,
+        ...noTiming,
       }),
     );
     this.#queue = [...first, ...again, ...this.#queue];
@@ -298,7 +312,6 @@ export class ShardPort {
     this.#refuseCopies();
     if (!wasUp && this.counters.restarts === 0 && isFinal(cause)) return;
     this.counters.restarts += 1;
-    this.#watchDeadlines();
     this.#clock.at(this.#clock.now() + this.#restartMs, () => {
       if (!this.#closed) this.#link = this.#start();
     });
@@ -310,7 +323,7 @@ export class ShardPort {
     for (const [op, waiting] of this.#sent) {
       if (waiting.request.kind !== "backup") continue;
       this.#sent.delete(op);
-      waiting.settle(waiting.late, op);
+      waiting.settle(waiting.late.untaken, op);
     }
   }
 

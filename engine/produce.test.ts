@@ -229,6 +229,6 @@ test("produce: one whose time is up when its turn comes has no effect", async ()
   bundle.store().release();
   await bundle.clock.settle();
   expect(first.ending?.ok).toBe(true);
-  expect(later.ending).toMatchObject({ ok: false, code: "empty" });
+  expect(later.ending).toMatchObject({ ok: false, code: "unknown" });
   expect(await bundle.listed("orders")).toEqual(["a"]);
 });

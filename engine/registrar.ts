@@ -211,7 +211,7 @@ export class Registrar {
     this.#catalogTurn = before.then(() => over);
     try {
       const deadline = this.#deadline();
-      await this.#inTime(before, deadline, lateChange);
+      await this.#inTime(before, deadline, lateChange.untaken);
       return await work(deadline);
     } finally {
       end();

@@ -6,7 +6,7 @@ import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
-import { failure } from "./errors.ts";
+import { failure, type Late } from "./errors.ts";
 import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
 import { limits, type TurnLimits } from "./limits.ts";
@@ -36,7 +36,9 @@ export interface Listeners {
   readonly settings: Settings;
 }
 
-const lateCopy = failure("store", "no backup was made; a shard is down, try again later");
+const noCopy = failure("store", "no backup was made; a shard is down, try again later");
+/** One that is being made may take its time. */
+const lateCopy: Late = { untaken: noCopy, taken: null };
 
 export class Shards {
   readonly #options: ShardsOptions;

@@ -87,6 +87,12 @@ export const replyCodes = {
     meaning: "The server is shutting down, or is not able to serve yet. Nothing changed.",
     reaction: "Send the same request again once the server is back.",
   },
+  504: {
+    text: "Gateway Timeout",
+    meaning:
+      "The time of the request is up, and the store that has it does not answer: its disk stalls, for instance. It may have taken effect, or may do so yet.",
+    reaction: "Look at the partition before you send it again.",
+  },
 } as const satisfies Record<number, CodeMeaning>;
 
 export type ReplyCode = keyof typeof replyCodes;

@@ -198,6 +198,7 @@ test.each([...rows, ...pageRows])("operations: %s says what each code means", (_
 test.each(rows)("operations: %s lists every code it can answer", (id, { replies }) => {
   const timed = ["produce", "lease", "retry", "complete"];
   const stateful = ["lease", "retry", "complete", "deleteQueue", "importItems"];
+  const changing = ["produce", "retry", "complete", "importItems", "deleteItems"];
   // These two are answered from memory, so they wait for no store.
   const unqueued = ["listQueues", "queueInfo"];
   expect(Object.keys(replies).map(Number)).toEqual([
@@ -206,6 +207,7 @@ test.each(rows)("operations: %s lists every code it can answer", (id, { replies 
     ...(stateful.includes(id) ? [453] : []),
     ...(timed.includes(id) ? [454] : []),
     ...[500, 503],
+    ...(changing.includes(id) ? [504] : []),
   ]);
 });
 
@@ -322,6 +324,7 @@ test("codes: the texts are those of the contract", () => {
     [454, "Retry Request"],
     [500, "Internal Service Error"],
     [503, "Service Unavailable"],
+    [504, "Gateway Timeout"],
   ]);
 });
 

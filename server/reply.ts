@@ -12,6 +12,7 @@ const replyCodeOf: Readonly<Record<ErrorCode, ReplyCode>> = {
   empty: 454,
   full: 429,
   store: 500,
+  unknown: 504,
   closing: 503,
 };
 

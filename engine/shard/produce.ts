@@ -35,7 +35,7 @@ export const produce: Kind<Produce> = {
 function produceOne(turn: Turn, { slot, deadline, items }: Produce): typeof done {
   const { memory, now } = turn;
   const partition = memory.partition(slot);
-  if (deadline <= now) return lateProduce;
+  if (deadline <= now) return lateProduce.untaken;
   const { settings } = partition;
   if (settings === null) return deletedFailure;
   const expireDeadline = expireDeadlineOf(settings, now);

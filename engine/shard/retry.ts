@@ -43,7 +43,7 @@ function batchOf({ op, slot, items }: Numbered<Retry>): Batch {
 function retryOne(turn: Turn, request: Numbered<Retry>): typeof done {
   const { memory, now } = turn;
   const partition = memory.partition(request.slot);
-  if (request.deadline <= now) return lateRetry;
+  if (request.deadline <= now) return lateRetry.untaken;
   const found = findHeld(turn, batchOf(request), "retried");
   if ("ok" in found) return found;
   const { settings } = partition;

@@ -4,6 +4,7 @@
 export const situationNames = [
   "a produce is answered",
   "a produce is answered by the shard that came after the one that took it",
+  "a call is answered before its outcome is known",
   "a produce is too late",
   "a produce is refused, because the store is full",
   "a produce that nobody heard of was stored",

@@ -265,14 +265,23 @@ export class World {
   // clients ---------------------------------------------------------------
 
   /** Starts a call; its answer reaches the auditor whether or not its client still listens. */
-  #call<T>(what: string, call: () => Promise<T>, ended: (ending: Ending<T> | null) => void): void {
+  #call<T>(
+    what: string,
+    call: () => Promise<T>,
+    ended: (ending: Ending<T> | null) => void,
+    timeoutMs = Number.POSITIVE_INFINITY,
+  ): void {
     this.#calls += 1;
+    const deadline = this.now + timeoutMs;
     const open: Open = { what, lost: () => ended(null) };
     this.#open.add(open);
     const end = (ending: Ending<T>): void => {
       if (!this.#open.delete(open)) return;
       try {
-        ended(ending);
+        if (this.now > deadline) throw new Violation("I11", `a ${what} is answered late`);
+        const isUnknown = !ending.ok && ending.code === "unknown";
+        if (isUnknown) this.situations.reached("a call is answered before its outcome is known");
+        ended(isUnknown ? null : ending);
       } catch (cause) {
         this.#violation ??= cause;
       }
@@ -312,6 +321,7 @@ export class World {
         this.auditor.produceEnded(call, ending, this.now);
         this.#watch.ended("produce", ending, this.bundle.downs > downs);
       },
+      this.parameters.requestTimeoutMs,
     );
   }
 
@@ -421,6 +431,7 @@ export class World {
         this.auditor.finishEnded(call, ending, this.now);
         this.#watch.ended("complete", ending, this.bundle.downs > downs);
       },
+      this.parameters.requestTimeoutMs,
     );
   }
 
@@ -453,6 +464,7 @@ export class World {
         this.auditor.finishEnded(call, ending, this.now);
         this.#watch.ended("retry", ending, this.bundle.downs > downs);
       },
+      limits.requestTimeoutMsDefault,
     );
   }
 

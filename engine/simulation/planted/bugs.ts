@@ -177,8 +177,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a produce that comes too late is written all the same",
     file: "shard/produce.ts",
-    from: "if (deadline <= now) return lateProduce;",
-    to: 'if (deadline <= now) {\n    for (const item of items) append(turn, partition, { ...item, createdAt: now, expireDeadline: now + 1e9, attempts: 0, sourceId: "" });\n    return lateProduce;\n  }',
+    from: "if (deadline <= now) return lateProduce.untaken;",
+    to: 'if (deadline <= now) {\n    for (const item of items) append(turn, partition, { ...item, createdAt: now, expireDeadline: now + 1e9, attempts: 0, sourceId: "" });\n    return lateProduce.untaken;\n  }',
   },
   {
     name: "a lease nobody was told of counts as an attempt",
