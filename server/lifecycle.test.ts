@@ -211,8 +211,11 @@ async function lifecycle(kills: number): Promise<void> {
       const seen = witness.completed.size;
       const goal = seen + itemCount / (kills + 2);
       // Lost answers leave fewer items than were meant, so the goal may be out of reach.
-      const enough = (): number =>
-        producing ? goal : Math.min(goal, 0.9 * witness.acknowledged.size);
+      const enough = (): number => {
+        const { acknowledged, maybeCompleted, rejected } = witness;
+        const sure = acknowledged.size - maybeCompleted.size - rejected.size;
+        return producing ? goal : Math.min(goal, 0.9 * sure);
+      };
       while (witness.completed.size < enough()) await Bun.sleep(5);
       await server.stop("SIGKILL");
       server = await startServer({ ...options, port: 0 });
