@@ -193,10 +193,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: 'lease.settle({ partition, items: value.items });\n      queue.inFlight.lease += 0;\n      if (lease.over && lease.deadline > this.#clock.now() + 1e12) this.#port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);',
   },
   {
-    name: "what lies behind items that are given back goes to the tail with them",
-    file: "shard/release.ts",
-    from: "move(turn, partition, item, releaseFate(item, turn.now));",
-    to: "move(turn, partition, item, releaseFate(item, turn.now)); for (const next of turn.facts.heads.get(slot)?.found.slice(0, 3) ?? []) if (!(next.damaged || partition.held.has(next.seq) || turn.draft.removed.has(slot, next.seq))) move(turn, partition, next, releaseFate(next, turn.now));",
+    name: "an item that is next goes to the tail instead",
+    file: "shard/lease.ts",
+    from: "      grant(item);\n      left -= 1;\n    }",
+    to: '      if (item.seq % 7 === 3 && item.attempts === 0) move(turn, partition, item, { to: "queue", attempts: 0 });\n      else grant(item);\n      left -= 1;\n    }',
   },
   {
     name: "requests that were committed are done again after a restart",
@@ -318,12 +318,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: "shard/moves.ts",
     from: "if (draft.quarantined.has(partition.slot, seq)) return;",
     to: "",
-  },
-  {
-    name: "a deleted queue's slots are used again before they are cleared",
-    file: "catalog.ts",
-    from: "this.#owners[place.shard]?.set(place.slot, null);",
-    to: "this.#owners[place.shard]?.delete(place.slot);",
   },
   {
     name: "a delete that the store refuses leaves its queue hidden",
