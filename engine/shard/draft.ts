@@ -50,6 +50,7 @@ function inOrder(seqs: ReadonlySet<number>): number[] {
 export class Draft {
   readonly #inserted: Item[] = [];
   readonly #insertedBySlot = new Map<number, Item[]>();
+  #sortedCount = 0;
   readonly #moves: Move[] = [];
   readonly #movedInto = new Map<number, number>();
   readonly schedule: ScheduledItem[] = [];
@@ -75,13 +76,16 @@ export class Draft {
 
   insert(item: Item): void {
     this.#inserted.push(item);
-    const here = this.#insertedBySlot.get(item.slot);
-    if (here === undefined) this.#insertedBySlot.set(item.slot, [item]);
-    else here.push(item);
   }
 
-  /** What was written anew into a slot, in order. */
+  /** What was written anew into a slot, in order. Sorted only now: most turns do not ask. */
   insertedInto(slot: number): readonly Item[] {
+    for (; this.#sortedCount < this.#inserted.length; this.#sortedCount += 1) {
+      const item = this.#inserted[this.#sortedCount] as Item;
+      const here = this.#insertedBySlot.get(item.slot);
+      if (here === undefined) this.#insertedBySlot.set(item.slot, [item]);
+      else here.push(item);
+    }
     return this.#insertedBySlot.get(slot) ?? [];
   }
 
