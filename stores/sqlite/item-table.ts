@@ -50,7 +50,8 @@ const statements = {
         ) AS key FROM span
       )
     SELECT ${columns} FROM head JOIN item USING (key) LEFT JOIN hole USING (key)`,
-  places: `SELECT key & 0x1fffffffffff, count, created_at, expire_deadline, attempts, length(payload), ${hole} ${rows}`,
+  places: `SELECT key & 0x1fffffffffff, count, ${hole} ${rows}`,
+  marks: `SELECT key & 0x1fffffffffff, count, ${hole}, created_at, expire_deadline, attempts, length(payload) ${rows}`,
   counts: `SELECT slot, (SELECT ifnull(sum(count), 0) FROM item WHERE ${ofTally}), (SELECT count(*) FROM scheduled WHERE ${ofTally}) FROM tally`,
   holes: `SELECT ${place}, ${hole} FROM hole`,
   quarantine: `INSERT INTO quarantine (key, columns, payload) VALUES (${key}, ?3, ?4)`,
@@ -60,11 +61,6 @@ const statements = {
 interface Place {
   readonly first: number;
   readonly count: number;
-  readonly createdAt: number;
-  readonly expireDeadline: number;
-  readonly attempts: number;
-  /** Of the row. */
-  readonly payloadBytes: number;
   readonly gone: Uint8Array | null;
 }
 
@@ -203,10 +199,10 @@ export class ItemTable {
   marks({ slot, from, before }: Span, limit: ReadLimit): Some<Mark> {
     const found: Mark[] = [];
     let isAll = true;
-    this.#walk(this.#statements.places, { slot, from, before }, (row) => {
-      const place = placeOf(slot, row);
-      const { first, count, createdAt, expireDeadline, attempts, gone } = place;
-      const payloadBytes = place.payloadBytes / count;
+    this.#walk(this.#statements.marks, { slot, from, before }, (row) => {
+      const { first, count, gone } = placeOf(slot, row);
+      const [createdAt = 0, expireDeadline = 0, attempts = 0, bytes = 0] = row.slice(4) as number[];
+      const payloadBytes = bytes / count;
       for (let index = 0; index < count; index += 1) {
         const seq = first + index;
         if (seq < from || isGone(gone, index)) continue;
@@ -329,7 +325,7 @@ export class ItemTable {
   }
 }
 
-/** `items` begins with slot and seq, `places` with seq alone. */
+/** `items` begins with slot and seq, `places` and `marks` with seq alone. */
 function seqIn(row: unknown[]): unknown {
   return row.length > 8 ? row[1] : row[0];
 }
@@ -340,10 +336,8 @@ function contentsOf(slot: number, row: unknown[]): { all: Read<Item>[]; gone: Ui
 }
 
 function placeOf(slot: number, row: unknown[]): Place {
-  const [first = 0, count = 0, createdAt = 0, expireDeadline = 0, attempts = 0, payloadBytes = 0] =
-    row as number[];
-  const gone = goneOf(slot, first, row[6], row[7]);
-  return { first, count, createdAt, expireDeadline, attempts, payloadBytes, gone };
+  const [first = 0, count = 0] = row as number[];
+  return { first, count, gone: goneOf(slot, first, row[2], row[3]) };
 }
 
 function goneOf(slot: number, first: number, gone: unknown, checkSum: unknown): Uint8Array | null {
