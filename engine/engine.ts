@@ -31,8 +31,7 @@ import {
   closingFailure,
   type Late,
   lateComplete,
-  lateDelete,
-  lateImport,
+  lateLong,
   lateLook,
   lateProduce,
   lateRetry,
@@ -212,7 +211,8 @@ class ShardedEngine<Items> implements Engine<Items> {
   }
 
   async stats(name: string): Promise<QueueStats> {
-    return queueStats(this.#find(name), (shard) => this.#shards.port(shard));
+    const port = (shard: number) => this.#shards.port(shard);
+    return queueStats(this.#find(name), port, this.#timing(lateLook));
   }
 
   async inspect(name: string): Promise<QueueInspection> {
@@ -225,10 +225,11 @@ class ShardedEngine<Items> implements Engine<Items> {
     checkClear(request);
     const { ready, scheduled, retried, destructive } = request;
     const what = { ready, leased: ready && destructive, scheduled, retried };
+    const timing = this.#timing(lateLong);
     let cleared = 0;
     try {
       await eachShard(places.values(), async (shard, slots) => {
-        succeeded(await this.#shards.port(shard).ask({ kind: "clear", slots, what }));
+        succeeded(await this.#shards.port(shard).ask({ kind: "clear", slots, what }, timing));
         cleared += 1;
       });
     } catch (cause) {
@@ -238,8 +239,9 @@ class ShardedEngine<Items> implements Engine<Items> {
   }
 
   async reload(name: string): Promise<void> {
+    const timing = this.#timing(lateLong);
     await eachShard(this.#find(name).places.values(), async (shard, slots) =>
-      succeeded(await this.#shards.port(shard).ask({ kind: "recount", slots })),
+      succeeded(await this.#shards.port(shard).ask({ kind: "recount", slots }, timing)),
     );
   }
 
@@ -274,14 +276,14 @@ class ShardedEngine<Items> implements Engine<Items> {
       slot: place.slot,
       items: request.items.map(newImport),
     } as const;
-    const timing = this.#timing(lateImport);
+    const timing = this.#timing(lateLong);
     return storedItems(await this.#call(queue, "import", place, asked, timing), queue.definition);
   }
 
   async deleteItems({ queue, partition, ids }: DeleteItemsRequest): Promise<void> {
     const { shard, slot } = this.#find(queue).place(partition);
     checkDeleteIds(ids);
-    const timing = this.#timing(lateDelete);
+    const timing = this.#timing(lateLong);
     succeeded(await this.#shards.port(shard).ask({ kind: "delete", slot, ids }, timing));
   }
 

@@ -48,23 +48,19 @@ export interface Late {
   readonly taken: Failure | null;
 }
 
-/** The items may have been `done`, as texts have it. */
-function unknownOutcome(done: string): Failure {
-  const text = `request timeout; the store does not answer, the items may have been ${done}`;
-  return failure("unknown", text);
+const unknownOutcome = failure("unknown", "request timeout; it may be done or yet be done");
+
+/** Of a call that says how long it may take. `what`: what did not happen, as a clause. */
+function lateIn(what: string): Late {
+  return { untaken: late(what), taken: unknownOutcome };
 }
 
-/** Of a call that says how long it may take. */
-function lateIn(done: string): Late {
-  return { untaken: late(`the items were not ${done}`), taken: unknownOutcome(done) };
-}
-
-export const lateProduce = lateIn("written");
-export const lateComplete = lateIn("completed");
-export const lateRetry = lateIn("retried");
+export const lateProduce = lateIn("the items were not written");
+export const lateComplete = lateIn("the items were not completed");
+export const lateRetry = lateIn("the items were not retried");
 const noAnswer = failure("store", "the store does not answer; nothing was changed");
-export const lateImport: Late = { untaken: noAnswer, taken: unknownOutcome("imported") };
-export const lateDelete: Late = { untaken: noAnswer, taken: unknownOutcome("deleted") };
+/** Of a call that has no time of its own: once it is taken, it is answered when it is done. */
+export const lateLong: Late = { untaken: noAnswer, taken: null };
 /** Of a call that changes nothing, so that it is all one. */
 export const lateLook: Late = { untaken: noAnswer, taken: noAnswer };
 export const lateChange: Late = { untaken: late("the queue was not changed"), taken: null };

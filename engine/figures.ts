@@ -3,7 +3,13 @@
 import type { PartitionPlace } from "../stores/queue.ts";
 import type { PartitionStats, QueueInspection, QueueStats, ShardStatus } from "./api.ts";
 import type { PartitionAges } from "./messages.ts";
-import { commitSecondsBounds, itemsPerCommitBounds, type ShardPort, succeeded } from "./port.ts";
+import {
+  commitSecondsBounds,
+  itemsPerCommitBounds,
+  type ShardPort,
+  succeeded,
+  type Timing,
+} from "./port.ts";
 import { eachShard, type LogicalQueue } from "./queue.ts";
 
 export function shardStatus({ shard, isUp: up, counters }: ShardPort): ShardStatus {
@@ -22,7 +28,11 @@ export function shardStatus({ shard, isUp: up, counters }: ShardPort): ShardStat
 
 type PortOf = (shard: number) => ShardPort;
 
-export async function queueStats(queue: LogicalQueue, port: PortOf): Promise<QueueStats> {
+export async function queueStats(
+  queue: LogicalQueue,
+  port: PortOf,
+  timing: Timing,
+): Promise<QueueStats> {
   const { inFlight } = queue;
   const counted = {
     produceWaiting: inFlight.produce,
@@ -31,7 +41,7 @@ export async function queueStats(queue: LogicalQueue, port: PortOf): Promise<Que
     inFlight: inFlight.produce + inFlight.lease + inFlight.complete + inFlight.retry,
   };
   const places = [...queue.places.values()].sort((a, b) => a.partition - b.partition);
-  const ages = await agesOf(places, port);
+  const ages = await agesOf(places, port, timing);
   const partitions = places.map((place): PartitionStats => {
     const counts = queue.counts.get(place.partition);
     const age = ages.get(nameOf(place));
@@ -58,10 +68,11 @@ function nameOf({ shard, slot }: { readonly shard: number; readonly slot: number
 async function agesOf(
   places: readonly PartitionPlace[],
   port: PortOf,
+  timing: Timing,
 ): Promise<Map<string, PartitionAges>> {
   const ages = new Map<string, PartitionAges>();
   await eachShard(places, async (shard, slots) => {
-    const value = succeeded(await port(shard).ask({ kind: "stats", slots }));
+    const value = succeeded(await port(shard).ask({ kind: "stats", slots }, timing));
     if (value.kind !== "ages") return;
     for (const age of value.ages) ages.set(nameOf({ shard, slot: age.slot }), age);
   });

@@ -1,5 +1,5 @@
-// What crosses between the engine and a shard. Everything here survives JSON,
-// except payload bytes, for which `link.ts` has a form of its own.
+// What crosses between the engine and a shard, beside the requests of `kinds.ts`. Everything
+// here survives JSON, except payload bytes, for which `codec.ts` has a form.
 
 import type { CatalogImage } from "../stores/catalog.ts";
 import type { Item, OutboundItem, Payload } from "../stores/item.ts";

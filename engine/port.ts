@@ -138,7 +138,8 @@ export class ShardPort {
       settle(closingFailure, 0);
       return;
     }
-    if (this.#queue.length >= limits.shardBacklogMax) {
+    // Settings are never refused: their shard would go by the former ones for good.
+    if (this.#queue.length >= limits.shardBacklogMax && request.kind !== "configure") {
       settle(backlogFailure, 0);
       return;
     }

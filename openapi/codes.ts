@@ -89,9 +89,8 @@ export const replyCodes = {
   },
   504: {
     text: "Gateway Timeout",
-    meaning:
-      "The time of the request is up, and the store that has it does not answer: its disk stalls, for instance. It may have taken effect, or may do so yet.",
-    reaction: "Look at the partition before you send it again.",
+    meaning: "The store did not answer in time. It may be done or yet be done.",
+    reaction: "Look, then repeat it.",
   },
 } as const satisfies Record<number, CodeMeaning>;
 

@@ -70,13 +70,11 @@ function success(meaning: string): OperationReply & { example: schemas.Reply } {
   return { meaning, reaction: replyCodes[200].reaction, example: done };
 }
 
-/** Of an operation that changes items; `done`: what may have been done to them. */
-function unknownOutcome(done: string): OperationReply {
-  return refusal(504, {
-    meaning: `The store did not answer in time; the items may have been ${done}, or may yet be.`,
-    message: `request timeout; the store does not answer, the items may have been ${done}`,
-  });
-}
+/** Of an operation that changes items. */
+const unknownOutcome = refusal(504, {
+  meaning: "The store did not answer in time.",
+  message: "request timeout; it may be done or yet be done",
+});
 
 /** The refusals that every operation shares. `effect`: what has not happened, as a clause. */
 function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?: string }) {
@@ -180,7 +178,7 @@ If the connection breaks before the answer, the items may or may not have been w
         meaning: "The items could not be written within `request_timeout`; none was.",
         message: notInTime("written"),
       }),
-      504: unknownOutcome("written"),
+      504: unknownOutcome,
       500: refusal(500, {
         meaning: "The store failed, for instance because its disk is full; no item was written.",
         message: "there is no space left on the disk; nothing was written",
@@ -286,7 +284,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
         meaning: "It could not be done within 5 minutes; no item was given back.",
         message: notInTime("retried"),
       }),
-      504: unknownOutcome("retried"),
+      504: unknownOutcome,
     },
   }),
 
@@ -327,7 +325,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
         meaning: "It could not be done within `request_timeout`; no item was completed.",
         message: notInTime("completed"),
       }),
-      504: unknownOutcome("completed"),
+      504: unknownOutcome,
     },
   }),
 
@@ -674,7 +672,6 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       ],
     },
     replies: {
-      504: unknownOutcome("imported"),
       ...sharedRefusals({
         effect: "no item was stored",
         bodyBytesMax: bounds.importBodyBytesMax,
@@ -711,7 +708,6 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", partition: 0, ids: [sampleId, otherId] },
     replies: {
-      504: unknownOutcome("deleted"),
       ...sharedRefusals({ effect: "no item was removed" }),
       200: success("None of the ids is in the partition any more."),
       400: refusal(400, {

@@ -1,6 +1,6 @@
 // What the steps of a turn share: what they ask for, and what they work on.
 
-import type { EarlyRef, Facts, Page, SlotSeqs, Span, Wants } from "../../stores/store.ts";
+import type { Facts, Page, SlotSeqs, Wants } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
 import type { TurnLimits } from "../limits.ts";
 import type { PartitionSettings } from "../messages.ts";
@@ -13,18 +13,14 @@ export class Asking {
   readonly memory: Memory;
   readonly now: number;
   readonly limits: TurnLimits;
-  readonly heads: (Span & { readonly items: number })[] = [];
+  readonly heads: Wants["heads"][number][] = [];
   readonly items: Page[] = [];
   readonly scheduled: Page[] = [];
   readonly marks: Page[] = [];
   readonly scheduledMarks: Page[] = [];
   readonly outbound: Wants["outbound"][number][] = [];
-  waking: { readonly until: number; readonly items: number } | null = null;
-  early: {
-    readonly after: EarlyRef;
-    readonly until: number;
-    readonly items: number;
-  } | null = null;
+  waking: Wants["waking"] = null;
+  early: Wants["early"] = null;
   /** Sequence numbers that ids of a request name, by its number; so that each id is read once. */
   readonly named = new Map<number, readonly (number | null)[]>();
   readonly #picks = new Map<number, Set<number>>();

@@ -2,7 +2,7 @@
 
 import type { Database } from "bun:sqlite";
 import type { CatalogChange, CatalogImage, CatalogStore } from "../catalog.ts";
-import { guard, transaction } from "./connect.ts";
+import { guard } from "./connect.ts";
 import { catalogOf, catalogValues, versionOf, versionValues } from "./rows.ts";
 import type { SqliteUpkeep } from "./upkeep.ts";
 
@@ -31,7 +31,7 @@ export class SqliteCatalog implements CatalogStore {
 
   async write({ version, put, remove }: CatalogChange): Promise<boolean> {
     if (guard(() => this.#version()) !== version - 1) return false;
-    transaction(this.#database, () => {
+    this.#upkeep.commit(() => {
       for (const entry of put) {
         const values = catalogValues(entry);
         this.#database.run("INSERT OR REPLACE INTO queue VALUES (?, ?, ?)", values);
@@ -42,7 +42,6 @@ export class SqliteCatalog implements CatalogStore {
       const values = versionValues(version);
       this.#database.run("INSERT OR REPLACE INTO catalog VALUES (1, ?, ?)", values);
     });
-    this.#upkeep.commits += 1;
     // No turn may follow that would do it.
     guard(() => this.#upkeep.markLog());
     return true;

@@ -21,7 +21,7 @@ import {
   type Wants,
 } from "../store.ts";
 import { SqliteCatalog } from "./catalog.ts";
-import { type ConnectOptions, connect, guard, storeError, transaction } from "./connect.ts";
+import { type ConnectOptions, connect, guard, storeError } from "./connect.ts";
 import { lostTurns, refuseDamagedLog } from "./damaged-log.ts";
 import { ItemTable } from "./item-table.ts";
 import { LogMark, type LogState } from "./log-mark.ts";
@@ -250,14 +250,7 @@ class SqliteStore implements Store {
   }
 
   async commit(changes: Changes): Promise<void> {
-    try {
-      transaction(this.#database, () => this.#write(changes));
-    } catch (cause) {
-      const fault = storeError(cause);
-      if (fault.fault === "full") this.#upkeep.freeBallast();
-      throw fault;
-    }
-    this.#upkeep.commits += 1;
+    this.#upkeep.commit(() => this.#write(changes));
   }
 
   #write(changes: Changes): void {

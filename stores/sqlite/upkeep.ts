@@ -6,7 +6,7 @@ import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from "n
 import { copyFile, open } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { StoredCounts, StoreSize, Upkeep } from "../upkeep.ts";
-import { bytesOf, checkedBytesMax, guard, storeError } from "./connect.ts";
+import { bytesOf, checkedBytesMax, guard, storeError, transaction } from "./connect.ts";
 import type { ItemTable } from "./item-table.ts";
 import type { LogMark } from "./log-mark.ts";
 
@@ -111,9 +111,16 @@ export class SqliteUpkeep implements Upkeep {
     }
   }
 
-  /** To be called when a commit found no room. */
-  freeBallast(): void {
-    rmSync(this.#ballastPath, { force: true });
+  /** One commit, of a turn or of the catalog. Where it finds no room, the next will find what was set aside. */
+  commit(work: () => void): void {
+    try {
+      transaction(this.#database, work);
+    } catch (cause) {
+      const fault = storeError(cause);
+      if (fault.fault === "full") rmSync(this.#ballastPath, { force: true });
+      throw fault;
+    }
+    this.commits += 1;
   }
 
   async backup(folder: string): Promise<number | null> {
