@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { openMemoryStore } from "../../stores/memory/store.ts";
-import type { Store } from "../../stores/store.ts";
+import { SpoiltItems, type Store } from "../../stores/store.ts";
 import { readLeased, renderLeased } from "../codec.ts";
 import type { Request } from "../kinds.ts";
 import { limits } from "../limits.ts";
-import type { Report } from "../messages.ts";
+import type { Answer, Report } from "../messages.ts";
 import { hour, minute, produceOf, setup, start } from "../simulation/bundle.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { Shard } from "./shard.ts";
@@ -139,6 +139,49 @@ test("a turn calls its store twice at most, whatever it is asked", async () => {
   ]);
   expect(all.calls).toEqual(["read", "commit"]);
   expect(all.answers.length).toBeGreaterThan(10);
+});
+
+test("damaged items that are found one after the other are set aside together", async () => {
+  const clock = new VirtualClock(start);
+  const { store, catalog, upkeep } = openMemoryStore({ tag: "0123456789Ab" });
+  const quarantined: number[] = [];
+  let attempts = 0;
+  const spoiling: Store = {
+    load: () => store.load(),
+    read: (wants) => store.read(wants),
+    close: () => store.close(),
+    async commit(changes) {
+      attempts += 1;
+      expect(attempts).toBeLessThan(10);
+      const [first] = changes.move;
+      if (first !== undefined) throw new SpoiltItems([first]);
+      quarantined.push(...changes.quarantine.flatMap(({ seqs }) => seqs));
+      await store.commit(changes);
+    },
+  };
+  const answers: Answer[] = [];
+  const { shard } = await Shard.open({
+    ...{ shard: 0, clock, limits, renderLeased, backend: { store: spoiling, catalog, upkeep } },
+    report: (report) => answers.push(...report.answers),
+    fail: (cause) => {
+      throw cause;
+    },
+  });
+  const settings = { leaseTimeoutMs: hour, expireTimeoutMs: hour, maxAttempts: 0, dead: null };
+  const ask = async (op: number, request: Request) => {
+    shard.submit([{ ...request, op }]);
+    await clock.settle();
+    return answers.find((answer) => answer.op === op)?.outcome;
+  };
+  await ask(1, { kind: "configure", partitions: [{ slot: 0, ...settings }], forget: [] });
+  const deadline = clock.now() + hour;
+  const item = { payload: "x", kind: "", encoding: "", reference: "", enqueueAt: null };
+  await ask(2, { kind: "produce", slot: 0, deadline, items: [item, item, item] });
+  const leased = await ask(3, { kind: "lease", slot: 0, deadline, batchSize: 3 });
+  const text = leased?.ok === true && leased.value.kind === "leased" ? leased.value.items : "[]";
+  const items = readLeased(text).map(({ id }) => ({ id, retryAt: null, dead: false }));
+  expect(await ask(4, { kind: "retry", slot: 0, deadline, items })).toMatchObject({ ok: true });
+  expect(quarantined).toEqual([0, 1, 2]);
 });
 
 test("retry: items too large to be written anew in one commit are refused, and stay leased", async () => {

@@ -193,23 +193,27 @@ export class Shard {
     let turn = await this.#decide(requests);
     let commit = await this.#commit(turn, requests);
     let full = false;
+    const spoilt: SpoiltItems["items"][number][] = [];
     while (commit.is !== "written") {
-      // Nothing was written, and what was decided is void: decide again from what is stored.
+      if (commit.is === "full" && full) break;
+      // Nothing was written, and what was decided is void: decide again from what is stored,
+      // without the requests that only add to it, or knowing of every damaged item met so far.
       await this.#reload(counting);
-      if (commit.is === "spoilt") this.#memory.spoil(commit.items);
-      else if (full) {
-        // Not even what makes room finds any.
-        turn = this.#context(noFacts, new Map());
-        refuseChanges(turn, requests);
-        break;
-      } else {
-        // Without the requests that only add to it.
+      if (commit.is === "spoilt") spoilt.push(...commit.items);
+      else {
         full = true;
         this.#full = true;
         this.#askForRoomAt = this.#options.clock.now() + idleMs;
       }
+      this.#memory.spoil(spoilt);
       turn = await this.#decide(requests);
       commit = await this.#commit(turn, requests);
+    }
+    if (commit.is !== "written") {
+      // Not even what makes room finds any.
+      await this.#reload(counting);
+      turn = this.#context(noFacts, new Map());
+      refuseChanges(turn, requests);
     }
     const report = commit.is === "written" ? commit.report : null;
     if (full && report === null) this.#pausedUntil = this.#options.clock.now() + noRoomMs;

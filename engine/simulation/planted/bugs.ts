@@ -171,8 +171,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "memory keeps what a full store refused",
     file: "shard/shard.ts",
-    from: "await this.#reload(counting);",
-    to: "",
+    from: "await this.#reload(counting);\n      if (commit.is",
+    to: "if (commit.is",
   },
   {
     name: "a produce that comes too late is written all the same",
