@@ -51,6 +51,10 @@ export const kinds = Object.entries(table) as unknown as readonly [Request["kind
 
 const byName = new Map(kinds);
 
-export function kindOf(request: Request): AnyKind {
-  return byName.get(request.kind) as AnyKind;
+export function kindNamed(name: Request["kind"]): AnyKind {
+  return byName.get(name) as AnyKind;
+}
+
+export function kindOf({ kind }: Request): AnyKind {
+  return kindNamed(kind);
 }

@@ -18,25 +18,35 @@ export interface HeldItem extends Held {
 
 /** Of ids that are not held: whether they are there at all, for the reason. */
 export function wantHeld(asking: Asking, { op, slot, ids }: Batch): void {
-  const partition = asking.memory.partition(slot);
-  const seqs = ids.map((id) => seqOf(partition.idPrefix, id));
+  const { idPrefix, held } = asking.memory.partition(slot);
+  const absent: number[] = [];
+  const seqs = ids.map((id) => {
+    const seq = seqOf(idPrefix, id);
+    if (seq !== null && !held.has(seq)) absent.push(seq);
+    return seq;
+  });
   asking.named.set(op, seqs);
-  const absent = seqs.filter((seq) => seq !== null && !partition.held.has(seq));
-  if (absent.length > 0) asking.pick(slot, absent as number[]);
+  if (absent.length > 0) asking.pick(slot, absent);
 }
 
 /** `verb`: what was to be done with the items, as texts have it. */
 export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldItem[] | Failure {
   const partition = turn.memory.partition(batch.slot);
   const seqs = turn.named.get(batch.op) ?? [];
-  const found = new Map<number, HeldItem>();
+  const found: HeldItem[] = [];
+  let last = -1;
+  let isRising = true;
   for (const seq of seqs) {
     const held = seq === null ? undefined : partition.held.get(seq);
     if (seq === null || held === undefined) break;
     const { run, createdAt, expireDeadline, attempts } = held;
-    found.set(seq, { seq, run, createdAt, expireDeadline, attempts });
+    found.push({ seq, run, createdAt, expireDeadline, attempts });
+    isRising &&= seq > last;
+    last = seq;
   }
-  if (found.size === batch.ids.length) return [...found.values()];
+  // Mostly they come in order, and then none is named twice.
+  const isEach = isRising || new Set(seqs).size === seqs.length;
+  if (found.length === batch.ids.length && isEach) return found;
   return refusal(turn, partition, batch, verb);
 }
 

@@ -101,6 +101,7 @@ export class Memory {
       next: 0,
       heldCount: items.length,
     };
+    const heldBefore = partition.held.size;
     let held: Held | null = null;
     for (const { seq, createdAt, expireDeadline, attempts } of items) {
       if (
@@ -111,9 +112,9 @@ export class Memory {
       ) {
         held = { run, createdAt, expireDeadline, attempts };
       }
-      assert(!partition.held.has(seq), "two leases cover one item");
       partition.held.set(seq, held);
     }
+    assert(partition.held.size === heldBefore + items.length, "two leases cover one item");
     partition.runs.add(run);
     this.runs.push(run);
     return run;

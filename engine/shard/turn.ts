@@ -5,7 +5,7 @@
 //   before → recount → sweep → clear → within, in the order of `kinds.ts` → after
 
 import { fullFailure } from "../errors.ts";
-import { kinds, type NumberedRequest } from "../kinds.ts";
+import { kindNamed, kinds, type NumberedRequest } from "../kinds.ts";
 import { clearPiece, wantClearing } from "./clear.ts";
 import type { Phase } from "./kind.ts";
 import { recountPiece, wantRecount } from "./recount.ts";
@@ -34,8 +34,7 @@ export function wants(
   wantRecount(asking);
   wantSweep(asking);
   wantClearing(asking);
-  const asked = byKind(requests);
-  for (const [name, kind] of kinds) kind.wants?.(asking, asked.get(name) ?? []);
+  for (const [name, same] of byKind(requests)) kindNamed(name).wants?.(asking, same);
   return asking;
 }
 
@@ -50,10 +49,12 @@ export function decide(turn: Turn, requests: readonly NumberedRequest[]): void {
   decidePhase(turn, asked, "after");
 }
 
+const kindsOf = Object.groupBy(kinds, ([, { phase }]) => phase);
+
 function decidePhase(turn: Turn, asked: ByKind, phase: Phase): void {
-  for (const [name, kind] of kinds) {
+  for (const [name, kind] of kindsOf[phase] ?? []) {
     const same = asked.get(name);
-    if (kind.phase !== phase || same === undefined) continue;
+    if (same === undefined) continue;
     if (kind.adds && turn.full) for (const { op } of same) turn.draft.answer(op, fullFailure);
     else kind.decide(turn, same);
   }

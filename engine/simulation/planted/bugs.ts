@@ -75,8 +75,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a batch with a wrong id is completed in part",
     file: "shard/held.ts",
-    from: "if (found.size === batch.ids.length) return [...found.values()];",
-    to: "if (found.size > 0) return [...found.values()];",
+    from: "if (found.length === batch.ids.length && isEach) return found;",
+    to: "if (found.length > 0) return found;",
   },
   {
     name: "a completed item stays in the store",
