@@ -228,7 +228,8 @@ export class Shard {
     const { backend, clock } = this.#options;
     const now = clock.now();
     const asking = wants({ memory: this.#memory, now, limits: this.#options.limits }, requests);
-    const facts = asking.wants === null ? noFacts : await backend.store.read(asking.wants);
+    const asked = asking.wants;
+    const facts = asked === null ? noFacts : await backend.store.read(asked);
     const turn = this.#context(facts, asking.named, now);
     decide(turn, requests);
     return turn;

@@ -93,14 +93,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the head of a partition is read a turn too early",
     file: "shard/shard.ts",
-    from: "await backend.store.read(asking.wants);",
-    to: "await backend.store.read(asking.wants).then((fresh) => { const kept = this.#options as { stale?: typeof fresh }; const { stale = fresh } = kept; kept.stale = fresh; return { ...fresh, heads: stale.heads }; });",
+    from: "await backend.store.read(asked);",
+    to: "await backend.store.read(asked).then((fresh) => { const kept = this.#options as { stale?: typeof fresh }; const { stale = fresh } = kept; kept.stale = fresh; return { ...fresh, heads: stale.heads }; });",
   },
   {
     name: "what is due is read a turn too early",
     file: "shard/shard.ts",
-    from: "await backend.store.read(asking.wants);",
-    to: "await backend.store.read(asking.wants).then((fresh) => { const kept = this.#options as { stale?: typeof fresh }; const { stale = fresh } = kept; kept.stale = fresh; return { ...fresh, waking: stale.waking, early: stale.early }; });",
+    from: "await backend.store.read(asked);",
+    to: "await backend.store.read(asked).then((fresh) => { const kept = this.#options as { stale?: typeof fresh }; const { stale = fresh } = kept; kept.stale = fresh; return { ...fresh, waking: stale.waking, early: stale.early }; });",
   },
   {
     name: "a damaged item that was to move is moved as it is",
