@@ -153,7 +153,7 @@ test("complete: behind a slow store it is answered in time, with what is known b
   expect(calls[0]?.ending).toEqual({
     ok: false,
     code: "unknown",
-    message: "request timeout; it may be done or yet be done",
+    message: "request timeout; it may be done or not",
     details: undefined,
   });
   bundle.store().release();

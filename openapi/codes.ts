@@ -32,7 +32,7 @@ export const replyCodes = {
   403: {
     text: "Forbidden",
     meaning:
-      "The `Host` or `Origin` header names a site that this server does not answer. It keeps web pages of others from calling a server in reach of your browser.",
+      "The `Host` or `Origin` header names a site that this server does not answer. So web pages of others cannot call a server in reach of your browser.",
     reaction: "Call the server by its own address, or have its operator allow yours.",
   },
   404: {
@@ -60,15 +60,14 @@ export const replyCodes = {
   429: {
     text: "Too Many Requests",
     meaning:
-      "As many requests as the server holds are waiting already, or too many wrong API keys came from your address. Nothing changed.",
+      "As many requests wait as the server holds, or too many wrong API keys came from your address. Nothing changed.",
     reaction: "Wait for the seconds in the header `Retry-After`, then send the same request again.",
   },
   453: {
     text: "Request Failed",
     meaning:
       "The request is valid, but the state of the queue or of an item forbids it. Nothing changed.",
-    reaction:
-      "Read `message`, and `details` where it is present. Take out what it names, and send the rest again.",
+    reaction: "Read `message` and `details`. Take out what they name, and send the rest again.",
   },
   454: {
     text: "Retry Request",
@@ -89,7 +88,7 @@ export const replyCodes = {
   },
   504: {
     text: "Gateway Timeout",
-    meaning: "The store did not answer in time. It may be done or yet be done.",
+    meaning: "The store did not answer in time. It may be done or not.",
     reaction: "Look, then repeat it.",
   },
 } as const satisfies Record<number, CodeMeaning>;

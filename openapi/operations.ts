@@ -72,8 +72,8 @@ function success(meaning: string): OperationReply & { example: schemas.Reply } {
 
 /** Of an operation that changes items. */
 const unknownOutcome = refusal(504, {
-  meaning: "The store did not answer in time.",
-  message: "request timeout; it may be done or yet be done",
+  meaning: "The store did not answer in time. It may be done or not.",
+  message: "request timeout; it may be done or not",
 });
 
 /** The refusals that every operation shares. `effect`: what has not happened, as a clause. */
@@ -143,13 +143,13 @@ export const operations = {
     path: "/v1/queue.produce",
     tag: "Items",
     summary: "Produce items",
-    description: `Adds 1 to ${bounds.produceItemsMax} items to a queue. A 200 says that all of them are in the store; on any other code none is.
+    description: `Adds 1 to ${bounds.produceItemsMax} items to a queue. A 200 says that all are in the store; on other codes but 504 none is.
 
-All items of a request go to one partition, the one with the fewest items ready, and are offered in the order given. To have items in order throughout, use one partition and one consumer.
+All go to the partition with the fewest items ready, and are offered in the order given. To have items in order throughout, use one partition and one consumer.
 
-An item with an \`enqueue_at\` to come is scheduled: it joins the tail of its partition when it is due, and its \`expire_timeout\` counts from then.
+An item with an \`enqueue_at\` to come joins the tail of its partition when it is due, and its \`expire_timeout\` counts from then.
 
-If the connection breaks before the answer, the items may or may not have been written. Producing them again is safe as long as your consumers can tell that an item was done before.`,
+If the connection breaks before the answer, the items may or may not have been written. Produce them again if your consumers can tell what was done before.`,
     request: schemas.ProduceRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.produceBodyBytesMax,

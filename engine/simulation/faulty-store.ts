@@ -23,8 +23,6 @@ export class StoreControl {
   /** Called with what was applied, before anyone is told. */
   onCommit: ((changes: Changes) => void) | null = null;
   onCatalog: ((change: CatalogChange) => void) | null = null;
-  /** Calls of `read` and `commit` since it was last asked. */
-  storeCalls = 0;
   /** Called when a commit fails as it was told to. */
   onFault: (() => void) | null = null;
   /** Whether the store says that what it set aside for a full disk is used up. */
@@ -178,7 +176,6 @@ class FaultyStore implements Store {
   }
 
   read(wants: Wants): Promise<Facts> {
-    this.#control.storeCalls += 1;
     const spoilEach = <K, T extends Item>(pages: ReadonlyMap<K, Some<Read<T>>>) =>
       new Map([...pages].map(([key, page]) => [key, this.#control.spoil(page)]));
     return this.#control.ask(this.#generation, async () => {
@@ -193,7 +190,6 @@ class FaultyStore implements Store {
   }
 
   commit(changes: Changes): Promise<void> {
-    this.#control.storeCalls += 1;
     return this.#control.change(this.#generation, () => this.#control.commit(this.#store, changes));
   }
 
