@@ -11,6 +11,7 @@ import { wakePauseMs } from "./orders.ts";
 import { usageOf } from "./process-usage.ts";
 import { addTimes, type Figures, folderBytes, type RunOptions } from "./run-cell.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
+import { slowDisk } from "./slow-disk.ts";
 import { stages } from "./stages.ts";
 import { shortCount } from "./workload.ts";
 import { compareWithWrk } from "./wrk.ts";
@@ -152,6 +153,11 @@ export const probes: readonly Probe[] = [
     name: `stages ${itemsPerCall}`,
     canonical: false,
     run: (options: RunOptions) => stages(itemsPerCall, options),
+  })),
+  ...[1, 100].map((itemsPerCall) => ({
+    name: `slow disk ${itemsPerCall}`,
+    canonical: false,
+    run: (options: RunOptions) => slowDisk(itemsPerCall, options),
   })),
   { name: "client", canonical: false, run: compareWithWrk },
 ];

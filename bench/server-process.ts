@@ -20,6 +20,8 @@ export interface ServerOptions {
   readonly data: string;
   readonly port?: number;
   readonly flags?: readonly string[];
+  /** A program to run it under. */
+  readonly under?: readonly string[];
 }
 
 const serve = [join(import.meta.dir, "../cli/main.ts"), "serve"];
@@ -39,8 +41,13 @@ export async function runServer(
   return { code: await child.exited, output: stdout + stderr };
 }
 
-export function startServer({ data, port = 0, flags = [] }: ServerOptions): Promise<ServerProcess> {
-  return startListening([...serve, "--port", String(port), "--data", data, ...flags]);
+export function startServer({
+  data,
+  port = 0,
+  flags = [],
+  under = [],
+}: ServerOptions): Promise<ServerProcess> {
+  return startListening([...serve, "--port", String(port), "--data", data, ...flags], { under });
 }
 
 /** Runs a script of Bun's, `under` another program if asked; resolves once it says where it listens. */

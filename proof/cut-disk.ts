@@ -16,6 +16,8 @@ interface CutFile {
   bytes: Uint8Array;
   size: number;
   unsynced: Unsynced[];
+  /** How many of them a sync covers that has begun. */
+  syncing: number | null;
   /** The size that the writes so far have led to. */
   sizeSeen: number;
   /** Removed since its folder was synced last. */
@@ -29,9 +31,9 @@ export class CutDisk {
   readonly #files = new Map<string, CutFile>();
 
   apply(call: TracedCall): void {
-    if (call.kind === "sync" && !this.#files.has(call.path)) {
-      this.#syncFolder();
-      return;
+    if (!this.#files.has(call.path)) {
+      if (call.kind === "sync") this.#syncFolder();
+      if (call.kind === "sync" || call.kind === "sync begins") return;
     }
     const file = this.#file(call.path);
     switch (call.kind) {
@@ -45,9 +47,14 @@ export class CutDisk {
         file.unsynced.push({ kind: "truncate", size: call.size });
         file.sizeSeen = call.size;
         return;
+      case "sync begins":
+        file.syncing = file.unsynced.length;
+        return;
       case "sync":
-        for (const one of file.unsynced) settle(file, one);
-        file.unsynced = [];
+        for (const one of file.unsynced.splice(0, file.syncing ?? Number.POSITIVE_INFINITY)) {
+          settle(file, one);
+        }
+        file.syncing = null;
         return;
       case "remove":
         file.isRemoved = true;
@@ -67,6 +74,7 @@ export class CutDisk {
         bytes: new Uint8Array(65_536),
         size: 0,
         unsynced: [],
+        syncing: null,
         sizeSeen: 0,
         isRemoved: false,
       };

@@ -26,7 +26,11 @@ export interface KillOptions {
 
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 12 };
 const shape = { partitions: 5, ...rules };
-const flags = ["--shards", "3", "--durability", "full"];
+/** Another way of syncing is no other format: each start may have either. */
+const flagsOf = (random: Random): string[] => [
+  ...["--shards", "3", "--durability", "full"],
+  ...["--sync", random.below(2) === 0 ? "commit" : "thread"],
+];
 
 /** What a kill meets. */
 type Moment = "load" | "start" | "stop";
@@ -44,7 +48,7 @@ export async function proveKills({ kills, items, seed, say }: KillOptions): Prom
 
   const start = async (): Promise<ServerChild> => {
     const begun = performance.now();
-    const child = spawnServer({ data, flags });
+    const child = spawnServer({ data, flags: flagsOf(random) });
     const port = await child.port;
     if (port === null) {
       throw new Error(`the server did not start again; exit ${await child.exited}; ${child.log()}`);
@@ -154,7 +158,7 @@ async function killStart({
   readonly history: History;
   readonly startMs: number;
 }): Promise<void> {
-  const child = spawnServer({ data, flags });
+  const child = spawnServer({ data, flags: flagsOf(random) });
   // The stores are opened in the second half of a start.
   const ms = startMs * (0.4 + random.below(70) / 100);
   await Promise.race([Bun.sleep(ms), child.port]);

@@ -5,7 +5,8 @@
 // `normal`, which must be seen to lose: or the method could not see it.
 //
 // The engine runs in one thread, not behind HTTP: what is at stake is what the
-// store syncs before an answer, and one thread gives the trace one order. The
+// store syncs before an answer, and one thread gives the trace one order. In every
+// second trace another thread does the syncs, and nothing else. The
 // server's own part is to pass on the answer, which `kills.ts` covers.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -58,7 +59,8 @@ export async function provePowerCuts(options: PowerCutOptions): Promise<ProofRes
   const normal: Tally = { cuts: 0, atRisk: 0, writes: 0, syncs: 0, lossy: 0 };
   for (let trace = 0; trace < traces; trace += 1) {
     const share = Math.round(cuts / traces);
-    const shared = { ...options, seed: seed + trace, cuts: share, faults };
+    const sync = trace % 2 === 0 ? "commit" : "thread";
+    const shared = { ...options, seed: seed + trace, sync, cuts: share, faults } as const;
     await replay({ ...shared, durability: "full", tally: full });
     await replay({ ...shared, durability: "normal", tally: normal, cuts: Math.ceil(share / 10) });
     say(
@@ -98,15 +100,16 @@ interface Tally {
 
 interface ReplayOptions extends PowerCutOptions {
   readonly durability: Durability;
+  readonly sync: "commit" | "thread";
   readonly tally: Tally;
   readonly faults: Faults;
 }
 
 async function replay(options: ReplayOptions): Promise<void> {
-  const { durability, tally, faults, cuts, seed, calls } = options;
+  const { tally, faults, cuts, seed } = options;
   const folder = mkdtempSync(join(memoryFolder(), "holdfast-cuts-"));
   try {
-    const traced = await record({ folder, durability, seed, calls });
+    const traced = await record(folder, options);
     tally.writes += traced.filter(({ kind }) => kind === "write").length;
     tally.syncs += traced.filter(({ kind }) => kind === "sync").length;
     const random = seededRandom(seed);
@@ -127,9 +130,9 @@ async function replay(options: ReplayOptions): Promise<void> {
         tally.cuts += 1;
         if (disk.unsyncedCount > 0) tally.atRisk += 1;
         const withEngine = tally.cuts % engineEvery === 0;
-        const found = await cutHere({ folder, disk, expected, durability, random, withEngine });
+        const found = await cutHere({ ...options, folder, disk, expected, random, withEngine });
         if (found.total > 0) tally.lossy += 1;
-        if (durability === "full") {
+        if (options.durability === "full") {
           for (const fault of found.list(`trace ${seed}, call ${index + 1} of ${traced.length}`)) {
             const [kind = "", ...detail] = fault.split("; ");
             faults.add(kind, detail.join("; "));
@@ -142,21 +145,14 @@ async function replay(options: ReplayOptions): Promise<void> {
   }
 }
 
-async function record({
-  folder,
-  durability,
-  seed,
-  calls,
-}: {
-  readonly folder: string;
-  readonly durability: Durability;
-  readonly seed: number;
-  readonly calls: number;
-}): Promise<TracedCall[]> {
+async function record(
+  folder: string,
+  { durability, sync, seed, calls }: ReplayOptions,
+): Promise<TracedCall[]> {
   const file = join(folder, "trace");
   const traced = join(folder, "traced");
   mkdirSync(join(traced, "data"), { recursive: true });
-  const command = [process.execPath, program, traced, durability, String(seed), String(calls)];
+  const command = [process.execPath, program, traced, durability, sync, `${seed}`, `${calls}`];
   const child = Bun.spawn([...traceCommand(file), ...command], {
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -32,12 +32,12 @@ interface Injection {
   readonly last: number;
 }
 
-const syncs = "fsync,fdatasync";
+const syncCalls = "fsync,fdatasync";
 const injections: readonly Injection[] = [
-  { name: "a sync fails", calls: syncs, what: "error=EIO", sticky: false, last: 60 },
+  { name: "a sync fails", calls: syncCalls, what: "error=EIO", sticky: false, last: 60 },
   { name: "no space", calls: "pwrite64", what: "error=ENOSPC", sticky: true, last: 240 },
   { name: "a write fails", calls: "pwrite64", what: "error=EIO", sticky: false, last: 240 },
-  { name: "killed at a sync", calls: syncs, what: "signal=SIGKILL", sticky: false, last: 60 },
+  { name: "killed at a sync", calls: syncCalls, what: "signal=SIGKILL", sticky: false, last: 60 },
   {
     name: "killed at a write",
     calls: "pwrite64",
@@ -50,7 +50,8 @@ const injections: readonly Injection[] = [
 const method = "system calls";
 const rules = { leaseTimeoutMs: 400, maxAttempts: 30 };
 const shape = { partitions: 4, ...rules };
-const flags = ["--shards", "2"];
+/** In turn, after a sweep over all injections. */
+const syncs = ["commit", "thread"] as const;
 /** What the server may end with by itself; killed by us or by the tracer is the last. */
 const exitCodes = new Set([0, 2, 3, 70, 74, 137]);
 const statuses = new Set([0, 200, 429, 453, 454, 500, 503]);
@@ -106,20 +107,28 @@ interface RunOutcome {
   readonly faults: readonly string[];
 }
 
-function injectionOf(run: number, runs: number): { injection: Injection; at: number } {
+interface Planned {
+  readonly injection: Injection;
+  readonly at: number;
+  readonly sync: (typeof syncs)[number];
+}
+
+function planOf(run: number, runs: number): Planned {
   const injection = injections[run % injections.length] as Injection;
   const rounds = Math.ceil(runs / injections.length);
   const round = Math.floor(run / injections.length);
-  return { injection, at: 1 + Math.floor(((round + 0.5) * injection.last) / rounds) };
+  const sync = syncs[round % syncs.length] ?? "commit";
+  return { injection, at: 1 + Math.floor(((round + 0.5) * injection.last) / rounds), sync };
 }
 
 async function runOne(run: number, runs: number, seed: number): Promise<RunOutcome> {
-  const { injection, at } = injectionOf(run, runs);
+  const { injection, at, sync } = planOf(run, runs);
+  const flags = ["--shards", "2", "--sync", sync];
   const folder = mkdtempSync(join(tmpdir(), "holdfast-calls-"));
   const data = join(folder, "data");
   const trace = join(folder, "trace");
   const when = `${at}${injection.sticky ? "+" : ""}`;
-  const replay = `${injection.name}, ${injection.calls} ${injection.what} when=${when}, seed ${seed + run}`;
+  const replay = `${injection.name}, ${injection.calls} ${injection.what} when=${when}, --sync ${sync}, seed ${seed + run}`;
   const tracer = [
     ...["strace", "-f", "--seccomp-bpf", "-qq", "-s", "0", "-o", trace],
     ...["-e", `trace=${injection.calls}`],

@@ -11,26 +11,30 @@ export type TracedCall =
   /** At the file's end, wherever that is. */
   | { readonly kind: "append"; readonly path: string; readonly bytes: Uint8Array }
   | { readonly kind: "truncate"; readonly path: string; readonly size: number }
+  /** Only where another call comes before its end: what is written meanwhile it may have missed. */
+  | { readonly kind: "sync begins"; readonly path: string }
   | { readonly kind: "sync"; readonly path: string }
   | { readonly kind: "remove"; readonly path: string };
 
 /** More than any one call writes here. */
 const stringBytesMax = 1 << 26;
 
-/** What to put before a command to have it traced into the file. */
+/** What to put before a command to have it traced into the file, with all its threads. */
 export function traceCommand(file: string): string[] {
   const calls = "pwrite64,write,pwritev,writev,fsync,fdatasync,ftruncate,unlink,rename";
-  const flags = ["-y", "-xx", "-s", String(stringBytesMax), "-e", `trace=${calls}`];
+  const flags = ["-f", "-y", "-xx", "-s", String(stringBytesMax), "-e", `trace=${calls}`];
   return ["strace", ...flags, "-o", file];
 }
 
 /** Calls on files under the folder, without those that failed. */
 export function readTrace(trace: Uint8Array, folder: string): TracedCall[] {
   const calls: TracedCall[] = [];
+  /** Beginnings of calls that others came between, by thread. */
+  const begun = new Map<string, Uint8Array>();
   for (let start = 0; start < trace.length; ) {
     const newline = trace.indexOf(10, start);
     const end = newline === -1 ? trace.length : newline;
-    const call = readLine(trace.subarray(start, end));
+    const call = readThreadLine(trace.subarray(start, end), begun);
     if (call?.path.startsWith(folder)) calls.push(call);
     start = end + 1;
   }
@@ -39,6 +43,28 @@ export function readTrace(trace: Uint8Array, folder: string): TracedCall[] {
 
 const open = 0x28;
 const quote = 0x22;
+
+const threadNumber = /^\d+ +/;
+const unfinished = " <unfinished ...>";
+const resumed = /^<\.\.\. \w+ resumed>/;
+
+/** `773 fdatasync(13<…> <unfinished ...>`, and later `773 <... fdatasync resumed>) = 0`. */
+function readThreadLine(line: Uint8Array, begun: Map<string, Uint8Array>): TracedCall | null {
+  const head = latin1(line.subarray(0, 100));
+  const thread = threadNumber.exec(head)?.[0] ?? "";
+  const rest = line.subarray(thread.length);
+  if (latin1(rest.subarray(-unfinished.length)) === unfinished) {
+    const beginning = rest.subarray(0, rest.length - unfinished.length);
+    begun.set(thread, beginning);
+    const path = /^f(data)?sync\(/.test(head.slice(thread.length)) ? pathOf(beginning) : null;
+    return path === null ? null : { kind: "sync begins", path };
+  }
+  const again = resumed.exec(head.slice(thread.length))?.[0];
+  if (again === undefined) return readLine(rest);
+  const beginning = begun.get(thread) ?? new Uint8Array();
+  begun.delete(thread);
+  return readLine(Buffer.concat([beginning, rest.subarray(again.length)]));
+}
 
 function readLine(line: Uint8Array): TracedCall | null {
   const paren = line.indexOf(open);

@@ -1,21 +1,22 @@
 // The program that is traced for power cuts: the real engine over the real store,
-// in one thread, so that the trace has one order. Each note of its load is
+// in one thread but for the syncs, so that the trace has one order. Each note of its load is
 // written to a file in one call, and so has its place in the trace.
 //
-//   bun proof/traced-load.ts FOLDER DURABILITY SEED CALLS
+//   bun proof/traced-load.ts FOLDER DURABILITY SYNC SEED CALLS
 
 import { openSync, writeSync } from "node:fs";
 import { createEngine } from "../engine/embed.ts";
 import { seededRandom } from "../engine/simulation/seeded-random.ts";
 import { runStoreLoad } from "./store-load.ts";
 
-const [directory = "", durability = "full", seed = "1", calls = "100"] = process.argv.slice(2);
+const [directory = "", durability, sync, seed = "1", calls = "100"] = process.argv.slice(2);
 const notes = openSync(`${directory}/notes`, "w");
 const engine = await createEngine({
   store: {
     kind: "sqlite",
     directory: `${directory}/data`,
     durability: durability === "normal" ? "normal" : "full",
+    sync: sync === "thread" ? "thread" : "commit",
     ballastBytes: 0,
   },
   shards: 2,

@@ -38,6 +38,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
       store: "sqlite",
       shards: 1,
       durability: "full",
+      sync: "auto",
       logLevel: "info",
       produceBodyMax: 5_000_000,
       importBodyMax: 64_000_000,

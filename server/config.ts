@@ -72,6 +72,12 @@ export const ConfigSchema = Type.Object({
     expected: "full or normal",
     description: "full survives a power cut; normal is faster and survives a killed process.",
   }),
+  sync: Type.Union([Type.Literal("auto"), Type.Literal("commit"), Type.Literal("thread")], {
+    default: "auto",
+    expected: "auto, commit or thread",
+    description:
+      "Who syncs: the commit, or a thread while the next is decided; auto measures the disk.",
+  }),
   logLevel: Type.Union(
     [
       Type.Literal("fatal"),

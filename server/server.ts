@@ -136,6 +136,7 @@ async function engineOf(config: Config, log: Log) {
           kind: "sqlite",
           directory: config.data,
           durability: config.durability,
+          sync: config.sync,
           acceptLogLoss: config.acceptWalLoss,
         };
   const clock = systemClock();

@@ -5,6 +5,7 @@ import type { Backend } from "./backend.ts";
 import { openMemoryStore } from "./memory/store.ts";
 import type { Durability } from "./sqlite/connect.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
+import type { SyncSetting } from "./sqlite/sync.ts";
 import { StoreError } from "./store.ts";
 
 export type StoreConfig =
@@ -15,6 +16,8 @@ export type StoreConfig =
       readonly directory: string;
       /** `full` (default) survives a power cut, `normal` a killed process. */
       readonly durability?: Durability;
+      /** Who syncs under `full`: the commit, or a thread beside; `auto` (default) measures the disk. */
+      readonly sync?: SyncSetting;
       /** Start although the log of a shard is damaged and committed turns are lost; default false. */
       readonly acceptLogLoss?: boolean;
       /** Set aside per shard for a full disk; default 8 MiB, 0 = none. */
@@ -45,6 +48,7 @@ export async function openStore(
   return openSqliteStore({
     path: `${config.directory}/shard-${shard}.db`,
     durability: config.durability ?? "full",
+    sync: config.sync ?? "auto",
     newTag,
     acceptLogLoss: config.acceptLogLoss ?? false,
     ballastBytes: config.ballastBytes ?? ballastBytesDefault,

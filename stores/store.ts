@@ -270,13 +270,22 @@ export class SpoiltItems extends StoreError {
   }
 }
 
+/** A commit that every read sees. */
+export interface Written {
+  /**
+   * Resolves once it would survive what the durability promises; `null` = it would by now. Until
+   * then the store can be read, and nothing else may be committed.
+   */
+  readonly synced: Promise<void> | null;
+}
+
 /** One shard's items. Every method may throw `StoreError`; after `failed` the store must be closed. */
 export interface Store {
   load(): Promise<Image>;
   /** One look at what is committed, whatever number of things is asked. */
   read(wants: Wants): Promise<Facts>;
-  /** Applies every change or none; resolves once they would survive what the durability promises. */
-  commit(changes: Changes): Promise<void>;
+  /** Applies every change or none. */
+  commit(changes: Changes): Promise<Written>;
   /** Idempotent. What was opened beside the store goes with it. */
   close(): Promise<void>;
 }

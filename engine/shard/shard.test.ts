@@ -141,6 +141,93 @@ test("a turn calls its store twice at most, whatever it is asked", async () => {
   expect(all.answers.length).toBeGreaterThan(10);
 });
 
+/** A shard whose store syncs when it is told to. */
+async function slowToSync() {
+  const clock = new VirtualClock(start);
+  const { store, catalog, upkeep } = openMemoryStore({ tag: "0123456789Ab" });
+  const log: string[] = [];
+  const syncs: PromiseWithResolvers<void>[] = [];
+  const slow: Store = {
+    load: () => store.load(),
+    read: (wants) => {
+      log.push("read");
+      return store.read(wants);
+    },
+    commit: async (changes) => {
+      log.push("commit");
+      await store.commit(changes);
+      const sync = Promise.withResolvers<void>();
+      syncs.push(sync);
+      return { synced: sync.promise };
+    },
+    close: () => store.close(),
+  };
+  const { shard } = await Shard.open({
+    ...{ shard: 0, clock, limits, renderLeased, backend: { store: slow, catalog, upkeep } },
+    report: ({ answers }) => {
+      for (const { op, outcome } of answers) log.push(`${op} ${outcome.ok ? "ok" : "refused"}`);
+    },
+    fail: () => log.push("failed"),
+  });
+  const deadline = start + hour;
+  const item = { payload: "a", kind: "", encoding: "", reference: "", enqueueAt: null };
+  const settings = { leaseTimeoutMs: hour, expireTimeoutMs: hour, maxAttempts: 3, dead: null };
+  shard.submit([{ op: 1, kind: "configure", partitions: [{ slot: 0, ...settings }], forget: [] }]);
+  await clock.settle();
+  log.length = 0;
+  return {
+    log,
+    shard,
+    produce: { kind: "produce", slot: 0, deadline, items: [item] },
+    lease: { kind: "lease", slot: 0, deadline, batchSize: 1 },
+    complete: { kind: "complete", slot: 0, deadline, ids: ["unknown"] },
+    ask: async (op: number, request: Request) => {
+      shard.submit([{ ...request, op }]);
+      await clock.settle();
+    },
+    synced: async (cause?: Error) => {
+      const sync = syncs.shift();
+      if (cause === undefined) sync?.resolve();
+      else sync?.reject(cause);
+      await clock.settle();
+    },
+  } as const;
+}
+
+test("while a commit is synced the next turn is decided, and committed behind the answers", async () => {
+  const { log, shard, produce, lease, complete, ask, synced } = await slowToSync();
+  await ask(2, produce);
+  await ask(3, lease);
+  expect(log).toEqual(["commit", "read"]);
+  await synced();
+  expect(log).toEqual(["commit", "read", "2 ok", "commit"]);
+  // What is refused was refused by what is not synced either.
+  await ask(4, complete);
+  expect(log).toEqual(["commit", "read", "2 ok", "commit"]);
+  const closing = shard.close();
+  await synced();
+  await closing;
+  expect(log).toEqual(["commit", "read", "2 ok", "commit", "3 ok", "4 refused"]);
+});
+
+test("what was decided on a commit whose sync fails is neither committed nor told", async () => {
+  const { log, produce, lease, ask, synced } = await slowToSync();
+  await ask(2, produce);
+  await ask(3, lease);
+  await synced(new Error("no"));
+  expect(log).toEqual(["commit", "read", "failed"]);
+});
+
+test("a turn with an errand is through before the next is decided", async () => {
+  const { log, produce, lease, ask, synced } = await slowToSync();
+  await ask(2, produce);
+  await ask(3, { kind: "backup", folder: "/nowhere" });
+  await ask(4, lease);
+  expect(log).toEqual(["commit"]);
+  await synced();
+  expect(log).toEqual(["commit", "2 ok", "3 refused", "read", "commit"]);
+});
+
 test("damaged items that are found one after the other are set aside together", async () => {
   const clock = new VirtualClock(start);
   const { store, catalog, upkeep } = openMemoryStore({ tag: "0123456789Ab" });
@@ -156,7 +243,7 @@ test("damaged items that are found one after the other are set aside together", 
       const [first] = changes.move;
       if (first !== undefined) throw new SpoiltItems([first]);
       quarantined.push(...changes.quarantine.flatMap(({ seqs }) => seqs));
-      await store.commit(changes);
+      return store.commit(changes);
     },
   };
   const answers: Answer[] = [];

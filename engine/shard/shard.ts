@@ -1,9 +1,15 @@
-// One shard: the partitions of one store. It takes all that waits, runs a turn,
-// commits once, and only then answers. Turns never overlap, so nothing here
-// needs a lock.
+// One shard: the partitions of one store. It takes all that waits, runs a turn, commits
+// once, and answers when the commit is synced. While it waits for that, the next turn may
+// be decided; it is committed only behind the answers of the one before.
 
 import type { Backend } from "../../stores/backend.ts";
-import { noFacts, SpoiltItems, StoreError, type TurnRecord } from "../../stores/store.ts";
+import {
+  noFacts,
+  SpoiltItems,
+  StoreError,
+  type TurnRecord,
+  type Written,
+} from "../../stores/store.ts";
 import type { Upkeep } from "../../stores/upkeep.ts";
 import type { LeasedItem } from "../api.ts";
 import { assert } from "../assert.ts";
@@ -44,9 +50,16 @@ const refusalsMax = 2 * limits.turnRequestsMax;
 /** Commits from one look at the file sizes to the next. */
 const sizeEvery = 64;
 
-/** How a commit ended; unless it was written, what had been decided is void. */
+/** A commit of which the sync may still run. */
+interface Commit extends Written {
+  readonly report: Omit<CommitReport, "seconds">;
+  /** `precise` time. */
+  readonly begunAt: number;
+}
+
+/** How a turn's commit ended; unless it was written, what had been decided is void. */
 type Committed =
-  | { readonly is: "written"; readonly report: CommitReport | null }
+  | { readonly is: "written"; readonly commit: Commit | null }
   | { readonly is: "full" }
   | { readonly is: "spoilt"; readonly items: SpoiltItems["items"] };
 
@@ -69,6 +82,9 @@ export class Shard {
   #wake: Timer | null = null;
   #tidy: Timer | null = null;
   #idle: (() => void) | null = null;
+  /** The answers of a turn whose commit is being synced. */
+  #answering: Promise<void> | null = null;
+  #arrived: (() => void) | null = null;
   /** The last request that was decided. */
   #opLast: number;
   /** Refusals of turns that had nothing to commit; the next commit records them too. */
@@ -103,6 +119,7 @@ export class Shard {
   submit(requests: readonly NumberedRequest[]): void {
     if (this.#stopped) return;
     for (const request of requests) this.#inbox.push(request);
+    this.#arrived?.();
     this.#pump();
   }
 
@@ -140,7 +157,17 @@ export class Shard {
       await this.#turn(requests);
       await this.#options.backend.upkeep.relieve(this.#inbox.length === 0);
       await this.#askForRoom();
+      if (this.#inbox.length === 0) await this.#answeredOrAsked();
     } while (!this.#stopped && this.#inbox.length > 0);
+    await this.#answering;
+  }
+
+  /** Until the turn before is answered or requests are there, of which the next can be decided. */
+  async #answeredOrAsked(): Promise<void> {
+    if (this.#answering === null) return;
+    const asked = new Promise<void>((resolve) => (this.#arrived = resolve));
+    await Promise.race([this.#answering, asked]);
+    this.#arrived = null;
   }
 
   async #askForRoom(): Promise<void> {
@@ -215,12 +242,11 @@ export class Shard {
       turn = this.#context(noFacts, new Map());
       refuseChanges(turn, requests);
     }
-    const report = commit.is === "written" ? commit.report : null;
-    if (full && report === null) this.#pausedUntil = this.#options.clock.now() + noRoomMs;
+    const written = commit.is === "written" ? commit.commit : null;
+    if (full && written === null) this.#pausedUntil = this.#options.clock.now() + noRoomMs;
     for (const settling of turn.settling) this.#settling.push(settling);
     this.#settle(turn);
-    await this.#runErrands(turn, requests);
-    this.#report(turn, report, full);
+    await this.#answer(turn, requests, { commit: written, full });
   }
 
   /** One read, then the decision. */
@@ -257,12 +283,14 @@ export class Shard {
     { memory, draft, now, shard }: Turn,
     requests: readonly NumberedRequest[],
   ): Promise<Committed> {
+    // What was decided on a commit that is lost is lost with it.
+    await this.#answering;
     const refused = draft.refused();
     // Also where nothing is committed: a number that was decided must never be given again.
     this.#opLast = requests.at(-1)?.op ?? this.#opLast;
     if (draft.isEmpty) {
       this.#unrecorded = [...this.#unrecorded, ...refused].slice(-refusalsMax);
-      return { is: "written", report: null };
+      return { is: "written", commit: null };
     }
     const { backend, clock } = this.#options;
     if (draft.sent.size > 0) {
@@ -274,28 +302,25 @@ export class Shard {
       opLast: this.#opLast,
       refused: [...this.#unrecorded, ...refused],
     };
-    const start = clock.precise();
+    const begunAt = clock.precise();
+    let written: Written;
     try {
-      await backend.store.commit(draft.changes(record));
+      written = await backend.store.commit(draft.changes(record));
     } catch (cause) {
       if (cause instanceof SpoiltItems) return { is: "spoilt", items: cause.items };
       if (isFull(cause)) return { is: "full" };
       throw cause;
     }
-    const seconds = (clock.precise() - start) / 1_000;
     memory.lastTurn = record;
     this.#unrecorded = [];
     for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;
     await this.#options.observe?.(memory);
-    return {
-      is: "written",
-      report: {
-        items: draft.itemCount,
-        seconds,
-        quarantined: draft.quarantinedCount,
-        size: record.turn % sizeEvery === 0 ? backend.upkeep.size() : null,
-      },
+    const report = {
+      items: draft.itemCount,
+      quarantined: draft.quarantinedCount,
+      size: record.turn % sizeEvery === 0 ? backend.upkeep.size() : null,
     };
+    return { is: "written", commit: { ...written, report, begunAt } };
   }
 
   /** `counting`: slots whose partitions were being counted when the turn began. */
@@ -330,6 +355,31 @@ export class Shard {
     }
   }
 
+  /** Lets the answers out as soon as what they say is on the disk. Nothing is decided beside an errand. */
+  async #answer(
+    turn: Turn,
+    requests: readonly NumberedRequest[],
+    { commit, full }: { readonly commit: Commit | null; readonly full: boolean },
+  ): Promise<void> {
+    // Before the next turn is decided: it changes what is told here.
+    const told = this.#told(turn);
+    const synced = commit?.synced ?? null;
+    if (synced === null) {
+      await this.#runErrands(turn, requests);
+      this.#report(told, commit, full);
+      return;
+    }
+    const answering = synced.then(async () => {
+      await this.#runErrands(turn, requests);
+      this.#answering = null;
+      this.#report(told, commit, full);
+    });
+    this.#answering = answering;
+    // The next turn hears of it, when it has been decided.
+    answering.catch(() => undefined);
+    if (requests.some((request) => kindOf(request).errand !== undefined)) await answering;
+  }
+
   async #runErrands({ draft }: Turn, requests: readonly NumberedRequest[]): Promise<void> {
     for (const request of requests) {
       const { errand } = kindOf(request);
@@ -342,19 +392,28 @@ export class Shard {
     }
   }
 
-  #report({ draft, memory }: Turn, commit: CommitReport | null, full: boolean): void {
-    for (const op of this.#grants.keys()) {
-      if (this.#grants.size <= grantsMax) break;
-      this.#grants.delete(op);
-    }
+  #told({ draft, memory }: Turn): Omit<Report, "commit" | "full"> {
     const { answers, events, sent, touched } = draft;
-    if (answers.length + touched.size === 0 && commit === null && !full) return;
     const counts = [...touched].map((partition) => partition.counts());
     const outbox = [...sent].map((targetShard) => ({
       targetShard,
       counts: memory.outbox.counts(targetShard),
     }));
-    this.#options.report({ answers, counts, events, outbox, commit, full });
+    return { answers, counts, events, outbox };
+  }
+
+  #report(told: Omit<Report, "commit" | "full">, commit: Commit | null, full: boolean): void {
+    for (const op of this.#grants.keys()) {
+      if (this.#grants.size <= grantsMax) break;
+      this.#grants.delete(op);
+    }
+    if (told.answers.length + told.counts.length === 0 && commit === null && !full) return;
+    if (commit === null) {
+      this.#options.report({ ...told, commit, full });
+      return;
+    }
+    const seconds = (this.#options.clock.precise() - commit.begunAt) / 1_000;
+    this.#options.report({ ...told, commit: { ...commit.report, seconds }, full });
   }
 }
 

@@ -31,6 +31,8 @@ export interface SetupOptions {
   /** Opens a shard's store in place of the one in memory; called again after a restart. */
   readonly openStore?: (shard: number) => Promise<Backend>;
   readonly turnLimits?: TurnLimits;
+  /** Stores sync some events after a commit, and those in memory lose in a power cut what was not synced. */
+  readonly syncsLater?: boolean;
   /** Called after each commit with what the shard has in memory, and the store below its faults. */
   readonly observe?: (shard: number, memory: Memory, store: Store) => Promise<void>;
 }
@@ -79,6 +81,12 @@ export class Bundle {
     if (control === undefined) {
       control = new StoreControl();
       this.#controls[shard] = control;
+      if (this.#options.syncsLater === true) {
+        control.syncsLater = {
+          soon: (run) => this.clock.soon(run),
+          copy: () => this.#copy(shard),
+        };
+      }
     }
     return control;
   }
@@ -91,6 +99,15 @@ export class Bundle {
       this.#images[shard] = image;
     }
     return image;
+  }
+
+  /** What is stored in memory now, to be put back. */
+  #copy(shard: number): () => void {
+    if (this.#options.openStore !== undefined) return () => undefined;
+    const copy = copyOf(this.image(shard));
+    return () => {
+      this.#images[shard] = copy;
+    };
   }
 
   /** Opens the engine on what is stored, and lets it come to rest. */
@@ -183,9 +200,10 @@ export class Bundle {
     ]);
   }
 
-  /** Kills the process; what was stored stays. */
-  kill(): void {
-    for (const control of this.#controls) control?.kill();
+  /** Kills the process; what was stored stays, or what was synced. Returns whether that is less. */
+  kill(how: { powerCut?: boolean } = {}): boolean {
+    const lost = this.#controls.map((control) => control?.kill(how));
+    return lost.includes(true);
   }
 
   /** Kills the process and opens the engine again on what was stored; `now` may be earlier. */
@@ -304,6 +322,24 @@ export class Bundle {
     const request = { queue, partition, pivot: "", limit: 20_000 };
     return textsOf(await this.run(() => this.engine.listScheduled(request)));
   }
+}
+
+/** Items are never changed in place, so they need no copy. */
+function copyOf(image: MemoryImage): MemoryImage {
+  const copy = new MemoryImage(image.tag);
+  for (const { items, scheduled } of image.slots.values()) {
+    for (const item of items.values()) copy.insert(item);
+    for (const item of scheduled.values()) copy.schedule(item);
+  }
+  for (const lease of image.leases.values()) copy.leases.put(lease);
+  for (const [slot, tally] of image.tallies) copy.tallies.set(slot, tally);
+  for (const item of image.outbound.values()) copy.outbound.put(item);
+  for (const [shard, seq] of image.inbound) copy.inbound.set(shard, seq);
+  for (const [id, entry] of image.catalog) copy.catalog.set(id, entry);
+  copy.catalogVersion = image.catalogVersion;
+  copy.turns.push(...image.turns);
+  copy.quarantined.push(...image.quarantined);
+  return copy;
 }
 
 export const queueDefaults = {

@@ -61,6 +61,8 @@ export function openWorldStores(seed: number): WorldStores {
       const backend = await openSqliteStore({
         path,
         durability: "full",
+        // What is synced later is simulated: a thread would not wait for this world's time.
+        sync: "commit",
         newTag: () => newTag(random),
         acceptLogLoss: false,
         ballastBytes: 0,

@@ -4,7 +4,16 @@
 import type { Backend } from "../../stores/backend.ts";
 import type { CatalogChange, CatalogStore } from "../../stores/catalog.ts";
 import type { Item } from "../../stores/item.ts";
-import type { Changes, Facts, Image, Read, Some, Store, Wants } from "../../stores/store.ts";
+import type {
+  Changes,
+  Facts,
+  Image,
+  Read,
+  Some,
+  Store,
+  Wants,
+  Written,
+} from "../../stores/store.ts";
 import { SpoiltItems, StoreError, type StoreFault } from "../../stores/store.ts";
 import type { StoredCounts, StoreSize, Upkeep } from "../../stores/upkeep.ts";
 
@@ -15,6 +24,14 @@ export interface CommitFault {
   readonly applied?: boolean;
   /** So do all that follow, until `heal`. */
   readonly sticky?: boolean;
+  /** It is its sync that fails; then what was written may be lost. */
+  readonly sync?: "kept" | "lost";
+}
+
+/** A commit that is written, and not yet synced. */
+interface Unsynced {
+  /** Puts back what was stored before it, as a power cut does. */
+  readonly lose: () => void;
 }
 
 export class StoreControl {
@@ -29,6 +46,13 @@ export class StoreControl {
   full = false;
   /** There is too much in the store to count it at a start. */
   isLarge = false;
+  /** Commits are synced some events after they are written, and not within; `lose` undoes one. */
+  syncsLater: {
+    readonly soon: (run: () => void) => void;
+    readonly copy: () => Unsynced["lose"];
+  } | null = null;
+  #unsynced: Unsynced | null = null;
+  #syncHeld: Promise<void> | null = null;
   /** Opening the store fails like this. */
   openFault: StoreFault | null = null;
   /** Items that are no longer what was written, as `slot/seq`. */
@@ -40,7 +64,7 @@ export class StoreControl {
   #killAfter: number | null = null;
   #killApplied = false;
   #held: Promise<void> | null = null;
-  #letGo: () => void = () => undefined;
+  #letGo: (() => void)[] = [];
   #generation = 0;
 
   /** The next commit fails, or the next ones in turn when called several times. */
@@ -56,14 +80,18 @@ export class StoreControl {
 
   /** Commits take until `release`. */
   hold(): void {
-    this.#held ??= new Promise((resolve) => {
-      this.#letGo = resolve;
-    });
+    this.#held ??= new Promise((resolve) => this.#letGo.push(resolve));
+  }
+
+  /** Syncs take until `release`. */
+  holdSync(): void {
+    this.#syncHeld ??= new Promise((resolve) => this.#letGo.push(resolve));
   }
 
   release(): void {
     this.#held = null;
-    this.#letGo();
+    this.#syncHeld = null;
+    for (const letGo of this.#letGo.splice(0)) letGo();
   }
 
   /** The process dies at the commit after so many more, before it is applied or after. */
@@ -72,11 +100,18 @@ export class StoreControl {
     this.#killApplied = applied;
   }
 
-  /** Every store opened so far falls silent, as with a process that was killed. */
-  kill(): void {
+  /**
+   * Every store opened so far falls silent, as with a process that was killed. Where the power is
+   * cut as well, what was not synced is lost; returns whether anything was.
+   */
+  kill({ powerCut = false } = {}): boolean {
     this.#generation += 1;
     this.#killAfter = null;
+    const unsynced = this.#unsynced;
+    this.#unsynced = null;
+    if (powerCut) unsynced?.lose();
     this.release();
+    return powerCut && unsynced !== null;
   }
 
   damage(slot: number, seq: number): void {
@@ -128,24 +163,48 @@ export class StoreControl {
   }
 
   /** A call that changes something, unless it was told to fail. */
-  async change<T>(generation: number, work: () => Promise<T>): Promise<T> {
+  async change<T>(
+    generation: number,
+    work: () => Promise<T>,
+  ): Promise<Written & { readonly result: T }> {
     await this.#held;
     if (this.isDead(generation)) return silence();
+    if (this.#unsynced !== null) throw new Error("a commit overtakes the sync of the one before");
     const dies = this.#killAfter !== null && this.#killAfter-- === 0;
     const [fault] = this.#faults;
     if (fault !== undefined && fault.sticky !== true) this.#faults.shift();
     if (fault?.fault === "full") this.full = true;
     if (dies || fault !== undefined) this.onFault?.();
-    const applies = dies ? this.#killApplied : fault === undefined || fault.applied === true;
+    const applies = dies
+      ? this.#killApplied
+      : fault === undefined || fault.applied === true || fault.sync !== undefined;
     if (!applies) {
       if (dies) return silence();
       throw new StoreError(fault?.fault ?? "failed", "the store was told to fail");
     }
+    const lose = this.syncsLater?.copy();
     const result = await work();
     this.commits += 1;
+    if (lose !== undefined) this.#unsynced = { lose };
     if (dies) return silence();
-    if (fault !== undefined) throw new StoreError(fault.fault, "the store was told to fail");
-    return result;
+    if (fault !== undefined && fault.sync === undefined) {
+      this.#unsynced = null;
+      throw new StoreError(fault.fault, "the store was told to fail");
+    }
+    return { result, synced: lose === undefined ? null : this.#sync(generation, fault) };
+  }
+
+  async #sync(generation: number, fault: CommitFault | undefined): Promise<void> {
+    const { soon } = this.syncsLater ?? { soon: queueMicrotask };
+    // Of different length, so that now more and now fewer requests come meanwhile.
+    for (let round = this.commits % 4; round >= 0; round -= 1) {
+      await new Promise<void>((resolve) => soon(resolve));
+    }
+    await this.#syncHeld;
+    if (this.isDead(generation)) return silence();
+    if (fault?.sync === "lost") this.#unsynced?.lose();
+    this.#unsynced = null;
+    if (fault !== undefined) throw new StoreError(fault.fault, "the sync was told to fail");
   }
 
   async commit(store: Store, changes: Changes): Promise<void> {
@@ -189,7 +248,7 @@ class FaultyStore implements Store {
     });
   }
 
-  commit(changes: Changes): Promise<void> {
+  commit(changes: Changes): Promise<Written> {
     return this.#control.change(this.#generation, () => this.#control.commit(this.#store, changes));
   }
 
@@ -217,11 +276,13 @@ class FaultyCatalog implements CatalogStore {
     const { version } = await this.load();
     // What changes nothing needs no room.
     if (version !== change.version - 1) return false;
-    return this.#control.change(this.#generation, async () => {
+    const { result, synced } = await this.#control.change(this.#generation, async () => {
       const written = await this.#catalog.write(change);
       if (written) this.#control.onCatalog?.(change);
       return written;
     });
+    await synced;
+    return result;
   }
 }
 

@@ -4,7 +4,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import type { Backend } from "../../stores/backend.ts";
 import { openStore, type StoreConfig } from "../../stores/open.ts";
-import { type Changes, StoreError } from "../../stores/store.ts";
+import { type Changes, StoreError, type Written } from "../../stores/store.ts";
 import { renderLeased } from "../codec.ts";
 import { newTag } from "../ids.ts";
 import { systemRandom } from "../random.ts";
@@ -43,18 +43,19 @@ function breakDown(breakage: Breakage, mark: string): void {
 function fragile(backend: Backend, { breakage, atCommit, brokenOnce }: FragileConfig): Backend {
   const { store } = backend;
   let commits = 0;
-  const commit = async (changes: Changes): Promise<void> => {
+  const commit = async (changes: Changes): Promise<Written> => {
     commits += 1;
     const now = commits === atCommit && !existsSync(brokenOnce);
     if (now && breakage.endsWith("before the commit")) {
       breakDown(breakage, brokenOnce);
       await new Promise(() => undefined);
     }
-    await store.commit(changes);
+    const written = await store.commit(changes);
     if (now) {
       breakDown(breakage, brokenOnce);
       await new Promise(() => undefined);
     }
+    return written;
   };
   return {
     ...backend,

@@ -25,6 +25,8 @@ export interface Parameters {
   readonly requestTimeoutMs: number;
   /** Time passes while the process is down, and items die meanwhile. */
   readonly isAway: boolean;
+  /** Commits are synced some events after they are written. */
+  readonly syncsLater: boolean;
   /** How often each kind of event is chosen, against the others. */
   readonly weights: {
     readonly produce: number;
@@ -63,10 +65,11 @@ const usualBounds = {
   turnWeightMax: limits.turnWeightMax,
 };
 
-/** One world in five; the others stay as they were, and with them every seed that once failed. */
+/** Some worlds are special; the others stay as they were, and with them every seed that once failed. */
 export function parametersOf(chance: Chance, seed: number): Parameters {
-  const parameters = usualParameters(chance);
-  return seed % 5 === 3 ? deadly(parameters) : parameters;
+  const usual = usualParameters(chance);
+  const parameters = seed % 5 === 3 ? deadly(usual) : usual;
+  return { ...parameters, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
 }
 
 const shortLived = { leaseTimeoutMs: minute, expireTimeoutMs: 10 * minute, maxAttempts: 1 };
@@ -108,6 +111,7 @@ function usualParameters(chance: Chance): Parameters {
     scheduled: chance.one([0, 0, 100, 400]),
     requestTimeoutMs: chance.one([10, second, minute]),
     isAway: false,
+    syncsLater: false,
     weights: {
       produce: chance.between(5, 40),
       lease: chance.between(10, 40),

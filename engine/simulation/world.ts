@@ -99,6 +99,7 @@ export class World {
       shardCount: this.parameters.shardCount,
       seed: options.seed,
       waitingLeasesMax: 50,
+      syncsLater: this.parameters.syncsLater,
       turnLimits: { ...limits, ...this.parameters.bounds },
       ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
       // It costs as much as all the rest, and what it finds many worlds would show.
@@ -572,6 +573,13 @@ export class World {
       this.situations.reached("a store is full");
       return;
     }
+    if (this.parameters.syncsLater && this.#chance.hits(500)) {
+      const sync = this.#chance.one(["kept", "lost"] as const);
+      this.say(`store ${shard} fails to sync, and what it wrote is ${sync}`);
+      store.fail({ fault: "failed", sync });
+      this.situations.reached("a sync fails");
+      return;
+    }
     const applied = this.#chance.hits(500);
     this.say(`store ${shard} fails ${applied ? "after" : "before"} it commits`);
     store.fail({ fault: "failed", applied });
@@ -590,6 +598,11 @@ export class World {
     }
     this.#slow = true;
     this.#slowTimes += 1;
+    if (this.parameters.syncsLater && this.#chance.hits(700)) {
+      this.bundle.store(shard).holdSync();
+      this.situations.reached("a sync is slow");
+      return;
+    }
     this.bundle.store(shard).hold();
     this.situations.reached("a commit is slow");
   }
@@ -656,7 +669,11 @@ export class World {
   }
 
   async #restart(): Promise<void> {
-    this.bundle.kill();
+    const powerCut = this.parameters.syncsLater && this.#chance.hits(500);
+    if (this.bundle.kill({ powerCut })) {
+      this.say("what was not synced is lost");
+      this.situations.reached("the power is cut before a sync");
+    }
     this.#slow = false;
     this.#watch.killed(this.bundle.images);
     this.#lose();

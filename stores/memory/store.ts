@@ -34,6 +34,7 @@ import {
   StoreError,
   type TurnRecord,
   type Wants,
+  type Written,
 } from "../store.ts";
 import { noUpkeep, type StoredCounts } from "../upkeep.ts";
 import { SortedList } from "./sorted-list.ts";
@@ -272,7 +273,7 @@ export class MemoryStore implements Store {
     return { found, next };
   }
 
-  async commit(changes: Changes): Promise<void> {
+  async commit(changes: Changes): Promise<Written> {
     const image = this.#open();
     // All that can throw comes before the first change, which makes the commit atomic.
     const insert = changes.insert.map(kept);
@@ -309,6 +310,7 @@ export class MemoryStore implements Store {
     for (const last of changes.receive) image.inbound.set(last.sourceShard, last.outboundSeq);
     image.turns.push({ ...changes.turn });
     if (image.turns.length > turnsKeptMax) image.turns.shift();
+    return { synced: null };
   }
 
   #moving({ slot, seq, from }: Move): Kept<Item> {

@@ -31,7 +31,7 @@ export class SqliteCatalog implements CatalogStore {
 
   async write({ version, put, remove }: CatalogChange): Promise<boolean> {
     if (guard(() => this.#version()) !== version - 1) return false;
-    this.#upkeep.commit(() => {
+    const synced = this.#upkeep.commit(() => {
       for (const entry of put) {
         const values = catalogValues(entry);
         this.#database.run("INSERT OR REPLACE INTO queue VALUES (?, ?, ?)", values);
@@ -42,6 +42,7 @@ export class SqliteCatalog implements CatalogStore {
       const values = versionValues(version);
       this.#database.run("INSERT OR REPLACE INTO catalog VALUES (1, ?, ?)", values);
     });
+    await synced;
     // No turn may follow that would do it.
     guard(() => this.#upkeep.markLog());
     return true;

@@ -66,18 +66,25 @@ function configure(database: Database, { durability, pagesMax }: ConnectOptions)
     // Within a commit it would keep everyone waiting who is in that turn; see `relieve`.
     ["wal_autocheckpoint", 0, 0],
   ];
-  for (const [pragma, value, expected] of settings) {
-    database.query(`PRAGMA ${pragma} = ${value}`).values();
-    const got = database.query(`PRAGMA ${pragma}`).values()[0]?.[0];
-    if (got !== expected) {
-      throw new StoreError(
-        "unusable",
-        `SQLite refused a setting; ${pragma} is ${got}, expected ${expected}`,
-      );
-    }
-  }
+  for (const setting of settings) set(database, ...setting);
   if (pagesMax !== undefined) database.query(`PRAGMA max_page_count = ${pagesMax}`).values();
   refuseOldSqlite(database);
+}
+
+function set(database: Database, pragma: string, value: string | number, reads = value): void {
+  database.query(`PRAGMA ${pragma} = ${value}`).values();
+  const got = database.query(`PRAGMA ${pragma}`).values()[0]?.[0];
+  if (got !== reads) {
+    throw new StoreError(
+      "unusable",
+      `SQLite refused a setting; ${pragma} is ${got}, expected ${reads}`,
+    );
+  }
+}
+
+/** From now on whoever commits has to sync the log. */
+export function leaveSync(database: Database): void {
+  set(database, "synchronous", 1);
 }
 
 /** Before 3.51.3 two connections could corrupt a log that is being reset. */

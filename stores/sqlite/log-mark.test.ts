@@ -22,11 +22,11 @@ import { openSqliteStore, type SqliteOptions } from "./store.ts";
 
 const commitCount = 30;
 
-async function setup() {
+async function setup(options: Partial<SqliteOptions> = {}) {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-mark-"));
   const folder = (name: string): string => join(directory, name);
   mkdirSync(folder("live"));
-  const backend = await open(folder("live"));
+  const backend = await open(folder("live"), options);
   for (let seq = 0; seq < commitCount; seq += 1) await write(backend, seq);
   let copies = 0;
   return {
@@ -45,19 +45,18 @@ async function setup() {
   };
 }
 
-function open(
-  folder: string,
-  { durability = "full", acceptLogLoss = false }: Partial<SqliteOptions> = {},
-): Promise<Backend> {
+function open(folder: string, options: Partial<SqliteOptions> = {}): Promise<Backend> {
   const newTag = () => "0123456789Ab";
   const path = join(folder, "shard-0.db");
-  return openSqliteStore({ path, durability, newTag, acceptLogLoss, ballastBytes: 0 });
+  const usual = { durability: "full", acceptLogLoss: false, ballastBytes: 0 } as const;
+  return openSqliteStore({ path, newTag, ...usual, ...options });
 }
 
 /** A commit, and what a shard does after it. */
 async function write({ store, upkeep }: Backend, seq: number): Promise<void> {
   const turn = { turn: seq + 1, at: seq, opLast: seq, refused: [] };
-  await store.commit({ ...nothing, insert: [item(1, seq)], turn });
+  const { synced } = await store.commit({ ...nothing, insert: [item(1, seq)], turn });
+  await synced;
   await upkeep.relieve(false);
 }
 
@@ -81,17 +80,20 @@ test("open: a killed server's files are whole", async () => {
   expect(await outcome(files.killed())).toBe(commitCount);
 });
 
-test("open: a log that has lost its end is refused, wherever it was cut", async () => {
-  await using files = await setup();
-  const below = seeded(1);
-  const { length } = readFileSync(log(files.live));
-  for (let trial = 0; trial < 100; trial += 1) {
-    const folder = files.killed();
-    const size = trial === 0 ? 0 : below(length);
-    truncateSync(log(folder), size);
-    expect([size, await outcome(folder)]).toEqual([size, "damaged"]);
-  }
-});
+test.each(["commit", "thread"] as const)(
+  "open: a log that has lost its end is refused, wherever it was cut; synced by the %s",
+  async (sync) => {
+    await using files = await setup({ sync });
+    const below = seeded(1);
+    const { length } = readFileSync(log(files.live));
+    for (let trial = 0; trial < 100; trial += 1) {
+      const folder = files.killed();
+      const size = trial === 0 ? 0 : below(length);
+      truncateSync(log(folder), size);
+      expect([size, await outcome(folder)]).toEqual([size, "damaged"]);
+    }
+  },
+);
 
 test("open: a log that is gone is refused", async () => {
   await using files = await setup();

@@ -17,7 +17,7 @@ import {
 } from "../conformance/values.ts";
 import type { Item } from "../item.ts";
 import { readItems } from "../single-reads.ts";
-import type { Changes, Read, Store } from "../store.ts";
+import type { Changes, Read, Store, Written } from "../store.ts";
 import { packBytesMax, packItemsMax, packsOf } from "./pack.ts";
 import { openSqliteStore } from "./store.ts";
 
@@ -37,7 +37,7 @@ function setup() {
       } as const;
       return (await openSqliteStore({ path, ...options })).store;
     },
-    commit: (store: Store, changes: Partial<Changes>): Promise<void> => {
+    commit: (store: Store, changes: Partial<Changes>): Promise<Written> => {
       turn += 1;
       return store.commit({
         ...nothing,

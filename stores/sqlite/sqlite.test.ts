@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { OpenedStore } from "../conformance/bench.ts";
 import { describeStore } from "../conformance/suite.ts";
 import {
   alike,
@@ -34,7 +35,7 @@ import {
 } from "../conformance/values.ts";
 import type { CatalogEntry } from "../queue.ts";
 import { readItems, readOutbound, readScheduled } from "../single-reads.ts";
-import { type Changes, SpoiltItems, type Store, StoreError } from "../store.ts";
+import { type Changes, SpoiltItems, type Store, StoreError, type Written } from "../store.ts";
 import { catalogValues } from "./rows.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
 
@@ -63,7 +64,7 @@ function setup(change: Partial<SqliteOptions> = {}) {
 }
 
 let turn = 0;
-function commit(store: Store, changes: Partial<Changes>): Promise<void> {
+function commit(store: Store, changes: Partial<Changes>): Promise<Written> {
   turn += 1;
   return store.commit({
     ...nothing,
@@ -90,8 +91,11 @@ function many(count: number, payloadBytes: number) {
   );
 }
 
-describeStore("sqlite", async () => {
-  const files = setup();
+describeStore("sqlite", () => opened("commit"));
+describeStore("sqlite, synced by a thread", () => opened("thread"));
+
+async function opened(sync: "commit" | "thread"): Promise<OpenedStore> {
+  const files = setup({ sync });
   let backend = await files.open();
   return {
     backend,
@@ -105,7 +109,7 @@ describeStore("sqlite", async () => {
       files[Symbol.dispose]();
     },
   };
-});
+}
 
 test("open: a second connection is refused while the first has the file, and let in afterwards", async () => {
   using files = setup();

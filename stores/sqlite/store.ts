@@ -1,8 +1,8 @@
 // One shard's items in one SQLite file. The file belongs to one connection,
-// whose exclusive lock also keeps a second server out; a commit returns after
-// the write-ahead log was synced (durability `full`).
+// whose exclusive lock also keeps a second server out.
 
 import type { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import type { Backend } from "../backend.ts";
 import type { Item, OutboundItem, ScheduledItem } from "../item.ts";
 import {
@@ -19,9 +19,10 @@ import {
   type Store,
   StoreError,
   type Wants,
+  type Written,
 } from "../store.ts";
 import { SqliteCatalog } from "./catalog.ts";
-import { type ConnectOptions, connect, guard, storeError } from "./connect.ts";
+import { type ConnectOptions, connect, guard, leaveSync, storeError } from "./connect.ts";
 import { lostTurns, refuseDamagedLog } from "./damaged-log.ts";
 import { ItemTable } from "./item-table.ts";
 import { LogMark, type LogState } from "./log-mark.ts";
@@ -43,9 +44,12 @@ import {
 import { ScheduledTable } from "./scheduled-table.ts";
 import { migrate, schema } from "./schema.ts";
 import { insertedItem, key, keyOf, place, placeAndItem } from "./sql-text.ts";
+import { FileSync, type SyncSetting, syncedBy } from "./sync.ts";
 import { SqliteUpkeep } from "./upkeep.ts";
 
 export interface SqliteOptions extends ConnectOptions {
+  /** Who syncs under durability `full`; `auto` (default) measures the disk. */
+  readonly sync?: SyncSetting;
   /** Makes the store's tag when the file is new: 12 characters `0-9A-Za-z`. */
   readonly newTag: () => string;
   /** Open although committed turns are missing from a damaged log. */
@@ -86,20 +90,21 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
   const mark = new LogMark(paths.mark, paths.log);
   // Without a sync per commit a power cut alone may leave such a log, and that was accepted.
   const isStrict = options.durability === "full";
-  const log: LogState = isStrict ? refuseDamagedLog({ ...options, ...paths }) : { is: "whole" };
-  if (log.is === "cut") mark.clear();
+  const found: LogState = isStrict ? refuseDamagedLog({ ...options, ...paths }) : { is: "whole" };
+  if (found.is === "cut") mark.clear();
   const database = connect(options);
   try {
     migrate(database, schema, options.newTag);
     const commits = commitsOf(database);
-    if (log.is === "gone" && commits < log.commits) {
+    if (found.is === "gone" && commits < found.commits) {
       // Without a log, all that was committed must be in the file.
       if (!options.acceptLogLoss) throw lostTurns();
       mark.clear();
     }
     const items = new ItemTable(database);
+    const log = isStrict ? openLog(database, paths.log, options) : null;
     const upkeep = new SqliteUpkeep(
-      { database, items, mark, commits },
+      { database, items, mark, commits, log },
       { ...options, marksLog: isStrict },
     );
     const store = new SqliteStore({ database, items, upkeep, mark });
@@ -108,6 +113,19 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
     database.close();
     throw storeError(cause);
   }
+}
+
+/** What a process that was killed had written of the log, but not synced, counts from now on. */
+function openLog(database: Database, path: string, options: SqliteOptions): FileSync | null {
+  const log = new FileSync(path);
+  if (existsSync(path)) log.syncNow();
+  const by = syncedBy(options.path, options.sync);
+  if (by === "thread") {
+    leaveSync(database);
+    return log;
+  }
+  log.close();
+  return null;
 }
 
 /** Turns and changes of the catalog are numbered each by themselves, and both only rise. */
@@ -249,8 +267,8 @@ class SqliteStore implements Store {
     return found;
   }
 
-  async commit(changes: Changes): Promise<void> {
-    this.#upkeep.commit(() => this.#write(changes));
+  async commit(changes: Changes): Promise<Written> {
+    return { synced: this.#upkeep.commit(() => this.#write(changes)) };
   }
 
   #write(changes: Changes): void {
@@ -332,7 +350,7 @@ class SqliteStore implements Store {
     finalizeAll(this.#statements);
     this.#items.close();
     this.#scheduled.close();
-    this.#upkeep.close();
+    await this.#upkeep.close();
     try {
       this.#mark.clear();
     } finally {

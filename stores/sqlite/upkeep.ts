@@ -9,12 +9,13 @@ import type { StoredCounts, StoreSize, Upkeep } from "../upkeep.ts";
 import { bytesOf, checkedBytesMax, guard, storeError, transaction } from "./connect.ts";
 import type { ItemTable } from "./item-table.ts";
 import type { LogMark } from "./log-mark.ts";
+import type { FileSync } from "./sync.ts";
 
 export interface UpkeepOptions {
   readonly path: string;
   /** Bytes set aside so that leases and completes go on when the disk is full; 0 = none. */
   readonly ballastBytes: number;
-  /** Only then a commit is synced, and its end can be marked. */
+  /** Only where commits are synced their end can be marked. */
   readonly marksLog: boolean;
 }
 
@@ -24,6 +25,8 @@ interface Kept {
   readonly items: ItemTable;
   readonly mark: LogMark;
   readonly commits: number;
+  /** Syncs what was committed; `null` = nothing is left to do. */
+  readonly log: FileSync | null;
 }
 
 /** Pages given back to the file system in one piece of housekeeping: about 4 ms. */
@@ -39,16 +42,20 @@ export class SqliteUpkeep implements Upkeep {
   readonly #database: Database;
   readonly #items: ItemTable;
   readonly #mark: LogMark;
+  readonly #log: FileSync | null;
+  /** The sync that runs. */
+  #syncing: Promise<void> | null = null;
   readonly #ballastPath: string;
   readonly #logState: Statement;
   /** Those of turns and those of the catalog, since the store was made. */
   commits: number;
 
-  constructor({ database, items, mark, commits }: Kept, options: UpkeepOptions) {
+  constructor({ database, items, mark, commits, log }: Kept, options: UpkeepOptions) {
     this.#options = options;
     this.#database = database;
     this.#items = items;
     this.#mark = mark;
+    this.#log = log;
     this.commits = commits;
     this.#ballastPath = `${options.path}-ballast`;
     this.#logState = database.prepare("PRAGMA wal_checkpoint(NOOP)");
@@ -56,8 +63,9 @@ export class SqliteUpkeep implements Upkeep {
   }
 
   async relieve(idle: boolean): Promise<void> {
+    if (guard(() => this.markLog()) < (idle ? logPagesIdle : logPagesMax)) return;
+    await this.#syncing;
     guard(() => {
-      if (this.markLog() < (idle ? logPagesIdle : logPagesMax)) return;
       try {
         this.#database.query("PRAGMA wal_checkpoint(PASSIVE)").values();
       } catch (cause) {
@@ -70,12 +78,13 @@ export class SqliteUpkeep implements Upkeep {
   /** Remembers what has been synced; returns how many pages only the log has. */
   markLog(): number {
     const [[, logged = 0, moved = 0] = []] = this.#logState.values() as number[][];
-    // Without a sync per commit it would say too much.
-    if (this.#options.marksLog) this.#mark.set(logged, this.commits);
+    // Before the sync it would say too much.
+    if (this.#options.marksLog && this.#syncing === null) this.#mark.set(logged, this.commits);
     return logged - moved;
   }
 
   async tidy(): Promise<boolean> {
+    await this.#syncing;
     return guard(() => {
       if (this.#freePages() > vacuumPages) {
         this.#database.query(`PRAGMA incremental_vacuum(${vacuumPages})`).values();
@@ -111,8 +120,11 @@ export class SqliteUpkeep implements Upkeep {
     }
   }
 
-  /** One commit, of a turn or of the catalog. Where it finds no room, the next will find what was set aside. */
-  commit(work: () => void): void {
+  /**
+   * One commit, of a turn or of the catalog; the sync that is left to do, if one is. Where it finds
+   * no room, the next will find what was set aside.
+   */
+  commit(work: () => void): Promise<void> | null {
     try {
       transaction(this.#database, work);
     } catch (cause) {
@@ -121,6 +133,12 @@ export class SqliteUpkeep implements Upkeep {
       throw fault;
     }
     this.commits += 1;
+    if (this.#log === null) return null;
+    this.#syncing = this.#log.sync().then(() => {
+      this.#syncing = null;
+      guard(() => this.markLog());
+    });
+    return this.#syncing;
   }
 
   async backup(folder: string): Promise<number | null> {
@@ -151,7 +169,10 @@ export class SqliteUpkeep implements Upkeep {
     };
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    // Whether it failed is told to whoever waits for it.
+    await this.#syncing?.catch(() => undefined);
     this.#logState.finalize();
+    this.#log?.close();
   }
 }

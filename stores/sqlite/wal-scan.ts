@@ -3,10 +3,10 @@
 // ended, and silently forgets every commit behind it. To be run before SQLite
 // opens the file.
 //
-// With `synchronous=FULL` a commit is written only after the one before it was
-// synced, so a crash can spoil no commit but the last. A whole commit that
+// With durability `full` a commit is written only after the one before it was
+// synced, whoever syncs, so a crash can spoil no commit but the last. A whole commit that
 // follows on another one behind the break was therefore written after synced
-// bytes that have changed since. Under `NORMAL` that holds for a killed
+// bytes that have changed since. With `normal` that holds for a killed
 // process, but not for a power cut.
 //
 //   header 32 | frame | frame | frame ...      frame = header 24 | page

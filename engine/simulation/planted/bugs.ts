@@ -16,7 +16,25 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "answers are given before the commit",
     file: "shard/shard.ts",
     from: "let commit = await this.#commit(turn, requests);",
-    to: "this.#report(turn, null, false); let commit = await this.#commit(turn, requests); turn.draft.answers.length = 0;",
+    to: "this.#report(this.#told(turn), null, false); let commit = await this.#commit(turn, requests); turn.draft.answers.length = 0;",
+  },
+  {
+    name: "answers are given before the sync",
+    file: "shard/shard.ts",
+    from: "const answering = synced.then(async () => {",
+    to: "this.#report(told, commit, full); told.answers.length = 0; const answering = synced.then(async () => {",
+  },
+  {
+    name: "a turn is committed before the one before is synced",
+    file: "shard/shard.ts",
+    from: "lost with it.\n    await this.#answering;",
+    to: "lost with it.",
+  },
+  {
+    name: "a turn is committed though the sync before it failed",
+    file: "shard/shard.ts",
+    from: "lost with it.\n    await this.#answering;",
+    to: "lost with it.\n    await this.#answering?.catch(() => undefined);",
   },
   {
     name: "leases are forgotten at a restart",
