@@ -158,7 +158,7 @@ export class ShardPort {
         waiting.settle(waiting.late.untaken, 0);
         continue;
       }
-      weight += kindOf(waiting.request).weight(waiting.request);
+      weight += kindOf(waiting.request).weight?.(waiting.request) ?? 1;
       this.#opLast += 1;
       const op = this.#opLast;
       requests.push({ ...waiting.request, op });

@@ -16,7 +16,6 @@ export interface Complete {
 export const complete: Kind<Complete> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
-  adds: false,
   lost: () => done,
   wants(asking, requests) {
     for (const request of requests) wantHeld(asking, request);

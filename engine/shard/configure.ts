@@ -13,8 +13,6 @@ export interface Configure {
 export const configure: Kind<Configure> = {
   // An item whose partition has no settings would be taken for an orphan.
   phase: "before",
-  weight: () => 1,
-  adds: false,
   lost: "again",
   decide({ memory, draft, settings }, requests) {
     for (const { op, partitions, forget } of requests) {

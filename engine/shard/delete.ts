@@ -14,7 +14,6 @@ export interface Delete {
 export const deleteItems: Kind<Delete> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
-  adds: false,
   lost: () => done,
   wants(asking, requests) {
     for (const { op, slot, ids } of requests) {

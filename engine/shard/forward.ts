@@ -14,8 +14,6 @@ export interface Forward {
 
 export const forward: Kind<Forward> = {
   phase: "within",
-  weight: () => 1,
-  adds: false,
   lost: "again",
   wants({ limits, outbound }, requests) {
     for (const { targetShard, arrived } of requests) {

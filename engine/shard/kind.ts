@@ -20,10 +20,10 @@ export type Phase = "before" | "within" | "after" | "beside";
 
 export interface Kind<R extends { readonly kind: string }> {
   readonly phase: Phase;
-  /** Roughly the items that it makes a turn touch. */
-  readonly weight: (request: R) => number;
+  /** Roughly the items that it makes a turn touch; 1 where nothing is said. */
+  readonly weight?: (request: R) => number;
   /** It can only add to the store, so a store that was full lately refuses it at once. */
-  readonly adds: boolean;
+  readonly adds?: true;
   /**
    * Of one that took effect and whose answer was lost: `again` where doing it twice is doing it
    * once, else what to ask in its place, or the answer.

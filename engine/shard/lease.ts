@@ -21,7 +21,6 @@ export interface Lease {
 export const lease: Kind<Lease> = {
   phase: "within",
   weight: ({ batchSize }) => batchSize,
-  adds: false,
   // What it was granted lapses, as nobody was told.
   lost: () => nothing(true),
   wants(asking, requests) {
@@ -56,14 +55,8 @@ function nothing(more: boolean): Result {
 type Asked = readonly Numbered<Lease>[];
 
 function bySlot(requests: Asked, now: number): Map<number, Numbered<Lease>[]> {
-  const slots = new Map<number, Numbered<Lease>[]>();
-  for (const request of requests) {
-    if (request.deadline <= now) continue;
-    const same = slots.get(request.slot);
-    if (same === undefined) slots.set(request.slot, [request]);
-    else same.push(request);
-  }
-  return slots;
+  const inTime = requests.filter(({ deadline }) => deadline > now);
+  return Map.groupBy(inTime, ({ slot }) => slot);
 }
 
 function wantedBy(requests: Asked): number {

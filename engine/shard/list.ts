@@ -22,7 +22,6 @@ export interface List {
 export const list: Kind<List> = {
   phase: "before",
   weight: ({ limit }) => limit,
-  adds: false,
   lost: "again",
   wants({ memory, items, scheduled }, requests) {
     for (const request of requests) {

@@ -14,7 +14,6 @@ export interface Receive {
 export const receive: Kind<Receive> = {
   phase: "within",
   weight: ({ items }) => items.length,
-  adds: false,
   lost: "again",
   decide(turn, requests) {
     const { memory, draft, now } = turn;

@@ -16,8 +16,6 @@ export interface Recounting {
 
 export const recount: Kind<Recounting> = {
   phase: "within",
-  weight: () => 1,
-  adds: false,
   lost: "again",
   decide(turn, requests) {
     for (const request of requests) {

@@ -13,8 +13,6 @@ export interface Release {
 
 export const release: Kind<Release> = {
   phase: "within",
-  weight: () => 1,
-  adds: false,
   lost: () => done,
   decide(turn, requests) {
     for (const { op, slot, leaseOp } of requests) {

@@ -26,7 +26,6 @@ export interface Retry {
 export const retry: Kind<Retry> = {
   phase: "within",
   weight: ({ items }) => items.length,
-  adds: false,
   lost: () => done,
   wants(asking, requests) {
     for (const request of requests) wantHeld(asking, batchOf(request));

@@ -9,8 +9,6 @@ export interface Stats {
 
 export const stats: Kind<Stats> = {
   phase: "after",
-  weight: () => 1,
-  adds: false,
   lost: "again",
   decide({ memory, draft, now }, requests) {
     for (const { op, slots } of requests) {

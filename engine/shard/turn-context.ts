@@ -1,9 +1,10 @@
 // What the steps of a turn share: what they ask for, and what they work on.
 
-import type { Facts, Page, SlotSeqs, Wants } from "../../stores/store.ts";
+import type { Facts, Page, Wants } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
 import type { TurnLimits } from "../limits.ts";
 import type { PartitionSettings } from "../messages.ts";
+import { inOrder } from "./draft.ts";
 import type { Memory } from "./memory.ts";
 import type { Scene } from "./moves.ts";
 import type { Partition } from "./partition.ts";
@@ -55,9 +56,7 @@ export class Asking {
       scheduled,
       marks,
       scheduledMarks,
-      picks: [...this.#picks].map(
-        ([slot, seqs]): SlotSeqs => ({ slot, seqs: [...seqs].sort((a, b) => a - b) }),
-      ),
+      picks: [...this.#picks].map(([slot, seqs]) => ({ slot, seqs: inOrder(seqs) })),
       sources: [...this.#sources].map(([slot, sourceIds]) => ({ slot, sourceIds: [...sourceIds] })),
       waking,
       early,
@@ -67,9 +66,7 @@ export class Asking {
 }
 
 function addAll<T>(sets: Map<number, Set<T>>, slot: number, values: Iterable<T>): void {
-  const set = sets.get(slot) ?? new Set();
-  for (const value of values) set.add(value);
-  if (set.size > 0) sets.set(slot, set);
+  for (const value of values) sets.getOrInsertComputed(slot, () => new Set()).add(value);
 }
 
 export interface Turn extends Scene {

@@ -438,10 +438,8 @@ function countItems({ slots, tallies }: MemoryImage): Map<number, StoredCounts> 
 function outboxOf(items: readonly OutboundItem[]): OutboxCount[] {
   const counts = new Map<string, { targetShard: number; targetSlot: number; count: number }>();
   for (const { targetShard, targetSlot } of items) {
-    const name = `${targetShard}/${targetSlot}`;
-    const one = counts.get(name) ?? { targetShard, targetSlot, count: 0 };
-    one.count += 1;
-    counts.set(name, one);
+    const none = () => ({ targetShard, targetSlot, count: 0 });
+    counts.getOrInsertComputed(`${targetShard}/${targetSlot}`, none).count += 1;
   }
   return [...counts.values()];
 }
@@ -472,8 +470,7 @@ function requireFree<T extends Item>(
 ): void {
   const seen = new Map<number, Set<number>>();
   for (const item of items) {
-    const seqs = seen.get(item.slot) ?? new Set();
-    seen.set(item.slot, seqs);
+    const seqs = seen.getOrInsertComputed(item.slot, () => new Set());
     if (seqs.has(item.seq) || stored(item)?.get(item) !== undefined) {
       throw new StoreError("failed", `item is stored already; slot ${item.slot}, seq ${item.seq}`);
     }
