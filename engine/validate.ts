@@ -8,7 +8,8 @@ import { malformedId, QueueError } from "./errors.ts";
 import { isId } from "./ids.ts";
 import { limits } from "./limits.ts";
 
-function refuse(message: string): never {
+/** Throws `invalid`. */
+export function refuse(message: string): never {
   throw new QueueError("invalid", message);
 }
 

@@ -26,9 +26,8 @@ import type {
   StoredItem,
 } from "../engine/api.ts";
 import { formatDuration, parseDuration } from "../engine/duration.ts";
-import { QueueError } from "../engine/errors.ts";
 import { limits } from "../engine/limits.ts";
-import { checkLength } from "../engine/validate.ts";
+import { checkLength, refuse } from "../engine/validate.ts";
 import type { RequestOf } from "../openapi/operations.ts";
 import type * as wire from "../openapi/schemas.ts";
 
@@ -393,8 +392,4 @@ function refuseText(text: string, index: number, key: string, expected: string):
 
 function shortened(text: string): string {
   return text.length > quotedMax ? `${text.slice(0, quotedMax)}…` : text;
-}
-
-function refuse(message: string): never {
-  throw new QueueError("invalid", message);
 }

@@ -189,8 +189,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease whose client is gone is not given back",
     file: "leases.ts",
-    from: 'if (lease.over)\n        this.#port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);\n      else lease.settle({ partition, items: value.items });',
-    to: 'lease.settle({ partition, items: value.items });\n      queue.inFlight.lease += 0;\n      if (lease.over && lease.deadline > this.#clock.now() + 1e12) this.#port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);',
+    from: 'if (lease.over) port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);\n      else lease.settle({ partition, items: value.items });',
+    to: 'lease.settle({ partition, items: value.items });\n      queue.inFlight.lease += 0;\n      if (lease.over && lease.deadline > clock.now() + 1e12) port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);',
   },
   {
     name: "an item that is next goes to the tail instead",
