@@ -104,20 +104,15 @@ export function queueSettings(body: RequestOf<"createQueue">): QueueSettings {
 export function queueChange(body: RequestOf<"updateQueue">): QueueChange {
   const timeouts = queueTimeouts(body.lease_timeout ?? null, body.expire_timeout ?? null);
   checkNamespace(body.namespace);
+  const { leaseTimeoutMs, leaseTimeoutText, expireTimeoutMs, expireTimeoutText } = timeouts;
   return {
     name: body.queue_name,
-    ...(isGiven(body.lease_timeout)
-      ? { leaseTimeoutMs: timeouts.leaseTimeoutMs, leaseTimeoutText: timeouts.leaseTimeoutText }
-      : {}),
-    ...(isGiven(body.expire_timeout)
-      ? { expireTimeoutMs: timeouts.expireTimeoutMs, expireTimeoutText: timeouts.expireTimeoutText }
-      : {}),
-    ...(isGiven(body.dead_queue) ? { deadQueue: body.dead_queue } : {}),
-    ...(isGiven(body.reference) ? { reference: body.reference } : {}),
-    ...(isGiven(body.max_attempts) ? { maxAttempts: body.max_attempts } : {}),
-    ...(isGiven(body.requested_partitions)
-      ? { requestedPartitions: body.requested_partitions }
-      : {}),
+    ...(isGiven(body.lease_timeout) && { leaseTimeoutMs, leaseTimeoutText }),
+    ...(isGiven(body.expire_timeout) && { expireTimeoutMs, expireTimeoutText }),
+    ...(isGiven(body.dead_queue) && { deadQueue: body.dead_queue }),
+    ...(isGiven(body.reference) && { reference: body.reference }),
+    ...(isGiven(body.max_attempts) && { maxAttempts: body.max_attempts }),
+    ...(isGiven(body.requested_partitions) && { requestedPartitions: body.requested_partitions }),
   };
 }
 
@@ -333,9 +328,8 @@ const zone = /[Zz]$|[+-]\d\d:\d\d$/;
 /** Absent, `null` and `""` are no instant. What is finer than a millisecond is cut off. */
 function instantOf(text: string | null | undefined, index: number, key: string): number | null {
   if (text === undefined || text === null || text === "") return null;
-  return (
-    parseInstant(text) ?? refuseText(text, index, key, "a date-time like 2026-01-01T00:00:00Z")
-  );
+  const expected = "a date-time like 2026-01-01T00:00:00Z";
+  return parseInstant(text) ?? refuseText(text, index, key, expected);
 }
 
 /** Epoch milliseconds of a date-time; `null` when it is none, or names a day or time that is none. */
@@ -385,9 +379,8 @@ function isGiven<T>(value: T | null | undefined): value is T {
 }
 
 function refuseText(text: string, index: number, key: string, expected: string): never {
-  return refuse(
-    `items[${index}].${key} is invalid; expected ${expected}, got '${shortened(text)}'`,
-  );
+  const got = shortened(text);
+  return refuse(`items[${index}].${key} is invalid; expected ${expected}, got '${got}'`);
 }
 
 function shortened(text: string): string {
