@@ -60,28 +60,23 @@ function importOne(turn: Turn, { slot, items }: Numbered<Import>): Result {
 
 function importItem(turn: Turn, partition: Partition, item: NewImport): ListedItem {
   const { now } = turn;
-  const dueAt =
-    item.enqueueAt !== null && item.enqueueAt > now && item.leaseDeadline === null
-      ? item.enqueueAt
-      : null;
+  const { enqueueAt, leaseDeadline, kind, encoding, reference, sourceId, payload } = item;
+  const texts = { kind, encoding, reference, sourceId, payload };
+  const isLater = enqueueAt !== null && enqueueAt > now && leaseDeadline === null;
+  const dueAt = isLater ? enqueueAt : null;
   const expireTimeoutMs = partition.settings?.expireTimeoutMs ?? 0;
   const unplaced: Unplaced = {
     createdAt: item.createdAt ?? now,
     expireDeadline: item.expireDeadline ?? (dueAt ?? now) + expireTimeoutMs,
     // A running lease is an attempt of its own, which its item's count leaves out.
-    attempts: item.leaseDeadline === null ? item.attempts : Math.max(0, item.attempts - 1),
-    kind: item.kind,
-    encoding: item.encoding,
-    reference: item.reference,
-    sourceId: item.sourceId,
-    payload: item.payload,
+    attempts: leaseDeadline === null ? item.attempts : Math.max(0, item.attempts - 1),
+    ...texts,
   };
   if (dueAt !== null) {
     const placed = schedule(turn, partition, unplaced, { dueAt, retried: false });
     return listed(partition, placed, { dueAt });
   }
   const placed = append(turn, partition, unplaced);
-  if (item.leaseDeadline === null) return listed(partition, placed, {});
-  const { leasedAt, leaseDeadline } = hold(turn, partition, [placed], item.leaseDeadline).lease;
-  return listed(partition, placed, { leasedAt, leaseDeadline });
+  if (leaseDeadline === null) return listed(partition, placed, {});
+  return listed(partition, placed, hold(turn, partition, [placed], leaseDeadline).lease);
 }

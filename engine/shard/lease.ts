@@ -9,6 +9,7 @@ import { hasExpired } from "../lifecycle.ts";
 import type { Kind, Numbered, Result } from "./kind.ts";
 import { hold, move, quarantine } from "./moves.ts";
 import type { Partition } from "./partition.ts";
+import { payloadBytes } from "./payload-text.ts";
 import type { Turn } from "./turn-context.ts";
 
 export interface Lease {
@@ -197,10 +198,7 @@ function shares(requests: Asked, count: number): number[] {
   return given;
 }
 
-const utf8 = new TextEncoder();
-
 function leasedItem(partition: Partition, item: Item, leaseDeadline: number): LeasedItem {
-  const { payload } = item;
   return {
     id: formatId(partition.idPrefix, item.seq),
     kind: item.kind,
@@ -208,6 +206,6 @@ function leasedItem(partition: Partition, item: Item, leaseDeadline: number): Le
     reference: item.reference,
     attempts: item.attempts + 1,
     leaseDeadline,
-    payload: typeof payload === "string" ? utf8.encode(payload) : payload,
+    payload: payloadBytes(item),
   };
 }

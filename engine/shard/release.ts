@@ -23,8 +23,7 @@ export const release: Kind<Release> = {
         const held = partition.held.get(seq);
         if (held === undefined) continue;
         letGo(turn, partition, seq, held);
-        const { createdAt, expireDeadline, attempts } = held;
-        const item = { seq, createdAt, expireDeadline, attempts };
+        const item = { ...held, seq };
         move(turn, partition, item, releaseFate(item, turn.now));
       }
       turn.draft.answer(op, done);

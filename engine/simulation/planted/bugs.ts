@@ -184,7 +184,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a lease nobody was told of counts as an attempt",
     file: "shard/release.ts",
     from: "move(turn, partition, item, releaseFate(item, turn.now));",
-    to: "const fate = releaseFate(item, turn.now); move(turn, partition, item, { ...fate, attempts: attempts + 1 } as never);",
+    to: "const fate = releaseFate(item, turn.now); move(turn, partition, item, { ...fate, attempts: held.attempts + 1 } as never);",
   },
   {
     name: "a lease whose client is gone is not given back",
@@ -279,8 +279,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "an item loses its reference when it is scheduled",
     file: "shard/moves.ts",
-    from: "reference: item.reference,\n    sourceId: item.sourceId,\n    payload: item.payload,\n    dueAt: when.dueAt,",
-    to: 'reference: "",\n    sourceId: item.sourceId,\n    payload: item.payload,\n    dueAt: when.dueAt,',
+    from: "early: false, ...when };\n  countAside(",
+    to: 'early: false, ...when, reference: "" };\n  countAside(',
   },
   {
     name: "the items of a batch are written in reverse",
