@@ -1,7 +1,8 @@
 // Import: stored items of elsewhere keep their lease, attempts and deadlines, and get new ids.
 
+import type { ImportItem } from "../api.ts";
 import { deletedFailure, restartedFailure } from "../errors.ts";
-import type { ListedItem, NewItem } from "../messages.ts";
+import type { ListedItem } from "../messages.ts";
 import type { Kind, Numbered, Result } from "./kind.ts";
 import { listed } from "./list.ts";
 import { append, hold, schedule, type Unplaced } from "./moves.ts";
@@ -9,13 +10,8 @@ import type { Partition } from "./partition.ts";
 import { decodePayload, encodePayload } from "./payload-text.ts";
 import type { Turn } from "./turn-context.ts";
 
-export interface NewImport extends NewItem {
-  readonly sourceId: string;
-  readonly leaseDeadline: number | null;
-  readonly expireDeadline: number | null;
-  readonly createdAt: number | null;
-  readonly attempts: number;
-}
+/** It is leased where it has a `leaseDeadline`. */
+export type NewImport = Required<Omit<ImportItem, "isLeased">>;
 
 export interface Import {
   readonly kind: "import";

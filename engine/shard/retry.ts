@@ -1,6 +1,7 @@
 // Retry: held items go back to their queue, now or later, or to its dead queue; all
 // of a batch or none.
 
+import type { RetryItem } from "../api.ts";
 import { deletedFailure, failure, lateRetry } from "../errors.ts";
 import { reject, retry as retryFate } from "../lifecycle.ts";
 import { limits } from "../limits.ts";
@@ -9,18 +10,11 @@ import { done, type Kind, type Numbered } from "./kind.ts";
 import { letGo, move } from "./moves.ts";
 import type { Turn } from "./turn-context.ts";
 
-export interface RetryOf {
-  readonly id: string;
-  /** `null` or past = now. */
-  readonly retryAt: number | null;
-  readonly dead: boolean;
-}
-
 export interface Retry {
   readonly kind: "retry";
   readonly slot: number;
   readonly deadline: number;
-  readonly items: readonly RetryOf[];
+  readonly items: readonly RetryItem[];
 }
 
 export const retry: Kind<Retry> = {

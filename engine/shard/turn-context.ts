@@ -44,24 +44,12 @@ export class Asking {
   /** `null`: the turn needs to know nothing. */
   get wants(): Wants | null {
     const { heads, items, scheduled, marks, scheduledMarks, outbound, waking, early } = this;
-    const lists = [heads, items, scheduled, marks, scheduledMarks, outbound];
-    const count = lists.reduce((sum, list) => sum + list.length, 0);
-    if (count + this.#picks.size + this.#sources.size === 0 && waking === null && early === null) {
-      return null;
-    }
-    return {
-      heads,
-      headBytes: this.limits.turnBytesMax,
-      items,
-      scheduled,
-      marks,
-      scheduledMarks,
-      picks: [...this.#picks].map(([slot, seqs]) => ({ slot, seqs: inOrder(seqs) })),
-      sources: [...this.#sources].map(([slot, sourceIds]) => ({ slot, sourceIds: [...sourceIds] })),
-      waking,
-      early,
-      outbound,
-    };
+    const picks = [...this.#picks].map(([slot, seqs]) => ({ slot, seqs: inOrder(seqs) }));
+    const sources = [...this.#sources].map(([slot, ids]) => ({ slot, sourceIds: [...ids] }));
+    const lists = { heads, items, scheduled, marks, scheduledMarks, picks, sources, outbound };
+    const isNone = Object.values(lists).every(({ length }) => length === 0);
+    if (isNone && waking === null && early === null) return null;
+    return { ...lists, headBytes: this.limits.turnBytesMax, waking, early };
   }
 }
 
