@@ -105,10 +105,8 @@ function decodeText(bytes: Uint8Array, request: Request): string {
 function refuseCoding(request: Request): void {
   const coding = request.headers.get("content-encoding") ?? "identity";
   if (coding === "identity") return;
-  throw new Refusal(
-    415,
-    `content encoding is not supported; send the body as it is, got '${coding}'`,
-  );
+  const expected = "send the body as it is";
+  throw new Refusal(415, `content encoding is not supported; ${expected}, got '${coding}'`);
 }
 
 /** No bytes at all are a message too: one of which nothing is set. */

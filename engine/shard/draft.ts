@@ -113,20 +113,12 @@ export class Draft {
   }
 
   get isEmpty(): boolean {
+    const { schedule, lease, unlease, unsend, quarantineOutbound, receive } = this;
+    const lists = [this.#inserted, this.#moves, schedule, lease, unlease, unsend];
+    const sets = [this.removed, this.unscheduled, this.quarantined, this.tallied];
     return (
-      this.#inserted.length +
-        this.#moves.length +
-        this.schedule.length +
-        this.removed.size +
-        this.unscheduled.size +
-        this.quarantined.size +
-        this.lease.length +
-        this.unlease.length +
-        this.unsend.length +
-        this.quarantineOutbound.length +
-        this.receive.length +
-        this.tallied.size ===
-      0
+      [...lists, quarantineOutbound, receive].every(({ length }) => length === 0) &&
+      sets.every(({ size }) => size === 0)
     );
   }
 

@@ -37,13 +37,7 @@ export const lease: Kind<Lease> = {
     }
     for (const [slot, same] of bySlot(requests, turn.now)) {
       const partition = turn.memory.partition(slot);
-      const { settings } = partition;
-      const leaseDeadline = turn.now + (settings?.leaseTimeoutMs ?? 0);
-      const taken =
-        settings === null
-          ? { granted: [], more: false }
-          : takeHead(turn, partition, { wanted: wantedBy(same), leaseDeadline });
-      shareOut(turn, partition, same, { ...taken, leaseDeadline });
+      shareOut(turn, partition, same, takeHead(turn, partition, wantedBy(same)));
     }
   },
 };
@@ -66,17 +60,16 @@ function wantedBy(requests: Asked): number {
 
 interface Taken {
   readonly granted: readonly Item[];
+  readonly leaseDeadline: number;
   readonly more: boolean;
 }
 
-interface Wish {
-  readonly wanted: number;
-  readonly leaseDeadline: number;
-}
-
 /** Leases up to `wanted` ready items from the head of the partition. */
-function takeHead(turn: Turn, partition: Partition, { wanted, leaseDeadline }: Wish): Taken {
+function takeHead(turn: Turn, partition: Partition, wanted: number): Taken {
   const granted: Item[] = [];
+  const { settings } = partition;
+  if (settings === null) return { granted, leaseDeadline: 0, more: false };
+  const leaseDeadline = turn.now + settings.leaseTimeoutMs;
   let run: Item[] = [];
   const grant = (item: Item): void => {
     run.push(item);
@@ -90,7 +83,7 @@ function takeHead(turn: Turn, partition: Partition, { wanted, leaseDeadline }: W
   if (!more) more = takeNew(turn, partition, { wanted: wanted - granted.length, grant, endRun });
   endRun();
   turn.draft.itemCount += granted.length;
-  return { granted, more };
+  return { granted, leaseDeadline, more };
 }
 
 interface Taking {
@@ -160,7 +153,7 @@ function shareOut(
   turn: Turn,
   partition: Partition,
   requests: Asked,
-  { granted, more, leaseDeadline }: Taken & { readonly leaseDeadline: number },
+  { granted, leaseDeadline, more }: Taken,
 ): void {
   let start = 0;
   for (const [index, count] of shares(requests, granted.length).entries()) {
@@ -181,8 +174,7 @@ function shareOut(
 
 /** How many of `count` items each request gets. */
 function shares(requests: Asked, count: number): number[] {
-  const wanted = requests.map(({ batchSize }) => batchSize);
-  if (wanted.reduce((sum, batchSize) => sum + batchSize, 0) <= count) return wanted;
+  if (wantedBy(requests) <= count) return requests.map(({ batchSize }) => batchSize);
   const given = requests.map(() => 0);
   let left = count;
   for (let served = true; left > 0 && served; ) {
