@@ -54,9 +54,8 @@ export const ConfigSchema = Type.Object({
     pattern: "^[^\\0]*$",
     description: "Folder for backups, each in one of its own; without it none can be made.",
   }),
-  store: Type.Union([Type.Literal("sqlite"), Type.Literal("memory")], {
+  store: choice(["sqlite", "memory"], {
     default: "sqlite",
-    expected: "sqlite or memory",
     description: "Where items are kept; memory forgets them when the server stops.",
   }),
   shards: Type.Integer({
@@ -66,25 +65,14 @@ export const ConfigSchema = Type.Object({
     defaultText: `cores - 1, from 1 to ${shardsDefaultMax}`,
     description: "Workers, each with a store of its own, that share the partitions.",
   }),
-  durability: Type.Union([Type.Literal("full"), Type.Literal("normal")], {
+  durability: choice(["full", "normal"], {
     default: "full",
-    expected: "full or normal",
     description: "full survives a power cut; normal is faster and survives a killed process.",
   }),
-  logLevel: Type.Union(
-    [
-      Type.Literal("fatal"),
-      Type.Literal("error"),
-      Type.Literal("warn"),
-      Type.Literal("info"),
-      Type.Literal("debug"),
-    ],
-    {
-      default: "info",
-      expected: "fatal, error, warn, info or debug",
-      description: "The least severe events that are logged.",
-    },
-  ),
+  logLevel: choice(["fatal", "error", "warn", "info", "debug"], {
+    default: "info",
+    description: "The least severe events that are logged.",
+  }),
   produceBodyMax: bodyBytes(5_000_000, "Bytes in the body of a produce request."),
   importBodyMax: bodyBytes(64_000_000, "Bytes in the body of a storage import request."),
   bodyMax: bodyBytes(256_000, "Bytes in the body of any other request."),
@@ -362,6 +350,15 @@ function wholeNumber(options: Described<number> & { minimum: number; maximum: nu
 
 function bodyBytes(bytes: number, description: string) {
   return wholeNumber({ minimum: 1_024, maximum: bodyBytesMax, default: bytes, description });
+}
+
+function choice<const Word extends string>(
+  words: readonly Word[],
+  options: Described<NoInfer<Word>>,
+) {
+  const expected = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+  const union = Type.Union(words.map((word) => Type.Literal(word)));
+  return Type.Unsafe<Word>({ ...union, ...options, expected });
 }
 
 interface Text extends Described<string> {

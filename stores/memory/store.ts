@@ -411,7 +411,8 @@ function byName<P extends { readonly name: string }, F>(
 }
 
 function readOf<T extends Item>(item: Kept<T>): Read<T> {
-  return { ...copied(item), damaged: false };
+  // Copied again for the reader, who may change or transfer what it was given.
+  return { ...item, payload: new Uint8Array(item.payload), damaged: false };
 }
 
 function markOf(item: Kept<Item>): Mark {
@@ -450,12 +451,6 @@ const utf8 = new TextEncoder();
 function kept<T extends Item>(item: T): Kept<T> {
   const given = item.payload;
   const payload = typeof given === "string" ? utf8.encode(given) : new Uint8Array(given);
-  return { ...item, payload };
-}
-
-/** Copied again for the reader, who may change or transfer what it was given. */
-function copied<T extends Item>(item: Kept<T>): Kept<T> {
-  const payload = new Uint8Array(item.payload);
   return { ...item, payload };
 }
 
