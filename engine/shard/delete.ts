@@ -1,7 +1,7 @@
 // Deletes items by their ids, whatever state they are in; those that are not there are passed over.
 
 import { seqOf } from "../ids.ts";
-import { done, type Kind, type Numbered } from "./kind.ts";
+import { answering, done, type Kind, type Numbered } from "./kind.ts";
 import { letGo, remove, unschedule } from "./moves.ts";
 import type { Turn } from "./turn-context.ts";
 
@@ -23,14 +23,12 @@ export const deleteItems: Kind<Delete> = {
       asking.pick(slot, seqs);
     }
   },
-  decide(turn, requests) {
-    for (const request of requests) {
-      for (const seq of turn.named.get(request.op) ?? []) {
-        if (seq !== null) deleteOne(turn, request, seq);
-      }
-      turn.draft.answer(request.op, done);
+  decide: answering((turn, request) => {
+    for (const seq of turn.named.get(request.op) ?? []) {
+      if (seq !== null) deleteOne(turn, request, seq);
     }
-  },
+    return done;
+  }),
 };
 
 function deleteOne(turn: Turn, { slot }: Numbered<Delete>, seq: number): void {

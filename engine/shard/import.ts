@@ -3,7 +3,7 @@
 import type { ImportItem } from "../api.ts";
 import { deletedFailure, restartedFailure } from "../errors.ts";
 import type { ListedItem } from "../messages.ts";
-import type { Kind, Numbered, Result } from "./kind.ts";
+import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
 import { listed } from "./list.ts";
 import { append, hold, schedule, type Unplaced } from "./moves.ts";
 import type { Partition } from "./partition.ts";
@@ -27,9 +27,7 @@ export const importItems: Kind<Import> = {
   wants(asking, requests) {
     for (const { slot, items } of requests) asking.source(slot, sourceIdsOf(items));
   },
-  decide(turn, requests) {
-    for (const request of requests) turn.draft.answer(request.op, importOne(turn, request));
-  },
+  decide: answering(importOne),
   encode: (request) => ({ ...request, items: request.items.map(encodePayload) }),
   decode: (request) => ({ ...request, items: request.items.map(decodePayload) }),
 };

@@ -43,5 +43,12 @@ export interface Kind<R extends { readonly kind: string }> {
 
 export const done: Result = { ok: true, value: { kind: "done" } };
 
+/** Decides requests one by one, each of which is answered with what its decision returns. */
+export function answering<R>(decideOne: (turn: Turn, request: Numbered<R>) => Result) {
+  return (turn: Turn, requests: readonly Numbered<R>[]): void => {
+    for (const request of requests) turn.draft.answer(request.op, decideOne(turn, request));
+  };
+}
+
 /** Nothing to decide. */
 export const undecided = (): void => undefined;

@@ -5,7 +5,7 @@ import type { Page } from "../../stores/store.ts";
 import { formatId, seqOf } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { ListedItem } from "../messages.ts";
-import type { Kind, Numbered } from "./kind.ts";
+import { answering, type Kind, type Numbered } from "./kind.ts";
 import type { Memory } from "./memory.ts";
 import type { Partition } from "./partition.ts";
 import { payloadBytes } from "./payload-text.ts";
@@ -29,15 +29,13 @@ export const list: Kind<List> = {
       (request.scheduled ? scheduled : items).push(...pagesOf(memory, request));
     }
   },
-  decide(turn, requests) {
-    for (const request of requests) {
-      const partition = turn.memory.partition(request.slot);
-      const items = pagesOf(turn.memory, request)
-        .flatMap(({ name }) => (request.scheduled ? setAside : waiting)(turn, partition, name))
-        .slice(0, request.limit);
-      turn.draft.answer(request.op, { ok: true, value: { kind: "items", items } });
-    }
-  },
+  decide: answering((turn, request) => {
+    const partition = turn.memory.partition(request.slot);
+    const items = pagesOf(turn.memory, request)
+      .flatMap(({ name }) => (request.scheduled ? setAside : waiting)(turn, partition, name))
+      .slice(0, request.limit);
+    return { ok: true, value: { kind: "items", items } };
+  }),
 };
 
 /**

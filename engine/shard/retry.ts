@@ -6,7 +6,7 @@ import { deletedFailure, failure, lateRetry } from "../errors.ts";
 import { reject, retry as retryFate } from "../lifecycle.ts";
 import { limits } from "../limits.ts";
 import { type Batch, findHeld, wantHeld } from "./held.ts";
-import { done, type Kind, type Numbered } from "./kind.ts";
+import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
 import { letGo, move } from "./moves.ts";
 import type { Turn } from "./turn-context.ts";
 
@@ -24,16 +24,14 @@ export const retry: Kind<Retry> = {
   wants(asking, requests) {
     for (const request of requests) wantHeld(asking, batchOf(request));
   },
-  decide(turn, requests) {
-    for (const request of requests) turn.draft.answer(request.op, retryOne(turn, request));
-  },
+  decide: answering(retryOne),
 };
 
 function batchOf({ op, slot, items }: Numbered<Retry>): Batch {
   return { op, slot, ids: items.map(({ id }) => id) };
 }
 
-function retryOne(turn: Turn, request: Numbered<Retry>): typeof done {
+function retryOne(turn: Turn, request: Numbered<Retry>): Result {
   const { memory, now } = turn;
   const partition = memory.partition(request.slot);
   if (request.deadline <= now) return lateRetry.untaken;
@@ -54,7 +52,7 @@ function retryOne(turn: Turn, request: Numbered<Retry>): typeof done {
 }
 
 /** The store writes them anew in one commit, and everyone else waits for it. */
-function tooLarge(bytes: number): typeof done {
+function tooLarge(bytes: number): Result {
   const got = `they hold ${Math.ceil(bytes)} bytes, expected at most ${limits.retryBytesMax}`;
   return failure("refused", `item(s) cannot be retried together; ${got}, retry fewer at a time`);
 }
