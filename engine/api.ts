@@ -129,20 +129,11 @@ export interface ClearRequest {
 }
 
 /** What a queue's owner sets; the rest of a `QueueDefinition` is the engine's. */
-export type QueueSettings = Pick<
-  QueueDefinition,
-  | "name"
-  | "deadQueue"
-  | "reference"
-  | "leaseTimeoutMs"
-  | "expireTimeoutMs"
-  | "maxAttempts"
-  | "requestedPartitions"
-> & {
-  /** How the durations are written in answers; made from the milliseconds when absent. */
-  readonly leaseTimeoutText?: string;
-  readonly expireTimeoutText?: string;
-};
+export type QueueSettings = Omit<QueueDefinition, "createdAt" | "updatedAt" | TimeoutTexts> &
+  Partial<Pick<QueueDefinition, TimeoutTexts>>;
+
+/** How the durations are written in answers; made from the milliseconds when absent. */
+type TimeoutTexts = "leaseTimeoutText" | "expireTimeoutText";
 
 /** `name` and what has to change; absent keys keep their value. */
 export type QueueChange = Pick<QueueSettings, "name"> & Partial<QueueSettings>;

@@ -40,14 +40,11 @@ export async function checkBackup(folder: string, open: OpenShard): Promise<Back
     const size = statSync(path, { throwIfNoEntry: false })?.size;
     if (size !== bytes) {
       const got = size === undefined ? "no file" : `${size} bytes`;
-      throw new StoreError(
-        "damaged",
-        `${file} is not what was written; expected ${bytes} bytes, got ${got}`,
-      );
+      throw damaged(`${file} is not what was written; expected ${bytes} bytes, got ${got}`);
     }
     const shard = Number(/\d+/.exec(file)?.[0]);
     const backend = await open(folder, shard, () => {
-      throw new StoreError("damaged", `${file} is empty; expected a store`);
+      throw damaged(`${file} is empty; expected a store`);
     });
     try {
       const found = await countItems(backend, file);
@@ -73,7 +70,11 @@ function readManifest(folder: string): BackupManifest {
   } catch {
     // Told below.
   }
-  throw new StoreError("damaged", `${manifestName} cannot be read; expected that of a backup`);
+  throw damaged(`${manifestName} cannot be read; expected that of a backup`);
+}
+
+function damaged(message: string): StoreError {
+  return new StoreError("damaged", message);
 }
 
 async function countItems(
@@ -88,7 +89,7 @@ async function countItems(
     const aside = await count((seq) => readScheduled(store, from(seq), page), file);
     if (waiting !== itemCount || aside !== scheduledCount + retriedCount) {
       const [expected, got] = [itemCount + scheduledCount + retriedCount, waiting + aside];
-      throw new StoreError("damaged", `${file} has lost items; expected ${expected}, got ${got}`);
+      throw damaged(`${file} has lost items; expected ${expected}, got ${got}`);
     }
     items += waiting + aside;
   }
@@ -104,8 +105,8 @@ async function count(
     const { found } = await read(from);
     const last = found.at(-1);
     if (last === undefined) return items;
-    if (found.some(({ damaged }) => damaged)) {
-      throw new StoreError("damaged", `${file} has a damaged item; restore another backup`);
+    if (found.some((item) => item.damaged)) {
+      throw damaged(`${file} has a damaged item; restore another backup`);
     }
     items += found.length;
     from = last.seq + 1;

@@ -6,7 +6,7 @@ import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/qu
 import type { QueueChange, QueueSettings } from "./api.ts";
 import type { Clock } from "./clock.ts";
 import { formatDuration } from "./duration.ts";
-import { QueueError, tooMany } from "./errors.ts";
+import { tooMany } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { DeadTarget, PartitionSettings } from "./messages.ts";
 import { shardOf } from "./placement.ts";
@@ -16,6 +16,7 @@ import {
   checkLookupName,
   checkQueueName,
   checkQueueSettings,
+  refuse,
   unknownQueue,
 } from "./validate.ts";
 
@@ -25,26 +26,24 @@ export interface Owner {
   readonly partition: number;
 }
 
+export interface CatalogOptions {
+  readonly clock: Clock;
+  /** Whether an item is on its way to the slot, which then must not change hands. */
+  readonly isTargeted: (shard: number, slot: number) => boolean;
+  readonly isUp: (shard: number) => boolean;
+}
+
 export class Catalog {
-  readonly #clock: Clock;
+  readonly #options: CatalogOptions;
   readonly #byName = new Map<string, LogicalQueue>();
   /** By shard, then slot; `null` where nobody owns it any more, and something may be left. */
   readonly #owners: Map<number, Owner | null>[] = [];
-  readonly #isTargeted: (shard: number, slot: number) => boolean;
-  readonly #isUp: (shard: number) => boolean;
   #queueIdLast = 0;
   /** Of what is stored. */
   version = 0;
 
-  /** `isTargeted`: whether an item is on its way to the slot, which then must not change hands. */
-  constructor(options: {
-    clock: Clock;
-    isTargeted: (shard: number, slot: number) => boolean;
-    isUp: (shard: number) => boolean;
-  }) {
-    this.#clock = options.clock;
-    this.#isTargeted = options.isTargeted;
-    this.#isUp = options.isUp;
+  constructor(options: CatalogOptions) {
+    this.#options = options;
   }
 
   /** New partitions are spread over so many shards. */
@@ -63,18 +62,16 @@ export class Catalog {
   /** Takes what stands in the store; returns the queues whose delete has to be finished. */
   adopt({ version, entries }: CatalogImage): CatalogEntry[] {
     this.version = version;
-    const deleted = entries.filter(({ deleting }) => deleting);
-    for (const { queueId, places } of deleted) {
-      this.#queueIdLast = Math.max(this.#queueIdLast, queueId);
-      for (const { shard, slot } of places) this.#owners[shard]?.set(slot, null);
+    for (const entry of entries) {
+      this.#queueIdLast = Math.max(this.#queueIdLast, entry.queueId);
+      if (!entry.deleting) this.add(entry);
+      else for (const { shard, slot } of entry.places) this.#owners[shard]?.set(slot, null);
     }
-    for (const entry of entries) if (!entry.deleting) this.add(entry);
-    return deleted;
+    return entries.filter(({ deleting }) => deleting);
   }
 
   add(entry: CatalogEntry): LogicalQueue {
-    const queue = new LogicalQueue(entry, this.#clock);
-    this.#queueIdLast = Math.max(this.#queueIdLast, entry.queueId);
+    const queue = new LogicalQueue(entry, this.#options.clock);
     this.#byName.set(entry.definition.name, queue);
     for (const place of entry.places) this.own(queue, place);
     return queue;
@@ -83,7 +80,7 @@ export class Catalog {
   own(queue: LogicalQueue, place: PartitionPlace): void {
     queue.places.set(place.partition, place);
     this.#owners[place.shard]?.set(place.slot, { queue, partition: place.partition });
-    const up = this.#isUp(place.shard);
+    const up = this.#options.isUp(place.shard);
     queue.balance.update(place.partition, { open: place.state === "active", up });
   }
 
@@ -134,14 +131,14 @@ export class Catalog {
   planCreate(settings: QueueSettings, now: number): CatalogEntry {
     checkQueueName(settings.name);
     if (this.#byName.has(settings.name)) {
-      throw new QueueError("invalid", `invalid queue; '${settings.name}' already exists`);
+      refuse(`invalid queue; '${settings.name}' already exists`);
     }
     this.#checkDeadQueue(settings);
     checkQueueSettings(settings);
     if (this.#byName.size >= limits.queuesMax) throw tooMany("invalid", "queues", limits.queuesMax);
     this.#queueIdLast += 1;
     const queueId = this.#queueIdLast;
-    const places = this.#newPlaces(queueId, range(0, settings.requestedPartitions));
+    const places = this.#newPlaces(queueId, upTo(settings.requestedPartitions));
     const definition = { ...definitionOf(settings), createdAt: now, updatedAt: now };
     return { queueId, definition, places, deleting: false };
   }
@@ -158,13 +155,10 @@ export class Catalog {
     const updatedAt = Math.max(now, queue.definition.updatedAt + 1);
     const definition = { ...definitionOf(settings), createdAt, updatedAt };
     const wanted = settings.requestedPartitions;
-    const kept = [...queue.places.values()].map(
-      (place): PartitionPlace => ({
-        ...place,
-        state: place.partition < wanted ? "active" : "draining",
-      }),
-    );
-    const missing = range(0, wanted).filter((partition) => !queue.places.has(partition));
+    const kept = [...queue.places.values()].map((place): PartitionPlace => {
+      return { ...place, state: place.partition < wanted ? "active" : "draining" };
+    });
+    const missing = upTo(wanted).filter((partition) => !queue.places.has(partition));
     const places = [...kept, ...this.#newPlaces(queue.queueId, missing)];
     return { queue, entry: { queueId: queue.queueId, definition, places, deleting: false } };
   }
@@ -196,31 +190,25 @@ export class Catalog {
     const choice = near.length > 0 ? near : places;
     const place = choice[from.partition % choice.length];
     if (place === undefined) return null;
-    return {
-      shard: place.shard,
-      slot: place.slot,
-      expireTimeoutMs: dead.definition.expireTimeoutMs,
-    };
+    const { shard, slot } = place;
+    return { shard, slot, expireTimeoutMs: dead.definition.expireTimeoutMs };
   }
 
   #checkDeadQueue({ name, deadQueue }: QueueSettings): void {
     if (deadQueue === "") return;
     checkDeadQueueName(deadQueue);
-    if (deadQueue === name) throw new QueueError("invalid", "dead_queue cannot reference itself");
+    if (deadQueue === name) refuse("dead_queue cannot reference itself");
     const dead = this.#byName.get(deadQueue);
     if (dead === undefined) {
-      const text = `dead_queue does not exist; '${deadQueue}' was not found, create it first`;
-      throw new QueueError("invalid", text);
+      refuse(`dead_queue does not exist; '${deadQueue}' was not found, create it first`);
     }
     if (dead.definition.deadQueue !== "") {
-      const text = `dead_queue is invalid; '${deadQueue}' already has its own dead_queue configured`;
-      throw new QueueError("invalid", text);
+      refuse(`dead_queue is invalid; '${deadQueue}' already has its own dead_queue configured`);
     }
     const [dependent] = this.dependents(name);
-    if (dependent !== undefined) {
-      const text = `dead_queue is invalid; '${name}' is itself the dead_queue of '${dependent.definition.name}'`;
-      throw new QueueError("invalid", text);
-    }
+    if (dependent === undefined) return;
+    const other = dependent.definition.name;
+    refuse(`dead_queue is invalid; '${name}' is itself the dead_queue of '${other}'`);
   }
 
   #newPlaces(queueId: number, partitions: readonly number[]): PartitionPlace[] {
@@ -238,30 +226,25 @@ export class Catalog {
   #freeSlot(shard: number, from: number, taken: ReadonlySet<string>): number {
     const owned = this.#owners[shard];
     for (let slot = from; slot < limits.slotsMax; slot += 1) {
-      if (owned?.has(slot) || taken.has(`${shard}:${slot}`) || this.#isTargeted(shard, slot))
-        continue;
-      return slot;
+      const isTaken = owned?.has(slot) || taken.has(`${shard}:${slot}`);
+      if (!isTaken && !this.#options.isTargeted(shard, slot)) return slot;
     }
     throw tooMany("invalid", "partitions of a shard", limits.slotsMax);
   }
 }
 
-function range(from: number, before: number): number[] {
-  return Array.from({ length: Math.max(0, before - from) }, (_, index) => from + index);
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
 }
 
+/** Field by field: what a caller of the library hands in beyond them is not stored. */
 function definitionOf(settings: QueueSettings): Omit<QueueDefinition, "createdAt" | "updatedAt"> {
-  return {
-    name: settings.name,
-    deadQueue: settings.deadQueue,
-    reference: settings.reference,
-    leaseTimeoutMs: settings.leaseTimeoutMs,
-    expireTimeoutMs: settings.expireTimeoutMs,
-    leaseTimeoutText: settings.leaseTimeoutText ?? formatDuration(settings.leaseTimeoutMs),
-    expireTimeoutText: settings.expireTimeoutText ?? formatDuration(settings.expireTimeoutMs),
-    maxAttempts: settings.maxAttempts,
-    requestedPartitions: settings.requestedPartitions,
-  };
+  const { name, deadQueue, reference, leaseTimeoutMs, expireTimeoutMs } = settings;
+  const { maxAttempts, requestedPartitions } = settings;
+  const leaseTimeoutText = settings.leaseTimeoutText ?? formatDuration(leaseTimeoutMs);
+  const expireTimeoutText = settings.expireTimeoutText ?? formatDuration(expireTimeoutMs);
+  const timeouts = { leaseTimeoutMs, expireTimeoutMs, leaseTimeoutText, expireTimeoutText };
+  return { name, deadQueue, reference, ...timeouts, maxAttempts, requestedPartitions };
 }
 
 /** Absent keys keep their value; a new duration brings its own text, or loses the old one. */

@@ -41,30 +41,18 @@ export class Courier {
 
   /** What the outbox of a shard now has for another one. */
   count(source: number, target: number, counts: readonly OutboxCount[]): void {
-    const name = `${source}>${target}`;
-    const route = this.#routes.get(name) ?? {
-      source,
-      target,
-      waiting: new Map(),
-      isNews: false,
-      arrived: 0,
-      isBusy: false,
-    };
+    const route = this.#routes.getOrInsertComputed(`${source}>${target}`, () => {
+      return { source, target, waiting: new Map(), isNews: false, arrived: 0, isBusy: false };
+    });
     route.waiting = new Map(counts.map(({ targetSlot, count }) => [targetSlot, count]));
     route.isNews = true;
-    this.#routes.set(name, route);
     this.#go(route);
   }
 
   /** The same of all that a shard has just opened with. */
   countAll(source: number, counts: readonly OutboxCount[]): void {
-    const targets = new Set(counts.map(({ targetShard }) => targetShard));
-    for (const target of targets) {
-      this.count(
-        source,
-        target,
-        counts.filter(({ targetShard }) => targetShard === target),
-      );
+    for (const [target, some] of Map.groupBy(counts, ({ targetShard }) => targetShard)) {
+      this.count(source, target, some);
     }
   }
 

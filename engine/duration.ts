@@ -25,6 +25,9 @@ export type ParsedDuration =
   | { readonly ok: true; readonly ms: number }
   | { readonly ok: false; readonly message: string };
 
+/** The next number and its unit, whatever they are. */
+const partForm = /(\d*)(?:\.(\d*))?([^\d.]*)/y;
+
 /**
  * The milliseconds of a duration's text, in one pass over it. A part of a millisecond
  * counts as a whole one, so that nothing longer than zero becomes zero, which means "not set".
@@ -36,21 +39,17 @@ export function parseDuration(text: string): ParsedDuration {
   if (text.length === at + 1 && text[at] === "0") return { ok: true, ms: 0 };
   let total = 0;
   while (at < text.length) {
-    const wholeEnd = endOfDigits(text, at);
-    const hasPoint = text[wholeEnd] === ".";
-    const numberEnd = hasPoint ? endOfDigits(text, wholeEnd + 1) : wholeEnd;
-    if (numberEnd - at === (hasPoint ? 1 : 0)) return invalid(text);
-    const unitEnd = endOfUnit(text, numberEnd);
-    if (unitEnd === numberEnd) return refuse(`time: missing unit in duration ${quote(text)}`);
-    const unit = text.slice(numberEnd, unitEnd);
+    partForm.lastIndex = at;
+    const [part = "", whole = "", fraction = "", unit = ""] = partForm.exec(text) ?? [];
+    if (whole + fraction === "") return invalid(text);
+    if (unit === "") return refuse(`time: missing unit in duration ${quote(text)}`);
     const scale = nanosecondsPer.get(unit);
     if (scale === undefined) {
       return refuse(`time: unknown unit ${quote(unit)} in duration ${quote(text)}`);
     }
-    total += Number(text.slice(at, wholeEnd)) * scale;
-    if (hasPoint) total += fractionOf(text.slice(wholeEnd + 1, numberEnd), scale);
+    total += Number(whole) * scale + fractionOf(fraction, scale);
     if (!(total < nanosecondsMax)) return invalid(text);
-    at = unitEnd;
+    at += part.length;
   }
   if (negative && total > 0) return refuse(`time: negative duration ${quote(text)}`);
   return { ok: true, ms: Math.ceil(total / 1e6) };
@@ -71,22 +70,6 @@ export function formatDuration(ms: number): string {
 function fractionOf(digits: string, scale: number): number {
   const kept = digits.slice(0, fractionDigitsMax);
   return Math.floor(Number(kept) * (scale / 10 ** kept.length));
-}
-
-function endOfDigits(text: string, start: number): number {
-  let end = start;
-  while (isDigit(text.charCodeAt(end))) end++;
-  return end;
-}
-
-function endOfUnit(text: string, start: number): number {
-  let end = start;
-  while (end < text.length && text[end] !== "." && !isDigit(text.charCodeAt(end))) end++;
-  return end;
-}
-
-function isDigit(charCode: number): boolean {
-  return charCode >= 48 && charCode <= 57;
 }
 
 function quote(text: string): string {

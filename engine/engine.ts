@@ -3,27 +3,7 @@
 // that did it has committed.
 
 import type { PartitionPlace, QueueDefinition } from "../stores/queue.ts";
-import type {
-  ClearRequest,
-  CompleteRequest,
-  DeleteItemsRequest,
-  DeleteQueueRequest,
-  Durability,
-  Engine,
-  EngineStatus,
-  ImportRequest,
-  Lease,
-  LeaseRequest,
-  ListRequest,
-  ProduceRequest,
-  QueueChange,
-  QueueInspection,
-  QueueSettings,
-  QueueStats,
-  RetryRequest,
-  StoreCopy,
-  StoredItem,
-} from "./api.ts";
+import type * as api from "./api.ts";
 import { Catalog } from "./catalog.ts";
 import { Courier } from "./courier.ts";
 import {
@@ -64,20 +44,20 @@ export type { Notice } from "./api.ts";
 
 export interface EngineOptions<Items> extends ShardsOptions {
   /** What the stores promise, for `status`. */
-  readonly durability: Durability;
+  readonly durability: api.Durability;
   /** Turns the text in which a shard tells leased items into what `lease` returns. */
   readonly readLeased: (text: string) => Items;
   readonly waitingLeasesMax?: number;
 }
 
 /** Opens every shard and reads the catalog. Throws `StoreError` when a store cannot be opened. */
-export async function openEngine<Items>(options: EngineOptions<Items>): Promise<Engine<Items>> {
+export async function openEngine<Items>(options: EngineOptions<Items>): Promise<api.Engine<Items>> {
   const engine = new ShardedEngine(options);
   await engine.open();
   return engine;
 }
 
-class ShardedEngine<Items> implements Engine<Items> {
+class ShardedEngine<Items> implements api.Engine<Items> {
   readonly #options: EngineOptions<Items>;
   readonly #catalog: Catalog;
   readonly #leases: Leases<Items>;
@@ -122,18 +102,18 @@ class ShardedEngine<Items> implements Engine<Items> {
   /** Asks the shard of a place; the call counts as inside until it is settled. */
   #call(
     queue: LogicalQueue,
-    verb: Exclude<keyof InFlight, "lease">,
     { shard, partition }: PartitionPlace,
-    request: Request,
+    request: Extract<Request, { kind: Exclude<keyof InFlight, "lease"> }>,
     timing: Timing,
   ): Promise<Value> {
-    const itemCount = request.kind === "produce" ? request.items.length : 0;
-    queue.entered(verb, partition, itemCount);
+    const { kind } = request;
+    const itemCount = kind === "produce" ? request.items.length : 0;
+    queue.entered(kind, partition, itemCount);
     return new Promise((resolve, reject) => {
       this.#shards.port(shard).put(
         request,
         (result) => {
-          queue.left(verb, partition, itemCount);
+          queue.left(kind, partition, itemCount);
           this.#registrar.left(queue, partition);
           if (result.ok) resolve(result.value);
           else reject(QueueError.from(result));
@@ -143,60 +123,63 @@ class ShardedEngine<Items> implements Engine<Items> {
     });
   }
 
-  /** Of a call that has no `request_timeout` of its own. */
-  #timing(late: Late): Timing {
-    return { deadline: this.#options.clock.now() + limits.requestTimeoutMsDefault, late };
+  /** Without a timeout: of a call that has no `request_timeout` of its own. */
+  #timing(late: Late, timeoutMs: number = limits.requestTimeoutMsDefault): Timing {
+    return { deadline: this.#options.clock.now() + timeoutMs, late };
   }
 
-  async produce(request: ProduceRequest): Promise<void> {
+  async #ask(shard: number, request: Request, late: Late): Promise<Value> {
+    return succeeded(await this.#shards.port(shard).ask(request, this.#timing(late)));
+  }
+
+  async produce(request: api.ProduceRequest): Promise<void> {
     const queue = this.#find(request.queue);
     checkRequestTimeout(request.requestTimeoutMs, "5m");
     checkProduceItems(request.items);
     const items = request.items.map(newItem);
     const place = queue.placeForProduce;
     const { slot, partition } = place;
-    const deadline = this.#options.clock.now() + request.requestTimeoutMs;
-    const asked = { kind: "produce", slot, deadline, items } as const;
-    const written = this.#call(queue, "produce", place, asked, { deadline, late: lateProduce });
+    const timing = this.#timing(lateProduce, request.requestTimeoutMs);
+    const asked = { kind: "produce", slot, deadline: timing.deadline, items } as const;
+    const written = this.#call(queue, place, asked, timing);
     this.#leases.accompany(queue, partition, items);
     await written;
   }
 
-  async lease(request: LeaseRequest): Promise<Lease<Items>> {
+  async lease(request: api.LeaseRequest): Promise<api.Lease<Items>> {
     return this.#leases.lease(this.#find(request.queue), request);
   }
 
-  async complete(request: CompleteRequest): Promise<void> {
+  async complete(request: api.CompleteRequest): Promise<void> {
     const queue = this.#find(request.queue);
     const place = queue.place(request.partition);
     const { ids } = request;
     checkCompleteIds(ids);
     checkRequestTimeout(request.requestTimeoutMs, "5m");
-    const deadline = this.#options.clock.now() + request.requestTimeoutMs;
-    const asked = { kind: "complete", slot: place.slot, deadline, ids } as const;
-    await this.#call(queue, "complete", place, asked, { deadline, late: lateComplete });
+    const timing = this.#timing(lateComplete, request.requestTimeoutMs);
+    const { deadline } = timing;
+    await this.#call(queue, place, { kind: "complete", slot: place.slot, deadline, ids }, timing);
   }
 
-  async retry(request: RetryRequest): Promise<void> {
+  async retry(request: api.RetryRequest): Promise<void> {
     const queue = this.#find(request.queue);
     const place = queue.place(request.partition);
     const { items } = request;
     checkRetryItems(items.length);
     const timing = this.#timing(lateRetry);
     const { deadline } = timing;
-    const asked = { kind: "retry", slot: place.slot, deadline, items } as const;
-    await this.#call(queue, "retry", place, asked, timing);
+    await this.#call(queue, place, { kind: "retry", slot: place.slot, deadline, items }, timing);
   }
 
-  async createQueue(settings: QueueSettings): Promise<void> {
+  async createQueue(settings: api.QueueSettings): Promise<void> {
     await this.#registrar.create(settings);
   }
 
-  async updateQueue(change: QueueChange): Promise<void> {
+  async updateQueue(change: api.QueueChange): Promise<void> {
     await this.#registrar.update(change);
   }
 
-  async deleteQueue(request: DeleteQueueRequest): Promise<void> {
+  async deleteQueue(request: api.DeleteQueueRequest): Promise<void> {
     await this.#registrar.delete(request);
   }
 
@@ -210,26 +193,25 @@ class ShardedEngine<Items> implements Engine<Items> {
     return this.#find(name).definition;
   }
 
-  async stats(name: string): Promise<QueueStats> {
+  async stats(name: string): Promise<api.QueueStats> {
     const port = (shard: number) => this.#shards.port(shard);
     return queueStats(this.#find(name), port, this.#timing(lateLook));
   }
 
-  async inspect(name: string): Promise<QueueInspection> {
+  async inspect(name: string): Promise<api.QueueInspection> {
     const queue = this.#find(name);
     return queueInspection(queue, this.#catalog.deadQueueOf(queue));
   }
 
-  async clear(request: ClearRequest): Promise<void> {
+  async clear(request: api.ClearRequest): Promise<void> {
     const { places } = this.#find(request.queue);
     checkClear(request);
     const { ready, scheduled, retried, destructive } = request;
     const what = { ready, leased: ready && destructive, scheduled, retried };
-    const timing = this.#timing(lateLong);
     let cleared = 0;
     try {
       await eachShard(places.values(), async (shard, slots) => {
-        succeeded(await this.#shards.port(shard).ask({ kind: "clear", slots, what }, timing));
+        await this.#ask(shard, { kind: "clear", slots, what }, lateLong);
         cleared += 1;
       });
     } catch (cause) {
@@ -239,31 +221,29 @@ class ShardedEngine<Items> implements Engine<Items> {
   }
 
   async reload(name: string): Promise<void> {
-    const timing = this.#timing(lateLong);
-    await eachShard(this.#find(name).places.values(), async (shard, slots) =>
-      succeeded(await this.#shards.port(shard).ask({ kind: "recount", slots }, timing)),
+    await eachShard(this.#find(name).places.values(), (shard, slots) =>
+      this.#ask(shard, { kind: "recount", slots }, lateLong),
     );
   }
 
-  listItems(request: ListRequest): Promise<readonly StoredItem[]> {
+  listItems(request: api.ListRequest): Promise<readonly api.StoredItem[]> {
     return this.#list(request, { scheduled: false });
   }
 
-  listScheduled(request: ListRequest): Promise<readonly StoredItem[]> {
+  listScheduled(request: api.ListRequest): Promise<readonly api.StoredItem[]> {
     return this.#list(request, { scheduled: true });
   }
 
-  async #list(request: ListRequest, which: { scheduled: boolean }): Promise<StoredItem[]> {
+  async #list(request: api.ListRequest, which: { scheduled: boolean }): Promise<api.StoredItem[]> {
     const queue = this.#find(request.queue);
     const { shard, slot } = queue.place(request.partition);
     checkStorageList(request);
     const { pivot, limit } = request;
-    const asked = { kind: "list", slot, ...which, pivot, limit } as const;
-    const listed = await this.#shards.port(shard).ask(asked, this.#timing(lateLook));
-    return storedItems(succeeded(listed), queue.definition);
+    const listed = await this.#ask(shard, { kind: "list", slot, ...which, pivot, limit }, lateLook);
+    return storedItems(listed, queue.definition);
   }
 
-  async importItems(request: ImportRequest): Promise<readonly StoredItem[]> {
+  async importItems(request: api.ImportRequest): Promise<readonly api.StoredItem[]> {
     const queue = this.#find(request.queue);
     const place = queue.place(request.partition);
     checkImportItems(request.items);
@@ -271,23 +251,19 @@ class ShardedEngine<Items> implements Engine<Items> {
       const text = `partition takes no new items; '${request.partition}' is draining`;
       throw new QueueError("refused", text);
     }
-    const asked = {
-      kind: "import",
-      slot: place.slot,
-      items: request.items.map(newImport),
-    } as const;
-    const timing = this.#timing(lateLong);
-    return storedItems(await this.#call(queue, "import", place, asked, timing), queue.definition);
+    const items = request.items.map(newImport);
+    const asked = { kind: "import", slot: place.slot, items } as const;
+    const stored = await this.#call(queue, place, asked, this.#timing(lateLong));
+    return storedItems(stored, queue.definition);
   }
 
-  async deleteItems({ queue, partition, ids }: DeleteItemsRequest): Promise<void> {
+  async deleteItems({ queue, partition, ids }: api.DeleteItemsRequest): Promise<void> {
     const { shard, slot } = this.#find(queue).place(partition);
     checkDeleteIds(ids);
-    const timing = this.#timing(lateLong);
-    succeeded(await this.#shards.port(shard).ask({ kind: "delete", slot, ids }, timing));
+    await this.#ask(shard, { kind: "delete", slot, ids }, lateLong);
   }
 
-  async backup(folder: string): Promise<readonly StoreCopy[]> {
+  async backup(folder: string): Promise<readonly api.StoreCopy[]> {
     this.#refuseClosing();
     return this.#registrar.undisturbed(() => this.#shards.copy(folder));
   }
@@ -297,7 +273,7 @@ class ShardedEngine<Items> implements Engine<Items> {
     if (partition !== undefined) queue.place(partition);
   }
 
-  status(): EngineStatus {
+  status(): api.EngineStatus {
     const queues = [...this.#catalog.queues].map((queue) => queue.gauges());
     return {
       durability: this.#options.durability,

@@ -23,9 +23,7 @@ export interface Failure {
 }
 
 export function failure(code: ErrorCode, message: string, details?: Details): Failure {
-  return details === undefined
-    ? { ok: false, code, message }
-    : { ok: false, code, message, details };
+  return { ok: false, code, message, ...(details && { details }) };
 }
 
 /** Why nothing is taken, whatever was asked for. */
@@ -106,21 +104,13 @@ export class QueueError extends Error {
   readonly code: ErrorCode;
   readonly details: Details | undefined;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: { details?: Details; cause?: unknown } = {},
-  ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(code: ErrorCode, message: string, details?: Details) {
+    super(message);
     this.code = code;
-    this.details = options.details;
+    this.details = details;
   }
 
-  static from(failed: Failure): QueueError {
-    return new QueueError(
-      failed.code,
-      failed.message,
-      failed.details === undefined ? {} : { details: failed.details },
-    );
+  static from({ code, message, details }: Failure): QueueError {
+    return new QueueError(code, message, details);
   }
 }

@@ -30,25 +30,18 @@ export interface LeasesOptions<Items> {
 }
 
 export class Leases<Items> {
-  readonly #clock: Clock;
-  readonly #port: (shard: number) => ShardPort;
-  readonly #readLeased: (text: string) => Items;
-  readonly #waitingLeasesMax: number;
-  readonly #left: (queue: LogicalQueue, partition: number) => void;
+  readonly #options: LeasesOptions<Items>;
   /** Queues whose waiting leases may have something to take. */
   readonly #ready = new Set<LogicalQueue>();
   #arrivalLast = 0;
   #waitingLeases = 0;
 
   constructor(options: LeasesOptions<Items>) {
-    this.#clock = options.clock;
-    this.#port = options.port;
-    this.#readLeased = options.readLeased;
-    this.#waitingLeasesMax = options.waitingLeasesMax;
-    this.#left = options.left;
+    this.#options = options;
   }
 
   lease(queue: LogicalQueue, request: LeaseRequest): Promise<Lease<Items>> {
+    const { clock, readLeased, waitingLeasesMax } = this.#options;
     checkLease(request.clientId, request.batchSize);
     checkRequestTimeout(request.requestTimeoutMs, "1m");
     // One whose connection broke may be back before its last request is answered.
@@ -58,15 +51,15 @@ export class Leases<Items> {
     if (request.signal?.aborted) throw QueueError.from(clientGone);
     // Only who is first in line may be served at once.
     const partition = queue.line.size === 0 ? queue.balance.leaseFrom : -1;
-    if (partition < 0 && this.#waitingLeases >= this.#waitingLeasesMax) {
-      throw tooMany("full", "leases wait", this.#waitingLeasesMax);
+    if (partition < 0 && this.#waitingLeases >= waitingLeasesMax) {
+      throw tooMany("full", "leases wait", waitingLeasesMax);
     }
     return new Promise((resolve, reject) => {
       this.#arrivalLast += 1;
       const lease: WaitingLease = {
         request,
         arrival: this.#arrivalLast,
-        deadline: this.#clock.now() + request.requestTimeoutMs,
+        deadline: clock.now() + request.requestTimeoutMs,
         timer: null,
         hangUp: null,
         over: false,
@@ -79,10 +72,7 @@ export class Leases<Items> {
           queue.clients.delete(request.clientId);
           this.#waitingLeases -= 1;
           if ("code" in outcome) reject(QueueError.from(outcome));
-          else {
-            const items = this.#readLeased(outcome.items);
-            resolve({ queue: request.queue, partition: outcome.partition, items });
-          }
+          else resolve({ ...outcome, queue: request.queue, items: readLeased(outcome.items) });
         },
       };
       queue.clients.set(request.clientId, lease);
@@ -126,7 +116,7 @@ export class Leases<Items> {
    */
   accompany(queue: LogicalQueue, partition: number, items: readonly NewItem[]): void {
     if (queue.line.size === 0) return;
-    const now = this.#clock.now();
+    const now = this.#options.clock.now();
     for (const { enqueueAt } of items) {
       const lease = queue.line.first();
       if (lease === undefined) return;
@@ -138,19 +128,19 @@ export class Leases<Items> {
 
   #grant(queue: LogicalQueue, lease: WaitingLease, partition: number): void {
     // A shard may take longer than the client waits; what it grants then goes back.
-    lease.timer ??= this.#clock.at(lease.deadline, () => lease.settle(emptyLease));
-    const { batchSize } = lease.request;
+    const { clock, port, left } = this.#options;
+    lease.timer ??= clock.at(lease.deadline, () => lease.settle(emptyLease));
+    const { deadline, request } = lease;
+    const { batchSize } = request;
     const place = queue.place(partition);
     queue.entered("lease", partition, batchSize);
-    const { shard, slot } = place;
-    const { deadline } = lease;
-    this.#port(shard).put(
-      { kind: "lease", slot, deadline, batchSize },
+    port(place.shard).put(
+      { kind: "lease", slot: place.slot, deadline, batchSize },
       (result, op) => {
         queue.left("lease", partition, batchSize);
         this.#granted(queue, lease, place, result, op);
         this.ready(queue);
-        this.#left(queue, partition);
+        left(queue, partition);
       },
       // Once it is taken, its own timer answers it, and what it is granted then goes back.
       { deadline, late: { untaken: emptyLease, taken: null } },
@@ -164,6 +154,7 @@ export class Leases<Items> {
     result: Result,
     op: number,
   ): void {
+    const { clock, port } = this.#options;
     const { shard, slot, partition } = place;
     if (!result.ok) {
       lease.settle(result);
@@ -173,8 +164,7 @@ export class Leases<Items> {
     if (lease.request.signal?.aborted) lease.settle(clientGone);
     if (value.kind === "leased") {
       // Nobody was told of these items, so they go back as if they had not been leased.
-      if (lease.over)
-        this.#port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);
+      if (lease.over) port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);
       else lease.settle({ partition, items: value.items });
       return;
     }
@@ -182,7 +172,7 @@ export class Leases<Items> {
     if (value.kind === "nothing" && !value.more) queue.balance.update(partition, { ready: 0 });
     if (lease.over) return;
     if (queue.deleted) lease.settle(deletedFailure);
-    else if (lease.deadline <= this.#clock.now()) lease.settle(emptyLease);
+    else if (lease.deadline <= clock.now()) lease.settle(emptyLease);
     else this.#line(queue, lease);
   }
 }

@@ -2,8 +2,9 @@
 // here survives JSON, except payload bytes, for which `codec.ts` has a form.
 
 import type { CatalogImage } from "../stores/catalog.ts";
-import type { Item, OutboundItem, Payload } from "../stores/item.ts";
+import type { Item, OutboundItem } from "../stores/item.ts";
 import type { OutboxCount } from "../stores/store.ts";
+import type { ProduceItem } from "./api.ts";
 import type { Failure } from "./errors.ts";
 import type { Rules } from "./lifecycle.ts";
 
@@ -21,13 +22,7 @@ export interface PartitionSettings extends Rules {
 }
 
 /** An item as it enters: `expireDeadline` and the like are the shard's to decide. */
-export interface NewItem {
-  readonly payload: Payload;
-  readonly kind: string;
-  readonly encoding: string;
-  readonly reference: string;
-  readonly enqueueAt: number | null;
-}
+export type NewItem = Required<ProduceItem>;
 
 /** An item as the storage calls list it. */
 export interface ListedItem extends Omit<Item, "slot" | "seq" | "early" | "payload"> {

@@ -273,14 +273,14 @@ test("counters: commits are sorted into their buckets", () => {
     };
     link().events.report({ ...nothingNew, commit });
   }
-  const { commits, itemsCommitted, itemsPerCommit, quarantined, logBytes } = port.counters;
-  expect({ commits, itemsCommitted, quarantined, logBytes }).toEqual({
+  const { commits, itemsCommitted, itemsPerCommit, quarantined, walBytes } = port.counters;
+  expect({ commits, itemsCommitted, quarantined, walBytes }).toEqual({
     commits: 4,
     itemsCommitted: 20_006,
     quarantined: 7,
-    logBytes: 20_000,
+    walBytes: 20_000,
   });
-  expect(itemsPerCommit).toEqual([1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+  expect(itemsPerCommit.counts).toEqual([1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
 });
 
 test("deadline: what a shard has taken and does not answer is answered in time, once", async () => {

@@ -6,17 +6,15 @@
 import { StoreError } from "../stores/store.ts";
 import type { Clock, Timer } from "./clock.ts";
 import { backlogFailure, closingFailure, type Failure, type Late, QueueError } from "./errors.ts";
+import { Observations } from "./histogram.ts";
 import { kindOf, type NumberedRequest, type Request } from "./kinds.ts";
 import { limits, type TurnLimits } from "./limits.ts";
 import type { Link, LinkFactory } from "./link.ts";
 import type { CommitReport, Opened, Report, Value } from "./messages.ts";
 import type { Result } from "./shard/kind.ts";
 
-interface Waiting {
+interface Waiting extends Timing {
   readonly request: Request;
-  /** Past it the request is answered `late`, and withdrawn if it has not been sent; infinite = never. */
-  readonly deadline: number;
-  readonly late: Late;
   readonly settle: (result: Result, op: number) => void;
 }
 
@@ -32,6 +30,7 @@ export interface PortEvents {
 
 /** When a request is answered though its shard has not done so, and what. */
 export interface Timing {
+  /** Past it the request is answered `late`, and withdrawn if it has not been sent; infinite = never. */
   readonly deadline: number;
   readonly late: Late;
 }
@@ -41,47 +40,34 @@ const noTiming: Timing = {
   late: { untaken: closingFailure, taken: null },
 };
 
-/** What a port counts for the metrics. */
-export interface PortCounters {
-  restarts: number;
-  failures: number;
-  commits: number;
-  itemsCommitted: number;
-  quarantined: number;
-  miscounted: number;
-  logBytes: number;
-  fileBytes: number;
-  readonly itemsPerCommit: number[];
-  readonly commitSeconds: number[];
-  commitSecondsSum: number;
-}
-
-export const itemsPerCommitBounds = [
-  1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000,
-];
-export const commitSecondsBounds = [
+const itemsPerCommitBounds = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
+const commitSecondsBounds = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
 ];
 
+export interface PortOptions {
+  readonly clock: Clock;
+  readonly links: LinkFactory;
+  readonly limits: TurnLimits;
+  readonly events: PortEvents;
+}
+
 export class ShardPort {
   readonly shard: number;
-  readonly counters: PortCounters = {
+  readonly counters = {
     restarts: 0,
     failures: 0,
     commits: 0,
     itemsCommitted: 0,
     quarantined: 0,
     miscounted: 0,
-    logBytes: 0,
+    walBytes: 0,
     fileBytes: 0,
-    itemsPerCommit: new Array(itemsPerCommitBounds.length + 1).fill(0),
-    commitSeconds: new Array(commitSecondsBounds.length + 1).fill(0),
-    commitSecondsSum: 0,
+    itemsPerCommit: new Observations(itemsPerCommitBounds),
+    commitSeconds: new Observations(commitSecondsBounds),
   };
+  readonly #options: PortOptions;
   readonly #clock: Clock;
-  readonly #links: LinkFactory;
-  readonly #limits: TurnLimits;
-  readonly #events: PortEvents;
   #link: Link;
   #up = false;
   #closed = false;
@@ -95,20 +81,10 @@ export class ShardPort {
   #lateTimer: { readonly deadline: number; readonly timer: Timer } | null = null;
   #restartMs: number = limits.restartMsMin;
 
-  constructor(
-    shard: number,
-    options: {
-      readonly clock: Clock;
-      readonly links: LinkFactory;
-      readonly limits: TurnLimits;
-      readonly events: PortEvents;
-    },
-  ) {
+  constructor(shard: number, options: PortOptions) {
     this.shard = shard;
+    this.#options = options;
     this.#clock = options.clock;
-    this.#links = options.links;
-    this.#limits = options.limits;
-    this.#events = options.events;
     this.#link = this.#start();
   }
 
@@ -117,7 +93,7 @@ export class ShardPort {
   }
 
   #start(): Link {
-    return this.#links(this.shard, {
+    return this.#options.links(this.shard, {
       opened: (opened) => this.#opened(opened),
       report: (report) => this.#report(report),
       down: (cause) => this.#down(cause),
@@ -170,7 +146,7 @@ export class ShardPort {
 
   #send(): void {
     const now = this.#clock.now();
-    const { turnRequestsMax, turnWeightMax } = this.#limits;
+    const { turnRequestsMax, turnWeightMax } = this.#options.limits;
     const requests: NumberedRequest[] = [];
     const ops = new Set<number>();
     let weight = 0;
@@ -182,7 +158,7 @@ export class ShardPort {
         waiting.settle(waiting.late.untaken, 0);
         continue;
       }
-      weight += kindOf(waiting.request).weight(waiting.request);
+      weight += kindOf(waiting.request).weight?.(waiting.request) ?? 1;
       this.#opLast += 1;
       const op = this.#opLast;
       requests.push({ ...waiting.request, op });
@@ -237,9 +213,9 @@ export class ShardPort {
     }
     this.#messages = this.#messages.filter((ops) => ops.size > 0);
     // Counts first: whoever is answered next asks for more by them.
-    this.#events.report(report);
+    this.#options.events.report(report);
     for (const [waiting, outcome, op] of settled) waiting.settle(outcome, op);
-    this.#events.settled();
+    this.#options.events.settled();
     this.#flush();
   }
 
@@ -251,11 +227,10 @@ export class ShardPort {
     counters.commits += 1;
     counters.itemsCommitted += commit.items;
     counters.quarantined += commit.quarantined;
-    counters.commitSecondsSum += commit.seconds;
-    observe(counters.itemsPerCommit, itemsPerCommitBounds, commit.items);
-    observe(counters.commitSeconds, commitSecondsBounds, commit.seconds);
+    counters.itemsPerCommit.add(commit.items);
+    counters.commitSeconds.add(commit.seconds);
     if (commit.size === null) return;
-    counters.logBytes = commit.size.logBytes;
+    counters.walBytes = commit.size.logBytes;
     counters.fileBytes = commit.size.fileBytes;
   }
 
@@ -266,13 +241,10 @@ export class ShardPort {
     // Found once: it was set right when it was told.
     this.counters.miscounted += opened.miscounted;
     const again = this.#settleLost(opened);
-    const first = this.#events.opened(opened).map(
-      (request): Waiting => ({
-        request,
-        settle: () => undefined,
-        ...noTiming,
-      }),
-    );
+    const settle = () => undefined;
+    const first = this.#options.events
+      .opened(opened)
+      .map((request): Waiting => ({ request, settle, ...noTiming }));
     this.#queue = [...first, ...again, ...this.#queue];
     this.#up = true;
     this.#flush();
@@ -309,7 +281,7 @@ export class ShardPort {
     this.#up = false;
     if (this.#closed) return;
     this.counters.failures += 1;
-    this.#events.down(cause);
+    this.#options.events.down(cause);
     this.#refuseCopies();
     if (!wasUp && this.counters.restarts === 0 && isFinal(cause)) return;
     this.counters.restarts += 1;
@@ -351,10 +323,4 @@ export function succeeded(result: Result): Value {
 /** At the first start these are told to the operator instead of tried again. */
 function isFinal(cause: unknown): boolean {
   return cause instanceof StoreError && cause.fault !== "failed";
-}
-
-function observe(counts: number[], bounds: readonly number[], value: number): void {
-  let bucket = bounds.findIndex((bound) => value <= bound);
-  if (bucket < 0) bucket = bounds.length;
-  counts[bucket] = (counts[bucket] ?? 0) + 1;
 }

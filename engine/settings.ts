@@ -46,8 +46,7 @@ export class Settings {
   }
 
   #tell(shard: number, request: Request): Promise<void> {
-    const waiting = this.#telling.get(shard) ?? new Set();
-    this.#telling.set(shard, waiting);
+    const waiting = this.#telling.getOrInsertComputed(shard, () => new Set());
     return new Promise((resolve) => {
       const port = this.#port(shard);
       waiting.add(resolve);

@@ -2,13 +2,14 @@
 // `QueueError` with code `invalid`; the order of the checks is part of the
 // contract, and so are the texts.
 
-import type { ImportItem, ListRequest, ProduceItem, QueueSettings } from "./api.ts";
+import type { ClearRequest, ImportItem, ListRequest, ProduceItem, QueueSettings } from "./api.ts";
 import { formatDuration } from "./duration.ts";
 import { malformedId, QueueError } from "./errors.ts";
 import { isId } from "./ids.ts";
 import { limits } from "./limits.ts";
 
-function refuse(message: string): never {
+/** Throws `invalid`. */
+export function refuse(message: string): never {
   throw new QueueError("invalid", message);
 }
 
@@ -75,9 +76,8 @@ export function checkQueueSettings(settings: QueueSettings): void {
   if (leaseTimeoutMs > expireTimeoutMs) {
     const lease = formatDuration(leaseTimeoutMs);
     const expire = formatDuration(expireTimeoutMs);
-    refuse(
-      `lease timeout is too long; ${lease} cannot be greater than the expire timeout ${expire}`,
-    );
+    const limit = `cannot be greater than the expire timeout ${expire}`;
+    refuse(`lease timeout is too long; ${lease} ${limit}`);
   }
 }
 
@@ -102,9 +102,8 @@ export function checkRequestTimeout(ms: number, recommended: string): void {
     refuse(`request timeout is required; '${recommended}' is recommended, 15m is the maximum`);
   }
   if (ms > limits.requestTimeoutMsMax) {
-    refuse(
-      `request timeout is invalid; maximum timeout is '15m' but '${formatDuration(ms)}' was requested`,
-    );
+    const got = formatDuration(ms);
+    refuse(`request timeout is invalid; maximum timeout is '15m' but '${got}' was requested`);
   }
   if (!(ms >= limits.requestTimeoutMsMin)) {
     const got = ms < 0 ? `-${formatDuration(-ms)}` : formatDuration(ms);
@@ -113,25 +112,23 @@ export function checkRequestTimeout(ms: number, recommended: string): void {
 }
 
 function checkBatch(what: string, count: number, bound: { name: string; max: number }): void {
-  if (count <= bound.max) return;
-  refuse(`${what} is invalid; ${bound.name} is ${bound.max} but received ${count}`);
+  const { name, max } = bound;
+  if (count > max) refuse(`${what} is invalid; ${name} is ${max} but received ${count}`);
 }
 
 export function checkProduceItems(items: readonly ProduceItem[]): void {
   if (items.length === 0) refuse("items cannot be empty; at least one item is required");
-  checkBatch("items", items.length, {
-    name: "max_produce_batch_size",
-    max: limits.produceItemsMax,
-  });
+  const max = limits.produceItemsMax;
+  checkBatch("items", items.length, { name: "max_produce_batch_size", max });
 }
 
 export function checkLease(clientId: string, batchSize: number): void {
   if (clientId.trim() === "") refuse("invalid client id; cannot be empty");
   if (!(batchSize > 0)) refuse("invalid batch size; must be greater than zero");
-  if (batchSize > limits.leaseBatchMax) {
-    refuse(
-      `invalid batch size; max_lease_batch_size is ${limits.leaseBatchMax}, but ${batchSize} was requested`,
-    );
+  const max = limits.leaseBatchMax;
+  if (batchSize > max) {
+    const got = `but ${batchSize} was requested`;
+    refuse(`invalid batch size; max_lease_batch_size is ${max}, ${got}`);
   }
   checkWhole("batch size", batchSize);
 }
@@ -184,18 +181,13 @@ export function checkImportItems(items: readonly ImportItem[]): void {
     }
     const attempts = item.attempts ?? 0;
     if (!Number.isSafeInteger(attempts) || attempts < 0) {
-      refuse(
-        `items is invalid; attempts of item ${index} cannot be negative or a fraction, got ${attempts}`,
-      );
+      const fault = `cannot be negative or a fraction, got ${attempts}`;
+      refuse(`items is invalid; attempts of item ${index} ${fault}`);
     }
   }
 }
 
-export function checkClear(request: {
-  ready: boolean;
-  scheduled: boolean;
-  retried: boolean;
-}): void {
-  if (request.ready || request.scheduled || request.retried) return;
+export function checkClear({ ready, scheduled, retried }: ClearRequest): void {
+  if (ready || scheduled || retried) return;
   refuse("invalid clear request; one of 'queue', 'scheduled', 'retry' must be true");
 }

@@ -52,8 +52,8 @@ export class Line {
   }
 
   first(): WaitingLease | undefined {
-    for (const lease of this.#leases.values()) return lease;
-    return undefined;
+    const [lease] = this.#leases.values();
+    return lease;
   }
 
   leave(lease: WaitingLease): void {

@@ -29,20 +29,19 @@ export const ConfigSchema = Type.Object({
     pattern: "^[A-Za-z0-9._:%-]+$",
     description: "Address to listen on; beyond loopback only with --api-keys-file or --insecure.",
   }),
-  apiKeysFile: file("a file of API keys' digests", {
-    description: "File of API keys' digests; every request but /health then needs a key.",
-  }),
-  insecure: Type.Boolean({
-    default: false,
-    expected: "true or false",
-    description: "Listen beyond loopback without API keys: whoever reaches it can do everything.",
-  }),
-  tlsCert: file("a file with a certificate in PEM", {
-    description: "Certificate in PEM, with its chain; needs --tls-key and turns HTTP into HTTPS.",
-  }),
-  tlsKey: file("a file with a private key in PEM", {
-    description: "Private key of the certificate, in PEM without a password.",
-  }),
+  apiKeysFile: file(
+    "a file of API keys' digests",
+    "File of API keys' digests; every request but /health then needs a key.",
+  ),
+  insecure: onOff("Listen beyond loopback without API keys: whoever reaches it can do everything."),
+  tlsCert: file(
+    "a file with a certificate in PEM",
+    "Certificate in PEM, with its chain; needs --tls-key and turns HTTP into HTTPS.",
+  ),
+  tlsKey: file(
+    "a file with a private key in PEM",
+    "Private key of the certificate, in PEM without a password.",
+  ),
   data: text({
     default: "./data",
     expected: "a folder",
@@ -55,9 +54,8 @@ export const ConfigSchema = Type.Object({
     pattern: "^[^\\0]*$",
     description: "Folder for backups, each in one of its own; without it none can be made.",
   }),
-  store: Type.Union([Type.Literal("sqlite"), Type.Literal("memory")], {
+  store: choice(["sqlite", "memory"], {
     default: "sqlite",
-    expected: "sqlite or memory",
     description: "Where items are kept; memory forgets them when the server stops.",
   }),
   shards: Type.Integer({
@@ -67,31 +65,19 @@ export const ConfigSchema = Type.Object({
     defaultText: `cores - 1, from 1 to ${shardsDefaultMax}`,
     description: "Workers, each with a store of its own, that share the partitions.",
   }),
-  durability: Type.Union([Type.Literal("full"), Type.Literal("normal")], {
+  durability: choice(["full", "normal"], {
     default: "full",
-    expected: "full or normal",
     description: "full survives a power cut; normal is faster and survives a killed process.",
   }),
-  sync: Type.Union([Type.Literal("auto"), Type.Literal("commit"), Type.Literal("thread")], {
+  sync: choice(["auto", "commit", "thread"], {
     default: "auto",
-    expected: "auto, commit or thread",
     description:
       "Who syncs: the commit, or a thread while the next is decided; auto measures the disk.",
   }),
-  logLevel: Type.Union(
-    [
-      Type.Literal("fatal"),
-      Type.Literal("error"),
-      Type.Literal("warn"),
-      Type.Literal("info"),
-      Type.Literal("debug"),
-    ],
-    {
-      default: "info",
-      expected: "fatal, error, warn, info or debug",
-      description: "The least severe events that are logged.",
-    },
-  ),
+  logLevel: choice(["fatal", "error", "warn", "info", "debug"], {
+    default: "info",
+    description: "The least severe events that are logged.",
+  }),
   produceBodyMax: bodyBytes(5_000_000, "Bytes in the body of a produce request."),
   importBodyMax: bodyBytes(64_000_000, "Bytes in the body of a storage import request."),
   bodyMax: bodyBytes(256_000, "Bytes in the body of any other request."),
@@ -123,11 +109,9 @@ export const ConfigSchema = Type.Object({
     pattern: "^https?://[A-Za-z0-9._:[\\]-]+$",
     description: "Web origins whose pages may call this server; none by default.",
   }),
-  acceptWalLoss: Type.Boolean({
-    default: false,
-    expected: "true or false",
-    description: "Start although a store's log is damaged; the log is copied aside, its tail lost.",
-  }),
+  acceptWalLoss: onOff(
+    "Start although a store's log is damaged; the log is copied aside, its tail lost.",
+  ),
   shutdownTimeoutMs: wholeNumber({
     minimum: 0,
     maximum: 3_600_000,
@@ -225,12 +209,11 @@ export function readConfig(source: ConfigSource): ConfigResult {
     } else if (Value.Check(schema, given.value) && given.value !== "") {
       config[key] = given.value;
     } else {
-      faults.push(invalid(given, setting.expected));
+      const got = shown(given.value);
+      faults.push(`${given.source} is invalid; expected ${setting.expected}, got ${got}`);
     }
   }
-  if (faults.length > 0) {
-    return { ok: false, faults };
-  }
+  if (faults.length > 0) return { ok: false, faults };
   if (!Value.Check(ConfigSchema, config)) {
     throw new Error(`a default breaks its own schema; got ${JSON.stringify(config)}`);
   }
@@ -251,8 +234,7 @@ function readFlags(argv: readonly string[], faults: string[]): Layer {
       faults.push(`unexpected argument; expected a flag, got ${shown(argument)}`);
       continue;
     }
-    const equals = argument.indexOf("=");
-    const flag = equals === -1 ? argument : argument.slice(0, equals);
+    let [, flag = "", written] = /^([^=]*)(?:=(.*))?$/s.exec(argument) ?? [];
     const setting = settings.find((candidate) => candidate.flag === flag);
     const key = flag === flagOf(configKey) ? configKey : setting?.key;
     if (key === undefined) {
@@ -260,58 +242,38 @@ function readFlags(argv: readonly string[], faults: string[]): Layer {
         `unknown flag; expected one that --help lists, got ${shown(flag)}${didYouMean(flag, flags)}`,
       );
       // What follows an unknown flag is most likely its value, and not a fault of its own.
-      if (equals === -1 && rest[0]?.startsWith("--") === false) {
-        rest.shift();
-      }
+      if (written === undefined && isValue(rest[0])) rest.shift();
       continue;
     }
-    let written: string | undefined;
-    if (equals !== -1) {
-      written = argument.slice(equals + 1);
-    } else if (setting?.schema.type === "boolean") {
-      written = "true";
-    } else if (rest[0]?.startsWith("--") === false) {
-      written = rest.shift();
-    }
+    if (written === undefined && setting?.schema.type === "boolean") written = "true";
+    else if (written === undefined && isValue(rest[0])) written = rest.shift();
     if (written === undefined) {
       faults.push(`${flag} is invalid; expected ${setting?.expected ?? "a file"}, got nothing`);
       continue;
     }
-    addFlag({ layer, key, flag, setting, written, faults });
+    const value = setting === undefined ? written : fromText(setting, written);
+    const before = layer.get(key)?.value;
+    // A list may be given piece by piece; anything else only once, so that none is silently dropped.
+    if (Array.isArray(before) && Array.isArray(value)) {
+      layer.set(key, { source: flag, value: [...before, ...value] });
+    } else if (before === undefined) {
+      layer.set(key, { source: flag, value });
+    } else {
+      const got = `${shown(before)} and ${shown(value)}`;
+      faults.push(`${flag} is given twice; expected it once, got ${got}`);
+    }
   }
   return layer;
 }
 
-interface WrittenFlag {
-  readonly layer: Layer;
-  readonly key: string;
-  readonly flag: string;
-  readonly setting: Setting | undefined;
-  readonly written: string;
-  readonly faults: string[];
-}
-
-/** A list may be given piece by piece; anything else only once, so that none is silently dropped. */
-function addFlag({ layer, key, flag, setting, written, faults }: WrittenFlag): void {
-  const value = setting === undefined ? written : fromText(setting, written);
-  const before = layer.get(key)?.value;
-  if (Array.isArray(before) && Array.isArray(value)) {
-    layer.set(key, { source: flag, value: [...before, ...value] });
-  } else if (before === undefined) {
-    layer.set(key, { source: flag, value });
-  } else {
-    faults.push(
-      `${flag} is given twice; expected it once, got ${shown(before)} and ${shown(value)}`,
-    );
-  }
+function isValue(argument: string | undefined): boolean {
+  return argument?.startsWith("--") === false;
 }
 
 function readEnv(env: ConfigSource["env"], faults: string[]): Layer {
   const layer: Layer = new Map();
   for (const [name, written] of Object.entries(env)) {
-    if (!name.startsWith(envPrefix) || written === undefined || written === "") {
-      continue;
-    }
+    if (!name.startsWith(envPrefix) || !written) continue;
     const setting = settings.find((candidate) => candidate.env === name);
     if (setting !== undefined) {
       layer.set(setting.key, { source: name, value: fromText(setting, written) });
@@ -329,14 +291,14 @@ function readEnv(env: ConfigSource["env"], faults: string[]): Layer {
 function readConfigFile(path: Given, readFile: ConfigSource["readFile"], faults: string[]): Layer {
   const layer: Layer = new Map();
   const name = String(path.value);
-  const parsed = parseFile(name, readFile);
-  if ("fault" in parsed) {
-    faults.push(
-      `${path.source} is invalid; expected a JSON file, got ${shown(name)}: ${parsed.fault}`,
-    );
+  let content: unknown;
+  try {
+    content = JSON.parse(readFile(name));
+  } catch (error) {
+    const got = `${shown(name)}: ${error instanceof Error ? error.message : error}`;
+    faults.push(`${path.source} is invalid; expected a JSON file, got ${got}`);
     return layer;
   }
-  const { content } = parsed;
   if (typeof content !== "object" || content === null || Array.isArray(content)) {
     faults.push(`${name} is invalid; expected one JSON object, got ${shown(content)}`);
     return layer;
@@ -350,17 +312,6 @@ function readConfigFile(path: Given, readFile: ConfigSource["readFile"], faults:
     }
   }
   return layer;
-}
-
-function parseFile(
-  path: string,
-  readFile: ConfigSource["readFile"],
-): { content: unknown } | { fault: string } {
-  try {
-    return { content: JSON.parse(readFile(path)) };
-  } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) };
-  }
 }
 
 /** A flag or variable as the kind of value its setting has; left as text when it is none. */
@@ -378,10 +329,6 @@ function fromText(setting: Setting, written: string): unknown {
   }
 }
 
-function invalid(given: Given, expected: string): string {
-  return `${given.source} is invalid; expected ${expected}, got ${shown(given.value)}`;
-}
-
 /** A value as JSON, cut short; a fault has to fit on a line. */
 function shown(value: unknown): string {
   const json = JSON.stringify(value);
@@ -396,14 +343,12 @@ function envOf(key: string): string {
   return envPrefix + key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
-interface WholeNumber {
-  readonly minimum: number;
-  readonly maximum: number;
-  readonly default: number;
+interface Described<Value> {
+  readonly default: Value;
   readonly description: string;
 }
 
-function wholeNumber(options: WholeNumber) {
+function wholeNumber(options: Described<number> & { minimum: number; maximum: number }) {
   const { minimum, maximum } = options;
   return Type.Integer({ ...options, expected: `a whole number from ${minimum} to ${maximum}` });
 }
@@ -412,19 +357,30 @@ function bodyBytes(bytes: number, description: string) {
   return wholeNumber({ minimum: 1_024, maximum: bodyBytesMax, default: bytes, description });
 }
 
-interface Text {
-  readonly default: string;
+function choice<const Word extends string>(
+  words: readonly Word[],
+  options: Described<NoInfer<Word>>,
+) {
+  const expected = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+  const union = Type.Union(words.map((word) => Type.Literal(word)));
+  return Type.Unsafe<Word>({ ...union, ...options, expected });
+}
+
+interface Text extends Described<string> {
   readonly expected: string;
   readonly pattern: string;
-  readonly description: string;
 }
 
 function text(options: Text) {
   return Type.String(options);
 }
 
+function onOff(description: string) {
+  return Type.Boolean({ default: false, expected: "true or false", description });
+}
+
 /** `""` = none; to give it is a fault, or a variable that is not set would turn a guard off. */
-function file(expected: string, { description }: { readonly description: string }) {
+function file(expected: string, description: string) {
   return text({ default: "", expected, pattern: "^[^\\0]*$", description });
 }
 

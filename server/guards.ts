@@ -83,10 +83,8 @@ export function checkContentType(request: Request): string | null {
   const protobuf = protobufTypeOf(given);
   if (protobuf !== null) return protobuf;
   const got = given === null ? "none" : `'${shortened(given)}'`;
-  throw new Refusal(
-    415,
-    `content type is not supported; send 'Content-Type: application/json', got ${got}`,
-  );
+  const expected = "send 'Content-Type: application/json'";
+  throw new Refusal(415, `content type is not supported; ${expected}, got ${got}`);
 }
 
 /** The bytes of bodies that are being read or worked on; each is held up to three times over. */
@@ -130,10 +128,8 @@ function declaredLength(request: Request): number | null {
   const declared = request.headers.get("content-length");
   if (declared === null) return null;
   if (/^\d+$/.test(declared)) return Number(declared);
-  throw new Refusal(
-    400,
-    `content length is invalid; expected a number, got '${shortened(declared)}'`,
-  );
+  const got = shortened(declared);
+  throw new Refusal(400, `content length is invalid; expected a number, got '${got}'`);
 }
 
 /** HTTP/1.1 demands the header; a request made in a test has it in its URL alone. */

@@ -57,14 +57,13 @@ export function createLog({ level, write }: LogOptions): Log {
  * it failed on among its own properties.
  */
 function causeFields(cause: unknown): unknown {
-  if (!(cause instanceof Error)) {
-    return { message: String(cause) };
-  }
+  if (!(cause instanceof Error)) return { message: String(cause) };
+  const { name, message, stack } = cause;
   return {
-    name: cause.name,
-    message: cause.message,
-    stack: cause.stack,
-    ...("code" in cause ? { code: String(cause.code) } : {}),
-    ...(cause.cause === undefined ? {} : { cause: causeFields(cause.cause) }),
+    name,
+    message,
+    stack,
+    ...("code" in cause && { code: String(cause.code) }),
+    ...(cause.cause !== undefined && { cause: causeFields(cause.cause) }),
   };
 }

@@ -5,6 +5,7 @@
 
 import { type Metric, Registry } from "prom-client";
 import type { EngineStatus, Histogram, QueueGauges, ShardStatus } from "../engine/api.ts";
+import { Observations } from "../engine/histogram.ts";
 import { operations, pages } from "../openapi/operations.ts";
 
 /** Queues with a label of their own, those with most items first; the rest is summed up. */
@@ -29,27 +30,20 @@ export interface ServerGauges {
 }
 
 type Labels = Readonly<Record<string, string | number>>;
+type Figure = readonly [labels: Labels, value: number | Histogram];
+type Head = [name: string, type: "counter" | "gauge" | "histogram", help: string];
+type Family = readonly [...head: Head, figures: readonly Figure[]];
 
-interface Line {
-  readonly labels: Labels;
-  readonly value: number;
-  /** For the lines of a histogram, which are not named as their family. */
-  readonly metricName?: string;
-}
+/** A figure without labels. */
+type Single = readonly [...head: Head, value: number];
 
-interface Family {
-  readonly name: string;
-  readonly help: string;
-  readonly type: "counter" | "gauge" | "histogram";
-  readonly values: readonly Line[];
-}
+const single = ([name, type, help, value]: Single): Family => [name, type, help, [[{}, value]]];
 
 /** The answered requests of one operation. */
 class Answered {
   readonly operation: string;
   readonly countByCode = new Map<number, number>();
-  readonly counts: number[] = new Array(requestSecondsBounds.length + 1).fill(0);
-  sum = 0;
+  readonly seconds = new Observations(requestSecondsBounds);
 
   constructor(operation: string) {
     this.operation = operation;
@@ -57,10 +51,7 @@ class Answered {
 
   add(code: number, seconds: number): void {
     this.countByCode.set(code, (this.countByCode.get(code) ?? 0) + 1);
-    let bucket = 0;
-    while (seconds > (requestSecondsBounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket++;
-    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
-    this.sum += seconds;
+    this.seconds.add(seconds);
   }
 }
 
@@ -72,12 +63,8 @@ export class Metrics {
 
   constructor(options: MetricsOptions) {
     this.#options = options;
-    this.#answeredByPath = new Map(
-      Object.entries({ ...operations, ...pages }).map(([name, { path }]) => [
-        path,
-        new Answered(name),
-      ]),
-    );
+    const paths = Object.entries({ ...operations, ...pages });
+    this.#answeredByPath = new Map(paths.map(([name, { path }]) => [path, new Answered(name)]));
   }
 
   /** Counts the requests to a path: to be called with the code of each answer and its seconds. */
@@ -89,16 +76,19 @@ export class Metrics {
   render(server: ServerGauges): Promise<string> {
     const all = new Registry();
     const status = this.#options.status();
+    const { durability, shards } = status;
     const families = [
       ...this.#requestFamilies(server),
       ...queueFamilies(status),
-      ...shardFamilies(status.shards),
-      ...processFamilies({ version: this.#options.version, durability: status.durability }),
+      ...shardFamilies(shards),
+      ...processFamilies({ version: this.#options.version, durability }),
     ];
-    for (const family of families) {
+    for (const [name, type, help, figures] of families) {
+      const values = figures.flatMap((figure) => lines(name, figure));
       // `prom-client` asks a metric for no more than this; its own histograms cannot be
       // given counts that were taken elsewhere.
-      all.registerMetric({ ...family, get: async () => family } as unknown as Metric);
+      const metric = { name, type, help, get: async () => ({ name, type, help, values }) };
+      all.registerMetric(metric as unknown as Metric);
     }
     return all.metrics();
   }
@@ -106,223 +96,167 @@ export class Metrics {
   #requestFamilies({ requestsInFlight, bodyBytesInFlight }: ServerGauges): Family[] {
     const answered = [...this.#answeredByPath.values(), this.#answeredElsewhere];
     const asked = answered.filter(({ countByCode }) => countByCode.size > 0);
+    const inFlight = "Requests that are not answered yet.";
+    const bodyBytes = "Bytes of the bodies of requests not answered yet.";
     return [
-      counter(
+      [
         "holdfast_requests_total",
+        "counter",
         "Requests answered, by operation and code.",
         asked.flatMap(({ operation, countByCode }) =>
-          [...countByCode].map(([code, value]) => ({ labels: { operation, code }, value })),
+          [...countByCode].map(([code, count]): Figure => [{ operation, code }, count]),
         ),
-      ),
-      histogram(
+      ],
+      [
         "holdfast_request_seconds",
+        "histogram",
         "Seconds from the head of a request to its answer; leases wait in there.",
-        asked.map(({ operation, counts, sum }) => ({
-          labels: { operation },
-          histogram: { bounds: requestSecondsBounds, counts, sum },
-        })),
-      ),
-      gauge("holdfast_requests_in_flight", "Requests that are not answered yet.", [
-        { labels: {}, value: requestsInFlight },
-      ]),
-      gauge("holdfast_request_body_bytes", "Bytes of the bodies of requests not answered yet.", [
-        { labels: {}, value: bodyBytesInFlight },
-      ]),
+        asked.map(({ operation, seconds }) => [{ operation }, seconds]),
+      ],
+      single(["holdfast_requests_in_flight", "gauge", inFlight, requestsInFlight]),
+      single(["holdfast_request_body_bytes", "gauge", bodyBytes, bodyBytesInFlight]),
     ];
   }
 }
 
 const states = ["queued", "leased", "scheduled", "retried"] as const;
-const ends = ["lapsed", "expired", "deadLettered", "discarded"] as const;
-const endLabels = {
+const ends = {
   lapsed: "lapsed",
   expired: "expired",
   deadLettered: "dead_lettered",
   discarded: "discarded",
-} as const satisfies Record<(typeof ends)[number], string>;
+} as const;
+const endKeys = Object.keys(ends) as (keyof typeof ends)[];
 
 function queueFamilies({ queues, waitingLeases }: EngineStatus): Family[] {
   const shown = withOthersSummed(queues);
   return [
-    gauge(
+    [
       "holdfast_items",
+      "gauge",
       "Items by queue and state.",
-      shown.flatMap((queue) =>
-        states.map((state) => ({ labels: { queue: queue.queue, state }, value: queue[state] })),
+      shown.flatMap(({ queue, ...counts }) =>
+        states.map((state): Figure => [{ queue, state }, counts[state]]),
       ),
-    ),
-    counter(
+    ],
+    [
       "holdfast_item_ends_total",
+      "counter",
       "Leases that lapsed, items that expired, were dead-lettered, or removed for want of a dead queue.",
-      shown.flatMap((queue) =>
-        ends.map((end) => ({
-          labels: { queue: queue.queue, end: endLabels[end] },
-          value: queue[end],
-        })),
+      shown.flatMap(({ queue, ...counts }) =>
+        endKeys.map((end): Figure => [{ queue, end: ends[end] }, counts[end]]),
       ),
-    ),
-    gauge(
+    ],
+    [
       "holdfast_queue_waiting_leases",
+      "gauge",
       "Lease requests that wait for an item, by queue.",
-      shown.map((queue) => ({ labels: { queue: queue.queue }, value: queue.waitingLeases })),
-    ),
-    gauge("holdfast_waiting_leases", "Lease requests that wait for an item.", [
-      { labels: {}, value: waitingLeases },
+      shown.map(({ queue, waitingLeases }) => [{ queue }, waitingLeases]),
+    ],
+    single([
+      "holdfast_waiting_leases",
+      "gauge",
+      "Lease requests that wait for an item.",
+      waitingLeases,
     ]),
-    gauge("holdfast_queues", "Queues that exist.", [{ labels: {}, value: queues.length }]),
+    single(["holdfast_queues", "gauge", "Queues that exist.", queues.length]),
   ];
 }
 
 function withOthersSummed(queues: readonly QueueGauges[]): readonly QueueGauges[] {
   if (queues.length <= queueLabelsMax) return queues;
-  const size = ({ queued, leased, scheduled, retried }: QueueGauges) =>
-    queued + leased + scheduled + retried;
+  const size = (queue: QueueGauges) => states.reduce((sum, state) => sum + queue[state], 0);
   const bySize = queues.toSorted((a, b) => size(b) - size(a));
-  const rest = bySize.slice(queueLabelsMax);
+  const rest = bySize.splice(queueLabelsMax);
   const sum = (key: Exclude<keyof QueueGauges, "queue">) =>
     rest.reduce((total, queue) => total + queue[key], 0);
-  return [
-    ...bySize.slice(0, queueLabelsMax),
-    {
-      queue: other,
-      queued: sum("queued"),
-      leased: sum("leased"),
-      scheduled: sum("scheduled"),
-      retried: sum("retried"),
-      waitingLeases: sum("waitingLeases"),
-      discarded: sum("discarded"),
-      deadLettered: sum("deadLettered"),
-      lapsed: sum("lapsed"),
-      expired: sum("expired"),
-    },
-  ];
+  const sums = [...states, ...endKeys, "waitingLeases" as const].map((key) => [key, sum(key)]);
+  return [...bySize, { queue: other, ...Object.fromEntries(sums) }];
 }
+
+/** `key`: where the figure stands in a shard's status. */
+const ofShards = [
+  ["holdfast_shard_up", "gauge", "Whether the shard answers: 1 or 0.", "up"],
+  [
+    "holdfast_shard_restarts_total",
+    "counter",
+    "Workers started in place of one that died.",
+    "restarts",
+  ],
+  [
+    "holdfast_store_failures_total",
+    "counter",
+    "Commits that the store refused or failed.",
+    "failures",
+  ],
+  ["holdfast_commits_total", "counter", "Commits, each with one sync.", "commits"],
+  ["holdfast_items_committed_total", "counter", "Items written by commits.", "itemsCommitted"],
+  ["holdfast_items_per_commit", "histogram", "Items that one commit wrote.", "itemsPerCommit"],
+  [
+    "holdfast_commit_seconds",
+    "histogram",
+    "Seconds that a commit took, its sync included.",
+    "commitSeconds",
+  ],
+  ["holdfast_wal_bytes", "gauge", "Size of the store's write-ahead log.", "walBytes"],
+  ["holdfast_file_bytes", "gauge", "Size of the store's file.", "fileBytes"],
+  [
+    "holdfast_quarantined_items",
+    "gauge",
+    "Damaged items set aside instead of being offered.",
+    "quarantined",
+  ],
+  [
+    "holdfast_miscounted_items",
+    "gauge",
+    "Items that starts found missing, or too many, against what was counted with each commit.",
+    "miscounted",
+  ],
+] as const;
 
 function shardFamilies(shards: readonly ShardStatus[]): Family[] {
-  const each = eachOf(shards);
-  return [
-    gauge(
-      "holdfast_shard_up",
-      "Whether the shard answers: 1 or 0.",
-      each(({ up }) => (up ? 1 : 0)),
-    ),
-    counter(
-      "holdfast_shard_restarts_total",
-      "Workers started in place of one that died.",
-      each(({ restarts }) => restarts),
-    ),
-    ...commitFamilies(shards),
-    gauge(
-      "holdfast_wal_bytes",
-      "Size of the store's write-ahead log.",
-      each(({ walBytes }) => walBytes),
-    ),
-    gauge(
-      "holdfast_file_bytes",
-      "Size of the store's file.",
-      each(({ fileBytes }) => fileBytes),
-    ),
-    gauge(
-      "holdfast_quarantined_items",
-      "Damaged items set aside instead of being offered.",
-      each(({ quarantined }) => quarantined),
-    ),
-    gauge(
-      "holdfast_miscounted_items",
-      "Items that starts found missing, or too many, against what was counted with each commit.",
-      each(({ miscounted }) => miscounted),
-    ),
-  ];
-}
-
-function commitFamilies(shards: readonly ShardStatus[]): Family[] {
-  const each = eachOf(shards);
-  const spread = (of: (shard: ShardStatus) => Histogram) =>
-    shards.map((shard) => ({ labels: { shard: shard.shard }, histogram: of(shard) }));
-  return [
-    counter(
-      "holdfast_store_failures_total",
-      "Commits that the store refused or failed.",
-      each(({ failures }) => failures),
-    ),
-    counter(
-      "holdfast_commits_total",
-      "Commits, each with one sync.",
-      each(({ commits }) => commits),
-    ),
-    counter(
-      "holdfast_items_committed_total",
-      "Items written by commits.",
-      each(({ itemsCommitted }) => itemsCommitted),
-    ),
-    histogram(
-      "holdfast_items_per_commit",
-      "Items that one commit wrote.",
-      spread(({ itemsPerCommit }) => itemsPerCommit),
-    ),
-    histogram(
-      "holdfast_commit_seconds",
-      "Seconds that a commit took, its sync included.",
-      spread(({ commitSeconds }) => commitSeconds),
-    ),
-  ];
-}
-
-/** A figure of every shard, with the shard as its label. */
-function eachOf(shards: readonly ShardStatus[]) {
-  return (value: (shard: ShardStatus) => number): Line[] =>
-    shards.map((shard) => ({ labels: { shard: shard.shard }, value: value(shard) }));
+  return ofShards.map(([name, type, help, key]) => {
+    const figures = shards.map(({ shard, up, ...same }): Figure => {
+      const status = { ...same, up: up ? 1 : 0 };
+      return [{ shard }, status[key]];
+    });
+    return [name, type, help, figures];
+  });
 }
 
 function processFamilies(labels: { version: string; durability: string }): Family[] {
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
-  return [
-    gauge("holdfast_info", "Version and durability of the server, as labels; always 1.", [
-      { labels, value: 1 },
-    ]),
-    gauge("process_resident_memory_bytes", "Memory of the process, its workers included.", [
-      { labels: {}, value: rss },
-    ]),
-    gauge("process_heap_bytes", "JavaScript heap in use, that of the workers aside.", [
-      { labels: {}, value: heapUsed },
-    ]),
-    counter("process_cpu_seconds_total", "Processor time of the process.", [
-      { labels: {}, value: (user + system) / 1e6 },
-    ]),
-    gauge("process_start_time_seconds", "When the process started, in seconds since 1970.", [
-      { labels: {}, value: Math.round(Date.now() / 1000 - process.uptime()) },
-    ]),
+  const cpuSeconds = (user + system) / 1e6;
+  const startedAt = Math.round(Date.now() / 1000 - process.uptime());
+  const about = "Version and durability of the server, as labels; always 1.";
+  const figures: Single[] = [
+    ["process_resident_memory_bytes", "gauge", "Memory of the process, its workers included.", rss],
+    ["process_heap_bytes", "gauge", "JavaScript heap in use, that of the workers aside.", heapUsed],
+    ["process_cpu_seconds_total", "counter", "Processor time of the process.", cpuSeconds],
+    [
+      "process_start_time_seconds",
+      "gauge",
+      "When the process started, in seconds since 1970.",
+      startedAt,
+    ],
   ];
-}
-
-function counter(name: string, help: string, values: readonly Line[]): Family {
-  return { name, help, type: "counter", values };
-}
-
-function gauge(name: string, help: string, values: readonly Line[]): Family {
-  return { name, help, type: "gauge", values };
-}
-
-interface Spread {
-  readonly labels: Labels;
-  readonly histogram: Histogram;
+  return [["holdfast_info", "gauge", about, [[labels, 1]]], ...figures.map(single)];
 }
 
 /** Prometheus counts a bucket together with all below it. */
-function histogram(name: string, help: string, spreads: readonly Spread[]): Family {
-  const values = spreads.flatMap(({ labels, histogram: { bounds, counts, sum } }) => {
-    let total = 0;
-    const buckets = counts.map((count, index): Line => {
-      total += count;
-      const le = bounds[index] ?? "+Inf";
-      return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: total };
-    });
-    return [
-      ...buckets,
-      { metricName: `${name}_sum`, labels, value: sum },
-      { metricName: `${name}_count`, labels, value: total },
-    ];
+function lines(name: string, [labels, value]: Figure) {
+  if (typeof value === "number") return [{ labels, value }];
+  const { bounds, counts, sum } = value;
+  let total = 0;
+  const buckets = counts.map((count, index) => {
+    total += count;
+    const le = bounds[index] ?? "+Inf";
+    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: total };
   });
-  return { name, help, type: "histogram", values };
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: total },
+  ];
 }

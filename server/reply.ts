@@ -90,9 +90,8 @@ export function refusalResponse(error: unknown, log: Log, form: ReplyForm): Resp
     return response({ code: error.code, message: error.message }, form, error.headers);
   }
   if (error instanceof QueueError) {
-    if (error.cause !== undefined) log.error("request failed", error.cause, { code: error.code });
-    const { message, details } = error;
-    return response({ code: replyCodeOf[error.code], message, ...(details && { details }) }, form);
+    const { code, message, details } = error;
+    return response({ code: replyCodeOf[code], message, ...(details && { details }) }, form);
   }
   log.error("request failed", error);
   return response({ code: 500, message: "Internal Error" }, form);
@@ -121,6 +120,5 @@ function response(
 }
 
 function replyOf({ code, message, details }: Refused): Reply {
-  const reply: Reply = { code, code_text: replyCodes[code].text, message };
-  return details === undefined ? reply : { ...reply, details };
+  return { code, code_text: replyCodes[code].text, message, ...(details && { details }) };
 }

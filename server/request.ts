@@ -4,7 +4,7 @@
 // broken UTF-8 for text, and builds its errors out of the whole body.
 
 import { t } from "elysia";
-import { QueueError } from "../engine/errors.ts";
+import { refuse } from "../engine/validate.ts";
 import { sizeText } from "../openapi/bounds.ts";
 import { compileCheck, firstFault } from "../openapi/check.ts";
 import type { Operation } from "../openapi/operations.ts";
@@ -34,7 +34,7 @@ export function requestReader<T>(
   const isOfSchema = compileCheck(schema);
   const checked = (value: unknown): T => {
     if (isOfSchema(value)) return value as T;
-    throw invalid(firstFault(schema, value)?.message ?? "request is invalid");
+    refuse(firstFault(schema, value)?.message ?? "request is invalid");
   };
   return async (request, isProtobuf) => {
     const bytes = await readBody(request, bodyBytesMax);
@@ -93,22 +93,20 @@ async function readCounted(request: Request, bodyBytesMax: number): Promise<Uint
 }
 
 function decodeText(bytes: Uint8Array, request: Request): string {
-  if (bytes.byteLength === 0) throw invalid("request body is empty; expected a JSON object");
+  if (bytes.byteLength === 0) refuse("request body is empty; expected a JSON object");
   try {
     return utf8.decode(bytes);
   } catch {
     refuseCoding(request);
-    throw invalid("request body is not valid UTF-8; expected a JSON object in UTF-8");
+    refuse("request body is not valid UTF-8; expected a JSON object in UTF-8");
   }
 }
 
 function refuseCoding(request: Request): void {
   const coding = request.headers.get("content-encoding") ?? "identity";
   if (coding === "identity") return;
-  throw new Refusal(
-    415,
-    `content encoding is not supported; send the body as it is, got '${coding}'`,
-  );
+  const expected = "send the body as it is";
+  throw new Refusal(415, `content encoding is not supported; ${expected}, got '${coding}'`);
 }
 
 /** No bytes at all are a message too: one of which nothing is set. */
@@ -117,7 +115,7 @@ function parseProtobuf(bytes: Uint8Array, read: (bytes: Uint8Array) => unknown):
     return read(bytes);
   } catch (error) {
     const words = error instanceof Error ? error.message : "";
-    throw invalid(`request body is not valid protobuf; ${words.slice(0, parserWordsMax)}`);
+    refuse(`request body is not valid protobuf; ${words.slice(0, parserWordsMax)}`);
   }
 }
 
@@ -126,22 +124,18 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const words = error instanceof Error ? error.message.replace(/^JSON Parse error: /, "") : "";
-    throw invalid(`request body is not valid JSON; ${words.slice(0, parserWordsMax)}`);
+    refuse(`request body is not valid JSON; ${words.slice(0, parserWordsMax)}`);
   }
 }
 
 /** SQLite, and UTF-8 itself, would turn half of a pair into another character. */
 function checkWellFormed(value: unknown, path: string): void {
   if (typeof value === "string" && !value.isWellFormed()) {
-    throw invalid(`${path} is invalid; expected well-formed Unicode, got half of a surrogate pair`);
+    refuse(`${path} is invalid; expected well-formed Unicode, got half of a surrogate pair`);
   }
   if (typeof value !== "object" || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     const step = Array.isArray(value) ? `[${key}]` : `.${key}`;
     checkWellFormed(inner, path === "" ? key : path + step);
   }
-}
-
-function invalid(message: string): QueueError {
-  return new QueueError("invalid", message);
 }

@@ -1,6 +1,6 @@
 // The certificate and its key, read and found to fit before anything listens.
 
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 
 export interface TlsFiles {
   /** `""` = no TLS; then both are. */
@@ -26,36 +26,33 @@ export function readTls(
   if (tlsCert === "" && tlsKey === "") return { ok: true, tls: null };
   const faults: string[] = [];
   const part = <T>(flag: string, expected: string, path: string, parse: (text: string) => T) => {
-    let text: string;
+    let text: string | null = null;
     try {
       text = readFile(path);
+      return { text, parsed: parse(text) };
     } catch (error) {
       const words = error instanceof Error ? error.message : String(error);
-      faults.push(
-        `${flag} is invalid; expected ${expected}, got ${JSON.stringify(path)}: ${words}`,
-      );
-      return null;
-    }
-    try {
-      return { text, parsed: parse(text) };
-    } catch {
-      faults.push(`${flag} is invalid; expected ${expected}, got ${JSON.stringify(path)}`);
+      // Those of the parser may quote the file.
+      const got = JSON.stringify(path) + (text === null ? `: ${words}` : "");
+      faults.push(`${flag} is invalid; expected ${expected}, got ${got}`);
       return null;
     }
   };
-  const cert = part("--tls-cert", "a certificate in PEM", tlsCert, certificateOf);
-  const key = part("--tls-key", "a private key in PEM without a password", tlsKey, privateKeyOf);
+  const cert = part(
+    "--tls-cert",
+    "a certificate in PEM",
+    tlsCert,
+    (text) => new X509Certificate(text),
+  );
+  const key = part(
+    "--tls-key",
+    "a private key in PEM without a password",
+    tlsKey,
+    createPrivateKey,
+  );
   if (cert === null || key === null) return { ok: false, faults };
   if (!cert.parsed.checkPrivateKey(key.parsed)) {
     return { ok: false, faults: ["--tls-key is invalid; expected the key of --tls-cert"] };
   }
   return { ok: true, tls: { cert: cert.text, key: key.text } };
-}
-
-function certificateOf(text: string): X509Certificate {
-  return new X509Certificate(text);
-}
-
-function privateKeyOf(text: string): KeyObject {
-  return createPrivateKey(text);
 }

@@ -10,8 +10,6 @@ export interface Backup {
 
 export const backup: Kind<Backup> = {
   phase: "beside",
-  weight: () => 1,
-  adds: false,
   lost: "again",
   decide: undecided,
   async errand({ upkeep }, { folder }) {

@@ -10,8 +10,6 @@ export interface WriteCatalog extends CatalogChange {
 
 export const writeCatalog: Kind<WriteCatalog> = {
   phase: "beside",
-  weight: () => 1,
-  adds: false,
   isDone: ({ version }, { catalog }) => version <= catalog.version,
   lost: () => done,
   decide: undecided,

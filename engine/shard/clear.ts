@@ -25,8 +25,6 @@ export interface Clear {
 
 export const clear: Kind<Clear> = {
   phase: "within",
-  weight: () => 1,
-  adds: false,
   lost: ({ slots }) => ({ ask: { kind: "settle", slots } satisfies Settle }),
   decide(turn, requests) {
     for (const request of requests) {
@@ -45,8 +43,6 @@ export interface Settle {
 
 export const settle: Kind<Settle> = {
   phase: "within",
-  weight: () => 1,
-  adds: false,
   lost: "again",
   decide(turn, requests) {
     for (const request of requests) settleLater(turn, request, "clear");

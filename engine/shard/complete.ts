@@ -2,7 +2,7 @@
 
 import { lateComplete } from "../errors.ts";
 import { findHeld, wantHeld } from "./held.ts";
-import { done, type Kind } from "./kind.ts";
+import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
 import { letGo, remove } from "./moves.ts";
 import type { Turn } from "./turn-context.ts";
 
@@ -16,17 +16,14 @@ export interface Complete {
 export const complete: Kind<Complete> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
-  adds: false,
   lost: () => done,
   wants(asking, requests) {
     for (const request of requests) wantHeld(asking, request);
   },
-  decide(turn, requests) {
-    for (const request of requests) turn.draft.answer(request.op, completeOne(turn, request));
-  },
+  decide: answering(completeOne),
 };
 
-function completeOne(turn: Turn, request: Complete & { readonly op: number }): typeof done {
+function completeOne(turn: Turn, request: Numbered<Complete>): Result {
   const partition = turn.memory.partition(request.slot);
   if (request.deadline <= turn.now) return lateComplete.untaken;
   const found = findHeld(turn, request, "completed");

@@ -1,7 +1,7 @@
 // What a shard goes by from now on. Not a change of the store.
 
 import type { PartitionSettings } from "../messages.ts";
-import { done, type Kind } from "./kind.ts";
+import { answering, done, type Kind } from "./kind.ts";
 
 export interface Configure {
   readonly kind: "configure";
@@ -13,22 +13,18 @@ export interface Configure {
 export const configure: Kind<Configure> = {
   // An item whose partition has no settings would be taken for an orphan.
   phase: "before",
-  weight: () => 1,
-  adds: false,
   lost: "again",
-  decide({ memory, draft, settings }, requests) {
-    for (const { op, partitions, forget } of requests) {
-      for (const one of partitions) {
-        settings.set(one.slot, one);
-        const partition = memory.partition(one.slot);
-        partition.settings = one;
-        draft.touched.add(partition);
-      }
-      for (const slot of forget) {
-        settings.delete(slot);
-        memory.partition(slot).settings = null;
-      }
-      draft.answer(op, done);
+  decide: answering(({ memory, draft, settings }, { partitions, forget }) => {
+    for (const one of partitions) {
+      settings.set(one.slot, one);
+      const partition = memory.partition(one.slot);
+      partition.settings = one;
+      draft.touched.add(partition);
     }
-  },
+    for (const slot of forget) {
+      settings.delete(slot);
+      memory.partition(slot).settings = null;
+    }
+    return done;
+  }),
 };

@@ -1,7 +1,7 @@
 // Deletes items by their ids, whatever state they are in; those that are not there are passed over.
 
 import { seqOf } from "../ids.ts";
-import { done, type Kind, type Numbered } from "./kind.ts";
+import { answering, done, type Kind, type Numbered } from "./kind.ts";
 import { letGo, remove, unschedule } from "./moves.ts";
 import type { Turn } from "./turn-context.ts";
 
@@ -14,7 +14,6 @@ export interface Delete {
 export const deleteItems: Kind<Delete> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
-  adds: false,
   lost: () => done,
   wants(asking, requests) {
     for (const { op, slot, ids } of requests) {
@@ -24,14 +23,12 @@ export const deleteItems: Kind<Delete> = {
       asking.pick(slot, seqs);
     }
   },
-  decide(turn, requests) {
-    for (const request of requests) {
-      for (const seq of turn.named.get(request.op) ?? []) {
-        if (seq !== null) deleteOne(turn, request, seq);
-      }
-      turn.draft.answer(request.op, done);
+  decide: answering((turn, request) => {
+    for (const seq of turn.named.get(request.op) ?? []) {
+      if (seq !== null) deleteOne(turn, request, seq);
     }
-  },
+    return done;
+  }),
 };
 
 function deleteOne(turn: Turn, { slot }: Numbered<Delete>, seq: number): void {

@@ -1,7 +1,7 @@
 // What a turn has decided so far: the changes its one commit will make, the
 // answers it will give then, and what it will tell the engine.
 
-import type { Item, Lease, ScheduledItem, Tally } from "../../stores/item.ts";
+import type { Item, Lease, ScheduledItem } from "../../stores/item.ts";
 import type { Changes, Inbound, Move, SlotSeqs, TurnRecord } from "../../stores/store.ts";
 import type { Answer, Events } from "../messages.ts";
 import type { Partition } from "./partition.ts";
@@ -13,12 +13,9 @@ class SeqSets {
   readonly #sets = new Map<number, Set<number>>();
 
   add(slot: number, seq: number): void {
-    let seqs = this.#sets.get(slot);
-    if (seqs === undefined) {
-      seqs = new Set();
-      this.#sets.set(slot, seqs);
-    }
-    seqs.add(seq);
+    const seqs = this.#sets.get(slot);
+    if (seqs === undefined) this.#sets.set(slot, new Set([seq]));
+    else seqs.add(seq);
   }
 
   has(slot: number, seq: number): boolean {
@@ -35,7 +32,7 @@ class SeqSets {
 }
 
 /** They mostly come in order; where not, a typed array sorts numbers without asking back for each pair. */
-function inOrder(seqs: ReadonlySet<number>): number[] {
+export function inOrder(seqs: ReadonlySet<number>): number[] {
   const list: number[] = [];
   let last = -1;
   let isSorted = true;
@@ -46,6 +43,8 @@ function inOrder(seqs: ReadonlySet<number>): number[] {
   }
   return isSorted ? list : Array.from(new Float64Array(list).sort());
 }
+
+const noEvents = () => ({ lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 });
 
 export class Draft {
   readonly #inserted: Item[] = [];
@@ -102,12 +101,7 @@ export class Draft {
   }
 
   event(slot: number, name: EventName): void {
-    let events = this.#events.get(slot);
-    if (events === undefined) {
-      events = { lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 };
-      this.#events.set(slot, events);
-    }
-    events[name] += 1;
+    this.#events.getOrInsertComputed(slot, noEvents)[name] += 1;
   }
 
   get events(): Events[] {
@@ -119,20 +113,12 @@ export class Draft {
   }
 
   get isEmpty(): boolean {
+    const { schedule, lease, unlease, unsend, quarantineOutbound, receive } = this;
+    const lists = [this.#inserted, this.#moves, schedule, lease, unlease, unsend];
+    const sets = [this.removed, this.unscheduled, this.quarantined, this.tallied];
     return (
-      this.#inserted.length +
-        this.#moves.length +
-        this.schedule.length +
-        this.removed.size +
-        this.unscheduled.size +
-        this.quarantined.size +
-        this.lease.length +
-        this.unlease.length +
-        this.unsend.length +
-        this.quarantineOutbound.length +
-        this.receive.length +
-        this.tallied.size ===
-      0
+      [...lists, quarantineOutbound, receive].every(({ length }) => length === 0) &&
+      sets.every(({ size }) => size === 0)
     );
   }
 
@@ -144,8 +130,6 @@ export class Draft {
   }
 
   changes(turn: TurnRecord): Changes {
-    const tally: Tally[] = [];
-    for (const partition of this.tallied) tally.push(partition.tally());
     return {
       turn,
       insert: this.#inserted,
@@ -156,7 +140,7 @@ export class Draft {
       quarantine: this.quarantined.sorted(),
       lease: this.lease,
       unlease: this.unlease,
-      tally,
+      tally: [...this.tallied].map((partition) => partition.tally()),
       unsend: this.unsend,
       quarantineOutbound: this.quarantineOutbound,
       receive: this.receive,

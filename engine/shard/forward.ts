@@ -2,7 +2,7 @@
 // where the pages before have arrived, and what has arrived leaves the outbox.
 
 import type { OutboundItem } from "../../stores/item.ts";
-import type { Kind, Numbered } from "./kind.ts";
+import { answering, type Kind, type Result } from "./kind.ts";
 import type { Turn } from "./turn-context.ts";
 
 export interface Forward {
@@ -14,8 +14,6 @@ export interface Forward {
 
 export const forward: Kind<Forward> = {
   phase: "within",
-  weight: () => 1,
-  adds: false,
   lost: "again",
   wants({ limits, outbound }, requests) {
     for (const { targetShard, arrived } of requests) {
@@ -23,13 +21,10 @@ export const forward: Kind<Forward> = {
       outbound.push({ targetShard, arrived, limit });
     }
   },
-  decide(turn, requests) {
-    for (const request of requests) forwardOne(turn, request);
-  },
+  decide: answering(forwardOne),
 };
 
-function forwardOne({ memory, draft, facts }: Turn, request: Numbered<Forward>): void {
-  const { op, targetShard } = request;
+function forwardOne({ memory, draft, facts }: Turn, { targetShard }: Forward): Result {
   const { outbox } = memory;
   const page = facts.outbound.get(targetShard);
   for (const { outboundSeq, targetSlot } of page?.arrived ?? []) {
@@ -48,5 +43,5 @@ function forwardOne({ memory, draft, facts }: Turn, request: Numbered<Forward>):
     draft.quarantinedCount += 1;
     draft.sent.add(targetShard);
   }
-  draft.answer(op, { ok: true, value: { kind: "outbound", items } });
+  return { ok: true, value: { kind: "outbound", items } };
 }

@@ -1,21 +1,17 @@
 // Import: stored items of elsewhere keep their lease, attempts and deadlines, and get new ids.
 
+import type { ImportItem } from "../api.ts";
 import { deletedFailure, restartedFailure } from "../errors.ts";
-import type { ListedItem, NewItem } from "../messages.ts";
-import type { Kind, Numbered, Result } from "./kind.ts";
+import type { ListedItem } from "../messages.ts";
+import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
 import { listed } from "./list.ts";
 import { append, hold, schedule, type Unplaced } from "./moves.ts";
 import type { Partition } from "./partition.ts";
 import { decodePayload, encodePayload } from "./payload-text.ts";
 import type { Turn } from "./turn-context.ts";
 
-export interface NewImport extends NewItem {
-  readonly sourceId: string;
-  readonly leaseDeadline: number | null;
-  readonly expireDeadline: number | null;
-  readonly createdAt: number | null;
-  readonly attempts: number;
-}
+/** It is leased where it has a `leaseDeadline`. */
+export type NewImport = Required<Omit<ImportItem, "isLeased">>;
 
 export interface Import {
   readonly kind: "import";
@@ -31,9 +27,7 @@ export const importItems: Kind<Import> = {
   wants(asking, requests) {
     for (const { slot, items } of requests) asking.source(slot, sourceIdsOf(items));
   },
-  decide(turn, requests) {
-    for (const request of requests) turn.draft.answer(request.op, importOne(turn, request));
-  },
+  decide: answering(importOne),
   encode: (request) => ({ ...request, items: request.items.map(encodePayload) }),
   decode: (request) => ({ ...request, items: request.items.map(decodePayload) }),
 };
@@ -60,28 +54,23 @@ function importOne(turn: Turn, { slot, items }: Numbered<Import>): Result {
 
 function importItem(turn: Turn, partition: Partition, item: NewImport): ListedItem {
   const { now } = turn;
-  const dueAt =
-    item.enqueueAt !== null && item.enqueueAt > now && item.leaseDeadline === null
-      ? item.enqueueAt
-      : null;
+  const { enqueueAt, leaseDeadline, kind, encoding, reference, sourceId, payload } = item;
+  const texts = { kind, encoding, reference, sourceId, payload };
+  const isLater = enqueueAt !== null && enqueueAt > now && leaseDeadline === null;
+  const dueAt = isLater ? enqueueAt : null;
   const expireTimeoutMs = partition.settings?.expireTimeoutMs ?? 0;
   const unplaced: Unplaced = {
     createdAt: item.createdAt ?? now,
     expireDeadline: item.expireDeadline ?? (dueAt ?? now) + expireTimeoutMs,
     // A running lease is an attempt of its own, which its item's count leaves out.
-    attempts: item.leaseDeadline === null ? item.attempts : Math.max(0, item.attempts - 1),
-    kind: item.kind,
-    encoding: item.encoding,
-    reference: item.reference,
-    sourceId: item.sourceId,
-    payload: item.payload,
+    attempts: leaseDeadline === null ? item.attempts : Math.max(0, item.attempts - 1),
+    ...texts,
   };
   if (dueAt !== null) {
     const placed = schedule(turn, partition, unplaced, { dueAt, retried: false });
     return listed(partition, placed, { dueAt });
   }
   const placed = append(turn, partition, unplaced);
-  if (item.leaseDeadline === null) return listed(partition, placed, {});
-  const { leasedAt, leaseDeadline } = hold(turn, partition, [placed], item.leaseDeadline).lease;
-  return listed(partition, placed, { leasedAt, leaseDeadline });
+  if (leaseDeadline === null) return listed(partition, placed, {});
+  return listed(partition, placed, hold(turn, partition, [placed], leaseDeadline).lease);
 }

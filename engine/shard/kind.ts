@@ -20,10 +20,10 @@ export type Phase = "before" | "within" | "after" | "beside";
 
 export interface Kind<R extends { readonly kind: string }> {
   readonly phase: Phase;
-  /** Roughly the items that it makes a turn touch. */
-  readonly weight: (request: R) => number;
+  /** Roughly the items that it makes a turn touch; 1 where nothing is said. */
+  readonly weight?: (request: R) => number;
   /** It can only add to the store, so a store that was full lately refuses it at once. */
-  readonly adds: boolean;
+  readonly adds?: true;
   /**
    * Of one that took effect and whose answer was lost: `again` where doing it twice is doing it
    * once, else what to ask in its place, or the answer.
@@ -42,6 +42,13 @@ export interface Kind<R extends { readonly kind: string }> {
 }
 
 export const done: Result = { ok: true, value: { kind: "done" } };
+
+/** Decides requests one by one, each of which is answered with what its decision returns. */
+export function answering<R>(decideOne: (turn: Turn, request: Numbered<R>) => Result) {
+  return (turn: Turn, requests: readonly Numbered<R>[]): void => {
+    for (const request of requests) turn.draft.answer(request.op, decideOne(turn, request));
+  };
+}
 
 /** Nothing to decide. */
 export const undecided = (): void => undefined;

@@ -9,6 +9,7 @@ import { hasExpired } from "../lifecycle.ts";
 import type { Kind, Numbered, Result } from "./kind.ts";
 import { hold, move, quarantine } from "./moves.ts";
 import type { Partition } from "./partition.ts";
+import { payloadBytes } from "./payload-text.ts";
 import type { Turn } from "./turn-context.ts";
 
 export interface Lease {
@@ -21,7 +22,6 @@ export interface Lease {
 export const lease: Kind<Lease> = {
   phase: "within",
   weight: ({ batchSize }) => batchSize,
-  adds: false,
   // What it was granted lapses, as nobody was told.
   lost: () => nothing(true),
   wants(asking, requests) {
@@ -37,13 +37,7 @@ export const lease: Kind<Lease> = {
     }
     for (const [slot, same] of bySlot(requests, turn.now)) {
       const partition = turn.memory.partition(slot);
-      const { settings } = partition;
-      const leaseDeadline = turn.now + (settings?.leaseTimeoutMs ?? 0);
-      const taken =
-        settings === null
-          ? { granted: [], more: false }
-          : takeHead(turn, partition, { wanted: wantedBy(same), leaseDeadline });
-      shareOut(turn, partition, same, { ...taken, leaseDeadline });
+      shareOut(turn, partition, same, takeHead(turn, partition, wantedBy(same)));
     }
   },
 };
@@ -56,14 +50,8 @@ function nothing(more: boolean): Result {
 type Asked = readonly Numbered<Lease>[];
 
 function bySlot(requests: Asked, now: number): Map<number, Numbered<Lease>[]> {
-  const slots = new Map<number, Numbered<Lease>[]>();
-  for (const request of requests) {
-    if (request.deadline <= now) continue;
-    const same = slots.get(request.slot);
-    if (same === undefined) slots.set(request.slot, [request]);
-    else same.push(request);
-  }
-  return slots;
+  const inTime = requests.filter(({ deadline }) => deadline > now);
+  return Map.groupBy(inTime, ({ slot }) => slot);
 }
 
 function wantedBy(requests: Asked): number {
@@ -72,17 +60,16 @@ function wantedBy(requests: Asked): number {
 
 interface Taken {
   readonly granted: readonly Item[];
+  readonly leaseDeadline: number;
   readonly more: boolean;
 }
 
-interface Wish {
-  readonly wanted: number;
-  readonly leaseDeadline: number;
-}
-
 /** Leases up to `wanted` ready items from the head of the partition. */
-function takeHead(turn: Turn, partition: Partition, { wanted, leaseDeadline }: Wish): Taken {
+function takeHead(turn: Turn, partition: Partition, wanted: number): Taken {
   const granted: Item[] = [];
+  const { settings } = partition;
+  if (settings === null) return { granted, leaseDeadline: 0, more: false };
+  const leaseDeadline = turn.now + settings.leaseTimeoutMs;
   let run: Item[] = [];
   const grant = (item: Item): void => {
     run.push(item);
@@ -96,7 +83,7 @@ function takeHead(turn: Turn, partition: Partition, { wanted, leaseDeadline }: W
   if (!more) more = takeNew(turn, partition, { wanted: wanted - granted.length, grant, endRun });
   endRun();
   turn.draft.itemCount += granted.length;
-  return { granted, more };
+  return { granted, leaseDeadline, more };
 }
 
 interface Taking {
@@ -166,7 +153,7 @@ function shareOut(
   turn: Turn,
   partition: Partition,
   requests: Asked,
-  { granted, more, leaseDeadline }: Taken & { readonly leaseDeadline: number },
+  { granted, leaseDeadline, more }: Taken,
 ): void {
   let start = 0;
   for (const [index, count] of shares(requests, granted.length).entries()) {
@@ -187,8 +174,7 @@ function shareOut(
 
 /** How many of `count` items each request gets. */
 function shares(requests: Asked, count: number): number[] {
-  const wanted = requests.map(({ batchSize }) => batchSize);
-  if (wanted.reduce((sum, batchSize) => sum + batchSize, 0) <= count) return wanted;
+  if (wantedBy(requests) <= count) return requests.map(({ batchSize }) => batchSize);
   const given = requests.map(() => 0);
   let left = count;
   for (let served = true; left > 0 && served; ) {
@@ -204,10 +190,7 @@ function shares(requests: Asked, count: number): number[] {
   return given;
 }
 
-const utf8 = new TextEncoder();
-
 function leasedItem(partition: Partition, item: Item, leaseDeadline: number): LeasedItem {
-  const { payload } = item;
   return {
     id: formatId(partition.idPrefix, item.seq),
     kind: item.kind,
@@ -215,6 +198,6 @@ function leasedItem(partition: Partition, item: Item, leaseDeadline: number): Le
     reference: item.reference,
     attempts: item.attempts + 1,
     leaseDeadline,
-    payload: typeof payload === "string" ? utf8.encode(payload) : payload,
+    payload: payloadBytes(item),
   };
 }

@@ -5,9 +5,10 @@ import type { Page } from "../../stores/store.ts";
 import { formatId, seqOf } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { ListedItem } from "../messages.ts";
-import type { Kind, Numbered } from "./kind.ts";
+import { answering, type Kind, type Numbered } from "./kind.ts";
 import type { Memory } from "./memory.ts";
 import type { Partition } from "./partition.ts";
+import { payloadBytes } from "./payload-text.ts";
 import type { Turn } from "./turn-context.ts";
 
 export interface List {
@@ -22,23 +23,19 @@ export interface List {
 export const list: Kind<List> = {
   phase: "before",
   weight: ({ limit }) => limit,
-  adds: false,
   lost: "again",
   wants({ memory, items, scheduled }, requests) {
     for (const request of requests) {
-      for (const page of pagesOf(memory, request))
-        (request.scheduled ? scheduled : items).push(page);
+      (request.scheduled ? scheduled : items).push(...pagesOf(memory, request));
     }
   },
-  decide(turn, requests) {
-    for (const request of requests) {
-      const partition = turn.memory.partition(request.slot);
-      const items = pagesOf(turn.memory, request)
-        .flatMap(({ name }) => (request.scheduled ? setAside : waiting)(turn, partition, name))
-        .slice(0, request.limit);
-      turn.draft.answer(request.op, { ok: true, value: { kind: "items", items } });
-    }
-  },
+  decide: answering((turn, request) => {
+    const partition = turn.memory.partition(request.slot);
+    const items = pagesOf(turn.memory, request)
+      .flatMap(({ name }) => (request.scheduled ? setAside : waiting)(turn, partition, name))
+      .slice(0, request.limit);
+    return { ok: true, value: { kind: "items", items } };
+  }),
 };
 
 /**
@@ -50,19 +47,10 @@ function pagesOf(memory: Memory, request: Numbered<List>): Page[] {
   const { slot, nextSeq, clearReadyBelow } = partition;
   const limit = { items: request.limit, payloadBytes: limits.storageListBytesMax };
   const from = firstFrom(partition, request.pivot);
-  const spans = [{ from, before: nextSeq }];
-  if (!request.scheduled && from < clearReadyBelow) {
-    spans.splice(0, 1, ...heldSpans(partition, from, request.limit), {
-      from: clearReadyBelow,
-      before: nextSeq,
-    });
-  }
-  return spans.map((span, index) => ({
-    name: `list ${request.op}.${index}`,
-    slot,
-    ...span,
-    limit,
-  }));
+  const isBelow = !request.scheduled && from < clearReadyBelow;
+  const held = isBelow ? heldSpans(partition, from, request.limit) : [];
+  const spans = [...held, { from: isBelow ? clearReadyBelow : from, before: nextSeq }];
+  return spans.map((span, at) => ({ name: `list ${request.op}.${at}`, slot, ...span, limit }));
 }
 
 /** Where leased items lie below the mark of a clear, in order; at least so many items. */
@@ -108,21 +96,11 @@ export function listed(
   item: Item,
   state: { readonly leasedAt?: number; readonly leaseDeadline?: number; readonly dueAt?: number },
 ): ListedItem {
-  const { payload } = item;
-  const leasedAt = state.leasedAt ?? null;
-  return {
-    id: formatId(partition.idPrefix, item.seq),
-    createdAt: item.createdAt,
-    queuedAt: item.queuedAt,
-    expireDeadline: item.expireDeadline,
-    attempts: item.attempts + (leasedAt === null ? 0 : 1),
-    kind: item.kind,
-    encoding: item.encoding,
-    reference: item.reference,
-    sourceId: item.sourceId,
-    leasedAt,
-    leaseDeadline: state.leaseDeadline ?? null,
-    dueAt: state.dueAt ?? null,
-    payload: typeof payload === "string" ? new TextEncoder().encode(payload) : payload,
-  };
+  const { createdAt, queuedAt, expireDeadline, kind, encoding, reference, sourceId } = item;
+  const texts = { kind, encoding, reference, sourceId };
+  const { leasedAt = null, leaseDeadline = null, dueAt = null } = state;
+  const instants = { createdAt, queuedAt, expireDeadline, leasedAt, leaseDeadline, dueAt };
+  const id = formatId(partition.idPrefix, item.seq);
+  const attempts = item.attempts + (leasedAt === null ? 0 : 1);
+  return { id, ...instants, attempts, ...texts, payload: payloadBytes(item) };
 }

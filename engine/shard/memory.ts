@@ -80,12 +80,7 @@ export class Memory {
 
   /** The partition of a slot, made when it is first spoken of. */
   partition(slot: number): Partition {
-    let partition = this.partitions.get(slot);
-    if (partition === undefined) {
-      partition = new Partition(slot, this.tag);
-      this.partitions.set(slot, partition);
-    }
-    return partition;
+    return this.partitions.getOrInsertComputed(slot, () => new Partition(slot, this.tag));
   }
 
   /** Notes that a lease holds these items, at least one; `payloadBytes`: of all of them. */
@@ -134,8 +129,7 @@ export class Memory {
 
   spoil(items: readonly { readonly slot: number; readonly seq: number }[]): void {
     for (const { slot, seq } of items) {
-      const seqs = this.#spoilt.get(slot) ?? new Set();
-      this.#spoilt.set(slot, seqs.add(seq));
+      this.#spoilt.getOrInsertComputed(slot, () => new Set()).add(seq);
     }
   }
 

@@ -106,22 +106,8 @@ export function schedule(
   item: Unplaced,
   when: { readonly dueAt: number; readonly retried: boolean },
 ): ScheduledItem {
-  const placed: ScheduledItem = {
-    slot: partition.slot,
-    seq: nextSeq(partition),
-    createdAt: item.createdAt,
-    queuedAt: scene.now,
-    expireDeadline: item.expireDeadline,
-    early: false,
-    attempts: item.attempts,
-    kind: item.kind,
-    encoding: item.encoding,
-    reference: item.reference,
-    sourceId: item.sourceId,
-    payload: item.payload,
-    dueAt: when.dueAt,
-    retried: when.retried,
-  };
+  const place = { slot: partition.slot, seq: nextSeq(partition), queuedAt: scene.now };
+  const placed: ScheduledItem = { ...item, ...place, early: false, ...when };
   countAside(scene, partition, placed);
   scene.draft.schedule.push(placed);
   return placed;

@@ -16,9 +16,7 @@ export class Outbox {
   }
 
   #of(targetShard: number): Map<number, number> {
-    const counts = this.#counts.get(targetShard) ?? new Map<number, number>();
-    this.#counts.set(targetShard, counts);
-    return counts;
+    return this.#counts.getOrInsertComputed(targetShard, () => new Map());
   }
 
   /** Rises by one per item that this shard sends, and is never reused. */

@@ -42,19 +42,6 @@ export interface Recount {
 /** A sum of instants beyond this could lose its last digits. */
 const exactMax = 2 ** 52;
 
-const emptyTally: Omit<Tally, "slot"> = {
-  nextSeq: 0,
-  itemCount: 0,
-  createdAtSum: 0n,
-  scheduledCount: 0,
-  retriedCount: 0,
-  expireDeadlineMax: 0,
-  doomedCount: 0,
-  clearReadyBelow: 0,
-  clearScheduledBelow: 0,
-  clearRetriedBelow: 0,
-};
-
 export class Partition {
   readonly slot: number;
   /** What all ids of this partition begin with. */
@@ -62,17 +49,17 @@ export class Partition {
   /** `null` while no queue owns the slot. */
   settings: PartitionSettings | null = null;
 
-  nextSeq: number;
+  nextSeq = 0;
   /** Items from here on belong to the turn that runs and are not in the store yet. */
-  committedSeq: number;
-  itemCount: number;
-  scheduledCount: number;
-  retriedCount: number;
-  expireDeadlineMax: number;
-  clearReadyBelow: number;
-  clearScheduledBelow: number;
-  clearRetriedBelow: number;
-  #createdAtSum: bigint;
+  committedSeq = 0;
+  itemCount = 0;
+  scheduledCount = 0;
+  retriedCount = 0;
+  expireDeadlineMax = 0;
+  clearReadyBelow = 0;
+  clearScheduledBelow = 0;
+  clearRetriedBelow = 0;
+  #createdAtSum = 0n;
   /** Kept apart, because adding to a bigint for every item would be felt. */
   #createdAtChange = 0;
 
@@ -81,11 +68,11 @@ export class Partition {
   /** No item that is neither leased nor early lies before it. */
   expireFrom = 0;
   /** No item from `expireFrom` on that is not early expires before it; 0 after a start, when that is unknown. */
-  expireFloor: number;
+  expireFloor = Number.POSITIVE_INFINITY;
   /** Whether the last look at its head found nothing but what had expired, or was not meant. */
   hasMoreExpired = false;
   /** Ready items that a clear has taken but not yet removed. */
-  doomedCount: number;
+  doomedCount = 0;
   /** Where a clear of ready items goes on: what lies before it is gone or held. */
   clearReadyFrom = 0;
   /** The same for scheduled items: what lies before it is gone or not meant. */
@@ -95,9 +82,10 @@ export class Partition {
   readonly held = new Map<number, Held>();
   readonly runs = new Set<Run>();
 
-  constructor(slot: number, tag: string, tally: Tally = { slot, ...emptyTally }) {
+  constructor(slot: number, tag: string, tally?: Tally) {
     this.slot = slot;
     this.idPrefix = idPrefix(tag, slot);
+    if (tally === undefined) return;
     this.nextSeq = tally.nextSeq;
     this.committedSeq = tally.nextSeq;
     this.itemCount = tally.itemCount;
@@ -109,7 +97,7 @@ export class Partition {
     this.clearScheduledBelow = tally.clearScheduledBelow;
     this.clearRetriedBelow = tally.clearRetriedBelow;
     this.#createdAtSum = tally.createdAtSum;
-    this.expireFloor = tally.itemCount > 0 ? 0 : Number.POSITIVE_INFINITY;
+    if (tally.itemCount > 0) this.expireFloor = 0;
   }
 
   /** Ready items that may be leased. */

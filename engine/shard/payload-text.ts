@@ -1,9 +1,15 @@
-// How payload bytes look inside JSON; no other value of a message has this key.
+// Payloads as bytes, and how bytes look inside JSON; no other value of a message has this key.
 
 import type { Payload } from "../../stores/item.ts";
 
 interface Bytes {
   readonly base64: string;
+}
+
+const utf8 = new TextEncoder();
+
+export function payloadBytes({ payload }: { readonly payload: Payload }): Uint8Array {
+  return typeof payload === "string" ? utf8.encode(payload) : payload;
 }
 
 /** The item as JSON can say it. */

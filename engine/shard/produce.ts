@@ -3,7 +3,7 @@
 import { deletedFailure, lateProduce } from "../errors.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import type { NewItem } from "../messages.ts";
-import { done, type Kind } from "./kind.ts";
+import { answering, done, type Kind, type Result } from "./kind.ts";
 import { append, schedule, type Unplaced } from "./moves.ts";
 import { decodePayload, encodePayload } from "./payload-text.ts";
 import type { Turn } from "./turn-context.ts";
@@ -20,9 +20,7 @@ export const produce: Kind<Produce> = {
   weight: ({ items }) => items.length,
   adds: true,
   lost: () => done,
-  decide(turn, requests) {
-    for (const request of requests) turn.draft.answer(request.op, produceOne(turn, request));
-  },
+  decide: answering(produceOne),
   // A new item that is text and nothing else crosses as that text: most are, and
   // writing and reading four empty fields takes longer than the payload does.
   encode: (request) => ({
@@ -32,7 +30,7 @@ export const produce: Kind<Produce> = {
   decode: (request) => ({ ...request, items: request.items.map(decodeItem) }),
 };
 
-function produceOne(turn: Turn, { slot, deadline, items }: Produce): typeof done {
+function produceOne(turn: Turn, { slot, deadline, items }: Produce): Result {
   const { memory, now } = turn;
   const partition = memory.partition(slot);
   if (deadline <= now) return lateProduce.untaken;

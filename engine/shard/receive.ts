@@ -1,7 +1,7 @@
 // Items from another shard's outbox: taken once, whatever number of times they come.
 
 import type { OutboundItem } from "../../stores/item.ts";
-import { done, type Kind } from "./kind.ts";
+import { answering, done, type Kind } from "./kind.ts";
 import { append } from "./moves.ts";
 import { decodePayload, encodePayload } from "./payload-text.ts";
 
@@ -14,26 +14,23 @@ export interface Receive {
 export const receive: Kind<Receive> = {
   phase: "within",
   weight: ({ items }) => items.length,
-  adds: false,
   lost: "again",
-  decide(turn, requests) {
+  decide: answering((turn, { sourceShard, items }) => {
     const { memory, draft, now } = turn;
-    for (const { op, sourceShard, items } of requests) {
-      let last = memory.inbound.get(sourceShard) ?? 0;
-      for (const item of items) {
-        if (item.outboundSeq <= last) continue;
-        last = item.outboundSeq;
-        const partition = memory.partition(item.targetSlot);
-        if (partition.settings === null) draft.event(item.targetSlot, "discarded");
-        else append(turn, partition, { ...item, createdAt: now });
-      }
-      if (last !== memory.inbound.get(sourceShard)) {
-        memory.inbound.set(sourceShard, last);
-        draft.receive.push({ sourceShard, outboundSeq: last });
-      }
-      draft.answer(op, done);
+    let last = memory.inbound.get(sourceShard) ?? 0;
+    for (const item of items) {
+      if (item.outboundSeq <= last) continue;
+      last = item.outboundSeq;
+      const partition = memory.partition(item.targetSlot);
+      if (partition.settings === null) draft.event(item.targetSlot, "discarded");
+      else append(turn, partition, { ...item, createdAt: now });
     }
-  },
+    if (last !== memory.inbound.get(sourceShard)) {
+      memory.inbound.set(sourceShard, last);
+      draft.receive.push({ sourceShard, outboundSeq: last });
+    }
+    return done;
+  }),
   encode: (request) => ({ ...request, items: request.items.map(encodePayload) }),
   decode: (request) => ({ ...request, items: request.items.map(decodePayload) }),
 };

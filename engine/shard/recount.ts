@@ -16,8 +16,6 @@ export interface Recounting {
 
 export const recount: Kind<Recounting> = {
   phase: "within",
-  weight: () => 1,
-  adds: false,
   lost: "again",
   decide(turn, requests) {
     for (const request of requests) {
@@ -45,13 +43,8 @@ export function beginRecount(memory: Memory, partition: Partition): void {
 }
 
 /** One partition at a time. */
-function current(memory: Memory): Partition | undefined {
-  for (const partition of memory.recounting) return partition;
-  return undefined;
-}
-
 export function wantRecount({ memory, marks, scheduledMarks }: Asking): void {
-  const partition = current(memory);
+  const [partition] = memory.recounting;
   if (!partition?.recount) return;
   const { slot, recount, nextSeq: before } = partition;
   const name = `recount ${slot}`;
@@ -61,7 +54,7 @@ export function wantRecount({ memory, marks, scheduledMarks }: Asking): void {
 
 /** Counts the next piece. The draft has to be empty: what it holds is not in the store. */
 export function recountPiece({ memory, facts, draft }: Turn): void {
-  const partition = current(memory);
+  const [partition] = memory.recounting;
   const name = `recount ${partition?.slot}`;
   const items = facts.marks.get(name);
   const aside = facts.scheduledMarks.get(name);

@@ -1,7 +1,7 @@
 // Gives back what was leased to a client that had already left; the attempt does not count.
 
 import { release as releaseFate } from "../lifecycle.ts";
-import { done, type Kind } from "./kind.ts";
+import { answering, done, type Kind } from "./kind.ts";
 import { letGo, move } from "./moves.ts";
 
 /** The client of this lease request had left before it was told what it holds. */
@@ -13,23 +13,18 @@ export interface Release {
 
 export const release: Kind<Release> = {
   phase: "within",
-  weight: () => 1,
-  adds: false,
   lost: () => done,
-  decide(turn, requests) {
-    for (const { op, slot, leaseOp } of requests) {
-      const partition = turn.memory.partition(slot);
-      const granted = turn.grants.get(leaseOp) ?? [];
-      turn.grants.delete(leaseOp);
-      for (const seq of granted) {
-        const held = partition.held.get(seq);
-        if (held === undefined) continue;
-        letGo(turn, partition, seq, held);
-        const { createdAt, expireDeadline, attempts } = held;
-        const item = { seq, createdAt, expireDeadline, attempts };
-        move(turn, partition, item, releaseFate(item, turn.now));
-      }
-      turn.draft.answer(op, done);
+  decide: answering((turn, { slot, leaseOp }) => {
+    const partition = turn.memory.partition(slot);
+    const granted = turn.grants.get(leaseOp) ?? [];
+    turn.grants.delete(leaseOp);
+    for (const seq of granted) {
+      const held = partition.held.get(seq);
+      if (held === undefined) continue;
+      letGo(turn, partition, seq, held);
+      const item = { ...held, seq };
+      move(turn, partition, item, releaseFate(item, turn.now));
     }
-  },
+    return done;
+  }),
 };

@@ -1,46 +1,37 @@
 // Retry: held items go back to their queue, now or later, or to its dead queue; all
 // of a batch or none.
 
+import type { RetryItem } from "../api.ts";
 import { deletedFailure, failure, lateRetry } from "../errors.ts";
 import { reject, retry as retryFate } from "../lifecycle.ts";
 import { limits } from "../limits.ts";
 import { type Batch, findHeld, wantHeld } from "./held.ts";
-import { done, type Kind, type Numbered } from "./kind.ts";
+import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
 import { letGo, move } from "./moves.ts";
 import type { Turn } from "./turn-context.ts";
-
-export interface RetryOf {
-  readonly id: string;
-  /** `null` or past = now. */
-  readonly retryAt: number | null;
-  readonly dead: boolean;
-}
 
 export interface Retry {
   readonly kind: "retry";
   readonly slot: number;
   readonly deadline: number;
-  readonly items: readonly RetryOf[];
+  readonly items: readonly RetryItem[];
 }
 
 export const retry: Kind<Retry> = {
   phase: "within",
   weight: ({ items }) => items.length,
-  adds: false,
   lost: () => done,
   wants(asking, requests) {
     for (const request of requests) wantHeld(asking, batchOf(request));
   },
-  decide(turn, requests) {
-    for (const request of requests) turn.draft.answer(request.op, retryOne(turn, request));
-  },
+  decide: answering(retryOne),
 };
 
 function batchOf({ op, slot, items }: Numbered<Retry>): Batch {
   return { op, slot, ids: items.map(({ id }) => id) };
 }
 
-function retryOne(turn: Turn, request: Numbered<Retry>): typeof done {
+function retryOne(turn: Turn, request: Numbered<Retry>): Result {
   const { memory, now } = turn;
   const partition = memory.partition(request.slot);
   if (request.deadline <= now) return lateRetry.untaken;
@@ -61,7 +52,7 @@ function retryOne(turn: Turn, request: Numbered<Retry>): typeof done {
 }
 
 /** The store writes them anew in one commit, and everyone else waits for it. */
-function tooLarge(bytes: number): typeof done {
+function tooLarge(bytes: number): Result {
   const got = `they hold ${Math.ceil(bytes)} bytes, expected at most ${limits.retryBytesMax}`;
   return failure("refused", `item(s) cannot be retried together; ${got}, retry fewer at a time`);
 }

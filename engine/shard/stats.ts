@@ -1,6 +1,6 @@
 // The ages of what partitions hold.
 
-import type { Kind } from "./kind.ts";
+import { answering, type Kind } from "./kind.ts";
 
 export interface Stats {
   readonly kind: "stats";
@@ -9,20 +9,13 @@ export interface Stats {
 
 export const stats: Kind<Stats> = {
   phase: "after",
-  weight: () => 1,
-  adds: false,
   lost: "again",
-  decide({ memory, draft, now }, requests) {
-    for (const { op, slots } of requests) {
-      const ages = slots.map((slot) => {
-        const partition = memory.partition(slot);
-        return {
-          slot,
-          averageAgeMs: partition.averageAgeMs(now),
-          averageLeasedAgeMs: partition.averageLeasedAgeMs(now),
-        };
-      });
-      draft.answer(op, { ok: true, value: { kind: "ages", ages } });
-    }
-  },
+  decide: answering(({ memory, now }, { slots }) => {
+    const ages = slots.map((slot) => {
+      const partition = memory.partition(slot);
+      const averageAgeMs = partition.averageAgeMs(now);
+      return { slot, averageAgeMs, averageLeasedAgeMs: partition.averageLeasedAgeMs(now) };
+    });
+    return { ok: true, value: { kind: "ages", ages } };
+  }),
 };

@@ -35,17 +35,10 @@ export function wantSweep(asking: Asking): void {
   gatherExpiring(memory, now);
   for (const partition of memory.expiring) {
     const { slot, committedSeq } = partition;
-    const limit = {
-      items: partition.hasMoreExpired ? headItemsMore : headItems,
-      payloadBytes: limits.turnBytesMax,
-    };
-    asking.items.push({
-      name: `expiring ${slot}`,
-      slot,
-      from: expireFrom(partition),
-      before: committedSeq,
-      limit,
-    });
+    const headMax = partition.hasMoreExpired ? headItemsMore : headItems;
+    const limit = { items: headMax, payloadBytes: limits.turnBytesMax };
+    const span = { slot, from: expireFrom(partition), before: committedSeq };
+    asking.items.push({ name: `expiring ${slot}`, ...span, limit });
   }
 }
 
@@ -130,8 +123,7 @@ function lapseRun(turn: Turn, run: Run, budget: Budget): void {
     letGo(turn, partition, seq, held);
     budget.spend(run.payloadBytesMean);
     turn.draft.event(partition.slot, "lapsed");
-    const { createdAt, expireDeadline, attempts } = held;
-    const item = { seq, createdAt, expireDeadline, attempts };
+    const item = { ...held, seq };
     if (partition.settings === null) remove(turn, partition, item);
     else move(turn, partition, item, lapse(item, partition.settings, turn.now));
   }

@@ -1,9 +1,10 @@
 // What the steps of a turn share: what they ask for, and what they work on.
 
-import type { Facts, Page, SlotSeqs, Wants } from "../../stores/store.ts";
+import type { Facts, Page, Wants } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
 import type { TurnLimits } from "../limits.ts";
 import type { PartitionSettings } from "../messages.ts";
+import { inOrder } from "./draft.ts";
 import type { Memory } from "./memory.ts";
 import type { Scene } from "./moves.ts";
 import type { Partition } from "./partition.ts";
@@ -43,33 +44,17 @@ export class Asking {
   /** `null`: the turn needs to know nothing. */
   get wants(): Wants | null {
     const { heads, items, scheduled, marks, scheduledMarks, outbound, waking, early } = this;
-    const lists = [heads, items, scheduled, marks, scheduledMarks, outbound];
-    const count = lists.reduce((sum, list) => sum + list.length, 0);
-    if (count + this.#picks.size + this.#sources.size === 0 && waking === null && early === null) {
-      return null;
-    }
-    return {
-      heads,
-      headBytes: this.limits.turnBytesMax,
-      items,
-      scheduled,
-      marks,
-      scheduledMarks,
-      picks: [...this.#picks].map(
-        ([slot, seqs]): SlotSeqs => ({ slot, seqs: [...seqs].sort((a, b) => a - b) }),
-      ),
-      sources: [...this.#sources].map(([slot, sourceIds]) => ({ slot, sourceIds: [...sourceIds] })),
-      waking,
-      early,
-      outbound,
-    };
+    const picks = [...this.#picks].map(([slot, seqs]) => ({ slot, seqs: inOrder(seqs) }));
+    const sources = [...this.#sources].map(([slot, ids]) => ({ slot, sourceIds: [...ids] }));
+    const lists = { heads, items, scheduled, marks, scheduledMarks, picks, sources, outbound };
+    const isNone = Object.values(lists).every(({ length }) => length === 0);
+    if (isNone && waking === null && early === null) return null;
+    return { ...lists, headBytes: this.limits.turnBytesMax, waking, early };
   }
 }
 
 function addAll<T>(sets: Map<number, Set<T>>, slot: number, values: Iterable<T>): void {
-  const set = sets.get(slot) ?? new Set();
-  for (const value of values) set.add(value);
-  if (set.size > 0) sets.set(slot, set);
+  for (const value of values) sets.getOrInsertComputed(slot, () => new Set()).add(value);
 }
 
 export interface Turn extends Scene {

@@ -16,13 +16,7 @@ type ByKind = ReadonlyMap<NumberedRequest["kind"], readonly NumberedRequest[]>;
 
 /** Requests of one kind stay in the order of their arrival. */
 function byKind(requests: readonly NumberedRequest[]): ByKind {
-  const map = new Map<NumberedRequest["kind"], NumberedRequest[]>();
-  for (const request of requests) {
-    const same = map.get(request.kind);
-    if (same === undefined) map.set(request.kind, [request]);
-    else same.push(request);
-  }
-  return map;
+  return Map.groupBy(requests, ({ kind }) => kind);
 }
 
 /** What has to be known for the decision. Memory is only put in order for it, never changed. */

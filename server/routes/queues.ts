@@ -2,19 +2,16 @@
 
 import type { Engine } from "../../engine/api.ts";
 import { checkQueueName } from "../../engine/validate.ts";
-import { doneText } from "../reply.ts";
 import { queueChange, queueInfo, queueNamed, queueSettings, queuesPage } from "../wire.ts";
-import { decoded, JsonText, type Routes } from "./route.ts";
+import { decoded, done, type Routes } from "./route.ts";
 
 type QueuesRoutes = Routes<
   "listQueues" | "createQueue" | "updateQueue" | "queueInfo" | "deleteQueue"
 >;
 
-const done = new JsonText(doneText);
-
 export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
   // Whether it exists is asked later, when its definition was understood.
-  const checkOf = (body: { queue_name: string }) => () => checkQueueName(body.queue_name);
+  const checkName = (body: { queue_name: string }) => () => checkQueueName(body.queue_name);
 
   return {
     async listQueues(body) {
@@ -22,16 +19,12 @@ export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
     },
 
     async createQueue(body) {
-      await engine.createQueue(
-        decoded({ checkName: checkOf(body), decode: () => queueSettings(body) }),
-      );
+      await engine.createQueue(decoded(checkName(body), () => queueSettings(body)));
       return done;
     },
 
     async updateQueue(body) {
-      await engine.updateQueue(
-        decoded({ checkName: checkOf(body), decode: () => queueChange(body) }),
-      );
+      await engine.updateQueue(decoded(checkName(body), () => queueChange(body)));
       return done;
     },
 

@@ -1,7 +1,9 @@
 // What a route is: the operation's request in, its reply out.
 
+import type { Engine } from "../../engine/api.ts";
 import { QueueError } from "../../engine/errors.ts";
 import type { OperationId, RequestOf, ResponseOf } from "../../openapi/operations.ts";
+import { doneText } from "../reply.ts";
 
 /** A reply that is JSON text already. */
 export class JsonText {
@@ -10,6 +12,14 @@ export class JsonText {
   constructor(text: string) {
     this.text = text;
   }
+}
+
+/** The reply of an operation that has nothing to return. */
+export const done = new JsonText(doneText);
+
+/** The check of a request's queue, and of its partition if one is named. */
+export function checkOf(engine: Engine<string>, body: { queue_name: string; partition?: number }) {
+  return () => engine.requireQueue(body.queue_name, body.partition);
 }
 
 /** Its signal is aborted when it has hung up. */
@@ -25,14 +35,11 @@ export type Route<Id extends OperationId> = (
 
 export type Routes<Ids extends OperationId = OperationId> = { readonly [Id in Ids]: Route<Id> };
 
-export interface Decoding<T> {
-  /** Throws unless the name of the queue is good enough for the operation. */
-  readonly checkName: () => void;
-  readonly decode: () => T;
-}
-
-/** Decodes. Where the name is at fault as well as what is decoded, the name is what is refused. */
-export function decoded<T>({ checkName, decode }: Decoding<T>): T {
+/**
+ * Decodes. Where the name of the queue is at fault as well as what is decoded, the name is what is
+ * refused. `checkName` throws unless the name is good enough for the operation.
+ */
+export function decoded<T>(checkName: () => void, decode: () => T): T {
   try {
     return decode();
   } catch (error) {

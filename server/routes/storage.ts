@@ -1,19 +1,13 @@
 // Items as they are stored.
 
 import type { Engine } from "../../engine/api.ts";
-import { doneText } from "../reply.ts";
 import { importRequest, listRequest, storageItem } from "../wire.ts";
 import { pageText } from "./page.ts";
-import { decoded, JsonText, type Routes } from "./route.ts";
+import { checkOf, decoded, done, JsonText, type Routes } from "./route.ts";
 
 type StorageRoutes = Routes<"listItems" | "listScheduled" | "importItems" | "deleteItems">;
 
-const done = new JsonText(doneText);
-
 export function storageRoutes(engine: Engine<string>): StorageRoutes {
-  const checkOf = (body: { queue_name: string; partition: number }) => () =>
-    engine.requireQueue(body.queue_name, body.partition);
-
   return {
     async listItems(body) {
       return new JsonText(await pageText(await engine.listItems(listRequest(body))));
@@ -24,7 +18,7 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
     },
 
     async importItems(body) {
-      const request = decoded({ checkName: checkOf(body), decode: () => importRequest(body) });
+      const request = decoded(checkOf(engine, body), () => importRequest(body));
       return { items: (await engine.importItems(request)).map(storageItem) };
     },
 

@@ -60,11 +60,8 @@ export class SortedList<K, V extends K> {
     const start = this.#chunkOf(from);
     for (let at = start; at < this.#chunks.length; at++) {
       const chunk = this.#chunks[at] ?? [];
-      for (
-        let place = at === start ? this.#placeIn(chunk, from) : 0;
-        place < chunk.length;
-        place++
-      ) {
+      const first = at === start ? this.#placeIn(chunk, from) : 0;
+      for (let place = first; place < chunk.length; place++) {
         if (!visit(chunk[place] as V)) return;
       }
     }
@@ -83,26 +80,23 @@ export class SortedList<K, V extends K> {
 
   /** The first chunk that does not end before `key`. */
   #chunkOf(key: K): number {
-    let low = 0;
-    let high = this.#chunks.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const chunk = this.#chunks[middle] as V[];
-      if (this.#compare(chunk[chunk.length - 1] as V, key) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstNot(this.#chunks, (chunk) => this.#compare(chunk.at(-1) as V, key) < 0);
   }
 
   /** The first place in the chunk that does not come before `key`. */
   #placeIn(chunk: readonly V[], key: K): number {
-    let low = 0;
-    let high = chunk.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#compare(chunk[middle] as V, key) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstNot(chunk, (value) => this.#compare(value, key) < 0);
   }
+}
+
+/** The place of the first that is not before what is looked for; those that are come first. */
+function firstNot<T>(list: readonly T[], isBefore: (one: T) => boolean): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(list[middle] as T)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -413,7 +413,8 @@ function byName<P extends { readonly name: string }, F>(
 }
 
 function readOf<T extends Item>(item: Kept<T>): Read<T> {
-  return { ...copied(item), damaged: false };
+  // Copied again for the reader, who may change or transfer what it was given.
+  return { ...item, payload: new Uint8Array(item.payload), damaged: false };
 }
 
 function markOf(item: Kept<Item>): Mark {
@@ -440,10 +441,8 @@ function countItems({ slots, tallies }: MemoryImage): Map<number, StoredCounts> 
 function outboxOf(items: readonly OutboundItem[]): OutboxCount[] {
   const counts = new Map<string, { targetShard: number; targetSlot: number; count: number }>();
   for (const { targetShard, targetSlot } of items) {
-    const name = `${targetShard}/${targetSlot}`;
-    const one = counts.get(name) ?? { targetShard, targetSlot, count: 0 };
-    one.count += 1;
-    counts.set(name, one);
+    const none = () => ({ targetShard, targetSlot, count: 0 });
+    counts.getOrInsertComputed(`${targetShard}/${targetSlot}`, none).count += 1;
   }
   return [...counts.values()];
 }
@@ -454,12 +453,6 @@ const utf8 = new TextEncoder();
 function kept<T extends Item>(item: T): Kept<T> {
   const given = item.payload;
   const payload = typeof given === "string" ? utf8.encode(given) : new Uint8Array(given);
-  return { ...item, payload };
-}
-
-/** Copied again for the reader, who may change or transfer what it was given. */
-function copied<T extends Item>(item: Kept<T>): Kept<T> {
-  const payload = new Uint8Array(item.payload);
   return { ...item, payload };
 }
 
@@ -474,8 +467,7 @@ function requireFree<T extends Item>(
 ): void {
   const seen = new Map<number, Set<number>>();
   for (const item of items) {
-    const seqs = seen.get(item.slot) ?? new Set();
-    seen.set(item.slot, seqs);
+    const seqs = seen.getOrInsertComputed(item.slot, () => new Set());
     if (seqs.has(item.seq) || stored(item)?.get(item) !== undefined) {
       throw new StoreError("failed", `item is stored already; slot ${item.slot}, seq ${item.seq}`);
     }

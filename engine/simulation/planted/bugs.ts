@@ -202,13 +202,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a lease nobody was told of counts as an attempt",
     file: "shard/release.ts",
     from: "move(turn, partition, item, releaseFate(item, turn.now));",
-    to: "const fate = releaseFate(item, turn.now); move(turn, partition, item, { ...fate, attempts: attempts + 1 } as never);",
+    to: "const fate = releaseFate(item, turn.now); move(turn, partition, item, { ...fate, attempts: held.attempts + 1 } as never);",
   },
   {
     name: "a lease whose client is gone is not given back",
     file: "leases.ts",
-    from: 'if (lease.over)\n        this.#port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);\n      else lease.settle({ partition, items: value.items });',
-    to: 'lease.settle({ partition, items: value.items });\n      queue.inFlight.lease += 0;\n      if (lease.over && lease.deadline > this.#clock.now() + 1e12) this.#port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);',
+    from: 'if (lease.over) port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);\n      else lease.settle({ partition, items: value.items });',
+    to: 'lease.settle({ partition, items: value.items });\n      queue.inFlight.lease += 0;\n      if (lease.over && lease.deadline > clock.now() + 1e12) port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);',
   },
   {
     name: "an item that is next goes to the tail instead",
@@ -297,8 +297,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "an item loses its reference when it is scheduled",
     file: "shard/moves.ts",
-    from: "reference: item.reference,\n    sourceId: item.sourceId,\n    payload: item.payload,\n    dueAt: when.dueAt,",
-    to: 'reference: "",\n    sourceId: item.sourceId,\n    payload: item.payload,\n    dueAt: when.dueAt,',
+    from: "early: false, ...when };\n  countAside(",
+    to: 'early: false, ...when, reference: "" };\n  countAside(',
   },
   {
     name: "the items of a batch are written in reverse",

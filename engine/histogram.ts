@@ -1,0 +1,21 @@
+// Observations counted by their size.
+
+import type { Histogram } from "./api.ts";
+
+export class Observations implements Histogram {
+  readonly bounds: readonly number[];
+  readonly counts: number[];
+  sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+    this.counts = new Array(bounds.length + 1).fill(0);
+  }
+
+  add(value: number): void {
+    let bucket = 0;
+    while (value > (this.bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    this.sum += value;
+  }
+}
