@@ -90,16 +90,13 @@ export class Courier {
   }
 
   get #isBusy(): boolean {
-    for (const { isBusy } of this.#routes.values()) if (isBusy) return true;
-    return false;
+    return this.#routes.values().some(({ isBusy }) => isBusy);
   }
 
   /** Until the sender knows that they arrived, items count as on their way. */
   isTargeted(shard: number, slot: number): boolean {
-    for (const { target, waiting } of this.#routes.values()) {
-      if (target === shard && waiting.has(slot)) return true;
-    }
-    return false;
+    const routes = this.#routes.values();
+    return routes.some(({ target, waiting }) => target === shard && waiting.has(slot));
   }
 
   #go(route: Route): void {

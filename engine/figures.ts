@@ -10,6 +10,8 @@ export function shardStatus({ shard, isUp: up, counters }: ShardPort): ShardStat
   return { shard, up, ...structuredClone(counters) };
 }
 
+const noCounts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
+
 type PortOf = (shard: number) => ShardPort;
 
 export async function queueStats(
@@ -27,17 +29,12 @@ export async function queueStats(
   const places = [...queue.places.values()].sort((a, b) => a.partition - b.partition);
   const ages = await agesOf(places, port, timing);
   const partitions = places.map((place): PartitionStats => {
-    const counts = queue.counts.get(place.partition);
-    const age = ages.get(nameOf(place));
-    return {
-      partition: place.partition,
-      total: (counts?.ready ?? 0) + (counts?.leased ?? 0),
-      totalLeased: counts?.leased ?? 0,
-      scheduled: (counts?.scheduled ?? 0) + (counts?.retried ?? 0),
-      failures: port(place.shard).counters.failures,
-      averageAgeMs: age?.averageAgeMs ?? 0,
-      averageLeasedAgeMs: age?.averageLeasedAgeMs ?? 0,
-    };
+    const { partition } = place;
+    const { ready, leased, scheduled, retried } = queue.counts.get(partition) ?? noCounts;
+    const { averageAgeMs = 0, averageLeasedAgeMs = 0 } = ages.get(nameOf(place)) ?? {};
+    const { failures } = port(place.shard).counters;
+    const items = { total: ready + leased, totalLeased: leased, scheduled: scheduled + retried };
+    return { partition, ...items, failures, averageAgeMs, averageLeasedAgeMs };
   });
   const leased = partitions.reduce((sum, { totalLeased }) => sum + totalLeased, 0);
   const ageSum = partitions.reduce((sum, one) => sum + one.averageLeasedAgeMs * one.totalLeased, 0);

@@ -109,9 +109,7 @@ export class LogicalQueue {
 
   /** Items of whatever state, by the latest reports. */
   get itemCount(): number {
-    let sum = 0;
-    for (const counts of this.counts.values()) sum += itemsIn(counts);
-    return sum;
+    return this.counts.values().reduce((sum, counts) => sum + itemsIn(counts), 0);
   }
 
   gauges(): QueueGauges {
@@ -135,13 +133,10 @@ export async function eachShard(
   places: Iterable<PartitionPlace>,
   work: (shard: number, slots: readonly number[]) => Promise<unknown>,
 ): Promise<void> {
-  const byShard = [...Map.groupBy(places, ({ shard }) => shard)];
-  const works = byShard.map(([shard, here]) =>
-    work(
-      shard,
-      here.map(({ slot }) => slot),
-    ),
-  );
+  const works = [...Map.groupBy(places, ({ shard }) => shard)].map(([shard, here]) => {
+    const slots = here.map(({ slot }) => slot);
+    return work(shard, slots);
+  });
   // All of them, also when one fails: a call that is answered has no effect any more.
   const ended = await Promise.allSettled(works);
   for (const one of ended) if (one.status === "rejected") throw one.reason;

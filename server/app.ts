@@ -18,7 +18,7 @@ import { jsonResponse, Refusal } from "./reply.ts";
 import { requestReader } from "./request.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
-import { JsonText, type Route, type Routes } from "./routes/route.ts";
+import { JsonText, type Route } from "./routes/route.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import { Silence } from "./silence.ts";
 
@@ -61,11 +61,7 @@ export function createApp(options: AppOptions) {
     return new Response(text, { headers: { "content-type": metrics.contentType } });
   }
 
-  const routes: Routes = {
-    ...queueRoutes(engine),
-    ...queuesRoutes(engine),
-    ...storageRoutes(engine),
-  };
+  const routes = { ...queueRoutes(engine), ...queuesRoutes(engine), ...storageRoutes(engine) };
   for (const id of operationIds) {
     const { path } = operations[id];
     const route = routes[id] as Route<OperationId>;
@@ -74,10 +70,8 @@ export function createApp(options: AppOptions) {
     app.post(path, keyed(answer, path), { parse: "none" });
   }
   const { health, metrics: metricsPage } = pages;
-  app.get(
-    health.path,
-    admission.around(() => healthResponse(options), health.path),
-  );
+  const healthAnswer = () => healthResponse(options);
+  app.get(health.path, admission.around(healthAnswer, health.path));
   app.get(metricsPage.path, keyed(metricsResponse, metricsPage.path));
   app.post(backupPath, keyed(backupAnswer(options, silence)), { parse: "none" });
   for (const [path, answer] of apiPageRoutes()) app.get(path, keyed(answer, path));
@@ -95,11 +89,9 @@ interface OperationOptions {
 
 function operationAnswer({ id, route, config, intake, silence }: OperationOptions): Answer {
   const bodyBytesMax = bodyBytesMaxOf(id, config);
-  const read = requestReader<Parameters<typeof route>[0]>(
-    operations[id].request,
-    bodyBytesMax,
-    protobufReader(id),
-  );
+  type Body = Parameters<typeof route>[0];
+  const { request: schema } = operations[id];
+  const read = requestReader<Body>(schema, bodyBytesMax, protobufReader(id));
   const answerProtobuf = protobufAnswer(id);
   return async (request) => {
     const sent = checkContentType(request);

@@ -45,10 +45,6 @@ export class KeyFile {
     this.#digests = readDigests(options.path);
   }
 
-  get keyCount(): number {
-    return this.#digests.length;
-  }
-
   admits(key: string): boolean {
     const now = this.#options.now();
     if (now - this.#lookedAt >= lookMs) {

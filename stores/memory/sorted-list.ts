@@ -14,10 +14,6 @@ export class SortedList<K, V extends K> {
     this.#compare = compare;
   }
 
-  first(): V | undefined {
-    return this.#chunks[0]?.[0];
-  }
-
   get(key: K): V | undefined {
     const chunk = this.#chunks[this.#chunkOf(key)];
     const value = chunk?.[this.#placeIn(chunk, key)];

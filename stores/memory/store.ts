@@ -439,7 +439,7 @@ function countItems({ slots, tallies }: MemoryImage): Map<number, StoredCounts> 
 }
 
 function outboxOf(items: readonly OutboundItem[]): OutboxCount[] {
-  const counts = new Map<string, { targetShard: number; targetSlot: number; count: number }>();
+  const counts = new Map<string, OutboxCount & { count: number }>();
   for (const { targetShard, targetSlot } of items) {
     const none = () => ({ targetShard, targetSlot, count: 0 });
     counts.getOrInsertComputed(`${targetShard}/${targetSlot}`, none).count += 1;
