@@ -189,7 +189,12 @@ class Bench {
         if (!outcome.ok) throw new Error(outcome.message);
         const { value } = outcome;
         if (value.kind !== "leased") return "";
-        return leaseReplyText({ queue: queueName, partition: 0, items: value.items });
+        return leaseReplyText({
+          queue: queueName,
+          partition: 0,
+          maxAttempts: 0,
+          items: value.items,
+        });
       }),
     );
   }

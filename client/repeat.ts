@@ -17,6 +17,8 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   lease: "twice",
   retry: "same",
   complete: "same",
+  extend: "same",
+  release: "same",
   listQueues: "same",
   createQueue: "twice",
   updateQueue: "same",

@@ -33,6 +33,8 @@ export interface LeaseRequest {
   readonly batchSize: number;
   /** How long to wait for the first item; then `empty`. */
   readonly requestTimeoutMs: number;
+  /** How long the items are held; absent or `null` = as long as the queue says. */
+  readonly leaseTimeoutMs?: number | null;
   /** Aborted when the caller is gone; the request then leaves the line. */
   readonly signal?: AbortSignal;
 }
@@ -51,7 +53,30 @@ export interface LeasedItem {
 export interface Lease<Items> {
   readonly queue: string;
   readonly partition: number;
+  /** Of the queue; 0 = no limit. An item with as many attempts has its last. */
+  readonly maxAttempts: number;
   readonly items: Items;
+}
+
+export interface ExtendRequest {
+  readonly queue: string;
+  readonly partition: number;
+  /** 1 to 1,000; all are extended, or none (`refused`, with every offending id in `details`). */
+  readonly ids: readonly string[];
+  /** How long they are held from now on; absent or `null` = as long as the queue says. */
+  readonly leaseTimeoutMs?: number | null;
+}
+
+export interface Extended {
+  /** Until then all of them are held; never earlier than what was told before. */
+  readonly leaseDeadline: number;
+}
+
+export interface ReleaseRequest {
+  readonly queue: string;
+  readonly partition: number;
+  /** 1 to 1,000; all go back, or none (`refused`, with every offending id in `details`). */
+  readonly ids: readonly string[];
 }
 
 export interface CompleteRequest {
@@ -282,6 +307,10 @@ export interface Engine<Items = readonly LeasedItem[]> {
   lease(request: LeaseRequest): Promise<Lease<Items>>;
   complete(request: CompleteRequest): Promise<void>;
   retry(request: RetryRequest): Promise<void>;
+  /** Holds leased items for longer. */
+  extend(request: ExtendRequest): Promise<Extended>;
+  /** Gives leased items back to the tail of their queue, the attempt not counted. */
+  release(request: ReleaseRequest): Promise<void>;
 
   listQueues(request: { pivot: string; limit: number }): readonly QueueDefinition[];
   createQueue(settings: QueueSettings): Promise<void>;

@@ -4,6 +4,7 @@
 
 import type { PartitionPlace, QueueDefinition } from "../stores/queue.ts";
 import type * as api from "./api.ts";
+import { assert } from "./assert.ts";
 import { Catalog } from "./catalog.ts";
 import { Courier } from "./courier.ts";
 import {
@@ -11,9 +12,11 @@ import {
   closingFailure,
   type Late,
   lateComplete,
+  lateExtend,
   lateLong,
   lateLook,
   lateProduce,
+  lateRelease,
   lateRetry,
   QueueError,
 } from "./errors.ts";
@@ -33,6 +36,7 @@ import {
   checkCompleteIds,
   checkDeleteIds,
   checkImportItems,
+  checkLeaseTimeout,
   checkProduceItems,
   checkQueuesList,
   checkRequestTimeout,
@@ -169,6 +173,30 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     const timing = this.#timing(lateRetry);
     const { deadline } = timing;
     await this.#call(queue, place, { kind: "retry", slot: place.slot, deadline, items }, timing);
+  }
+
+  async extend(request: api.ExtendRequest): Promise<api.Extended> {
+    const queue = this.#find(request.queue);
+    const place = queue.place(request.partition);
+    const { ids, leaseTimeoutMs = null } = request;
+    checkCompleteIds(ids);
+    checkLeaseTimeout(leaseTimeoutMs);
+    const timing = this.#timing(lateExtend);
+    const { deadline } = timing;
+    const asked = { kind: "extend", slot: place.slot, deadline, ids, leaseTimeoutMs } as const;
+    const value = await this.#call(queue, place, asked, timing);
+    assert(value.kind === "extended", "an extend was answered with something else");
+    return { leaseDeadline: value.leaseDeadline };
+  }
+
+  async release(request: api.ReleaseRequest): Promise<void> {
+    const queue = this.#find(request.queue);
+    const place = queue.place(request.partition);
+    checkCompleteIds(request.ids);
+    const timing = this.#timing(lateRelease);
+    const { deadline } = timing;
+    const asked = { kind: "release", slot: place.slot, deadline, ids: request.ids } as const;
+    await this.#call(queue, place, asked, timing);
   }
 
   async createQueue(settings: api.QueueSettings): Promise<void> {

@@ -56,6 +56,8 @@ function lateIn(what: string): Late {
 export const lateProduce = lateIn("the items were not written");
 export const lateComplete = lateIn("the items were not completed");
 export const lateRetry = lateIn("the items were not retried");
+export const lateExtend = lateIn("the leases were not extended");
+export const lateRelease = lateIn("the items were not released");
 const noAnswer = failure("store", "the store does not answer; nothing was changed");
 /** Of a call that has no time of its own: once it is taken, it is answered when it is done. */
 export const lateLong: Late = { untaken: noAnswer, taken: null };

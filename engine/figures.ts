@@ -20,11 +20,13 @@ export async function queueStats(
   timing: Timing,
 ): Promise<QueueStats> {
   const { inFlight } = queue;
+  const { import: _, ...verbs } = inFlight;
+  const calls = Object.values(verbs).reduce((sum, count) => sum + count, 0);
   const counted = {
     produceWaiting: inFlight.produce,
     leaseWaiting: queue.line.size,
     completeWaiting: inFlight.complete,
-    inFlight: inFlight.produce + inFlight.lease + inFlight.complete + inFlight.retry,
+    inFlight: calls,
   };
   const places = [...queue.places.values()].sort((a, b) => a.partition - b.partition);
   const ages = await agesOf(places, port, timing);

@@ -6,6 +6,7 @@ import { clear, settle } from "./shard/clear.ts";
 import { complete } from "./shard/complete.ts";
 import { configure } from "./shard/configure.ts";
 import { deleteItems } from "./shard/delete.ts";
+import { extend } from "./shard/extend.ts";
 import { forward } from "./shard/forward.ts";
 import { importItems } from "./shard/import.ts";
 import type { Kind, Numbered } from "./shard/kind.ts";
@@ -17,6 +18,7 @@ import { recount } from "./shard/recount.ts";
 import { release } from "./shard/release.ts";
 import { retry } from "./shard/retry.ts";
 import { stats } from "./shard/stats.ts";
+import { withdraw } from "./shard/withdraw.ts";
 
 const table = {
   configure,
@@ -28,6 +30,8 @@ const table = {
   recount,
   retry,
   release,
+  withdraw,
+  extend,
   clear,
   produce,
   import: importItems,

@@ -42,7 +42,7 @@ export class Leases<Items> {
 
   lease(queue: LogicalQueue, request: LeaseRequest): Promise<Lease<Items>> {
     const { clock, readLeased, waitingLeasesMax } = this.#options;
-    checkLease(request.clientId, request.batchSize);
+    checkLease(request);
     checkRequestTimeout(request.requestTimeoutMs, "1m");
     // One whose connection broke may be back before its last request is answered.
     const same = queue.clients.get(request.clientId);
@@ -72,7 +72,11 @@ export class Leases<Items> {
           queue.clients.delete(request.clientId);
           this.#waitingLeases -= 1;
           if ("code" in outcome) reject(QueueError.from(outcome));
-          else resolve({ ...outcome, queue: request.queue, items: readLeased(outcome.items) });
+          else {
+            const { maxAttempts } = queue.definition;
+            const items = readLeased(outcome.items);
+            resolve({ ...outcome, queue: request.queue, maxAttempts, items });
+          }
         },
       };
       queue.clients.set(request.clientId, lease);
@@ -131,11 +135,12 @@ export class Leases<Items> {
     const { clock, port, left } = this.#options;
     lease.timer ??= clock.at(lease.deadline, () => lease.settle(emptyLease));
     const { deadline, request } = lease;
-    const { batchSize } = request;
+    const { batchSize, leaseTimeoutMs } = request;
+    const own = typeof leaseTimeoutMs === "number" ? { leaseTimeoutMs } : {};
     const place = queue.place(partition);
     queue.entered("lease", partition, batchSize);
     port(place.shard).put(
-      { kind: "lease", slot: place.slot, deadline, batchSize },
+      { kind: "lease", slot: place.slot, deadline, batchSize, ...own },
       (result, op) => {
         queue.left("lease", partition, batchSize);
         this.#granted(queue, lease, place, result, op);
@@ -164,7 +169,7 @@ export class Leases<Items> {
     if (lease.request.signal?.aborted) lease.settle(clientGone);
     if (value.kind === "leased") {
       // Nobody was told of these items, so they go back as if they had not been leased.
-      if (lease.over) port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);
+      if (lease.over) port(shard).put({ kind: "withdraw", slot, leaseOp: op }, () => undefined);
       else lease.settle({ partition, items: value.items });
       return;
     }

@@ -56,6 +56,7 @@ export type Value =
   | { readonly kind: "leased"; readonly count: number; readonly items: string }
   /** `more`: not all of the partition was looked at, so asking again may bring something. */
   | { readonly kind: "nothing"; readonly more: boolean }
+  | { readonly kind: "extended"; readonly leaseDeadline: number }
   | { readonly kind: "items"; readonly items: readonly ListedItem[] }
   | { readonly kind: "outbound"; readonly items: readonly OutboundItem[] }
   | { readonly kind: "copied"; readonly bytes: number }

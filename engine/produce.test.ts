@@ -69,6 +69,7 @@ test("produce: a produced item comes back as it was given", async () => {
   expect(lease).toEqual({
     queue: "orders",
     partition: 0,
+    maxAttempts: 0,
     items: [
       {
         id: expect.stringMatching(/^[0-9A-Za-z]{27}$/),

@@ -17,6 +17,8 @@ export interface InFlight {
   lease: number;
   complete: number;
   retry: number;
+  extend: number;
+  release: number;
   import: number;
 }
 
@@ -32,7 +34,15 @@ export class LogicalQueue {
   readonly line: Line;
   /** Lease requests that are not answered, by their client. */
   readonly clients = new Map<string, WaitingLease>();
-  readonly inFlight: InFlight = { produce: 0, lease: 0, complete: 0, retry: 0, import: 0 };
+  readonly inFlight: InFlight = {
+    produce: 0,
+    lease: 0,
+    complete: 0,
+    retry: 0,
+    extend: 0,
+    release: 0,
+    import: 0,
+  };
   readonly totals: Totals = { lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 };
   deleted = false;
   /** While its delete is being committed, callers do not find it; its shards go on with it. */

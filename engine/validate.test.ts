@@ -102,5 +102,7 @@ test.each([
   ["c", -1, "invalid batch size; must be greater than zero"],
   ["c", Number.NaN, "invalid batch size; must be greater than zero"],
 ] as const)("checkLease: client %j, batch %d", (clientId, batchSize, expected) => {
-  expect(refusal(() => checkLease(clientId, batchSize))).toBe(expected);
+  expect(refusal(() => checkLease({ queue: "q", requestTimeoutMs: 10, clientId, batchSize }))).toBe(
+    expected,
+  );
 });

@@ -2,7 +2,14 @@
 // `QueueError` with code `invalid`; the order of the checks is part of the
 // contract, and so are the texts.
 
-import type { ClearRequest, ImportItem, ListRequest, ProduceItem, QueueSettings } from "./api.ts";
+import type {
+  ClearRequest,
+  ImportItem,
+  LeaseRequest,
+  ListRequest,
+  ProduceItem,
+  QueueSettings,
+} from "./api.ts";
 import { formatDuration } from "./duration.ts";
 import { malformedId, QueueError } from "./errors.ts";
 import { isId } from "./ids.ts";
@@ -122,7 +129,7 @@ export function checkProduceItems(items: readonly ProduceItem[]): void {
   checkBatch("items", items.length, { name: "max_produce_batch_size", max });
 }
 
-export function checkLease(clientId: string, batchSize: number): void {
+export function checkLease({ clientId, batchSize, leaseTimeoutMs }: LeaseRequest): void {
   if (clientId.trim() === "") refuse("invalid client id; cannot be empty");
   if (!(batchSize > 0)) refuse("invalid batch size; must be greater than zero");
   const max = limits.leaseBatchMax;
@@ -131,6 +138,12 @@ export function checkLease(clientId: string, batchSize: number): void {
     refuse(`invalid batch size; max_lease_batch_size is ${max}, ${got}`);
   }
   checkWhole("batch size", batchSize);
+  checkLeaseTimeout(leaseTimeoutMs);
+}
+
+/** Of one lease; the queue has its own. */
+export function checkLeaseTimeout(ms: number | null | undefined): void {
+  if (typeof ms === "number") checkTimeout("lease", ms);
 }
 
 export function checkCompleteIds(ids: readonly string[]): void {

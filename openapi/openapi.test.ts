@@ -66,12 +66,14 @@ test("document: a key's default is published and is no default to a validator", 
   expect(JSON.stringify(entities)).not.toContain('"default"');
 });
 
-test("operations: paths and order are those of the specification, and three more", () => {
+test("operations: paths and order are those of the specification, and five more", () => {
   expect(rows.map(([, { path }]) => path)).toEqual([
     "/v1/queue.produce",
     "/v1/queue.lease",
     "/v1/queue.retry",
     "/v1/queue.complete",
+    "/v1/queue.extend",
+    "/v1/queue.release",
     "/v1/queues.list",
     "/v1/queues.create",
     "/v1/queues.update",
@@ -95,6 +97,8 @@ test("operations: what the specification requires of a request is required, and 
     ["lease", ["queue_name", "client_id", "request_timeout"]],
     ["retry", ["queue_name", "partition", "items"]],
     ["complete", ["queue_name", "partition", "request_timeout", "ids"]],
+    ["extend", ["queue_name", "partition", "ids"]],
+    ["release", ["queue_name", "partition", "ids"]],
     ["listQueues", ["pivot", "limit"]],
     ["createQueue", ["queue_name", "lease_timeout", "expire_timeout"]],
     ["updateQueue", ["queue_name"]],
@@ -196,9 +200,10 @@ test.each([...rows, ...pageRows])("operations: %s says what each code means", (_
 });
 
 test.each(rows)("operations: %s lists every code it can answer", (id, { replies }) => {
-  const timed = ["produce", "lease", "retry", "complete"];
-  const stateful = ["lease", "retry", "complete", "deleteQueue", "importItems"];
-  const changing = ["produce", "retry", "complete"];
+  const held = ["retry", "complete", "extend", "release"];
+  const timed = ["produce", "lease", ...held];
+  const stateful = ["lease", ...held, "deleteQueue", "importItems"];
+  const changing = ["produce", ...held];
   // These two are answered from memory, so they wait for no store.
   const unqueued = ["listQueues", "queueInfo"];
   expect(Object.keys(replies).map(Number)).toEqual([

@@ -125,6 +125,31 @@ const notLeased = (what: string) =>
   `item(s) cannot be ${what}; '${sampleId}' is not marked as leased`;
 const otherId = "1h0LdFaStQ2vX000000000000Ke";
 
+/** The refusals of an operation on leased items that has no timeout of its own. */
+function heldRefusals(verb: string) {
+  const effect = `no item was ${verb}`;
+  return {
+    ...sharedRefusals({ effect }),
+    400: refusal(400, {
+      meaning: `The queue or the partition does not exist, a timeout is out of bounds, or there are no ids or too many; ${effect}.`,
+      message: badPartition,
+    }),
+    429: overloaded(effect),
+    453: refusal(453, {
+      meaning: `An id is malformed, unknown, not leased or named twice, or was leased from another queue or partition; ${effect}. \`details\` names every such id and why.`,
+      reaction:
+        "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
+      message: notLeased(verb),
+      details: { [sampleId]: notLeased(verb) },
+    }),
+    454: refusal(454, {
+      meaning: `It could not be done within 5 minutes; ${effect}.`,
+      message: notInTime(verb),
+    }),
+    504: unknownOutcome,
+  };
+}
+
 const sampleQueue: schemas.QueueInfo = {
   queue_name: "orders",
   created_at: "2026-03-01T12:00:00.000Z",
@@ -219,11 +244,12 @@ An item whose lease passes its deadline is offered to another consumer, under a 
           ],
           queue_name: "orders",
           partition: 0,
+          max_attempts: 10,
         },
       },
       400: refusal(400, {
         meaning:
-          "The queue does not exist, `client_id` is empty, another lease with this `client_id` waits on this queue, or `batch_size` or `request_timeout` is out of bounds; nothing was leased.",
+          "The queue does not exist, `client_id` is empty, another lease with this `client_id` waits on this queue, or `batch_size` or a timeout is out of bounds; nothing was leased.",
         reaction: "Correct the request. Give each consumer a `client_id` of its own.",
         message:
           "duplicate client id; a client cannot make multiple leased requests to the same queue",
@@ -326,6 +352,42 @@ An item whose lease passes its deadline is offered to another consumer, under a 
         message: notInTime("completed"),
       }),
       504: unknownOutcome,
+    },
+  }),
+
+  extend: row({
+    path: "/v1/queue.extend",
+    tag: "Items",
+    summary: "Extend leases",
+    description: `Holds leased items for longer: until \`lease_timeout\` from now, or as long as the queue says. Send it while the work goes on, well before the deadline. Either all ids of the request are extended, or none is.
+
+No lease gets shorter, and no item is offered before the latest deadline that anyone was told.`,
+    request: schemas.ExtendRequest,
+    response: schemas.ExtendReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders", partition: 0, ids: [sampleId, otherId], lease_timeout: "5m" },
+    replies: {
+      ...heldRefusals("extended"),
+      200: {
+        meaning: "Every item is yours until the deadline.",
+        reaction: "Go on with the work.",
+        example: { lease_deadline: "2026-03-01T13:05:00.000Z" },
+      },
+    },
+  }),
+
+  release: row({
+    path: "/v1/queue.release",
+    tag: "Items",
+    summary: "Release items",
+    description: `Gives leased items back as if they had not been leased: they go to the tail of their partition under new ids, and the attempt does not count. For a worker that stops before it has begun them. Either all ids of the request are released, or none is.`,
+    request: schemas.ReleaseRequest,
+    response: schemas.Reply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders", partition: 0, ids: [sampleId, otherId] },
+    replies: {
+      ...heldRefusals("released"),
+      200: success("Every item was given back; their ids are no longer valid."),
     },
   }),
 

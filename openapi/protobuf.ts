@@ -1,6 +1,7 @@
 // The protobuf form of the contract: a field number for each key, and the messages of
 // each operation. The numbers are those that clients of the protocol use already, so
-// none of them may ever change; `proto-file.ts` writes them as a .proto file.
+// none of them may ever change; those of keys that are Holdfast's own begin at 100.
+// `proto-file.ts` writes them as a .proto file.
 
 import type { TSchema } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
@@ -114,11 +115,14 @@ const ProduceRequest = message<schemas.ProduceRequest>("ProduceRequest", schemas
   items: list(3, ProduceItem),
 });
 
+const ownTimeout = "How long to hold the items. Not set: as long as the queue says.";
+
 const LeaseRequest = message<schemas.LeaseRequest>("LeaseRequest", schemas.LeaseRequest, {
   queue_name: text(1, required),
   batch_size: whole(2),
   client_id: text(3, required),
   request_timeout: duration(4, required),
+  lease_timeout: duration(100, { says: ownTimeout }),
 });
 
 const LeaseItem = message<schemas.LeaseItem>("LeaseItem", schemas.LeaseItem, {
@@ -135,6 +139,24 @@ const LeaseReply = message<schemas.LeaseReply>("LeaseReply", schemas.LeaseReply,
   queue_name: text(1),
   partition: whole(2),
   items: list(3, LeaseItem),
+  max_attempts: whole(100),
+});
+
+const ExtendRequest = message<schemas.ExtendRequest>("ExtendRequest", schemas.ExtendRequest, {
+  queue_name: text(1, required),
+  partition: whole(2, requiredWhole),
+  ids: list(3, "text"),
+  lease_timeout: duration(4, { says: ownTimeout }),
+});
+
+const ExtendReply = message<schemas.ExtendReply>("ExtendReply", schemas.ExtendReply, {
+  lease_deadline: instant(1),
+});
+
+const ReleaseRequest = message<schemas.ReleaseRequest>("ReleaseRequest", schemas.ReleaseRequest, {
+  queue_name: text(1, required),
+  partition: whole(2, requiredWhole),
+  ids: list(3, "text"),
 });
 
 const CompleteRequest = message<schemas.CompleteRequest>(
@@ -417,6 +439,8 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   lease: { request: LeaseRequest, reply: LeaseReply },
   retry: { request: RetryRequest, reply: Reply },
   complete: { request: CompleteRequest, reply: Reply },
+  extend: { request: ExtendRequest, reply: ExtendReply },
+  release: { request: ReleaseRequest, reply: Reply },
   listQueues: { request: QueuesListRequest, reply: QueuesListReply },
   createQueue: { request: QueueCreateRequest, reply: Reply },
   updateQueue: { request: QueueUpdateRequest, reply: Reply },

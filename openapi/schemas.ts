@@ -170,6 +170,13 @@ export const LeaseRequest = Type.Object(
         [defaultKeyword]: 1,
       }),
     ),
+    lease_timeout: Type.Optional(
+      orNull({
+        description:
+          'How long to hold these items, as a duration. Absent, `null` or `""`: as long as the queue says.',
+        examples: ["30s"],
+      }),
+    ),
   },
   { ...closed, description: "Asks for items, and waits for them if there are none." },
 );
@@ -226,6 +233,11 @@ export const LeaseReply = Type.Object(
       minimum: 0,
       description: "Partition that the items came from; give it when you complete or retry them.",
       examples: [0],
+    }),
+    max_attempts: Type.Integer({
+      description:
+        "Of the queue; 0 = no limit. An item whose `attempts` have reached it has its last.",
+      examples: [10],
     }),
   },
   { ...closed, description: "Leased items, and what is needed to complete or retry them." },
@@ -291,6 +303,48 @@ export const CompleteRequest = Type.Object(
   { ...closed, description: "Leased items whose work is done." },
 );
 export type CompleteRequest = Static<typeof CompleteRequest>;
+
+const heldIds = Type.Array(Type.String(), {
+  minItems: bounds.completeIdsMin,
+  maxItems: bounds.completeIdsMax,
+  description: "Ids as the lease reply gave them, none twice. It is done to all, or to none.",
+  examples: [[sampleId]],
+});
+
+export const ExtendRequest = Type.Object(
+  {
+    queue_name: queueName,
+    partition: leasePartition,
+    ids: heldIds,
+    lease_timeout: Type.Optional(
+      orNull({
+        description:
+          'How long to hold them from now on, as a duration. Absent, `null` or `""`: as long as the queue says.',
+        examples: ["5m"],
+      }),
+    ),
+  },
+  { ...closed, description: "Leased items to be held for longer." },
+);
+export type ExtendRequest = Static<typeof ExtendRequest>;
+
+export const ExtendReply = Type.Object(
+  {
+    lease_deadline: Type.String({
+      description:
+        "Date-time until which all of them are yours. No lease is made shorter than it was.",
+      examples: ["2026-03-01T13:05:00.000Z"],
+    }),
+  },
+  { ...closed, description: "How long the items are held now." },
+);
+export type ExtendReply = Static<typeof ExtendReply>;
+
+export const ReleaseRequest = Type.Object(
+  { queue_name: queueName, partition: leasePartition, ids: heldIds },
+  { ...closed, description: "Leased items to be given back as if they had not been leased." },
+);
+export type ReleaseRequest = Static<typeof ReleaseRequest>;
 
 const leaseTimeout = Type.String({
   description: `How long a consumer holds an item, as a duration of at most ${bounds.durationTextMax} characters. It cannot be longer than \`expire_timeout\`. A change is for leases granted from then on.`,
@@ -926,6 +980,9 @@ export const entities = {
   RetryItem,
   RetryRequest,
   CompleteRequest,
+  ExtendRequest,
+  ExtendReply,
+  ReleaseRequest,
   QueueInfo,
   QueuesListRequest,
   QueuesListReply,

@@ -42,8 +42,18 @@ export function leaseRequest(body: RequestOf<"lease">, signal: AbortSignal): eng
     clientId: body.client_id,
     batchSize: body.batch_size ?? 1,
     requestTimeoutMs: requestTimeout(body.request_timeout),
+    leaseTimeoutMs: leaseTimeout(body.lease_timeout),
     signal,
   };
+}
+
+export function extendRequest(body: RequestOf<"extend">): engine.ExtendRequest {
+  const { queue_name: queue, partition, ids } = body;
+  return { queue, partition, ids, leaseTimeoutMs: leaseTimeout(body.lease_timeout) };
+}
+
+export function releaseRequest(body: RequestOf<"release">): engine.ReleaseRequest {
+  return { queue: body.queue_name, partition: body.partition, ids: body.ids };
 }
 
 export function retryRequest(body: RequestOf<"retry">): engine.RetryRequest {
@@ -250,8 +260,10 @@ export function renderLeased(items: readonly engine.LeasedItem[]): string {
 }
 
 /** The whole lease reply around the text that `renderLeased` made. */
-export function leaseReplyText({ queue, partition, items }: engine.Lease<string>): string {
-  return `{"queue_name":${jsonText(queue)},"partition":${partition},"items":${items}}`;
+export function leaseReplyText(lease: engine.Lease<string>): string {
+  const { queue, partition, maxAttempts, items } = lease;
+  const head = `"queue_name":${jsonText(queue)},"partition":${partition}`;
+  return `{${head},"max_attempts":${maxAttempts},"items":${items}}`;
 }
 
 /** What JSON cannot hold as it stands: quotes, backslashes, controls and surrogates. */
@@ -266,6 +278,13 @@ function jsonText(text: string): string {
 
 function requestTimeout(text: string): number {
   return durationOf(text, "request timeout", "900ms, 5m or 15m");
+}
+
+/** Of one lease; `null` = that of the queue. */
+function leaseTimeout(text: string | null | undefined): number | null {
+  if (!isGiven(text) || text === "") return null;
+  checkLength("lease timeout", text.length, limits.durationTextMax);
+  return durationOf(text, "lease timeout", "8m, 15m or 1h");
 }
 
 /** `null` = not given. The order of the checks is the reference's. */

@@ -54,7 +54,7 @@ function markCleared({ memory, draft }: Scene, partition: Partition, what: Clear
   if (what.leased) {
     for (const run of partition.runs) {
       run.heldCount = 0;
-      draft.unlease.push(run.lease);
+      draft.unlease(run.lease);
     }
     partition.runs.clear();
     partition.held.clear();

@@ -56,8 +56,8 @@ export class Draft {
   readonly removed = new SeqSets();
   readonly unscheduled = new SeqSets();
   readonly quarantined = new SeqSets();
-  readonly lease: Lease[] = [];
-  readonly unlease: Lease[] = [];
+  readonly #leases = new Set<Lease>();
+  readonly #unleased: Lease[] = [];
   readonly unsend: number[] = [];
   readonly quarantineOutbound: number[] = [];
   readonly receive: Inbound[] = [];
@@ -100,6 +100,16 @@ export class Draft {
     return this.#movedInto.get(slot) ?? Number.POSITIVE_INFINITY;
   }
 
+  lease(lease: Lease): void {
+    this.#leases.add(lease);
+  }
+
+  /** Also of a lease that this turn has made: then nothing is written of it. */
+  unlease(lease: Lease): void {
+    this.#leases.delete(lease);
+    this.#unleased.push(lease);
+  }
+
   event(slot: number, name: EventName): void {
     this.#events.getOrInsertComputed(slot, noEvents)[name] += 1;
   }
@@ -113,9 +123,9 @@ export class Draft {
   }
 
   get isEmpty(): boolean {
-    const { schedule, lease, unlease, unsend, quarantineOutbound, receive } = this;
-    const lists = [this.#inserted, this.#moves, schedule, lease, unlease, unsend];
-    const sets = [this.removed, this.unscheduled, this.quarantined, this.tallied];
+    const { schedule, unsend, quarantineOutbound, receive } = this;
+    const lists = [this.#inserted, this.#moves, schedule, this.#unleased, unsend];
+    const sets = [this.#leases, this.removed, this.unscheduled, this.quarantined, this.tallied];
     return (
       [...lists, quarantineOutbound, receive].every(({ length }) => length === 0) &&
       sets.every(({ size }) => size === 0)
@@ -138,8 +148,8 @@ export class Draft {
       schedule: this.schedule,
       unschedule: this.unscheduled.sorted(),
       quarantine: this.quarantined.sorted(),
-      lease: this.lease,
-      unlease: this.unlease,
+      lease: [...this.#leases],
+      unlease: this.#unleased,
       tally: [...this.tallied].map((partition) => partition.tally()),
       unsend: this.unsend,
       quarantineOutbound: this.quarantineOutbound,

@@ -3,6 +3,7 @@
 
 import { type Failure, failure, malformedId } from "../errors.ts";
 import { isId, seqOf } from "../ids.ts";
+import { limits } from "../limits.ts";
 import type { Held, Partition } from "./partition.ts";
 import type { Asking, Turn } from "./turn-context.ts";
 
@@ -48,6 +49,16 @@ export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldI
   const isEach = isRising || new Set(seqs).size === seqs.length;
   if (found.length === batch.ids.length && isEach) return found;
   return refusal(turn, partition, batch, verb);
+}
+
+/** The same of what is to move: the store writes it anew in one commit, and everyone else waits. */
+export function findMovable(turn: Turn, batch: Batch, verb: string): ReturnType<typeof findHeld> {
+  const found = findHeld(turn, batch, verb);
+  if ("ok" in found) return found;
+  const bytes = Math.ceil(found.reduce((sum, { run }) => sum + run.payloadBytesMean, 0));
+  if (bytes <= limits.retryBytesMax) return found;
+  const why = `they hold ${bytes} bytes, expected at most ${limits.retryBytesMax}; send fewer at a time`;
+  return failure("refused", `item(s) cannot be ${verb} together; ${why}`);
 }
 
 /** Names every id of the batch that cannot be taken, and why. */

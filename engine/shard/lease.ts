@@ -17,6 +17,8 @@ export interface Lease {
   readonly slot: number;
   readonly deadline: number;
   readonly batchSize: number;
+  /** Absent = that of the queue. */
+  readonly leaseTimeoutMs?: number;
 }
 
 export const lease: Kind<Lease> = {
@@ -60,30 +62,22 @@ function wantedBy(requests: Asked): number {
 
 interface Taken {
   readonly granted: readonly Item[];
-  readonly leaseDeadline: number;
+  /** Places in `granted` at which an item is no neighbour of the one before. */
+  readonly gaps: ReadonlySet<number>;
   readonly more: boolean;
 }
 
-/** Leases up to `wanted` ready items from the head of the partition. */
+/** Up to `wanted` ready items from the head of the partition. */
 function takeHead(turn: Turn, partition: Partition, wanted: number): Taken {
   const granted: Item[] = [];
-  const { settings } = partition;
-  if (settings === null) return { granted, leaseDeadline: 0, more: false };
-  const leaseDeadline = turn.now + settings.leaseTimeoutMs;
-  let run: Item[] = [];
-  const grant = (item: Item): void => {
-    run.push(item);
-    granted.push(item);
-  };
-  const endRun = (): void => {
-    if (run.length > 0) hold(turn, partition, run, leaseDeadline);
-    run = [];
-  };
+  const gaps = new Set<number>();
+  if (partition.settings === null) return { granted, gaps, more: false };
+  const grant = (item: Item): void => void granted.push(item);
+  const endRun = (): void => void gaps.add(granted.length);
   let more = takeStored(turn, partition, { wanted, grant, endRun });
   if (!more) more = takeNew(turn, partition, { wanted: wanted - granted.length, grant, endRun });
-  endRun();
   turn.draft.itemCount += granted.length;
-  return { granted, leaseDeadline, more };
+  return { granted, gaps, more };
 }
 
 interface Taking {
@@ -153,22 +147,53 @@ function shareOut(
   turn: Turn,
   partition: Partition,
   requests: Asked,
-  { granted, leaseDeadline, more }: Taken,
+  { granted, gaps, more }: Taken,
 ): void {
   let start = 0;
+  const holding = new Holding(turn, partition);
   for (const [index, count] of shares(requests, granted.length).entries()) {
-    const { op } = requests[index] as Numbered<Lease>;
+    const { op, leaseTimeoutMs } = requests[index] as Numbered<Lease>;
     if (count === 0) {
       // It would come back for the same end, as long as what it takes cannot be written.
       turn.draft.answer(op, more && turn.full ? fullFailure : nothing(more));
       continue;
     }
     const items = granted.slice(start, start + count);
+    const leaseDeadline = turn.now + (leaseTimeoutMs ?? partition.settings?.leaseTimeoutMs ?? 0);
+    for (const [place, item] of items.entries()) {
+      holding.take(item, { leaseDeadline, isApart: gaps.has(start + place) });
+    }
     start += count;
     const seqs = items.map(({ seq }) => seq);
     turn.grants.set(op, seqs);
     const text = turn.renderLeased(items.map((item) => leasedItem(partition, item, leaseDeadline)));
     turn.draft.answer(op, { ok: true, value: { kind: "leased", count, items: text } });
+  }
+  holding.end();
+}
+
+/** Neighbours with one deadline share a lease, whoever holds them. */
+class Holding {
+  readonly #turn: Turn;
+  readonly #partition: Partition;
+  #items: Item[] = [];
+  #leaseDeadline = 0;
+
+  constructor(turn: Turn, partition: Partition) {
+    this.#turn = turn;
+    this.#partition = partition;
+  }
+
+  take(item: Item, how: { readonly leaseDeadline: number; readonly isApart: boolean }): void {
+    if (how.isApart || how.leaseDeadline !== this.#leaseDeadline) this.end();
+    this.#leaseDeadline = how.leaseDeadline;
+    this.#items.push(item);
+  }
+
+  end(): void {
+    if (this.#items.length === 0) return;
+    hold(this.#turn, this.#partition, this.#items, this.#leaseDeadline);
+    this.#items = [];
   }
 }
 

@@ -161,9 +161,42 @@ export function hold(
   const lease = { slot, first: first.seq, last: last.seq, leaseDeadline, leasedAt: now };
   const payloadBytes = items.reduce((sum, { payload }) => sum + payload.length, 0);
   const run = memory.hold(partition, lease, { items, payloadBytes });
-  draft.lease.push(lease);
+  draft.lease(lease);
   draft.touched.add(partition);
   return run;
+}
+
+/** Some of what a run holds gets a later deadline; the run is cut where neighbours then differ. */
+export function extendRun(
+  scene: Scene,
+  partition: Partition,
+  run: Run,
+  items: readonly Pick<Item, "seq">[],
+  leaseDeadline: number,
+): void {
+  const { memory, draft } = scene;
+  const extended = new Set(items.map(({ seq }) => seq));
+  let isLater = false;
+  let piece: (Held & Pick<Item, "seq">)[] = [];
+  const endPiece = (): void => {
+    const [first, last] = [piece[0], piece.at(-1)];
+    if (first === undefined || last === undefined) return;
+    const later = isLater ? { leaseDeadline } : {};
+    const lease = { ...run.lease, first: first.seq, last: last.seq, ...later };
+    const payloadBytes = run.payloadBytesMean * piece.length;
+    memory.hold(partition, lease, { items: piece, payloadBytes });
+    draft.lease(lease);
+    piece = [];
+  };
+  for (const seq of run.seqs) {
+    const held = partition.held.get(seq);
+    if (held?.run !== run) continue;
+    letGo(scene, partition, seq, held);
+    if (extended.has(seq) !== isLater) endPiece();
+    isLater = extended.has(seq);
+    piece.push({ ...held, seq });
+  }
+  endPiece();
 }
 
 /** Ends the hold on one item; its lease goes with the last. The item itself stays. */
@@ -173,7 +206,7 @@ export function letGo({ draft }: Scene, partition: Partition, seq: number, held:
   draft.touched.add(partition);
   if (held.run.heldCount > 0) return;
   partition.runs.delete(held.run);
-  draft.unlease.push(held.run.lease);
+  draft.unlease(held.run.lease);
 }
 
 /** Does with a ready item, or one that was just let go, what was decided. */

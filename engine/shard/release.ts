@@ -1,30 +1,38 @@
-// Gives back what was leased to a client that had already left; the attempt does not count.
+// Release: held items go back to the tail of their queue as if they had not been leased; all of a
+// batch or none. Under a new id, because the old one may still be in somebody's hands.
 
+import { lateRelease } from "../errors.ts";
 import { release as releaseFate } from "../lifecycle.ts";
-import { answering, done, type Kind } from "./kind.ts";
+import { findMovable, wantHeld } from "./held.ts";
+import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
 import { letGo, move } from "./moves.ts";
+import type { Turn } from "./turn-context.ts";
 
-/** The client of this lease request had left before it was told what it holds. */
 export interface Release {
   readonly kind: "release";
   readonly slot: number;
-  readonly leaseOp: number;
+  readonly deadline: number;
+  readonly ids: readonly string[];
 }
 
 export const release: Kind<Release> = {
   phase: "within",
+  weight: ({ ids }) => ids.length,
   lost: () => done,
-  decide: answering((turn, { slot, leaseOp }) => {
-    const partition = turn.memory.partition(slot);
-    const granted = turn.grants.get(leaseOp) ?? [];
-    turn.grants.delete(leaseOp);
-    for (const seq of granted) {
-      const held = partition.held.get(seq);
-      if (held === undefined) continue;
-      letGo(turn, partition, seq, held);
-      const item = { ...held, seq };
-      move(turn, partition, item, releaseFate(item, turn.now));
-    }
-    return done;
-  }),
+  wants(asking, requests) {
+    for (const request of requests) wantHeld(asking, request);
+  },
+  decide: answering(releaseOne),
 };
+
+function releaseOne(turn: Turn, request: Numbered<Release>): Result {
+  if (request.deadline <= turn.now) return lateRelease.untaken;
+  const found = findMovable(turn, request, "released");
+  if ("ok" in found) return found;
+  const partition = turn.memory.partition(request.slot);
+  for (const item of found) {
+    letGo(turn, partition, item.seq, item);
+    move(turn, partition, item, releaseFate(item, turn.now));
+  }
+  return done;
+}

@@ -2,10 +2,9 @@
 // of a batch or none.
 
 import type { RetryItem } from "../api.ts";
-import { deletedFailure, failure, lateRetry } from "../errors.ts";
+import { deletedFailure, lateRetry } from "../errors.ts";
 import { reject, retry as retryFate } from "../lifecycle.ts";
-import { limits } from "../limits.ts";
-import { type Batch, findHeld, wantHeld } from "./held.ts";
+import { type Batch, findMovable, wantHeld } from "./held.ts";
 import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
 import { letGo, move } from "./moves.ts";
 import type { Turn } from "./turn-context.ts";
@@ -33,14 +32,12 @@ function batchOf({ op, slot, items }: Numbered<Retry>): Batch {
 
 function retryOne(turn: Turn, request: Numbered<Retry>): Result {
   const { memory, now } = turn;
-  const partition = memory.partition(request.slot);
   if (request.deadline <= now) return lateRetry.untaken;
-  const found = findHeld(turn, batchOf(request), "retried");
+  const found = findMovable(turn, batchOf(request), "retried");
   if ("ok" in found) return found;
+  const partition = memory.partition(request.slot);
   const { settings } = partition;
   if (settings === null) return deletedFailure;
-  const bytes = found.reduce((sum, { run }) => sum + run.payloadBytesMean, 0);
-  if (bytes > limits.retryBytesMax) return tooLarge(bytes);
   for (const [index, item] of found.entries()) {
     const wanted = request.items[index];
     letGo(turn, partition, item.seq, item);
@@ -49,10 +46,4 @@ function retryOne(turn: Turn, request: Numbered<Retry>): Result {
     move(turn, partition, item, fate);
   }
   return done;
-}
-
-/** The store writes them anew in one commit, and everyone else waits for it. */
-function tooLarge(bytes: number): Result {
-  const got = `they hold ${Math.ceil(bytes)} bytes, expected at most ${limits.retryBytesMax}`;
-  return failure("refused", `item(s) cannot be retried together; ${got}, retry fewer at a time`);
 }

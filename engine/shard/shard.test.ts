@@ -291,7 +291,7 @@ test("retry: items too large to be written anew in one commit are refused, and s
   expect(await retry(ids)).toMatchObject({
     code: "refused",
     message:
-      "item(s) cannot be retried together; they hold 70000000 bytes, expected at most 67108864, retry fewer at a time",
+      "item(s) cannot be retried together; they hold 70000000 bytes, expected at most 67108864; send fewer at a time",
   });
   expect(await retry(ids.slice(0, 13))).toMatchObject({ ok: true });
   expect(bundle.engine.status().queues[0]).toMatchObject({ leased: 1, queued: 13 });

@@ -81,7 +81,7 @@ export function sweep(turn: Turn): void {
   const budget = new Budget(turn.limits);
   // The floors first: what is moved from here on lowers them again.
   noteFloors(turn);
-  for (const lease of turn.memory.emptied.splice(0)) turn.draft.unlease.push(lease);
+  for (const lease of turn.memory.emptied.splice(0)) turn.draft.unlease(lease);
   lapseLeases(turn, budget);
   wakeScheduled(turn, budget);
   expireEarly(turn, budget);

@@ -4,17 +4,28 @@ import type { Engine } from "../../engine/api.ts";
 import {
   clearRequest,
   completeRequest,
+  extendRequest,
   inspect,
   leaseReplyText,
   leaseRequest,
   produceRequest,
   queueStats,
+  releaseRequest,
   retryRequest,
 } from "../wire.ts";
 import { checkOf, decoded, done, JsonText, type Routes } from "./route.ts";
 
 type QueueRoutes = Routes<
-  "produce" | "lease" | "retry" | "complete" | "stats" | "inspect" | "clear" | "reload"
+  | "produce"
+  | "lease"
+  | "retry"
+  | "complete"
+  | "extend"
+  | "release"
+  | "stats"
+  | "inspect"
+  | "clear"
+  | "reload"
 >;
 
 export function queueRoutes(engine: Engine<string>): QueueRoutes {
@@ -36,6 +47,17 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
 
     async complete(body) {
       await engine.complete(decoded(checkOf(engine, body), () => completeRequest(body)));
+      return done;
+    },
+
+    async extend(body) {
+      const request = decoded(checkOf(engine, body), () => extendRequest(body));
+      const { leaseDeadline } = await engine.extend(request);
+      return { lease_deadline: new Date(leaseDeadline).toISOString() };
+    },
+
+    async release(body) {
+      await engine.release(releaseRequest(body));
       return done;
     },
 

@@ -1,0 +1,30 @@
+// Takes back what was leased to a client that had already left; the attempt does not count.
+
+import { release } from "../lifecycle.ts";
+import { answering, done, type Kind } from "./kind.ts";
+import { letGo, move } from "./moves.ts";
+
+/** The client of this lease request had left before it was told what it holds. */
+export interface Withdraw {
+  readonly kind: "withdraw";
+  readonly slot: number;
+  readonly leaseOp: number;
+}
+
+export const withdraw: Kind<Withdraw> = {
+  phase: "within",
+  lost: () => done,
+  decide: answering((turn, { slot, leaseOp }) => {
+    const partition = turn.memory.partition(slot);
+    const granted = turn.grants.get(leaseOp) ?? [];
+    turn.grants.delete(leaseOp);
+    for (const seq of granted) {
+      const held = partition.held.get(seq);
+      if (held === undefined) continue;
+      letGo(turn, partition, seq, held);
+      const item = { ...held, seq };
+      move(turn, partition, item, release(item, turn.now));
+    }
+    return done;
+  }),
+};
