@@ -127,7 +127,7 @@ test("backup: one that is made while a delete goes on holds nothing of the queue
   for (const call of [backup, deleted]) await setup.copied(call);
   expect([backup.ending, deleted.ending]).toMatchObject([{ ok: true }, { ok: true }]);
 
-  const config = { kind: "sqlite", directory: folder, durability: "full" } as const;
+  const config = { kind: "sqlite", directory: folder, sync: "commit" } as const;
   const copy = new Bundle({
     shardCount: 2,
     openStore: (shard) => openStore(config, shard, () => "unused"),

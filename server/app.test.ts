@@ -106,6 +106,7 @@ describe("operations", () => {
     expect(lease).toEqual({
       queue_name: "orders",
       partition: 0,
+      max_attempts: 0,
       items: [
         {
           id: expect.stringMatching(/^[0-9A-Za-z]{27}$/),

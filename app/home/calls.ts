@@ -49,7 +49,8 @@ export const calls: readonly Call[] = [
     ]),
     reply: [
       '{"queue_name":"orders",',
-      ' "partition":0,"items":[{',
+      ' "partition":0,"max_attempts":0,',
+      ' "items":[{',
       `  "id":"${id}",`,
       '  "encoding":"","kind":"order",',
       '  "reference":"","attempts":1,',

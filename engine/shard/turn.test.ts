@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Item, type ScheduledItem, wakeAt } from "../../stores/item.ts";
+import { type Item, type Lease, type ScheduledItem, wakeAt } from "../../stores/item.ts";
 import {
   type Facts,
   type Image,
@@ -52,6 +52,16 @@ function item(seq: number, fields: Partial<Item> = {}): Item {
 
 const idOf = (seq: number): string => formatId(prefix, seq);
 
+const kinds = [
+  "complete",
+  "retry",
+  "extend",
+  "release",
+  "lease",
+  "produce",
+  "delete",
+  "clear",
+] as const;
 const rarely = fc.nat(5).map((number) => number === 0);
 
 /** Numbers with gaps; some leased together, some expired, some scheduled, some asked for. */
@@ -68,7 +78,7 @@ const worlds = fc
     dead: fc.constantFrom(null, 0, 1),
     asks: fc.array(
       fc.record({
-        kind: fc.constantFrom("complete", "retry", "lease", "produce", "delete", "clear"),
+        kind: fc.constantFrom(...kinds),
         from: fc.nat(20),
         count: fc.integer({ min: 1, max: 6 }),
         isLate: rarely,
@@ -98,7 +108,11 @@ const worlds = fc
       items.push(one);
       if (state === "ready") continue;
       const leaseDeadline = state === "lapsed" ? now : now + 1_000;
-      leases.push({ slot, first: seq, last: seq, leaseDeadline, leasedAt: 1, held: [markOf(one)] });
+      const before = leases.at(-1);
+      const isNext = before?.last === items.at(-2)?.seq && before?.leaseDeadline === leaseDeadline;
+      const rest = isNext && before !== undefined ? leases.pop() : undefined;
+      const held = [...(rest?.held ?? []), markOf(one)];
+      leases.push({ slot, first: rest?.first ?? seq, last: seq, leaseDeadline, leasedAt: 1, held });
     }
     const settings = {
       slot,
@@ -107,7 +121,7 @@ const worlds = fc
       maxAttempts: made.maxAttempts,
       dead: made.dead === null ? null : { shard: made.dead, slot: deadSlot, expireTimeoutMs: 1 },
     };
-    const leased = leases.map(({ first }) => first);
+    const leased = heldSeqs(leases);
     const requests = made.asks.map((ask, index) => {
       // Mostly what is leased, and one behind the other; a wrong one spoils the batch.
       const start = ask.from % Math.max(1, leased.length);
@@ -118,9 +132,13 @@ const worlds = fc
     return { settings, items, scheduled, leases, requests };
   });
 
+function heldSeqs(leases: readonly StoredLease[]): number[] {
+  return leases.flatMap(({ held }) => held.map((mark) => mark.seq));
+}
+
 function requestOf(ask: {
   readonly op: number;
-  readonly kind: "complete" | "retry" | "lease" | "produce" | "delete" | "clear";
+  readonly kind: (typeof kinds)[number];
   readonly count: number;
   readonly ids: readonly string[];
   readonly isLate: boolean;
@@ -131,7 +149,10 @@ function requestOf(ask: {
   const empty = { kind: "", encoding: "", reference: "", enqueueAt: null };
   switch (kind) {
     case "complete":
+    case "release":
       return { op, kind, slot, deadline, ids };
+    case "extend":
+      return { op, kind, slot, deadline, ids, leaseTimeoutMs: 100 * count };
     case "retry":
       return { op, kind, slot, deadline, items: ids.map((id) => ({ id, retryAt: null, dead })) };
     case "lease":
@@ -314,7 +335,7 @@ test("decide: the tally is what was there, less what left, and what came", () =>
 test("decide: what is leased was ready, had not expired, and goes to one client", () =>
   check(async (world) => {
     const turn = await decided(world);
-    const held = new Set(world.leases.map(({ first }) => first));
+    const held = new Set(heldSeqs(world.leases));
     const granted = [...turn.grants.values()].flat();
     expect(new Set(granted).size).toBe(granted.length);
     const insert = changesOf(turn).insert.map(({ seq }) => seq);
@@ -327,15 +348,39 @@ test("decide: what is leased was ready, had not expired, and goes to one client"
     }
   }));
 
+test("decide: leases cover what is held, each item once, and none ends earlier than before", () =>
+  check(async (world) => {
+    const turn = await decided(world);
+    const { lease, unlease } = changesOf(turn);
+    const rows = new Map<number, Lease>(
+      world.leases.map(({ held: _, ...one }) => [one.first, one]),
+    );
+    for (const { first } of unlease) rows.delete(first);
+    for (const one of lease) rows.set(one.first, one);
+    const covering = (seq: number): Lease[] =>
+      [...rows.values()].filter(({ first, last }) => first <= seq && seq <= last);
+    const { held, runs } = turn.memory.partition(slot);
+    for (const [seq, { run }] of held) expect(covering(seq)).toEqual([run.lease]);
+    const inMemory = [...runs].map(({ lease: one }) => one.first).sort((a, b) => a - b);
+    expect([...rows.keys()].sort((a, b) => a - b)).toEqual(inMemory);
+    for (const { held: before, leaseDeadline } of world.leases) {
+      for (const { seq } of before) {
+        const deadline = held.get(seq)?.run.lease.leaseDeadline ?? leaseDeadline;
+        expect(deadline).toBeGreaterThanOrEqual(leaseDeadline);
+      }
+    }
+  }));
+
 test("decide: what has lapsed is never completed", () =>
   check(async (world) => {
     const turn = await decided(world);
     const lapsed = world.leases.filter(({ leaseDeadline }) => leaseDeadline <= now);
-    if (lapsed.length > bounds.sweepItemsMax) return;
+    const lapsedSeqs = heldSeqs(lapsed);
+    if (lapsedSeqs.length > bounds.sweepItemsMax) return;
     for (const request of world.requests) {
       if (request.kind !== "complete") continue;
       const answer = turn.draft.answers.find(({ op }) => op === request.op);
-      const names = lapsed.some(({ first }) => request.ids.includes(idOf(first)));
+      const names = lapsedSeqs.some((seq) => request.ids.includes(idOf(seq)));
       if (names) expect(answer?.outcome.ok).toBe(false);
     }
   }));

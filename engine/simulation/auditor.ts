@@ -3,7 +3,7 @@
 // it cannot share a mistake with it. The invariants' numbers are those of the
 // report (I1 to I13).
 
-import type { LeasedItem, Payload, RetryItem } from "../api.ts";
+import type { Extended, LeasedItem, Payload, RetryItem } from "../api.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
 import type { Situations } from "./situations.ts";
@@ -27,15 +27,19 @@ export class Violation extends Error {
   }
 }
 
-/** A complete or retry: the items its ids name, as far as the auditor knows them. */
+type Verb = "complete" | "retry" | "extend" | "release";
+
+/** A call on leased items: those its ids name, as far as the auditor knows them. */
 export interface FinishCall {
-  readonly verb: "complete" | "retry";
+  readonly verb: Verb;
   readonly partition: number;
   readonly ids: readonly string[];
   readonly items: readonly Tracked[];
   readonly begunAt: number;
   /** For a retry, what becomes of each. */
   readonly how: readonly RetryItem[];
+  /** For an extend; `null` = that of the queue. */
+  readonly leaseTimeoutMs: number | null;
 }
 
 /** A clear, or a delete of the whole queue. */
@@ -173,11 +177,15 @@ export class Auditor {
 
   // lease -----------------------------------------------------------------
 
-  leased({ queue, partition, items }: Leased, begunAt: number, now: number): void {
+  leased(
+    { queue, partition, items }: Leased,
+    { begunAt, leaseTimeoutMs }: { begunAt: number; leaseTimeoutMs: number | null },
+    now: number,
+  ): void {
     this.#stamp += 1;
     const place = this.#queue(queue);
     for (const leased of items) {
-      const at = leased.leaseDeadline - place.leaseTimeoutMs;
+      const at = leased.leaseDeadline - (leaseTimeoutMs ?? place.leaseTimeoutMs);
       if (at < begunAt || at > now) {
         throw new Violation("I2", `a lease was granted at ${at}, between ${begunAt} and ${now}`);
       }
@@ -212,11 +220,13 @@ export class Auditor {
     }
     item.mayBeCompleted = false;
     item.mayBeRetried = false;
+    item.mayBeReleased = false;
     // A clear that is not answered may still come to it.
     item.mayBeCleared = this.#isBeingCleared(place.name);
     item.attempts = leased.attempts;
     item.faultsSeen = this.#faults;
-    item.grant = { id: leased.id, partition, deadline: leased.leaseDeadline, at, isOver: false };
+    const { id, leaseDeadline: deadline } = leased;
+    item.grant = { id, partition, deadline, unheardExtends: 0, at, isOver: false };
   }
 
   #checkContent(item: Tracked, leased: LeasedItem): void {
@@ -265,8 +275,8 @@ export class Auditor {
 
   #checkAttempts(item: Tracked, attempts: number): void {
     const { maxAttempts } = item.place;
-    const least = item.attempts + 1;
-    const most = least + this.#faults - item.faultsSeen;
+    const least = item.attempts + (item.mayBeReleased ? 0 : 1);
+    const most = item.attempts + 1 + this.#faults - item.faultsSeen;
     if (attempts < least || attempts > most) {
       const told = `${item.key} has ${attempts} attempts, expected ${least} to ${most}`;
       throw new Violation("I5", told);
@@ -314,17 +324,45 @@ export class Auditor {
     return true;
   }
 
-  // complete, retry -------------------------------------------------------
+  // complete, retry, extend, release --------------------------------------
 
   finishBegun(
-    verb: "complete" | "retry",
+    verb: Verb,
     { partition, ids }: { readonly partition: number; readonly ids: readonly string[] },
     now: number,
-    how: readonly RetryItem[] = [],
+    {
+      how = [],
+      leaseTimeoutMs = null,
+    }: { how?: readonly RetryItem[]; leaseTimeoutMs?: number | null } = {},
   ): FinishCall {
     const items = ids.flatMap((id) => this.#ids.get(id) ?? []);
-    for (const item of items) item.open += 1;
-    return { verb, partition, ids, items, begunAt: now, how };
+    for (const item of items) {
+      item.open += 1;
+      if (verb === "extend" && item.grant !== null) item.grant.unheardExtends += 1;
+    }
+    return { verb, partition, ids, items, begunAt: now, how, leaseTimeoutMs };
+  }
+
+  /** An extend that was answered, by `leaseDeadline` if it succeeded. */
+  extendEnded(call: FinishCall, ending: Ending<Extended> | null, now: number): void {
+    if (ending?.ok === true) {
+      this.finishEnded(call, { ok: true, value: undefined }, now);
+      this.#extended(call, ending.value.leaseDeadline, now);
+    } else this.finishEnded(call, ending, now);
+    if (ending === null) return;
+    for (const { grant } of call.items) if (grant !== null) grant.unheardExtends -= 1;
+  }
+
+  #extended({ items, begunAt, leaseTimeoutMs }: FinishCall, deadline: number, now: number): void {
+    const [item] = items;
+    const ms = leaseTimeoutMs ?? item?.place.leaseTimeoutMs ?? 0;
+    if (deadline < begunAt + ms) {
+      throw new Violation("I2", `an extend at ${now} by ${ms} says ${deadline}`);
+    }
+    for (const { grant } of items) {
+      if (grant !== null) grant.deadline = Math.max(grant.deadline, deadline);
+    }
+    this.#situations.reached("a lease is extended");
   }
 
   finishEnded(call: FinishCall, ending: Ending<void> | null, now: number): void {
@@ -341,8 +379,12 @@ export class Auditor {
     for (const [index, id] of ids.entries()) {
       const item = this.#ids.get(id);
       if (item === undefined || item.grant?.id !== id || item.end !== null) continue;
+      if (verb === "extend") continue;
       if (verb === "complete") item.mayBeCompleted = true;
-      else if (how[index]?.dead === true) item.rejected = "maybe";
+      else if (verb === "release") {
+        item.mayBeRetried = true;
+        item.mayBeReleased = true;
+      } else if (how[index]?.dead === true) item.rejected = "maybe";
       else item.mayBeRetried = true;
     }
   }
@@ -361,18 +403,20 @@ export class Auditor {
       if (grant === null || grant.id !== id || grant.isOver) {
         throw new Violation("I2", `a ${verb} of ${key} succeeded with an older lease`);
       }
-      if (this.#sweepsWhole && grant.deadline <= begunAt) {
+      const isLapsed = grant.deadline <= begunAt && grant.unheardExtends === 0;
+      if (this.#sweepsWhole && isLapsed && verb !== "extend") {
         throw new Violation("I2", `a ${verb} of ${key} succeeded after the lease had lapsed`);
       }
-      if (verb === "complete") {
-        item.end = "completed";
-        continue;
+      if (verb === "complete") item.end = "completed";
+      else if (verb === "retry") this.#returned(item, how[index], now);
+      else if (verb === "release") {
+        grant.isOver = true;
+        item.attempts -= 1;
       }
-      this.#returned(item, how[index], now);
     }
-    this.#situations.reached(
-      verb === "complete" ? "a complete is answered" : this.#kindOf(how, now),
-    );
+    if (verb === "complete") this.#situations.reached("a complete is answered");
+    else if (verb === "retry") this.#situations.reached(this.#kindOf(how, now));
+    else if (verb === "release") this.#situations.reached("a lease is released");
   }
 
   #kindOf(how: readonly RetryItem[], now: number) {

@@ -147,13 +147,14 @@ export class Bundle {
     if (control.openFault !== null) {
       throw new StoreError(control.openFault, "the store was told not to open");
     }
+    const { generation } = control;
     const open = this.#options.openStore;
     const backend =
       open === undefined
         ? openMemoryStore({ tag: "", image: this.image(shard) })
         : await open(shard);
-    this.#stores[shard] = backend.store;
-    return control.wrap(backend);
+    if (!control.isDead(generation)) this.#stores[shard] = backend.store;
+    return control.wrap(backend, generation);
   }
 
   get images(): readonly MemoryImage[] {

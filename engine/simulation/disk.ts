@@ -18,7 +18,8 @@ export interface WorldStores {
 }
 
 interface Opened {
-  readonly backend: Backend;
+  /** `null` = it is still being opened. */
+  backend: Backend | null;
   readonly path: string;
   isClosed: boolean;
 }
@@ -54,8 +55,11 @@ export function openWorldStores(seed: number): WorldStores {
     async open(shard) {
       const before = latest.get(shard);
       const path = pathFor(shard, before);
+      // At once: who opens it again before this is through finds what the crash had left.
+      const opened: Opened = { backend: null, path, isClosed: false };
+      latest.set(shard, opened);
       if (before !== undefined && !before.isClosed) {
-        await before.backend.store.close();
+        await before.backend?.store.close();
         rmSync(before.path, { force: true });
       }
       const backend = await openSqliteStore({
@@ -67,22 +71,21 @@ export function openWorldStores(seed: number): WorldStores {
         acceptLogLoss: false,
         ballastBytes: 0,
       });
-      const opened: Opened = { backend, path, isClosed: false };
-      latest.set(shard, opened);
-      return closing(opened);
+      opened.backend = backend;
+      return closing(opened, backend);
     },
     async remove() {
-      for (const { backend } of latest.values()) await backend.store.close();
+      for (const { backend } of latest.values()) await backend?.store.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
 /** Notes that a store was closed in good order, so that its files need not be copied. */
-function closing(opened: Opened): Backend {
-  const { store } = opened.backend;
+function closing(opened: Opened, backend: Backend): Backend {
+  const { store } = backend;
   return {
-    ...opened.backend,
+    ...backend,
     store: {
       load: () => store.load(),
       read: (wants) => store.read(wants),

@@ -142,8 +142,13 @@ export class StoreControl {
     if (this.#calls > this.callsMax) throw new Error("a shard does not come to rest");
   }
 
-  wrap({ store, catalog, upkeep }: Backend): Backend {
-    const generation = this.#generation;
+  /** Rises with each kill. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** `generation`: that in which the opening of the store began. */
+  wrap({ store, catalog, upkeep }: Backend, generation: number): Backend {
     return {
       store: new FaultyStore(store, this, generation),
       catalog: new FaultyCatalog(catalog, this, generation),

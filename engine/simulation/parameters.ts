@@ -33,6 +33,8 @@ export interface Parameters {
     readonly lease: number;
     readonly complete: number;
     readonly retry: number;
+    readonly extend: number;
+    readonly release: number;
     readonly abort: number;
     readonly rest: number;
     readonly pass: number;
@@ -68,7 +70,8 @@ const usualBounds = {
 /** Some worlds are special; the others stay as they were, and with them every seed that once failed. */
 export function parametersOf(chance: Chance, seed: number): Parameters {
   const usual = usualParameters(chance);
-  const parameters = seed % 5 === 3 ? deadly(usual) : usual;
+  const mixed = seed % 5 === 3 ? deadly(usual) : usual;
+  const parameters = [4, 5, 7].includes(seed % 8) ? keeping(mixed) : mixed;
   return { ...parameters, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
 }
 
@@ -86,6 +89,11 @@ function deadly(parameters: Parameters): Parameters {
     ),
     weights: { ...weights, kill: Math.max(5, weights.kill) },
   };
+}
+
+/** A world in which leases are extended and released, and some have a timeout of their own. */
+function keeping(parameters: Parameters): Parameters {
+  return { ...parameters, weights: { ...parameters.weights, extend: 20, release: 8 } };
 }
 
 function usualParameters(chance: Chance): Parameters {
@@ -117,6 +125,8 @@ function usualParameters(chance: Chance): Parameters {
       lease: chance.between(10, 40),
       complete: chance.between(5, 30),
       retry: chance.between(0, 20),
+      extend: 0,
+      release: 0,
       abort: chance.one([0, 0, 4]),
       rest: chance.between(5, 60),
       pass: chance.between(2, 30),

@@ -112,7 +112,7 @@ async function consume(world: World, queue: string, round: number): Promise<numb
     return 0;
   }
   const { value: lease } = ending;
-  world.auditor.leased(lease, begunAt, world.now);
+  world.auditor.leased(lease, { begunAt, leaseTimeoutMs: null }, world.now);
   const ids = lease.items.map(({ id }) => id);
   const { partition } = lease;
   const call = world.auditor.finishBegun("complete", { partition, ids }, world.now);

@@ -31,7 +31,10 @@ export interface ProduceCall {
 export interface Grant {
   readonly id: string;
   readonly partition: number;
-  readonly deadline: number;
+  /** The latest that anyone was told. */
+  deadline: number;
+  /** Extends of which nobody has heard, or will: it may be held for longer. */
+  unheardExtends: number;
   /** The engine time at which it was granted. */
   readonly at: number;
   /** Its holder gave the item back, and was answered so. */
@@ -56,6 +59,8 @@ export interface Tracked extends ItemText {
   /** Calls whose outcome nobody knows. */
   mayBeCompleted: boolean;
   mayBeRetried: boolean;
+  /** Then its attempt did not count. */
+  mayBeReleased: boolean;
   mayBeCleared: boolean;
   isDamaged: boolean;
   /** Calls on it that are not answered. */
@@ -78,6 +83,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     rejected: "no",
     mayBeCompleted: false,
     mayBeRetried: false,
+    mayBeReleased: false,
     mayBeCleared: false,
     isDamaged: false,
     open: 0,

@@ -221,6 +221,12 @@ export class World {
       case "retry":
         this.#retry();
         return;
+      case "extend":
+        this.#extend();
+        return;
+      case "release":
+        this.#release();
+        return;
       case "abort":
         this.#abort();
         return;
@@ -347,7 +353,9 @@ export class World {
     const client = this.#chance.below(this.parameters.clients);
     const queue = this.#chance.hits(150) ? "dead" : this.#queueName();
     const controller = new AbortController();
+    const leaseTimeoutMs = this.#ownTimeout();
     const request: LeaseRequest = {
+      leaseTimeoutMs,
       queue,
       clientId: `client-${client}`,
       batchSize: this.#chance.between(1, this.parameters.batchMax),
@@ -375,7 +383,7 @@ export class World {
             this.situations.reached("a lease times out while a commit is slow");
           }
         } else {
-          this.auditor.leased(ending.value, begunAt, this.now);
+          this.auditor.leased(ending.value, { begunAt, leaseTimeoutMs }, this.now);
           this.#keep(ending.value);
         }
         this.#watch.leaseEnded(ending, this.now > begunAt || this.#step > stepBegun + 5);
@@ -449,12 +457,9 @@ export class World {
         dead: this.#chance.hits(150),
       }),
     );
-    const call = this.auditor.finishBegun(
-      "retry",
-      { partition: held.partition, ids },
-      this.now,
-      items,
-    );
+    const call = this.auditor.finishBegun("retry", { partition: held.partition, ids }, this.now, {
+      how: items,
+    });
     const { engine, downs } = this.bundle;
     this.say(`retry ${ids.length} of ${held.queue}/${held.partition} ${call.items[0]?.key}`);
     this.#call(
@@ -464,6 +469,55 @@ export class World {
         this.say(`  retried ${call.items[0]?.key}: ${told(ending)}`);
         this.auditor.finishEnded(call, ending, this.now);
         this.#watch.ended("retry", ending, this.bundle.downs > downs);
+      },
+      limits.requestTimeoutMsDefault,
+    );
+  }
+
+  /** Of a lease or an extend, in worlds that have these; `null` = that of the queue. */
+  #ownTimeout(): number | null {
+    if (this.parameters.weights.extend === 0 || this.#chance.hits(600)) return null;
+    this.situations.reached("a lease has a timeout of its own");
+    return this.#chance.one([10, second, minute, 10 * minute]);
+  }
+
+  /** The ids stay with their client, who may yet complete them. */
+  #extend(): void {
+    const held = this.#chance.maybe(this.#helds);
+    if (held === undefined) return;
+    const { queue, partition } = held;
+    const ids = this.#chance.hits(500) ? [...held.ids] : this.#chance.some(held.ids);
+    if (ids.length === 0) return;
+    const leaseTimeoutMs = this.#ownTimeout();
+    const where = { partition, ids };
+    const call = this.auditor.finishBegun("extend", where, this.now, { leaseTimeoutMs });
+    const { engine } = this.bundle;
+    this.say(`extend ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
+    this.#call(
+      "extend",
+      () => engine.extend({ queue, partition, ids, leaseTimeoutMs }),
+      (ending) => {
+        this.say(`  extended ${call.items[0]?.key}: ${told(ending)}`);
+        this.auditor.extendEnded(call, ending, this.now);
+      },
+      limits.requestTimeoutMsDefault,
+    );
+  }
+
+  #release(): void {
+    const batch = this.#batch();
+    if (batch === undefined) return;
+    const { held, ids } = batch;
+    const { queue, partition } = held;
+    const call = this.auditor.finishBegun("release", { partition, ids }, this.now);
+    const { engine } = this.bundle;
+    this.say(`release ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
+    this.#call(
+      "release",
+      () => engine.release({ queue, partition, ids }),
+      (ending) => {
+        this.say(`  released ${call.items[0]?.key}: ${told(ending)}`);
+        this.auditor.finishEnded(call, ending, this.now);
       },
       limits.requestTimeoutMsDefault,
     );

@@ -85,8 +85,9 @@ const calls = [
   ["/v1/queue.produce", () => ({ ...timed, items: [{}] }), reply],
   [
     "/v1/queue.lease",
-    () => ({ ...timed, client_id: "c", batch_size: 1 }),
-    ["items", "queue_name", "partition"],
+    // The last key of each is beyond the specification.
+    () => ({ ...timed, client_id: "c", batch_size: 1, lease_timeout: "1m" }),
+    ["items", "queue_name", "partition", "max_attempts"],
   ],
   [
     "/v1/queue.retry",

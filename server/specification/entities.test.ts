@@ -223,7 +223,8 @@ row("entity Lease item: every field; id and lease_deadline are required", async 
     await using app = await run();
     await app.ok("produce", { ...timed, items });
     const lease = await app.lease();
-    expectFields(lease, { queue_name: "text", partition: "count", items: "list" });
+    const beyond = { max_attempts: "count" } as const;
+    expectFields(lease, { queue_name: "text", partition: "count", items: "list", ...beyond });
     const [item = {}] = lease.items;
     expectFields(item, {
       id: "text",

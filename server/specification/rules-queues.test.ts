@@ -120,7 +120,7 @@ row("rule: unknown queue, bad partition - 400", async () => {
     ]);
   }
   const placed = queueKeyed.filter(([, { example }]) => "partition" in example);
-  expect(placed).toHaveLength(6);
+  expect(placed).toHaveLength(8);
   for (const [id, { example }] of placed) {
     for (const partition of [1, -1, 2 ** 53 - 1]) {
       const answer = await app.call(id as keyof typeof operations, { ...example, partition });

@@ -105,10 +105,10 @@ export class RunningApp {
   async open(): Promise<void> {
     const { store = "memory", shards = 1, waitingLeasesMax, pagesMax, config } = this.#options;
     const { clock } = this;
+    const files = { directory: this.data, ballastBytes: 0, ...(pagesMax && { pagesMax }) };
+    // A thread that syncs knows nothing of this clock.
     const stores: StoreConfig =
-      store === "memory"
-        ? { kind: "memory" }
-        : { kind: "sqlite", directory: this.data, ballastBytes: 0, ...(pagesMax && { pagesMax }) };
+      store === "memory" ? { kind: "memory" } : { kind: "sqlite", sync: "commit", ...files };
     const engine = await this.through(
       openEngine<string>({
         shardCount: shards,
@@ -120,7 +120,10 @@ export class RunningApp {
         links: sameThreadLinks({
           clock,
           renderLeased,
-          openStore: async (shard) => this.store.wrap(await this.#openStore(stores, shard)),
+          openStore: async (shard) => {
+            const { generation } = this.store;
+            return this.store.wrap(await this.#openStore(stores, shard), generation);
+          },
         }),
       }),
     );

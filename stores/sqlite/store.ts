@@ -347,10 +347,10 @@ class SqliteStore implements Store {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    await this.#upkeep.close();
     finalizeAll(this.#statements);
     this.#items.close();
     this.#scheduled.close();
-    await this.#upkeep.close();
     try {
       this.#mark.clear();
     } finally {

@@ -5,6 +5,7 @@ import type { Database, Statement } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { copyFile, open } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { StoreError } from "../store.ts";
 import type { StoredCounts, StoreSize, Upkeep } from "../upkeep.ts";
 import { bytesOf, checkedBytesMax, guard, storeError, transaction } from "./connect.ts";
 import type { ItemTable } from "./item-table.ts";
@@ -46,6 +47,7 @@ export class SqliteUpkeep implements Upkeep {
   /** The sync that runs. */
   #syncing: Promise<void> | null = null;
   readonly #ballastPath: string;
+  #closed = false;
   readonly #logState: Statement;
   /** Those of turns and those of the catalog, since the store was made. */
   commits: number;
@@ -125,6 +127,7 @@ export class SqliteUpkeep implements Upkeep {
    * no room, the next will find what was set aside.
    */
   commit(work: () => void): Promise<void> | null {
+    if (this.#closed) throw new StoreError("unusable", "store is closed");
     try {
       transaction(this.#database, work);
     } catch (cause) {
@@ -170,6 +173,7 @@ export class SqliteUpkeep implements Upkeep {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     // Whether it failed is told to whoever waits for it.
     await this.#syncing?.catch(() => undefined);
     this.#logState.finalize();

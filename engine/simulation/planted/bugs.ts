@@ -37,6 +37,36 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "lost with it.\n    await this.#answering?.catch(() => undefined);",
   },
   {
+    name: "an extend is forgotten at a restart",
+    file: "shard/moves.ts",
+    from: "memory.hold(partition, lease, { items: piece, payloadBytes });\n    draft.lease(lease);",
+    to: "memory.hold(partition, lease, { items: piece, payloadBytes });\n    draft.lease({ ...run.lease, first: lease.first, last: lease.last });",
+  },
+  {
+    name: "an extend of a part of a lease extends nothing else, and loses it",
+    file: "shard/moves.ts",
+    from: "if (extended.has(seq) !== isLater) endPiece();",
+    to: "if (!extended.has(seq)) continue;",
+  },
+  {
+    name: "an extend makes a lease shorter",
+    file: "shard/extend.ts",
+    from: "if (before < wanted) extendRun(",
+    to: "extendRun(",
+  },
+  {
+    name: "a release counts the attempt",
+    file: "shard/release.ts",
+    from: "move(turn, partition, item, releaseFate(item, turn.now));",
+    to: "move(turn, partition, { ...item, attempts: item.attempts + 1 }, releaseFate({ ...item, attempts: item.attempts + 1 }, turn.now));",
+  },
+  {
+    name: "a lease's own timeout is not kept",
+    file: "shard/lease.ts",
+    from: "holding.take(item, { leaseDeadline, isApart: gaps.has(start + place) });",
+    to: "holding.take(item, { leaseDeadline: turn.now + (partition.settings?.leaseTimeoutMs ?? 0), isApart: gaps.has(start + place) });",
+  },
+  {
     name: "leases are forgotten at a restart",
     file: "shard/memory.ts",
     from: "this.hold(this.partition(lease.slot), lease, { items: held, payloadBytes });",
@@ -200,15 +230,15 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a lease nobody was told of counts as an attempt",
-    file: "shard/release.ts",
-    from: "move(turn, partition, item, releaseFate(item, turn.now));",
-    to: "const fate = releaseFate(item, turn.now); move(turn, partition, item, { ...fate, attempts: held.attempts + 1 } as never);",
+    file: "shard/withdraw.ts",
+    from: "move(turn, partition, item, release(item, turn.now));",
+    to: "const fate = release(item, turn.now); move(turn, partition, item, { ...fate, attempts: held.attempts + 1 } as never);",
   },
   {
     name: "a lease whose client is gone is not given back",
     file: "leases.ts",
-    from: 'if (lease.over) port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);\n      else lease.settle({ partition, items: value.items });',
-    to: 'lease.settle({ partition, items: value.items });\n      queue.inFlight.lease += 0;\n      if (lease.over && lease.deadline > clock.now() + 1e12) port(shard).put({ kind: "release", slot, leaseOp: op }, () => undefined);',
+    from: 'if (lease.over) port(shard).put({ kind: "withdraw", slot, leaseOp: op }, () => undefined);\n      else lease.settle({ partition, items: value.items });',
+    to: 'lease.settle({ partition, items: value.items });\n      queue.inFlight.lease += 0;\n      if (lease.over && lease.deadline > clock.now() + 1e12) port(shard).put({ kind: "withdraw", slot, leaseOp: op }, () => undefined);',
   },
   {
     name: "an item that is next goes to the tail instead",
@@ -309,7 +339,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease's row outlives it",
     file: "shard/moves.ts",
-    from: "draft.unlease.push(held.run.lease);",
+    from: "draft.unlease(held.run.lease);",
     to: "",
   },
   {
