@@ -253,17 +253,36 @@ test("stats and inspect: show counts, once or again and again", async () => {
   expect(JSON.parse(text.split("\n")[1] ?? "")).toMatchObject({ queue_name: "counted" });
 });
 
-test("clear: removes the kinds that are named, and asks for one", async () => {
+test("clear: removes the kinds that are named, once that is confirmed, and says how many", async () => {
   const queue = await queueOf("cleared");
-  await queue.produce(["a", { utf8: "b", enqueue_at: new Date(Date.now() + 3_600_000) }]);
-  expect(await holdfast("clear cleared")).toMatchObject({
-    code: 2,
-    error:
-      "error: there is nothing to clear; expected --ready, --scheduled or --retried\nUsage: holdfast clear [options] <queue>\n",
+  await queue.produce(["a", "b", "c", { utf8: "d", enqueue_at: "2999-01-01T00:00:00Z" }]);
+  await queue.lease({ batch: 1 });
+  const usage = "Usage: holdfast clear [options] <queue>\n";
+  for (const [line, fault] of [
+    ["clear cleared", "there is nothing to clear; expected --ready, --scheduled or --retried"],
+    ["clear cleared --retried --leased", "--leased is invalid; expected --ready with it"],
+    [
+      "clear cleared --ready",
+      "--yes is required; expected it where there is no terminal to ask on",
+    ],
+  ] as const) {
+    expect(await holdfast(line)).toEqual({
+      code: exitCodes.usage.code,
+      out: "",
+      error: `error: ${fault}\n${usage}`,
+    });
+  }
+  expect(await queue.inspect()).toMatchObject({ queued: 2, scheduled: 1 });
+  expect(await holdfast("clear cleared --ready --leased --yes")).toEqual({
+    code: 0,
+    out: "cleared cleared: 2 ready, 1 leased\n",
+    error: "",
   });
-  await json("clear cleared --ready");
   expect(await queue.inspect()).toMatchObject({ queued: 0, scheduled: 1 });
-  await json("clear cleared --scheduled");
+  expect(await json("clear cleared --scheduled --retried --yes")).toEqual({
+    queue_name: "cleared",
+    cleared: { scheduled: 1, retried: 0 },
+  });
   expect(await queue.inspect()).toMatchObject({ scheduled: 0 });
 });
 
