@@ -211,7 +211,6 @@ test("queues: create, list, info, update and delete", async () => {
     requested_partitions: 2,
     reference: "me",
   });
-  expect(await holdfast("queues create q1 --if-absent")).toMatchObject({ out: "q1 is there\n" });
   expect(await holdfast("queues create q1")).toMatchObject({
     code: exitCodes.refused.code,
     error: "error: invalid queue; 'q1' already exists\n",
@@ -229,6 +228,20 @@ test("queues: create, list, info, update and delete", async () => {
     code: 0,
     out: "deleted q1\n",
   });
+});
+
+test("queues create --if-not-exists: creates a queue, or leaves the one that is there", async () => {
+  const create = "queues create once --if-not-exists";
+  expect(await holdfast(create)).toEqual({ code: 0, out: "created once\n", error: "" });
+  expect(await holdfast(`${create} --max-attempts 7`)).toEqual({
+    code: 0,
+    out: "once is there already, and stays as it is\n",
+    error: "",
+  });
+  expect(await json(create)).toMatchObject({ queue_name: "once", max_attempts: 0 });
+  const bad = await holdfast("queues create never --if-not-exists --lease-timeout 48h");
+  expect(bad).toMatchObject({ code: exitCodes.refused.code, out: "" });
+  expect(bad.error).toStartWith("error: lease timeout is too long; ");
 });
 
 test("stats and inspect: show counts, once or again and again", async () => {

@@ -2,6 +2,7 @@
 
 import { type Command, Option } from "commander";
 import type { Client } from "../../client/client.ts";
+import { InvalidRequest } from "../../client/errors.ts";
 import type { CallOptions } from "../../client/transport.ts";
 import type { QueueInfo } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
@@ -17,7 +18,7 @@ interface Settings {
   readonly reference?: string;
   readonly partitions?: number;
   /** Of `create`. */
-  readonly ifAbsent?: boolean;
+  readonly ifNotExists?: boolean;
 }
 
 export function addQueues(program: Command): void {
@@ -36,7 +37,7 @@ export function addQueues(program: Command): void {
     leaseTimeout: "1m",
     expireTimeout: "24h",
   })
-    .option("--if-absent", "leave a queue that is there as it is")
+    .option("--if-not-exists", "leave a queue that is there as it is, and end well")
     .action(create);
 
   settingsOf(
@@ -78,14 +79,20 @@ export function addQueues(program: Command): void {
 
 async function create(queue_name: string, settings: Settings, command: Command): Promise<void> {
   const context = contextOf(command);
+  const { client } = context;
   const { lease_timeout = "", expire_timeout = "", ...rest } = wireSettings(settings);
-  const definition = { lease_timeout, expire_timeout, ...rest };
-  const queue = context.client.queue(queue_name);
-  if (settings.ifAbsent === true) await queue.ensure(definition);
-  else await queue.create(definition);
-  context.result(await queue.info(), () =>
-    settings.ifAbsent === true ? `${queue_name} is there` : `created ${queue_name}`,
-  );
+  try {
+    await client.createQueue({ queue_name, lease_timeout, expire_timeout, ...rest });
+  } catch (error) {
+    if (settings.ifNotExists !== true || !(error instanceof InvalidRequest)) throw error;
+    // The settings may be at fault instead: who has a definition exists.
+    const info = await client.queueInfo({ name: queue_name }).catch(() => {
+      throw error;
+    });
+    return context.result(info, () => `${queue_name} is there already, and stays as it is`);
+  }
+  const info = await client.queueInfo({ name: queue_name });
+  context.result(info, () => `created ${queue_name}`);
 }
 
 /** Page by page, as long as pages are full; each begins with the last of the one before. */
