@@ -418,26 +418,32 @@ describe("completions", () => {
       .filter((line) => line !== "" && !line.startsWith(":"))
       .map((line) => line.split("\t")[0] ?? "");
 
-  test.if(Bun.which("bash") !== null)("bash completes what is typed by asking", async () => {
-    const bin = file("bin");
-    mkdirSync(bin);
-    const command = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
-    writeFileSync(join(bin, "holdfast"), command, { mode: 0o755 });
-    // What bash-completion does with the line, and what only an interactive shell has.
-    const script = `
+  test.if(Bun.which("bash") !== null)(
+    "bash completes what is typed by asking, however often it is told to",
+    async () => {
+      const bin = file("bin");
+      mkdirSync(bin);
+      const command = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
+      writeFileSync(join(bin, "holdfast"), command, { mode: 0o755 });
+      // What bash-completion does with the line, and what only an interactive shell has.
+      const script = `
 _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; }
 compopt() { :; }
+# Another command whose completions are made by the same library.
+readonly ShellCompDirectiveError=1
+source <(holdfast completions bash)
 source <(holdfast completions bash)
 COMP_WORDS=(holdfast queues cr) COMP_CWORD=2
 __holdfast_complete
 echo "\${COMPREPLY[@]}"`;
-    const child = Bun.spawn(["bash", "-c", script], {
-      env: { ...process.env, PATH: `${bin}:${process.env["PATH"]}`, HOLDFAST_URL: server.url },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    const said = await new Response(child.stdout).text();
-    expect([said.trim(), await new Response(child.stderr).text()]).toEqual(["create", ""]);
-  });
+      const child = Bun.spawn(["bash", "-c", script], {
+        env: { ...process.env, PATH: `${bin}:${process.env["PATH"]}`, HOLDFAST_URL: server.url },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const said = await new Response(child.stdout).text();
+      expect([said.trim(), await new Response(child.stderr).text()]).toEqual(["create", ""]);
+    },
+  );
 
   test("commands, flags, and names of queues are offered", async () => {
     await queueOf("offered-queue");
