@@ -55,6 +55,12 @@ export function createProgram({ isJson }: { readonly isJson: boolean }): Command
     .addOption(
       new Option("--api-key <key>", "sent as 'Authorization: Bearer …'").env("HOLDFAST_API_KEY"),
     )
+    .addOption(
+      new Option(
+        "--ca <file>",
+        "certificate of the authority that the server's TLS is trusted by, in PEM; else the system's",
+      ).env("HOLDFAST_CA"),
+    )
     .option("--json", "print JSON for machines, one value a line")
     .addHelpText(
       "after",
