@@ -217,17 +217,39 @@ test("queues: create, list, info, update and delete", async () => {
   });
   await json("queues update q1 --max-attempts 0");
   expect(await json("queues info q1")).toMatchObject({ max_attempts: 0, lease_timeout: "30s" });
+  const later = { utf8: "d", enqueue_at: "2999-01-01T00:00:00Z" };
+  await client.queue("q1").produce(["a", "b", "c", later]);
+  await client.queue("q1").lease({ batch: 1 });
   const { out } = await holdfast("queues list");
-  expect(out).toMatch(/^queue +partitions +lease +expire +attempts +dead queue +reference\n/);
-  expect(out).toMatch(/^q1 +2 +30s +24h +0 +me$/m);
-  await client.queue("q1").produce("x");
+  expect(out).toMatch(
+    /^queue +ready +leased +scheduled +partitions +lease +expire +attempts +dead queue +reference\n/,
+  );
+  expect(out).toMatch(/^q1 +2 +1 +1 +2 +30s +24h +0 +me$/m);
   const kept = await holdfast("queues delete q1");
   expect(kept).toMatchObject({ code: exitCodes.refused.code, out: "" });
-  expect(kept.error).toBe("error: queue is not empty; 'q1' holds 1 items\n");
+  expect(kept.error).toBe("error: queue is not empty; 'q1' holds 4 items\n");
   expect(await holdfast("queues delete q1 --force")).toMatchObject({
     code: 0,
     out: "deleted q1\n",
   });
+});
+
+test("queues list: counts the first hundred queues and says so", async () => {
+  await using own = await listeningApp();
+  const { queue } = createClient({ url: own.url });
+  const names = Array.from({ length: 102 }, (_, index) => `q${String(index).padStart(3, "0")}`);
+  for (const name of names) await queue(name).create({ lease_timeout: "1m", expire_timeout: "1h" });
+  await queue("q099").produce("a");
+  const list = (...words: string[]) =>
+    run(["queues", "list", ...words], "", { HOLDFAST_URL: own.url });
+  const { out, error } = await list();
+  expect(error).toBe("not counted: 2 queues; see stats\n");
+  expect(out).toMatch(/^q099 +1 +0 +0 +1 +1m +1h +0$/m);
+  expect(out).toMatch(/^q100 +1 +1m +1h +0$/m);
+  const counts = JSON.parse((await list("--json")).out).map(
+    (row: { counts: unknown }) => row.counts,
+  );
+  expect(counts.slice(99)).toEqual([{ ready: 1, leased: 0, scheduled: 0 }, null, null]);
 });
 
 test("queues create --if-not-exists: creates a queue, or leaves the one that is there", async () => {

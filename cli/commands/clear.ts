@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import { canAsk, confirm } from "../confirm.ts";
 import { type Context, contextOf } from "../context.ts";
+import { countsOf } from "../counts.ts";
 import { UsageError } from "../exit-codes.ts";
 
 interface Kinds {
@@ -40,7 +41,7 @@ async function clear(queue_name: string, options: Options, command: Command): Pr
   if (yes !== true && !canAsk(context)) {
     throw new UsageError("--yes is required; expected it where there is no terminal to ask on");
   }
-  const cleared = await countsOf(context, queue_name, options);
+  const cleared = await clearedBy(options, context, queue_name);
   const told = Object.entries(cleared)
     .map(([kind, count]) => `${count} ${kind}`)
     .join(", ");
@@ -51,19 +52,12 @@ async function clear(queue_name: string, options: Options, command: Command): Pr
 }
 
 /** Of the kinds that are named. */
-async function countsOf({ client }: Context, queue_name: string, kinds: Kinds) {
+async function clearedBy(kinds: Kinds, { client }: Context, queue_name: string) {
   const { queued, scheduled, retried } = await client.inspect({ queue_name });
   return {
     ...(kinds.ready ? { ready: queued } : {}),
-    ...(kinds.leased ? { leased: await leasedCount(client, queue_name) } : {}),
+    ...(kinds.leased ? { leased: (await countsOf(client, queue_name)).leased } : {}),
     ...(kinds.scheduled ? { scheduled } : {}),
     ...(kinds.retried ? { retried } : {}),
   };
-}
-
-async function leasedCount(client: Context["client"], queue_name: string): Promise<number> {
-  const { logical_queues } = await client.stats({ queue_name });
-  return logical_queues
-    .flatMap(({ partitions }) => partitions)
-    .reduce((sum, { total_leased }) => sum + total_leased, 0);
 }
