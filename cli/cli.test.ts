@@ -288,6 +288,83 @@ test("stats and inspect: show counts, once or again and again", async () => {
   expect(JSON.parse(text.split("\n")[1] ?? "")).toMatchObject({ queue_name: "counted" });
 });
 
+describe("items", () => {
+  test("list: shows every partition's items with their states, up to a limit, from a pivot", async () => {
+    const queue = await queueOf("listed", { requested_partitions: 2 });
+    await queue.produce([{ utf8: "a", kind: "k", reference: "r" }, "b"]);
+    await queue.produce(["c", { utf8: "later", enqueue_at: "2999-01-01T00:00:00Z" }]);
+    await queue.lease({ batch: 1 });
+    const { code, out } = await holdfast("items list listed");
+    expect(code).toBe(0);
+    const [head, ...rows] = out.trimEnd().split("\n");
+    expect(head).toMatch(/^partition +id +state +attempts +kind +reference +payload$/);
+    expect(rows).toEqual([
+      expect.stringMatching(/^ +0 +\w{27} +leased until \d{4}-\S+Z +1 +k +r +a$/),
+      expect.stringMatching(/^ +0 +\w{27} +ready +0 +b$/),
+      expect.stringMatching(/^ +1 +\w{27} +ready +0 +c$/),
+    ]);
+    expect((await holdfast("items list listed --scheduled")).out).toMatch(
+      /^ +1 +\w{27} +scheduled for 2999-01-01T00:00:00.000Z +0 +later$/m,
+    );
+    const [first] = await json("items list listed --limit 1");
+    expect(first).toMatchObject({ partition: 0, scheduled: false, is_leased: true, kind: "k" });
+    const rest = await json(`items list listed --partition 0 --pivot ${first.id}`);
+    expect(rest).toMatchObject([{ partition: 0, payload: "Yg==" }]);
+    expect(await holdfast("items list listed --partition 1 --limit 1 --scheduled")).toMatchObject({
+      out: expect.stringContaining("later"),
+    });
+    const pivot = await holdfast(`items list listed --pivot ${first.id}`);
+    expect(pivot.error).toStartWith("error: --pivot is invalid; expected --partition with it\n");
+  });
+
+  test("peek: shows what a lease would take next, and leases nothing", async () => {
+    const queue = await queueOf("peeked", { requested_partitions: 2 });
+    await queue.produce("alone");
+    await queue.produce(Array.from({ length: 202 }, (_, index) => String(index)));
+    await queue.lease({ batch: 151 });
+    const peeked = await json("items peek peeked --limit 2");
+    expect(await queue.inspect()).toMatchObject({ queued: 52 });
+    const lease = await queue.lease({ batch: 2 });
+    expect(peeked).toMatchObject(lease?.items.map(({ id }) => ({ id, is_leased: false })) ?? []);
+    expect((await json("items peek peeked")).length).toBe(10);
+    expect((await holdfast("items peek peeked --partition 0")).out).toMatch(/ alone\n$/);
+    await queueOf("bare");
+    expect(await holdfast("items peek bare")).toEqual({
+      code: 0,
+      out: "there are no such items\n",
+      error: "",
+    });
+  });
+
+  test("delete: removes what is named from its partition, and does not claim more", async () => {
+    const queue = await queueOf("shrinking");
+    await queue.produce(["a", "b", "c"]);
+    const [a, b] = await json("items list shrinking");
+    const line = `items delete shrinking ${a.id} ${b.id} --partition 0`;
+    const out = "2 items of shrinking deleted, as far as partition 0 had them\n";
+    expect(await holdfast(line)).toEqual({ code: 0, out, error: "" });
+    expect(await queue.inspect()).toMatchObject({ queued: 1 });
+    expect(await holdfast(line)).toEqual({ code: 0, out, error: "" });
+    expect(await json(line)).toMatchObject({ code: 200 });
+    expect(await holdfast("items delete shrinking x")).toMatchObject({
+      code: exitCodes.usage.code,
+      error: expect.stringContaining("--partition"),
+    });
+    const malformed = await holdfast("items delete shrinking x --partition 0");
+    expect(malformed).toMatchObject({ code: exitCodes.refused.code, out: "" });
+  });
+});
+
+test("reload: has a queue counted anew", async () => {
+  await queueOf("reloaded");
+  expect(await holdfast("reload reloaded")).toEqual({
+    code: 0,
+    out: "counted reloaded anew\n",
+    error: "",
+  });
+  expect(await json("reload reloaded")).toMatchObject({ code: 200 });
+});
+
 test("clear: removes the kinds that are named, once that is confirmed, and says how many", async () => {
   const queue = await queueOf("cleared");
   await queue.produce(["a", "b", "c", { utf8: "d", enqueue_at: "2999-01-01T00:00:00Z" }]);
@@ -618,7 +695,7 @@ test("documentation: the page has every command and exit code as they are", asyn
   const { out } = await holdfast("--help");
   const [, list = ""] = /Commands:\n([\s\S]*?)\n\n/.exec(out) ?? [];
   const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? "");
-  expect(names).toHaveLength(18);
+  expect(names).toHaveLength(20);
   expect(
     names.filter((name) => name !== "help" && !new RegExp(`\\b${name}\\b`).test(page)),
   ).toEqual([]);
