@@ -122,6 +122,27 @@ test("produce: items of many lines go in batches, and what a bad line follows is
   );
 });
 
+test("produce --text: lines and arguments are payloads as they stand", async () => {
+  const queue = await queueOf("texts");
+  const lines = '  two anchors\n\n{"json": 1}\r\n"quoted"\n';
+  expect(await json("produce texts --text --kind k", lines)).toMatchObject({ produced: 3 });
+  expect(await json("produce texts --text argument")).toMatchObject({ produced: 1 });
+  // No text in any encoding that is known here.
+  const command = [process.execPath, main, "produce", "texts", "--text"];
+  const env = { ...process.env, HOLDFAST_URL: server.url };
+  const stdin = new Uint8Array([255, 254, 10]);
+  expect(await Bun.spawn(command, { env, stdin, stdout: "ignore" }).exited).toBe(0);
+  const lease = await queue.lease({ batch: 10 });
+  expect(lease?.items.map((item) => [item.kind, item.text()])).toEqual([
+    ["k", "  two anchors"],
+    ["k", '{"json": 1}'],
+    ["k", '"quoted"'],
+    ["", "argument"],
+    ["", "\ufffd\ufffd"],
+  ]);
+  expect(lease?.items.at(-1)?.payload).toEqual(new Uint8Array([255, 254]));
+});
+
 test("produce: --at schedules, by a date-time or by a duration from now", async () => {
   const queue = await queueOf("scheduled");
   await json("produce scheduled later --at 1h");
@@ -595,7 +616,7 @@ describe("what goes wrong", () => {
     ],
     [
       "produce nowhere",
-      "error: there is nothing to produce; expected payloads, --file, or JSON lines on standard input\n",
+      "error: there is nothing to produce; expected payloads, --file, or lines on standard input\n",
     ],
     [
       "import a nothing.jsonl",
