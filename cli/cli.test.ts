@@ -453,8 +453,20 @@ describe("export and import", () => {
     expect(await of(`${name}-copy`, 0)).toEqual(await of(name, 0));
     expect(await of(`${name}-copy`, 1)).toEqual(await of(name, 1));
     // Once more: nothing is stored twice.
-    await json(`import ${name}-copy`, readFileSync(path, "utf8"));
+    expect(await json(`import ${name}-copy`, readFileSync(path, "utf8"))).toEqual({
+      queue_name: `${name}-copy`,
+      imported: 0,
+      already_there: 41,
+    });
     expect(await copy.inspect()).toMatchObject({ queued: 40, scheduled: 1 });
+    // Nor are those that are left, when some have gone.
+    const lease = await copy.lease({ batch: 1 });
+    await lease?.complete();
+    expect(await holdfast(`import ${name}-copy ${path}`)).toEqual({
+      code: 0,
+      out: `imported 1 item into ${name}-copy; 40 were there already\n`,
+      error: "",
+    });
   });
 
   test("an export that was broken off goes on after its last whole line", async () => {
