@@ -13,7 +13,7 @@ export const serveExitCodes = {
 /** Of every command; those of `serve` alone are told as such. */
 export const exitCodes = {
   ok: { code: 0, when: "it was done" },
-  refused: { code: 1, when: "the server refused it, and would again; nothing changed" },
+  refused: { code: 1, when: "the server refused it; nothing changed" },
   usage: { code: 2, when: "the command line or its input is at fault" },
   taken: { code: serveExitCodes.taken.code, when: `serve: ${serveExitCodes.taken.when}` },
   empty: { code: 4, when: "lease: no item came in time" },

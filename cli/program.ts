@@ -62,7 +62,7 @@ export function createProgram({ isJson }: { readonly isJson: boolean }): Command
     .addOption(
       new Option(
         "--ca <file>",
-        "certificate of the authority that the server's TLS is trusted by, in PEM; else the system's",
+        "certificate in PEM of the authority to trust, in the place of the system's",
       ).env("HOLDFAST_CA"),
     )
     .option("--json", "print JSON for machines, one value a line")
