@@ -131,7 +131,7 @@ test("backup: where its folder cannot be made nothing is left, and the server go
     ["--backups", inFolder("file")],
     async (client, server) => {
       const { code, error } = await holdfast(["backup"], server);
-      expect(code).toBe(exitCodes.refused.code);
+      expect(code).toBe(exitCodes.unable.code);
       expect(error).toContain("the backup could not be written");
       await client.createQueue({ queue_name: "q", ...timeouts });
       await client.queue("q").produce("goes on");

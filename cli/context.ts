@@ -1,5 +1,8 @@
-// What every command that talks to a server shares: where it is, who calls, how to answer.
+// What every command that talks to a server shares: where it is, whom it is trusted by, who calls,
+// how to answer.
 
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { type Client, type ClientOptions, createClient } from "../client/client.ts";
 import { UsageError } from "./exit-codes.ts";
@@ -8,6 +11,7 @@ import { type Output, openOutput } from "./output.ts";
 export interface GlobalOptions {
   readonly url: string;
   readonly apiKey?: string;
+  readonly ca?: string;
   readonly json?: boolean;
 }
 
@@ -17,9 +21,14 @@ export interface Context extends Output {
 
 /** The options that stand before or behind any command. */
 export function contextOf(command: Command): Context {
-  const { url, apiKey, json } = command.optsWithGlobals<GlobalOptions>();
-  // One that waits for its user to press keys should not wait for a server for long.
-  const client = clientOf({ url, attemptsMax: 4, ...(apiKey === undefined ? {} : { apiKey }) });
+  const { url, apiKey, ca, json } = command.optsWithGlobals<GlobalOptions>();
+  const client = clientOf({
+    url,
+    // One that waits for its user to press keys should not wait for a server for long.
+    attemptsMax: 4,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(ca === undefined ? {} : { fetch: fetchTrusting(ca) }),
+  });
   return { client, ...openOutput(json === true) };
 }
 
@@ -30,4 +39,15 @@ function clientOf(options: ClientOptions): Client {
     if (error instanceof TypeError) throw new UsageError(`--${error.message}`);
     throw error;
   }
+}
+
+/** Nobody else is trusted then: whoever names an authority means this one. */
+function fetchTrusting(path: string): NonNullable<ClientOptions["fetch"]> {
+  const ca = readFileSync(path, "utf8");
+  try {
+    new X509Certificate(ca);
+  } catch {
+    throw new UsageError(`--ca is invalid; expected a certificate in PEM, got '${path}'`);
+  }
+  return (url, init) => fetch(url, { ...init, tls: { ca } });
 }

@@ -13,34 +13,38 @@ export const serveExitCodes = {
 /** Of every command; those of `serve` alone are told as such. */
 export const exitCodes = {
   ok: { code: 0, when: "it was done" },
-  refused: { code: 1, when: "the server refused it, or its store failed; nothing changed" },
-  usage: {
-    code: 2,
-    when: "the command line or its input is at fault; what was refused changed nothing",
-  },
+  refused: { code: 1, when: "the server refused it; nothing changed" },
+  usage: { code: 2, when: "the command line or its input is at fault" },
   taken: { code: serveExitCodes.taken.code, when: `serve: ${serveExitCodes.taken.when}` },
   empty: { code: 4, when: "lease: no item came in time" },
-  away: { code: 5, when: "the server cannot be reached, is busy or is stopping; nothing changed" },
-  unknown: { code: 6, when: "no answer came; it may have been done or not" },
+  unreachable: {
+    code: 5,
+    when: "the server cannot be reached: nobody listens, no such name, or TLS failed",
+  },
+  unknown: { code: 6, when: "an attempt had no answer; it may have been done or not" },
   unauthorized: { code: 7, when: "an API key is needed, or this one may not" },
+  unable: {
+    code: 8,
+    when: "the server is busy, late or stopping, or its store failed; nothing changed, try later",
+  },
   bug: { code: serveExitCodes.bug.code, when: "a bug" },
   disk: { code: serveExitCodes.disk.code, when: `serve: ${serveExitCodes.disk.when}` },
   interrupted: { code: 130, when: "interrupted" },
 } as const;
 
-const codeOf: Readonly<Record<HoldfastErrorCode, number>> = {
-  invalid: exitCodes.usage.code,
-  unauthorized: exitCodes.unauthorized.code,
-  busy: exitCodes.away.code,
-  failed: exitCodes.refused.code,
-  empty: exitCodes.empty.code,
-  late: exitCodes.away.code,
-  store: exitCodes.refused.code,
-  unavailable: exitCodes.away.code,
-  unknown: exitCodes.unknown.code,
+const exitOf: Readonly<Record<HoldfastErrorCode, keyof typeof exitCodes>> = {
+  invalid: "refused",
+  unauthorized: "unauthorized",
+  busy: "unable",
+  failed: "refused",
+  empty: "empty",
+  late: "unable",
+  store: "unable",
+  unavailable: "unable",
+  unknown: "unknown",
 };
 
-/** What is wrong with what the user typed or sent; shown with the usage of the command. */
+/** What is wrong with what the user typed or gave to read; shown with the usage of the command. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -54,8 +58,16 @@ export function fileFaultOf(error: unknown): UsageError | null {
 }
 
 export function exitCodeOf(error: unknown): number {
-  if (error instanceof HoldfastError) return codeOf[error.code];
-  return error instanceof UsageError ? exitCodes.usage.code : exitCodes.bug.code;
+  return exitCodes[exitNameOf(error)].code;
+}
+
+function exitNameOf(error: unknown): keyof typeof exitCodes {
+  if (error instanceof UsageError) return "usage";
+  if (!(error instanceof HoldfastError)) return "bug";
+  // Whatever is said now, the attempt before it may have been carried out.
+  if (error.followsUnknown) return "unknown";
+  const isUnreachable = error.code === "unavailable" && error.status === null;
+  return isUnreachable ? "unreachable" : exitOf[error.code];
 }
 
 export function exitCodesText(codes: typeof exitCodes | typeof serveExitCodes): string {

@@ -4,7 +4,10 @@ import { fstatSync } from "node:fs";
 import { UsageError } from "./exit-codes.ts";
 
 export interface Line {
+  /** Without the spaces around it. */
   readonly text: string;
+  /** As it stands, without its break. */
+  readonly bytes: Uint8Array;
   /** From 1. */
   readonly number: number;
   /** Bytes of the input up to and with this line. */
@@ -21,7 +24,7 @@ export async function* linesOf(input: ReadableStream<Uint8Array>): AsyncGenerato
     number += 1;
     end += bytes.length + breakBytes;
     const text = decoder.decode(bytes).trim();
-    return text === "" ? null : { text, number, end };
+    return text === "" ? null : { text, bytes: withoutReturn(bytes), number, end };
   };
   for await (const chunk of input) {
     let from = 0;
@@ -35,6 +38,11 @@ export async function* linesOf(input: ReadableStream<Uint8Array>): AsyncGenerato
   }
   const last = rest.length === 0 ? null : line(rest, 0);
   if (last !== null) yield last;
+}
+
+/** The break of some systems has two characters. */
+function withoutReturn(bytes: Uint8Array): Uint8Array {
+  return bytes.at(-1) === 13 ? bytes.subarray(0, -1) : bytes;
 }
 
 export function parsedLine({ text, number }: Line, expected: string): unknown {

@@ -11,10 +11,8 @@ export interface Leased {
   readonly ids: readonly string[];
 }
 
-export const partitionOption = (): Option =>
-  new Option("-p, --partition <number>", "partition that the lease came from").argParser(
-    wholeNumber(0, 1_000_000),
-  );
+export const partitionOption = (meaning = "partition that the lease came from"): Option =>
+  new Option("-p, --partition <number>", meaning).argParser(wholeNumber(0, 1_000_000));
 
 export const leasedHelp = `
 Without ids, what 'holdfast lease --json' printed is read from standard input.`;

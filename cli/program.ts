@@ -11,11 +11,13 @@ import { addCompletions } from "./commands/completions.ts";
 import { addExport } from "./commands/export.ts";
 import { addImport } from "./commands/import.ts";
 import { addInspect } from "./commands/inspect.ts";
+import { addItems } from "./commands/items.ts";
 import { addKey } from "./commands/key.ts";
 import { addLease } from "./commands/lease.ts";
 import { addOpenapi } from "./commands/openapi.ts";
 import { addProduce } from "./commands/produce.ts";
 import { addQueues } from "./commands/queues.ts";
+import { addReload } from "./commands/reload.ts";
 import { addRetry } from "./commands/retry.ts";
 import { addServe } from "./commands/serve.ts";
 import { addStats } from "./commands/stats.ts";
@@ -31,7 +33,9 @@ const commands = [
   addQueues,
   addStats,
   addInspect,
+  addItems,
   addClear,
+  addReload,
   addExport,
   addImport,
   addBackup,
@@ -54,6 +58,12 @@ export function createProgram({ isJson }: { readonly isJson: boolean }): Command
     )
     .addOption(
       new Option("--api-key <key>", "sent as 'Authorization: Bearer …'").env("HOLDFAST_API_KEY"),
+    )
+    .addOption(
+      new Option(
+        "--ca <file>",
+        "certificate in PEM of the authority to trust, in the place of the system's",
+      ).env("HOLDFAST_CA"),
     )
     .option("--json", "print JSON for machines, one value a line")
     .addHelpText(

@@ -2,7 +2,7 @@
 // What goes wrong is said in a line or two, never as a stack.
 
 import { type Command, CommanderError } from "commander";
-import { HoldfastError, InvalidRequest, RequestFailed } from "../client/errors.ts";
+import { HoldfastError, RequestFailed } from "../client/errors.ts";
 import { exitCodeOf, exitCodes, fileFaultOf, UsageError } from "./exit-codes.ts";
 import { Interrupted } from "./interrupt.ts";
 import { createProgram, usageOf } from "./program.ts";
@@ -45,7 +45,7 @@ function usageErrorOf({ code, message }: CommanderError): UsageError {
 
 /** With the code of the client's errors; `usage` and `bug` are this program's own. */
 function toldAsJson(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (!(error instanceof HoldfastError)) {
     return JSON.stringify({ code: error instanceof UsageError ? "usage" : "bug", message });
   }
@@ -54,9 +54,15 @@ function toldAsJson(error: unknown): string {
   return JSON.stringify({ code, status, operation, message, ...details });
 }
 
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isEcho = error instanceof HoldfastError && error.followsUnknown;
+  return isEcho ? `${error.message}; an attempt without an answer may have done it` : error.message;
+}
+
 function told(error: unknown, running: Command | null): string {
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof UsageError || error instanceof InvalidRequest) {
+  const message = messageOf(error);
+  if (error instanceof UsageError) {
     return running === null ? `error: ${message}` : `error: ${message}\n${usageOf(running)}`;
   }
   if (error instanceof RequestFailed && error.ids.length > 0) {

@@ -21,20 +21,28 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-/** Runs the command on a terminal until it has shown enough. What it shows may come after its end. */
+/**
+ * Runs the command on a terminal until it has shown enough. What it shows may come after its end.
+ * `answer` is typed when it asks; the rest is its environment.
+ */
 async function shown(
   words: readonly string[],
-  env: Record<string, string>,
+  { answer, ...env }: Record<string, string>,
   isEnough: (text: string) => boolean,
 ) {
   const { NO_COLOR: _, ...inherited } = process.env;
   const seen = Promise.withResolvers<void>();
   let text = "";
+  let isAsked = false;
   const terminal = new Bun.Terminal({
     cols: 120,
     rows: 30,
-    data: (_terminal, bytes) => {
+    data: (asking, bytes) => {
       text += new TextDecoder().decode(bytes);
+      if (!isAsked && text.includes("[y/N] ")) {
+        isAsked = true;
+        asking.write(answer ?? "");
+      }
       if (isEnough(text)) seen.resolve();
     },
   });
@@ -91,4 +99,21 @@ test("stats --watch draws each table over the one before", async () => {
   const watch = ["stats", "orders", "--watch", "10ms"];
   const text = await shown(watch, { NO_COLOR: "1" }, (soFar) => tables(soFar).length >= 2);
   expect(tables(text).length).toBeGreaterThanOrEqual(2);
+});
+
+test("clear: asks with the counts that will be lost, and goes on after a yes alone", async () => {
+  const queue = createClient({ url: server.url }).queue("asked");
+  await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  await queue.produce(["a", "b"]);
+  const words = ["clear", "asked", "--ready"];
+  const isOver = (text: string) => /nothing changed|cleared asked/.test(text);
+  // Enter, another word, and the keys for an interrupt and for the end of the input.
+  for (const answer of ["\r", "no\r", "\u0003", "\u0004"]) {
+    const text = await shown(words, { answer }, isOver);
+    expect(text).toContain("clear asked: 2 ready will be lost; go on? [y/N] ");
+    expect(text).toContain("nothing changed");
+  }
+  expect(await queue.inspect()).toMatchObject({ queued: 2 });
+  expect(await shown(words, { answer: "y\r" }, isOver)).toContain("cleared asked: 2 ready");
+  expect(await queue.inspect()).toMatchObject({ queued: 0 });
 });

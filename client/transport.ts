@@ -246,9 +246,9 @@ function noAnswer(operation: string, giveUpMs: number): OutcomeUnknown {
   return new OutcomeUnknown({ operation, status: null, message });
 }
 
-/** What the runtimes say when there was no connection to send anything on. */
+/** What the runtimes say when there was no connection to send anything on, or none that is trusted. */
 const notConnected =
-  /ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|Connection refused|dns error/;
+  /ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|Connection refused|dns error|_CERT\b|CERT_|UNABLE_TO_VERIFY_LEAF_SIGNATURE|TLS handshake failed/;
 
 function brokenOff(operation: string, url: string, cause: unknown): HoldfastError {
   const refused = { operation, status: null, cause };

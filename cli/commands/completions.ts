@@ -26,7 +26,7 @@ bash-completion as well.
   fish   holdfast completions fish > ~/.config/fish/completions/holdfast.fish`,
     )
     .action((shell: string) => {
-      new RootCommand().setup(program.name(), `${program.name()} completions`, shell);
+      process.stdout.write(`${scriptOf(program.name(), shell)}\n`);
     });
 
   completions
@@ -38,6 +38,25 @@ bash-completion as well.
       describe(root, program, names);
       root.parse([...words]);
     });
+}
+
+/** The library prints it, and bash's has constants that cannot be set a second time. */
+function scriptOf(name: string, shell: string): string {
+  const { log } = console;
+  let script = "";
+  console.log = (text: string): void => {
+    script = text;
+  };
+  try {
+    new RootCommand().setup(name, `${name} completions`, shell);
+  } finally {
+    console.log = log;
+  }
+  if (shell !== "bash") return script;
+  // Other commands may have them too, for good.
+  return script
+    .replaceAll(/^readonly /gm, "")
+    .replaceAll("ShellCompDirective", `__${name}_directive`);
 }
 
 /** None when the server cannot tell at once. */

@@ -3,14 +3,13 @@
 
 import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { type Command, Option } from "commander";
-import type { Client } from "../../client/client.ts";
-import type { StorageItem } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { linesOf, parsedLine } from "../input.ts";
 import type { ExportedItem } from "../items-file.ts";
 import { counted } from "../output.ts";
+import { pagesOf } from "../pages.ts";
 import { wholeNumber } from "../values.ts";
 
 interface Options {
@@ -104,33 +103,6 @@ function pivotAfter(after: Place | null, list: Omit<Place, "id">): string | null
   const rank = (place: Omit<Place, "id">): number => place.partition * 2 + Number(place.scheduled);
   if (rank(list) === rank(after)) return after.id;
   return rank(list) < rank(after) ? null : "";
-}
-
-interface Paging {
-  readonly queue: string;
-  readonly partition: number;
-  readonly scheduled: boolean;
-  readonly pivot: string;
-  readonly page: number;
-}
-
-/** A page may end early, so only one that brings nothing new is the last. */
-async function* pagesOf(
-  client: Client,
-  { queue, partition, scheduled, page, ...paging }: Paging,
-): AsyncGenerator<readonly StorageItem[]> {
-  let { pivot } = paging;
-  const list = scheduled ? client.listScheduled : client.listItems;
-  for (;;) {
-    // One more than a page, for the pivot comes again.
-    const limit = Math.min(page + 1, bounds.storageListMax);
-    const { items } = await list({ queue_name: queue, partition, pivot, limit });
-    const fresh = items.filter(({ id }) => id !== pivot);
-    const last = fresh.at(-1);
-    if (last === undefined) return;
-    yield fresh;
-    pivot = last.id;
-  }
 }
 
 async function sinkOf({ out, resume = false }: Options): Promise<Sink> {

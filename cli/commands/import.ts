@@ -97,6 +97,12 @@ function sourceOf(file: string | undefined, { resume = false, again = false }: O
   };
 }
 
+interface Tally {
+  readonly imported: number;
+  /** There already, by their `source_id`; be it since an attempt of this call without an answer. */
+  readonly alreadyThere: number;
+}
+
 interface Importing {
   readonly context: Context;
   readonly queue: string;
@@ -108,19 +114,23 @@ async function importItems({ context, queue, source, options }: Importing): Prom
   const { client } = context;
   const { requested_partitions } = await client.queueInfo({ name: queue });
   const progress = context.progress("items");
-  let imported = 0;
+  let tally: Tally = { imported: 0, alreadyThere: 0 };
   let batch: ImportItem[] = [];
   let batchBytes = 0;
   let batchPartition = 0;
   let last: Line | null = null;
   const send = async (): Promise<void> => {
     if (batch.length === 0) return;
-    await client.importItems({ queue_name: queue, partition: batchPartition, items: batch });
-    imported += batch.length;
+    const request = { queue_name: queue, partition: batchPartition, items: batch };
+    const { items: added } = await client.importItems(request);
+    tally = {
+      imported: tally.imported + added.length,
+      alreadyThere: tally.alreadyThere + batch.length - added.length,
+    };
     batch = [];
     batchBytes = 0;
     source.note(last?.number ?? 0);
-    progress.update(imported, shareOf(last, source.bytes));
+    progress.update(tally.imported + tally.alreadyThere, shareOf(last, source.bytes));
   };
   try {
     for await (const line of linesOf(source.input)) {
@@ -137,19 +147,25 @@ async function importItems({ context, queue, source, options }: Importing): Prom
     }
     await send();
   } catch (error) {
-    if (imported > 0) tellImported(context, queue, imported);
+    if (tally.imported + tally.alreadyThere > 0) tellImported(context, queue, tally);
     throw error;
   }
   source.finish();
   progress.end();
-  tellImported(context, queue, imported);
+  tellImported(context, queue, tally);
 }
 
 /** Also when a later call failed: these are in the store. */
-function tellImported(context: Context, queue_name: string, imported: number): void {
+function tellImported(
+  context: Context,
+  queue_name: string,
+  { imported, alreadyThere }: Tally,
+): void {
+  const were = alreadyThere === 1 ? "was" : "were";
+  const others = alreadyThere === 0 ? "" : `; ${alreadyThere} ${were} there already`;
   context.result(
-    { queue_name, imported },
-    () => `imported ${counted(imported, "item")} into ${queue_name}`,
+    { queue_name, imported, already_there: alreadyThere },
+    () => `imported ${counted(imported, "item")} into ${queue_name}${others}`,
   );
 }
 

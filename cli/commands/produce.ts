@@ -13,6 +13,7 @@ import { durationMs, instant, list, wholeNumber } from "../values.ts";
 
 interface Options {
   readonly file?: readonly string[];
+  readonly text?: boolean;
   readonly kind?: string;
   readonly reference?: string;
   readonly encoding?: string;
@@ -37,6 +38,7 @@ export function addProduce(program: Command): void {
       "the text of an item each; without any, JSON lines are read from standard input",
     )
     .option("-f, --file <path>", "an item with the bytes of a file; may be given again", list)
+    .option("--text", "lines of standard input are texts as they stand, not JSON")
     .option("--kind <text>", "kind of every item that names none itself")
     .option("--reference <text>", "reference of every item that names none itself")
     .option("--encoding <text>", "encoding of every item that names none itself")
@@ -60,14 +62,15 @@ export function addProduce(program: Command): void {
       `
 A line of standard input is ${lineExpected}:
   {"kind": "order", "json": {"order": 42}}
+With --text it is a payload as it stands. Empty lines are passed over.
 All items of a call are written, or none.`,
     )
     .action(
       async (queue: string, payloads: readonly string[], options: Options, command: Command) => {
         const context = contextOf(command);
-        const { file: files = [] } = options;
-        const items =
-          payloads.length + files.length > 0 ? givenItems(payloads, files) : pipedItems();
+        const { file: files = [], text = false } = options;
+        const isGiven = payloads.length + files.length > 0;
+        const items = isGiven ? givenItems(payloads, files) : pipedItems(text);
         await produce({ context, queue, items, options });
       },
     );
@@ -98,16 +101,18 @@ async function* givenItems(
   }
 }
 
-async function* pipedItems(): AsyncGenerator<Given> {
+async function* pipedItems(isText: boolean): AsyncGenerator<Given> {
   const input = pipedInput();
   if (input === null) {
     throw new UsageError(
-      "there is nothing to produce; expected payloads, --file, or JSON lines on standard input",
+      "there is nothing to produce; expected payloads, --file, or lines on standard input",
     );
   }
   const bytes = pipedBytes();
   for await (const line of linesOf(input)) {
-    yield { item: itemOf(line), share: shareOf(line, bytes) };
+    // As bytes, whatever they are: a text that is none would not come out as it went in.
+    const item = isText ? produceItem(line.bytes) : itemOf(line);
+    yield { item, share: shareOf(line, bytes) };
   }
 }
 
@@ -191,7 +196,7 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
   }
   if (produced === 0) {
     throw new UsageError(
-      "there is nothing to produce; expected payloads, --file, or JSON lines on standard input",
+      "there is nothing to produce; expected payloads, --file, or lines on standard input",
     );
   }
   tellProduced(context, queue, produced);

@@ -2,11 +2,14 @@
 
 import { type Command, Option } from "commander";
 import type { Client } from "../../client/client.ts";
+import { HoldfastError, InvalidRequest } from "../../client/errors.ts";
 import type { CallOptions } from "../../client/transport.ts";
 import type { QueueInfo } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
+import { type Counts, countsOf } from "../counts.ts";
 import { UsageError } from "../exit-codes.ts";
+import { counted } from "../output.ts";
 import { wholeNumber } from "../values.ts";
 
 interface Settings {
@@ -17,26 +20,34 @@ interface Settings {
   readonly reference?: string;
   readonly partitions?: number;
   /** Of `create`. */
-  readonly ifAbsent?: boolean;
+  readonly ifNotExists?: boolean;
 }
+
+/** In the list: each takes a call. */
+const countedMax = 100;
+/** A list should not wait for a shard that stalls. */
+const countTimeoutMs = 5_000;
 
 export function addQueues(program: Command): void {
   const queues = program.command("queues").description("list and change queues");
 
   queues
     .command("list")
-    .description("all queues, by name")
+    .description("all queues by name, with how many items are in each")
+    .addHelpText("after", `\nThe first ${countedMax} are counted, each by a call of its own.`)
     .action(async (_, command: Command) => {
       const context = contextOf(command);
-      const infos = await allQueues(context.client);
-      context.result(infos, () => told(context, infos));
+      const rows = await countedQueues(context.client);
+      context.result(rows, () => told(context, rows));
+      const rest = rows.filter(({ counts }) => counts === null).length;
+      if (rest > 0) context.note(`not counted: ${counted(rest, "queue")}; see stats`);
     });
 
   settingsOf(queues.command("create").description("define a new queue"), {
     leaseTimeout: "1m",
     expireTimeout: "24h",
   })
-    .option("--if-absent", "leave a queue that is there as it is")
+    .option("--if-not-exists", "leave a queue that is there as it is, and end well")
     .action(create);
 
   settingsOf(
@@ -78,14 +89,42 @@ export function addQueues(program: Command): void {
 
 async function create(queue_name: string, settings: Settings, command: Command): Promise<void> {
   const context = contextOf(command);
+  const { client } = context;
   const { lease_timeout = "", expire_timeout = "", ...rest } = wireSettings(settings);
-  const definition = { lease_timeout, expire_timeout, ...rest };
-  const queue = context.client.queue(queue_name);
-  if (settings.ifAbsent === true) await queue.ensure(definition);
-  else await queue.create(definition);
-  context.result(await queue.info(), () =>
-    settings.ifAbsent === true ? `${queue_name} is there` : `created ${queue_name}`,
+  try {
+    await client.createQueue({ queue_name, lease_timeout, expire_timeout, ...rest });
+  } catch (error) {
+    if (settings.ifNotExists !== true || !(error instanceof InvalidRequest)) throw error;
+    // The settings may be at fault instead: who has a definition exists.
+    const info = await client.queueInfo({ name: queue_name }).catch(() => {
+      throw error;
+    });
+    return context.result(info, () => `${queue_name} is there already, and stays as it is`);
+  }
+  const info = await client.queueInfo({ name: queue_name });
+  context.result(info, () => `created ${queue_name}`);
+}
+
+/** Without counts beyond the first ones, and where there are none to be had. */
+type CountedQueue = QueueInfo & { readonly counts: Counts | null };
+
+async function countedQueues(client: Client): Promise<readonly CountedQueue[]> {
+  const infos = await allQueues(client);
+  return await Promise.all(
+    infos.map(async (info, index) => ({
+      ...info,
+      counts: index < countedMax ? await countsIfAny(client, info.queue_name) : null,
+    })),
   );
+}
+
+async function countsIfAny(client: Client, queue_name: string): Promise<Counts | null> {
+  try {
+    return await countsOf(client, queue_name, { timeoutMs: countTimeoutMs });
+  } catch (error) {
+    if (error instanceof HoldfastError) return null;
+    throw error;
+  }
 }
 
 /** Page by page, as long as pages are full; each begins with the last of the one before. */
@@ -139,10 +178,13 @@ function wireSettings(settings: Settings) {
   };
 }
 
-function told({ table }: Context, infos: readonly QueueInfo[]): string {
-  if (infos.length === 0) return "there are no queues";
-  const rows = infos.map((info) => [
+function told({ table }: Context, queues: readonly CountedQueue[]): string {
+  if (queues.length === 0) return "there are no queues";
+  const rows = queues.map(({ counts, ...info }) => [
     info.queue_name,
+    counts?.ready ?? "",
+    counts?.leased ?? "",
+    counts?.scheduled ?? "",
     info.requested_partitions,
     info.lease_timeout,
     info.expire_timeout,
@@ -150,6 +192,7 @@ function told({ table }: Context, infos: readonly QueueInfo[]): string {
     info.dead_queue,
     info.reference,
   ]);
-  const head = ["queue", "partitions", "lease", "expire", "attempts", "dead queue", "reference"];
-  return table(head, rows);
+  const items = ["ready", "leased", "scheduled"];
+  const settings = ["partitions", "lease", "expire", "attempts", "dead queue", "reference"];
+  return table(["queue", ...items, ...settings], rows);
 }

@@ -1,0 +1,164 @@
+// `holdfast items`: items as they are stored, looked at without a lease, and single ones removed.
+
+import { type Command, Option } from "commander";
+import type { Client } from "../../client/client.ts";
+import type { StorageItem } from "../../client/wire.ts";
+import { bounds } from "../../openapi/bounds.ts";
+import { type Context, contextOf } from "../context.ts";
+import { UsageError } from "../exit-codes.ts";
+import type { ExportedItem } from "../items-file.ts";
+import { partitionOption } from "../leased.ts";
+import { counted, shortened } from "../output.ts";
+import { type Paging, pagesOf } from "../pages.ts";
+import { wholeNumber } from "../values.ts";
+
+export function addItems(program: Command): void {
+  const items = program
+    .command("items")
+    .description("look at stored items, and delete single ones");
+
+  items
+    .command("list")
+    .description("stored items, partition by partition, in the order of each queue")
+    .argument("<queue>", "name of the queue")
+    .addOption(partitionOption("this partition alone"))
+    .option("--scheduled", "those that wait for their time or a retry, instead of the others")
+    .addOption(limitOption(100))
+    .option("--pivot <id>", "begin behind this item of the partition")
+    .action(list);
+
+  items
+    .command("peek")
+    .description("the items that are leased next, without leasing them")
+    .argument("<queue>", "name of the queue")
+    .addOption(partitionOption("of this partition; else of the one with the most ready items"))
+    .addOption(limitOption(10))
+    .action(peek);
+
+  items
+    .command("delete")
+    .description("remove items, leased ones too; they do not go to the dead queue")
+    .argument("<queue>", "name of the queue")
+    .argument("<id...>", "ids of the items as they are now")
+    .addOption(partitionOption("partition that holds them").makeOptionMandatory())
+    .action(remove);
+}
+
+function limitOption(value: number): Option {
+  return new Option("-n, --limit <count>", "the most items to show")
+    .argParser(wholeNumber(bounds.storageListMin, bounds.storageListMax))
+    .default(value);
+}
+
+interface Place {
+  readonly partition?: number;
+  readonly limit: number;
+}
+
+interface Listing extends Place {
+  readonly scheduled?: boolean;
+  readonly pivot?: string;
+}
+
+async function list(queue: string, options: Listing, command: Command): Promise<void> {
+  const { partition: only, scheduled = false, limit, pivot = "" } = options;
+  if (pivot !== "" && only === undefined) {
+    throw new UsageError("--pivot is invalid; expected --partition with it");
+  }
+  const context = contextOf(command);
+  const { client } = context;
+  const partitions = only === undefined ? (await readyOf(client, queue)).keys() : [only];
+  const items: ExportedItem[] = [];
+  for (const partition of partitions) {
+    const paging = { queue, partition, scheduled, pivot, page: limit };
+    const wanted = { limit: limit - items.length, isWanted: () => true };
+    items.push(...(await firstOf(client, paging, wanted)));
+    if (items.length === limit) break;
+  }
+  show(context, items);
+}
+
+async function peek(queue: string, options: Place, command: Command): Promise<void> {
+  const { limit } = options;
+  const context = contextOf(command);
+  const { client } = context;
+  const partition = options.partition ?? (await nextOf(client, queue));
+  const paging = { queue, partition, scheduled: false, pivot: "", page: Math.max(limit, 100) };
+  const isWanted = ({ is_leased }: StorageItem): boolean => !is_leased;
+  show(context, await firstOf(client, paging, { limit, isWanted }));
+}
+
+async function remove(
+  queue_name: string,
+  ids: string[],
+  { partition }: { readonly partition: number },
+  command: Command,
+): Promise<void> {
+  const context = contextOf(command);
+  const reply = await context.client.deleteItems({ queue_name, partition, ids });
+  // The reply does not say which of them were there.
+  context.result(
+    reply,
+    () =>
+      `${counted(ids.length, "item")} of ${queue_name} deleted, as far as partition ${partition} had them`,
+  );
+}
+
+interface Wanted {
+  readonly limit: number;
+  readonly isWanted: (item: StorageItem) => boolean;
+}
+
+async function firstOf(
+  client: Client,
+  paging: Paging,
+  { limit, isWanted }: Wanted,
+): Promise<readonly ExportedItem[]> {
+  const { partition, scheduled } = paging;
+  const found: ExportedItem[] = [];
+  for await (const items of pagesOf(client, paging)) {
+    found.push(...items.filter(isWanted).map((item) => ({ partition, scheduled, ...item })));
+    if (found.length >= limit) break;
+  }
+  return found.slice(0, limit);
+}
+
+/** Ready items, by partition. */
+async function readyOf(client: Client, queue_name: string): Promise<Map<number, number>> {
+  const { logical_queues } = await client.stats({ queue_name });
+  return new Map(
+    logical_queues
+      .flatMap(({ partitions }) => partitions)
+      .map(({ partition, total, total_leased }) => [partition, total - total_leased]),
+  );
+}
+
+/** Where the next lease is served from. */
+async function nextOf(client: Client, queue: string): Promise<number> {
+  const [first = [0, 0], ...others] = await readyOf(client, queue);
+  const [partition] = others.reduce((most, one) => (one[1] > most[1] ? one : most), first);
+  return partition;
+}
+
+const head = ["partition", "id", "state", "attempts", "kind", "reference", "payload"];
+
+function show(context: Context, items: readonly ExportedItem[]): void {
+  context.result(items, () => {
+    if (items.length === 0) return "there are no such items";
+    const rows = items.map((item) => [
+      item.partition,
+      item.id,
+      stateOf(item),
+      item.attempts,
+      item.kind,
+      item.reference,
+      shortened(Buffer.from(item.payload, "base64").toString()),
+    ]);
+    return context.table(head, rows);
+  });
+}
+
+function stateOf({ is_leased, lease_deadline, enqueue_at }: ExportedItem): string {
+  if (is_leased) return `leased until ${lease_deadline}`;
+  return enqueue_at === null ? "ready" : `scheduled for ${enqueue_at}`;
+}

@@ -1,0 +1,20 @@
+// `holdfast reload`: has the server count a queue anew from its store.
+
+import type { Command } from "commander";
+import { contextOf } from "../context.ts";
+
+export function addReload(program: Command): void {
+  program
+    .command("reload")
+    .description("count the items of a queue anew, from its store")
+    .argument("<queue>", "name of the queue")
+    .addHelpText(
+      "after",
+      "\nCounts are right without it. It is for proof, or for a store changed by other means.",
+    )
+    .action(async (queue_name: string, _, command: Command) => {
+      const context = contextOf(command);
+      const reply = await context.client.reload({ queue_name });
+      context.result(reply, () => `counted ${queue_name} anew`);
+    });
+}

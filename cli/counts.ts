@@ -1,0 +1,28 @@
+// How many items a queue holds, over all its partitions.
+
+import type { Client } from "../client/client.ts";
+import type { CallOptions } from "../client/transport.ts";
+
+export interface Counts {
+  readonly ready: number;
+  readonly leased: number;
+  /** Waiting for their `enqueue_at` or a retry. */
+  readonly scheduled: number;
+}
+
+export async function countsOf(
+  client: Client,
+  queue_name: string,
+  options: CallOptions = {},
+): Promise<Counts> {
+  const { logical_queues } = await client.stats({ queue_name }, options);
+  const counts = { ready: 0, leased: 0, scheduled: 0 };
+  for (const { partitions } of logical_queues) {
+    for (const { total, total_leased, scheduled } of partitions) {
+      counts.ready += total - total_leased;
+      counts.leased += total_leased;
+      counts.scheduled += scheduled;
+    }
+  }
+  return counts;
+}

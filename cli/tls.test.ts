@@ -1,0 +1,77 @@
+// A server whose certificate nobody trusts but who is told to.
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ServerProcess, startServer } from "../bench/server-process.ts";
+import { renewedCertificate, sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
+import { exitCodes } from "./exit-codes.ts";
+
+// Each test starts processes, which a busy machine takes its time for.
+setDefaultTimeout(60_000);
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-tls-"));
+const file = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+const certificate = file("cert.pem", sampleCertificate);
+let server: ServerProcess;
+
+beforeAll(async () => {
+  const flags = ["--tls-cert", certificate, "--tls-key", file("key.pem", sampleKey)];
+  server = await startServer({ data: join(folder, "data"), flags });
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function run(words: readonly string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
+    env: { ...process.env, HOLDFAST_URL: `https://127.0.0.1:${server.port}`, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, error };
+}
+
+test("--ca: a server is trusted by the certificate that is named, in a flag or a variable", async () => {
+  expect(await run(["queues", "create", "orders", "--ca", certificate])).toEqual({
+    code: 0,
+    out: "created orders\n",
+    error: "",
+  });
+  const produced = await run(["produce", "orders", "a"], { HOLDFAST_CA: certificate });
+  expect(produced).toEqual({ code: 0, out: "produced 1 item into orders\n", error: "" });
+  const words = ["completions", "complete", "--", "stats", "ord"];
+  expect((await run(words, { HOLDFAST_CA: certificate })).out).toStartWith("orders\t");
+});
+
+test("--ca: without it, or with another's, nothing is sent", async () => {
+  const other = file("other.pem", renewedCertificate);
+  for (const words of [[], ["--ca", other]]) {
+    const { code, out, error } = await run(["produce", "orders", "b", ...words]);
+    expect({ code, out }).toEqual({ code: exitCodes.unreachable.code, out: "" });
+    expect(error).toContain("the server cannot be reached at https://127.0.0.1:");
+    expect(error).toContain("certificate");
+  }
+});
+
+test("--ca: a file that is absent or no certificate is the user's to mend", async () => {
+  const text = file("text.pem", "no PEM");
+  const absent = join(folder, "absent.pem");
+  for (const [path, fault] of [
+    [text, `error: --ca is invalid; expected a certificate in PEM, got '${text}'\nUsage: `],
+    [absent, "error: file cannot be read or written; ENOENT: "],
+  ] as const) {
+    const { code, error } = await run(["stats", "orders", "--ca", path]);
+    expect(code).toBe(exitCodes.usage.code);
+    expect(error).toStartWith(fault);
+  }
+});
