@@ -113,11 +113,32 @@ test("dead queue: dead goes before attempts that remain and before retry_at", as
   expect(await bundle.listed("dead")).toEqual(["a"]);
 });
 
-test("dead queue: without one, dead removes the item, counts it and says so", async () => {
+test("dead queue: without one, an item that is given up is refused, and stays leased", async () => {
   const bundle = await setup();
   await bundle.createQueue({ name: "orders" });
+  await bundle.produce("orders", "a", "b");
+  const lease = await bundle.lease("orders", { batchSize: 2 });
+  const [first, second] = lease.items.map(({ id, leaseDeadline }) => ({ id, leaseDeadline }));
+  const items = [first, second].map((item, index) => ({
+    id: item?.id ?? "",
+    retryAt: null,
+    dead: index === 1,
+  }));
+  const request = { queue: "orders", partition: 0, items };
+  expect(await bundle.ending(() => bundle.engine.retry(request))).toEqual({
+    ok: false,
+    code: "refused",
+    message: `item(s) cannot be retried; '${second?.id}' is given up, and the queue has no dead queue`,
+    details: { [second?.id ?? ""]: expect.stringContaining("has no dead queue") },
+  });
+  expect(bundle.engine.status().queues[0]).toMatchObject({ leased: 2, discarded: 0 });
+});
+
+test("dead queue: without one, an item that has failed is removed, counted and told", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders", maxAttempts: 1 });
   await bundle.produce("orders", "a");
-  await bundle.retry(await bundle.lease("orders"), { dead: true });
+  await bundle.retry(await bundle.lease("orders"));
   expect(bundle.engine.status().queues[0]).toMatchObject({ queued: 0, leased: 0, discarded: 1 });
   expect(bundle.notices).toEqual([{ kind: "items_discarded", shard: 0, count: 1 }]);
 });

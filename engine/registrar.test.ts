@@ -326,13 +326,13 @@ test("delete: a slot is not used again while a shard that is down may have sent 
 
 test("delete: of a dead queue, items that fail from then on go nowhere else", async () => {
   const bundle = await setupTwo();
-  await bundle.createQueue({ name: "orders", deadQueue: "first" });
+  await bundle.createQueue({ name: "orders", deadQueue: "first", maxAttempts: 1 });
   await bundle.produce("orders", "a");
   expect((await beginDelete(bundle, "first")).ending).toEqual(done);
   // It gets the slot that the dead queue had.
   await bundle.createQueue({ name: "next" });
   await bundle.createQueue({ name: "after" });
-  await bundle.retry(await bundle.lease("orders"), { dead: true });
+  await bundle.retry(await bundle.lease("orders"));
   for (const name of ["next", "after"]) expect(await bundle.listed(name)).toEqual([]);
   const [, orders] = bundle.engine.status().queues;
   expect(orders).toMatchObject({ queue: "orders", discarded: 1, deadLettered: 0 });

@@ -285,7 +285,7 @@ test("stats: total_leased falls again, whatever ended the lease", async () => {
     const lease = await bundle.lease("orders");
     expect(await leased()).toBe(1);
     if (end === "complete") await bundle.complete(lease);
-    else if (end === "retry") await bundle.retry(lease, { dead: true });
+    else if (end === "retry") await bundle.retry(lease, { retryAt: bundle.clock.now() + hour });
     else if (end === "lapse") await bundle.clock.advance(minute);
     else if (end === "clear") {
       const clear = { queue: "orders", scheduled: false, retried: false, destructive: true };

@@ -275,7 +275,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
     path: "/v1/queue.retry",
     tag: "Items",
     summary: "Retry items",
-    description: `Gives leased items back before their deadline, to be offered again at \`retry_at\`, or at once if it is empty. They go to the tail of their partition under new ids, with the attempt counted. An item whose attempts have reached \`max_attempts\` goes to the dead queue instead, and so does one with \`dead: true\`, whatever attempts remain; if the queue has no dead queue, it is removed.
+    description: `Gives leased items back before their deadline, to be offered again at \`retry_at\`, or at once if it is empty. They go to the tail of their partition under new ids, with the attempt counted. An item whose attempts have reached \`max_attempts\` goes to the dead queue instead, and so does one with \`dead: true\`, whatever attempts remain. If the queue has no dead queue, the former is removed and the latter refused.
 
 \`queue_name\` and \`partition\` are those of the lease reply, and each id must be leased now. If one is not, nothing is done to any of them.`,
     request: schemas.RetryRequest,
@@ -300,7 +300,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       429: overloaded("no item was given back"),
       453: refusal(453, {
         meaning:
-          "An id is malformed, unknown, not leased or named twice, or was leased from another queue or partition; no item was given back. `details` names every such id and why.",
+          "An id is malformed, unknown, not leased or named twice, was leased from another queue or partition, or is to go to a dead queue that the queue does not have; no item was given back. `details` names every such id and why.",
         reaction:
           "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
         message: notLeased("retried"),

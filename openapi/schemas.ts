@@ -260,7 +260,7 @@ export const RetryItem = Type.Object(
     dead: Type.Optional(
       Type.Boolean({
         description:
-          "Send the item to the dead queue, whatever attempts remain and whatever `retry_at` says. If the queue has no dead queue, the item is removed.",
+          "Send the item to the dead queue, whatever attempts remain and whatever `retry_at` says. Refused if the queue has no dead queue.",
         examples: [false],
         [defaultKeyword]: false,
       }),

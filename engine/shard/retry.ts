@@ -2,7 +2,7 @@
 // of a batch or none.
 
 import type { RetryItem } from "../api.ts";
-import { deletedFailure, lateRetry } from "../errors.ts";
+import { deletedFailure, failure, lateRetry } from "../errors.ts";
 import { reject, retry as retryFate } from "../lifecycle.ts";
 import { type Batch, findMovable, wantHeld } from "./held.ts";
 import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
@@ -30,6 +30,14 @@ function batchOf({ op, slot, items }: Numbered<Retry>): Batch {
   return { op, slot, ids: items.map(({ id }) => id) };
 }
 
+function noDeadQueue(items: readonly RetryItem[]): Result {
+  const details = items.map(({ id }) => [
+    id,
+    `item(s) cannot be retried; '${id}' is given up, and the queue has no dead queue`,
+  ]);
+  return failure("refused", String(details[0]?.[1]), Object.fromEntries(details));
+}
+
 function retryOne(turn: Turn, request: Numbered<Retry>): Result {
   const { memory, now } = turn;
   if (request.deadline <= now) return lateRetry.untaken;
@@ -38,6 +46,11 @@ function retryOne(turn: Turn, request: Numbered<Retry>): Result {
   const partition = memory.partition(request.slot);
   const { settings } = partition;
   if (settings === null) return deletedFailure;
+  // It would be gone, and whoever gave it up may not know that the queue keeps nothing.
+  if (settings.dead === null) {
+    const given = request.items.filter(({ dead }) => dead);
+    if (given.length > 0) return noDeadQueue(given);
+  }
   for (const [index, item] of found.entries()) {
     const wanted = request.items[index];
     letGo(turn, partition, item.seq, item);

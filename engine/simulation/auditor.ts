@@ -430,6 +430,9 @@ export class Auditor {
   #returned(item: Tracked, how: RetryItem | undefined, now: number): void {
     const { grant, place } = item;
     if (grant !== null) grant.isOver = true;
+    if (how?.dead === true && place.deadQueue === "") {
+      throw new Violation("I3", `${item.key} was given up where nothing keeps it`);
+    }
     if (how?.dead === true) item.rejected = "yes";
     else if (place.maxAttempts > 0 && item.attempts >= place.maxAttempts) {
       item.rejected = "yes";
@@ -440,10 +443,14 @@ export class Auditor {
   }
 
   #checkRefusal(
-    { verb, partition, ids, items }: FinishCall,
+    { verb, partition, ids, items, how }: FinishCall,
     details: Readonly<Record<string, string>> | undefined,
     now: number,
   ): void {
+    if (ids.some((id, index) => how[index]?.dead === true && this.#isForLost(id))) {
+      this.#situations.reached("an item is given up in a queue without a dead queue, and stays");
+      return;
+    }
     const isDistinct = new Set(ids).size === ids.length;
     const isHeldOnce = (id: string): boolean => {
       const item = this.#ids.get(id);
@@ -465,6 +472,10 @@ export class Auditor {
         this.#situations.reached("a complete comes after the lease has lapsed");
       }
     }
+  }
+
+  #isForLost(id: string): boolean {
+    return this.#ids.get(id)?.place.deadQueue === "";
   }
 
   // clear, delete ---------------------------------------------------------

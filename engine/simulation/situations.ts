@@ -31,6 +31,7 @@ export const situationNames = [
   "a retry puts an item at the tail",
   "a retry schedules an item",
   "a retry gives an item up",
+  "an item is given up in a queue without a dead queue, and stays",
   "a retry of the last attempt",
   "a lease is extended",
   "a lease is released",
