@@ -55,6 +55,9 @@ function answering(...answers: (() => Response | Promise<Response>)[]) {
   return { asked, client: createClient({ url: "http://queue.test/", fetch, ...quickly }) };
 }
 
+/** As runtimes reject: Bun with a code on the error itself, Node on what it was caused by. */
+const coded = (code: string): Error => Object.assign(new TypeError("fetch failed"), { code });
+
 const reply =
   (code: keyof typeof replyCodes, headers: Record<string, string> = {}) =>
   () =>
@@ -63,7 +66,7 @@ const reply =
       { status: code, headers },
     );
 const broken = () => Promise.reject(new Error("ECONNRESET"));
-const refusedConnection = () => Promise.reject(new Error("connect ECONNREFUSED"));
+const refusedConnection = () => Promise.reject(coded("ECONNREFUSED"));
 
 test("an item goes from produce to complete, in each form of a payload", async () => {
   await using server = await listeningApp();
@@ -234,6 +237,58 @@ test.each([
 ])("a produce is not sent again after %s", async (_, answer) => {
   const { asked, client } = answering(answer);
   await caught(client.queue("orders").produce("x"));
+  expect(asked.length).toBe(1);
+});
+
+test.each([
+  "ECONNREFUSED",
+  "ConnectionRefused",
+  "FailedToOpenSocket",
+  "EMFILE",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "CERT_HAS_EXPIRED",
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+])("%s comes before anything is sent, whether Bun says it or Node", async (code) => {
+  for (const error of [coded(code), new TypeError("fetch failed", { cause: coded(code) })]) {
+    const { client } = answering(() => Promise.reject(error));
+    const stats = client.stats({ queue_name: "orders" });
+    expect(await caught(stats)).toBeInstanceOf(Unavailable);
+  }
+});
+
+test.each([
+  ["Node, by the system call", Object.assign(coded("ETIMEDOUT"), { syscall: "connect" })],
+  ["Deno", new Error("error sending request for url (x): client error (Connect): dns error: no")],
+])("an error of %s that names the connection comes before anything is sent", async (_, cause) => {
+  const { client } = answering(() => Promise.reject(new TypeError("fetch failed", { cause })));
+  expect(await caught(client.stats({ queue_name: "orders" }))).toBeInstanceOf(Unavailable);
+});
+
+test.each([
+  ["ECONNRESET", coded("ECONNRESET")],
+  ["UND_ERR_SOCKET", coded("UND_ERR_SOCKET")],
+  ["EHOSTUNREACH of a read", Object.assign(coded("EHOSTUNREACH"), { syscall: "read" })],
+  // Bun says so too when TLS breaks after the request was sent.
+  ["EPROTO", coded("EPROTO")],
+  ["Deno's SendRequest", new Error("client error (SendRequest): connection closed")],
+])("%s may come after the request has arrived", async (_, cause) => {
+  const { asked, client } = answering(() => Promise.reject(new TypeError("failed", { cause })));
+  expect(await caught(client.queue("orders").produce("x"))).toBeInstanceOf(OutcomeUnknown);
+  expect(asked.length).toBe(1);
+});
+
+test("a certificate that is not trusted is told at once: it will not be in a second either", async () => {
+  const { asked, client } = answering(() => Promise.reject(coded("CERT_HAS_EXPIRED")));
+  const error = await caught(client.queue("orders").produce("x"));
+  expect(error).toBeInstanceOf(Unavailable);
+  expect(error.message).toBe(
+    "the server cannot be reached at http://queue.test; CERT_HAS_EXPIRED: fetch failed",
+  );
   expect(asked.length).toBe(1);
 });
 

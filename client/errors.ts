@@ -101,7 +101,7 @@ export class StoreFailed extends HoldfastError {
   readonly code = "store";
 }
 
-/** 503, or nobody listens there: the request was not taken. */
+/** 503, or there was no connection to send anything on: the request was not taken. */
 export class Unavailable extends HoldfastError {
   override readonly name = "Unavailable";
   readonly code = "unavailable";

@@ -3,6 +3,7 @@
 import { bounds } from "../openapi/bounds.ts";
 import { errorOf, HoldfastError, OutcomeUnknown, type Refused, Unavailable } from "./errors.ts";
 import { mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
+import { isUnsent, reasonOf } from "./unsent.ts";
 import {
   type Operation,
   operationPaths,
@@ -246,24 +247,12 @@ function noAnswer(operation: string, giveUpMs: number): OutcomeUnknown {
   return new OutcomeUnknown({ operation, status: null, message });
 }
 
-/** What the runtimes say when there was no connection to send anything on. */
-const notConnected =
-  /ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|Connection refused|dns error/;
-
 function brokenOff(operation: string, url: string, cause: unknown): HoldfastError {
   const refused = { operation, status: null, cause };
   const reason = reasonOf(cause);
-  return notConnected.test(reason)
+  return isUnsent(cause)
     ? new Unavailable({ ...refused, message: `the server cannot be reached at ${url}; ${reason}` })
     : new OutcomeUnknown({ ...refused, message: `the connection broke; ${reason}` });
-}
-
-/** Codes and messages of an error, and of those that it was caused by. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = "code" in error && !error.message.includes(`${error.code}`) ? `${error.code}: ` : "";
-  const cause = error.cause === undefined ? "" : `; ${reasonOf(error.cause)}`;
-  return `${code}${error.message}${cause}`;
 }
 
 /** A date in a header is cut to its second. */
