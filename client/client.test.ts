@@ -2,6 +2,7 @@
 // line or a wrong clock would give.
 
 import { expect, test } from "bun:test";
+import { runInNewContext } from "node:vm";
 import { parseDuration } from "../engine/duration.ts";
 import { bounds } from "../openapi/bounds.ts";
 import { replyCodes } from "../openapi/codes.ts";
@@ -19,6 +20,7 @@ import {
   RequestFailed,
   Unavailable,
 } from "./errors.ts";
+import type { NewItem } from "./items.ts";
 import { clockAhead, giveUpMsOf, timeoutMsOf } from "./transport.ts";
 import { operationPaths, timedOperations } from "./wire.ts";
 
@@ -118,9 +120,73 @@ test("a payload that is given twice is refused, for one would be lost", async ()
   const queue = createClient().queue("orders");
   for (const other of [{ utf8: "x" }, { bytes: "eA==" }]) {
     await expect(queue.produce({ json: 1, ...other })).rejects.toThrow(
-      "payload is given twice; expected one of json, utf8 and bytes",
+      "items[0] is invalid; payload is given twice; expected one of json, utf8 and bytes",
     );
   }
+});
+
+const looped: Record<string, unknown> = {};
+looped["self"] = looped;
+
+test.each([
+  ["a number", 42, "expected a text, bytes or the fields of an item, got number 42"],
+  ["nothing", undefined, "expected a text, bytes or the fields of an item, got undefined"],
+  ["null", null, "expected a text, bytes or the fields of an item, got null"],
+  ["a date", new Date(), "expected a text, bytes or the fields of an item, got Date"],
+  [
+    "a promise",
+    Promise.resolve(""),
+    "expected a text, bytes or the fields of an item, got Promise",
+  ],
+  ["a list in a list", [["x"]], "expected a text, bytes or the fields of an item, got Array"],
+  [
+    "a buffer",
+    new ArrayBuffer(1),
+    "expected a text, bytes or the fields of an item, got ArrayBuffer",
+  ],
+  ["a function", () => "x", "expected a text, bytes or the fields of an item, got function"],
+  [
+    "json without a value",
+    { json: undefined },
+    "payload is missing; expected a value of json, got undefined",
+  ],
+  ["json of a function", { json: () => 1 }, "json is invalid; expected a JSON value, got function"],
+  ["json of a bigint", { json: 1n }, "json is invalid; expected a JSON value, got bigint 1"],
+  ["json of a loop", { json: looped }, "json is invalid; expected a JSON value, got Object"],
+  [
+    "a text that is not there",
+    { kind: "x", utf8: undefined },
+    "payload is missing; expected a value of utf8, got undefined",
+  ],
+  [
+    "bytes of a list",
+    { bytes: [1, 2] },
+    "bytes is invalid; expected a Uint8Array or base64, got Array",
+  ],
+  [
+    "no date",
+    { utf8: "", enqueue_at: new Date("soon") },
+    "enqueue_at is invalid; expected an instant, got Invalid Date",
+  ],
+])("produce: %s is refused before anything is sent", async (_, item, message) => {
+  const { asked, client } = answering(reply(200));
+  const error = await caught(client.queue("orders").produce(["fine", item as NewItem]));
+  expect(error).toBeInstanceOf(InvalidRequest);
+  expect(error).toMatchObject({ operation: "produce", code: "invalid", status: null });
+  expect(error.message).toBe(`items[1] is invalid; ${message}`);
+  expect(asked).toEqual([]);
+});
+
+test("produce: an item without a payload is one, and so are bytes of another realm", async () => {
+  const { asked, client } = answering(reply(200));
+  const foreign: Uint8Array = runInNewContext("new Uint8Array([120])");
+  await client.queue("orders").produce([{ kind: "bell" }, {}, foreign, { bytes: foreign }]);
+  expect(JSON.parse(String(asked[0]?.init.body)).items).toEqual([
+    { kind: "bell" },
+    {},
+    { bytes: "eA==" },
+    { bytes: "eA==" },
+  ]);
 });
 
 test("there is a method for each call of the contract, and it is sent where the contract says", async () => {

@@ -41,7 +41,7 @@ export abstract class HoldfastError extends Error {
   }
 }
 
-/** 400, 404, 405, 413, 415: the request can never be accepted as it is. */
+/** 400, 404, 405, 413, 415, or it was not sent at all: it can never be accepted as it is. */
 export class InvalidRequest extends HoldfastError {
   override readonly name = "InvalidRequest";
   readonly code = "invalid";

@@ -8,6 +8,7 @@ import type { CallOptions, Transport } from "./transport.ts";
 import type {
   Inspect,
   Operation,
+  ProduceItem,
   QueueClearRequest,
   QueueCreateRequest,
   QueueInfo,
@@ -73,8 +74,8 @@ export function openQueue(transport: Transport, name: string): Queue {
 
     async produce(items, options) {
       // A text and bytes have a length too, but are one item.
-      const all = Array.isArray(items) ? items : [items as NewItem];
-      await call("produce", { ...of, items: all.map(produceItem) }, options);
+      const all: readonly NewItem[] = Array.isArray(items) ? items : [items as NewItem];
+      await call("produce", { ...of, items: all.map(checkedItem) }, options);
     },
 
     async create(settings, options) {
@@ -110,6 +111,17 @@ export function openQueue(transport: Transport, name: string): Queue {
       await call("deleteQueue", { ...of, force }, options);
     },
   };
+}
+
+/** Throws what a refusal by the server would be, before anything is sent. */
+function checkedItem(item: NewItem, index: number): ProduceItem {
+  try {
+    return produceItem(item);
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    const message = `items[${index}] is invalid; ${cause.message}`;
+    throw new InvalidRequest({ operation: "produce", status: null, message, cause });
+  }
 }
 
 async function leaseOnce(
