@@ -20,6 +20,8 @@ export interface Poll {
   next(batch: number): Promise<Lease | null>;
 }
 
+/** Attempts before trouble is told; what goes on after it is the loop's. */
+export const loopAttemptsMax = 8;
 const troublePace: Pace = { baseMs: 200, capMs: 10_000 };
 
 export interface PollSource extends PollOptions {
@@ -46,6 +48,7 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
         try {
           const lease = await transport.call("lease", request, {
             leave,
+            attemptsMax: loopAttemptsMax,
             ...(timeoutMs === undefined ? {} : { timeoutMs }),
           });
           return openLease({ transport, ...lease });

@@ -1,7 +1,14 @@
 // One call as HTTP: sent, bounded in time, judged, and sent again where that is right.
 
 import { bounds } from "../openapi/bounds.ts";
-import { errorOf, HoldfastError, OutcomeUnknown, type Refused, Unavailable } from "./errors.ts";
+import {
+  Busy,
+  errorOf,
+  HoldfastError,
+  OutcomeUnknown,
+  type Refused,
+  Unavailable,
+} from "./errors.ts";
 import { mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
 import { isUnsent, reasonOf } from "./unsent.ts";
 import {
@@ -31,6 +38,8 @@ export interface CallOptions {
 export interface InnerOptions extends CallOptions {
   /** Like `signal`, but what has begun to be answered is still read. */
   readonly leave?: AbortSignal;
+  /** Sent at most so often: who goes on after an error wants to hear of it before its time is up. */
+  readonly attemptsMax?: number;
 }
 
 export interface TransportOptions {
@@ -92,7 +101,8 @@ export function openTransport(options: TransportOptions): Transport {
       const endsAt = Date.now() + timeoutMs;
       let followsUnknown = false;
       for (let attempt = 1; ; attempt += 1) {
-        const leftMs = attempt === 1 ? timeoutMs : endsAt - Date.now();
+        const leftMs =
+          attempt === 1 ? timeoutMs : Math.max(endsAt - Date.now(), bounds.requestTimeoutMsMin);
         const timed = isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {};
         try {
           const { reply, clockAheadMs } = await send(place, {
@@ -108,11 +118,13 @@ export function openTransport(options: TransportOptions): Transport {
           if (!(error instanceof HoldfastError)) throw error;
           error.followsUnknown = followsUnknown;
           followsUnknown ||= error.code === "unknown";
-          const isLast = attempt >= attemptsMax;
+          const isLast = attempt >= Math.min(attemptsMax, callOptions.attemptsMax ?? attemptsMax);
           if (isLast || !mayRepeat({ operation, request, error, repeatUnknown })) throw error;
-          const asked = error.code === "busy" && "retryAfterMs" in error ? error.retryAfterMs : 0;
-          const waitMs = Number(asked) + pauseMs(attempt, pace, random);
-          if (Date.now() + waitMs > endsAt - bounds.requestTimeoutMsMin) throw error;
+          const askedMs = error instanceof Busy ? error.retryAfterMs : 0;
+          const spareMs = endsAt - Date.now() - askedMs - bounds.requestTimeoutMsMin;
+          if (spareMs <= 0) throw error;
+          // What is left is halved, so that the last attempt is not long before the end.
+          const waitMs = askedMs + Math.min(pauseMs(attempt, pace, random), spareMs / 2);
           await pause(waitMs, callOptions.leave ?? callOptions.signal);
         }
       }

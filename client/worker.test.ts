@@ -367,6 +367,20 @@ test("the server restarts in the middle: the worker goes on, and every item is h
   expect(await totalOf(at.queue)).toBe(0);
 });
 
+test("trouble is told long before the time of a lease is up", async () => {
+  const told = gate<WorkerNotice>();
+  const fetch: Fetch = () =>
+    Promise.reject(Object.assign(new Error("no"), { code: "ECONNREFUSED" }));
+  const client = createClient({ fetch, pace: { baseMs: 1, capMs: 1 } });
+  const worker = client.queue("orders").work(() => undefined, {
+    timeoutMs: 600_000,
+    notice: told.resolve,
+    processSignals: [],
+  });
+  expect(await told.promise).toMatchObject({ kind: "trouble", error: { code: "unavailable" } });
+  await worker.stop();
+});
+
 test("the server is killed in the middle: nothing is lost, and only what lapsed is handled again", async () => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-worker-"));
   const data = join(directory, "data");
