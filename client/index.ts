@@ -19,6 +19,7 @@ export {
 } from "./errors.ts";
 export type { ItemFields, LeasedItem, NewItem } from "./items.ts";
 export type { GiveBack, Lease, Refusals } from "./lease.ts";
+export type { WorkerNotice } from "./notice.ts";
 export type { LeaseOptions, LeasesOptions, Queue } from "./queue.ts";
 export type { Pace } from "./repeat.ts";
 export type { CallOptions } from "./transport.ts";
@@ -28,6 +29,5 @@ export type {
   Handling,
   Worker,
   WorkerCounts,
-  WorkerNotice,
   WorkOptions,
 } from "./worker.ts";

@@ -10,9 +10,9 @@ import { listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
 import { DeadLetter, LeaseLapsing } from "./errors.ts";
 import type { LeasedItem } from "./items.ts";
+import type { WorkerNotice } from "./notice.ts";
 import type { Queue } from "./queue.ts";
 import type { QueueCreateRequest } from "./wire.ts";
-import type { WorkerNotice } from "./worker.ts";
 
 // Some start processes, which a busy machine takes its time for.
 setDefaultTimeout(60_000);

@@ -6,6 +6,7 @@ import { DeadLetter, type HoldfastError, LeaseLapsing, WorkerStopping } from "./
 import { type Ending, Finisher } from "./finisher.ts";
 import type { LeasedItem } from "./items.ts";
 import type { Lease } from "./lease.ts";
+import { printed, type WorkerNotice } from "./notice.ts";
 import { openPoll, type Poll } from "./poll.ts";
 import { pauseMs } from "./repeat.ts";
 import { drainBefore } from "./termination.ts";
@@ -20,21 +21,6 @@ export interface Handling {
 
 /** Returns: completed. Throws: retried later, or sent to the dead queue by a `DeadLetter`. */
 export type Handler = (item: LeasedItem, handling: Handling) => unknown;
-
-/** What a worker has to tell; none of it needs an answer. */
-export type WorkerNotice =
-  /** Its handler threw; it is offered again after `delayMs`, if it has attempts left. */
-  | {
-      readonly kind: "retried";
-      readonly item: LeasedItem;
-      readonly error: unknown;
-      readonly delayMs: number;
-    }
-  | { readonly kind: "dead"; readonly item: LeasedItem; readonly error: unknown }
-  /** It was handled, but could not be finished: its lease had lapsed. It may be handled again. */
-  | { readonly kind: "lost"; readonly item: LeasedItem; readonly reason: string }
-  /** The server is away or overloaded; the worker waits and goes on. */
-  | { readonly kind: "trouble"; readonly error: HoldfastError };
 
 export interface WorkOptions {
   /** Items handled at once; default 10. */
@@ -301,18 +287,3 @@ function boundsOf({ concurrency = 10, ...options }: WorkOptions): Bounds {
   }
   return { concurrency, batch };
 }
-
-function printed(notice: WorkerNotice): void {
-  const { item, error, reason, delayMs } = { ...nothing, ...notice };
-  const id = item === null ? "" : ` ${item.id}`;
-  const why = reason ?? (error instanceof Error ? error.message : String(error));
-  const after = delayMs === null ? "" : ` again in ${Math.round(delayMs)} ms`;
-  console.warn(`holdfast: ${notice.kind}${id}${after}; ${why}`);
-}
-
-const nothing: {
-  readonly item: LeasedItem | null;
-  readonly error: unknown;
-  readonly reason: string | null;
-  readonly delayMs: number | null;
-} = { item: null, error: null, reason: null, delayMs: null };
