@@ -60,6 +60,17 @@ function answering(...answers: (() => Response | Promise<Response>)[]) {
 /** As runtimes reject: Bun with a code on the error itself, Node on what it was caused by. */
 const coded = (code: string): Error => Object.assign(new TypeError("fetch failed"), { code });
 
+/** Counts what is asked of the server, by the call. */
+function counting() {
+  const calls: Record<string, number> = {};
+  const fetch: Fetch = (url, init) => {
+    const call = url.slice(url.lastIndexOf(".") + 1);
+    calls[call] = (calls[call] ?? 0) + 1;
+    return globalThis.fetch(url, init);
+  };
+  return { calls, fetch };
+}
+
 const reply =
   (code: keyof typeof replyCodes, headers: Record<string, string> = {}) =>
   () =>
@@ -561,6 +572,38 @@ test("ensure: creates a queue once, leaves one that is there, and still tells wh
   await createClient({ url: server.url, ...quickly, fetch: cut })
     .queue("unheard")
     .ensure(settings);
+});
+
+test("ensure: tells the settings in which a queue that is there differs from those asked for", async () => {
+  await using server = await listeningApp();
+  const client = createClient({ url: server.url, ...quickly });
+  await client.queue("dead").create(settings);
+  const queue = client.queue("ensured");
+  expect(await queue.ensure({ ...settings, max_attempts: 3 })).toEqual({});
+  expect(await queue.ensure(settings)).toEqual({});
+  expect(await queue.ensure({ lease_timeout: "60s", expire_timeout: "0.5h30m" })).toEqual({});
+  const asked = { lease_timeout: "2m", expire_timeout: "1h", max_attempts: 5, dead_queue: "dead" };
+  const differences = {
+    lease_timeout: { asked: "2m", is: "1m" },
+    max_attempts: { asked: 5, is: 3 },
+    dead_queue: { asked: "dead", is: "" },
+  };
+  expect(await queue.ensure(asked)).toEqual(differences);
+  expect(await queue.info()).toMatchObject({ lease_timeout: "1m", max_attempts: 3 });
+});
+
+test("ensure: updates a queue that is there where it is told to", async () => {
+  await using server = await listeningApp();
+  const { calls, fetch } = counting();
+  const queue = createClient({ url: server.url, fetch, ...quickly }).queue("ensured");
+  await queue.ensure({ ...settings, max_attempts: 3 }, { update: true });
+  const changed = { ...settings, lease_timeout: "2m" };
+  expect(await queue.ensure(changed, { update: true })).toEqual({});
+  expect(await queue.info()).toMatchObject({ lease_timeout: "2m", max_attempts: 3 });
+  await queue.ensure(changed, { update: true });
+  expect(calls["update"]).toBe(1);
+  const error = await caught(queue.ensure({ ...changed, dead_queue: "nowhere" }, { update: true }));
+  expect(error).toMatchObject({ operation: "updateQueue", code: "invalid" });
 });
 
 test("iteration gives one lease after the other, and ends by its signal or by a break", async () => {

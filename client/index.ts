@@ -20,8 +20,9 @@ export {
 export type { ItemFields, LeasedItem, NewItem } from "./items.ts";
 export type { GiveBack, Lease, Refusals } from "./lease.ts";
 export type { WorkerNotice } from "./notice.ts";
-export type { LeaseOptions, LeasesOptions, Queue } from "./queue.ts";
+export type { EnsureOptions, LeaseOptions, LeasesOptions, Queue } from "./queue.ts";
 export type { Pace } from "./repeat.ts";
+export type { Differences, QueueSettings } from "./settings.ts";
 export type { CallOptions } from "./transport.ts";
 export type * from "./wire.ts";
 export type {
