@@ -16,6 +16,8 @@ export type WorkerNotice =
   | { readonly kind: "dead"; readonly item: LeasedItem; readonly error: unknown }
   /** It was handled, but could not be finished: its lease had lapsed. It may be handled again. */
   | { readonly kind: "lost"; readonly item: LeasedItem; readonly reason: string }
+  /** Another consumer waits under its name; it goes on as `clientId`. */
+  | { readonly kind: "renamed"; readonly clientId: string; readonly reason: string }
   /** The server is away or overloaded; the worker waits and goes on. */
   | { readonly kind: "trouble"; readonly error: HoldfastError };
 

@@ -10,9 +10,10 @@ import { listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
 import { DeadLetter, LeaseLapsing } from "./errors.ts";
 import type { LeasedItem } from "./items.ts";
-import type { WorkerNotice } from "./notice.ts";
+import { lineOf, type WorkerNotice } from "./notice.ts";
 import type { Queue } from "./queue.ts";
 import type { QueueCreateRequest } from "./wire.ts";
+import type { Worker } from "./worker.ts";
 
 // Some start processes, which a busy machine takes its time for.
 setDefaultTimeout(60_000);
@@ -260,6 +261,41 @@ test("an item whose lease has lapsed is not completed twice: its late holder is 
     expect.objectContaining({ kind: "lost", item: expect.objectContaining({ attempts: 1 }) }),
   );
   expect(await totalOf(at.queue)).toBe(0);
+});
+
+test("two workers of one name: the second says so and goes on under another, and both work", async () => {
+  await using at = await setup();
+  const open = gate();
+  const begun: string[] = [];
+  const both = gate();
+  const start = (): Worker =>
+    at.queue.work(
+      async (item) => {
+        begun.push(item.text());
+        if (begun.length === 2) both.resolve();
+        await open.promise;
+      },
+      { clientId: "shared", concurrency: 1, ...at.quiet },
+    );
+  const first = start();
+  await waitingLeases(at.queue, 1);
+  const second = start();
+  await waitingLeases(at.queue, 2);
+  await at.queue.produce(["a", "b"]);
+  await both.promise;
+  open.resolve();
+  await Promise.all([first.stop(), second.stop()]);
+  expect([first.counts.completed, second.counts.completed]).toEqual([1, 1]);
+  expect(at.notices).toEqual([
+    {
+      kind: "renamed",
+      clientId: expect.stringMatching(/^shared-[0-9a-f]{16}$/),
+      reason: expect.any(String),
+    },
+  ]);
+  expect(lineOf(at.notices[0] as WorkerNotice)).toMatch(
+    /^holdfast: renamed; another one waits as 'shared' already; this one goes on as 'shared-[0-9a-f]{16}'$/,
+  );
 });
 
 test("stop: leases no more, lets handlers end, and says what became of their items", async () => {

@@ -31,7 +31,7 @@ export interface WorkOptions {
   readonly backoff?: (item: LeasedItem, error: unknown) => number;
   /** How long before its lease lapses a handler is told; default a tenth of the lease, at most 5 s. */
   readonly marginMs?: number;
-  /** Names the worker in the server's line; default a random name. */
+  /** Names the worker in the server's line, where each has its own; default a random name. */
   readonly clientId?: string;
   /** How long a lease waits at the server before it is asked for again; default 1 minute. */
   readonly timeoutMs?: number;
@@ -108,6 +108,10 @@ class QueueWorker implements Worker {
       queue,
       leave: this.#leaving.signal,
       trouble,
+      renamed: (name) => {
+        const reason = `another one waits as '${clientId}' already; this one goes on as '${name}'`;
+        notice({ kind: "renamed", clientId: name, reason });
+      },
       ...(clientId === undefined ? {} : { clientId }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
