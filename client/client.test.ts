@@ -2,6 +2,7 @@
 // line or a wrong clock would give.
 
 import { expect, test } from "bun:test";
+import { runInNewContext } from "node:vm";
 import { parseDuration } from "../engine/duration.ts";
 import { bounds } from "../openapi/bounds.ts";
 import { replyCodes } from "../openapi/codes.ts";
@@ -19,6 +20,7 @@ import {
   RequestFailed,
   Unavailable,
 } from "./errors.ts";
+import type { NewItem } from "./items.ts";
 import { clockAhead, giveUpMsOf, timeoutMsOf } from "./transport.ts";
 import { operationPaths, timedOperations } from "./wire.ts";
 
@@ -55,6 +57,20 @@ function answering(...answers: (() => Response | Promise<Response>)[]) {
   return { asked, client: createClient({ url: "http://queue.test/", fetch, ...quickly }) };
 }
 
+/** As runtimes reject: Bun with a code on the error itself, Node on what it was caused by. */
+const coded = (code: string): Error => Object.assign(new TypeError("fetch failed"), { code });
+
+/** Counts what is asked of the server, by the call. */
+function counting() {
+  const calls: Record<string, number> = {};
+  const fetch: Fetch = (url, init) => {
+    const call = url.slice(url.lastIndexOf(".") + 1);
+    calls[call] = (calls[call] ?? 0) + 1;
+    return globalThis.fetch(url, init);
+  };
+  return { calls, fetch };
+}
+
 const reply =
   (code: keyof typeof replyCodes, headers: Record<string, string> = {}) =>
   () =>
@@ -63,7 +79,7 @@ const reply =
       { status: code, headers },
     );
 const broken = () => Promise.reject(new Error("ECONNRESET"));
-const refusedConnection = () => Promise.reject(new Error("connect ECONNREFUSED"));
+const refusedConnection = () => Promise.reject(coded("ECONNREFUSED"));
 
 test("an item goes from produce to complete, in each form of a payload", async () => {
   await using server = await listeningApp();
@@ -115,9 +131,73 @@ test("a payload that is given twice is refused, for one would be lost", async ()
   const queue = createClient().queue("orders");
   for (const other of [{ utf8: "x" }, { bytes: "eA==" }]) {
     await expect(queue.produce({ json: 1, ...other })).rejects.toThrow(
-      "payload is given twice; expected one of json, utf8 and bytes",
+      "items[0] is invalid; payload is given twice; expected one of json, utf8 and bytes",
     );
   }
+});
+
+const looped: Record<string, unknown> = {};
+looped["self"] = looped;
+
+test.each([
+  ["a number", 42, "expected a text, bytes or the fields of an item, got number 42"],
+  ["nothing", undefined, "expected a text, bytes or the fields of an item, got undefined"],
+  ["null", null, "expected a text, bytes or the fields of an item, got null"],
+  ["a date", new Date(), "expected a text, bytes or the fields of an item, got Date"],
+  [
+    "a promise",
+    Promise.resolve(""),
+    "expected a text, bytes or the fields of an item, got Promise",
+  ],
+  ["a list in a list", [["x"]], "expected a text, bytes or the fields of an item, got Array"],
+  [
+    "a buffer",
+    new ArrayBuffer(1),
+    "expected a text, bytes or the fields of an item, got ArrayBuffer",
+  ],
+  ["a function", () => "x", "expected a text, bytes or the fields of an item, got function"],
+  [
+    "json without a value",
+    { json: undefined },
+    "payload is missing; expected a value of json, got undefined",
+  ],
+  ["json of a function", { json: () => 1 }, "json is invalid; expected a JSON value, got function"],
+  ["json of a bigint", { json: 1n }, "json is invalid; expected a JSON value, got bigint 1"],
+  ["json of a loop", { json: looped }, "json is invalid; expected a JSON value, got Object"],
+  [
+    "a text that is not there",
+    { kind: "x", utf8: undefined },
+    "payload is missing; expected a value of utf8, got undefined",
+  ],
+  [
+    "bytes of a list",
+    { bytes: [1, 2] },
+    "bytes is invalid; expected a Uint8Array or base64, got Array",
+  ],
+  [
+    "no date",
+    { utf8: "", enqueue_at: new Date("soon") },
+    "enqueue_at is invalid; expected an instant, got Invalid Date",
+  ],
+])("produce: %s is refused before anything is sent", async (_, item, message) => {
+  const { asked, client } = answering(reply(200));
+  const error = await caught(client.queue("orders").produce(["fine", item as NewItem]));
+  expect(error).toBeInstanceOf(InvalidRequest);
+  expect(error).toMatchObject({ operation: "produce", code: "invalid", status: null });
+  expect(error.message).toBe(`items[1] is invalid; ${message}`);
+  expect(asked).toEqual([]);
+});
+
+test("produce: an item without a payload is one, and so are bytes of another realm", async () => {
+  const { asked, client } = answering(reply(200));
+  const foreign: Uint8Array = runInNewContext("new Uint8Array([120])");
+  await client.queue("orders").produce([{ kind: "bell" }, {}, foreign, { bytes: foreign }]);
+  expect(JSON.parse(String(asked[0]?.init.body)).items).toEqual([
+    { kind: "bell" },
+    {},
+    { bytes: "eA==" },
+    { bytes: "eA==" },
+  ]);
 });
 
 test("there is a method for each call of the contract, and it is sent where the contract says", async () => {
@@ -237,6 +317,59 @@ test.each([
   expect(asked.length).toBe(1);
 });
 
+test.each([
+  "ECONNREFUSED",
+  "ConnectionRefused",
+  "FailedToOpenSocket",
+  "EMFILE",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "CERT_HAS_EXPIRED",
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+])("%s comes before anything is sent, whether Bun says it or Node", async (code) => {
+  for (const error of [coded(code), new TypeError("fetch failed", { cause: coded(code) })]) {
+    const { client } = answering(() => Promise.reject(error));
+    const stats = client.stats({ queue_name: "orders" }, { timeoutMs: 20 });
+    expect(await caught(stats)).toBeInstanceOf(Unavailable);
+  }
+});
+
+test.each([
+  ["Node, by the system call", Object.assign(coded("ETIMEDOUT"), { syscall: "connect" })],
+  ["Deno", new Error("error sending request for url (x): client error (Connect): dns error: no")],
+])("an error of %s that names the connection comes before anything is sent", async (_, cause) => {
+  const { client } = answering(() => Promise.reject(new TypeError("fetch failed", { cause })));
+  const stats = client.stats({ queue_name: "orders" }, { timeoutMs: 20 });
+  expect(await caught(stats)).toBeInstanceOf(Unavailable);
+});
+
+test.each([
+  ["ECONNRESET", coded("ECONNRESET")],
+  ["UND_ERR_SOCKET", coded("UND_ERR_SOCKET")],
+  ["EHOSTUNREACH of a read", Object.assign(coded("EHOSTUNREACH"), { syscall: "read" })],
+  // Bun says so too when TLS breaks after the request was sent.
+  ["EPROTO", coded("EPROTO")],
+  ["Deno's SendRequest", new Error("client error (SendRequest): connection closed")],
+])("%s may come after the request has arrived", async (_, cause) => {
+  const { asked, client } = answering(() => Promise.reject(new TypeError("failed", { cause })));
+  expect(await caught(client.queue("orders").produce("x"))).toBeInstanceOf(OutcomeUnknown);
+  expect(asked.length).toBe(1);
+});
+
+test("a certificate that is not trusted is told at once: it will not be in a second either", async () => {
+  const { asked, client } = answering(() => Promise.reject(coded("CERT_HAS_EXPIRED")));
+  const error = await caught(client.queue("orders").produce("x"));
+  expect(error).toBeInstanceOf(Unavailable);
+  expect(error.message).toBe(
+    "the server cannot be reached at http://queue.test; CERT_HAS_EXPIRED: fetch failed",
+  );
+  expect(asked.length).toBe(1);
+});
+
 test("a produce without an answer is not sent again, unless its caller says so", async () => {
   const { asked, client } = answering(broken, reply(200));
   const error = await caught(client.queue("orders").produce("x"));
@@ -290,10 +423,36 @@ test("an import is sent again only when every item has a source_id", async () =>
   expect(two.asked.length).toBe(2);
 });
 
-test("attempts are bounded in number", async () => {
-  const { asked, client } = answering(refusedConnection);
+test("what is safe to repeat is repeated until its time is up, however often that is", async () => {
+  const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+  const { asked, client } = answering(...times(30, refusedConnection), reply(200));
+  await client.queue("orders").produce("x");
+  expect(asked.length).toBe(31);
+  const other = answering(refusedConnection);
+  const begun = Date.now();
+  const produced = other.client.queue("orders").produce("x", { timeoutMs: 200 });
+  expect(await caught(produced)).toBeInstanceOf(Unavailable);
+  expect(other.asked.length).toBeGreaterThan(8);
+  expect(Date.now() - begun).toBeGreaterThan(150);
+});
+
+test("no pause is so long that a call ends long before its time is up", async () => {
+  const fetch: Fetch = refusedConnection;
+  const client = createClient({ fetch, random: () => 1, pace: { baseMs: 60_000, capMs: 60_000 } });
+  const begun = Date.now();
+  await caught(client.stats({ queue_name: "orders" }, { timeoutMs: 200 }));
+  expect(Date.now() - begun).toBeGreaterThan(150);
+});
+
+test("attempts are bounded in number where the client says so", async () => {
+  let count = 0;
+  const fetch: Fetch = () => {
+    count += 1;
+    return refusedConnection();
+  };
+  const client = createClient({ fetch, attemptsMax: 3, ...quickly });
   expect(await caught(client.queue("orders").produce("x"))).toBeInstanceOf(Unavailable);
-  expect(asked.length).toBe(8);
+  expect(count).toBe(3);
 });
 
 test("attempts are bounded in time: what Retry-After asks for is waited, or not begun", async () => {
@@ -413,6 +572,38 @@ test("ensure: creates a queue once, leaves one that is there, and still tells wh
   await createClient({ url: server.url, ...quickly, fetch: cut })
     .queue("unheard")
     .ensure(settings);
+});
+
+test("ensure: tells the settings in which a queue that is there differs from those asked for", async () => {
+  await using server = await listeningApp();
+  const client = createClient({ url: server.url, ...quickly });
+  await client.queue("dead").create(settings);
+  const queue = client.queue("ensured");
+  expect(await queue.ensure({ ...settings, max_attempts: 3 })).toEqual({});
+  expect(await queue.ensure(settings)).toEqual({});
+  expect(await queue.ensure({ lease_timeout: "60s", expire_timeout: "0.5h30m" })).toEqual({});
+  const asked = { lease_timeout: "2m", expire_timeout: "1h", max_attempts: 5, dead_queue: "dead" };
+  const differences = {
+    lease_timeout: { asked: "2m", is: "1m" },
+    max_attempts: { asked: 5, is: 3 },
+    dead_queue: { asked: "dead", is: "" },
+  };
+  expect(await queue.ensure(asked)).toEqual(differences);
+  expect(await queue.info()).toMatchObject({ lease_timeout: "1m", max_attempts: 3 });
+});
+
+test("ensure: updates a queue that is there where it is told to", async () => {
+  await using server = await listeningApp();
+  const { calls, fetch } = counting();
+  const queue = createClient({ url: server.url, fetch, ...quickly }).queue("ensured");
+  await queue.ensure({ ...settings, max_attempts: 3 }, { update: true });
+  const changed = { ...settings, lease_timeout: "2m" };
+  expect(await queue.ensure(changed, { update: true })).toEqual({});
+  expect(await queue.info()).toMatchObject({ lease_timeout: "2m", max_attempts: 3 });
+  await queue.ensure(changed, { update: true });
+  expect(calls["update"]).toBe(1);
+  const error = await caught(queue.ensure({ ...changed, dead_queue: "nowhere" }, { update: true }));
+  expect(error).toMatchObject({ operation: "updateQueue", code: "invalid" });
 });
 
 test("iteration gives one lease after the other, and ends by its signal or by a break", async () => {

@@ -10,7 +10,7 @@ export interface ClientOptions {
   readonly url?: string;
   /** Sent as `Authorization: Bearer …`. */
   readonly apiKey?: string;
-  /** How often a call is sent at most, where sending it again is right at all; default 8. */
+  /** How often a call is sent at most, where sending it again is right; default until its time is up. */
   readonly attemptsMax?: number;
   /** The pauses in between: drawn from 0 to a bound that doubles. Default 100 ms to 5 s. */
   readonly pace?: Pace;
@@ -46,7 +46,7 @@ export function createClient(options: ClientOptions = {}): Client {
     // Called as a method of something else, the browser's own refuses to work.
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     random: options.random ?? Math.random,
-    attemptsMax: options.attemptsMax ?? 8,
+    attemptsMax: options.attemptsMax ?? Number.POSITIVE_INFINITY,
     pace: options.pace ?? { baseMs: 100, capMs: 5_000 },
   });
   const calls = Object.fromEntries(

@@ -41,7 +41,7 @@ export abstract class HoldfastError extends Error {
   }
 }
 
-/** 400, 404, 405, 413, 415: the request can never be accepted as it is. */
+/** 400, 404, 405, 413, 415, or it was not sent at all: it can never be accepted as it is. */
 export class InvalidRequest extends HoldfastError {
   override readonly name = "InvalidRequest";
   readonly code = "invalid";
@@ -101,7 +101,7 @@ export class StoreFailed extends HoldfastError {
   readonly code = "store";
 }
 
-/** 503, or nobody listens there: the request was not taken. */
+/** 503, or there was no connection to send anything on: the request was not taken. */
 export class Unavailable extends HoldfastError {
   override readonly name = "Unavailable";
   readonly code = "unavailable";

@@ -4,7 +4,7 @@
 
 import { HoldfastError } from "./errors.ts";
 import { type Refusals, withoutRefused } from "./lease.ts";
-import { passes } from "./poll.ts";
+import { loopAttemptsMax, passes } from "./poll.ts";
 import { type Pace, pause, pauseMs } from "./repeat.ts";
 import type { Transport } from "./transport.ts";
 
@@ -98,7 +98,8 @@ export class Finisher {
     const { transport, queue, giveUp } = this.#options;
     const send = async (rest: readonly Waiting[]): Promise<void> => {
       const leftMs = Math.max(...rest.map(({ lapsesAt }) => lapsesAt)) - Date.now();
-      const options = { signal: giveUp, timeoutMs: Math.min(60_000, Math.max(1_000, leftMs)) };
+      const timeoutMs = Math.min(60_000, Math.max(1_000, leftMs));
+      const options = { signal: giveUp, timeoutMs, attemptsMax: loopAttemptsMax };
       const of = { queue_name: queue, partition };
       const items = rest.flatMap(({ id, what }) =>
         what.kind === "retry" ? [{ id, retry_at: what.retryAt, dead: what.dead }] : [],

@@ -19,8 +19,10 @@ export {
 } from "./errors.ts";
 export type { ItemFields, LeasedItem, NewItem } from "./items.ts";
 export type { GiveBack, Lease, Refusals } from "./lease.ts";
-export type { LeaseOptions, LeasesOptions, Queue } from "./queue.ts";
+export type { WorkerNotice } from "./notice.ts";
+export type { EnsureOptions, LeaseOptions, LeasesOptions, Queue } from "./queue.ts";
 export type { Pace } from "./repeat.ts";
+export type { Differences, QueueSettings } from "./settings.ts";
 export type { CallOptions } from "./transport.ts";
 export type * from "./wire.ts";
 export type {
@@ -28,6 +30,5 @@ export type {
   Handling,
   Worker,
   WorkerCounts,
-  WorkerNotice,
   WorkOptions,
 } from "./worker.ts";

@@ -2,6 +2,7 @@
 // makes of them.
 
 import { base64OfBytes, bytesOfBase64 } from "./bytes.ts";
+import { classOf, kindOf } from "./shown.ts";
 import type { LeaseItem, ProduceItem } from "./wire.ts";
 
 /** The keys of the contract, with values as a program has them, and `json` besides. */
@@ -17,24 +18,58 @@ export interface ItemFields extends Omit<ProduceItem, "bytes" | "enqueue_at"> {
 /** A text, bytes, or the fields of an item. */
 export type NewItem = string | Uint8Array | ItemFields;
 
-/** Throws a `TypeError` where a value and another payload are given, of which one would be lost. */
+/** Throws a `TypeError` where it is no item, or a payload of it would be lost. */
 export function produceItem(item: NewItem): ProduceItem {
   if (typeof item === "string") return { utf8: item };
-  if (item instanceof Uint8Array) return { bytes: base64OfBytes(item) };
+  if (isBytes(item)) return { bytes: base64OfBytes(item) };
+  if (kindOf(item) !== "Object") {
+    throw new TypeError(`expected a text, bytes or the fields of an item, got ${kindOf(item)}`);
+  }
   const { json, bytes, enqueue_at, ...fields } = item;
-  if (json !== undefined && (bytes !== undefined || fields.utf8 != null)) {
+  const { utf8 } = fields;
+  if (json !== undefined && (bytes !== undefined || utf8 != null)) {
     throw new TypeError("payload is given twice; expected one of json, utf8 and bytes");
   }
+  const named = payloads.filter((name) => name in item);
+  if (named.length > 0 && json === undefined && bytes === undefined && utf8 === undefined) {
+    throw new TypeError(`payload is missing; expected a value of ${named[0]}, got undefined`);
+  }
   return {
-    ...(json === undefined ? {} : { utf8: JSON.stringify(json), encoding: "application/json" }),
+    ...(json === undefined ? {} : { utf8: jsonOf(json), encoding: "application/json" }),
     ...fields,
-    ...(bytes === undefined
-      ? {}
-      : { bytes: typeof bytes === "string" ? bytes : base64OfBytes(bytes) }),
-    ...(enqueue_at === undefined
-      ? {}
-      : { enqueue_at: enqueue_at instanceof Date ? enqueue_at.toISOString() : enqueue_at }),
+    ...(bytes === undefined ? {} : { bytes: base64Of(bytes) }),
+    ...(enqueue_at === undefined ? {} : { enqueue_at: instantOf(enqueue_at) }),
   };
+}
+
+const payloads = ["json", "utf8", "bytes"];
+
+/** Also those of another realm, such as a test's. */
+function isBytes(value: unknown): value is Uint8Array {
+  return ArrayBuffer.isView(value) && classOf(value) === "Uint8Array";
+}
+
+function jsonOf(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    throw new TypeError(`json is invalid; expected a JSON value, got ${kindOf(value)}`, { cause });
+  }
+  if (text !== undefined) return text;
+  throw new TypeError(`json is invalid; expected a JSON value, got ${kindOf(value)}`);
+}
+
+function base64Of(bytes: unknown): string {
+  if (typeof bytes === "string") return bytes;
+  if (isBytes(bytes)) return base64OfBytes(bytes);
+  throw new TypeError(`bytes is invalid; expected a Uint8Array or base64, got ${kindOf(bytes)}`);
+}
+
+function instantOf(at: Date | string | null): string | null {
+  if (!(at instanceof Date)) return at;
+  if (!Number.isNaN(at.getTime())) return at.toISOString();
+  throw new TypeError("enqueue_at is invalid; expected an instant, got Invalid Date");
 }
 
 /** An item of a lease: the contract's keys, and its payload in the forms it is wanted in. */

@@ -1,7 +1,7 @@
 // Leases one after the other: an empty queue is asked again, trouble is waited out, and what
 // can never succeed is thrown. Worker and iteration both live on it.
 
-import { HoldfastError } from "./errors.ts";
+import { HoldfastError, InvalidRequest } from "./errors.ts";
 import { type Lease, openLease } from "./lease.ts";
 import { type Pace, pause, pauseMs } from "./repeat.ts";
 import type { Transport } from "./transport.ts";
@@ -13,6 +13,8 @@ export interface PollOptions {
   readonly timeoutMs?: number;
   /** Told of what is waited out. */
   readonly trouble?: (error: HoldfastError) => void;
+  /** Told of the name it goes on under, where another consumer waits under its own already. */
+  readonly renamed?: (clientId: string) => void;
 }
 
 export interface Poll {
@@ -20,6 +22,9 @@ export interface Poll {
   next(batch: number): Promise<Lease | null>;
 }
 
+/** Attempts before trouble is told; what goes on after it is the loop's. */
+export const loopAttemptsMax = 8;
+const nobody = (): void => undefined;
 const troublePace: Pace = { baseMs: 200, capMs: 10_000 };
 
 export interface PollSource extends PollOptions {
@@ -30,7 +35,8 @@ export interface PollSource extends PollOptions {
 }
 
 export function openPoll({ transport, queue, leave, ...options }: PollSource): Poll {
-  const { clientId = randomName(), timeoutMs, trouble = () => undefined } = options;
+  const { clientId = randomName(), timeoutMs, trouble = nobody, renamed = nobody } = options;
+  let name = clientId;
   let asked = 0;
   return {
     async next(batch) {
@@ -40,17 +46,23 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
         // A name of its own each time: the server may not have noticed that the last one left.
         const request = {
           queue_name: queue,
-          client_id: `${clientId}-${asked}`,
+          client_id: `${name}-${asked}`,
           batch_size: batch,
         };
         try {
           const lease = await transport.call("lease", request, {
             leave,
+            attemptsMax: loopAttemptsMax,
             ...(timeoutMs === undefined ? {} : { timeoutMs }),
           });
           return openLease({ transport, ...lease });
         } catch (error) {
           if (leave.aborted) break;
+          if (isNameTaken(error)) {
+            name = `${clientId}-${randomName()}`;
+            renamed(name);
+            continue;
+          }
           if (!(error instanceof HoldfastError) || !passes(error)) throw error;
           if (error.code === "empty") {
             troubles = 0;
@@ -64,6 +76,11 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
       return null;
     },
   };
+}
+
+/** The contract has no code for it, only a text. */
+function isNameTaken(error: unknown): boolean {
+  return error instanceof InvalidRequest && error.message.startsWith("duplicate client id;");
 }
 
 /** Whether asking again later can help. */

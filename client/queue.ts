@@ -4,12 +4,13 @@ import { InvalidRequest, LeaseEmpty, OutcomeUnknown } from "./errors.ts";
 import { type NewItem, produceItem } from "./items.ts";
 import { type Lease, openLease } from "./lease.ts";
 import { openPoll, type PollOptions } from "./poll.ts";
+import { type Differences, differencesOf, type QueueSettings } from "./settings.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import type {
   Inspect,
   Operation,
+  ProduceItem,
   QueueClearRequest,
-  QueueCreateRequest,
   QueueInfo,
   QueueStatsReply,
   QueueUpdateRequest,
@@ -32,6 +33,11 @@ export interface LeasesOptions extends PollOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface EnsureOptions extends CallOptions {
+  /** Has a queue that is there changed to the settings; default false. */
+  readonly update?: boolean;
+}
+
 export interface Queue {
   readonly name: string;
   /** Once it resolves, all of the items are in the store; if it rejects, see the error's `code`. */
@@ -42,9 +48,9 @@ export interface Queue {
   leases(options?: LeasesOptions): AsyncGenerator<Lease, void, undefined>;
   /** Has each item handled, until it is stopped. */
   work(handler: Handler, options?: WorkOptions): Worker;
-  create(settings: Omit<QueueCreateRequest, "queue_name">, options?: CallOptions): Promise<void>;
-  /** Creates it unless it is there; a queue that is there stays as it is. */
-  ensure(settings: Omit<QueueCreateRequest, "queue_name">, options?: CallOptions): Promise<void>;
+  create(settings: QueueSettings, options?: CallOptions): Promise<void>;
+  /** Creates it unless it is there; tells in what a queue that is there differs, and leaves it so. */
+  ensure(settings: QueueSettings, options?: EnsureOptions): Promise<Differences>;
   update(changes: Omit<QueueUpdateRequest, "queue_name">, options?: CallOptions): Promise<void>;
   info(options?: CallOptions): Promise<QueueInfo>;
   stats(options?: CallOptions): Promise<QueueStatsReply>;
@@ -73,24 +79,29 @@ export function openQueue(transport: Transport, name: string): Queue {
 
     async produce(items, options) {
       // A text and bytes have a length too, but are one item.
-      const all = Array.isArray(items) ? items : [items as NewItem];
-      await call("produce", { ...of, items: all.map(produceItem) }, options);
+      const all: readonly NewItem[] = Array.isArray(items) ? items : [items as NewItem];
+      await call("produce", { ...of, items: all.map(checkedItem) }, options);
     },
 
     async create(settings, options) {
       await call("createQueue", { ...settings, ...of }, options);
     },
 
-    async ensure(settings, options) {
+    async ensure(settings, { update = false, ...options } = {}) {
       try {
         await call("createQueue", { ...settings, ...of }, options);
+        return {};
       } catch (error) {
         if (!(error instanceof InvalidRequest) && !(error instanceof OutcomeUnknown)) throw error;
         // It is there already, or the settings are at fault: who has a definition exists.
-        await call("queueInfo", { name }, options).catch(() => {
+        const info = await call("queueInfo", { name }, options).catch(() => {
           throw error;
         });
+        const differences = differencesOf(settings, info);
+        if (!update || Object.keys(differences).length === 0) return differences;
       }
+      await call("updateQueue", { ...settings, ...of }, options);
+      return {};
     },
 
     async update(changes, options) {
@@ -110,6 +121,17 @@ export function openQueue(transport: Transport, name: string): Queue {
       await call("deleteQueue", { ...of, force }, options);
     },
   };
+}
+
+/** Throws what a refusal by the server would be, before anything is sent. */
+function checkedItem(item: NewItem, index: number): ProduceItem {
+  try {
+    return produceItem(item);
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    const message = `items[${index}] is invalid; ${cause.message}`;
+    throw new InvalidRequest({ operation: "produce", status: null, message, cause });
+  }
 }
 
 async function leaseOnce(

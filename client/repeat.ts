@@ -2,6 +2,7 @@
 // answer that says nothing changed, or a call of which doing it twice is doing it once.
 
 import type { HoldfastError } from "./errors.ts";
+import { isUntrusted } from "./unsent.ts";
 import type { Operation } from "./wire.ts";
 
 /**
@@ -47,8 +48,9 @@ export interface Attempted {
 export function mayRepeat({ operation, request, error, repeatUnknown }: Attempted): boolean {
   switch (error.code) {
     case "busy":
-    case "unavailable":
       return true;
+    case "unavailable":
+      return !isUntrusted(error.cause);
     case "store":
       // An import says 500 also when the items were stored and could not be read back.
       return operation !== "importItems" || repeatUnknown || isSourced(request);

@@ -1,8 +1,16 @@
 // One call as HTTP: sent, bounded in time, judged, and sent again where that is right.
 
 import { bounds } from "../openapi/bounds.ts";
-import { errorOf, HoldfastError, OutcomeUnknown, type Refused, Unavailable } from "./errors.ts";
+import {
+  Busy,
+  errorOf,
+  HoldfastError,
+  OutcomeUnknown,
+  type Refused,
+  Unavailable,
+} from "./errors.ts";
 import { mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
+import { isUnsent, reasonOf } from "./unsent.ts";
 import {
   type Operation,
   operationPaths,
@@ -30,6 +38,8 @@ export interface CallOptions {
 export interface InnerOptions extends CallOptions {
   /** Like `signal`, but what has begun to be answered is still read. */
   readonly leave?: AbortSignal;
+  /** Sent at most so often: who goes on after an error wants to hear of it before its time is up. */
+  readonly attemptsMax?: number;
 }
 
 export interface TransportOptions {
@@ -91,7 +101,8 @@ export function openTransport(options: TransportOptions): Transport {
       const endsAt = Date.now() + timeoutMs;
       let followsUnknown = false;
       for (let attempt = 1; ; attempt += 1) {
-        const leftMs = attempt === 1 ? timeoutMs : endsAt - Date.now();
+        const leftMs =
+          attempt === 1 ? timeoutMs : Math.max(endsAt - Date.now(), bounds.requestTimeoutMsMin);
         const timed = isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {};
         try {
           const { reply, clockAheadMs } = await send(place, {
@@ -107,11 +118,13 @@ export function openTransport(options: TransportOptions): Transport {
           if (!(error instanceof HoldfastError)) throw error;
           error.followsUnknown = followsUnknown;
           followsUnknown ||= error.code === "unknown";
-          const isLast = attempt >= attemptsMax;
+          const isLast = attempt >= Math.min(attemptsMax, callOptions.attemptsMax ?? attemptsMax);
           if (isLast || !mayRepeat({ operation, request, error, repeatUnknown })) throw error;
-          const asked = error.code === "busy" && "retryAfterMs" in error ? error.retryAfterMs : 0;
-          const waitMs = Number(asked) + pauseMs(attempt, pace, random);
-          if (Date.now() + waitMs > endsAt - bounds.requestTimeoutMsMin) throw error;
+          const askedMs = error instanceof Busy ? error.retryAfterMs : 0;
+          const spareMs = endsAt - Date.now() - askedMs - bounds.requestTimeoutMsMin;
+          if (spareMs <= 0) throw error;
+          // What is left is halved, so that the last attempt is not long before the end.
+          const waitMs = askedMs + Math.min(pauseMs(attempt, pace, random), spareMs / 2);
           await pause(waitMs, callOptions.leave ?? callOptions.signal);
         }
       }
@@ -246,24 +259,12 @@ function noAnswer(operation: string, giveUpMs: number): OutcomeUnknown {
   return new OutcomeUnknown({ operation, status: null, message });
 }
 
-/** What the runtimes say when there was no connection to send anything on, or none that is trusted. */
-const notConnected =
-  /ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|Connection refused|dns error|_CERT\b|CERT_|UNABLE_TO_VERIFY_LEAF_SIGNATURE|TLS handshake failed/;
-
 function brokenOff(operation: string, url: string, cause: unknown): HoldfastError {
   const refused = { operation, status: null, cause };
   const reason = reasonOf(cause);
-  return notConnected.test(reason)
+  return isUnsent(cause)
     ? new Unavailable({ ...refused, message: `the server cannot be reached at ${url}; ${reason}` })
     : new OutcomeUnknown({ ...refused, message: `the connection broke; ${reason}` });
-}
-
-/** Codes and messages of an error, and of those that it was caused by. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = "code" in error && !error.message.includes(`${error.code}`) ? `${error.code}: ` : "";
-  const cause = error.cause === undefined ? "" : `; ${reasonOf(error.cause)}`;
-  return `${code}${error.message}${cause}`;
 }
 
 /** A date in a header is cut to its second. */

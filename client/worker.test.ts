@@ -10,9 +10,10 @@ import { listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
 import { DeadLetter, LeaseLapsing } from "./errors.ts";
 import type { LeasedItem } from "./items.ts";
+import { lineOf, type WorkerNotice } from "./notice.ts";
 import type { Queue } from "./queue.ts";
 import type { QueueCreateRequest } from "./wire.ts";
-import type { WorkerNotice } from "./worker.ts";
+import type { Worker } from "./worker.ts";
 
 // Some start processes, which a busy machine takes its time for.
 setDefaultTimeout(60_000);
@@ -262,6 +263,41 @@ test("an item whose lease has lapsed is not completed twice: its late holder is 
   expect(await totalOf(at.queue)).toBe(0);
 });
 
+test("two workers of one name: the second says so and goes on under another, and both work", async () => {
+  await using at = await setup();
+  const open = gate();
+  const begun: string[] = [];
+  const both = gate();
+  const start = (): Worker =>
+    at.queue.work(
+      async (item) => {
+        begun.push(item.text());
+        if (begun.length === 2) both.resolve();
+        await open.promise;
+      },
+      { clientId: "shared", concurrency: 1, ...at.quiet },
+    );
+  const first = start();
+  await waitingLeases(at.queue, 1);
+  const second = start();
+  await waitingLeases(at.queue, 2);
+  await at.queue.produce(["a", "b"]);
+  await both.promise;
+  open.resolve();
+  await Promise.all([first.stop(), second.stop()]);
+  expect([first.counts.completed, second.counts.completed]).toEqual([1, 1]);
+  expect(at.notices).toEqual([
+    {
+      kind: "renamed",
+      clientId: expect.stringMatching(/^shared-[0-9a-f]{16}$/),
+      reason: expect.any(String),
+    },
+  ]);
+  expect(lineOf(at.notices[0] as WorkerNotice)).toMatch(
+    /^holdfast: renamed; another one waits as 'shared' already; this one goes on as 'shared-[0-9a-f]{16}'$/,
+  );
+});
+
 test("stop: leases no more, lets handlers end, and says what became of their items", async () => {
   await using at = await setup();
   await at.queue.produce(numbered(5));
@@ -365,6 +401,20 @@ test("the server restarts in the middle: the worker goes on, and every item is h
   expect(seen.toSorted()).toEqual(numbered(20).toSorted());
   expect(worker.counts).toMatchObject({ completed: 20, lost: 0 });
   expect(await totalOf(at.queue)).toBe(0);
+});
+
+test("trouble is told long before the time of a lease is up", async () => {
+  const told = gate<WorkerNotice>();
+  const fetch: Fetch = () =>
+    Promise.reject(Object.assign(new Error("no"), { code: "ECONNREFUSED" }));
+  const client = createClient({ fetch, pace: { baseMs: 1, capMs: 1 } });
+  const worker = client.queue("orders").work(() => undefined, {
+    timeoutMs: 600_000,
+    notice: told.resolve,
+    processSignals: [],
+  });
+  expect(await told.promise).toMatchObject({ kind: "trouble", error: { code: "unavailable" } });
+  await worker.stop();
 });
 
 test("the server is killed in the middle: nothing is lost, and only what lapsed is handled again", async () => {

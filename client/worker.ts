@@ -6,6 +6,7 @@ import { DeadLetter, type HoldfastError, LeaseLapsing, WorkerStopping } from "./
 import { type Ending, Finisher } from "./finisher.ts";
 import type { LeasedItem } from "./items.ts";
 import type { Lease } from "./lease.ts";
+import { printed, type WorkerNotice } from "./notice.ts";
 import { openPoll, type Poll } from "./poll.ts";
 import { pauseMs } from "./repeat.ts";
 import { drainBefore } from "./termination.ts";
@@ -21,21 +22,6 @@ export interface Handling {
 /** Returns: completed. Throws: retried later, or sent to the dead queue by a `DeadLetter`. */
 export type Handler = (item: LeasedItem, handling: Handling) => unknown;
 
-/** What a worker has to tell; none of it needs an answer. */
-export type WorkerNotice =
-  /** Its handler threw; it is offered again after `delayMs`, if it has attempts left. */
-  | {
-      readonly kind: "retried";
-      readonly item: LeasedItem;
-      readonly error: unknown;
-      readonly delayMs: number;
-    }
-  | { readonly kind: "dead"; readonly item: LeasedItem; readonly error: unknown }
-  /** It was handled, but could not be finished: its lease had lapsed. It may be handled again. */
-  | { readonly kind: "lost"; readonly item: LeasedItem; readonly reason: string }
-  /** The server is away or overloaded; the worker waits and goes on. */
-  | { readonly kind: "trouble"; readonly error: HoldfastError };
-
 export interface WorkOptions {
   /** Items handled at once; default 10. */
   readonly concurrency?: number;
@@ -45,7 +31,7 @@ export interface WorkOptions {
   readonly backoff?: (item: LeasedItem, error: unknown) => number;
   /** How long before its lease lapses a handler is told; default a tenth of the lease, at most 5 s. */
   readonly marginMs?: number;
-  /** Names the worker in the server's line; default a random name. */
+  /** Names the worker in the server's line, where each has its own; default a random name. */
   readonly clientId?: string;
   /** How long a lease waits at the server before it is asked for again; default 1 minute. */
   readonly timeoutMs?: number;
@@ -122,6 +108,10 @@ class QueueWorker implements Worker {
       queue,
       leave: this.#leaving.signal,
       trouble,
+      renamed: (name) => {
+        const reason = `another one waits as '${clientId}' already; this one goes on as '${name}'`;
+        notice({ kind: "renamed", clientId: name, reason });
+      },
       ...(clientId === undefined ? {} : { clientId }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
@@ -301,18 +291,3 @@ function boundsOf({ concurrency = 10, ...options }: WorkOptions): Bounds {
   }
   return { concurrency, batch };
 }
-
-function printed(notice: WorkerNotice): void {
-  const { item, error, reason, delayMs } = { ...nothing, ...notice };
-  const id = item === null ? "" : ` ${item.id}`;
-  const why = reason ?? (error instanceof Error ? error.message : String(error));
-  const after = delayMs === null ? "" : ` again in ${Math.round(delayMs)} ms`;
-  console.warn(`holdfast: ${notice.kind}${id}${after}; ${why}`);
-}
-
-const nothing: {
-  readonly item: LeasedItem | null;
-  readonly error: unknown;
-  readonly reason: string | null;
-  readonly delayMs: number | null;
-} = { item: null, error: null, reason: null, delayMs: null };

@@ -82,10 +82,25 @@ describe("the package", () => {
     timeoutMs,
   );
 
-  test("the client's JavaScript imports nothing and knows no schema", () => {
-    const text = readFileSync(join(installed, "dist/client/index.js"), "utf8");
-    expect(text).not.toMatch(/^\s*import\b|\brequire\(|import\(|typebox|additionalProperties/im);
-  });
+  test(
+    "attw finds the client and its types for whoever requires it, too",
+    async () => {
+      const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
+      const flags = ["--entrypoints", "client", "--profile", "node16", "--no-emoji", "--no-color"];
+      const { code, out } = await run([process.execPath, attw, tarball, ...flags], folder);
+      expect({ code, out: code === 0 ? "" : out }).toEqual({ code: 0, out: "" });
+      expect(out).toContain("node16 (from CJS)");
+    },
+    timeoutMs,
+  );
+
+  test.each(["client", "client/cjs"])(
+    "JavaScript of %s imports nothing and knows no schema",
+    (of) => {
+      const text = readFileSync(join(installed, "dist", of, "index.js"), "utf8");
+      expect(text).not.toMatch(/^\s*import\b|\brequire\(|import\(|typebox|additionalProperties/im);
+    },
+  );
 
   test("it stays small: the site is in it, but no second and third form of each of its files", () => {
     const files = [...new Bun.Glob("dist/**/*").scanSync({ cwd: installed })];
@@ -101,6 +116,18 @@ describe("the package", () => {
     );
     expect(telling).toEqual([]);
   });
+
+  async function compile(file: string, options: object, compiler = "typescript") {
+    const config = join(project, "tsconfig.json");
+    const compilerOptions = { strict: true, noEmit: true, types: [], ...options };
+    writeFileSync(config, JSON.stringify({ compilerOptions, files: [file] }));
+    const tsc = join(root, "node_modules", compiler, "bin/tsc");
+    const { code, out } = await run([process.execPath, tsc, "-p", config], project);
+    return { code, out };
+  }
+
+  const browser = { lib: ["ES2022", "DOM", "ESNext.Disposable"], target: "ES2022" };
+  const fine = { code: 0, out: "" };
 
   /** Ten lines of a producer and ten of a worker, as one program. */
   const program = (url: string, queue: string): string => `
@@ -119,6 +146,12 @@ await worker.stopped;
 console.log(JSON.stringify({ seen, counts: worker.counts, left: (await queue.inspect()).queued }));
 console.log(new DeadLetter("x") instanceof Error);
 `;
+
+  const typed = (): string =>
+    program("http://localhost:9090", "orders")
+      .replace("const seen = []", "const seen: string[] = []")
+      .replace("console.log(JSON", "globalThis.reportError(JSON")
+      .replace("console.log(new", "globalThis.reportError(new");
 
   const runtimes = [
     ["Bun", process.execPath],
@@ -144,6 +177,22 @@ console.log(new DeadLetter("x") instanceof Error);
     timeoutMs,
   );
 
+  test.each(runtimes.filter(([name, path]) => name !== "Deno" && path !== null))(
+    "a CommonJS program requires the client under %s",
+    async (name, path) => {
+      const file = join(project, "use.cjs");
+      const said = program(server.url, `required-${name}`)
+        .replace("import {", "const {")
+        .replace('} from "holdfast/client"', '} = require("holdfast/client")');
+      writeFileSync(file, `(async () => {${said}})();`);
+      const { code, out, error } = await run([path ?? "", file], project);
+      expect({ code, error }).toEqual({ code: 0, error: "" });
+      expect(out).toStartWith('{"seen":["one","{\\"two\\":2}","3"],');
+      expect(out).toEndWith("\ntrue\n");
+    },
+    timeoutMs,
+  );
+
   test.if(Bun.which("npm") !== null)(
     "npm installs it from its file, without a network",
     async () => {
@@ -160,11 +209,7 @@ console.log(new DeadLetter("x") instanceof Error);
   test(
     "its types compile under strict rules without those of any runtime, and are those of the contract",
     async () => {
-      const uses = program("http://localhost:9090", "orders")
-        .replace("const seen = []", "const seen: string[] = []")
-        .replace("console.log(JSON", "globalThis.reportError(JSON")
-        .replace("console.log(new", "globalThis.reportError(new");
-      writeFileSync(join(project, "uses.ts"), uses);
+      writeFileSync(join(project, "uses.ts"), typed());
       writeFileSync(
         join(project, "same.ts"),
         `import type { Calls as Published, Replies, Requests } from "holdfast/client";
@@ -177,16 +222,6 @@ export const replies: Same<Plain<{ [Id in OperationId]: ResponseOf<Id> }>, Plain
 export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
 `,
       );
-      const compile = async (file: string, options: object) => {
-        const config = join(project, "tsconfig.json");
-        const compilerOptions = { strict: true, noEmit: true, types: [], ...options };
-        writeFileSync(config, JSON.stringify({ compilerOptions, files: [file] }));
-        const compiler = join(root, "node_modules/typescript/bin/tsc");
-        const { code, out } = await run([process.execPath, compiler, "-p", config], project);
-        return { code, out };
-      };
-      const browser = { lib: ["ES2022", "DOM", "ESNext.Disposable"], target: "ES2022" };
-      const fine = { code: 0, out: "" };
       expect(await compile("uses.ts", { ...browser, module: "nodenext" })).toEqual(fine);
       const bundled = { module: "preserve", moduleResolution: "bundler" };
       expect(await compile("uses.ts", { ...browser, ...bundled })).toEqual(fine);
@@ -197,6 +232,25 @@ export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
       };
       const same = { ...own, lib: ["ESNext", "DOM"], target: "ESNext", skipLibCheck: true };
       expect(await compile("same.ts", same)).toEqual(fine);
+    },
+    timeoutMs,
+  );
+
+  test(
+    "the oldest TypeScript that the docs name reads its types, for modules and for CommonJS",
+    async () => {
+      const { version } = JSON.parse(
+        readFileSync(join(root, "node_modules/typescript-oldest/package.json"), "utf8"),
+      );
+      const [, major, minor] = /^(\d+)\.(\d+)\./.exec(version) ?? [];
+      const docs = readFileSync(join(root, "content/docs/client.mdx"), "utf8");
+      expect(docs).toContain(`TypeScript ${major}.${minor} and later`);
+      writeFileSync(join(project, "uses.mts"), typed());
+      const required = typed().replace(/(?<=from .*;)/, "\nasync function use() {");
+      writeFileSync(join(project, "uses.cts"), `${required}}\nvoid use();`);
+      const options = { ...browser, module: "node16" };
+      expect(await compile("uses.mts", options, "typescript-oldest")).toEqual(fine);
+      expect(await compile("uses.cts", options, "typescript-oldest")).toEqual(fine);
     },
     timeoutMs,
   );

@@ -1,7 +1,8 @@
 // `bun run package`, and what packing runs first: makes `dist/` from the sources, plain
 // JavaScript with declarations that needs nothing installed beside it.
 //
-//   client/           for any runtime; the contract is worked out, so TypeBox stays behind
+//   client/           for any runtime; the contract is worked out, so TypeBox stays behind;
+//                     in client/cjs/ for programs that `require` it
 //   cli/              the command `holdfast` for Bun, with the server and all that it needs
 //   build/            the site, where the server finds it: beside the folder of its module
 //   engine/ stores/   declarations of the engine as a library
@@ -77,18 +78,24 @@ function publish(entry: string, { from, to }: { from: string; to: string }): voi
 }
 
 async function buildClient(): Promise<void> {
-  const target = join(dist, "client");
-  await bundle({
-    entrypoints: [join(root, "client/index.ts")],
-    outdir: target,
-    target: "browser",
-    format: "esm",
-    plugins: [workedOut],
-  });
   // Without the types of any runtime: what compiles runs on all of them.
   declare(["client/index.ts"], []);
   writeFileSync(join(declared, "client/wire.d.ts"), wireDeclarations());
-  publish("client/index.d.ts", { from: "client", to: "client" });
+  for (const [to, format] of [
+    ["client", "esm"],
+    ["client/cjs", "cjs"],
+  ] as const) {
+    await bundle({
+      entrypoints: [join(root, "client/index.ts")],
+      outdir: join(dist, to),
+      target: "browser",
+      format,
+      plugins: [workedOut],
+    });
+    publish("client/index.d.ts", { from: "client", to });
+  }
+  // What its files are, to runtimes and compilers alike.
+  writeFileSync(join(dist, "client/cjs/package.json"), '{ "type": "commonjs" }\n');
 }
 
 /** The worker's module as it is called once it is bundled. */

@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import { leasedItem } from "./items.ts";
+import { lineOf } from "./notice.ts";
+
+const item = leasedItem({
+  id: "1a",
+  encoding: "",
+  kind: "",
+  reference: "",
+  attempts: 1,
+  lease_deadline: "2026-01-01T00:00:00.000Z",
+  bytes: "",
+});
+
+const looped: Record<string, unknown> = { code: 7 };
+looped["self"] = looped;
+
+test.each([
+  ["an error", new Error("no paper"), "no paper"],
+  ["an error without words", new RangeError(), "RangeError"],
+  ["a text", "no paper", "no paper"],
+  ["an object", { code: 7, detail: "no paper" }, '{"code":7,"detail":"no paper"}'],
+  ["an object without a prototype", Object.assign(Object.create(null), { code: 7 }), '{"code":7}'],
+  ["an object that holds itself", looped, "Object with code, self"],
+  ["what JSON cannot show", new Response(), "Response"],
+  ["what JSON leaves out", { toJSON: () => undefined }, "Object"],
+  ["a list", [1, "a"], '[1,"a"]'],
+  ["a number", 42, "number 42"],
+  ["nothing", undefined, "undefined"],
+  ["a symbol", Symbol("x"), "symbol"],
+  ["a text without end", "x".repeat(10_000), `${"x".repeat(500)}…`],
+  ["an error without end", new Error("x".repeat(10_000)), `${"x".repeat(500)}…`],
+])("a line on the console shows what a handler threw: %s", (_, error, shown) => {
+  expect(lineOf({ kind: "retried", item, error, delayMs: 750 })).toBe(
+    `holdfast: retried 1a again in 750 ms; ${shown}`,
+  );
+});
+
+test("a line on the console has the reason of what was lost, and no item where there is none", () => {
+  expect(lineOf({ kind: "lost", item, reason: "it lapsed" })).toBe("holdfast: lost 1a; it lapsed");
+});

@@ -1,0 +1,125 @@
+// What the client makes of the errors that each runtime's own `fetch` really has. Runtimes
+// that are not there are left out.
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
+
+setDefaultTimeout(60_000);
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-runtimes-"));
+const local = { hostname: "127.0.0.1", port: 0 } as const;
+
+/** How a produce to each address ends. */
+const program = `
+import { closeSync, openSync } from "node:fs";
+import { createClient } from "./client.mjs";
+const ends = {};
+const files = [];
+if (process.env.NO_FILES_LEFT) {
+  // What a runtime opens with its first request, it needs before.
+  await fetch("http://127.0.0.1:2").catch(() => undefined);
+  try { for (;;) files.push(openSync("/dev/null")); } catch {}
+}
+for (const [name, url] of Object.entries(JSON.parse(process.env.URLS))) {
+  const queue = createClient({ url, attemptsMax: 1 }).queue("orders");
+  ends[name] = await queue.produce("x").then(() => "produced", (error) => error.code);
+}
+files.forEach((file) => closeSync(file));
+console.log(JSON.stringify(ends));
+// What it has open keeps some runtimes.
+process.exit();
+`;
+
+beforeAll(async () => {
+  const built = await Bun.build({ entrypoints: [join(import.meta.dir, "index.ts")] });
+  writeFileSync(join(folder, "client.mjs"), (await built.outputs[0]?.text()) ?? "");
+  writeFileSync(join(folder, "program.mjs"), program);
+  writeFileSync(join(folder, "ca.pem"), sampleCertificate);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const runtimes = [
+  ["Bun", [process.execPath]],
+  ["Node", [Bun.which("node")]],
+  ["Deno", [Bun.which("deno"), "run", "--allow-all"]],
+] as const;
+const here = runtimes.flatMap(([name, [path, ...flags]]) =>
+  path === null ? [] : [[name, [path, ...flags]] as const],
+);
+
+async function endsOf(
+  argv: readonly string[],
+  urls: Record<string, string>,
+  env: Record<string, string> = {},
+) {
+  const limited = env["NO_FILES_LEFT"] ? ["sh", "-c", 'ulimit -n 128; exec "$@"', "sh"] : [];
+  const child = Bun.spawn([...limited, ...argv, join(folder, "program.mjs")], {
+    env: { ...process.env, ...env, URLS: JSON.stringify(urls) },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return JSON.parse(await new Response(child.stdout).text());
+}
+
+const answer = () => Response.json({ code: 200, code_text: "OK", message: "" });
+
+test.each(here)(
+  "%s: without a connection nothing was sent; after that, who knows",
+  async (name, argv) => {
+    const closed = Bun.serve({ ...local, fetch: answer });
+    const refused = `http://127.0.0.1:${closed.port}`;
+    await closed.stop(true);
+    await using plain = Bun.serve({ ...local, fetch: answer });
+    await using secure = Bun.serve({
+      ...local,
+      fetch: answer,
+      tls: { cert: sampleCertificate, key: sampleKey },
+    });
+    const breaking = Bun.listen({
+      ...local,
+      socket: { data: (socket) => void socket.terminate() },
+    });
+    const ends = await endsOf(argv, {
+      refused,
+      unnamed: "http://nowhere.invalid:9090",
+      untrusted: `https://127.0.0.1:${secure.port}`,
+      withoutTls: `https://127.0.0.1:${plain.port}`,
+      broken: `http://127.0.0.1:${breaking.port}`,
+      fine: `http://127.0.0.1:${plain.port}`,
+    });
+    breaking.stop(true);
+    expect(ends).toEqual({
+      refused: "unavailable",
+      unnamed: "unavailable",
+      untrusted: "unavailable",
+      // Bun says the same of TLS that breaks after the request was sent.
+      withoutTls: name === "Bun" ? "unknown" : "unavailable",
+      broken: "unknown",
+      fine: "produced",
+    });
+  },
+);
+
+test.each(here)("%s: a process that may open no more files has sent nothing", async (_, argv) => {
+  await using plain = Bun.serve({ ...local, fetch: answer });
+  const urls = { plain: `http://127.0.0.1:${plain.port}` };
+  expect(await endsOf(argv, urls, { NO_FILES_LEFT: "yes" })).toEqual({ plain: "unavailable" });
+});
+
+// Deno takes no certificate that is its own authority, as this one is.
+test.each(here.filter(([name]) => name !== "Deno"))(
+  "%s: a certificate of one's own is trusted by the environment",
+  async (_, argv) => {
+    await using secure = Bun.serve({
+      ...local,
+      fetch: answer,
+      tls: { cert: sampleCertificate, key: sampleKey },
+    });
+    const urls = { secure: `https://localhost:${secure.port}` };
+    const env = { NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
+    expect(await endsOf(argv, urls, env)).toEqual({ secure: "produced" });
+  },
+);
