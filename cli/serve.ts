@@ -26,9 +26,10 @@ export async function serve(argv: readonly string[]): Promise<number> {
   const cpuCount = availableParallelism();
   const read = readConfig({ argv, env: process.env, readFile, cpuCount });
   if (!read.ok) return ended("usage", read.faults.join("\n"));
-  const { config } = read;
+  const { config, ignored } = read;
   const log = createLog({ level: config.logLevel });
   endOnBugs(log);
+  if (ignored.length > 0) log.info("variables of a Service were ignored", { variables: ignored });
   try {
     const server = await openServer(config, log);
     closeOnSignals(server, log);

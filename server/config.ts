@@ -11,6 +11,7 @@ import { Value } from "@sinclair/typebox/value";
 import { limits } from "../engine/limits.ts";
 import { didYouMean, nearest } from "./did-you-mean.ts";
 import { exposureFaults } from "./exposure.ts";
+import { isServiceVariable } from "./service-variables.ts";
 
 const shardsDefaultMax = 4;
 /** A body is held whole in memory, once as bytes and once decoded. */
@@ -132,7 +133,12 @@ export interface ConfigSource {
 }
 
 export type ConfigResult =
-  | { readonly ok: true; readonly config: Config }
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      /** Variables with our prefix that an orchestrator set for a Service of our name. */
+      readonly ignored: readonly string[];
+    }
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /** One row of the table of settings. */
@@ -196,7 +202,7 @@ export function configReference(): readonly SettingRow[] {
 export function readConfig(source: ConfigSource): ConfigResult {
   const faults: string[] = [];
   const fromFlags = readFlags(source.argv, faults);
-  const fromEnv = readEnv(source.env, faults);
+  const { layer: fromEnv, ignored } = readEnv(source.env, faults);
   const path = fromFlags.get(configKey) ?? fromEnv.get(configKey);
   const fromFile = path === undefined ? new Map() : readConfigFile(path, source.readFile, faults);
 
@@ -218,7 +224,7 @@ export function readConfig(source: ConfigSource): ConfigResult {
     throw new Error(`a default breaks its own schema; got ${JSON.stringify(config)}`);
   }
   const between = exposureFaults(config);
-  return between.length > 0 ? { ok: false, faults: between } : { ok: true, config };
+  return between.length > 0 ? { ok: false, faults: between } : { ok: true, config, ignored };
 }
 
 /** One core is left to the main thread; past four, shards add syncs and no speed. */
@@ -270,12 +276,15 @@ function isValue(argument: string | undefined): boolean {
   return argument?.startsWith("--") === false;
 }
 
-function readEnv(env: ConfigSource["env"], faults: string[]): Layer {
+function readEnv(env: ConfigSource["env"], faults: string[]): { layer: Layer; ignored: string[] } {
   const layer: Layer = new Map();
+  const ignored: string[] = [];
   for (const [name, written] of Object.entries(env)) {
     if (!name.startsWith(envPrefix) || !written) continue;
     const setting = settings.find((candidate) => candidate.env === name);
-    if (setting !== undefined) {
+    if (isServiceVariable(name, written)) {
+      ignored.push(name);
+    } else if (setting !== undefined) {
       layer.set(setting.key, { source: name, value: fromText(setting, written) });
     } else if (name === envOf(configKey)) {
       layer.set(configKey, { source: name, value: written });
@@ -285,7 +294,7 @@ function readEnv(env: ConfigSource["env"], faults: string[]): Layer {
       faults.push(`unknown variable; got ${shown(name)}${didYouMean(name, envs)}`);
     }
   }
-  return layer;
+  return { layer, ignored };
 }
 
 function readConfigFile(path: Given, readFile: ConfigSource["readFile"], faults: string[]): Layer {

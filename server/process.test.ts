@@ -11,6 +11,7 @@ import {
   runServer,
   type ServerOptions,
   type ServerProcess,
+  startCommand,
   startServer,
 } from "../bench/server-process.ts";
 
@@ -101,6 +102,21 @@ test("start: items that a damaged file hides are told, and the rest is served", 
   expect(refused.code).toBe(2);
   expect(refused.output).toContain("the store's file is damaged; restore a backup");
   expect(refused.output).not.toMatch(/\n +at |"stack"/);
+});
+
+test("start: variables of a Service named holdfast are passed over, and told once", async () => {
+  using files = scratch();
+  const command = [process.execPath, join(import.meta.dir, "../cli/main.ts"), "serve", "--port=0"];
+  const env = { ...process.env, HOLDFAST_PORT: "tcp://10.0.0.1:9090", HOLDFAST_DATA: files.data };
+  const server = await startCommand(command, { env });
+  expect(await server.stop()).toBe(0);
+  const told = server
+    .log()
+    .split("\n")
+    .filter((line) => line.includes("HOLDFAST_PORT"));
+  expect(told.map((line) => JSON.parse(line))).toMatchObject([
+    { event: "variables of a Service were ignored", variables: ["HOLDFAST_PORT"] },
+  ]);
 });
 
 test("start: a second server on the same port is refused and says why", async () => {
