@@ -584,6 +584,24 @@ describe("guards", () => {
     }
   });
 
+  test.each([
+    ["a.example.com", 200],
+    ["A.Example.COM:9090", 200],
+    ["a.b.example.com", 403],
+    ["example.com", 403],
+    [".example.com", 403],
+    ["aexample.com", 403],
+    ["a.example.com.evil.com", 403],
+  ])("host %p, where *.example.com is allowed: %d", async (host, code) => {
+    await using server = await setup({ allowedHosts: ["*.Example.com"] });
+    const response = await server.send("/health", { headers: { host } });
+    expect(response.status).toBe(code);
+    const told = expect.stringContaining(
+      "expected this server's address or one of --allowed-hosts",
+    );
+    if (code === 403) expect(await response.json()).toEqual(refused(403, told));
+  });
+
   test("host: where every address is listened on, any address will do, but no other name", async () => {
     await using server = await setup({ host: "0.0.0.0" });
     const codes = ["10.1.2.3:9090", "[fe80::1]:9090", "10.1.2.3.evil.com", "1e100"].map(

@@ -151,6 +151,9 @@ test.each([
   ["--accept-wal-loss", "yes", '"yes"'],
   ["--allowed-hosts", "a.example:9090", '["a.example:9090"]'],
   ["--allowed-hosts", "a.example,", '["a.example",""]'],
+  ["--allowed-hosts", "*", '["*"]'],
+  ["--allowed-hosts", "*.*.example", '["*.*.example"]'],
+  ["--allowed-hosts", "a*.example", '["a*.example"]'],
   ["--allowed-origins", "https://a.example/", '["https://a.example/"]'],
   ["--allowed-origins", "a.example", '["a.example"]'],
 ])("readConfig: %s=%s is refused", (flag, value, got) => {
@@ -165,6 +168,7 @@ test.each([
   ["--port", "65535", { port: 65_535 }],
   ["--shards", "64", { shards: 64 }],
   ["--accept-wal-loss", "false", { acceptWalLoss: false }],
+  ["--allowed-hosts", "*.a.example", { allowedHosts: ["*.a.example"] }],
   ["--allowed-origins", "http://localhost:3000", { allowedOrigins: ["http://localhost:3000"] }],
 ])("readConfig: %s=%s is accepted", (flag, value, config) => {
   expect(read({ argv: [`${flag}=${value}`] })).toMatchObject({ ok: true, config });

@@ -102,8 +102,8 @@ export const ConfigSchema = Type.Object({
   }),
   allowedHosts: list({
     expected: "host names without scheme, port or path",
-    pattern: "^([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])$",
-    description: "Further names by which clients may call this server in the Host header.",
+    pattern: "^((\\*\\.)?[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])$",
+    description: "Further names for this server in the Host header; *.example.com takes one label.",
   }),
   allowedOrigins: list({
     expected: "origins such as https://example.com",
