@@ -733,6 +733,8 @@ describe("guards", () => {
     ["DELETE", operations.lease.path, "POST"],
     ["OPTIONS", operations.lease.path, "POST"],
     ["POST", "/health", "GET"],
+    ["POST", "/livez", "GET"],
+    ["POST", "/readyz", "GET"],
     ["PUT", "/metrics", "GET"],
   ])("%s %s: the method is refused", async (method, path, allowed) => {
     await using server = await setup();
@@ -773,7 +775,7 @@ describe("keys", () => {
   const log: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
   const door = () => openDoor({ keys, log, now: () => 0 });
 
-  test("all but /health needs one; a refusal changes nothing and reads no body", async () => {
+  test("all but the probes need one; a refusal changes nothing and reads no body", async () => {
     await using server = await setup();
     await using kept = await setup({ engine: server.engine, door: door() });
     const right = { ...jsonType, authorization: "Bearer right" };
@@ -783,7 +785,9 @@ describe("keys", () => {
       expect([path, response.status]).toEqual([path, 401]);
       expect(response.headers.get("www-authenticate")).toBe('Bearer realm="holdfast"');
     }
-    expect((await kept.send("/health", {})).status).toBe(200);
+    for (const path of ["/health", "/livez", "/readyz"]) {
+      expect([path, (await kept.send(path, {})).status]).toEqual([path, 200]);
+    }
     expect((await kept.send("/metrics", { headers: right })).status).toBe(200);
     const produce = JSON.stringify({ ...produced, items: [{}] });
     for (const headers of [jsonType, wrong, { "content-type": "text/plain" }]) {
@@ -878,6 +882,36 @@ describe("pages", () => {
     expect(await response.json()).toEqual(
       refused(503, "service is shutting down; nothing was changed"),
     );
+  });
+
+  test("livez: 200 as long as the process answers, however many others wait", async () => {
+    await using server = await setup({ isClosing: () => true, connectionsMax: 0 });
+    const response = await server.send("/livez", {});
+    expect([response.status, await response.json()]).toEqual([200, done]);
+    expect((await server.send("/readyz", {})).status).toBe(429);
+  });
+
+  test("readyz: 200 while every shard is up and the server is not told to stop", async () => {
+    await using server = await setup();
+    const ready = await server.send("/readyz", {});
+    expect([ready.status, await ready.json()]).toEqual([200, done]);
+
+    await using stopping = await setup({ engine: server.engine, isClosing: () => true });
+    const closing = refused(503, "service is shutting down; nothing was changed");
+    expect(await (await stopping.send("/readyz", {})).json()).toEqual(closing);
+
+    const status = server.engine.status();
+    const shards = [...status.shards, ...status.shards.map((shard) => ({ ...shard, up: false }))];
+    const engine = {
+      ...server.engine,
+      createQueue: async () => undefined,
+      status: () => ({ ...status, shards }),
+      close: () => server.engine.close(),
+    };
+    await using degraded = await setup({ engine });
+    const down = refused(503, "not every shard is up; expected 2, got 1");
+    expect(await (await degraded.send("/readyz", {})).json()).toEqual(down);
+    expect((await degraded.send("/health", {})).status).toBe(200);
   });
 
   test("metrics: count requests by operation and code", async () => {

@@ -2,6 +2,8 @@
 // listens nowhere; `listen.ts` does, and tests call `app.handle`.
 //
 //   request → admitted (Host, Origin, how many) → path → key → body, route, reply
+//
+// Probes need no key: `/health`, `/readyz`, and `/livez`, which need not be admitted either.
 
 import { Elysia } from "elysia";
 import { type OperationId, operations, pages } from "../openapi/operations.ts";
@@ -11,7 +13,13 @@ import { backupPath } from "./backup.ts";
 import type { Config } from "./config.ts";
 import type { Door } from "./door.ts";
 import { checkContentType, Intake } from "./guards.ts";
-import { type HealthOptions, healthResponse } from "./health.ts";
+import {
+  type HealthOptions,
+  healthResponse,
+  liveResponse,
+  probePaths,
+  readyResponse,
+} from "./health.ts";
 import { protobufAnswer, protobufReader } from "./protobuf/exchange.ts";
 import { answerType } from "./protobuf/negotiation.ts";
 import { jsonResponse, Refusal } from "./reply.ts";
@@ -72,6 +80,12 @@ export function createApp(options: AppOptions) {
   const { health, metrics: metricsPage } = pages;
   const healthAnswer = () => healthResponse(options);
   app.get(health.path, admission.around(healthAnswer, health.path));
+  app.get(
+    probePaths.ready,
+    admission.around(() => readyResponse(options), probePaths.ready),
+  );
+  // Not admitted: a server that is full, or called by another name, is not to be killed for it.
+  app.get(probePaths.live, liveResponse);
   app.get(metricsPage.path, keyed(metricsResponse, metricsPage.path));
   app.post(backupPath, keyed(backupAnswer(options, silence)), { parse: "none" });
   for (const [path, answer] of apiPageRoutes()) app.get(path, keyed(answer, path));
@@ -148,6 +162,7 @@ const operationIds = Object.keys(operations) as readonly OperationId[];
 const methodOf: ReadonlyMap<string, string> = new Map([
   ...Object.values(operations).map(({ path }) => [path, "POST"] as const),
   ...Object.values(pages).map(({ path }) => [path, "GET"] as const),
+  ...Object.values(probePaths).map((path) => [path, "GET"] as const),
 ]);
 
 function bodyBytesMaxOf(id: OperationId, config: AppConfig): number {

@@ -120,7 +120,7 @@ test("TLS: a renewed certificate is served without a restart", async () => {
   expect(await trusts(sampleCertificate)).toBe(false);
 }, 60_000);
 
-test("keys: all but /health needs one, and one can be added and withdrawn", async () => {
+test("keys: all but the probes needs one, and one can be added and withdrawn", async () => {
   using files = scratch();
   const path = files.write("keys", `${one.line}\n`);
   await using server = await start(files.data, ["--api-keys-file", path]);
@@ -138,7 +138,7 @@ test("keys: all but /health needs one, and one can be added and withdrawn", asyn
     const response = await fetch(`${url}/v1/queues.create`, init);
     return { status: response.status, body: await response.json() };
   };
-  expect(await status("/health")).toBe(200);
+  for (const probe of ["/health", "/livez", "/readyz"]) expect(await status(probe)).toBe(200);
   for (const page of ["/metrics", "/swagger", "/swagger/json", "/", "/nowhere"]) {
     expect([page, await status(page)]).toEqual([page, 401]);
   }
