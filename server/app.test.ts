@@ -14,8 +14,9 @@ import { openMemoryStore } from "../stores/memory/store.ts";
 import { type AppConfig, type AppOptions, createApp } from "./app.ts";
 import { openDoor } from "./door.ts";
 import { failureLimits } from "./failures.ts";
-import type { Log } from "./log.ts";
+import { createLog, type Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
+import { RequestLog } from "./request-log.ts";
 import { renderLeased } from "./wire.ts";
 
 async function openTestEngine() {
@@ -770,7 +771,7 @@ describe("guards", () => {
 });
 
 describe("keys", () => {
-  const keys = { admits: (key: string) => key === "right" };
+  const keys = { nameOf: (key: string) => (key === "right" ? "billing" : null) };
   const ignore = () => undefined;
   const log: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
   const door = () => openDoor({ keys, log, now: () => 0 });
@@ -827,6 +828,37 @@ describe("keys", () => {
     const { code, response } = await kept.post("stats", "{}", { ...jsonType, origin });
     expect(code).toBe(401);
     expect(response.headers.get("access-control-allow-origin")).toBe(origin);
+  });
+});
+
+describe("log", () => {
+  test("each request is logged with its key's name, operation, queue, code and time", async () => {
+    const lines: string[] = [];
+    const log = createLog({ level: "debug", write: (line) => lines.push(line) });
+    const keys = { nameOf: (key: string) => (key === "right" ? "billing" : null) };
+    const door = openDoor({ keys, log, now: () => 0 });
+    await using server = await setup();
+    const { engine } = server;
+    await using logged = await setup({ engine, door, requestLog: new RequestLog(log) });
+    lines.length = 0;
+    const right = { ...jsonType, authorization: "Bearer right" };
+    await logged.post("stats", JSON.stringify(orders), right);
+    await logged.post("stats", JSON.stringify({ queue_name: "x".repeat(1_000) }), right);
+    await logged.post("stats", JSON.stringify({ queue_name: 1 }), right);
+    await logged.post("stats", JSON.stringify(orders));
+    await logged.send("/nowhere?secret", { headers: right });
+    await logged.send("/health", {});
+    const common = { level: "debug", time: expect.any(String), event: "request" };
+    const key = "billing";
+    const ms = expect.any(Number);
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { ...common, key, operation: "stats", queue: "orders", code: 200, ms },
+      { ...common, key, operation: "stats", queue: "x".repeat(80), code: 400, ms },
+      { ...common, key, operation: "stats", code: 400, ms },
+      { ...common, operation: "stats", code: 401, ms },
+      { ...common, key, operation: "/nowhere", code: 404, ms },
+      { ...common, operation: "health", code: 200, ms },
+    ]);
   });
 });
 

@@ -24,6 +24,7 @@ import { protobufAnswer, protobufReader } from "./protobuf/exchange.ts";
 import { answerType } from "./protobuf/negotiation.ts";
 import { jsonResponse, Refusal } from "./reply.ts";
 import { requestReader } from "./request.ts";
+import type { RequestLog } from "./request-log.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
 import { JsonText, type Route } from "./routes/route.ts";
@@ -48,7 +49,7 @@ export interface AppOptions extends HealthOptions, AdmissionOptions {
 export type App = ReturnType<typeof createApp>;
 
 export function createApp(options: AppOptions) {
-  const { engine, metrics, config, site, door } = options;
+  const { engine, metrics, config, site, door, requestLog } = options;
   const app = new Elysia({ strictPath: true });
   const admission = new Admission(options);
   const intake = new Intake(config.bodiesMax);
@@ -58,7 +59,8 @@ export function createApp(options: AppOptions) {
   function keyed(answer: Answer, path?: string) {
     if (door === undefined) return admission.around(answer, path);
     return admission.around((request) => {
-      door(request, () => app.server?.requestIP(request)?.address ?? null);
+      const key = door(request, () => app.server?.requestIP(request)?.address ?? null);
+      requestLog?.noteKey(request, key);
       return answer(request);
     }, path);
   }
@@ -74,7 +76,7 @@ export function createApp(options: AppOptions) {
     const { path } = operations[id];
     const route = routes[id] as Route<OperationId>;
     // `none`: Elysia is kept from reading the body; `request.ts` says why.
-    const answer = operationAnswer({ id, route, config, intake, silence });
+    const answer = operationAnswer({ id, route, config, intake, silence, requestLog });
     app.post(path, keyed(answer, path), { parse: "none" });
   }
   const { health, metrics: metricsPage } = pages;
@@ -99,9 +101,11 @@ interface OperationOptions {
   readonly config: AppConfig;
   readonly intake: Intake;
   readonly silence: Silence;
+  readonly requestLog: RequestLog | undefined;
 }
 
-function operationAnswer({ id, route, config, intake, silence }: OperationOptions): Answer {
+function operationAnswer(options: OperationOptions): Answer {
+  const { id, route, config, intake, silence, requestLog } = options;
   const bodyBytesMax = bodyBytesMaxOf(id, config);
   type Body = Parameters<typeof route>[0];
   const { request: schema } = operations[id];
@@ -112,6 +116,7 @@ function operationAnswer({ id, route, config, intake, silence }: OperationOption
     const bytes = intake.take(request, bodyBytesMax);
     try {
       const body = await read(request, sent !== null);
+      requestLog?.noteQueue(request, body);
       // From here to the answer the connection is silent by right. Not earlier, or a body
       // could trickle in for ever.
       silence.begin(request);

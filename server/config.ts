@@ -77,7 +77,7 @@ export const ConfigSchema = Type.Object({
   }),
   logLevel: choice(["fatal", "error", "warn", "info", "debug"], {
     default: "info",
-    description: "The least severe events that are logged.",
+    description: "The least severe events that are logged; debug has each request.",
   }),
   produceBodyMax: bodyBytes(5_000_000, "Bytes in the body of a produce request."),
   importBodyMax: bodyBytes(64_000_000, "Bytes in the body of a storage import request."),

@@ -192,6 +192,7 @@ test("log: no key, digest, payload or body is in anything the server prints", as
   await server.stop();
   const printed = server.log();
   expect(printed).toContain("too many wrong API keys");
+  expect(printed).toContain('"operation":"produce","key":"one","queue":"orders","code":200,');
   const secrets = [one, two].flatMap(({ key, line }) => [key, key.slice(9), line.slice(0, 64)]);
   for (const secret of [...secrets, "Bearer", payload, btoa(payload)]) {
     expect(printed).not.toContain(secret);

@@ -18,6 +18,7 @@ import { KeyFile, KeyFileError } from "./key-file.ts";
 import { ListenError, listen, tryListening } from "./listen.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
+import { RequestLog } from "./request-log.ts";
 import { openSite } from "./site.ts";
 import { readTls, type Tls } from "./tls.ts";
 import { tlsLookMs, watchTls } from "./tls-files.ts";
@@ -104,6 +105,7 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
     config,
     site: openSite(siteFolders),
     isClosing: () => closing,
+    ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
     ...door,
     ...backupsOf(config, engine),
   });
