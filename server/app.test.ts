@@ -781,7 +781,7 @@ describe("keys", () => {
     await using kept = await setup({ engine: server.engine, door: door() });
     const right = { ...jsonType, authorization: "Bearer right" };
     const wrong = { ...jsonType, authorization: "Bearer wrong" };
-    for (const path of ["/metrics", "/swagger", "/swagger/json", "/", operations.stats.path]) {
+    for (const path of ["/metrics", "/swagger", "/swagger/json", "/any", operations.stats.path]) {
       const response = await kept.send(path, {});
       expect([path, response.status]).toEqual([path, 401]);
       expect(response.headers.get("www-authenticate")).toBe('Bearer realm="holdfast"');
@@ -800,6 +800,28 @@ describe("keys", () => {
     expect(await server.ok("inspect", orders)).toMatchObject({ queued: 0 });
     expect((await kept.post("produce", produce, right)).code).toBe(200);
     expect(await server.ok("inspect", orders)).toMatchObject({ queued: 1 });
+  });
+
+  test("the site's public pages are read without one; its others, and all but reading, are not", async () => {
+    await using server = await setup();
+    const site = () => new Response("page");
+    await using kept = await setup({ engine: server.engine, door: door(), site });
+    const status = async (path: string, method = "GET") =>
+      (await kept.send(path, { method })).status;
+    for (const path of ["/", "/docs", "/docs/intro?a=1", "/blog/rss.xml", "/api", "/assets/a.js"]) {
+      expect([path, await status(path), await status(path, "HEAD")]).toEqual([path, 200, 200]);
+      expect([path, await status(path, "POST")]).toEqual([path, 401]);
+    }
+    for (const path of [
+      "/console",
+      "/docs-not",
+      "/apis",
+      "/v1/queues.list",
+      "/v1/a.json",
+      "//docs",
+    ]) {
+      expect([path, await status(path)]).toEqual([path, 401]);
+    }
   });
 
   test("too many wrong ones are answered 429, with how long to wait", async () => {

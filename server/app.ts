@@ -3,7 +3,8 @@
 //
 //   request → admitted (Host, Origin, how many) → path → key → body, route, reply
 //
-// Probes need no key: `/health`, `/readyz`, and `/livez`, which need not be admitted either.
+// No key is needed by probes (`/health`, `/readyz`, and `/livez`, which is not even admitted),
+// and by who reads the site's public pages.
 
 import { Elysia } from "elysia";
 import { type OperationId, operations, pages } from "../openapi/operations.ts";
@@ -30,6 +31,7 @@ import { queuesRoutes } from "./routes/queues.ts";
 import { JsonText, type Route } from "./routes/route.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import { Silence } from "./silence.ts";
+import { isPublic } from "./site.ts";
 
 export type AppConfig = AdmissionOptions["config"] &
   Pick<Config, "store" | "bodiesMax" | "produceBodyMax" | "importBodyMax" | "bodyMax">;
@@ -91,7 +93,11 @@ export function createApp(options: AppOptions) {
   app.get(metricsPage.path, keyed(metricsResponse, metricsPage.path));
   app.post(backupPath, keyed(backupAnswer(options, silence)), { parse: "none" });
   for (const [path, answer] of apiPageRoutes()) app.get(path, keyed(answer, path));
-  app.all("/*", keyed(elsewhereAnswer(site)), { parse: "none" });
+  const elsewhere = elsewhereAnswer(site);
+  const [forAll, forKeys] = [admission.around(elsewhere), keyed(elsewhere)];
+  app.all("/*", (context) => (isPublicPage(context.request) ? forAll : forKeys)(context), {
+    parse: "none",
+  });
   return app;
 }
 
@@ -154,11 +160,18 @@ function elsewhereAnswer(site: Site | undefined): Answer {
       const message = `http method '${request.method}' not allowed; only ${allowed}`;
       throw new Refusal(405, message, { allow: allowed });
     }
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    const response = isRead ? await site?.(request, path) : null;
+    const response = isRead(request) ? await site?.(request, path) : null;
     if (response) return response;
     throw new Refusal(404, `path does not exist; got '${path.slice(0, 80)}'`);
   };
+}
+
+function isRead({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+function isPublicPage(request: Request): boolean {
+  return isRead(request) && isPublic(pathOf(request));
 }
 
 const operationIds = Object.keys(operations) as readonly OperationId[];
