@@ -930,6 +930,27 @@ describe("pages", () => {
     });
   });
 
+  test("health: a store that is full is told, unless a shard is down", async () => {
+    await using server = await setup();
+    const answered = async (change: { full: boolean; up?: boolean }) => {
+      const status = server.engine.status();
+      const [shard] = status.shards;
+      const shards = shard === undefined ? [] : [shard, { ...shard, ...change }];
+      const engine = {
+        ...server.engine,
+        createQueue: async () => undefined,
+        status: () => ({ ...status, shards }),
+        // It is closed with the server that it is of.
+        close: async () => undefined,
+      };
+      await using other = await setup({ engine });
+      return (await (await other.send("/health", {})).json()).status;
+    };
+    expect(await answered({ full: false })).toBe("ok");
+    expect(await answered({ full: true })).toBe("store_full");
+    expect(await answered({ full: true, up: false })).toBe("degraded");
+  });
+
   test("health: 503 from the moment the server is told to stop", async () => {
     await using server = await setup({ isClosing: () => true });
     const response = await server.send("/health", {});

@@ -23,8 +23,10 @@ export function healthResponse(options: HealthOptions): Response {
   const upCount = shards.filter(({ up }) => up).length;
   if (isClosing()) throw new Refusal(503, closingFailure.message);
   if (upCount === 0) throw new Refusal(503, "no shard is up; nothing was changed");
+  const isFull = shards.some(({ full }) => full);
+  const status = isFull ? "store_full" : "ok";
   const health: Health = {
-    status: upCount === shards.length ? "ok" : "degraded",
+    status: upCount === shards.length ? status : "degraded",
     version,
     store: config.store,
     durability,
