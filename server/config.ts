@@ -9,9 +9,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { limits } from "../engine/limits.ts";
+import { isClusterVariable } from "./cluster-variables.ts";
 import { didYouMean, nearest } from "./did-you-mean.ts";
 import { exposureFaults } from "./exposure.ts";
-import { isServiceVariable } from "./service-variables.ts";
 
 const shardsDefaultMax = 4;
 /** A body is held whole in memory, once as bytes and once decoded. */
@@ -282,7 +282,7 @@ function readEnv(env: ConfigSource["env"], faults: string[]): { layer: Layer; ig
   for (const [name, written] of Object.entries(env)) {
     if (!name.startsWith(envPrefix) || !written) continue;
     const setting = settings.find((candidate) => candidate.env === name);
-    if (isServiceVariable(name, written)) {
+    if (isClusterVariable(name, written)) {
       ignored.push(name);
     } else if (setting !== undefined) {
       layer.set(setting.key, { source: name, value: fromText(setting, written) });
