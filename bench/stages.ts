@@ -179,6 +179,7 @@ class Bench {
       outbox: [],
       commit: null,
       full: false,
+      refusing: false,
     };
     const { answers } = await this.#timed(`${verb}.crossing`, () => {
       const { text, leased } = encodeReport(report);

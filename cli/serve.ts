@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import manifest from "../package.json" with { type: "json" };
 import { type Config, readConfig } from "../server/config.ts";
-import { isLoopback } from "../server/exposure.ts";
+import { isEverywhere, isLoopback } from "../server/exposure.ts";
+import { bracketed } from "../server/listen.ts";
 import { createLog, type Log } from "../server/log.ts";
 import { warnOfOpenFiles } from "../server/open-files.ts";
 import { openServer, type Server, StartError } from "../server/server.ts";
@@ -26,9 +27,10 @@ export async function serve(argv: readonly string[]): Promise<number> {
   const cpuCount = availableParallelism();
   const read = readConfig({ argv, env: process.env, readFile, cpuCount });
   if (!read.ok) return ended("usage", read.faults.join("\n"));
-  const { config } = read;
+  const { config, ignored } = read;
   const log = createLog({ level: config.logLevel });
   endOnBugs(log);
+  if (ignored.length > 0) log.info("variables of a Service were ignored", { variables: ignored });
   try {
     const server = await openServer(config, log);
     closeOnSignals(server, log);
@@ -81,8 +83,12 @@ function closeOnSignals(server: Server, log: Log): void {
 function greet({ url, hasSite }: Server, config: Config): void {
   const { store, data, shards, host, apiKeysFile } = config;
   const place = store === "memory" ? "in memory, gone when it stops" : `in ${data}`;
+  const port = url.slice(url.lastIndexOf(":") + 1);
+  const address = isEverywhere(host)
+    ? `${bracketed(host)}:${port}, every address of this machine`
+    : url;
   const lines = [
-    `Holdfast ${manifest.version} listens on ${url}`,
+    `Holdfast ${manifest.version} listens on ${address}`,
     ...(hasSite ? [`  site     ${url}/`] : []),
     `  API      ${url}/swagger`,
     `  health   ${url}/health`,

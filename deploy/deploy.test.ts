@@ -10,7 +10,7 @@ import { DockerfileParser } from "dockerfile-ast";
 import { validate } from "dockerfile-utils";
 import { parse } from "yaml";
 import { exitCodes } from "../cli/exit-codes.ts";
-import { isKnown, newApiKey, parseApiKeys } from "../server/api-keys.ts";
+import { nameOfKey, newApiKey, parseApiKeys } from "../server/api-keys.ts";
 import { configReference, readConfig } from "../server/config.ts";
 import { openDoor } from "../server/door.ts";
 import { createLog } from "../server/log.ts";
@@ -227,7 +227,7 @@ describe("compose.yaml", () => {
     const keys = parseApiKeys(line);
     if (!keys.ok) throw new Error(keys.fault);
     const door = openDoor({
-      keys: { admits: (given) => isKnown(given, keys.digests) },
+      keys: { nameOf: (given) => nameOfKey(given, keys.keys) },
       log: createLog({ level: "fatal" }),
       now: () => 0,
     });

@@ -101,6 +101,7 @@ test("report: leased items travel beside the text and come back in their answers
     outbox: [{ targetShard: 8, counts: [{ targetShard: 8, targetSlot: 9, count: 1 }] }],
     commit: { items: 1, seconds: 0.5, quarantined: 0, size: null },
     full: false,
+    refusing: false,
   };
   const { text, leased } = encodeReport(report);
   expect(leased).toEqual(["[first]", "[second]"]);
@@ -118,6 +119,7 @@ test("opened: is read as it was written", () => {
     refused: [1],
     quarantined: 0,
     miscounted: 0,
+    full: false,
   };
   expect(decodeOpened(encodeOpened(opened))).toEqual(opened);
 });

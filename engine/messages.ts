@@ -87,6 +87,8 @@ export interface Report {
   readonly commit: CommitReport | null;
   /** The store had no room for what the turn wanted to write. */
   readonly full: boolean;
+  /** What only adds is refused, until there is room again. */
+  readonly refusing: boolean;
 }
 
 /** One commit, for the metrics. */
@@ -117,4 +119,6 @@ export interface Opened {
   readonly quarantined: number;
   /** By how many items its partitions differ from what was counted with each commit. */
   readonly miscounted: number;
+  /** There is no room for what it sets aside for a full disk, so what only adds is refused. */
+  readonly full: boolean;
 }

@@ -18,6 +18,7 @@ const nothingNew: Report = {
   outbox: [],
   commit: null,
   full: false,
+  refusing: false,
 };
 const fresh: Opened = {
   catalog: { version: 0, entries: [] },
@@ -28,6 +29,7 @@ const fresh: Opened = {
   refused: [],
   quarantined: 0,
   miscounted: 0,
+  full: false,
 };
 
 /** A shard that does nothing by itself: what it was sent is looked at, what it says is said by the test. */

@@ -61,6 +61,7 @@ export class ShardPort {
     itemsCommitted: 0,
     quarantined: 0,
     miscounted: 0,
+    full: false,
     walBytes: 0,
     fileBytes: 0,
     itemsPerCommit: new Observations(itemsPerCommitBounds),
@@ -202,6 +203,7 @@ export class ShardPort {
   #report(report: Report): void {
     this.#count(report.commit);
     if (report.full) this.counters.failures += 1;
+    this.counters.full = report.refusing;
     const settled: [Waiting, Result, number][] = [];
     for (const { op, outcome } of report.answers) {
       for (const ops of this.#messages) if (ops.delete(op)) break;
@@ -240,6 +242,7 @@ export class ShardPort {
     this.counters.quarantined = opened.quarantined;
     // Found once: it was set right when it was told.
     this.counters.miscounted += opened.miscounted;
+    this.counters.full = opened.full;
     const again = this.#settleLost(opened);
     const settle = () => undefined;
     const first = this.#options.events

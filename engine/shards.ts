@@ -109,6 +109,7 @@ export class Shards {
           opened: (opened) => {
             const { miscounted: count } = opened;
             if (count > 0) notice?.({ kind: "items_miscounted", shard, count });
+            if (opened.full) notice?.({ kind: "store_full", shard });
             resolve(opened);
             return this.#isOpen ? this.#reopened(shard, opened) : [];
           },

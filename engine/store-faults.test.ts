@@ -233,6 +233,23 @@ test("full: produce is refused, lease and complete go on, and room that is back 
   expect(bundle.engine.status().shards[0]?.restarts).toBe(0);
 });
 
+test("full: a start without room for the reserve says so, and room that is back is told without a call", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders" });
+  bundle.store().full = true;
+  await bundle.restart();
+  const isFull = () => bundle.engine.status().shards.map(({ full }) => full);
+  expect(bundle.notices).toEqual([{ kind: "store_full", shard: 0 }]);
+  expect(isFull()).toEqual([true]);
+  expect(
+    await bundle.ending(() => bundle.engine.produce(produceOf("orders", ["a"]))),
+  ).toMatchObject({ ok: false, code: "store" });
+  bundle.store().full = false;
+  await bundle.clock.advance(2 * second);
+  expect(isFull()).toEqual([false]);
+  await bundle.produce("orders", "a");
+});
+
 test("full: room that is back is found although calls never pause", async () => {
   const bundle = await setupQueue();
   bundle.store().fail({ fault: "full" });

@@ -7,6 +7,7 @@ import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { refusalForm } from "./protobuf/exchange.ts";
 import { Refusal, refusalResponse } from "./reply.ts";
+import type { RequestLog } from "./request-log.ts";
 
 export type Answer = (request: Request) => Response | Promise<Response>;
 
@@ -14,6 +15,8 @@ export interface AdmissionOptions {
   readonly config: Pick<Config, "host" | "allowedHosts" | "allowedOrigins" | "connectionsMax">;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Absent = requests are not logged. */
+  readonly requestLog?: RequestLog;
 }
 
 interface Context {
@@ -36,7 +39,7 @@ export class Admission {
 
   /** Only what has no path of its own is asked for its path. */
   around(answer: Answer, path?: string): (context: Context) => Promise<Response> {
-    const { config, log, metrics } = this.#options;
+    const { config, log, metrics, requestLog } = this.#options;
     const count = path === undefined ? null : metrics.counterOf(path);
     return async ({ request }) => {
       const started = performance.now();
@@ -57,7 +60,9 @@ export class Admission {
       if (origin !== null) shareWith(origin, response);
       this.#requestsInFlight -= 1;
       const seconds = (performance.now() - started) / 1000;
-      (count ?? metrics.counterOf(pathOf(request)))(response.status, seconds);
+      const code = response.status;
+      (count ?? metrics.counterOf(pathOf(request)))(code, seconds);
+      requestLog?.answered(request, { path: path ?? pathOf(request), code, seconds });
       return response;
     };
   }

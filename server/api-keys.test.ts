@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { apiKeysMax, isKnown, newApiKey, parseApiKeys } from "./api-keys.ts";
+import { type ApiKey, apiKeysMax, nameOfKey, newApiKey, parseApiKeys } from "./api-keys.ts";
 
 const [one, two, other] = [newApiKey("billing"), newApiKey(""), newApiKey("other")];
 
-function digestsOf(text: string): readonly Buffer[] {
+function keysOf(text: string): readonly ApiKey[] {
   const parsed = parseApiKeys(text);
   if (!parsed.ok) throw new Error(parsed.fault);
-  return parsed.digests;
+  return parsed.keys;
 }
 
 test("new key: it has 256 bits of chance, and its line has its digest and the name", () => {
@@ -21,8 +21,9 @@ test("new key: a name of several lines does not become several lines", () => {
 });
 
 test("parse: comments and empty lines are passed over, and each key of the file is known", () => {
-  const digests = digestsOf(`# keys\n\n${one.line}\r\n  ${two.line}  \n`);
-  expect([one, two, other].map(({ key }) => isKnown(key, digests))).toEqual([true, true, false]);
+  const keys = keysOf(`# keys\n\n${one.line}\r\n  ${two.line}  \n`);
+  const names = [one, two, other].map(({ key }) => nameOfKey(key, keys));
+  expect(names).toEqual(["billing", "", null]);
 });
 
 test.each([
@@ -47,5 +48,5 @@ test.each([
   ["nothing", ""],
 ])("known: %s is not, whatever the file has", (_, key) => {
   const digest = new Bun.CryptoHasher("sha256").update(key).digest();
-  expect(isKnown(key, [digest, ...digestsOf(one.line)])).toBe(false);
+  expect(nameOfKey(key, [{ digest, name: "" }, ...keysOf(one.line)])).toBeNull();
 });

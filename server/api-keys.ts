@@ -32,13 +32,19 @@ export function newApiKey(name: string): NewApiKey {
   return { key, line: `${digestOf(key).toString("hex")}  ${label}`.trimEnd() };
 }
 
+export interface ApiKey {
+  readonly digest: Buffer;
+  /** Whose it is; may be empty. */
+  readonly name: string;
+}
+
 export type ApiKeys =
-  | { readonly ok: true; readonly digests: readonly Buffer[] }
+  | { readonly ok: true; readonly keys: readonly ApiKey[] }
   /** Names lines and never quotes one: it may hold a key, put there by mistake. */
   | { readonly ok: false; readonly fault: string };
 
 export function parseApiKeys(text: string): ApiKeys {
-  const digests: Buffer[] = [];
+  const keys: ApiKey[] = [];
   for (const [index, written] of text.split("\n").entries()) {
     const line = written.trim();
     if (line === "" || line.startsWith("#")) continue;
@@ -46,21 +52,25 @@ export function parseApiKeys(text: string): ApiKeys {
       const expected = `expected ${digestDigits} hexadecimal digits, then a name`;
       return { ok: false, fault: `line ${index + 1} is invalid; ${expected}` };
     }
-    digests.push(Buffer.from(line.slice(0, digestDigits), "hex"));
+    const digest = Buffer.from(line.slice(0, digestDigits), "hex");
+    keys.push({ digest, name: line.slice(digestDigits).trim() });
   }
-  const count = digests.length;
-  if (count > 0 && count <= apiKeysMax) return { ok: true, digests };
+  const count = keys.length;
+  if (count > 0 && count <= apiKeysMax) return { ok: true, keys };
   return { ok: false, fault: `keys are invalid; expected 1 to ${apiKeysMax}, got ${count}` };
 }
 
-/** Looks at every digest whatever the result, so that the time it takes tells nothing. */
-export function isKnown(key: string, digests: readonly Buffer[]): boolean {
+/**
+ * The name of the key; `null` = it is not known. Looks at every digest whatever the result, so
+ * that the time it takes tells nothing.
+ */
+export function nameOfKey(key: string, keys: readonly ApiKey[]): string | null {
   // What is no key at all is not worth a digest, and a short secret of somebody's own is none.
-  if (!keyForm.test(key)) return false;
+  if (!keyForm.test(key)) return null;
   const given = digestOf(key);
-  let known = false;
-  for (const digest of digests) known = timingSafeEqual(digest, given) || known;
-  return known;
+  let found: string | null = null;
+  for (const { digest, name } of keys) if (timingSafeEqual(digest, given)) found = name;
+  return found;
 }
 
 function digestOf(key: string): Buffer {

@@ -14,8 +14,9 @@ import { openMemoryStore } from "../stores/memory/store.ts";
 import { type AppConfig, type AppOptions, createApp } from "./app.ts";
 import { openDoor } from "./door.ts";
 import { failureLimits } from "./failures.ts";
-import type { Log } from "./log.ts";
+import { createLog, type Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
+import { RequestLog } from "./request-log.ts";
 import { renderLeased } from "./wire.ts";
 
 async function openTestEngine() {
@@ -585,6 +586,24 @@ describe("guards", () => {
     }
   });
 
+  test.each([
+    ["a.example.com", 200],
+    ["A.Example.COM:9090", 200],
+    ["a.b.example.com", 403],
+    ["example.com", 403],
+    [".example.com", 403],
+    ["aexample.com", 403],
+    ["a.example.com.evil.com", 403],
+  ])("host %p, where *.example.com is allowed: %d", async (host, code) => {
+    await using server = await setup({ allowedHosts: ["*.Example.com"] });
+    const response = await server.send("/health", { headers: { host } });
+    expect(response.status).toBe(code);
+    const told = expect.stringContaining(
+      "expected this server's address or one of --allowed-hosts",
+    );
+    if (code === 403) expect(await response.json()).toEqual(refused(403, told));
+  });
+
   test("host: where every address is listened on, any address will do, but no other name", async () => {
     await using server = await setup({ host: "0.0.0.0" });
     const codes = ["10.1.2.3:9090", "[fe80::1]:9090", "10.1.2.3.evil.com", "1e100"].map(
@@ -716,6 +735,8 @@ describe("guards", () => {
     ["DELETE", operations.lease.path, "POST"],
     ["OPTIONS", operations.lease.path, "POST"],
     ["POST", "/health", "GET"],
+    ["POST", "/livez", "GET"],
+    ["POST", "/readyz", "GET"],
     ["PUT", "/metrics", "GET"],
   ])("%s %s: the method is refused", async (method, path, allowed) => {
     await using server = await setup();
@@ -751,22 +772,24 @@ describe("guards", () => {
 });
 
 describe("keys", () => {
-  const keys = { admits: (key: string) => key === "right" };
+  const keys = { nameOf: (key: string) => (key === "right" ? "billing" : null) };
   const ignore = () => undefined;
   const log: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
   const door = () => openDoor({ keys, log, now: () => 0 });
 
-  test("all but /health needs one; a refusal changes nothing and reads no body", async () => {
+  test("all but the probes need one; a refusal changes nothing and reads no body", async () => {
     await using server = await setup();
     await using kept = await setup({ engine: server.engine, door: door() });
     const right = { ...jsonType, authorization: "Bearer right" };
     const wrong = { ...jsonType, authorization: "Bearer wrong" };
-    for (const path of ["/metrics", "/swagger", "/swagger/json", "/", operations.stats.path]) {
+    for (const path of ["/metrics", "/swagger", "/swagger/json", "/any", operations.stats.path]) {
       const response = await kept.send(path, {});
       expect([path, response.status]).toEqual([path, 401]);
       expect(response.headers.get("www-authenticate")).toBe('Bearer realm="holdfast"');
     }
-    expect((await kept.send("/health", {})).status).toBe(200);
+    for (const path of ["/health", "/livez", "/readyz"]) {
+      expect([path, (await kept.send(path, {})).status]).toEqual([path, 200]);
+    }
     expect((await kept.send("/metrics", { headers: right })).status).toBe(200);
     const produce = JSON.stringify({ ...produced, items: [{}] });
     for (const headers of [jsonType, wrong, { "content-type": "text/plain" }]) {
@@ -778,6 +801,28 @@ describe("keys", () => {
     expect(await server.ok("inspect", orders)).toMatchObject({ queued: 0 });
     expect((await kept.post("produce", produce, right)).code).toBe(200);
     expect(await server.ok("inspect", orders)).toMatchObject({ queued: 1 });
+  });
+
+  test("the site's public pages are read without one; its others, and all but reading, are not", async () => {
+    await using server = await setup();
+    const site = () => new Response("page");
+    await using kept = await setup({ engine: server.engine, door: door(), site });
+    const status = async (path: string, method = "GET") =>
+      (await kept.send(path, { method })).status;
+    for (const path of ["/", "/docs", "/docs/intro?a=1", "/blog/rss.xml", "/api", "/assets/a.js"]) {
+      expect([path, await status(path), await status(path, "HEAD")]).toEqual([path, 200, 200]);
+      expect([path, await status(path, "POST")]).toEqual([path, 401]);
+    }
+    for (const path of [
+      "/console",
+      "/docs-not",
+      "/apis",
+      "/v1/queues.list",
+      "/v1/a.json",
+      "//docs",
+    ]) {
+      expect([path, await status(path)]).toEqual([path, 401]);
+    }
   });
 
   test("too many wrong ones are answered 429, with how long to wait", async () => {
@@ -806,6 +851,37 @@ describe("keys", () => {
     const { code, response } = await kept.post("stats", "{}", { ...jsonType, origin });
     expect(code).toBe(401);
     expect(response.headers.get("access-control-allow-origin")).toBe(origin);
+  });
+});
+
+describe("log", () => {
+  test("each request is logged with its key's name, operation, queue, code and time", async () => {
+    const lines: string[] = [];
+    const log = createLog({ level: "debug", write: (line) => lines.push(line) });
+    const keys = { nameOf: (key: string) => (key === "right" ? "billing" : null) };
+    const door = openDoor({ keys, log, now: () => 0 });
+    await using server = await setup();
+    const { engine } = server;
+    await using logged = await setup({ engine, door, requestLog: new RequestLog(log) });
+    lines.length = 0;
+    const right = { ...jsonType, authorization: "Bearer right" };
+    await logged.post("stats", JSON.stringify(orders), right);
+    await logged.post("stats", JSON.stringify({ queue_name: "x".repeat(1_000) }), right);
+    await logged.post("stats", JSON.stringify({ queue_name: 1 }), right);
+    await logged.post("stats", JSON.stringify(orders));
+    await logged.send("/nowhere?secret", { headers: right });
+    await logged.send("/health", {});
+    const common = { level: "debug", time: expect.any(String), event: "request" };
+    const key = "billing";
+    const ms = expect.any(Number);
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { ...common, key, operation: "stats", queue: "orders", code: 200, ms },
+      { ...common, key, operation: "stats", queue: "x".repeat(80), code: 400, ms },
+      { ...common, key, operation: "stats", code: 400, ms },
+      { ...common, operation: "stats", code: 401, ms },
+      { ...common, key, operation: "/nowhere", code: 404, ms },
+      { ...common, operation: "health", code: 200, ms },
+    ]);
   });
 });
 
@@ -855,12 +931,63 @@ describe("pages", () => {
     });
   });
 
+  test("health: a store that is full is told, unless a shard is down", async () => {
+    await using server = await setup();
+    const answered = async (change: { full: boolean; up?: boolean }) => {
+      const status = server.engine.status();
+      const [shard] = status.shards;
+      const shards = shard === undefined ? [] : [shard, { ...shard, ...change }];
+      const engine = {
+        ...server.engine,
+        createQueue: async () => undefined,
+        status: () => ({ ...status, shards }),
+        // It is closed with the server that it is of.
+        close: async () => undefined,
+      };
+      await using other = await setup({ engine });
+      return (await (await other.send("/health", {})).json()).status;
+    };
+    expect(await answered({ full: false })).toBe("ok");
+    expect(await answered({ full: true })).toBe("store_full");
+    expect(await answered({ full: true, up: false })).toBe("degraded");
+  });
+
   test("health: 503 from the moment the server is told to stop", async () => {
     await using server = await setup({ isClosing: () => true });
     const response = await server.send("/health", {});
     expect(await response.json()).toEqual(
       refused(503, "service is shutting down; nothing was changed"),
     );
+  });
+
+  test("livez: 200 as long as the process answers, however many others wait", async () => {
+    await using server = await setup({ isClosing: () => true, connectionsMax: 0 });
+    const response = await server.send("/livez", {});
+    expect([response.status, await response.json()]).toEqual([200, done]);
+    expect((await server.send("/readyz", {})).status).toBe(429);
+  });
+
+  test("readyz: 200 while every shard is up and the server is not told to stop", async () => {
+    await using server = await setup();
+    const ready = await server.send("/readyz", {});
+    expect([ready.status, await ready.json()]).toEqual([200, done]);
+
+    await using stopping = await setup({ engine: server.engine, isClosing: () => true });
+    const closing = refused(503, "service is shutting down; nothing was changed");
+    expect(await (await stopping.send("/readyz", {})).json()).toEqual(closing);
+
+    const status = server.engine.status();
+    const shards = [...status.shards, ...status.shards.map((shard) => ({ ...shard, up: false }))];
+    const engine = {
+      ...server.engine,
+      createQueue: async () => undefined,
+      status: () => ({ ...status, shards }),
+      close: () => server.engine.close(),
+    };
+    await using degraded = await setup({ engine });
+    const down = refused(503, "not every shard is up; expected 2, got 1");
+    expect(await (await degraded.send("/readyz", {})).json()).toEqual(down);
+    expect((await degraded.send("/health", {})).status).toBe(200);
   });
 
   test("metrics: count requests by operation and code", async () => {

@@ -2,6 +2,9 @@
 // listens nowhere; `listen.ts` does, and tests call `app.handle`.
 //
 //   request → admitted (Host, Origin, how many) → path → key → body, route, reply
+//
+// No key is needed by probes (`/health`, `/readyz`, and `/livez`, which is not even admitted),
+// and by who reads the site's public pages.
 
 import { Elysia } from "elysia";
 import { type OperationId, operations, pages } from "../openapi/operations.ts";
@@ -11,16 +14,24 @@ import { backupPath } from "./backup.ts";
 import type { Config } from "./config.ts";
 import type { Door } from "./door.ts";
 import { checkContentType, Intake } from "./guards.ts";
-import { type HealthOptions, healthResponse } from "./health.ts";
+import {
+  type HealthOptions,
+  healthResponse,
+  liveResponse,
+  probePaths,
+  readyResponse,
+} from "./health.ts";
 import { protobufAnswer, protobufReader } from "./protobuf/exchange.ts";
 import { answerType } from "./protobuf/negotiation.ts";
 import { jsonResponse, Refusal } from "./reply.ts";
 import { requestReader } from "./request.ts";
+import type { RequestLog } from "./request-log.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
 import { JsonText, type Route } from "./routes/route.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import { Silence } from "./silence.ts";
+import { isPublic } from "./site.ts";
 
 export type AppConfig = AdmissionOptions["config"] &
   Pick<Config, "store" | "bodiesMax" | "produceBodyMax" | "importBodyMax" | "bodyMax">;
@@ -40,7 +51,7 @@ export interface AppOptions extends HealthOptions, AdmissionOptions {
 export type App = ReturnType<typeof createApp>;
 
 export function createApp(options: AppOptions) {
-  const { engine, metrics, config, site, door } = options;
+  const { engine, metrics, config, site, door, requestLog } = options;
   const app = new Elysia({ strictPath: true });
   const admission = new Admission(options);
   const intake = new Intake(config.bodiesMax);
@@ -50,7 +61,8 @@ export function createApp(options: AppOptions) {
   function keyed(answer: Answer, path?: string) {
     if (door === undefined) return admission.around(answer, path);
     return admission.around((request) => {
-      door(request, () => app.server?.requestIP(request)?.address ?? null);
+      const key = door(request, () => app.server?.requestIP(request)?.address ?? null);
+      requestLog?.noteKey(request, key);
       return answer(request);
     }, path);
   }
@@ -66,16 +78,26 @@ export function createApp(options: AppOptions) {
     const { path } = operations[id];
     const route = routes[id] as Route<OperationId>;
     // `none`: Elysia is kept from reading the body; `request.ts` says why.
-    const answer = operationAnswer({ id, route, config, intake, silence });
+    const answer = operationAnswer({ id, route, config, intake, silence, requestLog });
     app.post(path, keyed(answer, path), { parse: "none" });
   }
   const { health, metrics: metricsPage } = pages;
   const healthAnswer = () => healthResponse(options);
   app.get(health.path, admission.around(healthAnswer, health.path));
+  app.get(
+    probePaths.ready,
+    admission.around(() => readyResponse(options), probePaths.ready),
+  );
+  // Not admitted: a server that is full, or called by another name, is not to be killed for it.
+  app.get(probePaths.live, liveResponse);
   app.get(metricsPage.path, keyed(metricsResponse, metricsPage.path));
   app.post(backupPath, keyed(backupAnswer(options, silence)), { parse: "none" });
   for (const [path, answer] of apiPageRoutes()) app.get(path, keyed(answer, path));
-  app.all("/*", keyed(elsewhereAnswer(site)), { parse: "none" });
+  const elsewhere = elsewhereAnswer(site);
+  const [forAll, forKeys] = [admission.around(elsewhere), keyed(elsewhere)];
+  app.all("/*", (context) => (isPublicPage(context.request) ? forAll : forKeys)(context), {
+    parse: "none",
+  });
   return app;
 }
 
@@ -85,9 +107,11 @@ interface OperationOptions {
   readonly config: AppConfig;
   readonly intake: Intake;
   readonly silence: Silence;
+  readonly requestLog: RequestLog | undefined;
 }
 
-function operationAnswer({ id, route, config, intake, silence }: OperationOptions): Answer {
+function operationAnswer(options: OperationOptions): Answer {
+  const { id, route, config, intake, silence, requestLog } = options;
   const bodyBytesMax = bodyBytesMaxOf(id, config);
   type Body = Parameters<typeof route>[0];
   const { request: schema } = operations[id];
@@ -98,6 +122,7 @@ function operationAnswer({ id, route, config, intake, silence }: OperationOption
     const bytes = intake.take(request, bodyBytesMax);
     try {
       const body = await read(request, sent !== null);
+      requestLog?.noteQueue(request, body);
       // From here to the answer the connection is silent by right. Not earlier, or a body
       // could trickle in for ever.
       silence.begin(request);
@@ -135,11 +160,18 @@ function elsewhereAnswer(site: Site | undefined): Answer {
       const message = `http method '${request.method}' not allowed; only ${allowed}`;
       throw new Refusal(405, message, { allow: allowed });
     }
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    const response = isRead ? await site?.(request, path) : null;
+    const response = isRead(request) ? await site?.(request, path) : null;
     if (response) return response;
     throw new Refusal(404, `path does not exist; got '${path.slice(0, 80)}'`);
   };
+}
+
+function isRead({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+function isPublicPage(request: Request): boolean {
+  return isRead(request) && isPublic(pathOf(request));
 }
 
 const operationIds = Object.keys(operations) as readonly OperationId[];
@@ -148,6 +180,7 @@ const operationIds = Object.keys(operations) as readonly OperationId[];
 const methodOf: ReadonlyMap<string, string> = new Map([
   ...Object.values(operations).map(({ path }) => [path, "POST"] as const),
   ...Object.values(pages).map(({ path }) => [path, "GET"] as const),
+  ...Object.values(probePaths).map((path) => [path, "GET"] as const),
 ]);
 
 function bodyBytesMaxOf(id: OperationId, config: AppConfig): number {

@@ -26,6 +26,7 @@ function faultsOf(given: Parameters<typeof read>[0]): readonly string[] {
 test("readConfig: with nothing given, every setting has its default", () => {
   expect(read({})).toEqual({
     ok: true,
+    ignored: [],
     config: {
       port: 9090,
       host: "127.0.0.1",
@@ -91,6 +92,31 @@ test("readConfig: a list is given piece by piece, with commas, or both", () => {
   });
 });
 
+test("readConfig: what Kubernetes sets for a Service named holdfast is none of its settings", () => {
+  const env = {
+    HOLDFAST_PORT: "tcp://10.0.0.1:9090",
+    HOLDFAST_SERVICE_HOST: "10.0.0.1",
+    HOLDFAST_SERVICE_PORT: "9090",
+    HOLDFAST_SERVICE_PORT_HTTP: "9090",
+    HOLDFAST_PORT_9090_TCP: "tcp://10.0.0.1:9090",
+    HOLDFAST_PORT_9090_TCP_PROTO: "tcp",
+    HOLDFAST_PORT_9090_TCP_PORT: "9090",
+    HOLDFAST_PORT_9090_TCP_ADDR: "10.0.0.1",
+  };
+  const ignored = Object.keys(env);
+  expect(read({ env })).toMatchObject({ ok: true, config: { port: 9090 }, ignored });
+  const given = { env: { ...env, HOLDFAST_PORT: "udp://[fd00::1]:9090", HOLDFAST_SHARDS: "3" } };
+  const config = { port: 1, shards: 3 };
+  expect(read({ ...given, argv: ["--port=1"] })).toMatchObject({ ok: true, config, ignored });
+});
+
+test.each(["tcp://10.0.0.1", "http://10.0.0.1:9090", "10.0.0.1:9090"])(
+  "readConfig: HOLDFAST_PORT=%s is of no Service, and refused",
+  (port) => {
+    expect(faultsOf({ env: { HOLDFAST_PORT: port } })).toHaveLength(1);
+  },
+);
+
 test("readConfig: every fault of every source is named at once", () => {
   const given = {
     argv: ["--prot", "1", "--config", "x.json", "--port=abc", "foo", "--store", "disk", "--data"],
@@ -125,6 +151,9 @@ test.each([
   ["--accept-wal-loss", "yes", '"yes"'],
   ["--allowed-hosts", "a.example:9090", '["a.example:9090"]'],
   ["--allowed-hosts", "a.example,", '["a.example",""]'],
+  ["--allowed-hosts", "*", '["*"]'],
+  ["--allowed-hosts", "*.*.example", '["*.*.example"]'],
+  ["--allowed-hosts", "a*.example", '["a*.example"]'],
   ["--allowed-origins", "https://a.example/", '["https://a.example/"]'],
   ["--allowed-origins", "a.example", '["a.example"]'],
 ])("readConfig: %s=%s is refused", (flag, value, got) => {
@@ -139,6 +168,7 @@ test.each([
   ["--port", "65535", { port: 65_535 }],
   ["--shards", "64", { shards: 64 }],
   ["--accept-wal-loss", "false", { acceptWalLoss: false }],
+  ["--allowed-hosts", "*.a.example", { allowedHosts: ["*.a.example"] }],
   ["--allowed-origins", "http://localhost:3000", { allowedOrigins: ["http://localhost:3000"] }],
 ])("readConfig: %s=%s is accepted", (flag, value, config) => {
   expect(read({ argv: [`${flag}=${value}`] })).toMatchObject({ ok: true, config });

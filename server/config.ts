@@ -9,6 +9,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { limits } from "../engine/limits.ts";
+import { isClusterVariable } from "./cluster-variables.ts";
 import { didYouMean, nearest } from "./did-you-mean.ts";
 import { exposureFaults } from "./exposure.ts";
 
@@ -31,7 +32,7 @@ export const ConfigSchema = Type.Object({
   }),
   apiKeysFile: file(
     "a file of API keys' digests",
-    "File of API keys' digests; every request but /health then needs a key.",
+    "File of API keys' digests; every request but for probes and public pages then needs a key.",
   ),
   insecure: onOff("Listen beyond loopback without API keys: whoever reaches it can do everything."),
   tlsCert: file(
@@ -76,7 +77,7 @@ export const ConfigSchema = Type.Object({
   }),
   logLevel: choice(["fatal", "error", "warn", "info", "debug"], {
     default: "info",
-    description: "The least severe events that are logged.",
+    description: "The least severe events that are logged; debug has each request.",
   }),
   produceBodyMax: bodyBytes(5_000_000, "Bytes in the body of a produce request."),
   importBodyMax: bodyBytes(64_000_000, "Bytes in the body of a storage import request."),
@@ -101,8 +102,8 @@ export const ConfigSchema = Type.Object({
   }),
   allowedHosts: list({
     expected: "host names without scheme, port or path",
-    pattern: "^([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])$",
-    description: "Further names by which clients may call this server in the Host header.",
+    pattern: "^((\\*\\.)?[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])$",
+    description: "Further names for this server in the Host header; *.example.com takes one label.",
   }),
   allowedOrigins: list({
     expected: "origins such as https://example.com",
@@ -132,7 +133,12 @@ export interface ConfigSource {
 }
 
 export type ConfigResult =
-  | { readonly ok: true; readonly config: Config }
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      /** Variables with our prefix that an orchestrator set for a Service of our name. */
+      readonly ignored: readonly string[];
+    }
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /** One row of the table of settings. */
@@ -196,7 +202,7 @@ export function configReference(): readonly SettingRow[] {
 export function readConfig(source: ConfigSource): ConfigResult {
   const faults: string[] = [];
   const fromFlags = readFlags(source.argv, faults);
-  const fromEnv = readEnv(source.env, faults);
+  const { layer: fromEnv, ignored } = readEnv(source.env, faults);
   const path = fromFlags.get(configKey) ?? fromEnv.get(configKey);
   const fromFile = path === undefined ? new Map() : readConfigFile(path, source.readFile, faults);
 
@@ -218,7 +224,7 @@ export function readConfig(source: ConfigSource): ConfigResult {
     throw new Error(`a default breaks its own schema; got ${JSON.stringify(config)}`);
   }
   const between = exposureFaults(config);
-  return between.length > 0 ? { ok: false, faults: between } : { ok: true, config };
+  return between.length > 0 ? { ok: false, faults: between } : { ok: true, config, ignored };
 }
 
 /** One core is left to the main thread; past four, shards add syncs and no speed. */
@@ -270,12 +276,15 @@ function isValue(argument: string | undefined): boolean {
   return argument?.startsWith("--") === false;
 }
 
-function readEnv(env: ConfigSource["env"], faults: string[]): Layer {
+function readEnv(env: ConfigSource["env"], faults: string[]): { layer: Layer; ignored: string[] } {
   const layer: Layer = new Map();
+  const ignored: string[] = [];
   for (const [name, written] of Object.entries(env)) {
     if (!name.startsWith(envPrefix) || !written) continue;
     const setting = settings.find((candidate) => candidate.env === name);
-    if (setting !== undefined) {
+    if (isClusterVariable(name, written)) {
+      ignored.push(name);
+    } else if (setting !== undefined) {
       layer.set(setting.key, { source: name, value: fromText(setting, written) });
     } else if (name === envOf(configKey)) {
       layer.set(configKey, { source: name, value: written });
@@ -285,7 +294,7 @@ function readEnv(env: ConfigSource["env"], faults: string[]): Layer {
       faults.push(`unknown variable; got ${shown(name)}${didYouMean(name, envs)}`);
     }
   }
-  return layer;
+  return { layer, ignored };
 }
 
 function readConfigFile(path: Given, readFile: ConfigSource["readFile"], faults: string[]): Layer {

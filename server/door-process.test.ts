@@ -120,7 +120,7 @@ test("TLS: a renewed certificate is served without a restart", async () => {
   expect(await trusts(sampleCertificate)).toBe(false);
 }, 60_000);
 
-test("keys: all but /health needs one, and one can be added and withdrawn", async () => {
+test("keys: all but probes and the site's public pages needs one, and one can be added and withdrawn", async () => {
   using files = scratch();
   const path = files.write("keys", `${one.line}\n`);
   await using server = await start(files.data, ["--api-keys-file", path]);
@@ -138,10 +138,12 @@ test("keys: all but /health needs one, and one can be added and withdrawn", asyn
     const response = await fetch(`${url}/v1/queues.create`, init);
     return { status: response.status, body: await response.json() };
   };
-  expect(await status("/health")).toBe(200);
-  for (const page of ["/metrics", "/swagger", "/swagger/json", "/", "/nowhere"]) {
+  for (const probe of ["/health", "/livez", "/readyz"]) expect(await status(probe)).toBe(200);
+  for (const page of ["/metrics", "/swagger", "/swagger/json", "/nowhere"]) {
     expect([page, await status(page)]).toEqual([page, 401]);
   }
+  // Where no site is built there is none.
+  expect(await status("/docs")).not.toBe(401);
   expect(await create()).toMatchObject({
     status: 401,
     body: { code: 401, code_text: "Unauthorized" },
@@ -192,6 +194,7 @@ test("log: no key, digest, payload or body is in anything the server prints", as
   await server.stop();
   const printed = server.log();
   expect(printed).toContain("too many wrong API keys");
+  expect(printed).toContain('"operation":"produce","key":"one","queue":"orders","code":200,');
   const secrets = [one, two].flatMap(({ key, line }) => [key, key.slice(9), line.slice(0, 64)]);
   for (const secret of [...secrets, "Bearer", payload, btoa(payload)]) {
     expect(printed).not.toContain(secret);

@@ -10,7 +10,7 @@ function setup() {
   const lines: string[] = [];
   const log = createLog({ level: "debug", write: (line) => lines.push(line) });
   let time = 0;
-  const keys = { admits: (key: string) => key === "right" };
+  const keys = { nameOf: (key: string) => (key === "right" ? "billing" : null) };
   const door = openDoor({ keys, log, now: () => time });
   const knock = (authorization: string | null, address: string | null = "10.0.0.1") => {
     const headers = authorization === null ? {} : { authorization };

@@ -7,11 +7,15 @@ import type { Log } from "./log.ts";
 import { Refusal } from "./reply.ts";
 
 export interface Keys {
-  admits(key: string): boolean;
+  /** The name of the key, which may be empty; `null` = it is none of them. */
+  nameOf(key: string): string | null;
 }
 
-/** Throws a `Refusal`. `addressOf` is asked only when a key is wrong; `null` = not known. */
-export type Door = (request: Request, addressOf: () => string | null) => void;
+/**
+ * Returns the name of the request's key, or throws a `Refusal`. `addressOf` is asked only when a
+ * key is wrong; `null` = not known.
+ */
+export type Door = (request: Request, addressOf: () => string | null) => string;
 
 export interface DoorOptions {
   readonly keys: Keys;
@@ -30,7 +34,8 @@ export function openDoor({ keys, log, now }: DoorOptions): Door {
       throw unauthorized("API key is required; expected 'Authorization: Bearer KEY', got none");
     }
     const key = bearer.exec(given)?.[1];
-    if (key !== undefined && keys.admits(key)) return;
+    const name = key === undefined ? null : keys.nameOf(key);
+    if (name !== null) return name;
 
     const address = addressOf() ?? "unknown";
     const { isFirstTooMany, waitMs } = failures.add(address);

@@ -27,3 +27,8 @@ export function exposureFaults(config: Exposure): readonly string[] {
 export function isLoopback(host: string): boolean {
   return /^(localhost|::1|\[::1\]|127(\.\d{1,3}){3}|::ffff:127(\.\d{1,3}){3})$/i.test(host);
 }
+
+/** Whether it stands for every address that this machine has. */
+export function isEverywhere(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}

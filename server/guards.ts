@@ -1,6 +1,7 @@
 // Who may call, before anything of a request is read: not web pages of others
 // (`Host`, `Origin`, `Content-Type`), and not more than the memory holds.
 
+import { isEverywhere } from "./exposure.ts";
 import { protobufTypeOf } from "./protobuf/negotiation.ts";
 import { Refusal } from "./reply.ts";
 import { tooLarge } from "./request.ts";
@@ -22,15 +23,16 @@ export interface SiteRules {
  * A web page can send requests to any address its reader's browser can reach. The browser
  * tells on it: a page of another site sends that site's `Origin`, and one that had its own
  * name point here (DNS rebinding) sends that name as `Host`. So a `Host` has to be one of
- * localhost, the address listened on, and the allowed ones, whatever its port. On all
- * addresses (`0.0.0.0`, `::`) any IP address will do as well, since rebinding needs a name.
+ * localhost, the address listened on, and the allowed ones, whatever its port; `*.` in front
+ * of an allowed one stands for one label. On all addresses (`0.0.0.0`, `::`) any IP address
+ * will do as well, since rebinding needs a name.
  */
 export function siteGuard(rules: SiteRules): (request: Request) => string | null {
   const hosts = new Set(
     ["localhost", "127.0.0.1", "[::1]", rules.host, ...rules.allowedHosts].map(asInHeader),
   );
   const origins = new Set(rules.allowedOrigins.map((origin) => origin.toLowerCase()));
-  const takesAnyAddress = rules.host === "0.0.0.0" || rules.host === "::";
+  const takesAnyAddress = isEverywhere(rules.host);
   /** Most requests name the same one as the request before. */
   let admitted: string | null = null;
   return (request) => {
@@ -39,8 +41,10 @@ export function siteGuard(rules: SiteRules): (request: Request) => string | null
     if (origin === null && given !== null && given === admitted) return null;
     const host = (given ?? hostInUrl(request)).toLowerCase();
     const name = withoutPort(host);
-    if (!hosts.has(name) && !(takesAnyAddress && isAddress(name))) {
-      throw new Refusal(403, `host is not allowed; got '${shortened(host)}'`);
+    const isAllowed = hosts.has(name) || hosts.has(asWildcard(name));
+    if (!isAllowed && !(takesAnyAddress && isAddress(name))) {
+      const expected = "expected this server's address or one of --allowed-hosts";
+      throw new Refusal(403, `host is not allowed; ${expected}, got '${shortened(host)}'`);
     }
     admitted = given;
     if (origin === null || origin === `http://${host}` || origin === `https://${host}`) return null;
@@ -139,6 +143,11 @@ function hostInUrl(request: Request): string {
 
 function withoutPort(host: string): string {
   return host.replace(/:\d*$/, "");
+}
+
+/** `*.example.com` for `a.example.com`; a name whose first label is empty is none. */
+function asWildcard(name: string): string {
+  return name.replace(/^[^.]+\./, "*.");
 }
 
 /** An IPv6 address stands in brackets there. */

@@ -1,10 +1,13 @@
-// Whether the server takes requests, for probes.
+// Whether the server takes requests, for probes: in detail, and as the two questions of a
+// supervisor, whether to start it again (`/livez`) and whether to send it requests (`/readyz`).
 
 import type { Engine } from "../engine/api.ts";
 import { closingFailure } from "../engine/errors.ts";
 import type { Health } from "../openapi/schemas.ts";
 import type { Config } from "./config.ts";
-import { jsonResponse, Refusal } from "./reply.ts";
+import { doneText, jsonResponse, Refusal } from "./reply.ts";
+
+export const probePaths = { live: "/livez", ready: "/readyz" } as const;
 
 export interface HealthOptions {
   readonly engine: Engine<string>;
@@ -20,8 +23,10 @@ export function healthResponse(options: HealthOptions): Response {
   const upCount = shards.filter(({ up }) => up).length;
   if (isClosing()) throw new Refusal(503, closingFailure.message);
   if (upCount === 0) throw new Refusal(503, "no shard is up; nothing was changed");
+  const isFull = shards.some(({ full }) => full);
+  const status = isFull ? "store_full" : "ok";
   const health: Health = {
-    status: upCount === shards.length ? "ok" : "degraded",
+    status: upCount === shards.length ? status : "degraded",
     version,
     store: config.store,
     durability,
@@ -29,4 +34,20 @@ export function healthResponse(options: HealthOptions): Response {
     shards_up: upCount,
   };
   return jsonResponse(JSON.stringify(health));
+}
+
+/** It answers: there is nothing else to it, whatever its stores do. */
+export function liveResponse(): Response {
+  return jsonResponse(doneText);
+}
+
+/** Every queue can be served in all of its partitions. */
+export function readyResponse({ engine, isClosing }: HealthOptions): Response {
+  const { shards } = engine.status();
+  const upCount = shards.filter(({ up }) => up).length;
+  if (isClosing()) throw new Refusal(503, closingFailure.message);
+  if (upCount < shards.length) {
+    throw new Refusal(503, `not every shard is up; expected ${shards.length}, got ${upCount}`);
+  }
+  return jsonResponse(doneText);
 }

@@ -10,7 +10,7 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { isKnown, parseApiKeys } from "./api-keys.ts";
+import { type ApiKey, nameOfKey, parseApiKeys } from "./api-keys.ts";
 import type { Log } from "./log.ts";
 
 /** A withdrawn key opens the server for this long at most. */
@@ -32,7 +32,7 @@ export class KeyFileError extends Error {
 
 export class KeyFile {
   readonly #options: KeyFileOptions;
-  #digests: readonly Buffer[];
+  #keys: readonly ApiKey[];
   /** Changes whenever the file does. */
   #stamp: string;
   #lookedAt: number;
@@ -42,16 +42,17 @@ export class KeyFile {
     this.#options = options;
     this.#lookedAt = options.now();
     this.#stamp = stampOf(options.path);
-    this.#digests = readDigests(options.path);
+    this.#keys = readKeys(options.path);
   }
 
-  admits(key: string): boolean {
+  /** The name of the key, which may be empty; `null` = it is not known. */
+  nameOf(key: string): string | null {
     const now = this.#options.now();
     if (now - this.#lookedAt >= lookMs) {
       this.#lookedAt = now;
       this.#look();
     }
-    return isKnown(key, this.#digests);
+    return nameOfKey(key, this.#keys);
   }
 
   #look(): void {
@@ -61,8 +62,8 @@ export class KeyFile {
     if (stamp === this.#stamp) return;
     this.#stamp = stamp;
     try {
-      this.#digests = readDigests(path);
-      log.info("API keys were read again", { keys: this.#digests.length });
+      this.#keys = readKeys(path);
+      log.info("API keys were read again", { keys: this.#keys.length });
     } catch (error) {
       if (!(error instanceof KeyFileError)) throw error;
       log.warn("API keys could not be read again; the former ones stay", { fault: error.message });
@@ -110,10 +111,10 @@ function orKeyFileError<T>(work: () => T): T {
   }
 }
 
-function readDigests(path: string): readonly Buffer[] {
-  const keys = parseApiKeys(readText(path));
-  if (!keys.ok) throw new KeyFileError(keys.fault);
-  return keys.digests;
+function readKeys(path: string): readonly ApiKey[] {
+  const read = parseApiKeys(readText(path));
+  if (!read.ok) throw new KeyFileError(read.fault);
+  return read.keys;
 }
 
 /** A file put in the place of another has another number even where size and time agree. */

@@ -7,7 +7,7 @@ import { sameThreadLinks } from "../engine/link.ts";
 import { systemRandom } from "../engine/random.ts";
 import { openMemoryStore } from "../stores/memory/store.ts";
 import { createApp } from "./app.ts";
-import { ListenError, listen } from "./listen.ts";
+import { ListenError, listen, tryListening } from "./listen.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { renderLeased } from "./wire.ts";
@@ -110,6 +110,29 @@ test("a port that is taken is refused, and the first server keeps it", async () 
   expect(second).toThrow(ListenError);
   expect(second).toThrow(`port is taken; another program listens on 127.0.0.1:${server.port}`);
   expect((await fetch(`${server.listening.url}/health`)).status).toBe(200);
+});
+
+test("what cannot be listened on is known before anything is made, and why", async () => {
+  await using server = await setup();
+  const fault = (host: string, port: number) =>
+    tryListening({ host, port }).catch(({ fault, message }: ListenError) => ({ fault, message }));
+  expect(await fault("127.0.0.1", server.port)).toEqual({
+    fault: "taken",
+    message: `port is taken; another program listens on 127.0.0.1:${server.port}`,
+  });
+  expect(await fault("192.0.2.1", 9090)).toEqual({
+    fault: "settings",
+    message: "host is not of this machine; expected an address that it has, got '192.0.2.1'",
+  });
+  expect(await fault("127.0.0.1", 0)).toBeUndefined();
+});
+
+test("a port that was tried is free", async () => {
+  await using server = await setup();
+  const { port } = server;
+  await server.listening.stop(100);
+  await tryListening({ host: "127.0.0.1", port });
+  await listen(server.newApp(), { host: "127.0.0.1", port }).stop(100);
 });
 
 test("a lease waits on its socket and is answered by a produce", async () => {

@@ -1,13 +1,17 @@
 // Puts an app on a port, and takes it off again without cutting answers short.
 
 import type { App } from "./app.ts";
+import { isEverywhere } from "./exposure.ts";
 import { idleTimeoutSeconds } from "./silence.ts";
 import type { Tls } from "./tls.ts";
 
-export interface ListenOptions {
+export interface Address {
   readonly host: string;
   /** 0 = any free one. */
   readonly port: number;
+}
+
+export interface ListenOptions extends Address {
   /** Absent or `null` = HTTP in the clear. */
   readonly tls?: Tls | null;
 }
@@ -24,9 +28,26 @@ export interface Listening {
   stop(timeoutMs: number): Promise<void>;
 }
 
-/** The port or the address cannot be had; the message is for the operator. */
+/** The port or the address cannot be had; `taken` = by another program. The message is for the operator. */
 export class ListenError extends Error {
   override readonly name = "ListenError";
+  readonly fault: "settings" | "taken";
+
+  constructor(cause: unknown, { host, port }: Address) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    super(reasonOf(cause, code, { host, port }), { cause });
+    this.fault = code === "EADDRINUSE" ? "taken" : "settings";
+  }
+}
+
+/** Throws the `ListenError` that `listen` would, so that a start which is to fail makes nothing. */
+export async function tryListening({ host: hostname, port }: Address): Promise<void> {
+  try {
+    const fetch = () => new Response(null, { status: 503 });
+    await Bun.serve({ hostname, port, reusePort: false, fetch }).stop(true);
+  } catch (cause) {
+    throw new ListenError(cause, { host: hostname, port });
+  }
 }
 
 export function listen(app: App, { host, port, tls = null }: ListenOptions): Listening {
@@ -71,27 +92,33 @@ function start(app: App, { host, port, tls = null }: ListenOptions) {
       ...(tls === null ? {} : { tls }),
     });
   } catch (cause) {
-    throw new ListenError(reasonOf(cause, `${host}:${port}`), { cause });
+    throw new ListenError(cause, { host, port });
   }
   const { server } = app;
   if (server === null) throw new Error("the app does not listen after it was told to");
   return server;
 }
 
-function reasonOf(cause: unknown, address: string): string {
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+function reasonOf(cause: unknown, code: unknown, { host, port }: Address): string {
+  const address = `${bracketed(host)}:${port}`;
   switch (code) {
     case "EADDRINUSE":
       return `port is taken; another program listens on ${address}`;
     case "EACCES":
       return `port is not allowed; this user may not listen on ${address}`;
+    case "EADDRNOTAVAIL":
+      return `host is not of this machine; expected an address that it has, got '${host}'`;
     default:
       return `cannot listen on ${address}; ${cause instanceof Error ? cause.message : cause}`;
   }
 }
 
-/** Every address of the machine is one of them; an IPv6 address stands in brackets in a URL. */
+/** Every address of the machine is one of them. */
 function reachable(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return isEverywhere(host) ? "localhost" : bracketed(host);
+}
+
+/** As an IPv6 address stands before a port. */
+export function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }

@@ -77,6 +77,7 @@ test("shards: what each has committed, and how", async () => {
     fileBytes: 8_192,
     quarantined: 1,
     miscounted: 2,
+    full: true,
   };
   const lines = await render({ shards: [shard] });
   for (const line of [
@@ -92,6 +93,7 @@ test("shards: what each has committed, and how", async () => {
     'holdfast_wal_bytes{shard="1"} 4096',
     'holdfast_quarantined_items{shard="1"} 1',
     'holdfast_miscounted_items{shard="1"} 2',
+    'holdfast_store_full{shard="1"} 1',
   ]) {
     expect(lines).toContain(line);
   }

@@ -212,12 +212,18 @@ const ofShards = [
     "Items that starts found missing, or too many, against what was counted with each commit.",
     "miscounted",
   ],
+  [
+    "holdfast_store_full",
+    "gauge",
+    "Whether the store has no room, and refuses what only adds: 1 or 0.",
+    "full",
+  ],
 ] as const;
 
 function shardFamilies(shards: readonly ShardStatus[]): Family[] {
   return ofShards.map(([name, type, help, key]) => {
-    const figures = shards.map(({ shard, up, ...same }): Figure => {
-      const status = { ...same, up: up ? 1 : 0 };
+    const figures = shards.map(({ shard, up, full, ...same }): Figure => {
+      const status = { ...same, up: up ? 1 : 0, full: full ? 1 : 0 };
       return [{ shard }, status[key]];
     });
     return [name, type, help, figures];

@@ -11,6 +11,7 @@ import {
   runServer,
   type ServerOptions,
   type ServerProcess,
+  startCommand,
   startServer,
 } from "../bench/server-process.ts";
 
@@ -103,6 +104,21 @@ test("start: items that a damaged file hides are told, and the rest is served", 
   expect(refused.output).not.toMatch(/\n +at |"stack"/);
 });
 
+test("start: variables of a Service named holdfast are passed over, and told once", async () => {
+  using files = scratch();
+  const command = [process.execPath, join(import.meta.dir, "../cli/main.ts"), "serve", "--port=0"];
+  const env = { ...process.env, HOLDFAST_PORT: "tcp://10.0.0.1:9090", HOLDFAST_DATA: files.data };
+  const server = await startCommand(command, { env });
+  expect(await server.stop()).toBe(0);
+  const told = server
+    .log()
+    .split("\n")
+    .filter((line) => line.includes("HOLDFAST_PORT"));
+  expect(told.map((line) => JSON.parse(line))).toMatchObject([
+    { event: "variables of a Service were ignored", variables: ["HOLDFAST_PORT"] },
+  ]);
+});
+
 test("start: a second server on the same port is refused and says why", async () => {
   using files = scratch();
   using others = scratch();
@@ -111,6 +127,41 @@ test("start: a second server on the same port is refused and says why", async ()
   expect(second.code).toBe(3);
   expect(second.output).toContain(String(server.port));
   expect(second.output).not.toMatch(/\n +at |"stack"/);
+});
+
+test("start: one that fails for its port or its address leaves nothing behind", async () => {
+  using files = scratch();
+  using others = scratch();
+  await using server = await start({ data: files.data });
+  const taken = await runServer(["--port", String(server.port), "--data", others.data]);
+  expect(taken.code).toBe(3);
+  const absent = ["--host", "192.0.2.1", "--insecure", "--port", "0", "--data", others.data];
+  expect(await runServer(absent)).toEqual({
+    code: 2,
+    output: "host is not of this machine; expected an address that it has, got '192.0.2.1'\n",
+  });
+  expect(existsSync(join(others.data, "../.."))).toBe(false);
+});
+
+test("start: one on every address says so", async () => {
+  using files = scratch();
+  const flags = ["--host", "0.0.0.0", "--insecure", "--port", "0", "--data", files.data];
+  const child = Bun.spawn([
+    process.execPath,
+    join(import.meta.dir, "../cli/main.ts"),
+    "serve",
+    ...flags,
+  ]);
+  let greeting = "";
+  const decoder = new TextDecoder();
+  for await (const bytes of child.stdout) {
+    greeting += decoder.decode(bytes, { stream: true });
+    if (greeting.includes("everything.\n")) child.kill();
+  }
+  expect(greeting).toMatch(
+    /^Holdfast \S+ listens on 0\.0\.0\.0:(\d+), every address of this machine\n/,
+  );
+  expect(greeting).toMatch(/\n {2}health {3}http:\/\/localhost:\d+\/health\n/);
 });
 
 test("start: every fault of the configuration is named, and nothing is made", async () => {

@@ -12,13 +12,15 @@ import { StoreError, type StoreFault } from "../stores/store.ts";
 import { type AppOptions, createApp } from "./app.ts";
 import { backupResponse } from "./backup.ts";
 import type { Config } from "./config.ts";
+import { DataFolderError, openDataFolder } from "./data-folder.ts";
 import { openDoor } from "./door.ts";
 import { KeyFile, KeyFileError } from "./key-file.ts";
-import { ListenError, listen } from "./listen.ts";
+import { ListenError, listen, tryListening } from "./listen.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
+import { RequestLog } from "./request-log.ts";
 import { openSite } from "./site.ts";
-import { readTls } from "./tls.ts";
+import { readTls, type Tls } from "./tls.ts";
 import { tlsLookMs, watchTls } from "./tls-files.ts";
 
 /**
@@ -65,12 +67,34 @@ export class StartError extends Error {
   }
 }
 
-/** Throws a `StartError`, and has then left nothing open. */
+/** Throws a `StartError`, and has then left nothing open, nor any file that was not there before. */
 export async function openServer(config: Config, log: Log): Promise<Server> {
   const read = readTls(config, readFile);
   if (!read.ok) throw new StartError("settings", read.faults.join("\n"));
-  const { tls } = read;
   const door = doorOf(config, log);
+  try {
+    await tryListening(config);
+    const folder = config.store === "memory" ? null : openDataFolder(config.data);
+    try {
+      return await serve({ config, log, tls: read.tls, door });
+    } catch (error) {
+      // What is in a folder that another server has is that server's.
+      if (!isLocked(error)) folder?.remove();
+      throw error;
+    }
+  } catch (error) {
+    throw startErrorOf(error, config);
+  }
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly log: Log;
+  readonly tls: Tls | null;
+  readonly door: Pick<AppOptions, "door">;
+}
+
+async function serve({ config, log, tls, door }: Parts): Promise<Server> {
   const engine = await engineOf(config, log);
   let closing = false;
   const app = createApp({
@@ -81,6 +105,7 @@ export async function openServer(config: Config, log: Log): Promise<Server> {
     config,
     site: openSite(siteFolders),
     isClosing: () => closing,
+    ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
     ...door,
     ...backupsOf(config, engine),
   });
@@ -105,7 +130,7 @@ export async function openServer(config: Config, log: Log): Promise<Server> {
     };
   } catch (error) {
     await engine.close();
-    throw error instanceof ListenError ? new StartError("taken", error.message) : error;
+    throw error;
   }
 }
 
@@ -141,21 +166,31 @@ async function engineOf(config: Config, log: Log) {
         };
   const clock = systemClock();
   const module = new URL("./shard.worker.ts", import.meta.url);
-  try {
-    return await openEngine<string>({
-      shardCount: config.shards,
-      links: workerLinks({ clock, module, config: store }),
-      clock,
-      durability: durabilityOf(store),
-      waitingLeasesMax: config.waitingLeasesMax,
-      // The shards write it as the reply has it.
-      readLeased: (text) => text,
-      notice: (notice) => logNotice(log, notice),
-    });
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    throw new StartError(faultOf(error.fault), `${error.message}; data folder '${config.data}'`);
+  return await openEngine<string>({
+    shardCount: config.shards,
+    links: workerLinks({ clock, module, config: store }),
+    clock,
+    durability: durabilityOf(store),
+    waitingLeasesMax: config.waitingLeasesMax,
+    // The shards write it as the reply has it.
+    readLeased: (text) => text,
+    notice: (notice) => logNotice(log, notice),
+  });
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof StoreError && error.fault === "locked";
+}
+
+/** What was thrown, in words for the operator where it is no bug. */
+function startErrorOf(error: unknown, { data }: Config): unknown {
+  if (error instanceof ListenError) return new StartError(error.fault, error.message);
+  const place = `data folder '${data}'`;
+  if (error instanceof DataFolderError) {
+    return new StartError("settings", `${error.message}; ${place}`);
   }
+  if (!(error instanceof StoreError)) return error;
+  return new StartError(faultOf(error.fault), `${error.message}; ${place}`);
 }
 
 /** A disk may be back at the next try, whatever else is wrong with a folder is not. */

@@ -29,9 +29,9 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // Four drawings, each for wide and for narrow windows, two charts and the longest text of the docs.
   "/docs/architecture": { html: 19.6 * kilo, scripts: 107 * kilo },
   // Every flag with its meaning, every limit, and who may call.
-  "/docs/configuration": { html: 16.2 * kilo, scripts: 107 * kilo },
+  "/docs/configuration": { html: 16.8 * kilo, scripts: 107 * kilo },
   // Every metric, alert and line of the log, where keys go, and the drill.
-  "/docs/operations": { html: 16 * kilo, scripts: 107 * kilo },
+  "/docs/operations": { html: 16.3 * kilo, scripts: 107 * kilo },
   // 47 blocks of code: each call in curl, and whole programs in three languages.
   "/docs/quick-start": { html: 18.1 * kilo, scripts: 107 * kilo },
   // Ten methods with their figures, every planted bug, and every fault that was found.

@@ -112,8 +112,11 @@ export class Shard {
       refused: image.turns.flatMap(({ refused }) => refused),
       quarantined: image.quarantinedCount,
       miscounted,
+      full: upkeep.size().full,
     };
-    return { shard: new Shard(options, memory), opened };
+    const shard = new Shard(options, memory);
+    shard.#full = opened.full;
+    return { shard, opened };
   }
 
   submit(requests: readonly NumberedRequest[]): void {
@@ -201,13 +204,20 @@ export class Shard {
         this.#running = false;
         this.#idle?.();
         if (this.#stopped) return;
-        if (this.#full) this.#full = backend.upkeep.size().full;
+        if (this.#full && !backend.upkeep.size().full) this.#tellOfRoom();
         if (this.#inbox.length > 0) this.#pump();
         else if (more) this.#tidy = clock.at(clock.now(), () => this.#tidyUp());
         else if (this.#full) this.#tidy = clock.at(clock.now() + idleMs, () => this.#tidyUp());
       },
       (cause) => this.#fail(cause),
     );
+  }
+
+  /** At once: there may be no turn for long. */
+  #tellOfRoom(): void {
+    this.#full = false;
+    const told = { answers: [], counts: [], events: [], outbox: [] };
+    this.#options.report({ ...told, commit: null, full: false, refusing: false });
   }
 
   async #turn(requests: readonly NumberedRequest[]): Promise<void> {
@@ -392,14 +402,14 @@ export class Shard {
     }
   }
 
-  #told({ draft, memory }: Turn): Omit<Report, "commit" | "full"> {
+  #told({ draft, memory, full: refusing }: Turn): Omit<Report, "commit" | "full"> {
     const { answers, events, sent, touched } = draft;
     const counts = [...touched].map((partition) => partition.counts());
     const outbox = [...sent].map((targetShard) => ({
       targetShard,
       counts: memory.outbox.counts(targetShard),
     }));
-    return { answers, counts, events, outbox };
+    return { answers, counts, events, outbox, refusing };
   }
 
   #report(told: Omit<Report, "commit" | "full">, commit: Commit | null, full: boolean): void {

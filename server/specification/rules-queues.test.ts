@@ -402,7 +402,7 @@ row("rule: browser guard - foreign Host or Origin 403, not JSON 415", async () =
   };
   expect(await send({ ...json, host: "evil.example" })).toEqual([
     403,
-    "host is not allowed; got 'evil.example'",
+    "host is not allowed; expected this server's address or one of --allowed-hosts, got 'evil.example'",
   ]);
   expect(await send({ ...json, origin: "http://evil.example" })).toEqual([
     403,

@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -349,6 +350,18 @@ test("commit: a full disk frees what was set aside, and housekeeping sets it asi
   while (await upkeep.tidy());
   expect(upkeep.size().full).toBe(false);
   expect(statSync(ballast).size).toBe(65_536);
+  await store.close();
+});
+
+test("open: a reserve that cannot be set aside is told, and set aside when it can be", async () => {
+  using files = setup({ ballastBytes: 65_536 });
+  const ballast = `${files.options.path}-ballast`;
+  // As on a disk that has no room for one file more.
+  symlinkSync(`${ballast}/nowhere/file`, ballast);
+  const { store, upkeep } = await files.open();
+  expect(upkeep.size().full).toBe(true);
+  while (await upkeep.tidy());
+  expect(upkeep.size().full).toBe(false);
   await store.close();
 });
 

@@ -111,15 +111,7 @@ export class SqliteUpkeep implements Upkeep {
   #fillBallast(): void {
     const bytes = this.#options.ballastBytes;
     if (bytes === 0 || existsSync(this.#ballastPath)) return;
-    const file = openSync(this.#ballastPath, "w");
-    try {
-      writeSync(file, new Uint8Array(bytes));
-      fsyncSync(file);
-    } catch {
-      rmSync(this.#ballastPath, { force: true });
-    } finally {
-      closeSync(file);
-    }
+    if (!isWritten(this.#ballastPath, bytes)) rmSync(this.#ballastPath, { force: true });
   }
 
   /**
@@ -178,5 +170,20 @@ export class SqliteUpkeep implements Upkeep {
     await this.#syncing?.catch(() => undefined);
     this.#logState.finalize();
     this.#log?.close();
+  }
+}
+
+/** Where there is room for a part, the system writes that part and reports no fault. */
+function isWritten(path: string, bytes: number): boolean {
+  let file: number | null = null;
+  try {
+    file = openSync(path, "w");
+    const written = writeSync(file, new Uint8Array(bytes));
+    fsyncSync(file);
+    return written === bytes;
+  } catch {
+    return false;
+  } finally {
+    if (file !== null) closeSync(file);
   }
 }

@@ -1,0 +1,37 @@
+// The data folder before there is anything in it: made, seen to be one that can be written to,
+// and taken away again where the start that made it fails.
+
+import { accessSync, constants, mkdirSync, rmSync } from "node:fs";
+
+/** It cannot be had; the message is for the operator. */
+export class DataFolderError extends Error {
+  override readonly name = "DataFolderError";
+}
+
+export interface DataFolder {
+  /** Takes away what was made, with all that is in it; what was there before stays. */
+  remove(): void;
+}
+
+export function openDataFolder(path: string): DataFolder {
+  try {
+    // The first folder that was missing: those above the last may have been, too.
+    const made = mkdirSync(path, { recursive: true });
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return {
+      remove: () => {
+        if (made !== undefined) rmSync(made, { recursive: true, force: true });
+      },
+    };
+  } catch (cause) {
+    throw new DataFolderError(reasonOf(cause), { cause });
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  const { code, message, syscall } = cause as NodeJS.ErrnoException;
+  const isReadOnly = code === "EACCES" || code === "EPERM" || code === "EROFS";
+  if (isReadOnly && syscall === "access") return "the data directory is read-only for this user";
+  if (isReadOnly) return "the data directory cannot be made; its folder is read-only for this user";
+  return `the data directory cannot be made; ${message}`;
+}
