@@ -120,10 +120,12 @@ test("what cannot be listened on is known before anything is made, and why", asy
     fault: "taken",
     message: `port is taken; another program listens on 127.0.0.1:${server.port}`,
   });
-  expect(await fault("192.0.2.1", 9090)).toEqual({
-    fault: "settings",
-    message: "host is not of this machine; expected an address that it has, got '192.0.2.1'",
-  });
+  for (const host of ["192.0.2.1", "nowhere.invalid"]) {
+    expect(await fault(host, 9090)).toEqual({
+      fault: "settings",
+      message: `host is not of this machine; expected an address that it has, got '${host}'`,
+    });
+  }
   expect(await fault("127.0.0.1", 0)).toBeUndefined();
 });
 

@@ -106,7 +106,9 @@ function reasonOf(cause: unknown, code: unknown, { host, port }: Address): strin
       return `port is taken; another program listens on ${address}`;
     case "EACCES":
       return `port is not allowed; this user may not listen on ${address}`;
+    // The second is said of a name that has no address.
     case "EADDRNOTAVAIL":
+    case "EINVAL":
       return `host is not of this machine; expected an address that it has, got '${host}'`;
     default:
       return `cannot listen on ${address}; ${cause instanceof Error ? cause.message : cause}`;
