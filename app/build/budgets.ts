@@ -27,7 +27,7 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // Its story moves and its chart changes with every results file; TCP's first window has 14,600 bytes.
   "/": { html: 14.5 * kilo, scripts: 115 * kilo },
   // Four drawings, each for wide and for narrow windows, two charts and the longest text of the docs.
-  "/docs/architecture": { html: 19.6 * kilo, scripts: 107 * kilo },
+  "/docs/architecture": { html: 19.7 * kilo, scripts: 107 * kilo },
   // Every flag with its meaning, every limit, and who may call.
   "/docs/configuration": { html: 16.8 * kilo, scripts: 107 * kilo },
   // Every metric, alert and line of the log, where keys go, and the drill.
@@ -41,12 +41,12 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // A simulator that is played with, so its text is hydrated.
   "/blog/mdx-blog-post": { html: 14 * kilo, scripts: 115 * kilo },
   // Every operation of the API, readable before any code of it runs.
-  "/api": { html: 44.2 * kilo, scripts: 105.5 * kilo, styles: 19 * kilo },
+  "/api": { html: 45.2 * kilo, scripts: 105.5 * kilo, styles: 19 * kilo },
 };
 
 export const budgets = {
   stylesBytesMax: 10 * kilo,
-  searchBytesMax: 25 * kilo,
+  searchBytesMax: 25.5 * kilo,
   fontBytesMax: 30 * kilo,
   inlineScriptBytesMax: 2 * kilo,
 } as const;
