@@ -105,10 +105,15 @@ export class RunningApp {
   async open(): Promise<void> {
     const { store = "memory", shards = 1, waitingLeasesMax, pagesMax, config } = this.#options;
     const { clock } = this;
+    // A thread's sync comes when it comes, and rounds of events do not wait for it.
+    const sqlite = {
+      kind: "sqlite",
+      directory: this.data,
+      sync: "commit",
+      ballastBytes: 0,
+    } as const;
     const stores: StoreConfig =
-      store === "memory"
-        ? { kind: "memory" }
-        : { kind: "sqlite", directory: this.data, ballastBytes: 0, ...(pagesMax && { pagesMax }) };
+      store === "memory" ? { kind: "memory" } : { ...sqlite, ...(pagesMax && { pagesMax }) };
     const engine = await this.through(
       openEngine<string>({
         shardCount: shards,
