@@ -123,6 +123,11 @@ export class LeaseLapsing extends Error {
   override readonly name = "LeaseLapsing";
 }
 
+/** The reason of a handler's signal when its item is no longer its own. */
+export class LeaseLost extends Error {
+  override readonly name = "LeaseLost";
+}
+
 /** The reason of a handler's signal when its worker has to end now. */
 export class WorkerStopping extends Error {
   override readonly name = "WorkerStopping";

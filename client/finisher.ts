@@ -1,4 +1,4 @@
-// Says of items what became of them: completes and retries are gathered per partition while
+// Says of items what became of them: completes, retries and releases are gathered per partition while
 // the ones before are on their way, so the busier a worker, the more share a call. Trouble
 // is waited out for as long as the leases run.
 
@@ -15,6 +15,7 @@ export interface Ending {
   readonly lapsesAt: number;
   readonly what:
     | { readonly kind: "complete" }
+    | { readonly kind: "release" }
     | { readonly kind: "retry"; readonly retryAt: string | null; readonly dead: boolean };
 }
 
@@ -104,8 +105,11 @@ export class Finisher {
       const items = rest.flatMap(({ id, what }) =>
         what.kind === "retry" ? [{ id, retry_at: what.retryAt, dead: what.dead }] : [],
       );
+      const ids = rest.map(({ id }) => id);
       if (items.length > 0) await transport.call("retry", { ...of, items }, options);
-      else await transport.call("complete", { ...of, ids: rest.map(({ id }) => id) }, options);
+      else if (rest[0]?.what.kind === "release")
+        await transport.call("release", { ...of, ids }, options);
+      else await transport.call("complete", { ...of, ids }, options);
     };
     let refusals: Refusals = {};
     try {

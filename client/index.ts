@@ -9,6 +9,7 @@ export {
   InvalidRequest,
   LeaseEmpty,
   LeaseLapsing,
+  LeaseLost,
   NotAuthorized,
   NotInTime,
   OutcomeUnknown,
@@ -18,7 +19,7 @@ export {
   WorkerStopping,
 } from "./errors.ts";
 export type { ItemFields, LeasedItem, NewItem } from "./items.ts";
-export type { GiveBack, Lease, Refusals } from "./lease.ts";
+export type { Extension, GiveBack, Lease, Refusals } from "./lease.ts";
 export type { WorkerNotice } from "./notice.ts";
 export type { EnsureOptions, LeaseOptions, LeasesOptions, Queue } from "./queue.ts";
 export type { Pace } from "./repeat.ts";

@@ -16,6 +16,11 @@ export interface GiveBack {
   readonly dead?: boolean;
 }
 
+export interface Extension {
+  /** How long from now, as a duration; absent = as long as the queue says. */
+  readonly leaseTimeout?: string;
+}
+
 export interface Lease {
   readonly queue_name: string;
   readonly partition: number;
@@ -26,6 +31,10 @@ export interface Lease {
   readonly clockAheadMs: number;
   /** Completes some of its items, or all that are left; tells those that lapsed before. */
   complete(items?: readonly LeasedItem[], options?: CallOptions): Promise<Refusals>;
+  /** Holds some of its items for longer, or all that are left; tells those that lapsed before. */
+  extend(items?: readonly LeasedItem[], how?: Extension & CallOptions): Promise<Refusals>;
+  /** Gives some of its items back as if they had not been leased, or all that are left. */
+  release(items?: readonly LeasedItem[], options?: CallOptions): Promise<Refusals>;
   /** Gives some of its items back, or all that are left; tells those that lapsed before. */
   retry(items?: readonly LeasedItem[], how?: GiveBack & CallOptions): Promise<Refusals>;
 }
@@ -64,6 +73,16 @@ export function openLease({ transport, reply, clockAheadMs }: LeaseSource): Leas
           options,
         ),
       ),
+    extend: (some = [...left], { leaseTimeout: lease_timeout = null, ...options } = {}) =>
+      withoutRefused(some, (rest) => {
+        const ids = rest.map(({ id }) => id);
+        return transport.call("extend", { queue_name, partition, ids, lease_timeout }, options);
+      }),
+    release: (some = [...left], options) =>
+      finish(some, (rest) => {
+        const ids = rest.map(({ id }) => id);
+        return transport.call("release", { queue_name, partition, ids }, options);
+      }),
     retry: (some = [...left], { at, dead = false, ...options } = {}) =>
       finish(some, (rest) => {
         // The server takes the instant by its own clock.

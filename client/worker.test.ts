@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { startServer } from "../bench/server-process.ts";
 import { listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
-import { DeadLetter, LeaseLapsing } from "./errors.ts";
+import { DeadLetter, LeaseLapsing, LeaseLost } from "./errors.ts";
 import type { LeasedItem } from "./items.ts";
 import { lineOf, type WorkerNotice } from "./notice.ts";
 import type { Queue } from "./queue.ts";
@@ -91,7 +91,8 @@ test("each item is handled once and completed, by few calls", async () => {
   await all.promise;
   await worker.stop();
   expect(seen.toSorted()).toEqual(numbered(500).toSorted());
-  expect(worker.counts).toEqual({ completed: 500, retried: 0, dead: 0, lost: 0, running: 0 });
+  const none = { retried: 0, dead: 0, released: 0, lost: 0, running: 0 };
+  expect(worker.counts).toEqual({ completed: 500, ...none });
   expect(await totalOf(at.queue)).toBe(0);
   expect(calls["complete"]).toBeLessThan(50);
   expect(at.notices).toEqual([]);
@@ -245,6 +246,69 @@ test("a handler's signal is aborted before its lease lapses, so it can still giv
   expect(worker.counts).toMatchObject({ completed: 1, retried: 1, lost: 0 });
 });
 
+test("a job that takes longer than its lease is done once", async () => {
+  const { calls, fetch } = counting();
+  await using at = await setup({ lease_timeout: "2s" }, { fetch });
+  await at.queue.produce(["long", "longer"]);
+  const attempts: number[] = [];
+  const both = gate();
+  const worker = at.queue.work(async (item) => {
+    attempts.push(item.attempts);
+    // Long enough for the lease to lapse twice.
+    await Bun.sleep(5_000);
+    if (attempts.length === 2) both.resolve();
+  }, at.quiet);
+  await both.promise;
+  await worker.stop();
+  expect(attempts).toEqual([1, 1]);
+  expect(worker.counts).toMatchObject({ completed: 2, retried: 0, lost: 0 });
+  // One call for both.
+  expect(calls["extend"]).toBeGreaterThanOrEqual(2);
+  expect(calls["extend"]).toBeLessThan(20);
+  expect(at.notices).toEqual([]);
+});
+
+test("a handler whose item is lost is told, and the others of its lease go on", async () => {
+  await using at = await setup({ lease_timeout: "2s" });
+  await at.queue.produce(["gone", "stays"]);
+  const told = gate<unknown>();
+  const both = gate();
+  let begun = 0;
+  const worker = at.queue.work(async (item, { signal }) => {
+    begun += 1;
+    if (begun === 2) both.resolve();
+    await both.promise;
+    if (item.text() === "stays") return void (await told.promise);
+    const { promise, resolve } = gate();
+    signal.addEventListener("abort", () => resolve());
+    const body = JSON.stringify({ queue_name: "orders", partition: 0, ids: [item.id] });
+    const headers = { "content-type": "application/json" };
+    const url = `${at.server.url}/v1/storage/items.delete`;
+    expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
+    await promise;
+    told.resolve(signal.reason);
+    throw signal.reason;
+  }, at.quiet);
+  expect(await told.promise).toBeInstanceOf(LeaseLost);
+  while (worker.counts.completed === 0 || worker.counts.lost === 0) await Bun.sleep(5);
+  await worker.stop();
+  expect(worker.counts).toMatchObject({ completed: 1, lost: 1 });
+});
+
+test("lease: extend and release say it of all that are left, and name those that are lost", async () => {
+  await using at = await setup({ lease_timeout: "1m" });
+  await at.queue.produce(["a", "b", "c"]);
+  const lease = await at.queue.lease({ batch: 3 });
+  const [first, ...others] = lease?.items ?? [];
+  if (lease === null || first === undefined) throw new Error("nothing was leased");
+  await lease.complete([first]);
+  const refused = await lease.extend([first, ...others], { leaseTimeout: "10m" });
+  expect(Object.keys(refused)).toEqual([first.id]);
+  expect(await lease.release()).toEqual({});
+  const again = await at.queue.lease({ batch: 3 });
+  expect(again?.items.map((item) => item.attempts)).toEqual([1, 1]);
+});
+
 test("an item whose lease has lapsed is not completed twice: its late holder is told", async () => {
   await using at = await setup({ lease_timeout: "50ms" });
   await at.queue.produce("slow");
@@ -346,7 +410,7 @@ test("stop: a handler that takes too long is told, and its item goes back at onc
   );
   await begun.promise;
   await worker.stop();
-  expect(worker.counts).toMatchObject({ retried: 1, lost: 0 });
+  expect(worker.counts).toMatchObject({ released: 1, retried: 0, lost: 0 });
   expect(await at.queue.inspect()).toMatchObject({ queued: 1, retried: 0 });
 });
 

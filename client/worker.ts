@@ -2,9 +2,10 @@
 // An item is leased only when it can be started at once: nothing grows old in a buffer.
 
 import { bounds } from "../openapi/bounds.ts";
-import { DeadLetter, type HoldfastError, LeaseLapsing, WorkerStopping } from "./errors.ts";
+import { DeadLetter, type HoldfastError, WorkerStopping } from "./errors.ts";
 import { type Ending, Finisher } from "./finisher.ts";
 import type { LeasedItem } from "./items.ts";
+import { KeptLease } from "./kept-lease.ts";
 import type { Lease } from "./lease.ts";
 import { printed, type WorkerNotice } from "./notice.ts";
 import { openPoll, type Poll } from "./poll.ts";
@@ -13,7 +14,7 @@ import { drainBefore } from "./termination.ts";
 import type { Transport } from "./transport.ts";
 
 export interface Handling {
-  /** Aborted shortly before the lease lapses, and when a stop has no more patience. */
+  /** Aborted when the item is lost or about to lapse, and when a stop has no more patience. */
   readonly signal: AbortSignal;
   readonly queue: string;
   readonly partition: number;
@@ -49,6 +50,8 @@ export interface WorkerCounts {
   readonly completed: number;
   readonly retried: number;
   readonly dead: number;
+  /** Given back at a stop, as if they had not been leased. */
+  readonly released: number;
   readonly lost: number;
   readonly running: number;
 }
@@ -70,13 +73,11 @@ interface WorkerSource {
 }
 
 const backoffPace = { baseMs: 1_000, capMs: 5 * 60_000 };
-const marginMsMax = 5_000;
 const drainMsDefault = 25_000;
 /** After handlers were told to end: time to do so, and to say what became of their items. */
 const lastWordsMs = 5_000;
 /** More endings than one call takes are not gathered before more is leased. */
 const endingsMax = 1_000;
-const timerMsMax = 2 ** 31 - 1;
 
 export function startWorker(source: WorkerSource): Worker {
   return new QueueWorker(source);
@@ -92,7 +93,7 @@ class QueueWorker implements Worker {
   readonly #hurrying = new AbortController();
   readonly #givingUp = new AbortController();
   readonly #running = new Set<Promise<void>>();
-  readonly #counts = { completed: 0, retried: 0, dead: 0, lost: 0 };
+  readonly #counts = { completed: 0, retried: 0, dead: 0, released: 0, lost: 0 };
   readonly #notice: (notice: WorkerNotice) => void;
   #wake: () => void = () => undefined;
 
@@ -172,53 +173,30 @@ class QueueWorker implements Worker {
   }
 
   #start(lease: Lease): void {
-    const ending = this.#endingOf(lease);
-    let left = lease.items.length;
+    const { transport, options } = this.#source;
+    const { marginMs } = options;
+    const kept = new KeptLease({ transport, lease, marginMs, hurry: this.#hurrying.signal });
     for (const item of lease.items) {
-      const run = this.#handle(item, lease, ending.signal).finally(() => {
+      const run = this.#handle(item, kept).finally(() => {
         this.#running.delete(run);
-        left -= 1;
-        if (left === 0) ending.release();
         this.#wake();
       });
       this.#running.add(run);
     }
   }
 
-  /** One signal for the items of a lease, whose deadline is one. */
-  #endingOf(lease: Lease): { signal: AbortSignal; release: () => void } {
-    const ending = new AbortController();
-    const restMs = lease.lapsesAt - Date.now();
-    const { marginMs = Math.min(marginMsMax, restMs / 10) } = this.#source.options;
-    const lapse = (): void => {
-      const nowMs = lease.lapsesAt - marginMs - Date.now();
-      if (nowMs <= 0) ending.abort(new LeaseLapsing("the lease is about to lapse"));
-      // Timers count no further than this.
-      else timer = setTimeout(lapse, Math.min(nowMs, timerMsMax));
-    };
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    lapse();
-    const hurry = (): void => ending.abort(this.#hurrying.signal.reason);
-    this.#hurrying.signal.addEventListener("abort", hurry);
-    if (this.#hurrying.signal.aborted) hurry();
-    const release = (): void => {
-      clearTimeout(timer);
-      this.#hurrying.signal.removeEventListener("abort", hurry);
-    };
-    return { signal: ending.signal, release };
-  }
-
-  async #handle(item: LeasedItem, lease: Lease, signal: AbortSignal): Promise<void> {
+  async #handle(item: LeasedItem, kept: KeptLease): Promise<void> {
     const { handler, queue } = this.#source;
-    const { partition } = lease;
+    const { partition } = kept.lease;
+    const signal = kept.signalOf(item);
     let what: Ending["what"] = { kind: "complete" };
     try {
       await handler(item, { signal, queue, partition });
     } catch (error) {
-      what = this.#afterFailure(item, lease, error);
+      what = this.#afterFailure(item, kept.lease, error);
     }
     // Not waited for: the next item may be handled while this one's end is said.
-    void this.#finish(item, lease, what);
+    void this.#finish(item, kept, what);
   }
 
   #afterFailure(item: LeasedItem, lease: Lease, error: unknown): Ending["what"] {
@@ -226,9 +204,10 @@ class QueueWorker implements Worker {
       this.#notice({ kind: "dead", item, error });
       return { kind: "retry", retryAt: null, dead: true };
     }
-    const { backoff = (failed) => this.#backoff(failed.attempts) } = this.#source.options;
     // What was interrupted is nobody's fault and goes on elsewhere.
-    const delayMs = this.#hurrying.signal.aborted ? 0 : Math.max(0, backoff(item, error));
+    if (this.#hurrying.signal.aborted) return { kind: "release" };
+    const { backoff = (failed) => this.#backoff(failed.attempts) } = this.#source.options;
+    const delayMs = Math.max(0, backoff(item, error));
     this.#notice({ kind: "retried", item, error, delayMs });
     const dueAt = Date.now() + lease.clockAheadMs + delayMs;
     const retryAt = delayMs === 0 ? null : new Date(dueAt).toISOString();
@@ -240,15 +219,17 @@ class QueueWorker implements Worker {
     return most / 2 + (this.#source.transport.random() * most) / 2;
   }
 
-  async #finish(item: LeasedItem, lease: Lease, what: Ending["what"]): Promise<void> {
-    const { partition, lapsesAt } = lease;
+  async #finish(item: LeasedItem, kept: KeptLease, what: Ending["what"]): Promise<void> {
+    const { lapsesAt, lease } = kept;
+    const { partition } = lease;
     const reason = await this.#finisher.finish({ id: item.id, partition, lapsesAt, what });
+    kept.done(item);
     if (reason !== null) {
       this.#counts.lost += 1;
       this.#notice({ kind: "lost", item, reason });
     } else if (what.kind === "complete") this.#counts.completed += 1;
-    else if (what.dead) this.#counts.dead += 1;
-    else this.#counts.retried += 1;
+    else if (what.kind === "release") this.#counts.released += 1;
+    else this.#counts[what.dead ? "dead" : "retried"] += 1;
     this.#wake();
   }
 

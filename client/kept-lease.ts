@@ -1,0 +1,118 @@
+// Keeps a lease while its items are worked on: it is extended each time a third of it has passed,
+// and a handler hears by its signal when its item is lost, or about to lapse after all.
+
+import { LeaseLapsing, LeaseLost } from "./errors.ts";
+import type { LeasedItem } from "./items.ts";
+import { type Lease, withoutRefused } from "./lease.ts";
+import { loopAttemptsMax } from "./poll.ts";
+import { pause } from "./repeat.ts";
+import type { Transport } from "./transport.ts";
+
+export interface KeptLeaseOptions {
+  readonly transport: Transport;
+  readonly lease: Lease;
+  /** How long before the lease lapses a handler is told; default a tenth of what is left, at most 5 s. */
+  readonly marginMs: number | undefined;
+  /** Aborted when all handlers have to end. */
+  readonly hurry: AbortSignal;
+}
+
+const marginMsMax = 5_000;
+/** Between two attempts to extend a lease that has nearly lapsed. */
+const pauseMsMin = 50;
+const timerMsMax = 2 ** 31 - 1;
+
+export class KeptLease {
+  readonly lease: Lease;
+  readonly #options: KeptLeaseOptions;
+  /** Of the items of which the end is not said. */
+  readonly #endings = new Map<LeasedItem, AbortController>();
+  readonly #over = new AbortController();
+  readonly #hurry = (): void => this.#abort(this.#options.hurry.reason);
+  #lapsesAt: number;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: KeptLeaseOptions) {
+    const { lease, hurry } = options;
+    this.lease = lease;
+    this.#options = options;
+    this.#lapsesAt = lease.lapsesAt;
+    for (const item of lease.items) this.#endings.set(item, new AbortController());
+    hurry.addEventListener("abort", this.#hurry);
+    if (hurry.aborted) this.#hurry();
+    this.#watch();
+    void this.#keep();
+  }
+
+  /** By this machine's clock. */
+  get lapsesAt(): number {
+    return this.#lapsesAt;
+  }
+
+  signalOf(item: LeasedItem): AbortSignal {
+    return (this.#endings.get(item) ?? this.#over).signal;
+  }
+
+  /** What became of the item is said, or will not be. */
+  done(item: LeasedItem): void {
+    this.#endings.delete(item);
+    if (this.#endings.size > 0) return;
+    this.#over.abort();
+    clearTimeout(this.#timer);
+    this.#options.hurry.removeEventListener("abort", this.#hurry);
+  }
+
+  #abort(reason: unknown): void {
+    for (const ending of this.#endings.values()) ending.abort(reason);
+  }
+
+  #watch(): void {
+    clearTimeout(this.#timer);
+    const leftMs = this.#lapsesAt - Date.now();
+    const { marginMs = Math.min(marginMsMax, leftMs / 10) } = this.#options;
+    const lapse = (): void => {
+      const nowMs = this.#lapsesAt - marginMs - Date.now();
+      if (nowMs <= 0) this.#abort(new LeaseLapsing("the lease is about to lapse"));
+      // Timers count no further than this.
+      else this.#timer = setTimeout(lapse, Math.min(nowMs, timerMsMax));
+    };
+    lapse();
+  }
+
+  async #keep(): Promise<void> {
+    const { signal } = this.#over;
+    for (let leftMs = 1; leftMs > 0 && !signal.aborted; leftMs = this.#lapsesAt - Date.now()) {
+      const thirdMs = (this.#lapsesAt - Date.now()) / 3;
+      await pause(Math.min(timerMsMax, Math.max(pauseMsMin, thirdMs)), signal);
+      if (!signal.aborted) await this.#extend();
+    }
+  }
+
+  async #extend(): Promise<void> {
+    const { transport, lease } = this.#options;
+    const { queue_name, partition, clockAheadMs } = lease;
+    const items = [...this.#endings.keys()];
+    try {
+      const refusals = await withoutRefused(items, async (rest) => {
+        const request = { queue_name, partition, ids: rest.map(({ id }) => id) };
+        const timeoutMs = Math.max(1_000, this.#lapsesAt - Date.now());
+        const options = { signal: this.#over.signal, timeoutMs, attemptsMax: loopAttemptsMax };
+        const { reply } = await transport.call("extend", request, options);
+        this.#lapsesAt = Date.parse(reply.lease_deadline) - clockAheadMs;
+      });
+      for (const item of items) {
+        const reason = refusals[item.id];
+        if (reason !== undefined) this.#lose(item, reason);
+      }
+    } catch {
+      // It is tried again for as long as the lease runs; then the handlers are told.
+      return;
+    }
+    if (this.#endings.size > 0) this.#watch();
+  }
+
+  #lose(item: LeasedItem, reason: string): void {
+    this.#endings.get(item)?.abort(new LeaseLost(reason));
+    this.done(item);
+  }
+}
