@@ -527,7 +527,9 @@ export class Auditor {
         // nor those that had gone to the dead queue before.
         if (mayHaveDied(item, now, this.#faults)) continue;
         const isUnleased = item.attempts === 0 && item.faultsSeen === this.#faults;
-        if (call.isDelete || isUnleased) item.end = "cleared";
+        if (call.isDelete) item.end = "cleared";
+        // Nor those that a lease held of which nobody was told, and that went back after the clear.
+        else if (isUnleased && !this.#mayHaveMoved(item)) item.end = "cleared";
       }
       if (call.isDelete) {
         for (const name of this.#offered.keys()) {

@@ -52,7 +52,7 @@ interface Held {
 
 const eventsKept = 60;
 /** To its store, by a shard between two events; an honest one needs some hundred. */
-const callsMax = 100_000;
+const callsMax = 30_000;
 
 /** Throws `Violation`, with how to play it again, when a promise is broken. */
 export async function runWorld(options: WorldOptions): Promise<WorldReport> {

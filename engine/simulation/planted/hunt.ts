@@ -5,7 +5,7 @@ import type { Simulated } from "../simulate.ts";
 import type { PlantedBug } from "./bugs.ts";
 
 /** A bug within so many worlds, or the simulation has a hole. */
-export const seedsMax = 200;
+export const seedsMax = 300;
 const steps = 300;
 /** A bug that makes the program go in circles may never end by itself. */
 const timeoutMs = 300_000;
