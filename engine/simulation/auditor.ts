@@ -8,6 +8,7 @@ import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
 import type { Situations } from "./situations.ts";
 import {
+  type Grant,
   type ItemText,
   isCertain,
   isHeld,
@@ -40,6 +41,8 @@ export interface FinishCall {
   readonly how: readonly RetryItem[];
   /** For an extend; `null` = that of the queue. */
   readonly leaseTimeoutMs: number | null;
+  /** For an extend, of its items when it began. */
+  readonly grants: readonly Grant[];
 }
 
 /** A clear, or a delete of the whole queue. */
@@ -336,11 +339,10 @@ export class Auditor {
     }: { how?: readonly RetryItem[]; leaseTimeoutMs?: number | null } = {},
   ): FinishCall {
     const items = ids.flatMap((id) => this.#ids.get(id) ?? []);
-    for (const item of items) {
-      item.open += 1;
-      if (verb === "extend" && item.grant !== null) item.grant.unheardExtends += 1;
-    }
-    return { verb, partition, ids, items, begunAt: now, how, leaseTimeoutMs };
+    for (const item of items) item.open += 1;
+    const grants = verb === "extend" ? items.flatMap(({ grant }) => grant ?? []) : [];
+    for (const grant of grants) grant.unheardExtends += 1;
+    return { grants, verb, partition, ids, items, begunAt: now, how, leaseTimeoutMs };
   }
 
   /** An extend that was answered, by `leaseDeadline` if it succeeded. */
@@ -350,7 +352,7 @@ export class Auditor {
       this.#extended(call, ending.value.leaseDeadline, now);
     } else this.finishEnded(call, ending, now);
     if (ending === null) return;
-    for (const { grant } of call.items) if (grant !== null) grant.unheardExtends -= 1;
+    for (const grant of call.grants) grant.unheardExtends -= 1;
   }
 
   #extended({ items, begunAt, leaseTimeoutMs }: FinishCall, deadline: number, now: number): void {

@@ -190,7 +190,8 @@ export class StoreControl {
     const lose = this.syncsLater?.copy();
     const result = await work();
     this.commits += 1;
-    if (lose !== undefined) this.#unsynced = { lose };
+    // One that was killed meanwhile is no commit of the process that came after.
+    if (lose !== undefined && !this.isDead(generation)) this.#unsynced = { lose };
     if (dies) return silence();
     if (fault !== undefined && fault.sync === undefined) {
       this.#unsynced = null;
