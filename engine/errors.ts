@@ -46,7 +46,7 @@ export interface Late {
   readonly taken: Failure | null;
 }
 
-const unknownOutcome = failure("unknown", "request timeout; it may be done or not");
+export const unknownOutcome = failure("unknown", "request timeout; it may be done or not");
 
 /** Of a call that says how long it may take. `what`: what did not happen, as a clause. */
 function lateIn(what: string): Late {

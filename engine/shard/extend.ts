@@ -1,7 +1,7 @@
 // Extend: the leases of held items get a later deadline; all of a batch or none. What was told
 // before holds as well, so no deadline comes earlier than it was.
 
-import { deletedFailure, lateExtend } from "../errors.ts";
+import { deletedFailure, lateExtend, unknownOutcome } from "../errors.ts";
 import { findHeld, wantHeld } from "./held.ts";
 import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
 import { extendRun } from "./moves.ts";
@@ -19,8 +19,8 @@ export interface Extend {
 export const extend: Kind<Extend> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
-  // From then on, which is later: nobody was told the deadline that is written.
-  lost: "again",
+  // Done again it could be refused, for what was completed since, though it has had its effect.
+  lost: () => unknownOutcome,
   wants(asking, requests) {
     for (const request of requests) wantHeld(asking, request);
   },
