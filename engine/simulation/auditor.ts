@@ -318,13 +318,18 @@ export class Auditor {
   }
 
   /** Each lease that nobody was told of accounts for as many items as it asked for. */
-  #mayHaveMoved({ place, produce }: Tracked): boolean {
-    const untold = this.#untold.find(
-      ({ queue, left, before }) => queue === place.name && left > 0 && produce.begun < before,
-    );
+  #mayHaveMoved(item: Tracked): boolean {
+    const untold = this.#untoldOf(item);
     if (untold === undefined) return false;
     untold.left -= 1;
     return true;
+  }
+
+  /** A lease that nobody was told of and that may have held the item. */
+  #untoldOf({ place, produce }: Tracked): Untold | undefined {
+    return this.#untold.find(
+      ({ queue, left, before }) => queue === place.name && left > 0 && produce.begun < before,
+    );
   }
 
   // complete, retry, extend, release --------------------------------------
@@ -531,7 +536,7 @@ export class Auditor {
         const isUnleased = item.attempts === 0 && item.faultsSeen === this.#faults;
         if (call.isDelete) item.end = "cleared";
         // Nor those that a lease held of which nobody was told, and that went back after the clear.
-        else if (isUnleased && !this.#mayHaveMoved(item)) item.end = "cleared";
+        else if (isUnleased && this.#untoldOf(item) === undefined) item.end = "cleared";
       }
       if (call.isDelete) {
         for (const name of this.#offered.keys()) {
