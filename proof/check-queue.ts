@@ -37,7 +37,7 @@ interface Life {
 export function checkQueue(entries: readonly Entry[], ending: Ending, rules: QueueRules): Checked {
   const faults = new Faults();
   const lives = livesOf(entries, ending, faults);
-  const unseen = untoldLeases(entries);
+  const unseen = untoldLeases(entries, rules);
   for (const life of lives.values()) {
     life.holdings.sort((a, b) => a.offer.attempts - b.offer.attempts);
     checkAttempts(life, { rules, unseen, faults });
@@ -89,9 +89,10 @@ function livesOf(entries: readonly Entry[], ending: Ending, faults: Faults): Map
  * Leases that may have been granted what nobody was told of, by when they were
  * sent. That goes back, unless the server is killed before: so also the empty ones.
  */
-function untoldLeases(entries: readonly Entry[]): LeaseCall[] {
+function untoldLeases(entries: readonly Entry[], { shardsFail }: QueueRules): LeaseCall[] {
   return entries
-    .filter((entry): entry is LeaseCall => entry.verb === "lease" && entry.outcome !== "ok")
+    .filter((entry): entry is LeaseCall => entry.verb === "lease")
+    .filter(({ outcome }) => outcome !== "ok" || shardsFail)
     .sort((a, b) => a.call - b.call);
 }
 

@@ -6,7 +6,7 @@ import { formatId, idPrefix } from "../engine/ids.ts";
 import { checkLinear } from "./check-linear.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkQueue } from "./check-queue.ts";
-import { type Entry, History, type LeaseCall } from "./history.ts";
+import { type Entry, History, type LeaseCall, type QueueRules } from "./history.ts";
 import { spoilAll } from "./mutations.ts";
 import type { ListCall } from "./queue-model.ts";
 import { sampleHistory, sampleRules } from "./sample-history.ts";
@@ -73,6 +73,17 @@ test("I6: a rejected item is offered to nobody again, and one that was offered a
   expect(faultsOf({ entries: history(produce, first, lost), ending: dead })).toEqual([]);
   const forgotten = history(produce, first, lost, second);
   expect(faultsOf({ entries: forgotten, ending: dead })).toEqual([reasonless]);
+});
+
+test("I5: an attempt that nobody was told of is a fault, unless shards fail while the server goes on", () => {
+  const [produce, , second, complete] = lapsed() as Entry[];
+  const entries = [produce, second, complete] as Entry[];
+  const ending = { dead: [], left: [] };
+  const faults = (rules: QueueRules) => checkQueue(entries, ending, rules).faults.list("replay");
+  expect(faults(sampleRules)).toEqual([
+    "I5: attempts rose by more than one; item 0, 0 to 2; replay",
+  ]);
+  expect(faults({ ...sampleRules, shardsFail: true })).toEqual([]);
 });
 
 test("I1: an acknowledged item that nobody sees again is lost", () => {

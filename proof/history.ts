@@ -77,6 +77,11 @@ export interface QueueRules {
   readonly leaseTimeoutMs: number;
   /** 0 = no limit. */
   readonly maxAttempts: number;
+  /**
+   * Shards fail while the server goes on: what a lease was granted before nobody was told, and the
+   * same lease is granted anew. Absent = they do not.
+   */
+  readonly shardsFail?: true;
 }
 
 type Unanswered<T> = T extends Entry ? Omit<T, "call" | "end" | "outcome" | "status"> : never;

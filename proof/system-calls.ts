@@ -48,7 +48,7 @@ const injections: readonly Injection[] = [
 ];
 
 const method = "system calls";
-const rules = { leaseTimeoutMs: 400, maxAttempts: 30 };
+const rules = { leaseTimeoutMs: 400, maxAttempts: 30, shardsFail: true } as const;
 const shape = { partitions: 4, ...rules };
 /** In turn, after a sweep over all injections. */
 const syncs = ["commit", "thread"] as const;
