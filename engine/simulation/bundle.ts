@@ -63,6 +63,7 @@ export class Bundle {
   readonly #controls: StoreControl[] = [];
   readonly #images: MemoryImage[] = [];
   readonly #stores: Store[] = [];
+  #kills = 0;
   readonly #random;
 
   constructor(options: SetupOptions) {
@@ -119,6 +120,7 @@ export class Bundle {
   async opening({ now = this.clock.now() }: { now?: number } = {}): Promise<void> {
     const clock = new VirtualClock(now);
     this.clock = clock;
+    const kills = this.#kills;
     const { shardCount = 1, waitingLeasesMax, turnLimits = limits, observe } = this.#options;
     this.#engine = await openEngine({
       shardCount,
@@ -136,10 +138,22 @@ export class Bundle {
         ...(observe === undefined
           ? {}
           : {
-              observe: (shard, memory) => observe(shard, memory, this.#stores[shard] as Store),
+              observe: (shard, memory) => this.#observe(observe, { shard, memory, kills }),
             }),
       }),
     });
+  }
+
+  /** What the stores hold once a process was killed is no business of what is left of it. */
+  async #observe(
+    observe: NonNullable<SetupOptions["observe"]>,
+    { shard, memory, kills }: { shard: number; memory: Memory; kills: number },
+  ): Promise<void> {
+    try {
+      await observe(shard, memory, this.#stores[shard] as Store);
+    } catch (cause) {
+      if (kills === this.#kills) throw cause;
+    }
   }
 
   async #openStore(shard: number): Promise<Backend> {
@@ -203,6 +217,7 @@ export class Bundle {
 
   /** Kills the process; what was stored stays, or what was synced. Returns whether that is less. */
   kill(how: { powerCut?: boolean } = {}): boolean {
+    this.#kills += 1;
     const lost = this.#controls.map((control) => control?.kill(how));
     return lost.includes(true);
   }
