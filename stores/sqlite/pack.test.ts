@@ -17,7 +17,7 @@ import {
 } from "../conformance/values.ts";
 import type { Item } from "../item.ts";
 import { readItems } from "../single-reads.ts";
-import type { Changes, Read, Store, Written } from "../store.ts";
+import type { Changes, Read, Store } from "../store.ts";
 import { packBytesMax, packItemsMax, packsOf } from "./pack.ts";
 import { openSqliteStore } from "./store.ts";
 
@@ -37,13 +37,14 @@ function setup() {
       } as const;
       return (await openSqliteStore({ path, ...options })).store;
     },
-    commit: (store: Store, changes: Partial<Changes>): Promise<Written> => {
+    commit: async (store: Store, changes: Partial<Changes>): Promise<void> => {
       turn += 1;
-      return store.commit({
+      const { synced } = await store.commit({
         ...nothing,
         ...changes,
         turn: { turn, at: turn, opLast: turn, refused: [] },
       });
+      await synced;
     },
     /** What a table holds on disk; the store must be closed. */
     rows: (table: string): Record<string, unknown>[] => {

@@ -36,7 +36,7 @@ import {
 } from "../conformance/values.ts";
 import type { CatalogEntry } from "../queue.ts";
 import { readItems, readOutbound, readScheduled } from "../single-reads.ts";
-import { type Changes, SpoiltItems, type Store, StoreError, type Written } from "../store.ts";
+import { type Changes, SpoiltItems, type Store, StoreError } from "../store.ts";
 import { catalogValues } from "./rows.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
 
@@ -65,13 +65,14 @@ function setup(change: Partial<SqliteOptions> = {}) {
 }
 
 let turn = 0;
-function commit(store: Store, changes: Partial<Changes>): Promise<Written> {
+async function commit(store: Store, changes: Partial<Changes>): Promise<void> {
   turn += 1;
-  return store.commit({
+  const { synced } = await store.commit({
     ...nothing,
     ...changes,
     turn: { turn, at: turn, opLast: turn, refused: [] },
   });
+  await synced;
 }
 
 async function seqsIn(store: Store): Promise<number[]> {
