@@ -75,7 +75,7 @@ function open(directory: string, durability: "full" | "normal"): Promise<Backend
 }
 
 async function run(backend: Backend, itemsPerCall: number): Promise<Figures> {
-  const { memory } = await Memory.load(0, backend.store, [settings]);
+  const { memory } = await Memory.load(0, backend.store, { settings: [settings] });
   const bench = new Bench(backend, memory);
   const calls = callsOfTurn(itemsPerCall);
   const items = new Array(itemsPerCall).fill({ utf8: "x".repeat(100) });

@@ -17,7 +17,23 @@ export interface ProduceItem {
   readonly enqueueAt?: number | null;
 }
 
-export interface ProduceRequest {
+/** Of calls that can be repeated. */
+export interface Repeatable {
+  /**
+   * 1 to 255 visible ASCII characters, the caller's own for this call. The same call with the same
+   * key is done once within the window of receipts (5 min), and answered each time as the first
+   * time; another call with it is `invalid`. A key holds within a queue and an operation.
+   */
+  readonly requestKey?: string;
+}
+
+/** What a call that can be repeated says beside its result. */
+export interface Outcome {
+  /** It was done before, for the same key; this is what was answered then. */
+  readonly replayed: boolean;
+}
+
+export interface ProduceRequest extends Repeatable {
   readonly queue: string;
   /** 10 ms to 15 min; past it the call fails with `empty` and has no effect. */
   readonly requestTimeoutMs: number;
@@ -25,7 +41,7 @@ export interface ProduceRequest {
   readonly items: readonly ProduceItem[];
 }
 
-export interface LeaseRequest {
+export interface LeaseRequest extends Repeatable {
   readonly queue: string;
   /** Unique among the leases that wait on this queue. */
   readonly clientId: string;
@@ -50,7 +66,7 @@ export interface LeasedItem {
   readonly payload: Uint8Array;
 }
 
-export interface Lease<Items> {
+export interface Lease<Items> extends Outcome {
   readonly queue: string;
   readonly partition: number;
   /** Of the queue; 0 = no limit. An item with as many attempts has its last. */
@@ -58,7 +74,7 @@ export interface Lease<Items> {
   readonly items: Items;
 }
 
-export interface ExtendRequest {
+export interface ExtendRequest extends Repeatable {
   readonly queue: string;
   readonly partition: number;
   /** 1 to 1,000; all are extended, or none (`refused`, with every offending id in `details`). */
@@ -67,19 +83,19 @@ export interface ExtendRequest {
   readonly leaseTimeoutMs?: number | null;
 }
 
-export interface Extended {
+export interface Extended extends Outcome {
   /** Until then all of them are held; never earlier than what was told before. */
   readonly leaseDeadline: number;
 }
 
-export interface ReleaseRequest {
+export interface ReleaseRequest extends Repeatable {
   readonly queue: string;
   readonly partition: number;
   /** 1 to 1,000; all go back, or none (`refused`, with every offending id in `details`). */
   readonly ids: readonly string[];
 }
 
-export interface CompleteRequest {
+export interface CompleteRequest extends Repeatable {
   readonly queue: string;
   readonly partition: number;
   readonly requestTimeoutMs: number;
@@ -95,7 +111,7 @@ export interface RetryItem {
   readonly dead: boolean;
 }
 
-export interface RetryRequest {
+export interface RetryRequest extends Repeatable {
   readonly queue: string;
   readonly partition: number;
   readonly items: readonly RetryItem[];
@@ -169,6 +185,11 @@ export interface DeleteQueueRequest {
   readonly force: boolean;
 }
 
+export interface Imported extends Outcome {
+  /** As they were stored, without those whose source id the queue had. */
+  readonly items: readonly StoredItem[];
+}
+
 /** A stored item as the storage calls show it. */
 export interface StoredItem {
   readonly id: string;
@@ -215,7 +236,7 @@ export interface ImportItem {
   readonly kind?: string;
 }
 
-export interface ImportRequest {
+export interface ImportRequest extends Repeatable {
   readonly queue: string;
   readonly partition: number;
   readonly items: readonly ImportItem[];
@@ -305,14 +326,14 @@ export interface QueueGauges {
 
 /** `Items` is how leased items are handed over: `LeasedItem[]`, or what `renderLeased` makes of them. */
 export interface Engine<Items = readonly LeasedItem[]> {
-  produce(request: ProduceRequest): Promise<void>;
+  produce(request: ProduceRequest): Promise<Outcome>;
   lease(request: LeaseRequest): Promise<Lease<Items>>;
-  complete(request: CompleteRequest): Promise<void>;
-  retry(request: RetryRequest): Promise<void>;
+  complete(request: CompleteRequest): Promise<Outcome>;
+  retry(request: RetryRequest): Promise<Outcome>;
   /** Holds leased items for longer. */
   extend(request: ExtendRequest): Promise<Extended>;
   /** Gives leased items back to the tail of their queue, the attempt not counted. */
-  release(request: ReleaseRequest): Promise<void>;
+  release(request: ReleaseRequest): Promise<Outcome>;
 
   listQueues(request: { pivot: string; limit: number }): readonly QueueDefinition[];
   createQueue(settings: QueueSettings): Promise<void>;
@@ -332,7 +353,7 @@ export interface Engine<Items = readonly LeasedItem[]> {
 
   listItems(request: ListRequest): Promise<readonly StoredItem[]>;
   listScheduled(request: ListRequest): Promise<readonly StoredItem[]>;
-  importItems(request: ImportRequest): Promise<readonly StoredItem[]>;
+  importItems(request: ImportRequest): Promise<Imported>;
   deleteItems(request: DeleteItemsRequest): Promise<void>;
 
   /**

@@ -8,6 +8,7 @@ function setupCatalog(shardCount = 2, targeted: readonly string[] = []) {
     clock: new VirtualClock(1_000),
     isTargeted: (shard, slot) => targeted.includes(`${shard}:${slot}`),
     isUp: () => true,
+    receiptsWindowMs: 1_000,
   });
   catalog.spread(shardCount);
   const create = (name: string, requestedPartitions = 1, deadQueue = "") =>

@@ -2,7 +2,12 @@
 // them; `registrar.ts` has each plan committed before it takes effect here.
 
 import type { CatalogImage } from "../stores/catalog.ts";
-import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
+import type {
+  CatalogEntry,
+  FormerPlaces,
+  PartitionPlace,
+  QueueDefinition,
+} from "../stores/queue.ts";
 import type { QueueChange, QueueSettings } from "./api.ts";
 import type { Clock } from "./clock.ts";
 import { formatDuration } from "./duration.ts";
@@ -31,6 +36,7 @@ export interface CatalogOptions {
   /** Whether an item is on its way to the slot, which then must not change hands. */
   readonly isTargeted: (shard: number, slot: number) => boolean;
   readonly isUp: (shard: number) => boolean;
+  readonly receiptsWindowMs: number;
 }
 
 export class Catalog {
@@ -140,7 +146,7 @@ export class Catalog {
     const queueId = this.#queueIdLast;
     const places = this.#newPlaces(queueId, upTo(settings.requestedPartitions));
     const definition = { ...definitionOf(settings), createdAt: now, updatedAt: now };
-    return { queueId, definition, places, deleting: false };
+    return { queueId, definition, places, former: [], deleting: false };
   }
 
   /** What the queue becomes; surplus partitions are told to drain, missing ones are added. */
@@ -160,7 +166,22 @@ export class Catalog {
     });
     const missing = upTo(wanted).filter((partition) => !queue.places.has(partition));
     const places = [...kept, ...this.#newPlaces(queue.queueId, missing)];
-    return { queue, entry: { queueId: queue.queueId, definition, places, deleting: false } };
+    const former = this.#formerOf(queue, places, now);
+    return { queue, entry: queue.entry({ definition, places, former }) };
+  }
+
+  /** A produce with a key that went to one of the former places is to be found there for a while. */
+  #formerOf(queue: LogicalQueue, places: readonly PartitionPlace[], now: number): FormerPlaces[] {
+    const { activePlaces } = queue;
+    const former = queue.former.filter(({ keptUntil }) => keptUntil > now);
+    const numbers = (of: readonly PartitionPlace[]) => of.map(({ partition }) => partition).join();
+    const isSame =
+      numbers(activePlaces) === numbers(places.filter(({ state }) => state === "active"));
+    if (isSame) return former;
+    // The change takes effect a moment after it is planned.
+    const keptUntil = now + limits.requestTimeoutMsMax + this.#options.receiptsWindowMs;
+    const pairs = activePlaces.map(({ partition, shard }) => ({ partition, shard }));
+    return [...former, { keptUntil, places: pairs }];
   }
 
   /** Also while it is hidden. */

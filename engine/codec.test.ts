@@ -117,6 +117,7 @@ test("opened: is read as it was written", () => {
     at: 1,
     opLast: 2,
     refused: [1],
+    leaseKeys: [],
     quarantined: 0,
     miscounted: 0,
     full: false,

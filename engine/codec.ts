@@ -25,7 +25,7 @@ export function encodeReport(report: Report): { text: string; leased: string[] }
   const leased: string[] = [];
   const answers = report.answers.map(({ op, outcome }) =>
     outcome.ok
-      ? { op, outcome: { ok: true, value: encodeValue(outcome.value, leased) } }
+      ? { op, outcome: { ...outcome, value: encodeValue(outcome.value, leased) } }
       : { op, outcome },
   );
   return { text: JSON.stringify({ ...report, answers }), leased };

@@ -3,6 +3,7 @@ import type { QueueSettings } from "./api.ts";
 import {
   completeOf,
   day,
+  doneFirst,
   got,
   hour,
   idsOf,
@@ -23,7 +24,7 @@ test("complete: completed items never come back", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "a", "b");
   const lease = await bundle.lease("orders", { batchSize: 2 });
-  expect(await bundle.complete(lease)).toEqual({ ok: true, value: undefined });
+  expect(await bundle.complete(lease)).toEqual(doneFirst);
   await bundle.clock.advance(2 * day);
   await bundle.restart();
   expect(await bundle.listed("orders")).toEqual([]);
@@ -165,7 +166,7 @@ test("retry: without retry_at the item goes to the tail under a new id", async (
   const bundle = await setupQueue();
   await bundle.produce("orders", "A", "B", "C");
   const lease = await bundle.lease("orders");
-  expect(await bundle.retry(lease)).toEqual({ ok: true, value: undefined });
+  expect(await bundle.retry(lease)).toEqual(doneFirst);
   const next = await bundle.lease("orders", { batchSize: 3 });
   expect(textsOf(next.items)).toEqual(["B", "C", "A"]);
   expect(next.items.map(({ attempts }) => attempts)).toEqual([1, 1, 2]);

@@ -5,11 +5,19 @@
 import type { PartitionPlace, QueueDefinition } from "../stores/queue.ts";
 import type * as api from "./api.ts";
 import { assert } from "./assert.ts";
+import {
+  type CallKey,
+  callKey,
+  importedParts,
+  type KeyedOperation,
+  producedParts,
+} from "./call-key.ts";
 import { Catalog } from "./catalog.ts";
 import { Courier } from "./courier.ts";
 import {
   clearedInPart,
   closingFailure,
+  deletedFailure,
   type Late,
   lateComplete,
   lateExtend,
@@ -61,6 +69,14 @@ export async function openEngine<Items>(options: EngineOptions<Items>): Promise<
   return engine;
 }
 
+/** A request that counts as inside its queue. */
+type InnerCall = Extract<Request, { kind: Exclude<keyof InFlight, "lease"> }>;
+
+/** A call that its shard did. */
+interface Done extends api.Outcome {
+  readonly value: Value;
+}
+
 class ShardedEngine<Items> implements api.Engine<Items> {
   readonly #options: EngineOptions<Items>;
   readonly #catalog: Catalog;
@@ -74,8 +90,10 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
     const port = (shard: number): ShardPort => this.#shards.port(shard);
     const courier = new Courier({ clock, port });
+    const { receiptsWindowMs } = options.turnLimits ?? limits;
     const catalog = new Catalog({
       clock,
+      receiptsWindowMs,
       isTargeted: (shard, slot) => courier.isTargeted(shard, slot),
       isUp: (shard) => port(shard).isUp,
     });
@@ -83,7 +101,8 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     const isClosing = (): boolean => this.#closing !== null;
     const registrar = new Registrar({ clock, catalog, courier, settings, port, isClosing });
     const left = registrar.left.bind(registrar);
-    const leases = new Leases({ clock, port, readLeased, waitingLeasesMax, left });
+    const bounds = { waitingLeasesMax, receiptsWindowMs };
+    const leases = new Leases({ clock, port, readLeased, ...bounds, left });
     this.#catalog = catalog;
     this.#leases = leases;
     this.#registrar = registrar;
@@ -107,9 +126,9 @@ class ShardedEngine<Items> implements api.Engine<Items> {
   #call(
     queue: LogicalQueue,
     { shard, partition }: PartitionPlace,
-    request: Extract<Request, { kind: Exclude<keyof InFlight, "lease"> }>,
+    request: InnerCall,
     timing: Timing,
-  ): Promise<Value> {
+  ): Promise<Done> {
     const { kind } = request;
     const itemCount = kind === "produce" ? request.items.length : 0;
     queue.entered(kind, partition, itemCount);
@@ -119,12 +138,23 @@ class ShardedEngine<Items> implements api.Engine<Items> {
         (result) => {
           queue.left(kind, partition, itemCount);
           this.#registrar.left(queue, partition);
-          if (result.ok) resolve(result.value);
-          else reject(QueueError.from(result));
+          if (!result.ok) reject(QueueError.from(result));
+          else resolve({ value: result.value, replayed: result.replayed === true });
         },
         timing,
       );
     });
+  }
+
+  /** What finishes held items is answered with no more than that it was done. */
+  async #finish(
+    queue: LogicalQueue,
+    place: PartitionPlace,
+    request: InnerCall,
+    timing: Timing,
+  ): Promise<api.Outcome> {
+    const { replayed } = await this.#call(queue, place, request, timing);
+    return { replayed };
   }
 
   /** Without a timeout: of a call that has no `request_timeout` of its own. */
@@ -136,43 +166,87 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     return succeeded(await this.#shards.port(shard).ask(request, this.#timing(late)));
   }
 
-  async produce(request: api.ProduceRequest): Promise<void> {
+  async produce(request: api.ProduceRequest): Promise<api.Outcome> {
     const queue = this.#find(request.queue);
     checkRequestTimeout(request.requestTimeoutMs, "5m");
     checkProduceItems(request.items);
     const items = request.items.map(newItem);
-    const place = queue.placeForProduce;
-    const { slot, partition } = place;
     const timing = this.#timing(lateProduce, request.requestTimeoutMs);
-    const asked = { kind: "produce", slot, deadline: timing.deadline, items } as const;
-    const written = this.#call(queue, place, asked, timing);
+    const key = this.#key(queue, "produce", request, producedParts(items));
+    const place = key === undefined ? queue.placeForProduce : await this.#home(queue, key, timing);
+    if (place === null) return { replayed: true };
+    const { slot, partition } = place;
+    const asked = { kind: "produce", slot, deadline: timing.deadline, items, ...key } as const;
+    const written = this.#finish(queue, place, asked, timing);
     this.#leases.accompany(queue, partition, items);
-    await written;
+    return await written;
+  }
+
+  /** Spread into a request: nothing where the caller gave no key. */
+  #key(
+    queue: LogicalQueue,
+    operation: KeyedOperation,
+    { requestKey }: api.Repeatable,
+    parts: Iterable<api.Payload>,
+  ): { readonly key: CallKey } | undefined {
+    if (requestKey === undefined) return undefined;
+    return { key: callKey(requestKey, { queueId: queue.queueId, operation, parts }) };
+  }
+
+  /**
+   * The partition that follows from the key. Where it was another until lately, and what was asked
+   * was done there, `null`.
+   */
+  async #home(
+    queue: LogicalQueue,
+    { key }: { readonly key: CallKey },
+    { deadline }: Timing,
+  ): Promise<PartitionPlace | null> {
+    const timing = { deadline, late: { ...lateProduce, taken: lateProduce.untaken } };
+    let { former } = queue;
+    for (const asked = new Set<number>(); ; ) {
+      if (queue.deleted) throw QueueError.from(deletedFailure);
+      const home = queue.homeOf(key);
+      const shards = queue.formerShardsOf(key, this.#options.clock.now());
+      const shard = shards.find((one) => one !== home.shard && !asked.has(one));
+      if (shard === undefined) return home;
+      const known = await this.#shards.port(shard).ask({ kind: "recall", key }, timing);
+      if (succeeded(known).kind === "done") return null;
+      // It may have been done there since, if that was its place once more.
+      if (queue.former !== former) asked.clear();
+      else asked.add(shard);
+      ({ former } = queue);
+    }
   }
 
   async lease(request: api.LeaseRequest): Promise<api.Lease<Items>> {
     return this.#leases.lease(this.#find(request.queue), request);
   }
 
-  async complete(request: api.CompleteRequest): Promise<void> {
+  async complete(request: api.CompleteRequest): Promise<api.Outcome> {
     const queue = this.#find(request.queue);
     const place = queue.place(request.partition);
     const { ids } = request;
     checkCompleteIds(ids);
     checkRequestTimeout(request.requestTimeoutMs, "5m");
     const timing = this.#timing(lateComplete, request.requestTimeoutMs);
+    const key = this.#key(queue, "complete", request, [`${place.partition}/${ids}`]);
     const { deadline } = timing;
-    await this.#call(queue, place, { kind: "complete", slot: place.slot, deadline, ids }, timing);
+    const asked = { kind: "complete", slot: place.slot, deadline, ids, ...key } as const;
+    return await this.#finish(queue, place, asked, timing);
   }
 
-  async retry(request: api.RetryRequest): Promise<void> {
+  async retry(request: api.RetryRequest): Promise<api.Outcome> {
     const queue = this.#find(request.queue);
     const place = queue.place(request.partition);
     const { items } = request;
     checkRetryItems(items.length);
     const timing = this.#timing(lateRetry);
+    const parts = items.map(({ id, retryAt, dead }) => `${id}/${retryAt ?? ""}/${dead === true}`);
+    const key = this.#key(queue, "retry", request, [String(place.partition), ...parts]);
     const { deadline } = timing;
-    await this.#call(queue, place, { kind: "retry", slot: place.slot, deadline, items }, timing);
+    const asked = { kind: "retry", slot: place.slot, deadline, items, ...key } as const;
+    return await this.#finish(queue, place, asked, timing);
   }
 
   async extend(request: api.ExtendRequest): Promise<api.Extended> {
@@ -183,20 +257,25 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     checkLeaseTimeout(leaseTimeoutMs);
     const timing = this.#timing(lateExtend);
     const { deadline } = timing;
-    const asked = { kind: "extend", slot: place.slot, deadline, ids, leaseTimeoutMs } as const;
-    const value = await this.#call(queue, place, asked, timing);
+    const parts = [`${place.partition}/${leaseTimeoutMs ?? ""}/${ids}`];
+    const key = this.#key(queue, "extend", request, parts);
+    const batch = { slot: place.slot, deadline, ids };
+    const asked = { kind: "extend", ...batch, leaseTimeoutMs, ...key } as const;
+    const { value, replayed } = await this.#call(queue, place, asked, timing);
     assert(value.kind === "extended", "an extend was answered with something else");
-    return { leaseDeadline: value.leaseDeadline };
+    return { leaseDeadline: value.leaseDeadline, replayed };
   }
 
-  async release(request: api.ReleaseRequest): Promise<void> {
+  async release(request: api.ReleaseRequest): Promise<api.Outcome> {
     const queue = this.#find(request.queue);
     const place = queue.place(request.partition);
     checkCompleteIds(request.ids);
     const timing = this.#timing(lateRelease);
     const { deadline } = timing;
-    const asked = { kind: "release", slot: place.slot, deadline, ids: request.ids } as const;
-    await this.#call(queue, place, asked, timing);
+    const { ids } = request;
+    const key = this.#key(queue, "release", request, [`${place.partition}/${ids}`]);
+    const asked = { kind: "release", slot: place.slot, deadline, ids, ...key } as const;
+    return await this.#finish(queue, place, asked, timing);
   }
 
   async createQueue(settings: api.QueueSettings): Promise<void> {
@@ -271,7 +350,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     return storedItems(listed, queue.definition);
   }
 
-  async importItems(request: api.ImportRequest): Promise<readonly api.StoredItem[]> {
+  async importItems(request: api.ImportRequest): Promise<api.Imported> {
     const queue = this.#find(request.queue);
     const place = queue.place(request.partition);
     checkImportItems(request.items);
@@ -280,9 +359,10 @@ class ShardedEngine<Items> implements api.Engine<Items> {
       throw new QueueError("refused", text);
     }
     const items = request.items.map(newImport);
-    const asked = { kind: "import", slot: place.slot, items } as const;
-    const stored = await this.#call(queue, place, asked, this.#timing(lateLong));
-    return storedItems(stored, queue.definition);
+    const key = this.#key(queue, "import", request, importedParts(place.partition, items));
+    const asked = { kind: "import", slot: place.slot, items, ...key } as const;
+    const { value, replayed } = await this.#call(queue, place, asked, this.#timing(lateLong));
+    return { items: storedItems(value, queue.definition), replayed };
   }
 
   async deleteItems({ queue, partition, ids }: api.DeleteItemsRequest): Promise<void> {

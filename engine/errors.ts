@@ -65,6 +65,8 @@ export const lateLong: Late = { untaken: noAnswer, taken: null };
 export const lateLook: Late = { untaken: noAnswer, taken: noAnswer };
 export const lateChange: Late = { untaken: late("the queue was not changed"), taken: null };
 
+/** Of a lease that is asked for again. */
+export const leaseOver = failure("empty", "that lease is over; nothing of it is held any more");
 export const fullFailure = failure("store", `${reasons.store}; nothing was written`);
 export const restartedFailure = failure(
   "store",

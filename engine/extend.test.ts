@@ -62,7 +62,10 @@ test("extend: the item is held from now on for as long as the queue says, or the
   const { items } = await bundle.lease("orders", { batchSize: 5 });
   await bundle.clock.advance(50 * second);
   const until = bundle.clock.now() + minute;
-  expect(await extend(bundle, idsOf(items))).toEqual({ ok: true, value: { leaseDeadline: until } });
+  expect(await extend(bundle, idsOf(items))).toEqual({
+    ok: true,
+    value: { leaseDeadline: until, replayed: false },
+  });
   await bundle.clock.advance(50 * second);
   expect(await offered(bundle)).toEqual([]);
   expect(await extend(bundle, idsOf(items), hour)).toMatchObject({ ok: true });
@@ -78,7 +81,7 @@ test("extend: no lease gets shorter", async () => {
   const [item] = items;
   expect(await extend(bundle, idsOf(items), second)).toEqual({
     ok: true,
-    value: { leaseDeadline: item?.leaseDeadline ?? 0 },
+    value: { leaseDeadline: item?.leaseDeadline ?? 0, replayed: false },
   });
   await bundle.clock.advance(50 * second);
   expect(await offered(bundle)).toEqual([]);
@@ -176,6 +179,7 @@ test.each([
     queue: "orders",
     partition: 0,
     maxAttempts: 3,
+    replayed: false,
     items: items.slice(0, 1),
   });
   const refused = await extend(bundle, ids, hour);

@@ -13,6 +13,7 @@ import type { Kind, Numbered } from "./shard/kind.ts";
 import { lease } from "./shard/lease.ts";
 import { list } from "./shard/list.ts";
 import { produce } from "./shard/produce.ts";
+import { recall } from "./shard/recall.ts";
 import { receive } from "./shard/receive.ts";
 import { recount } from "./shard/recount.ts";
 import { release } from "./shard/release.ts";
@@ -34,6 +35,7 @@ const table = {
   extend,
   clear,
   produce,
+  recall,
   import: importItems,
   delete: deleteItems,
   lease,

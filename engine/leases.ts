@@ -3,9 +3,11 @@
 
 import type { PartitionPlace } from "../stores/queue.ts";
 import type { Lease, LeaseRequest } from "./api.ts";
+import { type CallKey, callKey, keyTaken } from "./call-key.ts";
 import type { Clock } from "./clock.ts";
-import { deletedFailure, failure, late, QueueError, tooMany } from "./errors.ts";
-import type { NewItem } from "./messages.ts";
+import { deletedFailure, failure, late, leaseOver, QueueError, tooMany } from "./errors.ts";
+import { GrantedPlaces } from "./granted-places.ts";
+import type { LeaseKey, NewItem } from "./messages.ts";
 import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { Result } from "./shard/kind.ts";
@@ -19,12 +21,29 @@ const duplicateClient = failure(
   "duplicate client id; a client cannot make multiple leased requests to the same queue",
 );
 
+const repeated = failure("empty", "the lease was asked for again; the repetition is answered");
+
+function keyOf(queue: LogicalQueue, request: LeaseRequest): CallKey | undefined {
+  const { requestKey, batchSize, leaseTimeoutMs } = request;
+  if (requestKey === undefined) return undefined;
+  const parts = [`${batchSize}/${leaseTimeoutMs ?? ""}`];
+  return callKey(requestKey, { queueId: queue.queueId, operation: "lease", parts });
+}
+
+/** Whoever waits for the answer of a lease by now. */
+function latest(lease: WaitingLease): WaitingLease {
+  let last = lease;
+  while (last.next !== null) last = last.next;
+  return last;
+}
+
 export interface LeasesOptions<Items> {
   readonly clock: Clock;
   readonly port: (shard: number) => ShardPort;
   readonly readLeased: (text: string) => Items;
   /** Over all queues. */
   readonly waitingLeasesMax: number;
+  readonly receiptsWindowMs: number;
   /** A lease that was on its way to the partition has come back. */
   readonly left: (queue: LogicalQueue, partition: number) => void;
 }
@@ -33,6 +52,9 @@ export class Leases<Items> {
   readonly #options: LeasesOptions<Items>;
   /** Queues whose waiting leases may have something to take. */
   readonly #ready = new Set<LogicalQueue>();
+  /** Those with a key that are not answered, by its digest. */
+  readonly #keyed = new Map<string, WaitingLease>();
+  readonly #granted = new GrantedPlaces();
   #arrivalLast = 0;
   #waitingLeases = 0;
 
@@ -40,50 +62,113 @@ export class Leases<Items> {
     this.#options = options;
   }
 
+  /** Takes note where leases were granted that may be asked for again, at a start. */
+  recall(keys: readonly { readonly key: LeaseKey; readonly shard: number }[]): void {
+    for (const { key, shard } of keys.toSorted((a, b) => a.key.at - b.key.at)) {
+      this.#granted.note(key.digest, { shard, slot: key.slot }, key.at);
+    }
+  }
+
   lease(queue: LogicalQueue, request: LeaseRequest): Promise<Lease<Items>> {
-    const { clock, readLeased, waitingLeasesMax } = this.#options;
+    const { waitingLeasesMax } = this.#options;
     checkLease(request);
     checkRequestTimeout(request.requestTimeoutMs, "1m");
+    const key = keyOf(queue, request);
+    const before = key && this.#keyed.get(key.digest);
+    if (before !== undefined && before.key?.fingerprint !== key?.fingerprint) {
+      throw QueueError.from(keyTaken(key as CallKey));
+    }
     // One whose connection broke may be back before its last request is answered.
     const same = queue.clients.get(request.clientId);
-    if (same?.request.signal?.aborted) same.settle(clientGone);
-    else if (same !== undefined) throw QueueError.from(duplicateClient);
+    if (same !== undefined && same !== before) {
+      if (!same.request.signal?.aborted) throw QueueError.from(duplicateClient);
+      same.settle(clientGone);
+    }
     if (request.signal?.aborted) throw QueueError.from(clientGone);
-    // Only who is first in line may be served at once.
-    const partition = queue.line.size === 0 ? queue.balance.leaseFrom : -1;
+    if (before !== undefined) return this.#follow(queue, before, request);
+    // Only who is first in line may be served at once, or who was served there before.
+    const partition = this.#grantedAt(queue, key) ?? this.#freeAt(queue);
     if (partition < 0 && this.#waitingLeases >= waitingLeasesMax) {
       throw tooMany("full", "leases wait", waitingLeasesMax);
     }
-    return new Promise((resolve, reject) => {
-      this.#arrivalLast += 1;
-      const lease: WaitingLease = {
-        request,
-        arrival: this.#arrivalLast,
-        deadline: clock.now() + request.requestTimeoutMs,
-        timer: null,
-        hangUp: null,
-        over: false,
-        settle: (outcome) => {
-          if (lease.over) return;
-          lease.over = true;
-          lease.timer?.cancel();
-          if (lease.hangUp !== null) request.signal?.removeEventListener("abort", lease.hangUp);
-          queue.line.leave(lease);
-          queue.clients.delete(request.clientId);
-          this.#waitingLeases -= 1;
-          if ("code" in outcome) reject(QueueError.from(outcome));
-          else {
-            const { maxAttempts } = queue.definition;
-            const items = readLeased(outcome.items);
-            resolve({ ...outcome, queue: request.queue, maxAttempts, items });
-          }
-        },
-      };
-      queue.clients.set(request.clientId, lease);
-      this.#waitingLeases += 1;
-      if (partition >= 0) this.#grant(queue, lease, partition);
-      else this.#line(queue, lease);
-    });
+    this.#arrivalLast += 1;
+    const { lease, answer } = this.#enter(queue, request, { key, arrival: this.#arrivalLast });
+    if (partition >= 0) this.#grant(queue, lease, partition);
+    else this.#line(queue, lease);
+    return answer;
+  }
+
+  #freeAt(queue: LogicalQueue): number {
+    return queue.line.size === 0 ? queue.balance.leaseFrom : -1;
+  }
+
+  /** Where a lease with this key was granted; its partition may be gone, and its items with it. */
+  #grantedAt(queue: LogicalQueue, key: CallKey | undefined): number | undefined {
+    const { clock, receiptsWindowMs } = this.#options;
+    if (key === undefined) return undefined;
+    this.#granted.forget(clock.now() - receiptsWindowMs);
+    const place = this.#granted.find(key.digest);
+    if (place === undefined) return undefined;
+    const partition = queue.partitionAt(place);
+    if (partition === undefined) throw QueueError.from(leaseOver);
+    return partition;
+  }
+
+  /** The repetition of a lease that waits, or is on its way, takes its place. */
+  #follow(queue: LogicalQueue, before: WaitingLease, request: LeaseRequest): Promise<Lease<Items>> {
+    const { key, arrival, isSent } = before;
+    before.settle(repeated);
+    const { lease, answer } = this.#enter(queue, request, { key, arrival });
+    if (isSent) {
+      before.next = lease;
+      this.#watch(lease);
+    } else this.#line(queue, lease);
+    return answer;
+  }
+
+  #enter(
+    queue: LogicalQueue,
+    request: LeaseRequest,
+    { key, arrival }: Pick<WaitingLease, "key" | "arrival">,
+  ): { readonly lease: WaitingLease; readonly answer: Promise<Lease<Items>> } {
+    const { clock, readLeased } = this.#options;
+    const { promise: answer, resolve, reject } = Promise.withResolvers<Lease<Items>>();
+    const lease: WaitingLease = {
+      request,
+      key,
+      arrival,
+      deadline: clock.now() + request.requestTimeoutMs,
+      timer: null,
+      hangUp: null,
+      isSent: false,
+      next: null,
+      over: false,
+      settle: (outcome) => {
+        if (lease.over) return;
+        lease.over = true;
+        lease.timer?.cancel();
+        if (lease.hangUp !== null) request.signal?.removeEventListener("abort", lease.hangUp);
+        queue.line.leave(lease);
+        queue.clients.delete(request.clientId);
+        if (key !== undefined) this.#keyed.delete(key.digest);
+        this.#waitingLeases -= 1;
+        if ("code" in outcome) reject(QueueError.from(outcome));
+        else {
+          const { maxAttempts } = queue.definition;
+          const items = readLeased(outcome.items);
+          resolve({ ...outcome, queue: request.queue, maxAttempts, items });
+        }
+      },
+    };
+    queue.clients.set(request.clientId, lease);
+    if (key !== undefined) this.#keyed.set(key.digest, lease);
+    this.#waitingLeases += 1;
+    return { lease, answer };
+  }
+
+  /** Answers it at its deadline, wherever it is. */
+  #watch(lease: WaitingLease): void {
+    lease.timer ??= this.#options.clock.at(lease.deadline, () => lease.settle(emptyLease));
   }
 
   #line(queue: LogicalQueue, lease: WaitingLease): void {
@@ -132,18 +217,20 @@ export class Leases<Items> {
 
   #grant(queue: LogicalQueue, lease: WaitingLease, partition: number): void {
     // A shard may take longer than the client waits; what it grants then goes back.
-    const { clock, port, left } = this.#options;
-    lease.timer ??= clock.at(lease.deadline, () => lease.settle(emptyLease));
-    const { deadline, request } = lease;
+    const { port, left } = this.#options;
+    this.#watch(lease);
+    lease.isSent = true;
+    const { deadline, request, key } = lease;
     const { batchSize, leaseTimeoutMs } = request;
     const own = typeof leaseTimeoutMs === "number" ? { leaseTimeoutMs } : {};
     const place = queue.place(partition);
     queue.entered("lease", partition, batchSize);
     port(place.shard).put(
-      { kind: "lease", slot: place.slot, deadline, batchSize, ...own },
+      { kind: "lease", slot: place.slot, deadline, batchSize, ...own, ...(key && { key }) },
       (result, op) => {
         queue.left("lease", partition, batchSize);
-        this.#granted(queue, lease, place, result, op);
+        lease.isSent = false;
+        this.#answered(queue, latest(lease), place, { result, op });
         this.ready(queue);
         left(queue, partition);
       },
@@ -152,15 +239,15 @@ export class Leases<Items> {
     );
   }
 
-  #granted(
+  #answered(
     queue: LogicalQueue,
     lease: WaitingLease,
     place: PartitionPlace,
-    result: Result,
-    op: number,
+    { result, op }: { readonly result: Result; readonly op: number },
   ): void {
     const { clock, port } = this.#options;
     const { shard, slot, partition } = place;
+    const { key } = lease;
     if (!result.ok) {
       lease.settle(result);
       return;
@@ -168,9 +255,19 @@ export class Leases<Items> {
     const { value } = result;
     if (lease.request.signal?.aborted) lease.settle(clientGone);
     if (value.kind === "leased") {
-      // Nobody was told of these items, so they go back as if they had not been leased.
-      if (lease.over) port(shard).put({ kind: "withdraw", slot, leaseOp: op }, () => undefined);
-      else lease.settle({ partition, items: value.items });
+      if (lease.over) {
+        // Nobody was told of these items, so they go back as if they had not been leased.
+        const asked = {
+          kind: "withdraw",
+          slot,
+          leaseOp: op,
+          ...(key && { leaseKey: key }),
+        } as const;
+        port(shard).put(asked, () => undefined);
+        return;
+      }
+      if (key !== undefined) this.#granted.note(key.digest, { shard, slot }, clock.now());
+      lease.settle({ partition, items: value.items, replayed: result.replayed === true });
       return;
     }
     // Whatever was counted: until the shard counts again, nobody else is sent there for nothing.

@@ -21,6 +21,14 @@ export const limits = {
   queueNameBytesMax: 512,
   deadQueueBytesMax: 500,
   queueReferenceBytesMax: 2_000,
+  /** A key that a caller gives a call. */
+  requestKeyBytesMax: 255,
+  /** For how long a call with a key can be repeated; longer than a client goes on trying. */
+  receiptsWindowMs: 5 * 60_000,
+  /** Receipts of one shard; each costs it about 70 bytes of memory. */
+  receiptsMax: 2_000_000,
+  /** Receipts that one turn looks at to forget them. */
+  receiptsForgottenMax: 50_000,
   /** The text of a duration; more can only be noise. */
   durationTextMax: 15,
   maxAttemptsMax: 65_536,
@@ -61,7 +69,13 @@ export const limits = {
   shardBacklogMax: 50_000,
 } as const;
 
-/** The bounds of a turn, which a simulated world may narrow. */
+/** What shards go by that an operator or a simulated world may set. */
 export type TurnLimits = {
-  readonly [name in "sweepItemsMax" | "turnRequestsMax" | "turnWeightMax" | "turnBytesMax"]: number;
+  readonly [name in
+    | "sweepItemsMax"
+    | "turnRequestsMax"
+    | "turnWeightMax"
+    | "turnBytesMax"
+    | "receiptsWindowMs"
+    | "receiptsMax"]: number;
 };

@@ -101,13 +101,20 @@ export interface WorkerOptions<Config> {
   readonly module: URL;
   /** Handed to the module's `openStore`. */
   readonly config: Config;
+  /** Default `limits`. */
+  readonly limits?: TurnLimits;
   /** A worker that says nothing for longer is replaced; default `limits.heartbeatSilenceMsMax`. */
   readonly silenceMsMax?: number;
 }
 
 /** What a worker is told. */
 export type ToWorker<Config> =
-  | { readonly kind: "open"; readonly shard: number; readonly config: Config }
+  | {
+      readonly kind: "open";
+      readonly shard: number;
+      readonly config: Config;
+      readonly limits: TurnLimits;
+    }
   | { readonly kind: "requests"; readonly text: string }
   | { readonly kind: "ping" }
   | { readonly kind: "close" };
@@ -156,7 +163,8 @@ class WorkerLink<Config> implements Link {
       this.#fail(new Error(`shard ${shard} stopped by itself`));
     });
     this.#worker.onmessage = (event: MessageEvent<FromWorker>) => this.#hear(event.data);
-    this.#post({ kind: "open", shard, config: options.config });
+    const { config, limits: bounds = limits } = options;
+    this.#post({ kind: "open", shard, config, limits: bounds });
     this.#beat();
   }
 

@@ -5,8 +5,8 @@ import type { CatalogImage } from "../stores/catalog.ts";
 import type { Item, OutboundItem } from "../stores/item.ts";
 import type { OutboxCount } from "../stores/store.ts";
 import type { ProduceItem } from "./api.ts";
-import type { Failure } from "./errors.ts";
 import type { Rules } from "./lifecycle.ts";
+import type { Result } from "./shard/kind.ts";
 
 /** Where a queue's failed and expired items go: one partition for each shard to send to. */
 export interface DeadTarget {
@@ -64,7 +64,7 @@ export type Value =
 
 export interface Answer {
   readonly op: number;
-  readonly outcome: { readonly ok: true; readonly value: Value } | Failure;
+  readonly outcome: Result;
 }
 
 /** What happened to items of one partition since the last report. */
@@ -106,6 +106,13 @@ export interface ShardOutbox {
   readonly counts: readonly OutboxCount[];
 }
 
+/** Where a lease with a key was granted, for when it is asked for again. */
+export interface LeaseKey {
+  readonly digest: string;
+  readonly slot: number;
+  readonly at: number;
+}
+
 /** What a shard says once, when it has read its store. */
 export interface Opened {
   readonly catalog: CatalogImage;
@@ -116,6 +123,8 @@ export interface Opened {
   readonly opLast: number;
   /** Requests of the latest turns that had no effect. */
   readonly refused: readonly number[];
+  /** Leases with a key whose items may still be held. */
+  readonly leaseKeys: readonly LeaseKey[];
   readonly quarantined: number;
   /** By how many items its partitions differ from what was counted with each commit. */
   readonly miscounted: number;

@@ -27,6 +27,7 @@ const fresh: Opened = {
   at: 0,
   opLast: 0,
   refused: [],
+  leaseKeys: [],
   quarantined: 0,
   miscounted: 0,
   full: false,

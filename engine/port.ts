@@ -272,6 +272,12 @@ export class ShardPort {
         again.push(waiting);
         continue;
       }
+      if ("key" in waiting.request && waiting.request.key !== undefined) {
+        // Its time may be up before it is sent again, and it was done.
+        const { late } = waiting;
+        again.push({ ...waiting, late: { ...late, untaken: late.taken ?? late.untaken } });
+        continue;
+      }
       const instead = lost(waiting.request);
       if ("ask" in instead) again.push({ ...waiting, request: instead.ask as Request });
       else waiting.settle(instead, op);

@@ -2,10 +2,16 @@
 // partitions are, what they hold by the shards' latest reports, and the line of
 // leases that wait for them.
 
-import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
+import type {
+  CatalogEntry,
+  FormerPlaces,
+  PartitionPlace,
+  QueueDefinition,
+} from "../stores/queue.ts";
 import type { QueueGauges } from "./api.ts";
 import { assert } from "./assert.ts";
 import { Balance } from "./balance.ts";
+import { type CallKey, homeOf } from "./call-key.ts";
 import type { Clock } from "./clock.ts";
 import type { Events, PartitionCounts } from "./messages.ts";
 import { unknownPartition } from "./validate.ts";
@@ -44,6 +50,8 @@ export class LogicalQueue {
     import: 0,
   };
   readonly totals: Totals = { lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 };
+  /** Which partitions were active until lately. */
+  former: readonly FormerPlaces[];
   deleted = false;
   /** While its delete is being committed, callers do not find it; its shards go on with it. */
   isHidden = false;
@@ -51,6 +59,7 @@ export class LogicalQueue {
   constructor(entry: CatalogEntry, clock: Clock) {
     this.queueId = entry.queueId;
     this.definition = entry.definition;
+    this.former = entry.former;
     this.line = new Line(clock);
     for (const place of entry.places) this.places.set(place.partition, place);
   }
@@ -60,6 +69,7 @@ export class LogicalQueue {
       queueId: this.queueId,
       definition: this.definition,
       places: [...this.places.values()],
+      former: this.former,
       deleting: false,
       ...change,
     };
@@ -70,11 +80,32 @@ export class LogicalQueue {
     return this.places.get(partition) ?? unknownPartition(partition);
   }
 
+  /** The partition that is there; `undefined` = none of this queue is any more. */
+  partitionAt({ shard, slot }: Pick<PartitionPlace, "shard" | "slot">): number | undefined {
+    const places = [...this.places.values()];
+    return places.find((place) => place.shard === shard && place.slot === slot)?.partition;
+  }
+
   /** Where new items go. With no shard up they wait for the one of the first partition. */
   get placeForProduce(): PartitionPlace {
     const place = this.places.get(this.balance.produceTo) ?? this.activePlaces[0];
     assert(place !== undefined, "a queue has no partition that takes items");
     return place;
+  }
+
+  /** Where a produce with this key goes, whatever the partitions hold: a repetition has to find it. */
+  homeOf(key: CallKey): PartitionPlace {
+    const home = homeOf(key, this.activePlaces, ({ partition }) => partition);
+    assert(home !== undefined, "a queue has no partition that takes items");
+    return home;
+  }
+
+  /** The shards of the places where it would have gone, as long as receipts are kept there. */
+  formerShardsOf(key: CallKey, now: number): number[] {
+    const former = this.former.filter(({ keptUntil }) => keptUntil > now);
+    return former.flatMap(({ places }) => {
+      return homeOf(key, places, ({ partition }) => partition)?.shard ?? [];
+    });
   }
 
   get activePlaces(): PartitionPlace[] {

@@ -60,6 +60,7 @@ export class Registrar {
       const { queue, entry } = this.#options.catalog.planUpdate(change, this.#options.clock.now());
       await this.#write({ put: [entry] }, deadline);
       queue.definition = entry.definition;
+      queue.former = entry.former;
       for (const place of entry.places) this.#options.catalog.own(queue, place);
       const told = this.#options.settings.tell([queue]);
       this.reapSoon(queue);

@@ -31,7 +31,7 @@ export interface ShardsOptions {
 export interface Listeners {
   readonly catalog: Catalog;
   readonly courier: Courier;
-  readonly leases: Pick<Leases<unknown>, "ready" | "dispatch">;
+  readonly leases: Pick<Leases<unknown>, "ready" | "dispatch" | "recall">;
   readonly registrar: Registrar;
   readonly settings: Settings;
 }
@@ -64,7 +64,7 @@ export class Shards {
   }
 
   async open(): Promise<void> {
-    const { catalog, courier, registrar, settings } = this.#to;
+    const { catalog, courier, leases, registrar, settings } = this.#to;
     const broken = new Promise<never>((_, reject) => {
       this.#downAtStart = reject;
     });
@@ -84,6 +84,9 @@ export class Shards {
       await registrar.undisturbed(async () => {
         for (const [shard, { counts }] of opened.entries()) this.#recount(shard, counts);
         for (const [shard, { outbox }] of opened.entries()) courier.countAll(shard, outbox);
+        leases.recall(
+          opened.flatMap(({ leaseKeys }, shard) => leaseKeys.map((key) => ({ key, shard }))),
+        );
         const told = this.#ports.map((port, shard) => port.ask(settings.all(shard)));
         // A store that opens and then fails with each turn would be tried for ever, and unheard.
         await Promise.race([Promise.all(told), broken]);

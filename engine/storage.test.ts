@@ -22,8 +22,9 @@ async function setupQueue(settings: Partial<QueueSettings> = {}) {
 
 const list = { queue: "orders", partition: 0, pivot: "", limit: 20_000 };
 
-function take(bundle: Bundle, ...items: ImportItem[]) {
-  return bundle.run(() => bundle.engine.importItems({ queue: "orders", partition: 0, items }));
+async function take(bundle: Bundle, ...items: ImportItem[]) {
+  const request = { queue: "orders", partition: 0, items };
+  return (await bundle.run(() => bundle.engine.importItems(request))).items;
 }
 
 test("list: begins at the pivot, or at the nearest id after it", async () => {
@@ -179,7 +180,7 @@ test.each([null, start + hour])(
     const stored = await bundle.run(() =>
       Promise.all([bundle.engine.importItems(request), bundle.engine.importItems(request)]),
     );
-    expect(stored.map(({ length }) => length)).toEqual([1, 0]);
+    expect(stored.map(({ items }) => items.length)).toEqual([1, 0]);
   },
 );
 

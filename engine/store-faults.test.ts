@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import {
   type Bundle,
   completeOf,
+  doneFirst,
   hour,
   idsOf,
   minute,
@@ -30,7 +31,7 @@ test.each(outcomes)(
     const started = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
     expect(started.ending).toBe(null);
     await bundle.clock.advance(second);
-    expect(started.ending).toEqual({ ok: true, value: undefined });
+    expect(started.ending).toEqual(doneFirst);
     expect(await bundle.listed("orders")).toEqual(["a"]);
     expect(bundle.notices.map(({ kind }) => kind)).toEqual(["shard_down", "shard_up"]);
   },
@@ -47,7 +48,7 @@ test.each(outcomes)(
       bundle.engine.complete(completeOf("orders", 0, idsOf(lease.items))),
     );
     await bundle.clock.advance(second);
-    expect(right.ending).toEqual({ ok: true, value: undefined });
+    expect(right.ending).toEqual(doneFirst);
     expect(await bundle.listed("orders")).toEqual(["b"]);
   },
 );
@@ -96,7 +97,7 @@ test.each(outcomes)(
       bundle.engine.retry({ queue: "orders", partition: 0, items }),
     );
     await bundle.clock.advance(second);
-    expect(started.ending).toEqual({ ok: true, value: undefined });
+    expect(started.ending).toEqual(doneFirst);
     expect(await bundle.listed("orders")).toEqual(["b", "a"]);
   },
 );
@@ -132,7 +133,7 @@ test("store: one that fails again and again is opened again and again, and then 
   expect(bundle.engine.status().shards[0]?.restarts).toBeLessThan(30);
   bundle.store().heal();
   await bundle.clock.advance(10 * second);
-  expect(started.ending).toEqual({ ok: true, value: undefined });
+  expect(started.ending).toEqual(doneFirst);
   expect(await bundle.listed("orders")).toEqual(["a"]);
 });
 

@@ -7,11 +7,14 @@ function setupLine() {
   const line = new Line(clock);
   const lease = (arrival: number, deadline = 2_000): WaitingLease => ({
     request: { queue: "q", clientId: String(arrival), batchSize: 1, requestTimeoutMs: 1_000 },
+    key: undefined,
     arrival,
     deadline,
     settle: () => undefined,
     timer: null,
     hangUp: null,
+    isSent: false,
+    next: null,
     over: false,
   });
   return { clock, line, lease };

@@ -2,6 +2,7 @@
 // is served, its deadline passes, or its client hangs up.
 
 import type { LeaseRequest } from "./api.ts";
+import type { CallKey } from "./call-key.ts";
 import type { Clock, Timer } from "./clock.ts";
 import type { Failure } from "./errors.ts";
 
@@ -9,11 +10,14 @@ export interface Grant {
   readonly partition: number;
   /** The leased items, as the shard tells them. */
   readonly items: string;
+  readonly replayed: boolean;
 }
 
 /** A lease request from its arrival to its answer. */
 export interface WaitingLease {
   readonly request: LeaseRequest;
+  /** Under which it can be asked for again. */
+  readonly key: CallKey | undefined;
   /** Its place: lower came earlier. */
   readonly arrival: number;
   readonly deadline: number;
@@ -22,6 +26,10 @@ export interface WaitingLease {
   timer: Timer | null;
   /** Listens to its client's signal, once it has had to wait. */
   hangUp: (() => void) | null;
+  /** On its way to a partition. */
+  isSent: boolean;
+  /** The repetition that has taken its place, and gets what it would have got. */
+  next: WaitingLease | null;
   /** Answered, or its client hung up. */
   over: boolean;
 }

@@ -44,6 +44,11 @@ export const tags = {
 } as const;
 export type Tag = keyof typeof tags;
 
+/** Names a call, so that it can be repeated. */
+export const keyHeader = "idempotency-key";
+/** On a reply that an earlier call with the same key had. */
+export const replayedHeader = "idempotency-replayed";
+
 function row<Request extends TSchema, Response extends TSchema>(
   operation: Operation<Request, Response>,
 ): Operation<Request, Response> {

@@ -7,7 +7,7 @@
 // and by who reads the site's public pages.
 
 import { Elysia } from "elysia";
-import { type OperationId, operations, pages } from "../openapi/operations.ts";
+import { type OperationId, operations, pages, replayedHeader } from "../openapi/operations.ts";
 import { Admission, type AdmissionOptions, type Answer, pathOf } from "./admission.ts";
 import { apiPageRoutes } from "./api-page.ts";
 import { backupPath } from "./backup.ts";
@@ -28,7 +28,7 @@ import { requestReader } from "./request.ts";
 import type { RequestLog } from "./request-log.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
-import { JsonText, type Route } from "./routes/route.ts";
+import { Caller, JsonText, type Route } from "./routes/route.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import { Silence } from "./silence.ts";
 import { isPublic } from "./site.ts";
@@ -126,10 +126,15 @@ function operationAnswer(options: OperationOptions): Answer {
       // From here to the answer the connection is silent by right. Not earlier, or a body
       // could trickle in for ever.
       silence.begin(request);
-      const reply = await route(body, request);
+      const caller = new Caller(request);
+      const reply = await route(body, caller);
       const type = answerType(request, sent);
-      if (type !== null) return answerProtobuf(reply, type);
-      return jsonResponse(reply instanceof JsonText ? reply.text : JSON.stringify(reply));
+      const response =
+        type === null
+          ? jsonResponse(reply instanceof JsonText ? reply.text : JSON.stringify(reply))
+          : answerProtobuf(reply, type);
+      if (caller.isReplayed) response.headers.set(replayedHeader, "true");
+      return response;
     } finally {
       intake.giveBack(bytes);
       silence.end(request);

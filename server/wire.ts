@@ -260,7 +260,7 @@ export function renderLeased(items: readonly engine.LeasedItem[]): string {
 }
 
 /** The whole lease reply around the text that `renderLeased` made. */
-export function leaseReplyText(lease: engine.Lease<string>): string {
+export function leaseReplyText(lease: Omit<engine.Lease<string>, "replayed">): string {
   const { queue, partition, maxAttempts, items } = lease;
   const head = `"queue_name":${jsonText(queue)},"partition":${partition}`;
   return `{${head},"max_attempts":${maxAttempts},"items":${items}}`;

@@ -161,6 +161,11 @@ export interface StoredLease extends Lease {
   readonly held: readonly Mark[];
 }
 
+/** What a turn noted of calls with a key; the store does not look inside. */
+export interface StoredReceipts extends Pick<TurnRecord, "turn" | "at"> {
+  readonly entries: Uint8Array;
+}
+
 /** Everything a shard keeps in memory, read once when it starts; its size does not grow with the items that wait. */
 export interface Image {
   /** 12 random characters `0-9A-Za-z` made with the store: no two stores issue the same ids. */
@@ -172,6 +177,8 @@ export interface Image {
   readonly outbox: readonly OutboxCount[];
   /** The last item taken from each other shard; under the shard's own number, the last it sent. */
   readonly inbound: readonly Inbound[];
+  /** Of turns that were not forgotten, oldest first; empty where they were not asked for. */
+  readonly receipts: readonly StoredReceipts[];
   /** Damaged items set aside so far. */
   readonly quarantinedCount: number;
 }
@@ -238,6 +245,10 @@ export interface Changes {
   /** Damaged items of the outbox, by `outboundSeq`, to be set aside. */
   readonly quarantineOutbound: readonly number[];
   readonly receive: readonly Inbound[];
+  /** What this turn notes of calls with a key; `null` = nothing. */
+  readonly receipts: Uint8Array | null;
+  /** Receipts of turns up to this one go; 0 = none. */
+  readonly forgetTurn: number;
 }
 
 /**
@@ -281,7 +292,8 @@ export interface Written {
 
 /** One shard's items. Every method may throw `StoreError`; after `failed` the store must be closed. */
 export interface Store {
-  load(): Promise<Image>;
+  /** Without `receipts` for who has them already. */
+  load(what?: { readonly receipts: boolean }): Promise<Image>;
   /** One look at what is committed, whatever number of things is asked. */
   read(wants: Wants): Promise<Facts>;
   /** Applies every change or none. */

@@ -1,13 +1,15 @@
 // Complete: held items are removed, all of a batch or none.
 
+import type { CallKey } from "../call-key.ts";
 import { lateComplete } from "../errors.ts";
 import { findHeld, wantHeld } from "./held.ts";
-import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
+import { answering, done, doneOnce, type Kind, type Numbered, type Result } from "./kind.ts";
 import { letGo, remove } from "./moves.ts";
 import type { Turn } from "./turn-context.ts";
 
 export interface Complete {
   readonly kind: "complete";
+  readonly key?: CallKey;
   readonly slot: number;
   readonly deadline: number;
   readonly ids: readonly string[];
@@ -17,6 +19,7 @@ export const complete: Kind<Complete> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
   lost: () => done,
+  keyed: doneOnce,
   wants(asking, requests) {
     for (const request of requests) wantHeld(asking, request);
   },

@@ -5,6 +5,7 @@ import type { Item, Lease, ScheduledItem } from "../../stores/item.ts";
 import type { Changes, Inbound, Move, SlotSeqs, TurnRecord } from "../../stores/store.ts";
 import type { Answer, Events } from "../messages.ts";
 import type { Partition } from "./partition.ts";
+import { encodeReceipts, type Receipt } from "./receipts.ts";
 
 type EventName = Exclude<keyof Events, "slot">;
 
@@ -68,6 +69,11 @@ export class Draft {
   readonly touched = new Set<Partition>();
   /** Partitions whose stored tally has to be written; leasing alone leaves it as it is. */
   readonly tallied = new Set<Partition>();
+  /** By digest; what this turn does for calls with a key. */
+  readonly receipts = new Map<string, Receipt>();
+  /** Receipts of turns up to this one go; 0 = none. */
+  forgetTurn = 0;
+  readonly #notes = new Map<number, readonly number[]>();
   readonly #events = new Map<number, Record<EventName, number>>();
   /** Items written or removed, for the metrics and for bounding a turn. */
   itemCount = 0;
@@ -118,6 +124,15 @@ export class Draft {
     return [...this.#events].map(([slot, counts]) => ({ slot, ...counts }));
   }
 
+  /** What a receipt of a request has to say beside that it was done. */
+  note(op: number, values: readonly number[]): void {
+    this.#notes.set(op, values);
+  }
+
+  noteOf(op: number): readonly number[] {
+    return this.#notes.get(op) ?? [];
+  }
+
   answer(op: number, outcome: Answer["outcome"]): void {
     this.answers.push({ op, outcome });
   }
@@ -128,7 +143,8 @@ export class Draft {
     const sets = [this.#leases, this.removed, this.unscheduled, this.quarantined, this.tallied];
     return (
       [...lists, quarantineOutbound, receive].every(({ length }) => length === 0) &&
-      sets.every(({ size }) => size === 0)
+      [...sets, this.receipts].every(({ size }) => size === 0) &&
+      this.forgetTurn === 0
     );
   }
 
@@ -154,6 +170,8 @@ export class Draft {
       unsend: this.unsend,
       quarantineOutbound: this.quarantineOutbound,
       receive: this.receive,
+      receipts: this.receipts.size === 0 ? null : encodeReceipts(this.receipts.values()),
+      forgetTurn: this.forgetTurn,
     };
   }
 }

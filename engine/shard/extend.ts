@@ -1,6 +1,7 @@
 // Extend: the leases of held items get a later deadline; all of a batch or none. What was told
 // before holds as well, so no deadline comes earlier than it was.
 
+import type { CallKey } from "../call-key.ts";
 import { deletedFailure, lateExtend, unknownOutcome } from "../errors.ts";
 import { findHeld, wantHeld } from "./held.ts";
 import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
@@ -9,6 +10,7 @@ import type { Turn } from "./turn-context.ts";
 
 export interface Extend {
   readonly kind: "extend";
+  readonly key?: CallKey;
   readonly slot: number;
   readonly deadline: number;
   readonly ids: readonly string[];
@@ -21,6 +23,7 @@ export const extend: Kind<Extend> = {
   weight: ({ ids }) => ids.length,
   // Done again it could be refused, for what was completed since, though it has had its effect.
   lost: () => unknownOutcome,
+  keyed: { answer: (_, __, [leaseDeadline = 0]) => extended(leaseDeadline) },
   wants(asking, requests) {
     for (const request of requests) wantHeld(asking, request);
   },
@@ -41,5 +44,10 @@ function extendOne(turn: Turn, request: Numbered<Extend>): Result {
     leaseDeadline = Math.min(leaseDeadline, Math.max(before, wanted));
     if (before < wanted) extendRun(turn, partition, run, items, wanted);
   }
+  if (request.key !== undefined) turn.draft.note(request.op, [leaseDeadline]);
+  return extended(leaseDeadline);
+}
+
+function extended(leaseDeadline: number): Result {
   return { ok: true, value: { kind: "extended", leaseDeadline } };
 }

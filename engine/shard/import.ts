@@ -1,6 +1,7 @@
 // Import: stored items of elsewhere keep their lease, attempts and deadlines, and get new ids.
 
 import type { ImportItem } from "../api.ts";
+import type { CallKey } from "../call-key.ts";
 import { deletedFailure, restartedFailure } from "../errors.ts";
 import type { ListedItem } from "../messages.ts";
 import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
@@ -15,6 +16,7 @@ export type NewImport = Required<Omit<ImportItem, "isLeased">>;
 
 export interface Import {
   readonly kind: "import";
+  readonly key?: CallKey;
   readonly slot: number;
   readonly items: readonly NewImport[];
 }
@@ -24,6 +26,7 @@ export const importItems: Kind<Import> = {
   weight: ({ items }) => items.length,
   adds: true,
   lost: () => restartedFailure,
+  keyed: { answer: answerImport },
   wants(asking, requests) {
     for (const { slot, items } of requests) asking.source(slot, sourceIdsOf(items));
   },
@@ -36,41 +39,93 @@ function sourceIdsOf(items: readonly { readonly sourceId: string }[]): string[] 
   return items.flatMap(({ sourceId }) => (sourceId === "" ? [] : [sourceId]));
 }
 
-function importOne(turn: Turn, { slot, items }: Numbered<Import>): Result {
+function importOne(turn: Turn, { op, key, slot, items }: Numbered<Import>): Result {
   const { memory, draft, facts } = turn;
   const partition = memory.partition(slot);
   if (partition.settings === null) return deletedFailure;
   const known = new Set(facts.sources.get(slot));
   for (const id of sourceIdsOf(draft.insertedInto(slot))) known.add(id);
   for (const id of sourceIdsOf(draft.schedule.filter((item) => item.slot === slot))) known.add(id);
+  const times: Times = { now: turn.now, expireTimeoutMs: partition.settings.expireTimeoutMs };
+  const firstSeq = partition.nextSeq;
   const stored: ListedItem[] = [];
-  for (const item of items) {
-    if (known.has(item.sourceId)) continue;
+  const left: number[] = [];
+  for (const [index, item] of items.entries()) {
+    if (known.has(item.sourceId)) {
+      left.push(index);
+      continue;
+    }
     if (item.sourceId !== "") known.add(item.sourceId);
-    stored.push(importItem(turn, partition, item));
+    const seq = store(turn, partition, { item, times });
+    stored.push(listedAs(partition, item, { seq, times }));
   }
+  // What a repetition needs for the same reply, beside the request: those stored are numbered in a row.
+  if (key !== undefined) draft.note(op, [times.now, times.expireTimeoutMs, firstSeq, ...left]);
   return { ok: true, value: { kind: "items", items: stored } };
 }
 
-function importItem(turn: Turn, partition: Partition, item: NewImport): ListedItem {
-  const { now } = turn;
-  const { enqueueAt, leaseDeadline, kind, encoding, reference, sourceId, payload } = item;
-  const texts = { kind, encoding, reference, sourceId, payload };
-  const isLater = enqueueAt !== null && enqueueAt > now && leaseDeadline === null;
-  const dueAt = isLater ? enqueueAt : null;
-  const expireTimeoutMs = partition.settings?.expireTimeoutMs ?? 0;
-  const unplaced: Unplaced = {
+/** What an item is stored with follows from these, from itself, and from its number. */
+interface Times {
+  readonly now: number;
+  readonly expireTimeoutMs: number;
+}
+
+function dueAtOf({ enqueueAt, leaseDeadline }: NewImport, { now }: Times): number | null {
+  return enqueueAt !== null && enqueueAt > now && leaseDeadline === null ? enqueueAt : null;
+}
+
+function unplacedOf(item: NewImport, times: Times): Unplaced {
+  const { now, expireTimeoutMs } = times;
+  const { leaseDeadline, kind, encoding, reference, sourceId, payload } = item;
+  return {
     createdAt: item.createdAt ?? now,
-    expireDeadline: item.expireDeadline ?? (dueAt ?? now) + expireTimeoutMs,
+    expireDeadline: item.expireDeadline ?? (dueAtOf(item, times) ?? now) + expireTimeoutMs,
     // A running lease is an attempt of its own, which its item's count leaves out.
     attempts: leaseDeadline === null ? item.attempts : Math.max(0, item.attempts - 1),
-    ...texts,
+    ...{ kind, encoding, reference, sourceId, payload },
   };
-  if (dueAt !== null) {
-    const placed = schedule(turn, partition, unplaced, { dueAt, retried: false });
-    return listed(partition, placed, { dueAt });
-  }
+}
+
+/** Returns the number under which it is stored. */
+function store(
+  turn: Turn,
+  partition: Partition,
+  { item, times }: { readonly item: NewImport; readonly times: Times },
+): number {
+  const unplaced = unplacedOf(item, times);
+  const dueAt = dueAtOf(item, times);
+  if (dueAt !== null) return schedule(turn, partition, unplaced, { dueAt, retried: false }).seq;
   const placed = append(turn, partition, unplaced);
-  if (leaseDeadline === null) return listed(partition, placed, {});
-  return listed(partition, placed, hold(turn, partition, [placed], leaseDeadline).lease);
+  if (item.leaseDeadline !== null) hold(turn, partition, [placed], item.leaseDeadline);
+  return placed.seq;
+}
+
+function listedAs(
+  partition: Partition,
+  item: NewImport,
+  { seq, times }: { readonly seq: number; readonly times: Times },
+): ListedItem {
+  const queuedAt = times.now;
+  const stored = { ...unplacedOf(item, times), slot: partition.slot, seq, queuedAt, early: false };
+  const dueAt = dueAtOf(item, times);
+  const { leaseDeadline } = item;
+  return listed(partition, stored, {
+    ...(dueAt !== null && { dueAt }),
+    ...(leaseDeadline !== null && { leasedAt: queuedAt, leaseDeadline }),
+  });
+}
+
+/** The same items under the same numbers, whatever became of them since. */
+function answerImport(
+  { memory }: Turn,
+  { slot, items }: Numbered<Import>,
+  [now = 0, expireTimeoutMs = 0, firstSeq = 0, ...left]: readonly number[],
+): Result {
+  const partition = memory.partition(slot);
+  const times: Times = { now, expireTimeoutMs };
+  const wasLeft = new Set(left);
+  const stored = items
+    .filter((_, index) => !wasLeft.has(index))
+    .map((item, place) => listedAs(partition, item, { seq: firstSeq + place, times }));
+  return { ok: true, value: { kind: "items", items: stored } };
 }

@@ -2,6 +2,7 @@
 // lists them, and each stands in the file that says what it does.
 
 import type { Backend } from "../../stores/backend.ts";
+import type { CallKey } from "../call-key.ts";
 import type { Failure } from "../errors.ts";
 import type { Opened, Value } from "../messages.ts";
 import type { Asking, Turn } from "./turn-context.ts";
@@ -9,7 +10,10 @@ import type { Asking, Turn } from "./turn-context.ts";
 /** `op` numbers rise by one per request to a shard, also across restarts of either side. */
 export type Numbered<R> = R & { readonly op: number };
 
-export type Result = { readonly ok: true; readonly value: Value } | Failure;
+/** `replayed`: the answer of an earlier request with the same key. */
+export type Result =
+  | { readonly ok: true; readonly value: Value; readonly replayed?: true }
+  | Failure;
 
 /**
  * When a turn decides it, of all requests that came along. `before` anything changes: the store
@@ -18,7 +22,14 @@ export type Result = { readonly ok: true; readonly value: Value } | Failure;
  */
 export type Phase = "before" | "within" | "after" | "beside";
 
-export interface Kind<R extends { readonly kind: string }> {
+/** How a request that came with a key is answered when it comes again. */
+export interface Keyed<R> {
+  /** What the answer has to know; `values`: what the draft noted when it was decided. */
+  readonly wants?: (asking: Asking, request: Numbered<R>, values: readonly number[]) => void;
+  readonly answer: (turn: Turn, request: Numbered<R>, values: readonly number[]) => Result;
+}
+
+export interface Kind<R extends { readonly kind: string; readonly key?: CallKey }> {
   readonly phase: Phase;
   /** Roughly the items that it makes a turn touch; 1 where nothing is said. */
   readonly weight?: (request: R) => number;
@@ -26,11 +37,14 @@ export interface Kind<R extends { readonly kind: string }> {
   readonly adds?: true;
   /**
    * Of one that took effect and whose answer was lost: `again` where doing it twice is doing it
-   * once, else what to ask in its place, or the answer.
+   * once, else what to ask in its place, or the answer. One with a key is asked again whatever
+   * its kind: its receipt answers it.
    */
   readonly lost: "again" | ((request: R) => { readonly ask: unknown } | Result);
   /** Whether one whose answer was lost took effect, where the record of turns does not tell. */
   readonly isDone?: (request: R, opened: Opened) => boolean;
+  /** Absent: it has no key. */
+  readonly keyed?: Keyed<R>;
   /** Says what the decision has to know. */
   readonly wants?: (asking: Asking, requests: readonly Numbered<R>[]) => void;
   /** Decides all of a turn, which came in this order. */
@@ -42,6 +56,9 @@ export interface Kind<R extends { readonly kind: string }> {
 }
 
 export const done: Result = { ok: true, value: { kind: "done" } };
+
+/** Of a request whose answer says no more than that it was done. */
+export const doneOnce: Keyed<unknown> = { answer: () => done };
 
 /** Decides requests one by one, each of which is answered with what its decision returns. */
 export function answering<R>(decideOne: (turn: Turn, request: Numbered<R>) => Result) {

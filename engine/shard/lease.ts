@@ -2,18 +2,21 @@
 // among them.
 
 import type { Item } from "../../stores/item.ts";
+import type { Span } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
-import { fullFailure } from "../errors.ts";
+import type { CallKey } from "../call-key.ts";
+import { fullFailure, leaseOver } from "../errors.ts";
 import { formatId } from "../ids.ts";
 import { hasExpired } from "../lifecycle.ts";
 import type { Kind, Numbered, Result } from "./kind.ts";
 import { hold, move, quarantine } from "./moves.ts";
 import type { Partition } from "./partition.ts";
 import { payloadBytes } from "./payload-text.ts";
-import type { Turn } from "./turn-context.ts";
+import type { Asking, Turn } from "./turn-context.ts";
 
 export interface Lease {
   readonly kind: "lease";
+  readonly key?: CallKey;
   readonly slot: number;
   readonly deadline: number;
   readonly batchSize: number;
@@ -26,6 +29,7 @@ export const lease: Kind<Lease> = {
   weight: ({ batchSize }) => batchSize,
   // What it was granted lapses, as nobody was told.
   lost: () => nothing(true),
+  keyed: { wants: wantGrant, answer: answerGrant },
   wants(asking, requests) {
     for (const [slot, same] of bySlot(requests, asking.now)) {
       const { committedSeq, firstFrom } = asking.memory.partition(slot);
@@ -152,7 +156,7 @@ function shareOut(
   let start = 0;
   const holding = new Holding(turn, partition);
   for (const [index, count] of shares(requests, granted.length).entries()) {
-    const { op, leaseTimeoutMs } = requests[index] as Numbered<Lease>;
+    const { op, key, leaseTimeoutMs } = requests[index] as Numbered<Lease>;
     if (count === 0) {
       // It would come back for the same end, as long as what it takes cannot be written.
       turn.draft.answer(op, more && turn.full ? fullFailure : nothing(more));
@@ -166,10 +170,72 @@ function shareOut(
     start += count;
     const seqs = items.map(({ seq }) => seq);
     turn.grants.set(op, seqs);
-    const text = turn.renderLeased(items.map((item) => leasedItem(partition, item, leaseDeadline)));
-    turn.draft.answer(op, { ok: true, value: { kind: "leased", count, items: text } });
+    if (key !== undefined) turn.draft.note(op, [partition.slot, ...rangesOf(seqs)]);
+    const told = items.map((item) => leasedItem(partition, item, leaseDeadline));
+    turn.draft.answer(op, leased(turn, told));
   }
   holding.end();
+}
+
+function leased(turn: Turn, items: readonly LeasedItem[]): Result {
+  const text = turn.renderLeased(items);
+  return { ok: true, value: { kind: "leased", count: items.length, items: text } };
+}
+
+/** First and last of each row of neighbours. */
+function rangesOf(seqs: readonly number[]): number[] {
+  const ranges: number[] = [];
+  for (const seq of seqs) {
+    if (ranges.at(-1) === seq - 1) ranges[ranges.length - 1] = seq;
+    else ranges.push(seq, seq);
+  }
+  return ranges;
+}
+
+/** Of what a lease with a key noted: where it was granted. */
+export function slotOf([slot = 0]: readonly number[]): number {
+  return slot;
+}
+
+function spansOf([slot = 0, ...ranges]: readonly number[]): Span[] {
+  return ranges.flatMap((last, index) =>
+    index % 2 === 0 ? [] : [{ slot, from: ranges[index - 1] as number, before: last + 1 }],
+  );
+}
+
+const grantPage = (op: number, { from }: Span): string => `grant ${op} ${from}`;
+
+function holdsAny(held: ReadonlyMap<number, unknown>, { from, before }: Span): boolean {
+  for (let seq = from; seq < before; seq += 1) if (held.has(seq)) return true;
+  return false;
+}
+
+/** What is still held of a grant; a number that is held was never held by another. */
+function wantGrant(asking: Asking, { op }: Numbered<Lease>, values: readonly number[]): void {
+  const { held } = asking.memory.partition(slotOf(values));
+  for (const span of spansOf(values)) {
+    const { from, before } = span;
+    const limit = { items: before - from, payloadBytes: Number.POSITIVE_INFINITY };
+    if (holdsAny(held, span)) asking.items.push({ name: grantPage(op, span), ...span, limit });
+  }
+}
+
+/** The items that are still held, until when they are held now. */
+function answerGrant(turn: Turn, { op }: Numbered<Lease>, values: readonly number[]): Result {
+  const partition = turn.memory.partition(slotOf(values));
+  const items: LeasedItem[] = [];
+  const seqs: number[] = [];
+  for (const span of spansOf(values)) {
+    for (const item of turn.facts.items.get(grantPage(op, span))?.found ?? []) {
+      const held = partition.held.get(item.seq);
+      if (held === undefined || item.damaged) continue;
+      seqs.push(item.seq);
+      items.push(leasedItem(partition, item, held.run.lease.leaseDeadline));
+    }
+  }
+  if (items.length === 0) return leaseOver;
+  turn.grants.set(op, seqs);
+  return leased(turn, items);
 }
 
 /** Neighbours with one deadline share a lease, whoever holds them. */

@@ -9,6 +9,7 @@ import { Heap } from "../heap.ts";
 import type { PartitionSettings } from "../messages.ts";
 import { Outbox } from "./outbox.ts";
 import { type Held, Partition, type Run } from "./partition.ts";
+import { decodeReceipts, Receipts } from "./receipts.ts";
 
 /** An imported item may have expired before 1970, which is below 0. */
 const beforeAll: EarlyRef = { expireDeadline: Number.MIN_SAFE_INTEGER, slot: 0, seq: 0 };
@@ -41,10 +42,15 @@ export class Memory {
   readonly recounting = new Set<Partition>();
   /** Items that were found damaged when they were to move, by slot; they are set aside instead. */
   readonly #spoilt = new Map<number, Set<number>>();
+  readonly receipts: Receipts;
   lastTurn: TurnRecord;
 
-  private constructor(shard: number, image: Image) {
+  private constructor(shard: number, image: Image, receipts?: Receipts) {
     this.tag = image.tag;
+    this.receipts = receipts ?? new Receipts();
+    for (const { entries, ...turn } of image.receipts) {
+      for (const receipt of decodeReceipts(entries)) this.receipts.add(receipt, turn);
+    }
     this.lastTurn = image.turns.at(-1) ?? { turn: 0, at: 0, opLast: 0, refused: [] };
     for (const tally of image.tallies) {
       const partition = new Partition(tally.slot, image.tag, tally);
@@ -67,13 +73,14 @@ export class Memory {
     }
   }
 
+  /** `receipts`: those of the store, where they are known; they may be many. */
   static async load(
     shard: number,
     store: Store,
-    settings: Iterable<PartitionSettings>,
+    { settings = [], receipts }: { settings?: Iterable<PartitionSettings>; receipts?: Receipts },
   ): Promise<{ memory: Memory; image: Image }> {
-    const image = await store.load();
-    const memory = new Memory(shard, image);
+    const image = await store.load({ receipts: receipts === undefined });
+    const memory = new Memory(shard, image, receipts);
     for (const one of settings) memory.partition(one.slot).settings = one;
     return { memory, image };
   }

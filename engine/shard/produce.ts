@@ -1,15 +1,17 @@
 // Produce: new items at the tail of a partition, or aside until they are due.
 
+import type { CallKey } from "../call-key.ts";
 import { deletedFailure, lateProduce } from "../errors.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import type { NewItem } from "../messages.ts";
-import { answering, done, type Kind, type Result } from "./kind.ts";
+import { answering, done, doneOnce, type Kind, type Result } from "./kind.ts";
 import { append, schedule, type Unplaced } from "./moves.ts";
 import { decodePayload, encodePayload } from "./payload-text.ts";
 import type { Turn } from "./turn-context.ts";
 
 export interface Produce {
   readonly kind: "produce";
+  readonly key?: CallKey;
   readonly slot: number;
   readonly deadline: number;
   readonly items: readonly NewItem[];
@@ -20,6 +22,7 @@ export const produce: Kind<Produce> = {
   weight: ({ items }) => items.length,
   adds: true,
   lost: () => done,
+  keyed: doneOnce,
   decide: answering(produceOne),
   // A new item that is text and nothing else crosses as that text: most are, and
   // writing and reading four empty fields takes longer than the payload does.

@@ -1,15 +1,17 @@
 // Release: held items go back to the tail of their queue as if they had not been leased; all of a
 // batch or none. Under a new id, because the old one may still be in somebody's hands.
 
+import type { CallKey } from "../call-key.ts";
 import { lateRelease } from "../errors.ts";
 import { release as releaseFate } from "../lifecycle.ts";
 import { findMovable, wantHeld } from "./held.ts";
-import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
+import { answering, done, doneOnce, type Kind, type Numbered, type Result } from "./kind.ts";
 import { letGo, move } from "./moves.ts";
 import type { Turn } from "./turn-context.ts";
 
 export interface Release {
   readonly kind: "release";
+  readonly key?: CallKey;
   readonly slot: number;
   readonly deadline: number;
   readonly ids: readonly string[];
@@ -19,6 +21,7 @@ export const release: Kind<Release> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
   lost: () => done,
+  keyed: doneOnce,
   wants(asking, requests) {
     for (const request of requests) wantHeld(asking, request);
   },

@@ -2,15 +2,17 @@
 // of a batch or none.
 
 import type { RetryItem } from "../api.ts";
+import type { CallKey } from "../call-key.ts";
 import { deletedFailure, failure, lateRetry } from "../errors.ts";
 import { reject, retry as retryFate } from "../lifecycle.ts";
 import { type Batch, findMovable, wantHeld } from "./held.ts";
-import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
+import { answering, done, doneOnce, type Kind, type Numbered, type Result } from "./kind.ts";
 import { letGo, move } from "./moves.ts";
 import type { Turn } from "./turn-context.ts";
 
 export interface Retry {
   readonly kind: "retry";
+  readonly key?: CallKey;
   readonly slot: number;
   readonly deadline: number;
   readonly items: readonly RetryItem[];
@@ -20,6 +22,7 @@ export const retry: Kind<Retry> = {
   phase: "within",
   weight: ({ items }) => items.length,
   lost: () => done,
+  keyed: doneOnce,
   wants(asking, requests) {
     for (const request of requests) wantHeld(asking, batchOf(request));
   },

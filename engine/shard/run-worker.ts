@@ -6,7 +6,7 @@ import { StoreError } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
 import { systemClock } from "../clock.ts";
 import { decodeRequests, encodeOpened, encodeReport } from "../codec.ts";
-import { limits } from "../limits.ts";
+import type { TurnLimits } from "../limits.ts";
 import type { FromWorker, ToWorker } from "../link.ts";
 import { Shard } from "./shard.ts";
 
@@ -44,10 +44,13 @@ export function runShardWorker<Config>({
     closing.catch(() => undefined).then(() => sayFailed(cause), sayFailed);
   };
 
-  const open = async (number: number, config: Config): Promise<void> => {
-    backend = await openStore(config, number);
+  const open = async (
+    shardNumber: number,
+    { config, limits }: { readonly config: Config; readonly limits: TurnLimits },
+  ): Promise<void> => {
+    backend = await openStore(config, shardNumber);
     const opened = await Shard.open({
-      shard: number,
+      shard: shardNumber,
       backend,
       clock: systemClock(),
       limits,
@@ -63,7 +66,7 @@ export function runShardWorker<Config>({
     const message = event.data;
     switch (message.kind) {
       case "open":
-        open(message.shard, message.config).catch(fail);
+        open(message.shard, message).catch(fail);
         return;
       case "requests":
         shard?.submit(decodeRequests(message.text));

@@ -22,6 +22,7 @@ import { Draft } from "./draft.ts";
 import { done } from "./kind.ts";
 import { Memory } from "./memory.ts";
 import { beginRecount } from "./recount.ts";
+import { leaseKeysOf } from "./repeated.ts";
 import { nextSweep } from "./sweep.ts";
 import { decide, wants } from "./turn.ts";
 import type { Settling, Turn } from "./turn-context.ts";
@@ -99,7 +100,7 @@ export class Shard {
   /** Reads the store. Nothing happens by itself until the first `submit`. */
   static async open(options: ShardOptions): Promise<{ shard: Shard; opened: Opened }> {
     const { store, catalog, upkeep } = options.backend;
-    const { memory, image } = await Memory.load(options.shard, store, []);
+    const { memory, image } = await Memory.load(options.shard, store, {});
     // However the machine's clock was set since: what is written is not in the future.
     options.clock.raise(memory.lastTurn.at);
     const miscounted = await setCountsRight(upkeep, memory);
@@ -110,6 +111,7 @@ export class Shard {
       at: memory.lastTurn.at,
       opLast: memory.lastTurn.opLast,
       refused: image.turns.flatMap(({ refused }) => refused),
+      leaseKeys: leaseKeysOf(memory.receipts),
       quarantined: image.quarantinedCount,
       miscounted,
       full: upkeep.size().full,
@@ -189,7 +191,10 @@ export class Shard {
     const { clock } = this.#options;
     // Work left over waits for the events at hand, so that requests come between its pieces.
     const { clearing, recounting } = this.#memory;
-    const due = clearing.size + recounting.size > 0 ? clock.now() : nextSweep(this.#memory);
+    const due =
+      clearing.size + recounting.size > 0
+        ? clock.now()
+        : nextSweep(this.#memory, this.#options.limits);
     const next = Math.max(due, this.#pausedUntil);
     if (next < Number.POSITIVE_INFINITY) this.#wake = clock.at(next, () => this.#pump());
     this.#tidy = clock.at(clock.now() + idleMs, () => this.#tidyUp());
@@ -322,6 +327,8 @@ export class Shard {
       throw cause;
     }
     memory.lastTurn = record;
+    for (const receipt of draft.receipts.values()) memory.receipts.add(receipt, record);
+    memory.receipts.forget(draft.forgetTurn);
     this.#unrecorded = [];
     for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;
     await this.#options.observe?.(memory);
@@ -336,7 +343,9 @@ export class Shard {
   /** `counting`: slots whose partitions were being counted when the turn began. */
   async #reload(counting: readonly number[]): Promise<void> {
     const { shard, backend } = this.#options;
-    const { memory } = await Memory.load(shard, backend.store, this.#settings.values());
+    const { receipts } = this.#memory;
+    const settings = this.#settings.values();
+    const { memory } = await Memory.load(shard, backend.store, { settings, receipts });
     // Damage is told at a start: one that counts it takes the place of this shard.
     assert(memory.emptied.length === 0, "a lease holds no item");
     for (const slot of counting) beginRecount(memory, memory.partition(slot));

@@ -4,9 +4,11 @@
 import { type Item, wakeAt } from "../../stores/item.ts";
 import type { Read } from "../../stores/store.ts";
 import { hasExpired, lapse, wake } from "../lifecycle.ts";
+import { limits, type TurnLimits } from "../limits.ts";
 import type { Memory } from "./memory.ts";
 import { letGo, move, moveScheduled, quarantine, remove } from "./moves.ts";
 import type { Partition, Run } from "./partition.ts";
+import { forgetReceipts, nextForget } from "./repeated.ts";
 import type { Asking, Turn } from "./turn-context.ts";
 
 /** Partitions whose heads are looked through at a time. */
@@ -16,7 +18,7 @@ const headItems = 1;
 const headItemsMore = 64;
 
 /** The instant at which the next sweep has something to do. */
-export function nextSweep(memory: Memory): number {
+export function nextSweep(memory: Memory, bounds: TurnLimits): number {
   if (memory.expiring.size > 0) return 0;
   dropEmptyRuns(memory);
   return Math.min(
@@ -24,6 +26,7 @@ export function nextSweep(memory: Memory): number {
     memory.floors.peek()?.floor ?? Number.POSITIVE_INFINITY,
     memory.earlyFloor,
     memory.wakeFloor,
+    nextForget(memory, bounds),
   );
 }
 
@@ -82,6 +85,7 @@ export function sweep(turn: Turn): void {
   // The floors first: what is moved from here on lowers them again.
   noteFloors(turn);
   for (const lease of turn.memory.emptied.splice(0)) turn.draft.unlease(lease);
+  forgetReceipts(turn, limits.receiptsForgottenMax);
   lapseLeases(turn, budget);
   wakeScheduled(turn, budget);
   expireEarly(turn, budget);

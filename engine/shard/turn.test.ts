@@ -202,10 +202,11 @@ async function memoryOf(world: World): Promise<Memory> {
     leases,
     outbox: [],
     inbound: [],
+    receipts: [],
     quarantinedCount: 0,
   };
   const load = async (): Promise<Image> => image;
-  return (await Memory.load(0, { load } as never, [world.settings])).memory;
+  return (await Memory.load(0, { load } as never, { settings: [world.settings] })).memory;
 }
 
 function factsOf({ items, scheduled }: World, asked: Wants | null): Facts {

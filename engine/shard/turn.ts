@@ -4,11 +4,11 @@
 //
 //   before → recount → sweep → clear → within, in the order of `kinds.ts` → after
 
-import { fullFailure } from "../errors.ts";
 import { kindNamed, kinds, type NumberedRequest } from "../kinds.ts";
 import { clearPiece, wantClearing } from "./clear.ts";
 import type { Phase } from "./kind.ts";
 import { recountPiece, wantRecount } from "./recount.ts";
+import { decideOnce, wantsOnce } from "./repeated.ts";
 import { sweep, wantSweep } from "./sweep.ts";
 import { Asking, type Turn } from "./turn-context.ts";
 
@@ -28,7 +28,7 @@ export function wants(
   wantRecount(asking);
   wantSweep(asking);
   wantClearing(asking);
-  for (const [name, same] of byKind(requests)) kindNamed(name).wants?.(asking, same);
+  for (const [name, same] of byKind(requests)) wantsOnce(asking, kindNamed(name), same);
   return asking;
 }
 
@@ -49,7 +49,6 @@ function decidePhase(turn: Turn, asked: ByKind, phase: Phase): void {
   for (const [name, kind] of kindsOf[phase] ?? []) {
     const same = asked.get(name);
     if (same === undefined) continue;
-    if (kind.adds && turn.full) for (const { op } of same) turn.draft.answer(op, fullFailure);
-    else kind.decide(turn, same);
+    decideOnce(turn, kind, same);
   }
 }

@@ -1,21 +1,28 @@
 // Takes back what was leased to a client that had already left; the attempt does not count.
 
+import type { CallKey } from "../call-key.ts";
 import { release } from "../lifecycle.ts";
 import { answering, done, type Kind } from "./kind.ts";
 import { letGo, move } from "./moves.ts";
+import { receiptFor } from "./repeated.ts";
 
 /** The client of this lease request had left before it was told what it holds. */
 export interface Withdraw {
   readonly kind: "withdraw";
   readonly slot: number;
   readonly leaseOp: number;
+  /** Under which it was asked for; it is free again. */
+  readonly leaseKey?: CallKey;
 }
 
 export const withdraw: Kind<Withdraw> = {
   phase: "within",
   lost: () => done,
-  decide: answering((turn, { slot, leaseOp }) => {
+  decide: answering((turn, { slot, leaseOp, leaseKey }) => {
     const partition = turn.memory.partition(slot);
+    if (leaseKey !== undefined) {
+      turn.draft.receipts.set(leaseKey.digest, receiptFor(leaseKey, null));
+    }
     const granted = turn.grants.get(leaseOp) ?? [];
     turn.grants.delete(leaseOp);
     for (const seq of granted) {

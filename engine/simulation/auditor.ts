@@ -163,7 +163,7 @@ export class Auditor {
   }
 
   /** `null`: nobody will ever hear of it. */
-  produceEnded(call: ProduceCall, ending: Ending<void> | null, now: number): void {
+  produceEnded(call: ProduceCall, ending: Ending<unknown> | null, now: number): void {
     this.#stamp += 1;
     call.answered = this.#stamp;
     call.answeredAt = now;
@@ -372,7 +372,7 @@ export class Auditor {
     this.#situations.reached("a lease is extended");
   }
 
-  finishEnded(call: FinishCall, ending: Ending<void> | null, now: number): void {
+  finishEnded(call: FinishCall, ending: Ending<unknown> | null, now: number): void {
     this.#stamp += 1;
     if (ending === null) this.#finishUnknown(call);
     else if (ending.ok) this.#finished(call, now);
@@ -519,7 +519,7 @@ export class Auditor {
     return this.#clears.some(({ queue }) => queue === name);
   }
 
-  clearEnded(call: ClearCall, ending: Ending<void> | null, now: number): void {
+  clearEnded(call: ClearCall, ending: Ending<unknown> | null, now: number): void {
     this.#stamp += 1;
     this.#clears.splice(this.#clears.indexOf(call), 1);
     const isLast = !this.#isBeingCleared(call.queue);

@@ -6,7 +6,7 @@ import type { Backend } from "../../stores/backend.ts";
 import type { Item } from "../../stores/item.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { type Store, StoreError } from "../../stores/store.ts";
-import type { Engine, Lease, LeasedItem, LeaseRequest, QueueSettings } from "../api.ts";
+import type { Engine, Lease, LeasedItem, LeaseRequest, Outcome, QueueSettings } from "../api.ts";
 import { readLeased, renderLeased } from "../codec.ts";
 import { type Notice, openEngine } from "../engine.ts";
 import { type ErrorCode, QueueError } from "../errors.ts";
@@ -46,6 +46,9 @@ export type Ending<T> =
       readonly message: string;
       readonly details: Readonly<Record<string, string>> | undefined;
     };
+
+/** How a call ends that has nothing to tell and was not done before. */
+export const doneFirst: Ending<Outcome> = { ok: true, value: { replayed: false } };
 
 /** A call that was started; `ending` is `null` while it waits. */
 export interface Started<T> {
@@ -287,7 +290,7 @@ export class Bundle {
   }
 
   /** Produces an item for each text. */
-  produce(queue: string, ...texts: string[]): Promise<void> {
+  produce(queue: string, ...texts: string[]): Promise<Outcome> {
     return this.run(() => this.engine.produce(produceOf(queue, texts)));
   }
 
@@ -314,11 +317,11 @@ export class Bundle {
     return { queue, clientId, batchSize: 1, requestTimeoutMs: minute, ...options };
   }
 
-  complete({ queue, partition, items }: Leased): Promise<Ending<void>> {
+  complete({ queue, partition, items }: Leased): Promise<Ending<Outcome>> {
     return this.ending(() => this.engine.complete(completeOf(queue, partition, idsOf(items))));
   }
 
-  retry(lease: Leased, how: { retryAt?: number; dead?: boolean } = {}): Promise<Ending<void>> {
+  retry(lease: Leased, how: { retryAt?: number; dead?: boolean } = {}): Promise<Ending<Outcome>> {
     const { queue, partition } = lease;
     const items = lease.items.map(({ id }) => ({
       id,

@@ -16,7 +16,7 @@ const everything = {
 /** Throws `Violation` unless both say the same. */
 export async function checkMemory(shard: number, memory: Memory, store: Store): Promise<void> {
   const settings = [...memory.partitions.values()].flatMap((one) => one.settings ?? []);
-  const stored = await Memory.load(shard, store, settings);
+  const stored = await Memory.load(shard, store, { settings });
   const inMemory = textOf(shard, memory);
   const inStore = textOf(shard, stored.memory);
   if (inMemory !== inStore) {
@@ -66,6 +66,7 @@ function textOf(shard: number, memory: Memory): string {
       .filter(([source]) => source !== shard)
       .sort(([a], [b]) => a - b)
       .join(" ")}`,
+    `receipts ${[...memory.receipts].map(({ digest, fingerprint, values, turn, at }) => `${digest}:${fingerprint}=${values?.join(",") ?? "-"}@${turn}/${at}`).join(" ")}`,
     `turn ${memory.lastTurn.turn} at ${memory.lastTurn.at}, op ${memory.lastTurn.opLast}`,
   );
   return lines.join("\n");

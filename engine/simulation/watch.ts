@@ -101,7 +101,7 @@ export class Watch {
   /** `outlived`: a shard died while the call was open. */
   ended(
     verb: "produce" | "complete" | "retry",
-    ending: Ending<void> | null,
+    ending: Ending<unknown> | null,
     outlived: boolean,
   ): void {
     if (ending === null) return;

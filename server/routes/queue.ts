@@ -30,34 +30,38 @@ type QueueRoutes = Routes<
 
 export function queueRoutes(engine: Engine<string>): QueueRoutes {
   return {
-    async produce(body) {
-      await engine.produce(decoded(checkOf(engine, body), () => produceRequest(body)));
+    async produce(body, caller) {
+      const request = decoded(checkOf(engine, body), () => produceRequest(body));
+      caller.heard(await engine.produce({ ...request, ...caller.key }));
       return done;
     },
 
     async lease(body, caller) {
       const request = decoded(checkOf(engine, body), () => leaseRequest(body, caller.signal));
-      return new JsonText(leaseReplyText(await engine.lease(request)));
+      const lease = await engine.lease({ ...request, ...caller.key });
+      return new JsonText(leaseReplyText(caller.heard(lease)));
     },
 
-    async retry(body) {
-      await engine.retry(decoded(checkOf(engine, body), () => retryRequest(body)));
+    async retry(body, caller) {
+      const request = decoded(checkOf(engine, body), () => retryRequest(body));
+      caller.heard(await engine.retry({ ...request, ...caller.key }));
       return done;
     },
 
-    async complete(body) {
-      await engine.complete(decoded(checkOf(engine, body), () => completeRequest(body)));
+    async complete(body, caller) {
+      const request = decoded(checkOf(engine, body), () => completeRequest(body));
+      caller.heard(await engine.complete({ ...request, ...caller.key }));
       return done;
     },
 
-    async extend(body) {
+    async extend(body, caller) {
       const request = decoded(checkOf(engine, body), () => extendRequest(body));
-      const { leaseDeadline } = await engine.extend(request);
+      const { leaseDeadline } = caller.heard(await engine.extend({ ...request, ...caller.key }));
       return { lease_deadline: new Date(leaseDeadline).toISOString() };
     },
 
-    async release(body) {
-      await engine.release(releaseRequest(body));
+    async release(body, caller) {
+      caller.heard(await engine.release({ ...releaseRequest(body), ...caller.key }));
       return done;
     },
 

@@ -1,8 +1,13 @@
 // What a route is: the operation's request in, its reply out.
 
-import type { Engine } from "../../engine/api.ts";
+import type { Engine, Outcome, Repeatable } from "../../engine/api.ts";
 import { QueueError } from "../../engine/errors.ts";
-import type { OperationId, RequestOf, ResponseOf } from "../../openapi/operations.ts";
+import {
+  keyHeader,
+  type OperationId,
+  type RequestOf,
+  type ResponseOf,
+} from "../../openapi/operations.ts";
 import { doneText } from "../reply.ts";
 
 /** A reply that is JSON text already. */
@@ -22,9 +27,32 @@ export function checkOf(engine: Engine<string>, body: { queue_name: string; part
   return () => engine.requireQueue(body.queue_name, body.partition);
 }
 
-/** Its signal is aborted when it has hung up. */
-export interface Caller {
-  readonly signal: AbortSignal;
+/** Who asks, and what the headers say. */
+export class Caller {
+  readonly #request: Request;
+  /** Whether the reply is that of an earlier call with the same key. */
+  isReplayed = false;
+
+  constructor(request: Request) {
+    this.#request = request;
+  }
+
+  /** Aborted when it has hung up. */
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  /** Spread into a request of the engine: nothing where no key was sent. */
+  get key(): Repeatable {
+    const requestKey = this.#request.headers.get(keyHeader);
+    return requestKey === null ? {} : { requestKey };
+  }
+
+  /** Passes on what the engine says, and takes note of whether it was said before. */
+  heard<T extends Outcome>(outcome: T): T {
+    this.isReplayed = outcome.replayed;
+    return outcome;
+  }
 }
 
 /** Throws what `reply.ts` turns into a refusal. */

@@ -17,9 +17,10 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
       return new JsonText(await pageText(await engine.listScheduled(listRequest(body))));
     },
 
-    async importItems(body) {
+    async importItems(body, caller) {
       const request = decoded(checkOf(engine, body), () => importRequest(body));
-      return { items: (await engine.importItems(request)).map(storageItem) };
+      const { items } = caller.heard(await engine.importItems({ ...request, ...caller.key }));
+      return { items: items.map(storageItem) };
     },
 
     async deleteItems(body) {

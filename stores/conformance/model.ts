@@ -22,6 +22,7 @@ import type {
   Page,
   SlotSeqs,
   Some,
+  StoredReceipts,
   TurnRecord,
 } from "../store.ts";
 import { type Bench, type Contents, type Rule, shardsCompared, slotsCompared } from "./bench.ts";
@@ -87,6 +88,7 @@ class Model {
   #leases: Lease[] = [];
   #tallies: Tally[] = [];
   #inbound: Inbound[] = [];
+  #receipts: StoredReceipts[] = [];
   #catalog: CatalogImage = { version: 0, entries: [] };
   readonly #turns: TurnRecord[] = [];
   #quarantined = 0;
@@ -119,6 +121,9 @@ class Model {
       unsend: damaged ? [] : sent,
       quarantineOutbound: damaged ? sent : [],
       receive: this.#times(below(2), () => ({ sourceShard: below(4), outboundSeq: this.#seq })),
+      receipts:
+        below(3) === 0 ? new Uint8Array(this.#times(1 + below(60), () => below(256))) : null,
+      forgetTurn: below(10) === 0 ? Math.max(0, (this.#turns.at(-1)?.turn ?? 0) - below(20)) : 0,
     };
   }
 
@@ -148,6 +153,9 @@ class Model {
     this.#leases = replaced(leases, changes.lease, (one) => `${one.slot} ${one.first}`);
     this.#tallies = replaced(this.#tallies, changes.tally, ({ slot }) => slot);
     this.#inbound = replaced(this.#inbound, changes.receive, ({ sourceShard }) => sourceShard);
+    this.#receipts = this.#receipts.filter((one) => one.turn > changes.forgetTurn);
+    const { receipts: entries } = changes;
+    if (entries !== null) this.#receipts.push({ turn: turn.turn, at: turn.at, entries });
     this.#turns.push(turn);
   }
 
@@ -207,6 +215,7 @@ class Model {
         }),
         outbox: outboxOf(outbound),
         inbound: byKey(this.#inbound, "sourceShard"),
+        receipts: this.#receipts,
         quarantinedCount: this.#quarantined,
       },
       catalog: { ...this.#catalog, entries: byKey(this.#catalog.entries, "queueId") },

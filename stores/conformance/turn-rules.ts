@@ -29,6 +29,7 @@ import {
 
 export function turnRules(rule: Rule): void {
   loadRules(rule);
+  receiptRules(rule);
   commitRules(rule);
   removeRules(rule);
   recordRules(rule);
@@ -47,6 +48,7 @@ function loadRules(rule: Rule): void {
         leases: [],
         outbox: [],
         inbound: [],
+        receipts: [],
         quarantinedCount: 0,
       });
     });
@@ -74,6 +76,45 @@ function loadRules(rule: Rule): void {
     await bench.nowAndReopened(async () => {
       expect((await bench.store.load()).turns).toEqual([turn]);
     });
+  });
+}
+
+function receiptRules(rule: Rule): void {
+  const entries = Uint8Array.from({ length: 70 }, (_, index) => (index * 37) % 256);
+  const kept = ({ turn, at }: TurnRecord) => ({ turn, at, entries });
+
+  rule("receipts: kept with their turn, until it is forgotten", async (bench) => {
+    const given = entries.slice();
+    const turns: TurnRecord[] = [];
+    for (const receipts of [given, null, given, given])
+      turns.push(await bench.commit({ receipts }));
+    given.fill(0);
+    const [first, , third, fourth] = turns as [TurnRecord, TurnRecord, TurnRecord, TurnRecord];
+    await bench.nowAndReopened(async () => {
+      expect((await bench.store.load()).receipts).toEqual([first, third, fourth].map(kept));
+    });
+    await bench.commit({ forgetTurn: third.turn });
+    await bench.nowAndReopened(async () => {
+      expect((await bench.store.load()).receipts).toEqual([kept(fourth)]);
+    });
+  });
+
+  rule("receipts: of a commit that fails none is kept, and none forgotten", async (bench) => {
+    const turn = await bench.commit({ insert: [item(0, 1)], receipts: entries });
+    const refused = bench.commit({
+      insert: [item(0, 1)],
+      receipts: entries,
+      forgetTurn: turn.turn,
+    });
+    expect(refused).rejects.toThrow();
+    await refused.catch(() => undefined);
+    await bench.reopen();
+    expect((await bench.store.load()).receipts).toEqual([kept(turn)]);
+  });
+
+  rule("receipts: are not read for who has them", async (bench) => {
+    await bench.commit({ receipts: entries });
+    expect((await bench.store.load({ receipts: false })).receipts).toEqual([]);
   });
 }
 

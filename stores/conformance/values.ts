@@ -53,6 +53,8 @@ export const nothing: Omit<Changes, "turn"> = {
   unsend: [],
   quarantineOutbound: [],
   receive: [],
+  receipts: null,
+  forgetTurn: 0,
 };
 
 export function item(slot: number, seq: number, fields: Partial<Item> = {}): Item {
@@ -143,6 +145,7 @@ export function entry(
       updatedAt: 2_000,
     },
     places,
+    former: queueId % 2 === 0 ? [] : [{ keptUntil: 9, places: [{ partition: 1, shard: 2 }] }],
     deleting: false,
   };
 }

@@ -31,6 +31,7 @@ import {
   type Span,
   type Store,
   type StoredLease,
+  type StoredReceipts,
   StoreError,
   type TurnRecord,
   type Wants,
@@ -91,6 +92,7 @@ export class MemoryImage {
   catalogVersion = 0;
   readonly catalog = new Map<number, CatalogEntry>();
   readonly turns: TurnRecord[] = [];
+  receipts: StoredReceipts[] = [];
   readonly quarantined: Kept<Item>[] = [];
 
   constructor(tag: string) {
@@ -152,7 +154,7 @@ export class MemoryStore implements Store {
     this.#image = image;
   }
 
-  async load(): Promise<Image> {
+  async load({ receipts } = { receipts: true }): Promise<Image> {
     const image = this.#open();
     return {
       tag: image.tag,
@@ -164,6 +166,7 @@ export class MemoryStore implements Store {
         sourceShard,
         outboundSeq,
       })),
+      receipts: receipts ? [...image.receipts] : [],
       quarantinedCount: image.quarantined.length,
     };
   }
@@ -308,7 +311,12 @@ export class MemoryStore implements Store {
     }
     for (const item of send) image.outbound.put(item);
     for (const last of changes.receive) image.inbound.set(last.sourceShard, last.outboundSeq);
-    image.turns.push({ ...changes.turn });
+    const { receipts: entries, forgetTurn, turn } = changes;
+    if (forgetTurn > 0) image.receipts = image.receipts.filter((one) => one.turn > forgetTurn);
+    if (entries !== null) {
+      image.receipts.push({ turn: turn.turn, at: turn.at, entries: entries.slice() });
+    }
+    image.turns.push({ ...turn });
     if (image.turns.length > turnsKeptMax) image.turns.shift();
     return { synced: null };
   }

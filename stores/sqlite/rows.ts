@@ -8,6 +8,7 @@ import {
   type Inbound,
   type Read,
   type ScheduledMark,
+  type StoredReceipts,
   StoreError,
   type TurnRecord,
 } from "../store.ts";
@@ -328,6 +329,18 @@ export function turnOf(row: Row): TurnRecord {
   const [turn, at, opLast, text, checkSum] = row as TurnValues;
   check(Bun.hash.crc32(text, sumOf(turn, at, opLast)) === checkSum, "turn");
   return { turn, at, opLast, refused: JSON.parse(text) as number[] };
+}
+
+export type ReceiptValues = [number, number, Uint8Array, number];
+
+export function receiptValues({ turn, at, entries }: StoredReceipts): ReceiptValues {
+  return [turn, at, entries, Bun.hash.crc32(entries, sumOf(turn, at))];
+}
+
+export function receiptsOf(row: Row): StoredReceipts {
+  const [turn, at, entries, checkSum] = row as ReceiptValues;
+  check(Bun.hash.crc32(entries, sumOf(turn, at)) === checkSum, "receipt");
+  return { turn, at, entries };
 }
 
 export type InboundValues = [number, number, number];

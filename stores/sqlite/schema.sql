@@ -149,6 +149,14 @@ CREATE TABLE turn (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
+-- What each turn noted of calls that came with a key, until their window is over.
+CREATE TABLE receipt (
+  turn INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  entries BLOB NOT NULL,
+  check_sum INTEGER NOT NULL
+) STRICT;
+
 -- Items whose checksum did not match, with all that was left of them.
 CREATE TABLE quarantine (
   quarantine_id INTEGER PRIMARY KEY,

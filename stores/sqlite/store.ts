@@ -36,6 +36,8 @@ import {
   leaseValues,
   outboundOf,
   outboundValues,
+  receiptsOf,
+  receiptValues,
   tallyOf,
   tallyValues,
   turnOf,
@@ -72,6 +74,8 @@ const statements = {
   quarantineSent:
     "INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, check_sum, outbound_seq, target_shard, target_slot), payload FROM outbound WHERE outbound_seq = ?1",
   receive: "INSERT OR REPLACE INTO inbound VALUES (?1, ?2, ?3)",
+  receipts: "INSERT INTO receipt VALUES (?1, ?2, ?3, ?4)",
+  forget: "DELETE FROM receipt WHERE turn <= ?1",
   turn: `INSERT OR REPLACE INTO turn VALUES (?1 % ${turnRing}, ?1, ?2, ?3, ?4, ?5)`,
 
   source: `SELECT 1 FROM item WHERE source_id = ?2 AND key >> 45 = ?1 UNION ALL SELECT 1 FROM scheduled WHERE source_id = ?2 AND key >> 45 = ?1`,
@@ -160,7 +164,7 @@ class SqliteStore implements Store {
     this.#statements = prepareAll(database, statements);
   }
 
-  async load(): Promise<Image> {
+  async load({ receipts } = { receipts: true }): Promise<Image> {
     return guard(() => {
       const rows = (text: string): unknown[][] => this.#database.query(text).values();
       const leases = rows(
@@ -184,6 +188,7 @@ class SqliteStore implements Store {
           return { targetShard, targetSlot, count };
         }),
         inbound: rows("SELECT source_shard, outbound_seq, check_sum FROM inbound").map(inboundOf),
+        receipts: receipts ? rows("SELECT * FROM receipt ORDER BY turn").map(receiptsOf) : [],
         quarantinedCount: Number(rows("SELECT count(*) FROM quarantine")[0]?.[0]),
       };
     });
@@ -291,7 +296,10 @@ class SqliteStore implements Store {
     for (const outboundSeq of changes.quarantineOutbound) run.unsend.run(outboundSeq);
     for (const outboundSeq of changes.unsend) run.unsend.run(outboundSeq);
     for (const inbound of changes.receive) run.receive.run(...inboundValues(inbound));
-    run.turn.run(...turnValues(changes.turn));
+    if (changes.forgetTurn > 0) run.forget.run(changes.forgetTurn);
+    const { receipts: entries, turn } = changes;
+    if (entries !== null) run.receipts.run(...receiptValues({ ...turn, entries }));
+    run.turn.run(...turnValues(turn));
   }
 
   /** In pieces, so that the payloads are never in memory together. */

@@ -1,0 +1,105 @@
+// What a caller's key makes of a call: a name under which its shard remembers it, so that the same
+// call can come again and is answered as it was. The key holds within a queue and an operation.
+
+import type { Payload } from "./api.ts";
+import { failure, QueueError } from "./errors.ts";
+import { limits } from "./limits.ts";
+import type { NewItem } from "./messages.ts";
+import type { NewImport } from "./shard/import.ts";
+
+/** Operations that take a key; stored receipts name them by their place. */
+export const keyedOperations = [
+  "produce",
+  "lease",
+  "complete",
+  "retry",
+  "extend",
+  "release",
+  "import",
+] as const;
+export type KeyedOperation = (typeof keyedOperations)[number];
+
+export interface CallKey {
+  readonly operation: KeyedOperation;
+  /** As the caller gave it, for texts. */
+  readonly text: string;
+  /** 32 hexadecimal digits, of queue, operation and key. */
+  readonly digest: string;
+  /** 16 hexadecimal digits, of what was asked, without for how long and by whom. */
+  readonly fingerprint: string;
+}
+
+interface KeyedCall {
+  readonly queueId: number;
+  readonly operation: KeyedOperation;
+  /** Who asks for the same gives the same parts, in the same order. */
+  readonly parts: Iterable<Payload>;
+}
+
+/** Throws `invalid` for a text that is no key. */
+export function callKey(text: string, call: KeyedCall): CallKey {
+  checkKey(text);
+  const { queueId, operation, parts } = call;
+  const digest = Bun.SHA256.hash(`${queueId}/${operation}/${text}`, "hex").slice(0, 32);
+  let sum = 0n;
+  for (const part of parts) sum = Bun.hash.wyhash(part, sum);
+  return { operation, text, digest, fingerprint: sum.toString(16).padStart(16, "0") };
+}
+
+function checkKey(text: string): void {
+  const { length } = text;
+  if (length >= 1 && length <= limits.requestKeyBytesMax && !/[^\x21-\x7e]/.test(text)) return;
+  const got = length > limits.requestKeyBytesMax ? `${length} characters` : JSON.stringify(text);
+  const expected = `expected 1 to ${limits.requestKeyBytesMax} visible ASCII characters`;
+  throw new QueueError("invalid", `idempotency key is invalid; ${expected}, got ${got}`);
+}
+
+// What calls ask for, each in one order of parts. What a text and what bytes say is one thing.
+
+export function* producedParts(items: readonly NewItem[]): Generator<Payload> {
+  for (const { payload, kind, encoding, reference, enqueueAt } of items) {
+    yield payload;
+    const isPlain = kind === "" && encoding === "" && reference === "" && enqueueAt === null;
+    yield isPlain ? plain : JSON.stringify([kind, encoding, reference, enqueueAt]);
+  }
+}
+
+const plain = "plain";
+
+export function* importedParts(partition: number, items: readonly NewImport[]): Generator<Payload> {
+  yield String(partition);
+  for (const { payload, ...fields } of items) {
+    yield payload;
+    yield JSON.stringify(fields);
+  }
+}
+
+/** The same key was used with something else. */
+export function keyTaken({ text }: CallKey) {
+  return failure("invalid", `idempotency key is taken; '${text}' was used with another request`);
+}
+
+/** A place among equals that follows from the key alone, and changes for few keys when they change. */
+export function homeOf<T>(
+  key: CallKey,
+  candidates: readonly T[],
+  numberOf: (candidate: T) => number,
+): T | undefined {
+  const seed = Number.parseInt(key.digest.slice(0, 8), 16);
+  let best: T | undefined;
+  let bestScore = -1;
+  for (const candidate of candidates) {
+    const score = mixed(seed ^ Math.imul(numberOf(candidate) + 1, 0x9e37_79b1));
+    if (score <= bestScore) continue;
+    best = candidate;
+    bestScore = score;
+  }
+  return best;
+}
+
+/** Each bit of the result depends on every bit of the number. */
+function mixed(number: number): number {
+  let bits = Math.imul(number ^ (number >>> 16), 0x85eb_ca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2_ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}

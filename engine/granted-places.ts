@@ -1,0 +1,28 @@
+// Where leases with a key were granted lately, so that a repetition is sent to where its items are.
+// Rebuilt at a start from what the shards say.
+
+import type { PartitionPlace } from "../stores/queue.ts";
+import { Receipts } from "./shard/receipts.ts";
+
+type Place = Pick<PartitionPlace, "shard" | "slot">;
+
+export class GrantedPlaces {
+  /** Each as a receipt that says its place; here it is named by its instant alone. */
+  readonly #receipts = new Receipts();
+
+  /** In the order of the instants. */
+  note(digest: string, { shard, slot }: Place, at: number): void {
+    const noted = { digest, fingerprint: "0".repeat(16), operation: "lease" } as const;
+    this.#receipts.add({ ...noted, values: [shard, slot] }, { turn: at, at });
+  }
+
+  find(digest: string): Place | undefined {
+    const [shard, slot] = this.#receipts.find(digest)?.values ?? [];
+    return shard === undefined || slot === undefined ? undefined : { shard, slot };
+  }
+
+  /** Those of up to this instant. */
+  forget(until: number): void {
+    this.#receipts.forget(until);
+  }
+}

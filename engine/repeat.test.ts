@@ -1,0 +1,438 @@
+// Calls with a key: the same call, sent once or often, is done once, and answered the same each
+// time, whatever happens in between.
+
+import { expect, test } from "bun:test";
+import type { LeaseRequest, QueueSettings } from "./api.ts";
+import { limits } from "./limits.ts";
+import {
+  type Bundle,
+  doneFirst,
+  hour,
+  idsOf,
+  minute,
+  produceOf,
+  type SetupOptions,
+  second,
+  setup,
+  textsOf,
+} from "./simulation/bundle.ts";
+
+const requestKey = "order-1042";
+const again = { ok: true, value: { replayed: true } } as const;
+
+async function setupQueue(options: SetupOptions & Partial<QueueSettings> = {}) {
+  const bundle = await setup({ shardCount: 3, ...options });
+  await bundle.createQueue({ name: "orders", leaseTimeoutMs: hour, ...options });
+  return bundle;
+}
+
+function produce(bundle: Bundle, text = "a", key = requestKey) {
+  return bundle.ending(() =>
+    bundle.engine.produce({ ...produceOf("orders", [text]), requestKey: key }),
+  );
+}
+
+/** With what is leased and what is ready, of all partitions. */
+async function stored(bundle: Bundle): Promise<string[]> {
+  const { partitions } = await bundle.run(() => bundle.engine.stats("orders"));
+  const texts: string[] = [];
+  for (const { partition } of partitions) texts.push(...(await bundle.listed("orders", partition)));
+  return texts.sort();
+}
+
+function lease(bundle: Bundle, change: Partial<LeaseRequest> = {}) {
+  const request = { ...bundle.leaseOf("orders", { batchSize: 3 }), requestKey, ...change };
+  return bundle.begin(() => bundle.engine.lease(request));
+}
+
+async function heldLease(bundle: Bundle, ...texts: string[]) {
+  await bundle.produce("orders", ...texts);
+  const { ending } = await lease(bundle);
+  if (ending?.ok !== true) throw new Error("nothing was leased");
+  return ending.value;
+}
+
+const between: [string, (bundle: Bundle) => Promise<void>][] = [
+  ["at once", async () => undefined],
+  ["after a restart", (bundle) => bundle.restart()],
+  ["at the end of the window", (bundle) => bundle.clock.advance(limits.receiptsWindowMs - 1)],
+  [
+    "after a clear",
+    (bundle) =>
+      bundle.run(() =>
+        bundle.engine.clear({
+          queue: "orders",
+          ready: true,
+          scheduled: true,
+          retried: true,
+          destructive: false,
+        }),
+      ),
+  ],
+];
+
+test.each(between)("produce: with the same key it is done once; %s", async (when, happens) => {
+  const bundle = await setupQueue();
+  expect(await produce(bundle)).toEqual(doneFirst);
+  await happens(bundle);
+  expect(await produce(bundle)).toEqual(again);
+  expect(await stored(bundle)).toEqual(when === "after a clear" ? [] : ["a"]);
+});
+
+test("produce: behind the window the key is as good as new", async () => {
+  const bundle = await setupQueue();
+  await produce(bundle);
+  await bundle.clock.advance(limits.receiptsWindowMs);
+  expect(await produce(bundle, "b")).toEqual(doneFirst);
+  expect(await stored(bundle)).toEqual(["a", "b"]);
+});
+
+test("produce: the same key with other items is refused, and nothing is written", async () => {
+  const bundle = await setupQueue();
+  await produce(bundle);
+  const message = `idempotency key is taken; '${requestKey}' was used with another request`;
+  expect(await produce(bundle, "b")).toMatchObject({ code: "invalid", message });
+  expect(await produce(bundle, "a", "another")).toEqual(doneFirst);
+  expect(await stored(bundle)).toEqual(["a", "a"]);
+});
+
+test("produce: text and bytes that say the same are the same, and so is another timeout", async () => {
+  const bundle = await setupQueue();
+  await produce(bundle, "é");
+  const items = [{ payload: new TextEncoder().encode("é") }];
+  const request = { queue: "orders", requestTimeoutMs: second, items, requestKey };
+  expect(await bundle.ending(() => bundle.engine.produce(request))).toEqual(again);
+});
+
+test.each([{ kind: "k" }, { encoding: "k" }, { reference: "k" }, { enqueueAt: 1 }])(
+  "produce: %j makes another request",
+  async (change) => {
+    const bundle = await setupQueue();
+    await produce(bundle);
+    const items = [{ payload: "a", ...change }];
+    const request = { queue: "orders", requestTimeoutMs: second, items, requestKey };
+    expect(await bundle.ending(() => bundle.engine.produce(request))).toMatchObject({ ok: false });
+  },
+);
+
+test("produce: two copies in one turn write one item; another request between them is refused", async () => {
+  const bundle = await setupQueue();
+  const call = (text: string) =>
+    bundle.outcome(() => bundle.engine.produce({ ...produceOf("orders", [text]), requestKey }));
+  const endings = await bundle.run(() => Promise.all([call("a"), call("b"), call("a")]));
+  expect(endings).toEqual([doneFirst, expect.objectContaining({ code: "invalid" }), again]);
+  expect(await stored(bundle)).toEqual(["a"]);
+});
+
+test("produce: what was refused is not remembered, and its copy in the same turn is decided", async () => {
+  const bundle = await setupQueue();
+  for (let shard = 0; shard < 3; shard += 1) bundle.store(shard).fail({ fault: "full" });
+  expect(await produce(bundle)).toMatchObject({ code: "store" });
+  for (let shard = 0; shard < 3; shard += 1) bundle.store(shard).heal();
+  await bundle.clock.advance(2 * second);
+  expect(await produce(bundle, "b")).toEqual(doneFirst);
+  expect(await stored(bundle)).toEqual(["b"]);
+});
+
+test.each([true, false])(
+  "produce: an answer that was lost is given by the shard that comes after; committed %p",
+  async (applied) => {
+    const bundle = await setupQueue({ shardCount: 1 });
+    bundle.store().fail({ fault: "failed", applied });
+    const started = await bundle.begin(() =>
+      bundle.engine.produce({ ...produceOf("orders", ["a"]), requestKey }),
+    );
+    await bundle.clock.advance(second);
+    expect(started.ending).toEqual(applied ? again : doneFirst);
+    expect(await stored(bundle)).toEqual(["a"]);
+  },
+);
+
+test("produce: its place follows from its key, whatever the partitions hold", async () => {
+  const bundle = await setupQueue({ requestedPartitions: 5 });
+  const keys = Array.from({ length: 200 }, (_, index) => `key-${index}`);
+  for (const key of keys) await produce(bundle, "a", key);
+  const { partitions } = await bundle.run(() => bundle.engine.stats("orders"));
+  for (const { total } of partitions) expect(total).toBeGreaterThan(10);
+  for (const key of keys) expect(await produce(bundle, "a", key)).toEqual(again);
+});
+
+test.each([
+  [1, 7],
+  [7, 1],
+  [3, 4],
+])("produce: is known when %p partitions have become %p", async (before, after) => {
+  const bundle = await setupQueue({ requestedPartitions: before });
+  const keys = Array.from({ length: 40 }, (_, index) => `key-${index}`);
+  for (const key of keys) await produce(bundle, key, key);
+  const update = (requestedPartitions: number) =>
+    bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions }));
+  await update(after);
+  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(again);
+  await bundle.restart();
+  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(again);
+  await update(before);
+  await update(after + 1);
+  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(again);
+  expect(await stored(bundle)).toHaveLength(keys.length);
+});
+
+test("produce: while the former place of a key is down, nobody says that it was not done", async () => {
+  const bundle = await setupQueue({ requestedPartitions: 1 });
+  const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
+  for (const key of keys) await produce(bundle, key, key);
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 7 }));
+  const home = [0, 1, 2].find((shard) => bundle.storedItems(shard).length > 0) ?? -1;
+  bundle.store(home).openFault = "failed";
+  bundle.store(home).fail({ fault: "failed" });
+  const one = { queue: "orders", partition: 0, items: [{ payload: "x" }] };
+  await bundle.begin(() => bundle.engine.importItems(one));
+  const started = await Promise.all(
+    keys.map((key) =>
+      bundle.begin(() =>
+        bundle.engine.produce({
+          ...produceOf("orders", [key]),
+          requestKey: key,
+          requestTimeoutMs: second,
+        }),
+      ),
+    ),
+  );
+  await bundle.clock.advance(second);
+  for (const { ending } of started) expect(ending).toMatchObject({ ok: false });
+  bundle.store(home).heal();
+  await bundle.clock.advance(minute);
+  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(again);
+});
+
+test("a queue that is deleted and made again knows no key of the former", async () => {
+  const bundle = await setupQueue();
+  await produce(bundle);
+  await bundle.run(() => bundle.engine.deleteQueue({ name: "orders", force: true }));
+  await bundle.createQueue({ name: "orders" });
+  expect(await produce(bundle, "b")).toEqual(doneFirst);
+});
+
+test("complete, retry, release, extend: done once, and each repetition says what the first said", async () => {
+  const bundle = await setupQueue();
+  const { partition, items } = await heldLease(bundle, "a", "b", "c");
+  const [a = "", b = "", c = ""] = idsOf(items);
+  const same = { queue: "orders", partition, requestKey };
+  const calls = [
+    () => bundle.engine.extend({ ...same, ids: [a, b], leaseTimeoutMs: 2 * hour }),
+    () => bundle.engine.complete({ ...same, ids: [a], requestTimeoutMs: minute }),
+    () => bundle.engine.retry({ ...same, items: [{ id: b, retryAt: null, dead: false }] }),
+    () => bundle.engine.release({ ...same, ids: [c] }),
+  ];
+  const first = [];
+  for (const call of calls) first.push(await bundle.run(call));
+  for (const { replayed } of first) expect(replayed).toBe(false);
+  const repeated = first.map((value) => ({ ...value, replayed: true }));
+  const repeat = async () => {
+    const endings = [];
+    for (const call of calls) endings.push(await bundle.run(call));
+    return endings;
+  };
+  expect(await repeat()).toEqual(repeated);
+  await bundle.restart();
+  await bundle.clock.advance(minute);
+  expect(await repeat()).toEqual(repeated);
+  expect(await stored(bundle)).toEqual(["b", "c"]);
+});
+
+test("complete: a refused one leaves its key free", async () => {
+  const bundle = await setupQueue();
+  const { partition, items } = await heldLease(bundle, "a");
+  const complete = (ids: string[]) =>
+    bundle.ending(() =>
+      bundle.engine.complete({
+        queue: "orders",
+        partition,
+        requestTimeoutMs: minute,
+        ids,
+        requestKey,
+      }),
+    );
+  expect(await complete(["1h0LdFaStQ2vX000000000000Ke"])).toMatchObject({ code: "refused" });
+  expect(await complete(idsOf(items))).toEqual(doneFirst);
+  expect(await complete(idsOf(items))).toEqual(again);
+});
+
+test("extend: an answer that was lost is told by the shard that comes after", async () => {
+  const bundle = await setupQueue({ shardCount: 1 });
+  const { partition, items } = await heldLease(bundle, "a");
+  bundle.store().fail({ fault: "failed", applied: true });
+  const until = bundle.clock.now() + 3 * hour;
+  const request = { queue: "orders", partition, ids: idsOf(items), leaseTimeoutMs: 3 * hour };
+  const started = await bundle.begin(() => bundle.engine.extend({ ...request, requestKey }));
+  await bundle.clock.advance(second);
+  expect(started.ending).toEqual({ ok: true, value: { leaseDeadline: until, replayed: true } });
+});
+
+test("import: repeated it answers the same items, though they have left since", async () => {
+  const bundle = await setupQueue();
+  const items = [
+    { payload: "a", sourceId: "1" },
+    { payload: "b", sourceId: "2", isLeased: true, leaseDeadline: bundle.clock.now() + hour },
+    { payload: "a again", sourceId: "1" },
+    { payload: "c", enqueueAt: bundle.clock.now() + hour },
+  ];
+  const take = () =>
+    bundle.run(() =>
+      bundle.engine.importItems({ queue: "orders", partition: 0, items, requestKey }),
+    );
+  const first = await take();
+  expect(textsOf(first.items)).toEqual(["a", "b", "c"]);
+  await bundle.clock.advance(second);
+  await bundle.complete(await bundle.lease("orders"));
+  await bundle.restart();
+  expect(await take()).toEqual({ ...first, replayed: true });
+  expect(await stored(bundle)).toEqual(["b"]);
+});
+
+test.each(["at once", "after a restart"])(
+  "lease: repeated it brings what is still held, until when it is held; %s",
+  async (when) => {
+    const bundle = await setupQueue({ requestedPartitions: 3 });
+    const first = await heldLease(bundle, "a", "b", "c");
+    const { partition } = first;
+    const [a = "", b = ""] = idsOf(first.items);
+    await bundle.produce("orders", "other");
+    if (when === "after a restart") await bundle.restart();
+    const repeat = async () => (await lease(bundle)).ending;
+    expect(await repeat()).toEqual({ ok: true, value: { ...first, replayed: true } });
+    const same = { queue: "orders", partition };
+    await bundle.run(() => bundle.engine.complete({ ...same, ids: [a], requestTimeoutMs: minute }));
+    const extend = { ...same, ids: [b], leaseTimeoutMs: 2 * hour };
+    const { leaseDeadline } = await bundle.run(() => bundle.engine.extend(extend));
+    const rest = [{ ...first.items[1], leaseDeadline }, first.items[2]];
+    expect(await repeat()).toMatchObject({ ok: true, value: { items: rest, replayed: true } });
+    await bundle.complete({ ...first, items: first.items.slice(1) });
+    const message = "that lease is over; nothing of it is held any more";
+    expect(await repeat()).toMatchObject({ code: "empty", message });
+  },
+);
+
+test("lease: one that lapsed is over, and its items are another's", async () => {
+  const bundle = await setupQueue({ leaseTimeoutMs: second });
+  await heldLease(bundle, "a");
+  await bundle.clock.advance(second);
+  expect((await lease(bundle)).ending).toMatchObject({ code: "empty" });
+  expect(textsOf((await bundle.lease("orders")).items)).toEqual(["a"]);
+});
+
+test("lease: in a batch with gaps, only its own items come back", async () => {
+  const bundle = await setupQueue();
+  const leaseDeadline = bundle.clock.now() + hour;
+  await bundle.produce("orders", "a");
+  const items = [{ payload: "elsewhere", isLeased: true, leaseDeadline }];
+  await bundle.run(() => bundle.engine.importItems({ queue: "orders", partition: 0, items }));
+  const first = await heldLease(bundle, "b");
+  expect(textsOf(first.items)).toEqual(["a", "b"]);
+  expect((await lease(bundle)).ending).toEqual({ ok: true, value: { ...first, replayed: true } });
+});
+
+test("lease: the same key with another batch is refused", async () => {
+  const bundle = await setupQueue();
+  await heldLease(bundle, "a");
+  const message = `idempotency key is taken; '${requestKey}' was used with another request`;
+  const other = await lease(bundle, { batchSize: 4 });
+  expect(other.ending).toMatchObject({ code: "invalid", message });
+  const waits = await lease(bundle, { requestKey: "waits" });
+  const different = await lease(bundle, { requestKey: "waits", leaseTimeoutMs: second });
+  expect([waits.ending, different.ending]).toEqual([null, expect.objectContaining({ ok: false })]);
+});
+
+test("lease: the repetition of one that waits takes its place in the line", async () => {
+  const bundle = await setupQueue();
+  const clientId = "me";
+  const first = await lease(bundle, { clientId, batchSize: 1 });
+  const second = await bundle.beginLease("orders");
+  const repeated = await lease(bundle, { clientId, batchSize: 1 });
+  const message = "the lease was asked for again; the repetition is answered";
+  expect(first.ending).toMatchObject({ code: "empty", message });
+  await bundle.produce("orders", "a");
+  expect([repeated.ending, second.ending]).toEqual([expect.objectContaining({ ok: true }), null]);
+});
+
+test("lease: the repetition of one that is on its way gets what it is granted", async () => {
+  const bundle = await setupQueue({ shardCount: 1 });
+  await bundle.produce("orders", "a");
+  bundle.store().hold();
+  const first = await lease(bundle);
+  const repeated = await lease(bundle);
+  bundle.store().release();
+  await bundle.clock.settle();
+  expect(first.ending).toMatchObject({ code: "empty" });
+  expect(repeated.ending).toMatchObject({ ok: true, value: { items: [{ attempts: 1 }] } });
+});
+
+test("lease: what a client that has left was granted goes back, and its key is free", async () => {
+  const bundle = await setupQueue({ shardCount: 1 });
+  await bundle.produce("orders", "a");
+  bundle.store().hold();
+  const controller = new AbortController();
+  const left = await lease(bundle, { signal: controller.signal });
+  controller.abort();
+  bundle.store().release();
+  await bundle.clock.settle();
+  expect(left.ending).toMatchObject({ code: "empty" });
+  const back = await lease(bundle);
+  expect(back.ending).toMatchObject({
+    ok: true,
+    value: { replayed: false, items: [{ attempts: 1 }] },
+  });
+});
+
+test("lease: one whose answer was lost with its shard is told by the next what it holds", async () => {
+  const bundle = await setupQueue({ shardCount: 1 });
+  await bundle.produce("orders", "a");
+  bundle.store().fail({ fault: "failed", applied: true });
+  const started = await lease(bundle);
+  await bundle.clock.advance(second);
+  expect(started.ending).toMatchObject({ ok: true, value: { items: [{ attempts: 1 }] } });
+});
+
+test("a call with a key is refused while as many are remembered as may be, and none is forgotten", async () => {
+  const bundle = await setupQueue({ shardCount: 1, turnLimits: { ...limits, receiptsMax: 2 } });
+  await produce(bundle, "a", "1");
+  await produce(bundle, "a", "2");
+  expect(await produce(bundle, "a", "3")).toMatchObject({
+    code: "full",
+    message:
+      "too many idempotency keys are remembered; there cannot be more than 2, try again later",
+  });
+  expect(await produce(bundle, "a", "1")).toEqual(again);
+  await bundle.produce("orders", "without a key");
+  await bundle.clock.advance(2 * limits.receiptsWindowMs);
+  expect(await produce(bundle, "a", "3")).toEqual(doneFirst);
+});
+
+test("receipts leave the store some time after their window, though nothing else happens", async () => {
+  const bundle = await setupQueue({ shardCount: 1 });
+  for (let key = 0; key < 5; key += 1) await produce(bundle, "a", `key-${key}`);
+  expect(bundle.image().receipts).toHaveLength(5);
+  await bundle.clock.advance(limits.receiptsWindowMs);
+  expect(bundle.image().receipts).toHaveLength(5);
+  await bundle.clock.advance(limits.receiptsWindowMs);
+  expect(bundle.image().receipts).toEqual([]);
+});
+
+test("what has no key leaves no receipt", async () => {
+  const bundle = await setupQueue({ shardCount: 1 });
+  await bundle.produce("orders", "a");
+  await bundle.complete(await bundle.lease("orders"));
+  expect(bundle.image().receipts).toEqual([]);
+});
+
+test.each([
+  ["", '""'],
+  ["a b", '"a b"'],
+  ["ü", '"ü"'],
+  ["x".repeat(256), "256 characters"],
+])("a key %p is refused", async (key, got) => {
+  const bundle = await setupQueue();
+  const message = `idempotency key is invalid; expected 1 to 255 visible ASCII characters, got ${got}`;
+  expect(await produce(bundle, "a", key)).toMatchObject({ code: "invalid", message });
+  expect(await produce(bundle, "a", "x".repeat(255))).toEqual(doneFirst);
+});
