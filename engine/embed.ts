@@ -7,6 +7,7 @@ import { systemClock } from "./clock.ts";
 import { readLeased, renderLeased } from "./codec.ts";
 import { type Notice, openEngine } from "./engine.ts";
 import { newTag } from "./ids.ts";
+import { limits } from "./limits.ts";
 import { sameThreadLinks, workerLinks } from "./link.ts";
 import { systemRandom } from "./random.ts";
 
@@ -23,6 +24,10 @@ export interface CreateEngineOptions {
   /** Run the shards in this thread instead of workers; default false. */
   readonly sameThread?: boolean;
   readonly notice?: (notice: Notice) => void;
+  /** How long a call with a `requestKey` can be repeated; default 5 min. */
+  readonly receiptsWindowMs?: number;
+  /** Calls with a key that are remembered at once, over all shards; default 2 million. */
+  readonly receiptsMax?: number;
 }
 
 /**
@@ -34,16 +39,28 @@ export async function createEngine({
   shards = 1,
   sameThread = false,
   notice = () => undefined,
+  receiptsWindowMs = limits.receiptsWindowMs,
+  receiptsMax = limits.receiptsMax,
 }: CreateEngineOptions): Promise<Engine> {
   const clock = systemClock();
+  const turnLimits = { ...limits, receiptsWindowMs, receiptsMax: Math.ceil(receiptsMax / shards) };
   const module = new URL("./shard/shard.worker.ts", import.meta.url);
   const links = sameThread
     ? sameThreadLinks({
         clock,
+        limits: turnLimits,
         renderLeased,
         openStore: (shard) => openStore(store, shard, () => newTag(systemRandom)),
       })
-    : workerLinks({ clock, module, config: store });
+    : workerLinks({ clock, module, config: store, limits: turnLimits });
   const durability = durabilityOf(store);
-  return openEngine({ shardCount: shards, links, clock, durability, readLeased, notice });
+  return openEngine({
+    shardCount: shards,
+    links,
+    clock,
+    turnLimits,
+    durability,
+    readLeased,
+    notice,
+  });
 }

@@ -69,6 +69,7 @@ function operationPaths() {
           tags: [operation.tag],
           summary: operation.summary,
           description: operation.description,
+          ...(operation.keyed && { parameters: [keyParameter] }),
           requestBody: {
             required: true,
             description: `At most ${grouped(operation.bodyBytesMax)} bytes, unless the server is set up for more.`,
@@ -79,7 +80,11 @@ function operationPaths() {
               },
             },
           },
-          responses: responses(operation.replies, operation.response, "application/json"),
+          responses: responses(operation.replies, {
+            success: operation.response,
+            successType: "application/json",
+            successHeaders: operation.keyed ? { "Idempotency-Replayed": replayed } : {},
+          }),
         },
       },
     ]),
@@ -96,7 +101,11 @@ function pagePaths() {
           tags: [page.tag],
           summary: page.summary,
           description: page.description,
-          responses: responses(page.replies, page.response, page.contentType),
+          responses: responses(page.replies, {
+            success: page.response,
+            successType: page.contentType,
+            successHeaders: {},
+          }),
         },
       },
     ]),
@@ -105,8 +114,15 @@ function pagePaths() {
 
 function responses(
   replies: { readonly [Code in ReplyCode]?: OperationReply },
-  success: TSchema | null,
-  successType: string,
+  {
+    success,
+    successType,
+    successHeaders,
+  }: {
+    readonly success: TSchema | null;
+    readonly successType: string;
+    readonly successHeaders: JsonObject;
+  },
 ) {
   return Object.fromEntries(
     codesOf(replies).map(([code, reply]) => {
@@ -116,11 +132,13 @@ function responses(
             ? { type: "string" }
             : published(success)
           : published(Reply);
+      const headers =
+        code === 200 ? successHeaders : code === 429 ? { "Retry-After": retryAfter } : {};
       return [
         code,
         {
           description: describe(code, reply),
-          ...(code === 429 ? { headers: { "Retry-After": retryAfter } } : {}),
+          ...(Object.keys(headers).length > 0 && { headers }),
           content: {
             [code === 200 ? successType : "application/json"]: {
               schema,
@@ -132,6 +150,20 @@ function responses(
     }),
   );
 }
+
+const keyParameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  description:
+    "Names this call, so that it can be repeated: the same call with the same key is done once.",
+  required: false,
+  schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
+} as const;
+
+const replayed = {
+  description: "This is the reply of an earlier call with the same key.",
+  schema: { type: "string", enum: ["true"] },
+} as const;
 
 const retryAfter = {
   description: "Seconds to wait before the request is sent again.",
@@ -226,6 +258,10 @@ Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Typ
 A request that has a \`request_timeout\` is answered within it. Do not cancel a request before then: a lease would be given up, and of a produce you would not know whether it was done.
 
 The same operations are served in Protocol Buffers, by the same rules: send \`Content-Type: application/protobuf\` and messages of \`holdfast.proto\`, which stands beside this document. The reply is then in protobuf too, unless \`Accept\` asks for JSON. A request in JSON is answered in protobuf where \`Accept\` asks for it.
+
+## Repeating a call
+
+A call that changes items takes a header \`Idempotency-Key\` of 1 to 255 visible ASCII characters, the caller's own for that call. The same call with the same key is done once and answered the same each time, with \`Idempotency-Replayed: true\` from the second time on: across lost connections, restarts and crashes, for five minutes unless the server is set up otherwise. So a call whose answer was lost is simply sent again. The key holds within a queue and an operation; \`request_timeout\` and \`client_id\` may differ. Another call with a key that was used is refused with 400. A refusal changed nothing and is not remembered. A lease that is repeated brings what is still held of it, or 454 \`that lease is over\`; while it waits, the repetition takes its place in line. More keys than the server remembers are refused with 429; none is forgotten early.
 
 ## Replies
 

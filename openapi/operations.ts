@@ -16,6 +16,8 @@ export interface OperationReply {
 
 export interface Operation<Request extends TSchema = TSchema, Response extends TSchema = TSchema> {
   readonly path: `/v1/${string}`;
+  /** Takes an `Idempotency-Key`. */
+  readonly keyed?: true;
   readonly tag: Tag;
   readonly summary: string;
   /** What it does, as far as a client has to know; Markdown. */
@@ -171,6 +173,7 @@ const sampleQueue: schemas.QueueInfo = {
 export const operations = {
   produce: row({
     path: "/v1/queue.produce",
+    keyed: true,
     tag: "Items",
     summary: "Produce items",
     description: `Adds 1 to ${bounds.produceItemsMax} items to a queue. A 200 says that all are in the store; on other codes but 504 none is.
@@ -218,6 +221,7 @@ If the connection breaks before the answer, the items may or may not have been w
 
   lease: row({
     path: "/v1/queue.lease",
+    keyed: true,
     tag: "Items",
     summary: "Lease items",
     description: `Takes up to \`batch_size\` items for one consumer to hold until their \`lease_deadline\`. Within that time the consumer either completes or retries each of them.
@@ -278,6 +282,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
 
   retry: row({
     path: "/v1/queue.retry",
+    keyed: true,
     tag: "Items",
     summary: "Retry items",
     description: `Gives leased items back before their deadline, to be offered again at \`retry_at\`, or at once if it is empty. They go to the tail of their partition under new ids, with the attempt counted. An item whose attempts have reached \`max_attempts\` goes to the dead queue instead, and so does one with \`dead: true\`, whatever attempts remain. If the queue has no dead queue, the former is removed and the latter refused.
@@ -321,6 +326,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
 
   complete: row({
     path: "/v1/queue.complete",
+    keyed: true,
     tag: "Items",
     summary: "Complete items",
     description: `Removes leased items whose work is done; they are never offered again and never go to the dead queue. Either all ids of the request are completed, or none is.
@@ -362,6 +368,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
 
   extend: row({
     path: "/v1/queue.extend",
+    keyed: true,
     tag: "Items",
     summary: "Extend leases",
     description: `Holds leased items for longer: until \`lease_timeout\` from now, or as long as the queue says. Send it while the work goes on, well before the deadline. Either all ids of the request are extended, or none is.
@@ -383,6 +390,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
 
   release: row({
     path: "/v1/queue.release",
+    keyed: true,
     tag: "Items",
     summary: "Release items",
     description: `Gives leased items back as if they had not been leased: they go to the tail of their partition under new ids, and the attempt does not count. For a worker that stops before it has begun them. Either all ids of the request are released, or none is.`,
@@ -714,6 +722,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
 
   importItems: row({
     path: "/v1/storage/items.import",
+    keyed: true,
     tag: "Storage",
     summary: "Import items",
     description:

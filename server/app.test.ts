@@ -638,13 +638,16 @@ describe("guards", () => {
       });
     const allowed = await preflight("https://app.example.com");
     expect(allowed.status).toBe(204);
-    expect(allowed.headers.get("access-control-allow-headers")).toBe("authorization, content-type");
+    expect(allowed.headers.get("access-control-allow-headers")).toBe(
+      "authorization, content-type, idempotency-key",
+    );
     const refusedOne = await preflight("https://evil.example.com");
     expect(refusedOne.status).toBe(403);
     expect(refusedOne.headers.get("access-control-allow-origin")).toBeNull();
     const headers = { ...jsonType, origin: "https://app.example.com" };
     const { response } = await server.post("stats", JSON.stringify(orders), headers);
     expect(response.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
+    expect(response.headers.get("access-control-expose-headers")).toBe("idempotency-replayed");
     const { code, response: refusal } = await server.post("stats", "{}", headers);
     expect([code, refusal.headers.get("access-control-allow-origin")]).toEqual([
       400,

@@ -46,6 +46,8 @@ test("readConfig: with nothing given, every setting has its default", () => {
       bodyMax: 256_000,
       bodiesMax: 268_435_456,
       waitingLeasesMax: 10_000,
+      receiptsWindow: "5m",
+      receiptsMax: 2_000_000,
       connectionsMax: 10_000,
       allowedHosts: [],
       allowedOrigins: [],

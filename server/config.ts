@@ -94,6 +94,18 @@ export const ConfigSchema = Type.Object({
     default: limits.waitingLeasesMax,
     description: "Lease requests that may wait at once, over all queues; more are answered 429.",
   }),
+  receiptsWindow: text({
+    default: "5m",
+    expected: "a duration such as 5m",
+    pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$",
+    description: "How long a call with an Idempotency-Key can be repeated; from 1s to 24h.",
+  }),
+  receiptsMax: wholeNumber({
+    minimum: 1,
+    maximum: 100_000_000,
+    default: limits.receiptsMax,
+    description: "Calls with a key that are remembered at once; further ones get 429.",
+  }),
   connectionsMax: wholeNumber({
     minimum: 1,
     maximum: 1_000_000,

@@ -1,6 +1,7 @@
 // Who may call, before anything of a request is read: not web pages of others
 // (`Host`, `Origin`, `Content-Type`), and not more than the memory holds.
 
+import { keyHeader, replayedHeader } from "../openapi/operations.ts";
 import { isEverywhere } from "./exposure.ts";
 import { protobufTypeOf } from "./protobuf/negotiation.ts";
 import { Refusal } from "./reply.ts";
@@ -56,6 +57,7 @@ export function siteGuard(rules: SiteRules): (request: Request) => string | null
 /** Lets a page of an allowed origin read the answer. */
 export function shareWith(origin: string, response: Response): void {
   response.headers.set("access-control-allow-origin", origin);
+  response.headers.set("access-control-expose-headers", replayedHeader);
   response.headers.append("vary", "origin");
 }
 
@@ -69,7 +71,7 @@ export function preflightResponse(): Response {
     status: 204,
     headers: {
       "access-control-allow-methods": "GET, POST",
-      "access-control-allow-headers": "authorization, content-type",
+      "access-control-allow-headers": `authorization, content-type, ${keyHeader}`,
       "access-control-max-age": String(preflightSeconds),
     },
   });

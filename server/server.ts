@@ -4,7 +4,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../engine/clock.ts";
+import { parseDuration } from "../engine/duration.ts";
 import { type Notice, openEngine } from "../engine/engine.ts";
+import { limits } from "../engine/limits.ts";
 import { workerLinks } from "../engine/link.ts";
 import manifest from "../package.json" with { type: "json" };
 import { durabilityOf, type StoreConfig } from "../stores/open.ts";
@@ -165,10 +167,16 @@ async function engineOf(config: Config, log: Log) {
           acceptLogLoss: config.acceptWalLoss,
         };
   const clock = systemClock();
+  const turnLimits = {
+    ...limits,
+    receiptsWindowMs: receiptsWindowOf(config),
+    receiptsMax: Math.ceil(config.receiptsMax / config.shards),
+  };
   const module = new URL("./shard.worker.ts", import.meta.url);
   return await openEngine<string>({
     shardCount: config.shards,
-    links: workerLinks({ clock, module, config: store }),
+    links: workerLinks({ clock, module, config: store, limits: turnLimits }),
+    turnLimits,
     clock,
     durability: durabilityOf(store),
     waitingLeasesMax: config.waitingLeasesMax,
@@ -176,6 +184,18 @@ async function engineOf(config: Config, log: Log) {
     readLeased: (text) => text,
     notice: (notice) => logNotice(log, notice),
   });
+}
+
+/** Long enough for a client to try again, short enough for what has to be kept. */
+const receiptsWindowMs = { min: 1_000, max: 24 * 3_600_000 };
+
+function receiptsWindowOf({ receiptsWindow: text }: Config): number {
+  const parsed = parseDuration(text);
+  const { min, max } = receiptsWindowMs;
+  if (parsed.ok && parsed.ms >= min && parsed.ms <= max) return parsed.ms;
+  const expected = "expected a duration from 1s to 24h";
+  const message = `--receipts-window is invalid; ${expected}, got ${JSON.stringify(text)}`;
+  throw new StartError("settings", message);
 }
 
 function isLocked(error: unknown): boolean {
