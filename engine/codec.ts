@@ -44,6 +44,7 @@ function encodeValue(value: Value, leased: string[]): unknown {
     case "copied":
     case "ages":
     case "extended":
+    case "recalled":
       return value;
   }
 }

@@ -50,6 +50,7 @@ import {
   checkRequestTimeout,
   checkRetryItems,
   checkStorageList,
+  unknownPartition,
 } from "./validate.ts";
 
 export type { Notice } from "./api.ts";
@@ -71,6 +72,18 @@ export async function openEngine<Items>(options: EngineOptions<Items>): Promise<
 
 /** A request that counts as inside its queue. */
 type InnerCall = Extract<Request, { kind: Exclude<keyof InFlight, "lease"> }>;
+
+function outcomeOf({ replayed }: Done): api.Outcome {
+  return { replayed };
+}
+
+/** One that is gone may have done before what a key asks for again. */
+function checkPartition(
+  queue: LogicalQueue,
+  { partition, requestKey }: api.Repeatable & { readonly partition: number },
+): void {
+  if (requestKey === undefined) queue.place(partition);
+}
 
 /** A call that its shard did. */
 interface Done extends api.Outcome {
@@ -146,15 +159,28 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     });
   }
 
-  /** What finishes held items is answered with no more than that it was done. */
+  /** The same of held items. A partition is gone once nothing of it is held, but not what was done there. */
   async #finish(
     queue: LogicalQueue,
-    place: PartitionPlace,
-    request: InnerCall,
+    partition: number,
+    request: (slot: number) => InnerCall,
     timing: Timing,
-  ): Promise<api.Outcome> {
-    const { replayed } = await this.#call(queue, place, request, timing);
-    return { replayed };
+  ): Promise<Done> {
+    const place = queue.places.get(partition);
+    if (place !== undefined) return await this.#call(queue, place, request(place.slot), timing);
+    const { key } = request(0);
+    for (const { shard } of key === undefined ? [] : this.#shards.ports) {
+      const value = await this.#recall(shard, key as CallKey, timing);
+      if (value !== null) return { value, replayed: true };
+    }
+    return unknownPartition(partition);
+  }
+
+  /** What the shard did for the key, if it did. */
+  async #recall(shard: number, key: CallKey, { deadline, late }: Timing): Promise<Value | null> {
+    const timing = { deadline, late: { ...late, taken: late.untaken } };
+    const value = succeeded(await this.#shards.port(shard).ask({ kind: "recall", key }, timing));
+    return value.kind === "recalled" ? value : null;
   }
 
   /** Without a timeout: of a call that has no `request_timeout` of its own. */
@@ -177,9 +203,9 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     if (place === null) return { replayed: true };
     const { slot, partition } = place;
     const asked = { kind: "produce", slot, deadline: timing.deadline, items, ...key } as const;
-    const written = this.#finish(queue, place, asked, timing);
+    const written = this.#call(queue, place, asked, timing);
     this.#leases.accompany(queue, partition, items);
-    return await written;
+    return outcomeOf(await written);
   }
 
   /** Spread into a request: nothing where the caller gave no key. */
@@ -200,9 +226,8 @@ class ShardedEngine<Items> implements api.Engine<Items> {
   async #home(
     queue: LogicalQueue,
     { key }: { readonly key: CallKey },
-    { deadline }: Timing,
+    timing: Timing,
   ): Promise<PartitionPlace | null> {
-    const timing = { deadline, late: { ...lateProduce, taken: lateProduce.untaken } };
     let { former } = queue;
     for (const asked = new Set<number>(); ; ) {
       if (queue.deleted) throw QueueError.from(deletedFailure);
@@ -210,8 +235,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
       const shards = queue.formerShardsOf(key, this.#options.clock.now());
       const shard = shards.find((one) => one !== home.shard && !asked.has(one));
       if (shard === undefined) return home;
-      const known = await this.#shards.port(shard).ask({ kind: "recall", key }, timing);
-      if (succeeded(known).kind === "done") return null;
+      if ((await this.#recall(shard, key, timing)) !== null) return null;
       // It may have been done there since, if that was its place once more.
       if (queue.former !== former) asked.clear();
       else asked.add(shard);
@@ -225,57 +249,57 @@ class ShardedEngine<Items> implements api.Engine<Items> {
 
   async complete(request: api.CompleteRequest): Promise<api.Outcome> {
     const queue = this.#find(request.queue);
-    const place = queue.place(request.partition);
-    const { ids } = request;
+    const { partition, ids } = request;
+    checkPartition(queue, request);
     checkCompleteIds(ids);
     checkRequestTimeout(request.requestTimeoutMs, "5m");
     const timing = this.#timing(lateComplete, request.requestTimeoutMs);
-    const key = this.#key(queue, "complete", request, [`${place.partition}/${ids}`]);
-    const { deadline } = timing;
-    const asked = { kind: "complete", slot: place.slot, deadline, ids, ...key } as const;
-    return await this.#finish(queue, place, asked, timing);
+    const key = this.#key(queue, "complete", request, [`${partition}/${ids}`]);
+    const batch = { deadline: timing.deadline, ids, ...key };
+    const asked = (slot: number) => ({ kind: "complete", slot, ...batch }) as const;
+    return outcomeOf(await this.#finish(queue, partition, asked, timing));
   }
 
   async retry(request: api.RetryRequest): Promise<api.Outcome> {
     const queue = this.#find(request.queue);
-    const place = queue.place(request.partition);
-    const { items } = request;
+    const { partition, items } = request;
+    checkPartition(queue, request);
     checkRetryItems(items.length);
     const timing = this.#timing(lateRetry);
     const parts = items.map(({ id, retryAt, dead }) => `${id}/${retryAt ?? ""}/${dead === true}`);
-    const key = this.#key(queue, "retry", request, [String(place.partition), ...parts]);
-    const { deadline } = timing;
-    const asked = { kind: "retry", slot: place.slot, deadline, items, ...key } as const;
-    return await this.#finish(queue, place, asked, timing);
+    const key = this.#key(queue, "retry", request, [String(partition), ...parts]);
+    const batch = { deadline: timing.deadline, items, ...key };
+    const asked = (slot: number) => ({ kind: "retry", slot, ...batch }) as const;
+    return outcomeOf(await this.#finish(queue, partition, asked, timing));
   }
 
   async extend(request: api.ExtendRequest): Promise<api.Extended> {
     const queue = this.#find(request.queue);
-    const place = queue.place(request.partition);
-    const { ids, leaseTimeoutMs = null } = request;
+    const { partition, ids, leaseTimeoutMs = null } = request;
+    checkPartition(queue, request);
     checkCompleteIds(ids);
     checkLeaseTimeout(leaseTimeoutMs);
     const timing = this.#timing(lateExtend);
-    const { deadline } = timing;
-    const parts = [`${place.partition}/${leaseTimeoutMs ?? ""}/${ids}`];
+    const parts = [`${partition}/${leaseTimeoutMs ?? ""}/${ids}`];
     const key = this.#key(queue, "extend", request, parts);
-    const batch = { slot: place.slot, deadline, ids };
-    const asked = { kind: "extend", ...batch, leaseTimeoutMs, ...key } as const;
-    const { value, replayed } = await this.#call(queue, place, asked, timing);
+    const batch = { deadline: timing.deadline, ids, leaseTimeoutMs, ...key };
+    const asked = (slot: number) => ({ kind: "extend", slot, ...batch }) as const;
+    const { value, replayed } = await this.#finish(queue, partition, asked, timing);
+    if (value.kind === "recalled") return { leaseDeadline: value.values[0] ?? 0, replayed };
     assert(value.kind === "extended", "an extend was answered with something else");
     return { leaseDeadline: value.leaseDeadline, replayed };
   }
 
   async release(request: api.ReleaseRequest): Promise<api.Outcome> {
     const queue = this.#find(request.queue);
-    const place = queue.place(request.partition);
-    checkCompleteIds(request.ids);
+    const { partition, ids } = request;
+    checkPartition(queue, request);
+    checkCompleteIds(ids);
     const timing = this.#timing(lateRelease);
-    const { deadline } = timing;
-    const { ids } = request;
-    const key = this.#key(queue, "release", request, [`${place.partition}/${ids}`]);
-    const asked = { kind: "release", slot: place.slot, deadline, ids, ...key } as const;
-    return await this.#finish(queue, place, asked, timing);
+    const key = this.#key(queue, "release", request, [`${partition}/${ids}`]);
+    const batch = { deadline: timing.deadline, ids, ...key };
+    const asked = (slot: number) => ({ kind: "release", slot, ...batch }) as const;
+    return outcomeOf(await this.#finish(queue, partition, asked, timing));
   }
 
   async createQueue(settings: api.QueueSettings): Promise<void> {

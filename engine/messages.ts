@@ -57,6 +57,8 @@ export type Value =
   /** `more`: not all of the partition was looked at, so asking again may bring something. */
   | { readonly kind: "nothing"; readonly more: boolean }
   | { readonly kind: "extended"; readonly leaseDeadline: number }
+  /** What the receipt of a key says. */
+  | { readonly kind: "recalled"; readonly values: readonly number[] }
   | { readonly kind: "items"; readonly items: readonly ListedItem[] }
   | { readonly kind: "outbound"; readonly items: readonly OutboundItem[] }
   | { readonly kind: "copied"; readonly bytes: number }

@@ -240,6 +240,43 @@ test("complete, retry, release, extend: done once, and each repetition says what
   expect(await stored(bundle)).toEqual(["b", "c"]);
 });
 
+test.each([false, true])(
+  "complete, retry, release, extend: are known when their partition has gone; restarted %p",
+  async (isRestarted) => {
+    const bundle = await setupQueue({ requestedPartitions: 4 });
+    const items = ["a", "b", "c"].map((payload) => ({
+      payload,
+      isLeased: true,
+      leaseDeadline: bundle.clock.now() + hour,
+    }));
+    const imported = { queue: "orders", partition: 3, items };
+    const ids = idsOf((await bundle.run(() => bundle.engine.importItems(imported))).items);
+    const [a = "", b = "", c = ""] = ids;
+    const same = { queue: "orders", partition: 3, requestKey };
+    const calls = [
+      () => bundle.engine.extend({ ...same, ids }),
+      () => bundle.engine.retry({ ...same, items: [{ id: a, retryAt: null, dead: false }] }),
+      () => bundle.engine.release({ ...same, ids: [b] }),
+      () => bundle.engine.complete({ ...same, ids: [c], requestTimeoutMs: minute }),
+    ];
+    const first = [];
+    for (const call of calls) first.push(await bundle.run(call));
+    await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 1 }));
+    await bundle.complete(await bundle.lease("orders", { batchSize: 2 }));
+    const drained = { queue: "orders", partition: 3, requestTimeoutMs: minute, ids };
+    expect(await bundle.ending(() => bundle.engine.complete(drained))).toMatchObject({
+      code: "invalid",
+    });
+    if (isRestarted) await bundle.restart();
+    for (const [index, call] of calls.entries()) {
+      expect(await bundle.run(call)).toEqual({ ...first[index], replayed: true } as never);
+    }
+    const other = { ...drained, requestKey: "another" };
+    const message = "partition is invalid; '3' is not a valid partition";
+    expect(await bundle.ending(() => bundle.engine.complete(other))).toMatchObject({ message });
+  },
+);
+
 test("complete: a refused one leaves its key free", async () => {
   const bundle = await setupQueue();
   const { partition, items } = await heldLease(bundle, "a");

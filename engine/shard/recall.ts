@@ -1,8 +1,8 @@
-// Recall: whether something was done here for a key, before it is done elsewhere: the partitions of
-// its queue have changed since, and with them the place that follows from the key.
+// Recall: whether something was done here for a key, when the partitions of its queue have changed
+// since: what is produced has another place now, or the partition that a call names is gone.
 
 import type { CallKey } from "../call-key.ts";
-import { doneOnce, type Kind } from "./kind.ts";
+import type { Kind } from "./kind.ts";
 
 export interface Recall {
   readonly kind: "recall";
@@ -12,7 +12,7 @@ export interface Recall {
 export const recall: Kind<Recall> = {
   phase: "within",
   lost: "again",
-  keyed: doneOnce,
+  keyed: { answer: (_, __, values) => ({ ok: true, value: { kind: "recalled", values } }) },
   // What is known is answered from its receipt.
   decide(turn, requests) {
     for (const { op } of requests) {
