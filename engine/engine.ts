@@ -159,16 +159,20 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     });
   }
 
-  /** The same of held items. A partition is gone once nothing of it is held, but not what was done there. */
-  async #finish(
+  /** The same of held items. */
+  #finish(
     queue: LogicalQueue,
     partition: number,
     request: (slot: number) => InnerCall,
     timing: Timing,
   ): Promise<Done> {
     const place = queue.places.get(partition);
-    if (place !== undefined) return await this.#call(queue, place, request(place.slot), timing);
-    const { key } = request(0);
+    if (place === undefined) return this.#finished(partition, request(0).key, timing);
+    return this.#call(queue, place, request(place.slot), timing);
+  }
+
+  /** A partition goes when nothing of it is left; what was done there is known for longer. */
+  async #finished(partition: number, key: CallKey | undefined, timing: Timing): Promise<Done> {
     for (const { shard } of key === undefined ? [] : this.#shards.ports) {
       const value = await this.#recall(shard, key as CallKey, timing);
       if (value !== null) return { value, replayed: true };

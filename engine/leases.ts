@@ -121,6 +121,7 @@ export class Leases<Items> {
     const { lease, answer } = this.#enter(queue, request, { key, arrival });
     if (isSent) {
       before.next = lease;
+      lease.isSent = true;
       this.#watch(lease);
     } else this.#line(queue, lease);
     return answer;
@@ -229,8 +230,9 @@ export class Leases<Items> {
       { kind: "lease", slot: place.slot, deadline, batchSize, ...own, ...(key && { key }) },
       (result, op) => {
         queue.left("lease", partition, batchSize);
-        lease.isSent = false;
-        this.#answered(queue, latest(lease), place, { result, op });
+        const waiting = latest(lease);
+        waiting.isSent = false;
+        this.#answered(queue, waiting, place, { result, op });
         this.ready(queue);
         left(queue, partition);
       },
@@ -256,6 +258,8 @@ export class Leases<Items> {
     if (lease.request.signal?.aborted) lease.settle(clientGone);
     if (value.kind === "leased") {
       if (lease.over) {
+        // Somebody was told of them when they were granted.
+        if (result.replayed) return;
         // Nobody was told of these items, so they go back as if they had not been leased.
         const asked = {
           kind: "withdraw",

@@ -404,6 +404,29 @@ test("lease: the repetition of one that is on its way gets what it is granted", 
   expect(repeated.ending).toMatchObject({ ok: true, value: { items: [{ attempts: 1 }] } });
 });
 
+test("lease: of several repetitions at once the last is answered, and what was told stays held", async () => {
+  const bundle = await setupQueue({ requestedPartitions: 2 });
+  const first = await heldLease(bundle, "a");
+  await bundle.produce("orders", "b", "c");
+  const controller = new AbortController();
+  const { signal } = controller;
+  const call = (change: Partial<LeaseRequest> = {}) => {
+    const request = { ...bundle.leaseOf("orders", { batchSize: 3 }), requestKey, ...change };
+    return bundle.outcome(() => bundle.engine.lease(request));
+  };
+  const endings = await bundle.run(() => Promise.all([call(), call(), call()]));
+  expect(endings.map(({ ok }) => ok)).toEqual([false, false, true]);
+  const replayed = { ok: true, value: { ...first, replayed: true } } as const;
+  expect(endings[2]).toEqual(replayed);
+  const left = await bundle.run(() => {
+    const ending = call({ signal });
+    controller.abort();
+    return ending;
+  });
+  expect(left).toMatchObject({ code: "empty" });
+  expect((await lease(bundle)).ending).toEqual(replayed);
+});
+
 test("lease: what a client that has left was granted goes back, and its key is free", async () => {
   const bundle = await setupQueue({ shardCount: 1 });
   await bundle.produce("orders", "a");

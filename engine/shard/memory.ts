@@ -17,6 +17,14 @@ const beforeAll: EarlyRef = { expireDeadline: Number.MIN_SAFE_INTEGER, slot: 0, 
 /** What is kept of an item that is held. */
 type Known = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts">;
 
+function receiptsIn(image: Image): Receipts {
+  const receipts = new Receipts();
+  for (const { entries, ...turn } of image.receipts) {
+    for (const receipt of decodeReceipts(entries)) receipts.add(receipt, turn);
+  }
+  return receipts;
+}
+
 export class Memory {
   readonly tag: string;
   readonly partitions = new Map<number, Partition>();
@@ -47,10 +55,7 @@ export class Memory {
 
   private constructor(shard: number, image: Image, receipts?: Receipts) {
     this.tag = image.tag;
-    this.receipts = receipts ?? new Receipts();
-    for (const { entries, ...turn } of image.receipts) {
-      for (const receipt of decodeReceipts(entries)) this.receipts.add(receipt, turn);
-    }
+    this.receipts = receipts ?? receiptsIn(image);
     this.lastTurn = image.turns.at(-1) ?? { turn: 0, at: 0, opLast: 0, refused: [] };
     for (const tally of image.tallies) {
       const partition = new Partition(tally.slot, image.tag, tally);

@@ -47,7 +47,7 @@ async function farAway() {
     });
   };
   const far: Store = {
-    load: () => store.load(),
+    load: (what) => store.load(what),
     read: (wants) => over("read", () => store.read(wants)),
     commit: (changes) => over("commit", () => store.commit(changes)),
     close: () => store.close(),
@@ -148,7 +148,7 @@ async function slowToSync() {
   const log: string[] = [];
   const syncs: PromiseWithResolvers<void>[] = [];
   const slow: Store = {
-    load: () => store.load(),
+    load: (what) => store.load(what),
     read: (wants) => {
       log.push("read");
       return store.read(wants);
@@ -234,7 +234,7 @@ test("damaged items that are found one after the other are set aside together", 
   const quarantined: number[] = [];
   let attempts = 0;
   const spoiling: Store = {
-    load: () => store.load(),
+    load: (what) => store.load(what),
     read: (wants) => store.read(wants),
     close: () => store.close(),
     async commit(changes) {

@@ -28,6 +28,12 @@ export class Violation extends Error {
   }
 }
 
+/** When an answer was heard; `wasLost`: one was lost before, and what it says may be long ago. */
+interface Heard {
+  readonly now: number;
+  readonly wasLost: boolean;
+}
+
 type Verb = "complete" | "retry" | "extend" | "release";
 
 /** A call on leased items: those its ids name, as far as the auditor knows them. */
@@ -160,6 +166,11 @@ export class Auditor {
     }
     this.#produces.push(call);
     return call;
+  }
+
+  /** An answer was lost, and it is asked for again with the same key. */
+  produceDoubted(call: ProduceCall): void {
+    if (call.outcome === "open") call.outcome = "unknown";
   }
 
   /** `null`: nobody will ever hear of it. */
@@ -351,35 +362,52 @@ export class Auditor {
   }
 
   /** An extend that was answered, by `leaseDeadline` if it succeeded. */
-  extendEnded(call: FinishCall, ending: Ending<Extended> | null, now: number): void {
-    if (ending?.ok === true) {
-      this.finishEnded(call, { ok: true, value: undefined }, now);
-      this.#extended(call, ending.value.leaseDeadline, now);
-    } else this.finishEnded(call, ending, now);
+  extendEnded(call: FinishCall, ending: Ending<Extended> | null, heard: Heard): void {
+    this.finishEnded(call, ending, heard);
+    if (ending?.ok === true) this.#extended(call, ending.value.leaseDeadline, heard.now);
     if (ending === null) return;
     for (const grant of call.grants) grant.unheardExtends -= 1;
   }
 
-  #extended({ items, begunAt, leaseTimeoutMs }: FinishCall, deadline: number, now: number): void {
-    const [item] = items;
-    const ms = leaseTimeoutMs ?? item?.place.leaseTimeoutMs ?? 0;
+  #extended({ ids, items, begunAt, leaseTimeoutMs }: FinishCall, deadline: number, now: number) {
+    const ms = leaseTimeoutMs ?? items[0]?.place.leaseTimeoutMs ?? 0;
     if (deadline < begunAt + ms) {
       throw new Violation("I2", `an extend at ${now} by ${ms} says ${deadline}`);
     }
     for (const { grant } of items) {
-      if (grant !== null) grant.deadline = Math.max(grant.deadline, deadline);
+      const isSame = grant !== null && ids.includes(grant.id);
+      if (isSame) grant.deadline = Math.max(grant.deadline, deadline);
     }
     this.#situations.reached("a lease is extended");
   }
 
-  finishEnded(call: FinishCall, ending: Ending<unknown> | null, now: number): void {
+  finishEnded(call: FinishCall, ending: Ending<unknown> | null, { now, wasLost }: Heard): void {
     this.#stamp += 1;
     if (ending === null) this.#finishUnknown(call);
-    else if (ending.ok) this.#finished(call, now);
+    else if (ending.ok) this.#finished(wasLost ? this.#asItWas(call) : call, now);
     else if (ending.code === "refused" || ending.code === "invalid") {
       this.#checkRefusal(call, ending.details, now);
     }
     for (const item of call.items) item.open -= 1;
+  }
+
+  /** An answer was lost, and it is asked for again with the same key. */
+  finishDoubted(call: FinishCall): void {
+    this.#finishUnknown(call);
+  }
+
+  /** What was done long ago, without the items of which more is known by now. */
+  #asItWas(call: FinishCall): FinishCall {
+    const ids = call.ids.filter((id) => {
+      const item = this.#ids.get(id);
+      const isSame = item?.grant?.id === id && item.end === null && !item.grant.isOver;
+      if (!isSame && call.verb === "complete" && item?.end !== "cleared") {
+        throw new Violation("I3", `${item?.key} was offered after it was completed`);
+      }
+      return isSame;
+    });
+    const how = call.how.filter(({ id }) => ids.includes(id));
+    return { ...call, ids, how, begunAt: Number.NEGATIVE_INFINITY };
   }
 
   #finishUnknown({ verb, ids, how }: FinishCall): void {

@@ -358,6 +358,7 @@ function copyOf(image: MemoryImage): MemoryImage {
   copy.catalogVersion = image.catalogVersion;
   copy.turns.push(...image.turns);
   copy.quarantined.push(...image.quarantined);
+  copy.receipts.push(...image.receipts);
   return copy;
 }
 

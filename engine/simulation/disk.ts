@@ -87,7 +87,7 @@ function closing(opened: Opened, backend: Backend): Backend {
   return {
     ...backend,
     store: {
-      load: () => store.load(),
+      load: (what) => store.load(what),
       read: (wants) => store.read(wants),
       commit: (changes) => store.commit(changes),
       close: async () => {

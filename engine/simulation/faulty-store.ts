@@ -236,8 +236,8 @@ class FaultyStore implements Store {
     this.#generation = generation;
   }
 
-  load(): Promise<Image> {
-    return this.#control.ask(this.#generation, () => this.#store.load());
+  load(what?: { readonly receipts: boolean }): Promise<Image> {
+    return this.#control.ask(this.#generation, () => this.#store.load(what));
   }
 
   read(wants: Wants): Promise<Facts> {

@@ -60,7 +60,7 @@ function fragile(backend: Backend, { breakage, atCommit, brokenOnce }: FragileCo
   return {
     ...backend,
     store: {
-      load: () => store.load(),
+      load: (what) => store.load(what),
       read: (wants) => store.read(wants),
       commit,
       close: () => store.close(),

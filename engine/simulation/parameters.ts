@@ -27,6 +27,8 @@ export interface Parameters {
   readonly isAway: boolean;
   /** Commits are synced some events after they are written. */
   readonly syncsLater: boolean;
+  /** Calls have keys, and are sent again. */
+  readonly repeats: boolean;
   /** How often each kind of event is chosen, against the others. */
   readonly weights: {
     readonly produce: number;
@@ -47,12 +49,14 @@ export interface Parameters {
     readonly clear: number;
     readonly recreate: number;
     readonly census: number;
+    readonly repeat: number;
   };
   /** Bounds of a turn: small ones make work go in pieces. */
   readonly bounds: {
     readonly sweepItemsMax: number;
     readonly turnRequestsMax: number;
     readonly turnWeightMax: number;
+    readonly receiptsWindowMs: number;
   };
 }
 
@@ -65,13 +69,15 @@ const usualBounds = {
   sweepItemsMax: limits.sweepItemsMax,
   turnRequestsMax: limits.turnRequestsMax,
   turnWeightMax: limits.turnWeightMax,
+  receiptsWindowMs: limits.receiptsWindowMs,
 };
 
 /** Some worlds are special; the others stay as they were, and with them every seed that once failed. */
 export function parametersOf(chance: Chance, seed: number): Parameters {
   const usual = usualParameters(chance);
   const mixed = seed % 5 === 3 ? deadly(usual) : usual;
-  const parameters = [4, 5, 7].includes(seed % 8) ? keeping(mixed) : mixed;
+  const kept = [4, 5, 7].includes(seed % 8) ? keeping(mixed) : mixed;
+  const parameters = [3, 5, 8, 11].includes(seed % 13) ? repeating(kept) : kept;
   return { ...parameters, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
 }
 
@@ -94,6 +100,18 @@ function deadly(parameters: Parameters): Parameters {
 /** A world in which leases are extended and released, and some have a timeout of their own. */
 function keeping(parameters: Parameters): Parameters {
   return { ...parameters, weights: { ...parameters.weights, extend: 20, release: 8 } };
+}
+
+/** A world whose clients send calls again. */
+function repeating(parameters: Parameters): Parameters {
+  const { weights, bounds } = parameters;
+  return {
+    ...parameters,
+    repeats: true,
+    weights: { ...weights, repeat: 25, kill: Math.max(2, weights.kill) },
+    // Longer than any call takes, so that each repetition can be judged.
+    bounds: { ...bounds, receiptsWindowMs: 20 * minute },
+  };
 }
 
 function usualParameters(chance: Chance): Parameters {
@@ -120,6 +138,7 @@ function usualParameters(chance: Chance): Parameters {
     requestTimeoutMs: chance.one([10, second, minute]),
     isAway: false,
     syncsLater: false,
+    repeats: false,
     weights: {
       produce: chance.between(5, 40),
       lease: chance.between(10, 40),
@@ -139,6 +158,7 @@ function usualParameters(chance: Chance): Parameters {
       clear: chance.one([0, 0, 0, 2]),
       recreate: chance.one([0, 0, 0, 1]),
       census: 1,
+      repeat: 0,
     },
     bounds: chance.hits(700)
       ? usualBounds
@@ -146,6 +166,7 @@ function usualParameters(chance: Chance): Parameters {
           sweepItemsMax: chance.one([1, 2, 5]),
           turnRequestsMax: chance.one([1, 2, 8]),
           turnWeightMax: chance.one([1, 4, 20]),
+          receiptsWindowMs: limits.receiptsWindowMs,
         },
   };
 }

@@ -119,7 +119,7 @@ async function consume(world: World, queue: string, round: number): Promise<numb
   const completed = await bundle.ending(() =>
     bundle.engine.complete({ queue, partition, requestTimeoutMs: minute, ids }),
   );
-  world.auditor.finishEnded(call, completed, world.now);
+  world.auditor.finishEnded(call, completed, { now: world.now, wasLost: false });
   if (!completed.ok) {
     throw new Violation("I11", `a complete failed without a fault; ${completed.message}`);
   }

@@ -4,7 +4,7 @@
 // quiet one, in which everything must come to an end (liveness).
 
 import type { Backend } from "../../stores/backend.ts";
-import type { LeaseRequest, RetryItem } from "../api.ts";
+import type { LeaseRequest, Outcome, RetryItem } from "../api.ts";
 import { limits } from "../limits.ts";
 import { Auditor, Violation } from "./auditor.ts";
 import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
@@ -12,6 +12,7 @@ import { Chance } from "./chance.ts";
 import { checkMemory } from "./memory-check.ts";
 import { day, minute, type Parameters, parametersOf, second } from "./parameters.ts";
 import { drain, takeCensus } from "./quiet.ts";
+import { type RepeatedCall, Repeats } from "./repeats.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { Situations } from "./situations.ts";
 import type { ItemText } from "./tracked.ts";
@@ -74,11 +75,36 @@ export class World {
   readonly #options: WorldOptions;
   readonly #chance: Chance;
   readonly #watch: Watch;
+  readonly #repeats: Repeats;
   readonly #open = new Set<Open>();
   readonly #events: string[] = [];
   readonly #helds: Held[] = [];
   readonly #waiting: { readonly controller: AbortController; isOver: boolean }[] = [];
+  readonly #happenings: {
+    readonly [event in keyof Parameters["weights"]]: () => void | Promise<void>;
+  } = {
+    produce: () => this.#produce(),
+    lease: () => this.#lease(),
+    complete: () => this.#complete(),
+    retry: () => this.#retry(),
+    extend: () => this.#extend(),
+    release: () => this.#release(),
+    repeat: () => this.#repeats.repeat(),
+    abort: () => this.#abort(),
+    rest: () => this.rest(),
+    pass: () => this.pass(this.#chance.one([1, 10, 100, second, 10 * second])),
+    leap: () => this.#leap(),
+    storeFault: () => this.#failStore(),
+    slow: () => this.#slowDown(),
+    kill: () => this.#kill(),
+    damage: () => this.#damage(),
+    resize: () => this.#resize(),
+    clear: () => this.#clear(),
+    recreate: () => this.#recreate(),
+    census: () => this.#census(),
+  };
   #violation: unknown = null;
+  #isRecreating = false;
   #slow = false;
   #slowTimes = 0;
   #keys = 0;
@@ -104,6 +130,14 @@ export class World {
       ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
       // It costs as much as all the rest, and what it finds many worlds would show.
       ...(this.#chance.hits(400) ? { observe: checkMemory } : {}),
+    });
+    this.#repeats = new Repeats({
+      chance: this.#chance,
+      situations: this.situations,
+      now: () => this.now,
+      say: (event) => this.say(event),
+      receiptsWindowMs: this.parameters.bounds.receiptsWindowMs,
+      send: (what, call, heard, timeoutMs) => this.#call(what, call, heard, timeoutMs),
     });
     for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
       const store = this.bundle.store(shard);
@@ -207,66 +241,7 @@ export class World {
   }
 
   async #happen(): Promise<void> {
-    const event = this.#chance.weighted(this.parameters.weights);
-    switch (event) {
-      case "produce":
-        this.#produce();
-        return;
-      case "lease":
-        this.#lease();
-        return;
-      case "complete":
-        this.#complete();
-        return;
-      case "retry":
-        this.#retry();
-        return;
-      case "extend":
-        this.#extend();
-        return;
-      case "release":
-        this.#release();
-        return;
-      case "abort":
-        this.#abort();
-        return;
-      case "rest":
-        await this.rest();
-        return;
-      case "pass":
-        await this.pass(this.#chance.one([1, 10, 100, second, 10 * second]));
-        return;
-      case "leap":
-        // A shard asks a full disk for room once a second, and days have many of those.
-        this.#heal();
-        await this.pass(this.#chance.one([minute, 20 * minute, 61 * minute, day, 31 * day]));
-        this.situations.reached("days pass at once");
-        return;
-      case "storeFault":
-        this.#failStore();
-        return;
-      case "slow":
-        await this.#slowDown();
-        return;
-      case "kill":
-        await this.#kill();
-        return;
-      case "damage":
-        await this.#damage();
-        return;
-      case "resize":
-        this.#resize();
-        return;
-      case "clear":
-        this.#clear();
-        return;
-      case "recreate":
-        await this.#recreate();
-        return;
-      case "census":
-        await this.#census();
-        return;
-    }
+    await this.#happenings[this.#chance.weighted(this.parameters.weights)]();
   }
 
   // clients ---------------------------------------------------------------
@@ -298,6 +273,22 @@ export class World {
     });
   }
 
+  /** A call that, in worlds that have keys, may be sent again. */
+  #repeatable<T extends Outcome>(call: RepeatedCall<T>): void {
+    const isKeyed =
+      this.parameters.repeats &&
+      // With a queue its receipts go.
+      !(call.queue === "plain" && this.#isRecreating) &&
+      this.#chance.hits(600);
+    if (isKeyed) this.#repeats.begin(call);
+    else {
+      const { what, send, isAnsweredLater } = call;
+      const ended = (ending: Ending<T> | null) => call.ended(ending, false);
+      const timeoutMs = isAnsweredLater ? Number.POSITIVE_INFINITY : call.timeoutMs;
+      this.#call(what, () => send({}), ended, timeoutMs);
+    }
+  }
+
   #queueName(): string {
     return this.#chance.one(["work", "work", "plain"]);
   }
@@ -307,7 +298,7 @@ export class World {
     const count = this.#chance.between(1, this.parameters.batchMax);
     const texts = Array.from({ length: count }, () => this.#text());
     const call = this.auditor.produceBegun(queue, texts, this.now);
-    const { engine, downs } = this.bundle;
+    const { downs } = this.bundle;
     const request = {
       queue,
       requestTimeoutMs: this.parameters.requestTimeoutMs,
@@ -320,16 +311,22 @@ export class World {
       })),
     };
     this.say(`produce ${count} to ${queue} from ${texts[0]?.key}`);
-    this.#call(
-      "produce",
-      () => engine.produce(request),
-      (ending) => {
+    this.#repeatable({
+      what: "produce",
+      queue,
+      timeoutMs: this.parameters.requestTimeoutMs,
+      send: (key) => this.bundle.engine.produce({ ...request, ...key }),
+      sendOther: (key) => {
+        const items = [...request.items.slice(1), { payload: "of another request" }];
+        return this.bundle.engine.produce({ ...request, items, ...key });
+      },
+      doubted: () => this.auditor.produceDoubted(call),
+      ended: (ending) => {
         this.say(`  produced ${texts[0]?.key}: ${told(ending)}`);
         this.auditor.produceEnded(call, ending, this.now);
         this.#watch.ended("produce", ending, this.bundle.downs > downs);
       },
-      this.parameters.requestTimeoutMs,
-    );
+    });
   }
 
   #text(): ItemText {
@@ -367,12 +364,14 @@ export class World {
     const begunAt = this.now;
     const stepBegun = this.#step;
     const slowBegun = this.#slowTimes;
-    const { engine } = this.bundle;
     this.say(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
-    this.#call(
-      "lease",
-      () => engine.lease(request),
-      (ending) => {
+    this.#repeatable({
+      what: "lease",
+      queue,
+      timeoutMs: this.parameters.requestTimeoutMs,
+      isAnsweredLater: true,
+      send: (key) => this.bundle.engine.lease({ ...request, ...key }),
+      ended: (ending, wasLost) => {
         waiting.isOver = true;
         this.say(`  leased by ${request.clientId}: ${toldLease(ending)}`);
         if (ending?.ok !== true) {
@@ -383,12 +382,14 @@ export class World {
             this.situations.reached("a lease times out while a commit is slow");
           }
         } else {
-          this.auditor.leased(ending.value, { begunAt, leaseTimeoutMs }, this.now);
+          // The clock may have been set back since the call was sent first.
+          const since = wasLost ? Number.NEGATIVE_INFINITY : begunAt;
+          this.auditor.leased(ending.value, { begunAt: since, leaseTimeoutMs }, this.now);
           this.#keep(ending.value);
         }
         this.#watch.leaseEnded(ending, this.now > begunAt || this.#step > stepBegun + 5);
       },
-    );
+    });
   }
 
   /** Most clients hear the answer; the others' items lapse. */
@@ -429,19 +430,21 @@ export class World {
 
   #startComplete({ held: { queue, partition }, ids }: { held: Held; ids: string[] }): void {
     const call = this.auditor.finishBegun("complete", { partition, ids }, this.now);
-    const { engine, downs } = this.bundle;
+    const { downs } = this.bundle;
     const request = { queue, partition, requestTimeoutMs: this.parameters.requestTimeoutMs, ids };
     this.say(`complete ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
-    this.#call(
-      "complete",
-      () => engine.complete(request),
-      (ending) => {
+    this.#repeatable({
+      what: "complete",
+      queue,
+      timeoutMs: this.parameters.requestTimeoutMs,
+      send: (key) => this.bundle.engine.complete({ ...request, ...key }),
+      doubted: () => this.auditor.finishDoubted(call),
+      ended: (ending, wasLost) => {
         this.say(`  completed ${call.items[0]?.key}: ${told(ending)}`);
-        this.auditor.finishEnded(call, ending, this.now);
+        this.auditor.finishEnded(call, ending, { now: this.now, wasLost });
         this.#watch.ended("complete", ending, this.bundle.downs > downs);
       },
-      this.parameters.requestTimeoutMs,
-    );
+    });
   }
 
   #retry(): void {
@@ -460,18 +463,21 @@ export class World {
     const call = this.auditor.finishBegun("retry", { partition: held.partition, ids }, this.now, {
       how: items,
     });
-    const { engine, downs } = this.bundle;
+    const { downs } = this.bundle;
+    const request = { queue: held.queue, partition: held.partition, items };
     this.say(`retry ${ids.length} of ${held.queue}/${held.partition} ${call.items[0]?.key}`);
-    this.#call(
-      "retry",
-      () => engine.retry({ queue: held.queue, partition: held.partition, items }),
-      (ending) => {
+    this.#repeatable({
+      what: "retry",
+      queue: held.queue,
+      timeoutMs: limits.requestTimeoutMsDefault,
+      send: (key) => this.bundle.engine.retry({ ...request, ...key }),
+      doubted: () => this.auditor.finishDoubted(call),
+      ended: (ending, wasLost) => {
         this.say(`  retried ${call.items[0]?.key}: ${told(ending)}`);
-        this.auditor.finishEnded(call, ending, this.now);
+        this.auditor.finishEnded(call, ending, { now: this.now, wasLost });
         this.#watch.ended("retry", ending, this.bundle.downs > downs);
       },
-      limits.requestTimeoutMsDefault,
-    );
+    });
   }
 
   /** Of a lease or an extend, in worlds that have these; `null` = that of the queue. */
@@ -491,17 +497,19 @@ export class World {
     const leaseTimeoutMs = this.#ownTimeout();
     const where = { partition, ids };
     const call = this.auditor.finishBegun("extend", where, this.now, { leaseTimeoutMs });
-    const { engine } = this.bundle;
+    const request = { queue, partition, ids, leaseTimeoutMs };
     this.say(`extend ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
-    this.#call(
-      "extend",
-      () => engine.extend({ queue, partition, ids, leaseTimeoutMs }),
-      (ending) => {
+    this.#repeatable({
+      what: "extend",
+      queue,
+      timeoutMs: limits.requestTimeoutMsDefault,
+      send: (key) => this.bundle.engine.extend({ ...request, ...key }),
+      doubted: () => this.auditor.finishDoubted(call),
+      ended: (ending, wasLost) => {
         this.say(`  extended ${call.items[0]?.key}: ${told(ending)}`);
-        this.auditor.extendEnded(call, ending, this.now);
+        this.auditor.extendEnded(call, ending, { now: this.now, wasLost });
       },
-      limits.requestTimeoutMsDefault,
-    );
+    });
   }
 
   #release(): void {
@@ -510,17 +518,19 @@ export class World {
     const { held, ids } = batch;
     const { queue, partition } = held;
     const call = this.auditor.finishBegun("release", { partition, ids }, this.now);
-    const { engine } = this.bundle;
+    const request = { queue, partition, ids };
     this.say(`release ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
-    this.#call(
-      "release",
-      () => engine.release({ queue, partition, ids }),
-      (ending) => {
+    this.#repeatable({
+      what: "release",
+      queue,
+      timeoutMs: limits.requestTimeoutMsDefault,
+      send: (key) => this.bundle.engine.release({ ...request, ...key }),
+      doubted: () => this.auditor.finishDoubted(call),
+      ended: (ending, wasLost) => {
         this.say(`  released ${call.items[0]?.key}: ${told(ending)}`);
-        this.auditor.finishEnded(call, ending, this.now);
+        this.auditor.finishEnded(call, ending, { now: this.now, wasLost });
       },
-      limits.requestTimeoutMsDefault,
-    );
+    });
   }
 
   #abort(): void {
@@ -532,6 +542,13 @@ export class World {
   }
 
   // operators -------------------------------------------------------------
+
+  async #leap(): Promise<void> {
+    // A shard asks a full disk for room once a second, and days have many of those.
+    this.#heal();
+    await this.pass(this.#chance.one([minute, 20 * minute, 61 * minute, day, 31 * day]));
+    this.situations.reached("days pass at once");
+  }
 
   #resize(): void {
     const name = this.#queueName();
@@ -579,6 +596,9 @@ export class World {
   }
 
   async #recreate(): Promise<void> {
+    if (this.#repeats.isSending("plain")) return;
+    this.#repeats.giveUp("plain");
+    this.#isRecreating = true;
     const force = this.#chance.hits(500);
     const call = this.auditor.clearBegun(
       "plain",
@@ -592,6 +612,7 @@ export class World {
       () => engine.deleteQueue({ name: "plain", force }),
       (ending) => {
         this.say(`  deleted plain: ${told(ending)}`);
+        this.#isRecreating = false;
         this.auditor.clearEnded(call, ending, this.now);
         if (ending?.ok === true) this.situations.reached("a queue is deleted with its items");
         else if (ending?.code === "refused") {
@@ -741,6 +762,7 @@ export class World {
     if (isBack) this.situations.reached("the clock was set back at a restart");
     this.#heal();
     await this.bundle.open({ now });
+    this.#repeats.restarted();
     this.say("the process is up");
     // A delete that nobody heard of may have held.
     await this.#create("plain");
@@ -784,6 +806,7 @@ export class World {
   async calmDown(): Promise<void> {
     this.#releaseAll();
     this.#heal();
+    this.#repeats.giveUp();
     this.#watch.counted(this.bundle.engine.status());
     await this.pass(4 * limits.restartMsMax);
     for (const { what } of this.#open) {

@@ -237,8 +237,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease whose client is gone is not given back",
     file: "leases.ts",
-    from: "      if (lease.over) {\n        // Nobody was told",
-    to: "      if (lease.over && lease.deadline > clock.now() + 1e12) {\n        // Nobody was told",
+    from: "        if (result.replayed) return;\n        // Nobody was told",
+    to: "        if (result.replayed || lease.deadline < clock.now() + 1e12) return;\n        // Nobody was told",
   },
   {
     name: "an item that is next goes to the tail instead",

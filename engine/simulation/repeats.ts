@@ -1,0 +1,234 @@
+// Calls with a key, as their clients make them: one whose answer was lost is sent again, now and
+// then while the one before is still under way, and some of those that were answered, too. The
+// auditor hears of a call once, however often it was sent; what is said again is compared here.
+
+import type { Outcome, Repeatable } from "../api.ts";
+import { Violation } from "./auditor.ts";
+import type { Ending } from "./bundle.ts";
+import type { Chance } from "./chance.ts";
+import type { Situations } from "./situations.ts";
+
+type Heard<T> = (ending: Ending<T> | null) => void;
+/** `wasLost`: an answer was lost before, so that it may have happened some time ago. */
+type Ended<T> = (ending: Ending<T> | null, wasLost: boolean) => void;
+
+export interface RepeatsOptions {
+  readonly chance: Chance;
+  readonly situations: Situations;
+  readonly now: () => number;
+  readonly say: (event: string) => void;
+  readonly receiptsWindowMs: number;
+  /** Starts a call; `heard` is told `null` where its answer is lost. */
+  readonly send: <T>(
+    what: string,
+    call: () => Promise<T>,
+    heard: Heard<T>,
+    timeoutMs: number,
+  ) => void;
+}
+
+export interface RepeatedCall<T extends Outcome> {
+  readonly what: string;
+  readonly queue: string;
+  /** It is decided within so long, and answered unless `isAnsweredLater`. */
+  readonly timeoutMs: number;
+  readonly isAnsweredLater?: true;
+  readonly send: (key: Repeatable) => Promise<T>;
+  /** Asks for something else with the same key; absent = nobody tries. */
+  readonly sendOther?: (key: Repeatable) => Promise<T>;
+  /** An answer was lost, and the call is sent again. */
+  readonly doubted?: () => void;
+  readonly ended: Ended<T>;
+}
+
+interface Repeated extends RepeatedCall<Outcome> {
+  readonly requestKey: string;
+  /** Until then a repetition is answered from its receipt, however late it is decided. */
+  until: number;
+  sent: number;
+  open: number;
+  /** An answer was lost, so that a refusal does not say that nothing was done. */
+  wasLost: boolean;
+  /** How the call ended as far as its client knows. */
+  ending: Ending<Outcome> | "given up" | null;
+}
+
+const sentMax = 4;
+const keptMax = 40;
+
+export class Repeats {
+  readonly #options: RepeatsOptions;
+  #calls: Repeated[] = [];
+  #keys = 0;
+
+  constructor(options: RepeatsOptions) {
+    this.#options = options;
+  }
+
+  begin<T extends Outcome>(call: RepeatedCall<T>): void {
+    this.#keys += 1;
+    const repeated: Repeated = {
+      ...(call as unknown as RepeatedCall<Outcome>),
+      requestKey: `key-${this.#keys}`,
+      until: this.#options.now() + this.#options.receiptsWindowMs,
+      sent: 0,
+      open: 0,
+      wasLost: false,
+      ending: null,
+    };
+    this.#calls.push(repeated);
+    if (this.#calls.length > keptMax) this.#giveUp(this.#calls.shift() as Repeated);
+    this.#send(repeated);
+  }
+
+  /** The clock may have been set back. */
+  restarted(): void {
+    const { now, receiptsWindowMs } = this.#options;
+    for (const call of this.#calls) call.until = Math.min(call.until, now() + receiptsWindowMs);
+  }
+
+  /** Sends one of them once more. */
+  repeat(): void {
+    const { chance, now, situations } = this.#options;
+    const able = this.#calls.filter(
+      ({ ending, sent, until, timeoutMs }) =>
+        (ending === null || isDone(ending)) && sent < sentMax && now() + timeoutMs < until,
+    );
+    const call = chance.maybe(able);
+    if (call === undefined) return;
+    if (call.sendOther !== undefined && isDone(call.ending) && chance.hits(200)) {
+      this.#sendOther(call, call.sendOther);
+      return;
+    }
+    if (call.open > 0) situations.reached("a call is sent again while it is under way");
+    else if (call.wasLost) situations.reached("a call whose answer was lost is sent again");
+    this.#send(call);
+  }
+
+  #send(call: Repeated): void {
+    const { what, isAnsweredLater, requestKey } = call;
+    const timeoutMs = isAnsweredLater ? Number.POSITIVE_INFINITY : call.timeoutMs;
+    call.sent += 1;
+    call.open += 1;
+    if (call.sent > 1) this.#options.say(`${what} with ${requestKey} is sent again`);
+    const heard = (ending: Ending<Outcome> | null) => {
+      call.open -= 1;
+      this.#heard(call, ending);
+    };
+    this.#options.send(what, () => call.send({ requestKey }), heard, timeoutMs);
+  }
+
+  #sendOther(call: Repeated, sendOther: NonNullable<Repeated["sendOther"]>): void {
+    const { what, timeoutMs, requestKey } = call;
+    call.sent += 1;
+    this.#options.say(`${requestKey} is used for something else`);
+    const heard = (ending: Ending<Outcome> | null) => {
+      if (ending?.ok === true) {
+        throw new Violation("I15", `a ${what} was done with the key ${requestKey} of another`);
+      }
+      if (ending?.message.includes("is taken") === true) {
+        this.#options.situations.reached("a key is refused that was used for something else");
+      }
+    };
+    this.#options.send(what, () => sendOther({ requestKey }), heard, timeoutMs);
+  }
+
+  #heard(call: Repeated, ending: Ending<Outcome> | null): void {
+    if (call.ending === "given up") return;
+    if (call.ending !== null) {
+      this.#compare(call, call.ending, ending);
+      return;
+    }
+    const isFinal =
+      ending?.ok === true || (!call.wasLost && call.open === 0) || isDecided(call, ending);
+    if (ending?.ok === false && ending.message.includes("asked for again")) {
+      this.#options.situations.reached("the repetition of a lease takes its place");
+    }
+    if (ending === null || !isFinal) {
+      call.wasLost = true;
+      call.doubted?.();
+      return;
+    }
+    const isReplayed = ending.ok && ending.value.replayed;
+    if (call.sent > 1 && isReplayed) {
+      this.#options.situations.reached("what a call did that nobody heard of is told later");
+    }
+    call.ending = ending;
+    // Also where no answer was lost but the shard that was to give it.
+    call.ended(ending, call.wasLost || isReplayed);
+  }
+
+  /** Once a call was answered with 200, whatever is said again agrees with that. */
+  #compare(
+    { what, requestKey }: Repeated,
+    first: Ending<Outcome>,
+    ending: Ending<Outcome> | null,
+  ): void {
+    if (!isDone(first) || ending === null) return;
+    if (!ending.ok) {
+      const isMeant = ending.code !== "refused" && ending.code !== "invalid";
+      if (isMeant || isElsewhere(ending.message)) return;
+      throw new Violation("I15", `a ${what} was refused that was done, ${ending.message}`);
+    }
+    if (!ending.value.replayed) {
+      throw new Violation("I15", `a ${what} with ${requestKey} was done twice`);
+    }
+    if (!isRepetition(first.value, ending.value)) {
+      const told = `${JSON.stringify(first.value)} and then ${JSON.stringify(ending.value)}`;
+      throw new Violation("I15", `a ${what} with ${requestKey} was answered ${told}`);
+    }
+    this.#options.situations.reached("a call that was answered is answered the same again");
+  }
+
+  /** Nobody will ask again. `queue`: only for calls to that one. */
+  giveUp(queue?: string): void {
+    const isMeant = (call: Repeated): boolean => queue === undefined || call.queue === queue;
+    const left = this.#calls.filter(isMeant);
+    this.#calls = this.#calls.filter((call) => !isMeant(call));
+    for (const call of left) this.#giveUp(call);
+  }
+
+  #giveUp(call: Repeated): void {
+    call.until = 0;
+    // One that is open ends by itself.
+    if (call.ending !== null || call.open > 0) return;
+    call.ending = "given up";
+    call.ended(null, call.wasLost);
+  }
+
+  /** Whether one is on its way for another time. */
+  isSending(queue: string): boolean {
+    return this.#calls.some((call) => call.queue === queue && call.open > 0 && call.sent > 1);
+  }
+}
+
+function isDone(ending: Repeated["ending"]): ending is Ending<Outcome> & { readonly ok: true } {
+  return ending !== null && ending !== "given up" && ending.ok;
+}
+
+/** The queue or the partition is not the one that was meant, or another lease of the client waits. */
+function isElsewhere(message: string): boolean {
+  return /does not exist|deleted|not a valid partition|duplicate client/.test(message);
+}
+
+/** Of an answer that was lost before: a shard that refuses says that nothing had been done. */
+function isDecided({ what, open }: Repeated, ending: Ending<Outcome> | null): boolean {
+  if (ending === null || ending.ok || open > 0 || what === "produce") return false;
+  // What a lease was granted that nobody was told of goes back, or lapses.
+  if (what === "lease") return true;
+  return ending.code === "refused" && !isElsewhere(ending.message);
+}
+
+interface Told extends Outcome {
+  readonly items?: readonly { readonly id: string; readonly attempts: number }[];
+}
+
+/** Of a lease, what is still held: each item as it was told, but for a longer deadline. */
+function isRepetition(first: Told, second: Told): boolean {
+  if (first.items === undefined) {
+    return JSON.stringify(first) === JSON.stringify({ ...second, replayed: first.replayed });
+  }
+  const told = new Map(first.items.map((item) => [item.id, item.attempts]));
+  const { items = [] } = second;
+  return items.length > 0 && items.every(({ id, attempts }) => told.get(id) === attempts);
+}
