@@ -5,6 +5,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
 import { type OperationReply, operations, pages, tags } from "./operations.ts";
+import { textCodes } from "./protobuf.ts";
 import { defaultKeyword, entities, Reply } from "./schemas.ts";
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
@@ -225,7 +226,7 @@ Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Typ
 
 A request that has a \`request_timeout\` is answered within it. Do not cancel a request before then: a lease would be given up, and of a produce you would not know whether it was done.
 
-The same operations are served in Protocol Buffers, by the same rules: send \`Content-Type: application/protobuf\` and messages of \`holdfast.proto\`, which stands beside this document. The reply is then in protobuf too, unless \`Accept\` asks for JSON. A request in JSON is answered in protobuf where \`Accept\` asks for it.
+The same operations are served in Protocol Buffers, by the same rules: send \`Content-Type: application/protobuf\` and messages of \`holdfast.proto\`, which stands beside this document. The reply is then in protobuf too, unless \`Accept\` asks for JSON. A request in JSON is answered in protobuf where \`Accept\` asks for it. In protobuf a field that is not set is an absent key, save for an update: \`dead_queue\`, \`reference\` and \`max_attempts\` are then empty or 0, because proto3 sends no zeros. The refusals ${[...textCodes].join(", ")} come to a client of protobuf as \`text/plain\` with the message: clients of the protocol take them for a proxy's.
 
 ## Replies
 

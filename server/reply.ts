@@ -36,16 +36,16 @@ export class Refusal extends Error {
   }
 }
 
-/** How a `Reply` is written. */
-export interface ReplyForm {
+/** How a refusal is written. */
+export type ReplyForm = (reply: Reply) => {
   readonly contentType: string;
-  readonly write: (reply: Reply) => string | Uint8Array<ArrayBuffer>;
-}
-
-export const jsonForm: ReplyForm = {
-  contentType: "application/json",
-  write: (reply) => JSON.stringify(reply),
+  readonly body: string | Uint8Array<ArrayBuffer>;
 };
+
+export const jsonForm: ReplyForm = (reply) => ({
+  contentType: "application/json",
+  body: JSON.stringify(reply),
+});
 
 /** The reply of an operation that has nothing to return. */
 export const doneText = JSON.stringify(replyOf({ code: 200, message: "" }));
@@ -105,10 +105,11 @@ interface Refused {
 
 function response(
   refused: Refused,
-  { contentType, write }: ReplyForm,
+  form: ReplyForm,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return new Response(sentWhole(write(replyOf(refused))), {
+  const { contentType, body } = form(replyOf(refused));
+  return new Response(sentWhole(body), {
     status: refused.code,
     headers: {
       "content-type": contentType,

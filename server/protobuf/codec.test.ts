@@ -104,6 +104,9 @@ describe("requests", () => {
     expect(read(new Uint8Array())).toEqual({ queue_name: "", request_timeout: "", items: [] });
     expect(messageReader(operationMessages.updateQueue.request)(new Uint8Array())).toEqual({
       queue_name: "",
+      dead_queue: "",
+      reference: "",
+      max_attempts: 0,
     });
     expect(messageReader(operationMessages.clear.request)(new Uint8Array())).toEqual({
       queue_name: "",
@@ -135,11 +138,13 @@ describe("requests", () => {
 
   test("a zero that is written is read", () => {
     const update = messageReader(operationMessages.updateQueue.request);
-    expect(update(bytesOf("2200 3200 4000"))).toEqual({
+    expect(update(bytesOf("2200 3200 4000 4800"))).toEqual({
       queue_name: "",
       dead_queue: "",
+      reference: "",
       lease_timeout: "",
       max_attempts: 0,
+      requested_partitions: 0,
     });
     expect(read(bytesOf("1a00 1a02 3200"))).toMatchObject({ items: [{}, { utf8: "" }] });
   });
