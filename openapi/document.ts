@@ -6,7 +6,7 @@ import { bounds } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
 import { type OperationReply, operations, pages, tags } from "./operations.ts";
 import { textCodes } from "./protobuf.ts";
-import { defaultKeyword, entities, Reply } from "./schemas.ts";
+import { defaultKeyword, entities, Reply, takesNull, withoutNullKeyword } from "./schemas.ts";
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
@@ -161,9 +161,10 @@ function published(schema: TSchema): JsonObject {
 function publishedKeywords(schema: TSchema): JsonObject {
   const keywords: Record<string, Json> = {};
   for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === withoutNullKeyword) continue;
     if (keyword === defaultKeyword) keywords["default"] = value;
     else if (keyword === "items") keywords[keyword] = published(value);
-    else if (keyword === "properties") keywords[keyword] = publishedProperties(value);
+    else if (keyword === "properties") keywords[keyword] = publishedProperties(schema);
     else if (keyword === "anyOf" && isChoiceOfTypes(value)) {
       const choices: readonly TSchema[] = value;
       keywords["type"] = choices.map((choice) => choice["type"]);
@@ -172,10 +173,21 @@ function publishedKeywords(schema: TSchema): JsonObject {
   return keywords;
 }
 
-function publishedProperties(properties: Readonly<Record<string, TSchema>>): JsonObject {
+function publishedProperties(schema: TSchema): JsonObject {
+  const properties: Readonly<Record<string, TSchema>> = schema["properties"];
   return Object.fromEntries(
-    Object.entries(properties).map(([key, schema]) => [key, published(schema)]),
+    Object.entries(properties).map(([key, property]) => {
+      const keywords = published(property);
+      return [key, takesNull(schema, key) ? orNull(keywords) : keywords];
+    }),
   );
+}
+
+function orNull(keywords: JsonObject): JsonObject {
+  const { type } = keywords;
+  if (type === undefined) return { anyOf: [keywords, { type: "null" }] };
+  const types = [type].flat();
+  return types.includes("null") ? keywords : { ...keywords, type: [...types, "null"] };
 }
 
 /** `["string", "null"]` says the same as a choice of two schemas and reads better. */
@@ -222,7 +234,7 @@ curl localhost:9090/v1/queue.lease \\
 
 ## Requests
 
-Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A key that is required and absent is refused, and so is a key that the operation does not know. There are no accounts, and on your own machine no credentials. A server that others reach usually has API keys: then every request but \`/health\` needs the header \`Authorization: Bearer KEY\`.
+Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A key that is required and absent is refused, and so is a key that the operation does not know. A key that may be absent may also be \`null\`, which says the same; only \`queues.update\`, where an absent key keeps its value, refuses \`null\`. There are no accounts, and on your own machine no credentials. A server that others reach usually has API keys: then every request but \`/health\` needs the header \`Authorization: Bearer KEY\`.
 
 A request that has a \`request_timeout\` is answered within it. Do not cancel a request before then: a lease would be given up, and of a produce you would not know whether it was done.
 

@@ -66,6 +66,24 @@ test("document: a key's default is published and is no default to a validator", 
   expect(JSON.stringify(entities)).not.toContain('"default"');
 });
 
+test("document: where a key of a request may be absent it may be null, but in an update", () => {
+  const { schemas } = JSON.parse(documentOnDisk).components;
+  const typesOf = (name: string) =>
+    Object.entries<{ type: string | string[] }>(schemas[name].properties)
+      .filter(([, { type }]) => type.includes("null"))
+      .map(([key]) => key);
+  const stamps = ["created_at", "updated_at"];
+  expect(typesOf("QueuesListRequest")).toEqual(["namespace"]);
+  expect(typesOf("ImportItem")).toEqual(Object.keys(schemas["ImportItem"].properties));
+  expect(typesOf("QueueCreateRequest")).toEqual([
+    ...stamps,
+    ...["dead_queue", "reference", "max_attempts", "requested_partitions", "namespace"],
+  ]);
+  expect(typesOf("QueueUpdateRequest")).toEqual(stamps);
+  expect(typesOf("Reply")).toEqual([]);
+  expect(documentOnDisk).not.toContain('"x-');
+});
+
 test("operations: paths and order are those of the specification, and five more", () => {
   expect(rows.map(([, { path }]) => path)).toEqual([
     "/v1/queue.produce",

@@ -449,7 +449,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
     path: "/v1/queues.update",
     tag: "Queues",
     summary: "Update a queue",
-    description: `Changes the definition of a queue. An absent key keeps its value; a present one sets it, also to 0 or \`""\`. The name and \`created_at\` never change.
+    description: `Changes the definition of a queue. An absent key keeps its value; a present one sets it, also to 0 or \`""\`; \`null\` is refused, because it could mean either. The name and \`created_at\` never change.
 
 A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queue too; new timeouts hold for leases granted and items produced from then on. More \`requested_partitions\` are added at once; surplus ones take no new items and are gone when they are empty.`,
     request: schemas.QueueUpdateRequest,

@@ -4,13 +4,25 @@
 // say no more than types and bounds: durations, date-times, ids and base64 are plain
 // strings here, and the server reads them.
 
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
 
 // A key's default is published under `default`, but is not kept under that name here:
 // a validator that knows the keyword would fill values in, copy each request to do so,
 // and hide that a required key is absent.
 export const defaultKeyword = "x-default";
+
+/**
+ * Of an object whose keys are absent or have a value. In any other one, a key that may be absent
+ * may also be `null`, which says the same.
+ */
+export const withoutNullKeyword = "x-without-null";
+
+/** Whether `null` says the same of a key of an object as its absence. */
+export function takesNull(schema: TSchema, key: string): boolean {
+  const required: readonly string[] = schema["required"] ?? [];
+  return schema[withoutNullKeyword] !== true && !required.includes(key);
+}
 
 const closed = { additionalProperties: false } as const;
 
@@ -90,6 +102,7 @@ export const Reply = Type.Object(
   },
   {
     ...closed,
+    [withoutNullKeyword]: true,
     description: "The answer of every operation that returns nothing else, and of every refusal.",
   },
 );
@@ -511,8 +524,9 @@ export const QueueUpdateRequest = Type.Object(
   },
   {
     ...closed,
-    description:
-      'What to change of a queue: an absent key keeps its value, a present one sets it, also to 0 or `""`.',
+    // An absent key keeps its value; who sends `null` may as well want it gone.
+    [withoutNullKeyword]: true,
+    description: "What to change of a queue.",
   },
 );
 export type QueueUpdateRequest = Static<typeof QueueUpdateRequest>;

@@ -457,7 +457,28 @@ describe("validation", () => {
     };
     expect(await server.call("produce", { ...produced, items: [item] })).toEqual(done);
     expect((await server.call("lease", { ...leased, batch_size: null })).items).toHaveLength(1);
+    const imported = { ...orders, partition: 0, items: [{ payload: null }] };
+    expect((await server.call("importItems", imported)).items).toHaveLength(1);
+    const page = { pivot: "", limit: 1, namespace: null };
+    expect((await server.call("listQueues", page)).items).toHaveLength(1);
   });
+
+  test.each([
+    ["dead_queue", "a string"],
+    ["reference", "a string"],
+    ["lease_timeout", "a string"],
+    ["expire_timeout", "a string"],
+    ["max_attempts", "a whole number"],
+    ["requested_partitions", "a whole number"],
+    ["namespace", "a string"],
+  ])(
+    "an update refuses %s: null, which could mean that it stays or that it goes",
+    async (key, expected) => {
+      await using server = await setup();
+      const update = await server.call("updateQueue", { ...orders, [key]: null });
+      expect(update).toEqual(refused(400, `${key} is invalid; expected ${expected}, got null`));
+    },
+  );
 
   test.each([
     ['{"queue_name":"orders","__proto__":{"x":1}}', "__proto__ is unknown"],

@@ -8,6 +8,7 @@ import { refuse } from "../engine/validate.ts";
 import { sizeText } from "../openapi/bounds.ts";
 import { compileCheck, firstFault } from "../openapi/check.ts";
 import type { Operation } from "../openapi/operations.ts";
+import { takesNull } from "../openapi/schemas.ts";
 import { Refusal } from "./reply.ts";
 
 type Schema = Operation["request"];
@@ -55,17 +56,15 @@ export function tooLarge(bodyBytesMax: number): Refusal {
 
 /**
  * What of a schema is a matter of the wire: keys and types. Bounds are left to the engine,
- * which checks them in the order of the contract and with its texts. A key that may be
- * absent may also be `null`.
+ * which checks them in the order of the contract and with its texts.
  */
 function wireShape(schema: Schema): Schema {
   const { minimum: _1, maximum: _2, minItems: _3, maxItems: _4, ...shape } = schema;
   if (shape["type"] === "array") return { ...shape, items: wireShape(shape["items"]) } as Schema;
   if (shape["type"] !== "object") return shape as Schema;
-  const required: readonly string[] = shape["required"] ?? [];
   const properties = Object.entries<Schema>(shape["properties"]).map(([key, property]) => {
     const inner = wireShape(property);
-    return [key, required.includes(key) ? inner : t.Union([inner, t.Null()])] as const;
+    return [key, takesNull(schema, key) ? t.Union([inner, t.Null()]) : inner] as const;
   });
   return { ...shape, properties: Object.fromEntries(properties) } as unknown as Schema;
 }
