@@ -10,7 +10,7 @@ import type {
   ProduceItem,
   QueueSettings,
 } from "./api.ts";
-import { formatDuration } from "./duration.ts";
+import { formatDuration, never } from "./duration.ts";
 import { malformedId, QueueError } from "./errors.ts";
 import { isId } from "./ids.ts";
 import { limits } from "./limits.ts";
@@ -79,7 +79,7 @@ export function checkQueueSettings(settings: QueueSettings): void {
   checkMost("partitions", requestedPartitions, limits.partitionsMax);
   checkWhole("partitions", requestedPartitions);
   checkTimeout("lease", leaseTimeoutMs);
-  checkTimeout("expire", expireTimeoutMs);
+  if (expireTimeoutMs !== never) checkTimeout("expire", expireTimeoutMs);
   if (leaseTimeoutMs > expireTimeoutMs) {
     const lease = formatDuration(leaseTimeoutMs);
     const expire = formatDuration(expireTimeoutMs);

@@ -252,7 +252,7 @@ The code is the status of HTTP and \`code\` in the body. HTTP has no words for 4
 
 ## Durations
 
-A duration is a text of numbers, each with its unit: \`ms\`, \`s\`, \`m\` or \`h\`, such as \`300ms\`, \`1.5s\`, \`60m\` or \`1h30m\`. There is no unit for days: write \`24h\`. A queue's timeouts are returned as they were written.
+A duration is a text of numbers, each with its unit: \`ms\`, \`s\`, \`m\`, \`h\` or \`d\` for 24 hours, such as \`300ms\`, \`1.5s\`, \`1h30m\` or \`7d\`. An \`expire_timeout\` may also be \`never\`: its items have the \`expire_deadline\` \`9999-12-31T23:59:59.999Z\`. A queue's timeouts are returned as they were written.
 
 ## Date-times
 

@@ -28,7 +28,7 @@ clients of the protocol take these for a proxy's, so they are the message as \`t
 A field that is not set is an absent key of JSON; where JSON requires the key, and in an update
 where zero means something, it is the zero of its type. An instant is a Timestamp, of which
 milliseconds are kept, and one in year one or before it counts as not set. A duration is a
-text such as \`300ms\`, \`1.5s\` or \`1h30m\`. Fields that the server does not know are passed over.`;
+text such as \`300ms\`, \`1h30m\` or \`7d\`. Fields that the server does not know are passed over.`;
 
 /** The file as it stands on disk. */
 export function protoFileText(): string {

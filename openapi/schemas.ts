@@ -365,8 +365,8 @@ const leaseTimeout = Type.String({
 });
 
 const expireTimeout = Type.String({
-  description: `How long an item may wait before it moves to the dead queue, as a duration of at most ${bounds.durationTextMax} characters. It counts from when the item is produced, or from its \`enqueue_at\` if that is later. A change is for items produced from then on.`,
-  examples: ["24h"],
+  description: `How long an item may wait before it moves to the dead queue, as a duration of at most ${bounds.durationTextMax} characters, or \`never\`. It counts from when the item is produced, or from its \`enqueue_at\` if that is later. A change is for items produced from then on.`,
+  examples: ["24h", "7d", "never"],
 });
 
 const maxAttempts = Type.Integer({
@@ -757,7 +757,8 @@ export const StorageItem = Type.Object(
       examples: ["2026-03-02T12:00:00.000Z"],
     }),
     expire_deadline: Type.String({
-      description: "Date-time at which it expires, unless it is leased at that moment.",
+      description:
+        "Date-time at which it expires, unless it is leased at that moment; `9999-12-31T23:59:59.999Z` = never.",
       examples: ["2026-03-02T12:00:00.000Z"],
     }),
     created_at: Type.String({

@@ -59,7 +59,8 @@ test.each([
 test.each([
   ["foo", 'time: invalid duration "foo"'],
   ["10", 'time: missing unit in duration "10"'],
-  ["7d", 'time: unknown unit "d" in duration "7d"'],
+  ["7w", 'time: unknown unit "w" in duration "7w"'],
+  ["never", 'time: invalid duration "never"'],
   ["-1s", 'time: negative duration "-1s"'],
 ])("produce: request_timeout %s is refused", (text, why) => {
   expect(messageOf(() => produceRequest({ ...produced, request_timeout: text, items: [] }))).toBe(

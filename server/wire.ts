@@ -5,7 +5,7 @@
 // so it imports types of the contract and nothing that serves HTTP.
 
 import type * as engine from "../engine/api.ts";
-import { formatDuration, parseDuration } from "../engine/duration.ts";
+import { formatDuration, never, neverText, parseDuration } from "../engine/duration.ts";
 import { limits } from "../engine/limits.ts";
 import { checkLength, refuse } from "../engine/validate.ts";
 import type { RequestOf } from "../openapi/operations.ts";
@@ -293,7 +293,10 @@ function queueTimeouts(leaseTimeout: string | null, expireTimeout: string | null
   const expireTimeoutText = expireTimeout ?? "";
   checkLength("lease timeout", leaseTimeoutText.length, limits.durationTextMax);
   checkLength("expire timeout", expireTimeoutText.length, limits.durationTextMax);
-  const expireTimeoutMs = durationOf(expireTimeoutText, "expire timeout", "60m, 2h or 24h");
+  const expireTimeoutMs =
+    expireTimeoutText === neverText
+      ? never
+      : durationOf(expireTimeoutText, "expire timeout", "60m, 2h or 24h");
   const leaseTimeoutMs = durationOf(leaseTimeoutText, "lease timeout", "8m, 15m or 1h");
   return { leaseTimeoutMs, leaseTimeoutText, expireTimeoutMs, expireTimeoutText };
 }

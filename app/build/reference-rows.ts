@@ -117,7 +117,7 @@ const limits: readonly LimitRow[] = [
   row("waiting-leases", "Leases that wait at once", count(engineLimits.waitingLeasesMax)),
   row(
     "timeouts",
-    "Longest `lease_timeout` and `expire_timeout`",
+    "Longest `lease_timeout` and `expire_timeout`, but for `never`",
     `${engineLimits.durationMsMax / 3_600_000 / 24} days`,
   ),
   row("shards", "Shards of one server", count(engineLimits.shardsMax)),

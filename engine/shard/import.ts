@@ -2,7 +2,8 @@
 
 import type { ImportItem } from "../api.ts";
 import { deletedFailure, restartedFailure } from "../errors.ts";
-import type { ListedItem } from "../messages.ts";
+import { expireDeadlineOf } from "../lifecycle.ts";
+import type { ListedItem, PartitionSettings } from "../messages.ts";
 import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
 import { listed } from "./list.ts";
 import { append, hold, schedule, type Unplaced } from "./moves.ts";
@@ -39,7 +40,8 @@ function sourceIdsOf(items: readonly { readonly sourceId: string }[]): string[] 
 function importOne(turn: Turn, { slot, items }: Numbered<Import>): Result {
   const { memory, draft, facts } = turn;
   const partition = memory.partition(slot);
-  if (partition.settings === null) return deletedFailure;
+  const { settings } = partition;
+  if (settings === null) return deletedFailure;
   const known = new Set(facts.sources.get(slot));
   for (const id of sourceIdsOf(draft.insertedInto(slot))) known.add(id);
   for (const id of sourceIdsOf(draft.schedule.filter((item) => item.slot === slot))) known.add(id);
@@ -47,21 +49,24 @@ function importOne(turn: Turn, { slot, items }: Numbered<Import>): Result {
   for (const item of items) {
     if (known.has(item.sourceId)) continue;
     if (item.sourceId !== "") known.add(item.sourceId);
-    stored.push(importItem(turn, partition, item));
+    stored.push(importItem(turn, { partition, settings }, item));
   }
   return { ok: true, value: { kind: "items", items: stored } };
 }
 
-function importItem(turn: Turn, partition: Partition, item: NewImport): ListedItem {
+function importItem(
+  turn: Turn,
+  { partition, settings }: { readonly partition: Partition; readonly settings: PartitionSettings },
+  item: NewImport,
+): ListedItem {
   const { now } = turn;
   const { enqueueAt, leaseDeadline, kind, encoding, reference, sourceId, payload } = item;
   const texts = { kind, encoding, reference, sourceId, payload };
   const isLater = enqueueAt !== null && enqueueAt > now && leaseDeadline === null;
   const dueAt = isLater ? enqueueAt : null;
-  const expireTimeoutMs = partition.settings?.expireTimeoutMs ?? 0;
   const unplaced: Unplaced = {
     createdAt: item.createdAt ?? now,
-    expireDeadline: item.expireDeadline ?? (dueAt ?? now) + expireTimeoutMs,
+    expireDeadline: item.expireDeadline ?? expireDeadlineOf(settings, dueAt ?? now),
     // A running lease is an attempt of its own, which its item's count leaves out.
     attempts: leaseDeadline === null ? item.attempts : Math.max(0, item.attempts - 1),
     ...texts,

@@ -43,6 +43,8 @@ function nextSeq(partition: Partition): number {
 /** Counts in an item at the tail; whether it is an early one. */
 function countIn({ memory, draft }: Scene, partition: Partition, item: Placing): boolean {
   const { expireDeadline } = item;
+  // Behind nothing, nothing is early: a queue whose items once never expired forgets it here.
+  if (partition.itemCount === 0) partition.expireDeadlineMax = 0;
   const early = expireDeadline < partition.expireDeadlineMax;
   if (early) {
     memory.cameEarly(expireDeadline);

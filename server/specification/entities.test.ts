@@ -146,7 +146,7 @@ row("entity QueueInfo: lease_timeout, expire_timeout are duration strings", asyn
   expect((await app.stored())[0]?.expire_deadline).toBe(instant(start + 90 * minute));
   for (const [key, text] of [
     ["lease_timeout", "soon"],
-    ["expire_timeout", "7d"],
+    ["expire_timeout", "7w"],
     ["expire_timeout", "-1h"],
   ] as const) {
     const { code, body } = await app.call("updateQueue", { ...orders, [key]: text });

@@ -265,7 +265,7 @@ row("rule: durations - 300ms, 1.5s, 60m, 1h30m; echoed as given", async () => {
     const { items } = await app.lease({ queue_name });
     expect(items[0]?.lease_deadline).toBe(instant(app.clock.now() + ms));
   }
-  for (const text of ["1d", "1 h", "one hour", "1h-5m", "h", "1.5"]) {
+  for (const text of ["1w", "1 h", "one hour", "1h-5m", "h", "1.5"]) {
     const body = { queue_name: "bad", lease_timeout: text, expire_timeout: "100h" };
     expect((await app.call("createQueue", body)).body.message).toStartWith(
       "lease timeout is invalid; time: ",
