@@ -48,7 +48,7 @@ export class Registrar {
 
   async create(settings: QueueSettings): Promise<void> {
     const { told } = await this.#inCatalogTurn(async (deadline) => {
-      const entry = this.#options.catalog.planCreate(settings, this.#options.clock.now());
+      const entry = this.#options.catalog.planCreate(settings, this.#options.clock.stamp());
       await this.#write({ put: [entry] }, deadline);
       return { told: this.#options.settings.tell([this.#options.catalog.add(entry)]) };
     });
@@ -57,7 +57,10 @@ export class Registrar {
 
   async update(change: QueueChange): Promise<void> {
     const { told } = await this.#inCatalogTurn(async (deadline) => {
-      const { queue, entry } = this.#options.catalog.planUpdate(change, this.#options.clock.now());
+      const { queue, entry } = this.#options.catalog.planUpdate(
+        change,
+        this.#options.clock.stamp(),
+      );
       await this.#write({ put: [entry] }, deadline);
       queue.definition = entry.definition;
       for (const place of entry.places) this.#options.catalog.own(queue, place);

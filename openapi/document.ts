@@ -256,7 +256,7 @@ A duration is a text of numbers, each with its unit: \`ms\`, \`s\`, \`m\`, \`h\`
 
 ## Date-times
 
-A date-time is a text by RFC 3339 with a zone, such as \`2026-03-01T12:00:00Z\` or \`2026-03-01T13:00:00.5+01:00\`; \`2026-03-01 12:00:00.0000\`, without a zone, is read as UTC. A date that does not exist is refused. Replies are in UTC with milliseconds: \`2026-03-01T12:00:00.000Z\`.
+A date-time is a text by RFC 3339 with a zone, such as \`2026-03-01T12:00:00Z\` or \`2026-03-01T13:00:00.5+01:00\`; \`2026-03-01 12:00:00.0000\`, without a zone, is read as UTC. A date that does not exist is refused. Replies are in UTC with milliseconds: \`2026-03-01T12:00:00.000Z\`. An instant that is given more finely is rounded up to the next millisecond, so that nothing is offered, lapses or expires before it; \`created_at\` and \`updated_at\` are rounded up too, so that they do not precede the call.
 
 ## Item ids
 

@@ -26,8 +26,8 @@ for \`application/json\`. With any status but 200 the body is a \`Reply\`, save 
 clients of the protocol take these for a proxy's, so they are the message as \`text/plain\`.
 
 A field that is not set is an absent key of JSON; where JSON requires the key, and in an update
-where zero means something, it is the zero of its type. An instant is a Timestamp, of which
-milliseconds are kept, and one in year one or before it counts as not set. A duration is a
+where zero means something, it is the zero of its type. An instant is a Timestamp, which is
+rounded up to milliseconds, and one in year one or before it counts as not set. A duration is a
 text such as \`300ms\`, \`1h30m\` or \`7d\`. Fields that the server does not know are passed over.`;
 
 /** The file as it stands on disk. */

@@ -327,18 +327,24 @@ const dateTime =
   /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)| \d\d:\d\d:[0-5]\d(?:\.\d{1,9})?)$/;
 const zone = /[Zz]$|[+-]\d\d:\d\d$/;
 
-/** Absent, `null` and `""` are no instant. What is finer than a millisecond is cut off. */
+/** Absent, `null` and `""` are no instant. */
 function instantOf(text: string | null | undefined, index: number, key: string): number | null {
   if (text === undefined || text === null || text === "") return null;
   const expected = "a date-time like 2026-01-01T00:00:00Z";
   return parseInstant(text) ?? refuseText(text, index, key, expected);
 }
 
-/** Epoch milliseconds of a date-time; `null` when it is none, or names a day or time that is none. */
+/**
+ * Epoch milliseconds of a date-time; `null` when it is none, or names a day or time that is none.
+ * A part of a millisecond counts as a whole one, so that nothing is due, lapses or expires before
+ * the instant that was given.
+ */
 export function parseInstant(text: string): number | null {
   if (!dateTime.test(text)) return null;
   try {
-    return Temporal.Instant.from(zone.test(text) ? text : `${text}Z`).epochMilliseconds;
+    const instant = Temporal.Instant.from(zone.test(text) ? text : `${text}Z`);
+    const ms = instant.round({ smallestUnit: "millisecond", roundingMode: "ceil" });
+    return ms.epochMilliseconds <= limits.instantMax ? ms.epochMilliseconds : null;
   } catch {
     return null;
   }

@@ -59,13 +59,13 @@ function importItem(
   { partition, settings }: { readonly partition: Partition; readonly settings: PartitionSettings },
   item: NewImport,
 ): ListedItem {
-  const { now } = turn;
+  const { now, stamp } = turn;
   const { enqueueAt, leaseDeadline, kind, encoding, reference, sourceId, payload } = item;
   const texts = { kind, encoding, reference, sourceId, payload };
   const isLater = enqueueAt !== null && enqueueAt > now && leaseDeadline === null;
   const dueAt = isLater ? enqueueAt : null;
   const unplaced: Unplaced = {
-    createdAt: item.createdAt ?? now,
+    createdAt: item.createdAt ?? stamp,
     expireDeadline: item.expireDeadline ?? expireDeadlineOf(settings, dueAt ?? now),
     // A running lease is an attempt of its own, which its item's count leaves out.
     attempts: leaseDeadline === null ? item.attempts : Math.max(0, item.attempts - 1),

@@ -269,6 +269,7 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
     named: asking.named,
     draft: new Draft(),
     now,
+    stamp: now,
     limits: bounds,
     settings: new Map([[slot, world.settings]]),
     renderLeased,

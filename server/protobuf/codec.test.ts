@@ -178,13 +178,13 @@ describe("requests", () => {
     expect(() => read(new Uint8Array(5_000_000).fill(0x3b))).toThrow();
   });
 
-  test("an instant that was never set is none, finer than a millisecond is cut off", () => {
+  test("an instant that was never set is none, finer than a millisecond is rounded up", () => {
     const item = (seconds: number, nanos: number) =>
       new Uint8Array(type.encode({ items: [{ enqueue_at: { seconds, nanos } }] }).finish());
     const read = messageReader(operationMessages.produce.request);
     expect(read(item(-62_135_596_800, 0))).toMatchObject({ items: [{ enqueue_at: null }] });
     expect(read(item(1, 1_999_999))).toMatchObject({
-      items: [{ enqueue_at: "1970-01-01T00:00:01.001Z" }],
+      items: [{ enqueue_at: "1970-01-01T00:00:01.002Z" }],
     });
     expect(read(item(-1, 0))).toMatchObject({
       items: [{ enqueue_at: "1969-12-31T23:59:59.000Z" }],
