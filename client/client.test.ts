@@ -209,7 +209,7 @@ test("there is a method for each call of the contract, and it is sent where the 
     const { url, init } = asked.at(-1) ?? { url: "", init: {} };
     expect([url, init.method]).toEqual([`http://queue.test${operation.path}`, "POST"]);
     const sent = JSON.parse(String(init.body));
-    const isTimed = "request_timeout" in operation.example;
+    const isTimed = "request_timeout" in operation.request.properties;
     expect(sent).toEqual(isTimed ? { ...example, request_timeout: sent.request_timeout } : example);
     expect(typeof sent.request_timeout).toBe(isTimed ? "string" : "undefined");
   }
@@ -217,7 +217,7 @@ test("there is a method for each call of the contract, and it is sent where the 
 });
 
 test("timeouts are the ones that the contract recommends", () => {
-  expect(timedOperations).toEqual(["produce", "lease", "complete"]);
+  expect(timedOperations).toEqual(["produce", "lease", "retry", "complete", "extend", "release"]);
   const { produceRequestTimeoutDefault, leaseRequestTimeoutDefault } = bounds;
   expect(parseDuration(produceRequestTimeoutDefault)).toEqual({
     ok: true,

@@ -65,6 +65,8 @@ export interface ExtendRequest {
   readonly ids: readonly string[];
   /** How long they are held from now on; absent or `null` = as long as the queue says. */
   readonly leaseTimeoutMs?: number | null;
+  /** As of a produce; absent = 5 min. */
+  readonly requestTimeoutMs?: number;
 }
 
 export interface Extended {
@@ -77,6 +79,8 @@ export interface ReleaseRequest {
   readonly partition: number;
   /** 1 to 1,000; all go back, or none (`refused`, with every offending id in `details`). */
   readonly ids: readonly string[];
+  /** As of a produce; absent = 5 min. */
+  readonly requestTimeoutMs?: number;
 }
 
 export interface CompleteRequest {
@@ -99,6 +103,8 @@ export interface RetryRequest {
   readonly queue: string;
   readonly partition: number;
   readonly items: readonly RetryItem[];
+  /** As of a produce; absent = 5 min. */
+  readonly requestTimeoutMs?: number;
 }
 
 export interface PartitionStats {

@@ -127,8 +127,9 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     });
   }
 
-  /** Without a timeout: of a call that has no `request_timeout` of its own. */
+  /** Without a timeout: of a call that has no `request_timeout`, or was given none. */
   #timing(late: Late, timeoutMs: number = limits.requestTimeoutMsDefault): Timing {
+    checkRequestTimeout(timeoutMs, "5m");
     return { deadline: this.#options.clock.now() + timeoutMs, late };
   }
 
@@ -138,12 +139,11 @@ class ShardedEngine<Items> implements api.Engine<Items> {
 
   async produce(request: api.ProduceRequest): Promise<void> {
     const queue = this.#find(request.queue);
-    checkRequestTimeout(request.requestTimeoutMs, "5m");
+    const timing = this.#timing(lateProduce, request.requestTimeoutMs);
     checkProduceItems(request.items);
     const items = request.items.map(newItem);
     const place = queue.placeForProduce;
     const { slot, partition } = place;
-    const timing = this.#timing(lateProduce, request.requestTimeoutMs);
     const asked = { kind: "produce", slot, deadline: timing.deadline, items } as const;
     const written = this.#call(queue, place, asked, timing);
     this.#leases.accompany(queue, partition, items);
@@ -159,7 +159,6 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     const place = queue.place(request.partition);
     const { ids } = request;
     checkCompleteIds(ids);
-    checkRequestTimeout(request.requestTimeoutMs, "5m");
     const timing = this.#timing(lateComplete, request.requestTimeoutMs);
     const { deadline } = timing;
     await this.#call(queue, place, { kind: "complete", slot: place.slot, deadline, ids }, timing);
@@ -170,7 +169,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     const place = queue.place(request.partition);
     const { items } = request;
     checkRetryItems(items.length);
-    const timing = this.#timing(lateRetry);
+    const timing = this.#timing(lateRetry, request.requestTimeoutMs);
     const { deadline } = timing;
     await this.#call(queue, place, { kind: "retry", slot: place.slot, deadline, items }, timing);
   }
@@ -181,7 +180,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     const { ids, leaseTimeoutMs = null } = request;
     checkCompleteIds(ids);
     checkLeaseTimeout(leaseTimeoutMs);
-    const timing = this.#timing(lateExtend);
+    const timing = this.#timing(lateExtend, request.requestTimeoutMs);
     const { deadline } = timing;
     const asked = { kind: "extend", slot: place.slot, deadline, ids, leaseTimeoutMs } as const;
     const value = await this.#call(queue, place, asked, timing);
@@ -193,7 +192,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     const queue = this.#find(request.queue);
     const place = queue.place(request.partition);
     checkCompleteIds(request.ids);
-    const timing = this.#timing(lateRelease);
+    const timing = this.#timing(lateRelease, request.requestTimeoutMs);
     const { deadline } = timing;
     const asked = { kind: "release", slot: place.slot, deadline, ids: request.ids } as const;
     await this.#call(queue, place, asked, timing);

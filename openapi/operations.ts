@@ -125,7 +125,7 @@ const notLeased = (what: string) =>
   `item(s) cannot be ${what}; '${sampleId}' is not marked as leased`;
 const otherId = "1h0LdFaStQ2vX000000000000Ke";
 
-/** The refusals of an operation on leased items that has no timeout of its own. */
+/** The refusals of an operation on leased items that can do without a `request_timeout`. */
 function heldRefusals(verb: string) {
   const effect = `no item was ${verb}`;
   return {
@@ -143,7 +143,7 @@ function heldRefusals(verb: string) {
       details: { [sampleId]: notLeased(verb) },
     }),
     454: refusal(454, {
-      meaning: `It could not be done within 5 minutes; ${effect}.`,
+      meaning: `It could not be done within \`request_timeout\`; ${effect}.`,
       message: notInTime(verb),
     }),
     504: unknownOutcome,
@@ -294,7 +294,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       200: success("Every item was given back; their ids are no longer valid."),
       400: refusal(400, {
         meaning:
-          "The queue or the partition does not exist, there are no items or too many, or a `retry_at` is malformed; no item was given back.",
+          "The queue or the partition does not exist, `request_timeout` is out of bounds, there are no items or too many, or a `retry_at` is malformed; no item was given back.",
         message: badPartition,
       }),
       429: overloaded("no item was given back"),
@@ -307,7 +307,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
         details: { [sampleId]: notLeased("retried") },
       }),
       454: refusal(454, {
-        meaning: "It could not be done within 5 minutes; no item was given back.",
+        meaning: "It could not be done within `request_timeout`; no item was given back.",
         message: notInTime("retried"),
       }),
       504: unknownOutcome,

@@ -116,6 +116,7 @@ const ProduceRequest = message<schemas.ProduceRequest>("ProduceRequest", schemas
   items: list(3, ProduceItem),
 });
 
+const ownRequestTimeout = { says: "How long the request may take. Not set: 5 minutes." };
 const ownTimeout = "How long to hold the items. Not set: as long as the queue says.";
 
 const LeaseRequest = message<schemas.LeaseRequest>("LeaseRequest", schemas.LeaseRequest, {
@@ -148,6 +149,7 @@ const ExtendRequest = message<schemas.ExtendRequest>("ExtendRequest", schemas.Ex
   partition: whole(2, requiredWhole),
   ids: list(3, "text"),
   lease_timeout: duration(4, { says: ownTimeout }),
+  request_timeout: duration(5, ownRequestTimeout),
 });
 
 const ExtendReply = message<schemas.ExtendReply>("ExtendReply", schemas.ExtendReply, {
@@ -158,6 +160,7 @@ const ReleaseRequest = message<schemas.ReleaseRequest>("ReleaseRequest", schemas
   queue_name: text(1, required),
   partition: whole(2, requiredWhole),
   ids: list(3, "text"),
+  request_timeout: duration(4, ownRequestTimeout),
 });
 
 const CompleteRequest = message<schemas.CompleteRequest>(
@@ -183,6 +186,7 @@ const RetryRequest = message<schemas.RetryRequest>("RetryRequest", schemas.Retry
   queue_name: text(1, required),
   partition: whole(2, requiredWhole),
   items: list(3, RetryItem),
+  request_timeout: duration(100, ownRequestTimeout),
 });
 
 /** The one namespace there is. */

@@ -4,7 +4,7 @@
 // say no more than types and bounds: durations, date-times, ids and base64 are plain
 // strings here, and the server reads them.
 
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type SchemaOptions, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
 
 // A key's default is published under `default`, but is not kept under that name here:
@@ -26,7 +26,7 @@ export function takesNull(schema: TSchema, key: string): boolean {
 
 const closed = { additionalProperties: false } as const;
 
-const orNull = (options: { description: string; examples: unknown[] }) =>
+const orNull = (options: SchemaOptions & { description: string; examples: unknown[] }) =>
   Type.Union([Type.String(), Type.Null()], options);
 
 const sampleId = "1h0LdFaStQ2vX000000000000Kd";
@@ -55,6 +55,16 @@ const requestTimeout = (recommended: string, effect: string) =>
     examples: [recommended, "30s", "15m"],
     [defaultKeyword]: recommended,
   });
+
+/** Of a call that can do without: the server then takes as long as produce is recommended to. */
+const optionalRequestTimeout = Type.Optional(
+  orNull({
+    description:
+      'How long the request may take, as a duration from `10ms` to `15m`. An answer comes by then; after 504 alone it may have been done. Absent, `null` or `""`: 5 minutes.',
+    examples: ["30s"],
+    [defaultKeyword]: bounds.produceRequestTimeoutDefault,
+  }),
+);
 
 const encoding = Type.String({
   description: "How the payload is encoded, in words of your own. The queue never reads it.",
@@ -287,6 +297,7 @@ export const RetryRequest = Type.Object(
   {
     queue_name: queueName,
     partition: leasePartition,
+    request_timeout: optionalRequestTimeout,
     items: Type.Array(RetryItem, {
       minItems: bounds.retryItemsMin,
       maxItems: bounds.retryItemsMax,
@@ -328,6 +339,7 @@ export const ExtendRequest = Type.Object(
   {
     queue_name: queueName,
     partition: leasePartition,
+    request_timeout: optionalRequestTimeout,
     ids: heldIds,
     lease_timeout: Type.Optional(
       orNull({
@@ -354,7 +366,12 @@ export const ExtendReply = Type.Object(
 export type ExtendReply = Static<typeof ExtendReply>;
 
 export const ReleaseRequest = Type.Object(
-  { queue_name: queueName, partition: leasePartition, ids: heldIds },
+  {
+    queue_name: queueName,
+    partition: leasePartition,
+    request_timeout: optionalRequestTimeout,
+    ids: heldIds,
+  },
   { ...closed, description: "Leased items to be given back as if they had not been leased." },
 );
 export type ReleaseRequest = Static<typeof ReleaseRequest>;

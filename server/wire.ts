@@ -49,11 +49,13 @@ export function leaseRequest(body: RequestOf<"lease">, signal: AbortSignal): eng
 
 export function extendRequest(body: RequestOf<"extend">): engine.ExtendRequest {
   const { queue_name: queue, partition, ids } = body;
-  return { queue, partition, ids, leaseTimeoutMs: leaseTimeout(body.lease_timeout) };
+  const leaseTimeoutMs = leaseTimeout(body.lease_timeout);
+  return { queue, partition, ids, leaseTimeoutMs, ...ownRequestTimeout(body) };
 }
 
 export function releaseRequest(body: RequestOf<"release">): engine.ReleaseRequest {
-  return { queue: body.queue_name, partition: body.partition, ids: body.ids };
+  const { queue_name: queue, partition, ids } = body;
+  return { queue, partition, ids, ...ownRequestTimeout(body) };
 }
 
 export function retryRequest(body: RequestOf<"retry">): engine.RetryRequest {
@@ -65,6 +67,7 @@ export function retryRequest(body: RequestOf<"retry">): engine.RetryRequest {
       retryAt: instantOf(item.retry_at, index, "retry_at"),
       dead: item.dead ?? false,
     })),
+    ...ownRequestTimeout(body),
   };
 }
 
@@ -278,6 +281,11 @@ function jsonText(text: string): string {
 
 function requestTimeout(text: string): number {
   return durationOf(text, "request timeout", "900ms, 5m or 15m");
+}
+
+/** Of a call that can do without. */
+function ownRequestTimeout({ request_timeout: text }: { request_timeout?: string | null }) {
+  return !isGiven(text) || text === "" ? {} : { requestTimeoutMs: requestTimeout(text) };
 }
 
 /** Of one lease; `null` = that of the queue. */

@@ -57,7 +57,7 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
     },
 
     async release(body) {
-      await engine.release(releaseRequest(body));
+      await engine.release(decoded(checkOf(engine, body), () => releaseRequest(body)));
       return done;
     },
 

@@ -91,7 +91,11 @@ const calls = [
   ],
   [
     "/v1/queue.retry",
-    (id) => ({ ...place, items: [{ id, retry_at: instant(start + day), dead: false }] }),
+    (id) => ({
+      ...place,
+      items: [{ id, retry_at: instant(start + day), dead: false }],
+      request_timeout: "1m",
+    }),
     reply,
   ],
   ["/v1/queue.complete", (id) => ({ ...place, request_timeout: "1m", ids: [id] }), reply],
