@@ -41,6 +41,7 @@ const specified = [
     "operations",
     "testing",
     "embedded",
+    "errors",
     "faq",
   ].map((doc) => `/docs/${doc}`),
   "/blog",

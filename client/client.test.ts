@@ -289,6 +289,7 @@ test("the server's refusals arrive as errors with its texts and the ids in the w
   if (failed instanceof RequestFailed) {
     expect(failed.ids).toEqual(["a", "b"]);
     expect(failed.details["a"]).toContain("invalid storage id; 'a'");
+    expect(failed.reason).toBe("not_leased");
   }
   const empty = { queue_name: "orders", client_id: "one" };
   expect(await caught(client.lease(empty, { timeoutMs: 20 }))).toBeInstanceOf(LeaseEmpty);

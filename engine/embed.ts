@@ -15,7 +15,7 @@ export { StoreError } from "../stores/store.ts";
 export type * from "./api.ts";
 export { never } from "./duration.ts";
 export type { Notice } from "./engine.ts";
-export { type ErrorCode, QueueError } from "./errors.ts";
+export { type ErrorCode, QueueError, type Reason } from "./errors.ts";
 
 export interface CreateEngineOptions {
   readonly store: StoreConfig;

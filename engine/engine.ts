@@ -10,6 +10,7 @@ import { Courier } from "./courier.ts";
 import {
   clearedInPart,
   closingFailure,
+  failure,
   type Late,
   lateComplete,
   lateExtend,
@@ -276,7 +277,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     checkImportItems(request.items);
     if (place.state === "draining") {
       const text = `partition takes no new items; '${request.partition}' is draining`;
-      throw new QueueError("refused", text);
+      throw QueueError.from(failure("partition_draining", text));
     }
     const items = request.items.map(newImport);
     const asked = { kind: "import", slot: place.slot, items } as const;

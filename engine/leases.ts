@@ -4,7 +4,7 @@
 import type { PartitionPlace } from "../stores/queue.ts";
 import type { Lease, LeaseRequest } from "./api.ts";
 import type { Clock } from "./clock.ts";
-import { deletedFailure, failure, late, QueueError, tooMany } from "./errors.ts";
+import { deletedFailure, emptyLease, failure, QueueError, tooMany } from "./errors.ts";
 import type { NewItem } from "./messages.ts";
 import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
@@ -12,10 +12,9 @@ import type { Result } from "./shard/kind.ts";
 import { checkLease, checkRequestTimeout } from "./validate.ts";
 import type { WaitingLease } from "./waiting.ts";
 
-const emptyLease = late("no items are in the queue");
-const clientGone = failure("empty", "the client has left; nothing was leased");
+const clientGone = failure("client_gone", "the client has left; nothing was leased");
 const duplicateClient = failure(
-  "invalid",
+  "duplicate_client",
   "duplicate client id; a client cannot make multiple leased requests to the same queue",
 );
 

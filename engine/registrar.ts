@@ -12,6 +12,7 @@ import {
   deletedFailure,
   deletedInPart,
   type Failure,
+  failure,
   lateChange,
   QueueError,
 } from "./errors.ts";
@@ -106,7 +107,7 @@ export class Registrar {
     const { name } = queue.definition;
     if (dependent !== undefined) {
       const text = `queue is in use; '${name}' is the dead_queue of '${dependent.definition.name}'`;
-      throw new QueueError("refused", text);
+      throw QueueError.from(failure("queue_in_use", text));
     }
     const { itemCount, isAdding, places } = queue;
     const isFull = itemCount > 0;
@@ -116,7 +117,7 @@ export class Registrar {
     const why = isFull
       ? `'${name}' holds ${itemCount} items`
       : `items are on their way to '${name}'`;
-    throw new QueueError("refused", `queue is not empty; ${why}`);
+    throw QueueError.from(failure("queue_not_empty", `queue is not empty; ${why}`));
   }
 
   /** Where the engine closes meanwhile, the next start takes it up again. */

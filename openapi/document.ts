@@ -242,7 +242,7 @@ The same operations are served in Protocol Buffers, by the same rules: send \`Co
 
 ## Replies
 
-An operation that has nothing else to return answers \`{"code", "code_text", "message"}\`, and every refusal has that form, with \`details\` where something can be said per item id. Every key of a reply is always present: an empty list is \`[]\`, an absent text \`""\`, an instant that is not set \`null\`.
+An operation that has nothing else to return answers \`{"code", "code_text", "message"}\`, and every refusal has that form, with \`reason\`, one word of a list that says why, and \`details\` where something can be said per item id. A word never gets another meaning; new ones may come. Every key of a reply is always present: an empty list is \`[]\`, an absent text \`""\`, an instant that is not set \`null\`.
 
 | Code | \`code_text\` | It means | What to do |
 |---|---|---|---|

@@ -5,6 +5,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { bounds, sizeText } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
+import type { Reason } from "./reasons.ts";
 import * as schemas from "./schemas.ts";
 
 /** What a code says about one operation, and what the client does about it. */
@@ -52,12 +53,19 @@ function row<Request extends TSchema, Response extends TSchema>(
 
 function refusal(
   code: Exclude<ReplyCode, 200>,
-  said: { meaning: string; reaction?: string; message: string; details?: Record<string, string> },
+  said: {
+    meaning: string;
+    reaction?: string;
+    reason: Reason;
+    message: string;
+    details?: Record<string, string>;
+  },
 ): OperationReply {
   const example: schemas.Reply = {
     code,
     code_text: replyCodes[code].text,
     message: said.message,
+    reason: said.reason,
     ...(said.details === undefined ? {} : { details: said.details }),
   };
   return { meaning: said.meaning, reaction: said.reaction ?? replyCodes[code].reaction, example };
@@ -73,6 +81,7 @@ function success(meaning: string): OperationReply & { example: schemas.Reply } {
 /** Of an operation that changes items. */
 const unknownOutcome = refusal(504, {
   meaning: "The store did not answer in time. It may be done or not.",
+  reason: "unknown_outcome",
   message: "request timeout; it may be done or not",
 });
 
@@ -87,24 +96,29 @@ function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?
   return {
     403: refusal(403, {
       meaning: `The \`Host\` or \`Origin\` header names a site that this server does not answer; ${effect}.`,
+      reason: "origin_not_allowed",
       message: "origin is not allowed; got 'https://example.com'",
     }),
     413: refusal(413, {
       meaning: `The body is larger than ${bodyLimit}; ${effect}.`,
       reaction: split,
+      reason: "too_large",
       message: `request body exceeds ${bodyLimit} limit`,
     }),
     415: refusal(415, {
       meaning: `The header \`Content-Type\` is absent, or is neither \`application/json\` nor \`application/protobuf\`; ${effect}.`,
+      reason: "unsupported_content",
       message:
         "content type is not supported; send 'Content-Type: application/json', got 'text/plain'",
     }),
     500: refusal(500, {
       meaning: `The server failed; ${effect}.`,
+      reason: "internal",
       message: "Internal Error",
     }),
     503: refusal(503, {
       meaning: `The server is shutting down; ${effect}.`,
+      reason: "shutting_down",
       message: "service is shutting down; nothing was changed",
     }),
   };
@@ -113,6 +127,7 @@ function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?
 function overloaded(effect: string): OperationReply {
   return refusal(429, {
     meaning: `More requests wait for the store than the server holds; ${effect}.`,
+    reason: "full",
     message: "too many requests wait for the store; try again later",
   });
 }
@@ -132,6 +147,7 @@ function heldRefusals(verb: string) {
     ...sharedRefusals({ effect }),
     400: refusal(400, {
       meaning: `The queue or the partition does not exist, a timeout is out of bounds, or there are no ids or too many; ${effect}.`,
+      reason: "no_such_partition",
       message: badPartition,
     }),
     429: overloaded(effect),
@@ -139,11 +155,13 @@ function heldRefusals(verb: string) {
       meaning: `An id is malformed, unknown, not leased or named twice, or was leased from another queue or partition; ${effect}. \`details\` names every such id and why.`,
       reaction:
         "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
+      reason: "not_leased",
       message: notLeased(verb),
       details: { [sampleId]: notLeased(verb) },
     }),
     454: refusal(454, {
       meaning: `It could not be done within \`request_timeout\`; ${effect}.`,
+      reason: "late",
       message: notInTime(verb),
     }),
     504: unknownOutcome,
@@ -196,16 +214,19 @@ If the connection breaks before the answer, the items may or may not have been w
       400: refusal(400, {
         meaning:
           "The queue does not exist, `request_timeout` is out of bounds, there are no items or too many, or an item is malformed; no item was written.",
+        reason: "malformed",
         message: "items cannot be empty; at least one item is required",
       }),
       429: overloaded("no item was written"),
       454: refusal(454, {
         meaning: "The items could not be written within `request_timeout`; none was.",
+        reason: "late",
         message: notInTime("written"),
       }),
       504: unknownOutcome,
       500: refusal(500, {
         meaning: "The store failed, for instance because its disk is full; no item was written.",
+        reason: "store_full",
         message: "there is no space left on the disk; nothing was written",
       }),
     },
@@ -251,21 +272,25 @@ An item whose lease passes its deadline is offered to another consumer, under a 
         meaning:
           "The queue does not exist, `client_id` is empty, another lease with this `client_id` waits on this queue, or `batch_size` or a timeout is out of bounds; nothing was leased.",
         reaction: "Correct the request. Give each consumer a `client_id` of its own.",
+        reason: "duplicate_client",
         message:
           "duplicate client id; a client cannot make multiple leased requests to the same queue",
       }),
       429: refusal(429, {
         meaning: "As many leases as the server holds are waiting already; nothing was leased.",
+        reason: "full",
         message: "too many leases wait; there cannot be more than 10000",
       }),
       453: refusal(453, {
         meaning: "The queue was deleted while the request waited; nothing was leased.",
         reaction: "Stop consuming, or create the queue again.",
+        reason: "queue_deleted",
         message: "queue is shutting down; it was deleted",
       }),
       454: refusal(454, {
         meaning: "The queue stayed empty until `request_timeout`.",
         reaction: "Send the same request again.",
+        reason: "empty",
         message: "request timeout; no items are in the queue, try again",
       }),
     },
@@ -295,6 +320,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, `request_timeout` is out of bounds, there are no items or too many, or a `retry_at` is malformed; no item was given back.",
+        reason: "no_such_partition",
         message: badPartition,
       }),
       429: overloaded("no item was given back"),
@@ -303,11 +329,13 @@ An item whose lease passes its deadline is offered to another consumer, under a 
           "An id is malformed, unknown, not leased or named twice, was leased from another queue or partition, or is to go to a dead queue that the queue does not have; no item was given back. `details` names every such id and why.",
         reaction:
           "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
+        reason: "not_leased",
         message: notLeased("retried"),
         details: { [sampleId]: notLeased("retried") },
       }),
       454: refusal(454, {
         meaning: "It could not be done within `request_timeout`; no item was given back.",
+        reason: "late",
         message: notInTime("retried"),
       }),
       504: unknownOutcome,
@@ -336,6 +364,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, `request_timeout` is out of bounds, or there are no ids or too many; no item was completed.",
+        reason: "malformed",
         message: "ids is invalid; list of ids cannot be empty",
       }),
       429: overloaded("no item was completed"),
@@ -344,11 +373,13 @@ An item whose lease passes its deadline is offered to another consumer, under a 
           "An id cannot be completed: it is malformed, unknown, not leased or named twice, or its lease has lapsed. No item was completed. `details` names every such id and why.",
         reaction:
           "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
+        reason: "not_leased",
         message: notLeased("completed"),
         details: { [sampleId]: notLeased("completed") },
       }),
       454: refusal(454, {
         meaning: "It could not be done within `request_timeout`; no item was completed.",
+        reason: "late",
         message: notInTime("completed"),
       }),
       504: unknownOutcome,
@@ -410,6 +441,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
       },
       400: refusal(400, {
         meaning: "`pivot` or `limit` is absent, or `limit` is out of bounds; nothing was listed.",
+        reason: "malformed",
         message: "limit is invalid; cannot be greater than 1000",
       }),
     },
@@ -439,6 +471,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
       400: refusal(400, {
         meaning:
           "The name is taken or malformed, a timeout is malformed, `lease_timeout` is longer than `expire_timeout`, a number is out of bounds, or the dead queue does not exist or cannot be one; the queue was not created.",
+        reason: "queue_exists",
         message: "invalid queue; 'orders' already exists",
       }),
       429: overloaded("the queue was not created"),
@@ -462,6 +495,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       400: refusal(400, {
         meaning:
           "The queue does not exist, a timeout is malformed, `lease_timeout` would be longer than `expire_timeout`, a number is out of bounds, or the dead queue does not exist or cannot be one; the queue was not changed.",
+        reason: "bad_dead_queue",
         message: "dead_queue does not exist; 'orders-dead' was not found, create it first",
       }),
       429: overloaded("the queue was not changed"),
@@ -487,6 +521,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       },
       400: refusal(400, {
         meaning: "`name` is absent, or the queue does not exist.",
+        reason: "no_such_queue",
         message: unknownQueue,
       }),
     },
@@ -507,6 +542,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       200: success("The queue and its items are gone from the store."),
       400: refusal(400, {
         meaning: "The queue does not exist, or `force` is absent; no queue was deleted.",
+        reason: "no_such_queue",
         message: unknownQueue,
       }),
       429: overloaded("the queue was not deleted"),
@@ -515,6 +551,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
           "Without `force`: the queue holds items, or another queue names it as its dead queue. It was not deleted.",
         reaction:
           "Empty it or change the queue that names it, or send `force: true` if its items may be lost.",
+        reason: "queue_not_empty",
         message: "queue is not empty; 'orders' holds 500 items",
       }),
     },
@@ -559,7 +596,11 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
           ],
         },
       },
-      400: refusal(400, { meaning: "The queue does not exist.", message: unknownQueue }),
+      400: refusal(400, {
+        meaning: "The queue does not exist.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
       429: overloaded("nothing was measured"),
     },
   }),
@@ -588,7 +629,11 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
           dead_letter: 7,
         },
       },
-      400: refusal(400, { meaning: "The queue does not exist.", message: unknownQueue }),
+      400: refusal(400, {
+        meaning: "The queue does not exist.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
       429: overloaded("nothing was counted"),
     },
   }),
@@ -615,6 +660,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       400: refusal(400, {
         meaning:
           "The queue does not exist, a flag is absent, or none of `retry`, `scheduled` and `queue` is true; nothing was cleared.",
+        reason: "malformed",
         message: "invalid clear request; one of 'queue', 'scheduled', 'retry' must be true",
       }),
       429: overloaded("nothing was cleared"),
@@ -622,6 +668,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
         meaning:
           "The server failed, or the disk is full. Nothing was cleared, unless the message says that a part was.",
         reaction: "Clear it again.",
+        reason: "in_part",
         message:
           "the queue was cleared in part, clear it again; there is no space left on the disk",
       }),
@@ -641,7 +688,11 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     replies: {
       ...sharedRefusals({ effect: "no count was changed" }),
       200: success("The counts are those of the store."),
-      400: refusal(400, { meaning: "The queue does not exist.", message: unknownQueue }),
+      400: refusal(400, {
+        meaning: "The queue does not exist.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
       429: overloaded("no count was changed"),
     },
   }),
@@ -666,6 +717,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, `pivot` is not an id, or `limit` is out of bounds; nothing was listed.",
+        reason: "no_such_partition",
         message: badPartition,
       }),
       429: overloaded("nothing was listed"),
@@ -701,6 +753,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, `pivot` is not an id, or `limit` is out of bounds; nothing was listed.",
+        reason: "no_such_partition",
         message: badPartition,
       }),
       429: overloaded("nothing was listed"),
@@ -747,6 +800,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, there are no items, or an item is malformed; no item was stored.",
+        reason: "malformed",
         message: "items is invalid; cannot be empty",
       }),
       429: overloaded("no item was stored"),
@@ -754,6 +808,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
         meaning:
           "The partition is one that its queue no longer asks for and takes no new items; no item was stored.",
         reaction: "Import into another partition.",
+        reason: "partition_draining",
         message: "partition takes no new items; '0' is draining",
       }),
     },
@@ -775,6 +830,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, there are no ids, or one is malformed; no item was removed.",
+        reason: "malformed",
         message: "ids is invalid; cannot be empty",
       }),
       429: overloaded("no item was removed"),
@@ -802,6 +858,7 @@ export interface Page {
 
 const foreignSite = refusal(403, {
   meaning: "The `Host` or `Origin` header names a site that this server does not answer.",
+  reason: "origin_not_allowed",
   message: "origin is not allowed; got 'https://example.com'",
 });
 
@@ -833,6 +890,7 @@ export const pages = {
       503: refusal(503, {
         meaning: "No shard is up, or the server is shutting down.",
         reaction: "Send requests elsewhere, and ask again later.",
+        reason: "shutting_down",
         message: "server is shutting down; nothing was changed",
       }),
     },

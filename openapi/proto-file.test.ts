@@ -70,7 +70,7 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
   expect(numbers).toEqual([
     "ProduceRequest: queue_name 1, request_timeout 2, items 3",
     "ProduceItem: encoding 1, kind 2, reference 3, enqueue_at 4, bytes 5, utf8 6",
-    "Reply: code 1, code_text 2, message 3, details 4",
+    "Reply: code 1, code_text 2, message 3, details 4, reason 100",
     "LeaseRequest: queue_name 1, batch_size 2, client_id 3, request_timeout 4, lease_timeout 100",
     "LeaseReply: queue_name 1, partition 2, items 3, max_attempts 100",
     "LeaseItem: encoding 1, kind 2, reference 3, id 4, attempts 5, lease_deadline 6, bytes 7",

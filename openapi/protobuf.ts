@@ -99,6 +99,7 @@ const Reply = message<schemas.Reply>("Reply", schemas.Reply, {
   code_text: text(2),
   message: text(3),
   details: { number: 4, kind: "reasons" },
+  reason: text(100),
 });
 
 const ProduceItem = message<schemas.ProduceItem>("ProduceItem", schemas.ProduceItem, {

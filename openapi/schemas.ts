@@ -6,6 +6,7 @@
 
 import { type SchemaOptions, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
+import { reasons } from "./reasons.ts";
 
 // A key's default is published under `default`, but is not kept under that name here:
 // a validator that knows the keyword would fill values in, copy each request to do so,
@@ -94,6 +95,14 @@ export const Reply = Type.Object(
         'What is wrong: a constant part, then after `;` the particulars of this request. `""` on success.',
       examples: ["queue does not exist; no such queue named 'orders'"],
     }),
+    reason: Type.Optional(
+      Type.String({
+        enum: Object.keys(reasons),
+        description:
+          "Why it was refused, in one stable word; new ones may come. Present with every code but 200.",
+        examples: ["no_such_queue"],
+      }),
+    ),
     details: Type.Optional(
       // `Type.Record` would say the same by a regular expression on every key.
       Type.Unsafe<Record<string, string>>(

@@ -17,6 +17,7 @@ import { failureLimits } from "./failures.ts";
 import { createLog, type Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { RequestLog } from "./request-log.ts";
+import { anyReasonOf } from "./testing/running-app.ts";
 import { renderLeased } from "./wire.ts";
 
 async function openTestEngine() {
@@ -91,7 +92,7 @@ async function setup(options: Partial<Omit<AppOptions, "config">> & Partial<AppC
 const done = { code: 200, code_text: "OK", message: "" };
 
 function refused(code: keyof typeof replyCodes, message: string) {
-  return { code, code_text: replyCodes[code].text, message };
+  return { code, code_text: replyCodes[code].text, message, reason: anyReasonOf(code) };
 }
 
 const orders = { queue_name: "orders" };
@@ -126,6 +127,7 @@ describe("operations", () => {
       code: 453,
       code_text: "Request Failed",
       message: expect.stringContaining(ids[0]),
+      reason: "not_leased",
       details: { [ids[0]]: expect.any(String) },
     });
   });

@@ -144,7 +144,7 @@ function backupAnswer({ backup }: AppOptions, silence: Silence): Answer {
     silence.begin(request);
     try {
       if (backup !== undefined) return await backup();
-      throw new Refusal(453, "backups are off; start the server with --backups <folder>");
+      throw new Refusal("backups_off", "backups are off; start the server with --backups <folder>");
     } finally {
       silence.end(request);
     }
@@ -158,11 +158,11 @@ function elsewhereAnswer(site: Site | undefined): Answer {
     const allowed = methodOf.get(path);
     if (allowed !== undefined) {
       const message = `http method '${request.method}' not allowed; only ${allowed}`;
-      throw new Refusal(405, message, { allow: allowed });
+      throw new Refusal("wrong_method", message, { allow: allowed });
     }
     const response = isRead(request) ? await site?.(request, path) : null;
     if (response) return response;
-    throw new Refusal(404, `path does not exist; got '${path.slice(0, 80)}'`);
+    throw new Refusal("no_such_path", `path does not exist; got '${path.slice(0, 80)}'`);
   };
 }
 

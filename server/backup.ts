@@ -5,7 +5,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSyn
 import { join, resolve } from "node:path";
 import type { Engine } from "../engine/api.ts";
 import { type BackupManifest, manifestName } from "../engine/backup.ts";
-import { QueueError } from "../engine/errors.ts";
+import { failure, QueueError } from "../engine/errors.ts";
 import { jsonResponse } from "./reply.ts";
 
 /** Beside `/health` and `/metrics`: for those who run the server. */
@@ -43,7 +43,9 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true });
   } catch {
-    throw new QueueError("store", "the backup could not be written; its folder cannot be made");
+    throw QueueError.from(
+      failure("backup_failed", "the backup could not be written; its folder cannot be made"),
+    );
   }
 }
 

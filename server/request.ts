@@ -51,7 +51,7 @@ export function requestReader<T>(
 }
 
 export function tooLarge(bodyBytesMax: number): Refusal {
-  return new Refusal(413, `request body exceeds ${sizeText(bodyBytesMax)} limit`);
+  return new Refusal("too_large", `request body exceeds ${sizeText(bodyBytesMax)} limit`);
 }
 
 /**
@@ -76,7 +76,10 @@ async function readBody(request: Request, bodyBytesMax: number): Promise<Uint8Ar
     return await readCounted(request, bodyBytesMax);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw new Refusal(400, "request body could not be read; the connection ended before it did");
+    throw new Refusal(
+      "malformed",
+      "request body could not be read; the connection ended before it did",
+    );
   }
 }
 
@@ -105,7 +108,10 @@ function refuseCoding(request: Request): void {
   const coding = request.headers.get("content-encoding") ?? "identity";
   if (coding === "identity") return;
   const expected = "send the body as it is";
-  throw new Refusal(415, `content encoding is not supported; ${expected}, got '${coding}'`);
+  throw new Refusal(
+    "unsupported_content",
+    `content encoding is not supported; ${expected}, got '${coding}'`,
+  );
 }
 
 /** No bytes at all are a message too: one of which nothing is set. */

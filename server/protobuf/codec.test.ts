@@ -219,6 +219,7 @@ describe("replies", () => {
       code: 453,
       code_text: "Request Failed",
       message: "no",
+      reason: "not_leased",
       details: { a: "not leased", b: "" },
     };
     expect(decoded(replyMessage, messageWriter(replyMessage)(refusal))).toEqual({ ...refusal });

@@ -147,7 +147,7 @@ function valueWriter({
   switch (kind) {
     case "text":
       return (writer, value) => {
-        if (value !== "" || isList) delimited(writer).string(value as string);
+        if ((value ?? "") !== "" || isList) delimited(writer).string(value as string);
       };
     case "duration":
       return (writer, value) => {

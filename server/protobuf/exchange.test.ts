@@ -338,6 +338,7 @@ test("a lease that finds nothing is answered 454, with the text of JSON", async 
     code: 454,
     code_text: "Retry Request",
     message: "request timeout; no items are in the queue, try again",
+    reason: "empty",
     details: {},
   });
 });
