@@ -6,7 +6,14 @@ import { bounds } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
 import { type OperationReply, operations, pages, tags } from "./operations.ts";
 import { textCodes } from "./protobuf.ts";
-import { defaultKeyword, entities, Reply, takesNull, withoutNullKeyword } from "./schemas.ts";
+import {
+  defaultKeyword,
+  entities,
+  publishedKeyword,
+  Reply,
+  takesNull,
+  withoutNullKeyword,
+} from "./schemas.ts";
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
@@ -87,16 +94,24 @@ function operationPaths() {
   );
 }
 
+/** The header is what counts: a page of another site cannot send it without asking. */
+const anyBody = {
+  required: false,
+  description: "Not read. The header `Content-Type: application/json` is needed all the same.",
+  content: { "application/json": { schema: { type: "object" }, example: {} } },
+} as const;
+
 function pagePaths() {
   return Object.fromEntries(
     Object.entries(pages).map(([operationId, page]) => [
       page.path,
       {
-        get: {
+        [page.method.toLowerCase()]: {
           operationId,
           tags: [page.tag],
           summary: page.summary,
           description: page.description,
+          ...(page.method === "POST" ? { requestBody: anyBody } : {}),
           responses: responses(page.replies, page.response, page.contentType),
         },
       },
@@ -162,7 +177,8 @@ function publishedKeywords(schema: TSchema): JsonObject {
   const keywords: Record<string, Json> = {};
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === withoutNullKeyword) continue;
-    if (keyword === defaultKeyword) keywords["default"] = value;
+    if (keyword === publishedKeyword) Object.assign(keywords, value);
+    else if (keyword === defaultKeyword) keywords["default"] = value;
     else if (keyword === "items") keywords[keyword] = published(value);
     else if (keyword === "properties") keywords[keyword] = publishedProperties(schema);
     else if (keyword === "anyOf" && isChoiceOfTypes(value)) {
@@ -234,7 +250,7 @@ curl localhost:9090/v1/queue.lease \\
 
 ## Requests
 
-Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A key that is required and absent is refused, and so is a key that the operation does not know. A key that may be absent may also be \`null\`, which says the same; only \`queues.update\`, where an absent key keeps its value, refuses \`null\`. There are no accounts, and on your own machine no credentials. A server that others reach usually has API keys: then every request but \`/health\` needs the header \`Authorization: Bearer KEY\`.
+Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A key that is required and absent is refused, and so is a key that the operation does not know. A key that may be absent may also be \`null\`, which says the same; only \`queues.update\`, where an absent key keeps its value, refuses \`null\`. There are no accounts, and on your own machine no credentials. A server that others reach usually has API keys: then every request but for the probes (\`/health\`, \`/livez\`, \`/readyz\`) needs the header \`Authorization: Bearer KEY\`.
 
 A request that has a \`request_timeout\` is answered within it. Do not cancel a request before then: a lease would be given up, and of a produce you would not know whether it was done.
 

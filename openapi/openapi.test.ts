@@ -106,7 +106,13 @@ test("operations: paths and order are those of the specification, and five more"
     "/v1/storage/items.import",
     "/v1/storage/items.delete",
   ]);
-  expect(pageRows.map(([, { path }]) => path)).toEqual(["/health", "/metrics"]);
+  expect(pageRows.map(([, { path }]) => path)).toEqual([
+    "/health",
+    "/livez",
+    "/readyz",
+    "/metrics",
+    "/backup",
+  ]);
 });
 
 test("operations: what the specification requires of a request is required, and little else", () => {
@@ -143,7 +149,8 @@ test("operations: queues.info asks for name, or queue_name in its place, and not
 
 test("operations: every key of a reply is always present, but for those of a refusal", () => {
   const ofRefusals = ["reason", "details"];
-  const replies = [...rows.map(([, { response }]) => response), entities.Health];
+  const { Health, BackupReply } = entities;
+  const replies = [...rows.map(([, { response }]) => response), Health, BackupReply];
   for (const schema of replies.flatMap(objectsIn)) {
     const keys = Object.keys(schema["properties"]).filter((key) => !ofRefusals.includes(key));
     if (keys.length > 0) expect(schema["required"]).toEqual(keys);
@@ -233,6 +240,23 @@ test.each(rows)("operations: %s lists every code it can answer", (id, { replies 
     ...[500, 503],
     ...(changing.includes(id) ? [504] : []),
   ]);
+});
+
+test.each(pageRows)("pages: the example of %s is what its schema describes", (_, page) => {
+  const { response, replies } = page;
+  if (response !== null) expect([...Value.Errors(response, replies[200].example)]).toEqual([]);
+  for (const [code, { example }] of Object.entries(replies)) {
+    if (code !== "200") expect([...Value.Errors(Reply, example)]).toEqual([]);
+  }
+  expect(Object.keys(paths[page.path] ?? {})).toEqual([page.method.toLowerCase()]);
+  const [documented] = Object.values(paths[page.path] ?? {});
+  expect(documented?.requestBody === undefined).toBe(page.method === "GET");
+});
+
+test("pages: each says whether it needs an API key, and health what its status may be", () => {
+  for (const [, { description }] of pageRows) expect(description).toContain("API key");
+  const { Health } = JSON.parse(documentOnDisk).components.schemas;
+  expect(Health.properties.status.enum).toEqual(["ok", "degraded", "store_full"]);
 });
 
 test.each([...rows, ...pageRows])("document: %s has every code of its row", (_, row) => {

@@ -41,7 +41,7 @@ export const tags = {
   Operations: "Measure, count and clear a queue.",
   Storage:
     "Items as they are stored, for repair and for moving them. A consumer needs none of these.",
-  Server: "The state of the server itself, by GET.",
+  Server: "The server itself: whether it is up, its metrics, and backups.",
 } as const;
 export type Tag = keyof typeof tags;
 
@@ -842,8 +842,9 @@ export type OperationId = keyof typeof operations;
 export type RequestOf<Id extends OperationId> = Static<(typeof operations)[Id]["request"]>;
 export type ResponseOf<Id extends OperationId> = Static<(typeof operations)[Id]["response"]>;
 
-/** A GET beside the operations, for probes and dashboards. */
+/** Beside the operations: for probes, dashboards and those who run the server. */
 export interface Page {
+  readonly method: "GET" | "POST";
   readonly path: `/${string}`;
   readonly tag: Tag;
   readonly summary: string;
@@ -862,6 +863,12 @@ const foreignSite = refusal(403, {
   message: "origin is not allowed; got 'https://example.com'",
 });
 
+const busy = refusal(429, {
+  meaning: "As many requests are worked on as the server takes at once.",
+  reason: "full",
+  message: "too many requests are being worked on; try again later",
+});
+
 const healthy: schemas.Health = {
   status: "ok",
   version: "0.1.0",
@@ -873,16 +880,18 @@ const healthy: schemas.Health = {
 
 export const pages = {
   health: {
+    method: "GET",
     path: "/health",
     tag: "Server",
     summary: "Health",
     description:
-      "Says whether the server takes requests, what keeps its items and how durably. Cheap enough to be asked every second.",
+      "Says whether the server takes requests, what keeps its items and how durably. Cheap enough to be asked every second. It needs no API key.",
     contentType: "application/json",
     response: schemas.Health,
     replies: {
       200: {
-        meaning: "The server takes requests; `status` is `degraded` while some shards are down.",
+        meaning:
+          "The server takes requests; `status` is `degraded` while some shards are down, and `store_full` while the disk has no room.",
         reaction: replyCodes[200].reaction,
         example: healthy,
       },
@@ -895,12 +904,45 @@ export const pages = {
       }),
     },
   },
+  livez: {
+    method: "GET",
+    path: "/livez",
+    tag: "Server",
+    summary: "Liveness probe",
+    description:
+      "Answers as long as the process does, whatever its stores do and by whatever name it is called: who gets no 200 may start it again. It needs no API key.",
+    contentType: "application/json",
+    response: schemas.Reply,
+    replies: { 200: success("The process answers.") },
+  },
+  readyz: {
+    method: "GET",
+    path: "/readyz",
+    tag: "Server",
+    summary: "Readiness probe",
+    description:
+      "Says whether every queue can be served in all of its partitions: who gets no 200 sends requests elsewhere. It needs no API key.",
+    contentType: "application/json",
+    response: schemas.Reply,
+    replies: {
+      200: success("Every shard is up, and the server is not told to stop."),
+      403: foreignSite,
+      429: busy,
+      503: refusal(503, {
+        meaning: "Some shard is down, or the server is shutting down.",
+        reaction: "Send requests elsewhere, and ask again later.",
+        reason: "not_ready",
+        message: "not every shard is up; expected 4, got 3",
+      }),
+    },
+  },
   metrics: {
+    method: "GET",
     path: "/metrics",
     tag: "Server",
     summary: "Metrics",
     description:
-      "Counters and gauges of the server, its shards and its queues in the text format of Prometheus.",
+      "Counters and gauges of the server, its shards and its queues in the text format of Prometheus. Where the server has API keys, it needs one.",
     contentType: "text/plain",
     response: null,
     replies: {
@@ -911,6 +953,54 @@ export const pages = {
           '# HELP holdfast_items Items by queue and state.\n# TYPE holdfast_items gauge\nholdfast_items{queue="orders",state="queued"} 485\n',
       },
       403: foreignSite,
+    },
+  },
+  backup: {
+    method: "POST",
+    path: "/backup",
+    tag: "Server",
+    summary: "Make a backup",
+    description:
+      "Copies the files of all shards, of one moment, into a folder of their own under `--backups`, while the server goes on. The folder has a manifest when it is whole. Where the server has API keys, it needs one.",
+    contentType: "application/json",
+    response: schemas.BackupReply,
+    replies: {
+      200: {
+        meaning: "The backup is on disk, whole.",
+        reaction: "Copy the folder elsewhere. `holdfast restore` checks it and puts it to use.",
+        example: {
+          folder: "/var/backups/holdfast/2026-03-01T12-00-00-000Z",
+          format: 1,
+          made_at: "2026-03-01T12:00:00.000Z",
+          version: "0.1.0",
+          shards: [{ file: "shard-0.db", bytes: 4_194_304 }],
+        },
+      },
+      403: foreignSite,
+      415: refusal(415, {
+        meaning: "The header `Content-Type` is absent or another; no backup was made.",
+        reason: "unsupported_content",
+        message:
+          "content type is not supported; send 'Content-Type: application/json', got 'text/plain'",
+      }),
+      429: busy,
+      453: refusal(453, {
+        meaning: "The server makes no backups; nothing was written.",
+        reaction: "Have it started with `--backups`.",
+        reason: "backups_off",
+        message: "backups are off; start the server with --backups <folder>",
+      }),
+      500: refusal(500, {
+        meaning:
+          "The folder cannot be written, the store is in memory, or a shard is down or busy; nothing is left of the backup.",
+        reason: "backup_failed",
+        message: "the backup could not be written; its folder cannot be made",
+      }),
+      503: refusal(503, {
+        meaning: "The server is shutting down; no backup was made.",
+        reason: "shutting_down",
+        message: "service is shutting down; nothing was changed",
+      }),
     },
   },
 } as const satisfies Record<string, Page>;

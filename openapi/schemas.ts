@@ -14,6 +14,13 @@ import { reasons } from "./reasons.ts";
 export const defaultKeyword = "x-default";
 
 /**
+ * Keywords for readers of the document, who then know more than types: patterns, lengths, lists of
+ * words. A validator does not: the server checks these by hand, in an order and with texts of its
+ * own, and a test holds the two against each other.
+ */
+export const publishedKeyword = "x-published";
+
+/**
  * Of an object whose keys are absent or have a value. In any other one, a key that may be absent
  * may also be `null`, which says the same.
  */
@@ -990,8 +997,9 @@ export const Health = Type.Object(
   {
     status: Type.String({
       description:
-        "`ok`, or `degraded` while some shards are down and their partitions cannot be reached.",
+        "`ok`; `degraded` while some shards are down and their partitions cannot be reached; else `store_full` while the disk has no room, and what only adds is refused.",
       examples: ["ok"],
+      [publishedKeyword]: { enum: ["ok", "degraded", "store_full"] },
     }),
     version: Type.String({ description: "Version of the server.", examples: ["0.1.0"] }),
     store: Type.String({
@@ -1009,6 +1017,36 @@ export const Health = Type.Object(
   { ...closed, description: "The state of the server." },
 );
 export type Health = Static<typeof Health>;
+
+export const BackupReply = Type.Object(
+  {
+    folder: Type.String({
+      description: "Where the backup is, on the server's machine.",
+      examples: ["/var/backups/holdfast/2026-03-01T12-00-00-000Z"],
+    }),
+    format: Type.Integer({ description: "Of the manifest in it.", examples: [1] }),
+    made_at: Type.String({
+      description: "Date-time of the moment of which all of it is.",
+      examples: ["2026-03-01T12:00:00.000Z"],
+    }),
+    version: Type.String({ description: "Of the server that made it.", examples: ["0.1.0"] }),
+    shards: Type.Array(
+      Type.Object(
+        {
+          file: Type.String({ description: "Name in the folder.", examples: ["shard-0.db"] }),
+          bytes: Type.Integer({ description: "Its size.", examples: [4_194_304] }),
+        },
+        { ...closed, description: "The file of a shard." },
+      ),
+      {
+        description: "A file for each shard.",
+        examples: [[{ file: "shard-0.db", bytes: 4_194_304 }]],
+      },
+    ),
+  },
+  { ...closed, description: "A backup that was made." },
+);
+export type BackupReply = Static<typeof BackupReply>;
 
 /** The schemas that the document names, in API order. */
 export const entities = {
@@ -1046,4 +1084,5 @@ export const entities = {
   StorageImportRequest,
   StorageDeleteRequest,
   Health,
+  BackupReply,
 } as const;

@@ -6,10 +6,8 @@ import { join, resolve } from "node:path";
 import type { Engine } from "../engine/api.ts";
 import { type BackupManifest, manifestName } from "../engine/backup.ts";
 import { failure, QueueError } from "../engine/errors.ts";
+import type { BackupReply } from "../openapi/schemas.ts";
 import { jsonResponse } from "./reply.ts";
-
-/** Beside `/health` and `/metrics`: for those who run the server. */
-export const backupPath = "/backup";
 
 export interface BackupOptions {
   readonly engine: Pick<Engine<string>, "backup">;
@@ -32,7 +30,8 @@ export async function backupResponse(options: BackupOptions): Promise<Response> 
     const manifest: BackupManifest = { format: 1, made_at: madeAt, version, shards };
     writeManifest(part, manifest);
     renameSync(part, whole);
-    return jsonResponse(JSON.stringify({ folder: whole, ...manifest }));
+    const reply: BackupReply = { folder: whole, ...manifest, shards };
+    return jsonResponse(JSON.stringify(reply));
   } catch (error) {
     rmSync(part, { recursive: true, force: true });
     throw error;

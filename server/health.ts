@@ -7,8 +7,6 @@ import type { Health } from "../openapi/schemas.ts";
 import type { Config } from "./config.ts";
 import { doneText, jsonResponse, Refusal } from "./reply.ts";
 
-export const probePaths = { live: "/livez", ready: "/readyz" } as const;
-
 export interface HealthOptions {
   readonly engine: Engine<string>;
   readonly version: string;
