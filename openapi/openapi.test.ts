@@ -8,7 +8,7 @@ import { bounds, sizeText } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
 import { document, documentText } from "./document.ts";
 import { type Operation, operations, type Page, pages, tags } from "./operations.ts";
-import { entities, Reply } from "./schemas.ts";
+import { entities, publishedKeyword, Reply } from "./schemas.ts";
 
 const rows: readonly (readonly [string, Operation])[] = Object.entries(operations);
 const pageRows: readonly (readonly [string, Page])[] = Object.entries(pages);
@@ -290,7 +290,11 @@ test("schemas: no request has a key that the schema does not name", () => {
 });
 
 test("schemas: nothing costs more than a look at the type", () => {
-  const text = JSON.stringify(rows.map(([, { request }]) => request));
+  const known = (key: string, value: unknown) => (key === publishedKeyword ? undefined : value);
+  const text = JSON.stringify(
+    rows.map(([, { request }]) => request),
+    known,
+  );
   expect(text).not.toMatch(/"(format|pattern|patternProperties|allOf|not)":/);
 });
 

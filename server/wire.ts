@@ -2,12 +2,13 @@
 // camelCase, base64 and bytes, RFC 3339 and epoch milliseconds, `60m` and
 // milliseconds. What is malformed as text is refused here, because only here is
 // it text; rules about values are the engine's. Runs in the shards' workers too,
-// so it imports types of the contract and nothing that serves HTTP.
+// so it imports types and forms of the contract and nothing that serves HTTP.
 
 import type * as engine from "../engine/api.ts";
 import { formatDuration, never, neverText, parseDuration } from "../engine/duration.ts";
 import { limits } from "../engine/limits.ts";
 import { checkLength, refuse } from "../engine/validate.ts";
+import { forms } from "../openapi/forms.ts";
 import type { RequestOf } from "../openapi/operations.ts";
 import type * as wire from "../openapi/schemas.ts";
 
@@ -327,12 +328,8 @@ function checkNamespace(name: string | null | undefined): void {
 
 // Instants.
 
-/**
- * What RFC 3339 allows, which is less than what `Temporal` reads. The zone may be absent
- * after a space in the middle, and then UTC is meant.
- */
-const dateTime =
-  /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)| \d\d:\d\d:[0-5]\d(?:\.\d{1,9})?)$/;
+/** Less than what `Temporal` reads. */
+const dateTime = new RegExp(forms.dateTime);
 const zone = /[Zz]$|[+-]\d\d:\d\d$/;
 
 /** Absent, `null` and `""` are no instant. */
