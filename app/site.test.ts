@@ -43,6 +43,7 @@ const specified = [
     "embedded",
     "errors",
     "faq",
+    "moving-from-querator",
   ].map((doc) => `/docs/${doc}`),
   "/blog",
   "/blog/archive",

@@ -591,6 +591,13 @@ test("ensure: tells the settings in which a queue that is there differs from tho
   };
   expect(await queue.ensure(asked)).toEqual(differences);
   expect(await queue.info()).toMatchObject({ lease_timeout: "1m", max_attempts: 3 });
+
+  const weekly = client.queue("weekly");
+  await weekly.create({ ...settings, expire_timeout: "7d" });
+  expect(await weekly.ensure({ ...settings, expire_timeout: "6d24h" })).toEqual({});
+  expect(await weekly.ensure({ ...settings, expire_timeout: "never" })).toEqual({
+    expire_timeout: { asked: "never", is: "7d" },
+  });
 });
 
 test("ensure: updates a queue that is there where it is told to", async () => {
