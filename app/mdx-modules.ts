@@ -10,6 +10,7 @@ export const mdxModules: Readonly<Record<string, string>> = {
   ConfigTable: "components/reference-tables.tsx",
   LimitsTable: "components/reference-tables.tsx",
   CodesTable: "components/reference-tables.tsx",
+  ReasonsTable: "components/reference-tables.tsx",
   ItemStates: "diagrams/item-states.tsx",
   PartitionMap: "diagrams/partition-map.tsx",
   Turn: "diagrams/turn.tsx",

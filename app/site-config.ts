@@ -92,7 +92,10 @@ const config: SiteConfig = {
     sidebars: {
       docs: [
         { label: "Start here", docs: ["intro", "quick-start"] },
-        { label: "Call it", docs: ["client", "command-line", "embedded"] },
+        {
+          label: "Call it",
+          docs: ["client", "command-line", "embedded", "errors", "moving-from-querator"],
+        },
         { label: "Run it", docs: ["configuration", "operations"] },
         { label: "Trust it", docs: ["architecture", "testing", "faq"] },
       ],

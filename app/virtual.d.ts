@@ -11,6 +11,7 @@ declare module "virtual:reference" {
   export const settings: Rows["settings"];
   export const limits: Rows["limits"];
   export const codes: Rows["codes"];
+  export const reasons: Rows["reasons"];
 }
 
 declare module "virtual:proof" {

@@ -160,6 +160,7 @@ class Bench {
         renderLeased,
         draft,
         now,
+        stamp: now,
         grants: new Map(),
         full: false,
         settling: [],

@@ -209,7 +209,7 @@ test("there is a method for each call of the contract, and it is sent where the 
     const { url, init } = asked.at(-1) ?? { url: "", init: {} };
     expect([url, init.method]).toEqual([`http://queue.test${operation.path}`, "POST"]);
     const sent = JSON.parse(String(init.body));
-    const isTimed = "request_timeout" in operation.example;
+    const isTimed = "request_timeout" in operation.request.properties;
     expect(sent).toEqual(isTimed ? { ...example, request_timeout: sent.request_timeout } : example);
     expect(typeof sent.request_timeout).toBe(isTimed ? "string" : "undefined");
   }
@@ -217,7 +217,7 @@ test("there is a method for each call of the contract, and it is sent where the 
 });
 
 test("timeouts are the ones that the contract recommends", () => {
-  expect(timedOperations).toEqual(["produce", "lease", "complete"]);
+  expect(timedOperations).toEqual(["produce", "lease", "retry", "complete", "extend", "release"]);
   const { produceRequestTimeoutDefault, leaseRequestTimeoutDefault } = bounds;
   expect(parseDuration(produceRequestTimeoutDefault)).toEqual({
     ok: true,
@@ -289,6 +289,7 @@ test("the server's refusals arrive as errors with its texts and the ids in the w
   if (failed instanceof RequestFailed) {
     expect(failed.ids).toEqual(["a", "b"]);
     expect(failed.details["a"]).toContain("invalid storage id; 'a'");
+    expect(failed.reason).toBe("not_leased");
   }
   const empty = { queue_name: "orders", client_id: "one" };
   expect(await caught(client.lease(empty, { timeoutMs: 20 }))).toBeInstanceOf(LeaseEmpty);
@@ -590,6 +591,13 @@ test("ensure: tells the settings in which a queue that is there differs from tho
   };
   expect(await queue.ensure(asked)).toEqual(differences);
   expect(await queue.info()).toMatchObject({ lease_timeout: "1m", max_attempts: 3 });
+
+  const weekly = client.queue("weekly");
+  await weekly.create({ ...settings, expire_timeout: "7d" });
+  expect(await weekly.ensure({ ...settings, expire_timeout: "6d24h" })).toEqual({});
+  expect(await weekly.ensure({ ...settings, expire_timeout: "never" })).toEqual({
+    expire_timeout: { asked: "never", is: "7d" },
+  });
 });
 
 test("ensure: updates a queue that is there where it is told to", async () => {

@@ -19,6 +19,8 @@ export interface Refused {
   /** Status of the answer; `null` = none came. */
   readonly status: number | null;
   readonly message: string;
+  /** The contract's word for why; absent where the answer is not the server's. */
+  readonly reason?: string | undefined;
   readonly details?: Readonly<Record<string, string>> | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
@@ -28,16 +30,19 @@ export abstract class HoldfastError extends Error {
   abstract readonly code: HoldfastErrorCode;
   readonly operation: string;
   readonly status: number | null;
+  /** The contract's word for why, such as `no_such_queue`; absent where no reply came. */
+  readonly reason: string | undefined;
   /**
    * An earlier attempt of this call was left without an answer. What is refused now, such as
    * the complete of an item that is gone, may be what that attempt has done.
    */
   followsUnknown = false;
 
-  constructor({ operation, status, message, cause }: Refused) {
+  constructor({ operation, status, message, reason, cause }: Refused) {
     super(message, cause === undefined ? undefined : { cause });
     this.operation = operation;
     this.status = status;
+    this.reason = reason;
   }
 }
 

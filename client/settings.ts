@@ -38,12 +38,18 @@ function isSameDuration(one: string, other: string): boolean {
   return ms !== null && ms === durationMs(other);
 }
 
-const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+const unitMs: Readonly<Record<string, number>> = {
+  d: 86_400_000,
+  h: 3_600_000,
+  m: 60_000,
+  s: 1_000,
+  ms: 1,
+};
 
 /** `null` = it is none. */
 function durationMs(text: string): number | null {
-  if (!/^([\d.]+(ms|s|m|h))+$/.test(text)) return null;
-  const parts = text.matchAll(/([\d.]+)(ms|s|m|h)/g);
+  if (!/^([\d.]+(ms|s|m|h|d))+$/.test(text)) return null;
+  const parts = text.matchAll(/([\d.]+)(ms|s|m|h|d)/g);
   return [...parts].reduce(
     (sum, [, count, unit = ""]) => sum + Number(count) * Number(unitMs[unit]),
     0,

@@ -250,8 +250,10 @@ function refusalOf(operation: string, { status, headers }: Response, text: strin
     retryAfterMs: (Number(headers.get("retry-after")) || 0) * 1_000,
   };
   if (!isReply) return errorOf(said, false);
-  const { message, details } = body as { message?: string; details?: Record<string, string> };
-  return errorOf({ ...said, message: message ?? "", details }, true);
+  const { message, reason, details } = body as Pick<Refused, "reason" | "details"> & {
+    message?: string;
+  };
+  return errorOf({ ...said, message: message ?? "", reason, details }, true);
 }
 
 function noAnswer(operation: string, giveUpMs: number): OutcomeUnknown {

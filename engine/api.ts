@@ -81,6 +81,8 @@ export interface ExtendRequest extends Repeatable {
   readonly ids: readonly string[];
   /** How long they are held from now on; absent or `null` = as long as the queue says. */
   readonly leaseTimeoutMs?: number | null;
+  /** As of a produce; absent = 5 min. */
+  readonly requestTimeoutMs?: number;
 }
 
 export interface Extended extends Outcome {
@@ -93,6 +95,8 @@ export interface ReleaseRequest extends Repeatable {
   readonly partition: number;
   /** 1 to 1,000; all go back, or none (`refused`, with every offending id in `details`). */
   readonly ids: readonly string[];
+  /** As of a produce; absent = 5 min. */
+  readonly requestTimeoutMs?: number;
 }
 
 export interface CompleteRequest extends Repeatable {
@@ -115,6 +119,8 @@ export interface RetryRequest extends Repeatable {
   readonly queue: string;
   readonly partition: number;
   readonly items: readonly RetryItem[];
+  /** As of a produce; absent = 5 min. */
+  readonly requestTimeoutMs?: number;
 }
 
 export interface PartitionStats {

@@ -51,7 +51,9 @@ function checkKey(text: string): void {
   if (length >= 1 && length <= limits.requestKeyBytesMax && !/[^\x21-\x7e]/.test(text)) return;
   const got = length > limits.requestKeyBytesMax ? `${length} characters` : JSON.stringify(text);
   const expected = `expected 1 to ${limits.requestKeyBytesMax} visible ASCII characters`;
-  throw new QueueError("invalid", `idempotency key is invalid; ${expected}, got ${got}`);
+  throw QueueError.from(
+    failure("malformed", `idempotency key is invalid; ${expected}, got ${got}`),
+  );
 }
 
 // What calls ask for, each in one order of parts. What a text and what bytes say is one thing.
@@ -76,7 +78,7 @@ export function* importedParts(partition: number, items: readonly NewImport[]): 
 
 /** The same key was used with something else. */
 export function keyTaken({ text }: CallKey) {
-  return failure("invalid", `idempotency key is taken; '${text}' was used with another request`);
+  return failure("key_taken", `idempotency key is taken; '${text}' was used with another request`);
 }
 
 /** A place among equals that follows from the key alone, and changes for few keys when they change. */

@@ -11,7 +11,7 @@ import type {
 import type { QueueChange, QueueSettings } from "./api.ts";
 import type { Clock } from "./clock.ts";
 import { formatDuration } from "./duration.ts";
-import { tooMany } from "./errors.ts";
+import { failure, QueueError, tooMany } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { DeadTarget, PartitionSettings } from "./messages.ts";
 import { shardOf } from "./placement.ts";
@@ -21,7 +21,6 @@ import {
   checkLookupName,
   checkQueueName,
   checkQueueSettings,
-  refuse,
   unknownQueue,
 } from "./validate.ts";
 
@@ -137,11 +136,13 @@ export class Catalog {
   planCreate(settings: QueueSettings, now: number): CatalogEntry {
     checkQueueName(settings.name);
     if (this.#byName.has(settings.name)) {
-      refuse(`invalid queue; '${settings.name}' already exists`);
+      const message = `invalid queue; '${settings.name}' already exists`;
+      throw QueueError.from(failure("queue_exists", message));
     }
     this.#checkDeadQueue(settings);
     checkQueueSettings(settings);
-    if (this.#byName.size >= limits.queuesMax) throw tooMany("invalid", "queues", limits.queuesMax);
+    if (this.#byName.size >= limits.queuesMax)
+      throw tooMany("too_many", "queues", limits.queuesMax);
     this.#queueIdLast += 1;
     const queueId = this.#queueIdLast;
     const places = this.#newPlaces(queueId, upTo(settings.requestedPartitions));
@@ -218,18 +219,20 @@ export class Catalog {
   #checkDeadQueue({ name, deadQueue }: QueueSettings): void {
     if (deadQueue === "") return;
     checkDeadQueueName(deadQueue);
-    if (deadQueue === name) refuse("dead_queue cannot reference itself");
+    if (deadQueue === name) refuseDeadQueue("dead_queue cannot reference itself");
     const dead = this.#byName.get(deadQueue);
     if (dead === undefined) {
-      refuse(`dead_queue does not exist; '${deadQueue}' was not found, create it first`);
+      refuseDeadQueue(`dead_queue does not exist; '${deadQueue}' was not found, create it first`);
     }
     if (dead.definition.deadQueue !== "") {
-      refuse(`dead_queue is invalid; '${deadQueue}' already has its own dead_queue configured`);
+      refuseDeadQueue(
+        `dead_queue is invalid; '${deadQueue}' already has its own dead_queue configured`,
+      );
     }
     const [dependent] = this.dependents(name);
     if (dependent === undefined) return;
     const other = dependent.definition.name;
-    refuse(`dead_queue is invalid; '${name}' is itself the dead_queue of '${other}'`);
+    refuseDeadQueue(`dead_queue is invalid; '${name}' is itself the dead_queue of '${other}'`);
   }
 
   #newPlaces(queueId: number, partitions: readonly number[]): PartitionPlace[] {
@@ -250,8 +253,12 @@ export class Catalog {
       const isTaken = owned?.has(slot) || taken.has(`${shard}:${slot}`);
       if (!isTaken && !this.#options.isTargeted(shard, slot)) return slot;
     }
-    throw tooMany("invalid", "partitions of a shard", limits.slotsMax);
+    throw tooMany("too_many", "partitions of a shard", limits.slotsMax);
   }
+}
+
+function refuseDeadQueue(message: string): never {
+  throw QueueError.from(failure("bad_dead_queue", message));
 }
 
 function upTo(count: number): number[] {

@@ -28,6 +28,13 @@ test("systemClock: it is at least what it was raised to", () => {
   expect(clock.now()).toBeGreaterThanOrEqual(wall + 3_600_000);
 });
 
+test("systemClock: a stamp is after every moment of the present millisecond", () => {
+  setSystemTime(wall);
+  const clock = systemClock();
+  expect(clock.stamp()).toBe(wall + 1);
+  expect(clock.now()).toBe(wall);
+});
+
 test.each([0, -1, -(2 ** 40)])(
   "at: a deadline %d ms away runs soon, but not before at returns",
   async (ms) => {

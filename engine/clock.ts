@@ -8,6 +8,11 @@ export interface Timer {
 export interface Clock {
   /** Epoch milliseconds; never less than an earlier answer, and it never stands still. */
   now(): number;
+  /**
+   * An instant to write down as when something came to be: a whole millisecond, and not before this
+   * moment, which `now()` is by a part of one. So nothing was made before its maker asked for it.
+   */
+  stamp(): number;
   /** From here on `now()` is at least this: an instant that was written by whoever ran before. */
   raise(instant: number): void;
   /** Milliseconds with fractions from an arbitrary start, for measuring how long something took. */
@@ -39,6 +44,7 @@ export function systemClock(): Clock {
   };
   return {
     now,
+    stamp: () => now() + 1,
     raise(instant) {
       last = Math.max(now(), instant);
     },

@@ -9,6 +9,7 @@ import {
   readLeased,
   renderLeased,
 } from "./codec.ts";
+import { failure } from "./errors.ts";
 import type { NumberedRequest } from "./kinds.ts";
 import type { Opened, Report } from "./messages.ts";
 
@@ -90,7 +91,7 @@ test("report: leased items travel beside the text and come back in their answers
   const report: Report = {
     answers: [
       { op: 1, outcome: { ok: true, value: { kind: "leased", count: 1, items: "[first]" } } },
-      { op: 2, outcome: { ok: false, code: "refused", message: "m", details: { a: "b" } } },
+      { op: 2, outcome: failure("not_leased", "m", { a: "b" }) },
       { op: 3, outcome: { ok: true, value: { kind: "leased", count: 2, items: "[second]" } } },
       { op: 4, outcome: { ok: true, value: { kind: "items", items: [listed] } } },
       { op: 5, outcome: { ok: true, value: { kind: "done" } } },

@@ -117,11 +117,11 @@ test("count: a target without room is asked again later, one that closes is not"
   const { clock, courier, settleNext, calls } = setupCourier();
   courier.count(0, 1, waits(1));
   settleNext(page(1));
-  settleNext(failure("store", "full"));
+  settleNext(failure("store_full", "full"));
   expect(calls).toHaveLength(0);
   await clock.advance(1_000);
   expect(settleNext(page(1))).toBe("0 forward to 1, has 0");
-  settleNext(failure("closing", "closing"));
+  settleNext(failure("shutting_down", "closing"));
   await clock.advance(60_000);
   expect(calls).toHaveLength(0);
 });
@@ -131,7 +131,7 @@ test("count: a source that has no room to forget is asked again, and nothing is 
   courier.count(0, 1, waits(1));
   settleNext(page(1));
   settleNext();
-  expect(settleNext(failure("store", "there is no space left"))).toBe("0 forward to 1, has 1");
+  expect(settleNext(failure("store_full", "there is no space left"))).toBe("0 forward to 1, has 1");
   expect(courier.isTargeted(1, 0)).toBe(true);
   expect(calls).toHaveLength(0);
   await clock.advance(1_000);

@@ -7,7 +7,7 @@
 import type { OutboundItem } from "../stores/item.ts";
 import type { OutboxCount } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
-import { type Failure, QueueError } from "./errors.ts";
+import { type Failure, failure, QueueError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { ShardPort } from "./port.ts";
 
@@ -69,9 +69,9 @@ export class Courier {
     };
     if (await this.#isQuiet()) return { release };
     release();
-    throw new QueueError(
-      "store",
-      "items on their way to a dead queue do not arrive; its shard is down or busy, try again later",
+    const rest = "its shard is down or busy, try again later";
+    throw QueueError.from(
+      failure("backup_failed", `items on their way to a dead queue do not arrive; ${rest}`),
     );
   }
 

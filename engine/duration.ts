@@ -1,5 +1,13 @@
 // Durations as people write them: Go's syntax ("300ms", "1.5s", "1h30m"), which
-// the reference implementation speaks. Milliseconds inside.
+// the reference implementation speaks, and days ("7d", "1d12h"). Milliseconds inside.
+
+import { limits } from "./limits.ts";
+
+/** The `expireTimeoutMs` of a queue whose items do not expire: it leads past the last instant. */
+export const never = limits.instantMax;
+
+/** How it is written. */
+export const neverText = "never";
 
 const nanosecondsPer = new Map([
   ["ns", 1],
@@ -10,6 +18,7 @@ const nanosecondsPer = new Map([
   ["s", 1e9],
   ["m", 60e9],
   ["h", 3600e9],
+  ["d", 86_400e9],
 ]);
 
 /** From here on Go's own type overflows; whatever the unit, no one means that. */
@@ -55,8 +64,9 @@ export function parseDuration(text: string): ParsedDuration {
   return { ok: true, ms: Math.ceil(total / 1e6) };
 }
 
-/** Go's canonical form: `0s`, `300ms`, `1.5s`, `1h0m0s`. For whole milliseconds, 0 and up. */
+/** Go's canonical form, which has no days: `0s`, `300ms`, `1.5s`, `1h0m0s`. For whole milliseconds, 0 and up. */
 export function formatDuration(ms: number): string {
+  if (ms === never) return neverText;
   if (ms === 0) return "0s";
   if (ms < 1000) return `${ms}ms`;
   const hours = Math.floor(ms / 3_600_000);

@@ -14,8 +14,9 @@ import { systemRandom } from "./random.ts";
 export type { StoreConfig } from "../stores/open.ts";
 export { StoreError } from "../stores/store.ts";
 export type * from "./api.ts";
+export { never } from "./duration.ts";
 export type { Notice } from "./engine.ts";
-export { type ErrorCode, QueueError } from "./errors.ts";
+export { type ErrorCode, QueueError, type Reason } from "./errors.ts";
 
 export interface CreateEngineOptions {
   readonly store: StoreConfig;

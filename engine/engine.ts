@@ -18,6 +18,7 @@ import {
   clearedInPart,
   closingFailure,
   deletedFailure,
+  failure,
   type Late,
   lateComplete,
   lateExtend,
@@ -187,8 +188,9 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     return value.kind === "recalled" ? value : null;
   }
 
-  /** Without a timeout: of a call that has no `request_timeout` of its own. */
+  /** Without a timeout: of a call that has no `request_timeout`, or was given none. */
   #timing(late: Late, timeoutMs: number = limits.requestTimeoutMsDefault): Timing {
+    checkRequestTimeout(timeoutMs, "5m");
     return { deadline: this.#options.clock.now() + timeoutMs, late };
   }
 
@@ -198,10 +200,9 @@ class ShardedEngine<Items> implements api.Engine<Items> {
 
   async produce(request: api.ProduceRequest): Promise<api.Outcome> {
     const queue = this.#find(request.queue);
-    checkRequestTimeout(request.requestTimeoutMs, "5m");
+    const timing = this.#timing(lateProduce, request.requestTimeoutMs);
     checkProduceItems(request.items);
     const items = request.items.map(newItem);
-    const timing = this.#timing(lateProduce, request.requestTimeoutMs);
     const key = this.#key(queue, "produce", request, producedParts(items));
     const place = key === undefined ? queue.placeForProduce : await this.#home(queue, key, timing);
     if (place === null) return { replayed: true };
@@ -256,7 +257,6 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     const { partition, ids } = request;
     checkPartition(queue, request);
     checkCompleteIds(ids);
-    checkRequestTimeout(request.requestTimeoutMs, "5m");
     const timing = this.#timing(lateComplete, request.requestTimeoutMs);
     const key = this.#key(queue, "complete", request, [`${partition}/${ids}`]);
     const batch = { deadline: timing.deadline, ids, ...key };
@@ -269,7 +269,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     const { partition, items } = request;
     checkPartition(queue, request);
     checkRetryItems(items.length);
-    const timing = this.#timing(lateRetry);
+    const timing = this.#timing(lateRetry, request.requestTimeoutMs);
     const parts = items.map(({ id, retryAt, dead }) => `${id}/${retryAt ?? ""}/${dead === true}`);
     const key = this.#key(queue, "retry", request, [String(partition), ...parts]);
     const batch = { deadline: timing.deadline, items, ...key };
@@ -283,7 +283,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     checkPartition(queue, request);
     checkCompleteIds(ids);
     checkLeaseTimeout(leaseTimeoutMs);
-    const timing = this.#timing(lateExtend);
+    const timing = this.#timing(lateExtend, request.requestTimeoutMs);
     const parts = [`${partition}/${leaseTimeoutMs ?? ""}/${ids}`];
     const key = this.#key(queue, "extend", request, parts);
     const batch = { deadline: timing.deadline, ids, leaseTimeoutMs, ...key };
@@ -299,7 +299,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     const { partition, ids } = request;
     checkPartition(queue, request);
     checkCompleteIds(ids);
-    const timing = this.#timing(lateRelease);
+    const timing = this.#timing(lateRelease, request.requestTimeoutMs);
     const key = this.#key(queue, "release", request, [`${partition}/${ids}`]);
     const batch = { deadline: timing.deadline, ids, ...key };
     const asked = (slot: number) => ({ kind: "release", slot, ...batch }) as const;
@@ -384,7 +384,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     checkImportItems(request.items);
     if (place.state === "draining") {
       const text = `partition takes no new items; '${request.partition}' is draining`;
-      throw new QueueError("refused", text);
+      throw QueueError.from(failure("partition_draining", text));
     }
     const items = request.items.map(newImport);
     const key = this.#key(queue, "import", request, importedParts(place.partition, items));

@@ -12,30 +12,68 @@
  */
 export type ErrorCode = "invalid" | "refused" | "empty" | "full" | "store" | "unknown" | "closing";
 
+/**
+ * Why a call failed, each with its code: stable words, of which the contract tells
+ * (`openapi/reasons.ts`).
+ */
+const codeOf = {
+  malformed: "invalid",
+  no_such_queue: "invalid",
+  no_such_partition: "invalid",
+  queue_exists: "invalid",
+  bad_dead_queue: "invalid",
+  too_many: "invalid",
+  duplicate_client: "invalid",
+  key_taken: "invalid",
+  not_leased: "refused",
+  too_large: "refused",
+  no_dead_queue: "refused",
+  queue_deleted: "refused",
+  queue_not_empty: "refused",
+  queue_in_use: "refused",
+  partition_draining: "refused",
+  empty: "empty",
+  late: "empty",
+  client_gone: "empty",
+  lease_over: "empty",
+  repeated: "empty",
+  full: "full",
+  store_full: "store",
+  store_failed: "store",
+  items_stored: "store",
+  in_part: "store",
+  backup_failed: "store",
+  unknown_outcome: "unknown",
+  shutting_down: "closing",
+} as const satisfies Record<string, ErrorCode>;
+
+export type Reason = keyof typeof codeOf;
+
 /** What can be said per id, from the id as it was given to the reason. */
 export type Details = Readonly<Record<string, string>>;
 
 export interface Failure {
   readonly ok: false;
   readonly code: ErrorCode;
+  readonly reason: Reason;
   readonly message: string;
   readonly details?: Details;
 }
 
-export function failure(code: ErrorCode, message: string, details?: Details): Failure {
-  return { ok: false, code, message, ...(details && { details }) };
+export function failure(reason: Reason, message: string, details?: Details): Failure {
+  return { ok: false, code: codeOf[reason], reason, message, ...(details && { details }) };
 }
 
 /** Why nothing is taken, whatever was asked for. */
-const reasons: Readonly<Partial<Record<ErrorCode, string>>> = {
+const causes: Readonly<Partial<Record<ErrorCode, string>>> = {
   store: "there is no space left on the disk",
   full: "too many requests wait for the store",
   closing: "service is shutting down",
 };
 
 /** A call that could not be done in time. `what`: what did not happen, as a clause. */
-export function late(what: string): Failure {
-  return failure("empty", `request timeout; ${what}, try again`);
+function late(what: string): Failure {
+  return failure("late", `request timeout; ${what}, try again`);
 }
 
 /** What a call is told when its time is up. */
@@ -46,7 +84,8 @@ export interface Late {
   readonly taken: Failure | null;
 }
 
-export const unknownOutcome = failure("unknown", "request timeout; it may be done or not");
+export const emptyLease = failure("empty", "request timeout; no items are in the queue, try again");
+export const unknownOutcome = failure("unknown_outcome", "request timeout; it may be done or not");
 
 /** Of a call that says how long it may take. `what`: what did not happen, as a clause. */
 function lateIn(what: string): Late {
@@ -58,7 +97,7 @@ export const lateComplete = lateIn("the items were not completed");
 export const lateRetry = lateIn("the items were not retried");
 export const lateExtend = lateIn("the leases were not extended");
 export const lateRelease = lateIn("the items were not released");
-const noAnswer = failure("store", "the store does not answer; nothing was changed");
+const noAnswer = failure("store_failed", "the store does not answer; nothing was changed");
 /** Of a call that has no time of its own: once it is taken, it is answered when it is done. */
 export const lateLong: Late = { untaken: noAnswer, taken: null };
 /** Of a call that changes nothing, so that it is all one. */
@@ -66,19 +105,22 @@ export const lateLook: Late = { untaken: noAnswer, taken: noAnswer };
 export const lateChange: Late = { untaken: late("the queue was not changed"), taken: null };
 
 /** Of a lease that is asked for again. */
-export const leaseOver = failure("empty", "that lease is over; nothing of it is held any more");
-export const fullFailure = failure("store", `${reasons.store}; nothing was written`);
+export const leaseOver = failure(
+  "lease_over",
+  "that lease is over; nothing of it is held any more",
+);
+export const fullFailure = failure("store_full", `${causes.store}; nothing was written`);
 export const restartedFailure = failure(
-  "store",
+  "items_stored",
   "the store failed after the items were stored; list the partition to see them",
 );
-export const backlogFailure = failure("full", `${reasons.full}; try again later`);
+export const backlogFailure = failure("full", `${causes.full}; try again later`);
 export const unwritableBackup = failure(
-  "store",
+  "backup_failed",
   "the backup could not be written; the stores themselves are as they were",
 );
-export const deletedFailure = failure("refused", "queue is shutting down; it was deleted");
-export const closingFailure = failure("closing", `${reasons.closing}; nothing was changed`);
+export const deletedFailure = failure("queue_deleted", "queue is shutting down; it was deleted");
+export const closingFailure = failure("shutting_down", `${causes.closing}; nothing was changed`);
 
 /** What is wrong with an id that no item can have. */
 export function malformedId(id: string): string {
@@ -86,35 +128,37 @@ export function malformedId(id: string): string {
 }
 
 /** A bound on what there may be of something. */
-export function tooMany(code: "invalid" | "full", what: string, max: number): QueueError {
-  return new QueueError(code, `too many ${what}; there cannot be more than ${max}`);
+export function tooMany(reason: "too_many" | "full", what: string, max: number): QueueError {
+  return new QueueError(failure(reason, `too many ${what}; there cannot be more than ${max}`));
 }
 
 /** A clear that some shards did, while others failed like this. */
 export function clearedInPart(code: ErrorCode): Failure {
-  const why = reasons[code] ?? "a shard refused it";
-  return failure(code, `the queue was cleared in part, clear it again; ${why}`);
+  const why = causes[code] ?? "a shard refused it";
+  return { ...failure("in_part", `the queue was cleared in part, clear it again; ${why}`), code };
 }
 
 /** A delete that is certain, of which something is left to do. */
 export function deletedInPart(code: ErrorCode): Failure {
   const rest = "the rest goes when every shard is up";
-  return failure(code, `the queue was deleted, its items not all; ${rest}`);
+  return { ...failure("in_part", `the queue was deleted, its items not all; ${rest}`), code };
 }
 
 /** The one error the engine throws; `message` is `constant part; variable detail`. */
 export class QueueError extends Error {
   override readonly name = "QueueError";
   readonly code: ErrorCode;
+  readonly reason: Reason;
   readonly details: Details | undefined;
 
-  constructor(code: ErrorCode, message: string, details?: Details) {
+  constructor({ code, reason, message, details }: Failure) {
     super(message);
     this.code = code;
+    this.reason = reason;
     this.details = details;
   }
 
-  static from({ code, message, details }: Failure): QueueError {
-    return new QueueError(code, message, details);
+  static from(failed: Failure): QueueError {
+    return new QueueError(failed);
   }
 }

@@ -41,7 +41,8 @@ export function storedItems(value: Value, queue: QueueDefinition): StoredItem[] 
     ...same,
     isLeased: leasedAt !== null,
     deadDeadline: queue.deadQueue === "" ? null : same.expireDeadline,
-    updatedAt: leasedAt ?? queuedAt,
+    // It may be leased in the millisecond at whose end it came.
+    updatedAt: Math.max(queuedAt, leasedAt ?? queuedAt),
     enqueueAt: dueAt,
     maxAttempts: queue.maxAttempts,
   }));

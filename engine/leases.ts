@@ -5,7 +5,7 @@ import type { PartitionPlace } from "../stores/queue.ts";
 import type { Lease, LeaseRequest } from "./api.ts";
 import { type CallKey, callKey, keyTaken } from "./call-key.ts";
 import type { Clock } from "./clock.ts";
-import { deletedFailure, failure, late, leaseOver, QueueError, tooMany } from "./errors.ts";
+import { deletedFailure, emptyLease, failure, leaseOver, QueueError, tooMany } from "./errors.ts";
 import { GrantedPlaces } from "./granted-places.ts";
 import type { LeaseKey, NewItem } from "./messages.ts";
 import type { ShardPort } from "./port.ts";
@@ -14,14 +14,13 @@ import type { Result } from "./shard/kind.ts";
 import { checkLease, checkRequestTimeout } from "./validate.ts";
 import type { WaitingLease } from "./waiting.ts";
 
-const emptyLease = late("no items are in the queue");
-const clientGone = failure("empty", "the client has left; nothing was leased");
+const clientGone = failure("client_gone", "the client has left; nothing was leased");
 const duplicateClient = failure(
-  "invalid",
+  "duplicate_client",
   "duplicate client id; a client cannot make multiple leased requests to the same queue",
 );
 
-const repeated = failure("empty", "the lease was asked for again; the repetition is answered");
+const repeated = failure("repeated", "the lease was asked for again; the repetition is answered");
 
 function keyOf(queue: LogicalQueue, request: LeaseRequest): CallKey | undefined {
   const { requestKey, batchSize, leaseTimeoutMs } = request;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ScheduledItem } from "../stores/item.ts";
+import { never } from "./duration.ts";
 import { expireDeadlineOf, hasExpired, lapse, reject, release, retry, wake } from "./lifecycle.ts";
 
 const rules = { leaseTimeoutMs: 10, expireTimeoutMs: 100, maxAttempts: 0 };
@@ -47,6 +48,15 @@ test.each([
   expect(retry(item, rules, now, null)).toEqual(expired ? dead : { to: "queue", attempts: 4 });
   expect(release(item, now)).toEqual(expired ? dead : { to: "queue", attempts: 3 });
   expect(wake(item as ScheduledItem, now)).toEqual(expired ? dead : { to: "queue", attempts: 3 });
+});
+
+test("expire: never is the last instant that can be written, from whenever it counts", () => {
+  expect(expireDeadlineOf(rules, now)).toBe(now + 100);
+  for (const availableAt of [0, now, never]) {
+    expect(expireDeadlineOf({ expireTimeoutMs: never }, availableAt)).toBe(
+      Date.UTC(9999, 11, 31, 23, 59, 59, 999),
+    );
+  }
 });
 
 test("lapse: an item that failed and expired counts as failed", () => {

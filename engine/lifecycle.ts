@@ -3,10 +3,12 @@
 // follows the same rules.
 
 import type { Item } from "../stores/item.ts";
+import { limits } from "./limits.ts";
 
 /** What a queue's definition says about the life of its items. */
 export interface Rules {
   readonly leaseTimeoutMs: number;
+  /** `never` leads to the last instant there is. */
   readonly expireTimeoutMs: number;
   /** 0 = no limit. */
   readonly maxAttempts: number;
@@ -32,7 +34,7 @@ export function expireDeadlineOf(
   rules: Pick<Rules, "expireTimeoutMs">,
   availableAt: number,
 ): number {
-  return availableAt + rules.expireTimeoutMs;
+  return Math.min(availableAt + rules.expireTimeoutMs, limits.instantMax);
 }
 
 /** Whether an item that nobody holds may no longer be offered. */

@@ -34,6 +34,8 @@ export const limits = {
   maxAttemptsMax: 65_536,
   /** Longer than any item should wait, short enough that instants stay exact. */
   durationMsMax: 366 * 24 * 3_600_000,
+  /** 9999-12-31T23:59:59.999Z: the last instant that a date-time can name, in either encoding. */
+  instantMax: 253_402_300_799_999,
   /** Ten times the specification's example of 1,025; a partition costs a row and some memory. */
   partitionsMax: 10_000,
   queuesMax: 10_000,

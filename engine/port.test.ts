@@ -9,8 +9,8 @@ import { ShardPort } from "./port.ts";
 import type { Result } from "./shard/kind.ts";
 import { VirtualClock } from "./simulation/virtual-clock.ts";
 
-const late = failure("empty", "late");
-const unknown = failure("unknown", "nobody knows");
+const late = failure("late", "late");
+const unknown = failure("unknown_outcome", "nobody knows");
 const nothingNew: Report = {
   answers: [],
   counts: [],

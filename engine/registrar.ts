@@ -12,6 +12,7 @@ import {
   deletedFailure,
   deletedInPart,
   type Failure,
+  failure,
   lateChange,
   QueueError,
 } from "./errors.ts";
@@ -48,7 +49,7 @@ export class Registrar {
 
   async create(settings: QueueSettings): Promise<void> {
     const { told } = await this.#inCatalogTurn(async (deadline) => {
-      const entry = this.#options.catalog.planCreate(settings, this.#options.clock.now());
+      const entry = this.#options.catalog.planCreate(settings, this.#options.clock.stamp());
       await this.#write({ put: [entry] }, deadline);
       return { told: this.#options.settings.tell([this.#options.catalog.add(entry)]) };
     });
@@ -57,7 +58,10 @@ export class Registrar {
 
   async update(change: QueueChange): Promise<void> {
     const { told } = await this.#inCatalogTurn(async (deadline) => {
-      const { queue, entry } = this.#options.catalog.planUpdate(change, this.#options.clock.now());
+      const { queue, entry } = this.#options.catalog.planUpdate(
+        change,
+        this.#options.clock.stamp(),
+      );
       await this.#write({ put: [entry] }, deadline);
       queue.definition = entry.definition;
       queue.former = entry.former;
@@ -104,7 +108,7 @@ export class Registrar {
     const { name } = queue.definition;
     if (dependent !== undefined) {
       const text = `queue is in use; '${name}' is the dead_queue of '${dependent.definition.name}'`;
-      throw new QueueError("refused", text);
+      throw QueueError.from(failure("queue_in_use", text));
     }
     const { itemCount, isAdding, places } = queue;
     const isFull = itemCount > 0;
@@ -114,7 +118,7 @@ export class Registrar {
     const why = isFull
       ? `'${name}' holds ${itemCount} items`
       : `items are on their way to '${name}'`;
-    throw new QueueError("refused", `queue is not empty; ${why}`);
+    throw QueueError.from(failure("queue_not_empty", `queue is not empty; ${why}`));
   }
 
   /** Where the engine closes meanwhile, the next start takes it up again. */

@@ -36,7 +36,7 @@ export interface Listeners {
   readonly settings: Settings;
 }
 
-const noCopy = failure("store", "no backup was made; a shard is down, try again later");
+const noCopy = failure("backup_failed", "no backup was made; a shard is down, try again later");
 /** One that is being made may take its time. */
 const lateCopy: Late = { untaken: noCopy, taken: null };
 

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { never } from "./duration.ts";
 import { QueueError } from "./errors.ts";
 import { queueDefaults } from "./simulation/bundle.ts";
 import {
@@ -69,6 +70,8 @@ test.each([
     "lease timeout is too long; 1m0.001s cannot be greater than the expire timeout 1m0s",
   ],
   [{ expireTimeoutMs: 366 * 86_400_000 }, null],
+  [{ expireTimeoutMs: never }, null],
+  [{ leaseTimeoutMs: never }, "lease timeout is invalid; cannot be greater than '8784h0m0s'"],
   [
     { expireTimeoutMs: 366 * 86_400_000 + 1 },
     "expire timeout is invalid; cannot be greater than '8784h0m0s'",

@@ -1,5 +1,5 @@
 // What requests must look like, whoever sends them. Each function throws
-// `QueueError` with code `invalid`; the order of the checks is part of the
+// `QueueError` with code `invalid`, mostly for what is malformed; the order of the checks is part of the
 // contract, and so are the texts.
 
 import type {
@@ -10,14 +10,14 @@ import type {
   ProduceItem,
   QueueSettings,
 } from "./api.ts";
-import { formatDuration } from "./duration.ts";
-import { malformedId, QueueError } from "./errors.ts";
+import { formatDuration, never } from "./duration.ts";
+import { failure, malformedId, QueueError } from "./errors.ts";
 import { isId } from "./ids.ts";
 import { limits } from "./limits.ts";
 
-/** Throws `invalid`. */
+/** Throws `invalid`: the request is malformed. */
 export function refuse(message: string): never {
-  throw new QueueError("invalid", message);
+  throw QueueError.from(failure("malformed", message));
 }
 
 function byteLength(text: string): number {
@@ -59,7 +59,8 @@ function checkNoWhitespace(what: string, text: string): void {
 }
 
 export function unknownQueue(name: string): never {
-  return refuse(`queue does not exist; no such queue named '${name}'`);
+  const message = `queue does not exist; no such queue named '${name}'`;
+  throw QueueError.from(failure("no_such_queue", message));
 }
 
 /** The dead queue's name alone; whether it may serve is the catalog's to say. */
@@ -79,7 +80,7 @@ export function checkQueueSettings(settings: QueueSettings): void {
   checkMost("partitions", requestedPartitions, limits.partitionsMax);
   checkWhole("partitions", requestedPartitions);
   checkTimeout("lease", leaseTimeoutMs);
-  checkTimeout("expire", expireTimeoutMs);
+  if (expireTimeoutMs !== never) checkTimeout("expire", expireTimeoutMs);
   if (leaseTimeoutMs > expireTimeoutMs) {
     const lease = formatDuration(leaseTimeoutMs);
     const expire = formatDuration(expireTimeoutMs);
@@ -157,7 +158,8 @@ export function checkRetryItems(count: number): void {
 }
 
 export function unknownPartition(partition: number): never {
-  return refuse(`partition is invalid; '${partition}' is not a valid partition`);
+  const message = `partition is invalid; '${partition}' is not a valid partition`;
+  throw QueueError.from(failure("no_such_partition", message));
 }
 
 function checkLimit(limit: number, max: number): void {

@@ -124,6 +124,12 @@ test.each([
     "bounds",
     { name: "a", queue_name: "a" },
   ],
+  [
+    "queueInfo",
+    "foo is unknown; expected one of name, queue_name",
+    "unknown",
+    { queue_name: "a", foo: 1 },
+  ],
   ["queueInfo", "request is invalid; expected an object, got a list", "type", []],
 ] as const)("check: of a faulty %s it says that %s", (id, message, kind, request) => {
   expect(firstFault(operations[id].request, request)).toMatchObject({ kind, message });

@@ -66,11 +66,19 @@ export interface Fault {
 
 /** The first thing wrong with a value in the order of its schema's keys; `null` = nothing. */
 export function firstFault(schema: TSchema, value: unknown): Fault | null {
-  const error = Value.Errors(schema, value).First();
+  const error = firstError(schema, value);
   if (error === undefined) return null;
   const path = pathOf(error);
   const kind = kindOf(error);
   return { kind, path, message: messageOf(error, kind, path === "" ? "request" : path) };
+}
+
+/** Of too many keys, one that is not known is the one to name. */
+function firstError(schema: TSchema, value: unknown): ValueError | undefined {
+  const errors = Value.Errors(schema, value);
+  const error = errors.First();
+  if (error?.type !== ValueErrorType.ObjectMaxProperties) return error;
+  return [...errors].find((other) => kindOf(other) === "unknown") ?? error;
 }
 
 function kindOf({ type }: ValueError): Fault["kind"] {

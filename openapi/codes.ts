@@ -44,7 +44,7 @@ export const replyCodes = {
     text: "Method Not Allowed",
     meaning:
       "The path exists, but not for this method. The header `Allow` names the method it takes.",
-    reaction: "Use POST for `/v1/…`, and GET for `/health` and `/metrics`.",
+    reaction: "Use POST for `/v1/…` and `/backup`, and GET for the probes and `/metrics`.",
   },
   413: {
     text: "Payload Too Large",

@@ -5,7 +5,15 @@ import type { TSchema } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
 import { type OperationReply, operations, pages, tags } from "./operations.ts";
-import { defaultKeyword, entities, Reply } from "./schemas.ts";
+import { textCodes } from "./protobuf.ts";
+import {
+  defaultKeyword,
+  entities,
+  publishedKeyword,
+  Reply,
+  takesNull,
+  withoutNullKeyword,
+} from "./schemas.ts";
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
@@ -91,16 +99,24 @@ function operationPaths() {
   );
 }
 
+/** The header is what counts: a page of another site cannot send it without asking. */
+const anyBody = {
+  required: false,
+  description: "Not read. The header `Content-Type: application/json` is needed all the same.",
+  content: { "application/json": { schema: { type: "object" }, example: {} } },
+} as const;
+
 function pagePaths() {
   return Object.fromEntries(
     Object.entries(pages).map(([operationId, page]) => [
       page.path,
       {
-        get: {
+        [page.method.toLowerCase()]: {
           operationId,
           tags: [page.tag],
           summary: page.summary,
           description: page.description,
+          ...(page.method === "POST" ? { requestBody: anyBody } : {}),
           responses: responses(page.replies, {
             success: page.response,
             successType: page.contentType,
@@ -192,9 +208,11 @@ function published(schema: TSchema): JsonObject {
 function publishedKeywords(schema: TSchema): JsonObject {
   const keywords: Record<string, Json> = {};
   for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === defaultKeyword) keywords["default"] = value;
+    if (keyword === withoutNullKeyword) continue;
+    if (keyword === publishedKeyword) Object.assign(keywords, value);
+    else if (keyword === defaultKeyword) keywords["default"] = value;
     else if (keyword === "items") keywords[keyword] = published(value);
-    else if (keyword === "properties") keywords[keyword] = publishedProperties(value);
+    else if (keyword === "properties") keywords[keyword] = publishedProperties(schema);
     else if (keyword === "anyOf" && isChoiceOfTypes(value)) {
       const choices: readonly TSchema[] = value;
       keywords["type"] = choices.map((choice) => choice["type"]);
@@ -203,10 +221,21 @@ function publishedKeywords(schema: TSchema): JsonObject {
   return keywords;
 }
 
-function publishedProperties(properties: Readonly<Record<string, TSchema>>): JsonObject {
+function publishedProperties(schema: TSchema): JsonObject {
+  const properties: Readonly<Record<string, TSchema>> = schema["properties"];
   return Object.fromEntries(
-    Object.entries(properties).map(([key, schema]) => [key, published(schema)]),
+    Object.entries(properties).map(([key, property]) => {
+      const keywords = published(property);
+      return [key, takesNull(schema, key) ? orNull(keywords) : keywords];
+    }),
   );
+}
+
+function orNull(keywords: JsonObject): JsonObject {
+  const { type } = keywords;
+  if (type === undefined) return { anyOf: [keywords, { type: "null" }] };
+  const types = [type].flat();
+  return types.includes("null") ? keywords : { ...keywords, type: [...types, "null"] };
 }
 
 /** `["string", "null"]` says the same as a choice of two schemas and reads better. */
@@ -253,11 +282,11 @@ curl localhost:9090/v1/queue.lease \\
 
 ## Requests
 
-Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A key that is required and absent is refused, and so is a key that the operation does not know. There are no accounts, and on your own machine no credentials. A server that others reach usually has API keys: then every request but \`/health\` needs the header \`Authorization: Bearer KEY\`.
+Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A key that is required and absent is refused, and so is a key that the operation does not know. A key that may be absent may also be \`null\`, which says the same; only \`queues.update\`, where an absent key keeps its value, refuses \`null\`. There are no accounts, and on your own machine no credentials. A server that others reach usually has API keys: then every request but for the probes (\`/health\`, \`/livez\`, \`/readyz\`) needs the header \`Authorization: Bearer KEY\`.
 
 A request that has a \`request_timeout\` is answered within it. Do not cancel a request before then: a lease would be given up, and of a produce you would not know whether it was done.
 
-The same operations are served in Protocol Buffers, by the same rules: send \`Content-Type: application/protobuf\` and messages of \`holdfast.proto\`, which stands beside this document. The reply is then in protobuf too, unless \`Accept\` asks for JSON. A request in JSON is answered in protobuf where \`Accept\` asks for it.
+The same operations are served in Protocol Buffers, by the same rules: send \`Content-Type: application/protobuf\` and messages of \`holdfast.proto\`, which stands beside this document. The reply is then in protobuf too, unless \`Accept\` asks for JSON. A request in JSON is answered in protobuf where \`Accept\` asks for it. In protobuf a field that is not set is an absent key, save for an update: \`dead_queue\`, \`reference\` and \`max_attempts\` are then empty or 0, because proto3 sends no zeros. The refusals ${[...textCodes].join(", ")} come to a client of protobuf as \`text/plain\` with the message: clients of the protocol take them for a proxy's.
 
 ## Repeating a call
 
@@ -265,7 +294,7 @@ A call that changes items takes a header \`Idempotency-Key\` of 1 to 255 visible
 
 ## Replies
 
-An operation that has nothing else to return answers \`{"code", "code_text", "message"}\`, and every refusal has that form, with \`details\` where something can be said per item id. Every key of a reply is always present: an empty list is \`[]\`, an absent text \`""\`, an instant that is not set \`null\`.
+An operation that has nothing else to return answers \`{"code", "code_text", "message"}\`, and every refusal has that form, with \`reason\`, one word of a list that says why, and \`details\` where something can be said per item id. A word never gets another meaning; new ones may come. Every key of a reply is always present: an empty list is \`[]\`, an absent text \`""\`, an instant that is not set \`null\`.
 
 | Code | \`code_text\` | It means | What to do |
 |---|---|---|---|
@@ -275,11 +304,11 @@ The code is the status of HTTP and \`code\` in the body. HTTP has no words for 4
 
 ## Durations
 
-A duration is a text of numbers, each with its unit: \`ms\`, \`s\`, \`m\` or \`h\`, such as \`300ms\`, \`1.5s\`, \`60m\` or \`1h30m\`. There is no unit for days: write \`24h\`. A queue's timeouts are returned as they were written.
+A duration is a text of numbers, each with its unit: \`ms\`, \`s\`, \`m\`, \`h\` or \`d\` for 24 hours, such as \`300ms\`, \`1.5s\`, \`1h30m\` or \`7d\`. An \`expire_timeout\` may also be \`never\`: its items have the \`expire_deadline\` \`9999-12-31T23:59:59.999Z\`. A queue's timeouts are returned as they were written.
 
 ## Date-times
 
-A date-time is a text by RFC 3339 with a zone, such as \`2026-03-01T12:00:00Z\` or \`2026-03-01T13:00:00.5+01:00\`; \`2026-03-01 12:00:00.0000\`, without a zone, is read as UTC. A date that does not exist is refused. Replies are in UTC with milliseconds: \`2026-03-01T12:00:00.000Z\`.
+A date-time is a text by RFC 3339 with a zone, such as \`2026-03-01T12:00:00Z\` or \`2026-03-01T13:00:00.5+01:00\`; \`2026-03-01 12:00:00.0000\`, without a zone, is read as UTC. A date that does not exist is refused. Replies are in UTC with milliseconds: \`2026-03-01T12:00:00.000Z\`. An instant that is given more finely is rounded up to the next millisecond, so that nothing is offered, lapses or expires before it; \`created_at\` and \`updated_at\` are rounded up too, so that they do not precede the call.
 
 ## Item ids
 

@@ -8,7 +8,7 @@ import { bounds, sizeText } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
 import { document, documentText } from "./document.ts";
 import { type Operation, operations, type Page, pages, tags } from "./operations.ts";
-import { entities, Reply } from "./schemas.ts";
+import { entities, publishedKeyword, Reply } from "./schemas.ts";
 
 const rows: readonly (readonly [string, Operation])[] = Object.entries(operations);
 const pageRows: readonly (readonly [string, Page])[] = Object.entries(pages);
@@ -66,6 +66,24 @@ test("document: a key's default is published and is no default to a validator", 
   expect(JSON.stringify(entities)).not.toContain('"default"');
 });
 
+test("document: where a key of a request may be absent it may be null, but in an update", () => {
+  const { schemas } = JSON.parse(documentOnDisk).components;
+  const typesOf = (name: string) =>
+    Object.entries<{ type: string | string[] }>(schemas[name].properties)
+      .filter(([, { type }]) => type.includes("null"))
+      .map(([key]) => key);
+  const stamps = ["created_at", "updated_at"];
+  expect(typesOf("QueuesListRequest")).toEqual(["namespace"]);
+  expect(typesOf("ImportItem")).toEqual(Object.keys(schemas["ImportItem"].properties));
+  expect(typesOf("QueueCreateRequest")).toEqual([
+    ...stamps,
+    ...["dead_queue", "reference", "max_attempts", "requested_partitions", "namespace"],
+  ]);
+  expect(typesOf("QueueUpdateRequest")).toEqual(stamps);
+  expect(typesOf("Reply")).toEqual([]);
+  expect(documentOnDisk).not.toContain('"x-');
+});
+
 test("operations: paths and order are those of the specification, and five more", () => {
   expect(rows.map(([, { path }]) => path)).toEqual([
     "/v1/queue.produce",
@@ -88,7 +106,13 @@ test("operations: paths and order are those of the specification, and five more"
     "/v1/storage/items.import",
     "/v1/storage/items.delete",
   ]);
-  expect(pageRows.map(([, { path }]) => path)).toEqual(["/health", "/metrics"]);
+  expect(pageRows.map(([, { path }]) => path)).toEqual([
+    "/health",
+    "/livez",
+    "/readyz",
+    "/metrics",
+    "/backup",
+  ]);
 });
 
 test("operations: what the specification requires of a request is required, and little else", () => {
@@ -123,10 +147,12 @@ test("operations: queues.info asks for name, or queue_name in its place, and not
   expect(Value.Check(request, { name: "orders", queue_name: "orders" })).toBe(false);
 });
 
-test("operations: every key of a reply is always present, but for `details`", () => {
-  const replies = [...rows.map(([, { response }]) => response), entities.Health];
+test("operations: every key of a reply is always present, but for those of a refusal", () => {
+  const ofRefusals = ["reason", "details"];
+  const { Health, BackupReply } = entities;
+  const replies = [...rows.map(([, { response }]) => response), Health, BackupReply];
   for (const schema of replies.flatMap(objectsIn)) {
-    const keys = Object.keys(schema["properties"]).filter((key) => key !== "details");
+    const keys = Object.keys(schema["properties"]).filter((key) => !ofRefusals.includes(key));
     if (keys.length > 0) expect(schema["required"]).toEqual(keys);
   }
 });
@@ -216,6 +242,23 @@ test.each(rows)("operations: %s lists every code it can answer", (id, { replies 
   ]);
 });
 
+test.each(pageRows)("pages: the example of %s is what its schema describes", (_, page) => {
+  const { response, replies } = page;
+  if (response !== null) expect([...Value.Errors(response, replies[200].example)]).toEqual([]);
+  for (const [code, { example }] of Object.entries(replies)) {
+    if (code !== "200") expect([...Value.Errors(Reply, example)]).toEqual([]);
+  }
+  expect(Object.keys(paths[page.path] ?? {})).toEqual([page.method.toLowerCase()]);
+  const [documented] = Object.values(paths[page.path] ?? {});
+  expect(documented?.requestBody === undefined).toBe(page.method === "GET");
+});
+
+test("pages: each says whether it needs an API key, and health what its status may be", () => {
+  for (const [, { description }] of pageRows) expect(description).toContain("API key");
+  const { Health } = JSON.parse(documentOnDisk).components.schemas;
+  expect(Health.properties.status.enum).toEqual(["ok", "degraded", "store_full"]);
+});
+
 test.each([...rows, ...pageRows])("document: %s has every code of its row", (_, row) => {
   const [documented] = Object.values(paths[row.path] ?? {});
   expect(documented?.summary).toBe(row.summary);
@@ -247,7 +290,11 @@ test("schemas: no request has a key that the schema does not name", () => {
 });
 
 test("schemas: nothing costs more than a look at the type", () => {
-  const text = JSON.stringify(rows.map(([, { request }]) => request));
+  const known = (key: string, value: unknown) => (key === publishedKeyword ? undefined : value);
+  const text = JSON.stringify(
+    rows.map(([, { request }]) => request),
+    known,
+  );
   expect(text).not.toMatch(/"(format|pattern|patternProperties|allOf|not)":/);
 });
 

@@ -5,6 +5,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { bounds, sizeText } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
+import type { Reason } from "./reasons.ts";
 import * as schemas from "./schemas.ts";
 
 /** What a code says about one operation, and what the client does about it. */
@@ -42,7 +43,7 @@ export const tags = {
   Operations: "Measure, count and clear a queue.",
   Storage:
     "Items as they are stored, for repair and for moving them. A consumer needs none of these.",
-  Server: "The state of the server itself, by GET.",
+  Server: "The server itself: whether it is up, its metrics, and backups.",
 } as const;
 export type Tag = keyof typeof tags;
 
@@ -59,12 +60,19 @@ function row<Request extends TSchema, Response extends TSchema>(
 
 function refusal(
   code: Exclude<ReplyCode, 200>,
-  said: { meaning: string; reaction?: string; message: string; details?: Record<string, string> },
+  said: {
+    meaning: string;
+    reaction?: string;
+    reason: Reason;
+    message: string;
+    details?: Record<string, string>;
+  },
 ): OperationReply {
   const example: schemas.Reply = {
     code,
     code_text: replyCodes[code].text,
     message: said.message,
+    reason: said.reason,
     ...(said.details === undefined ? {} : { details: said.details }),
   };
   return { meaning: said.meaning, reaction: said.reaction ?? replyCodes[code].reaction, example };
@@ -80,6 +88,7 @@ function success(meaning: string): OperationReply & { example: schemas.Reply } {
 /** Of an operation that changes items. */
 const unknownOutcome = refusal(504, {
   meaning: "The store did not answer in time. It may be done or not.",
+  reason: "unknown_outcome",
   message: "request timeout; it may be done or not",
 });
 
@@ -94,24 +103,29 @@ function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?
   return {
     403: refusal(403, {
       meaning: `The \`Host\` or \`Origin\` header names a site that this server does not answer; ${effect}.`,
+      reason: "origin_not_allowed",
       message: "origin is not allowed; got 'https://example.com'",
     }),
     413: refusal(413, {
       meaning: `The body is larger than ${bodyLimit}; ${effect}.`,
       reaction: split,
+      reason: "too_large",
       message: `request body exceeds ${bodyLimit} limit`,
     }),
     415: refusal(415, {
       meaning: `The header \`Content-Type\` is absent, or is neither \`application/json\` nor \`application/protobuf\`; ${effect}.`,
+      reason: "unsupported_content",
       message:
         "content type is not supported; send 'Content-Type: application/json', got 'text/plain'",
     }),
     500: refusal(500, {
       meaning: `The server failed; ${effect}.`,
+      reason: "internal",
       message: "Internal Error",
     }),
     503: refusal(503, {
       meaning: `The server is shutting down; ${effect}.`,
+      reason: "shutting_down",
       message: "service is shutting down; nothing was changed",
     }),
   };
@@ -120,6 +134,7 @@ function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?
 function overloaded(effect: string): OperationReply {
   return refusal(429, {
     meaning: `More requests wait for the store than the server holds; ${effect}.`,
+    reason: "full",
     message: "too many requests wait for the store; try again later",
   });
 }
@@ -132,13 +147,14 @@ const notLeased = (what: string) =>
   `item(s) cannot be ${what}; '${sampleId}' is not marked as leased`;
 const otherId = "1h0LdFaStQ2vX000000000000Ke";
 
-/** The refusals of an operation on leased items that has no timeout of its own. */
+/** The refusals of an operation on leased items that can do without a `request_timeout`. */
 function heldRefusals(verb: string) {
   const effect = `no item was ${verb}`;
   return {
     ...sharedRefusals({ effect }),
     400: refusal(400, {
       meaning: `The queue or the partition does not exist, a timeout is out of bounds, or there are no ids or too many; ${effect}.`,
+      reason: "no_such_partition",
       message: badPartition,
     }),
     429: overloaded(effect),
@@ -146,11 +162,13 @@ function heldRefusals(verb: string) {
       meaning: `An id is malformed, unknown, not leased or named twice, or was leased from another queue or partition; ${effect}. \`details\` names every such id and why.`,
       reaction:
         "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
+      reason: "not_leased",
       message: notLeased(verb),
       details: { [sampleId]: notLeased(verb) },
     }),
     454: refusal(454, {
-      meaning: `It could not be done within 5 minutes; ${effect}.`,
+      meaning: `It could not be done within \`request_timeout\`; ${effect}.`,
+      reason: "late",
       message: notInTime(verb),
     }),
     504: unknownOutcome,
@@ -204,16 +222,19 @@ If the connection breaks before the answer, the items may or may not have been w
       400: refusal(400, {
         meaning:
           "The queue does not exist, `request_timeout` is out of bounds, there are no items or too many, or an item is malformed; no item was written.",
+        reason: "malformed",
         message: "items cannot be empty; at least one item is required",
       }),
       429: overloaded("no item was written"),
       454: refusal(454, {
         meaning: "The items could not be written within `request_timeout`; none was.",
+        reason: "late",
         message: notInTime("written"),
       }),
       504: unknownOutcome,
       500: refusal(500, {
         meaning: "The store failed, for instance because its disk is full; no item was written.",
+        reason: "store_full",
         message: "there is no space left on the disk; nothing was written",
       }),
     },
@@ -260,21 +281,25 @@ An item whose lease passes its deadline is offered to another consumer, under a 
         meaning:
           "The queue does not exist, `client_id` is empty, another lease with this `client_id` waits on this queue, or `batch_size` or a timeout is out of bounds; nothing was leased.",
         reaction: "Correct the request. Give each consumer a `client_id` of its own.",
+        reason: "duplicate_client",
         message:
           "duplicate client id; a client cannot make multiple leased requests to the same queue",
       }),
       429: refusal(429, {
         meaning: "As many leases as the server holds are waiting already; nothing was leased.",
+        reason: "full",
         message: "too many leases wait; there cannot be more than 10000",
       }),
       453: refusal(453, {
         meaning: "The queue was deleted while the request waited; nothing was leased.",
         reaction: "Stop consuming, or create the queue again.",
+        reason: "queue_deleted",
         message: "queue is shutting down; it was deleted",
       }),
       454: refusal(454, {
         meaning: "The queue stayed empty until `request_timeout`.",
         reaction: "Send the same request again.",
+        reason: "empty",
         message: "request timeout; no items are in the queue, try again",
       }),
     },
@@ -304,7 +329,8 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       200: success("Every item was given back; their ids are no longer valid."),
       400: refusal(400, {
         meaning:
-          "The queue or the partition does not exist, there are no items or too many, or a `retry_at` is malformed; no item was given back.",
+          "The queue or the partition does not exist, `request_timeout` is out of bounds, there are no items or too many, or a `retry_at` is malformed; no item was given back.",
+        reason: "no_such_partition",
         message: badPartition,
       }),
       429: overloaded("no item was given back"),
@@ -313,11 +339,13 @@ An item whose lease passes its deadline is offered to another consumer, under a 
           "An id is malformed, unknown, not leased or named twice, was leased from another queue or partition, or is to go to a dead queue that the queue does not have; no item was given back. `details` names every such id and why.",
         reaction:
           "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
+        reason: "not_leased",
         message: notLeased("retried"),
         details: { [sampleId]: notLeased("retried") },
       }),
       454: refusal(454, {
-        meaning: "It could not be done within 5 minutes; no item was given back.",
+        meaning: "It could not be done within `request_timeout`; no item was given back.",
+        reason: "late",
         message: notInTime("retried"),
       }),
       504: unknownOutcome,
@@ -347,6 +375,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, `request_timeout` is out of bounds, or there are no ids or too many; no item was completed.",
+        reason: "malformed",
         message: "ids is invalid; list of ids cannot be empty",
       }),
       429: overloaded("no item was completed"),
@@ -355,11 +384,13 @@ An item whose lease passes its deadline is offered to another consumer, under a 
           "An id cannot be completed: it is malformed, unknown, not leased or named twice, or its lease has lapsed. No item was completed. `details` names every such id and why.",
         reaction:
           "Take the ids in `details` out and send the rest again. If its lease has lapsed, an item is another consumer's to do.",
+        reason: "not_leased",
         message: notLeased("completed"),
         details: { [sampleId]: notLeased("completed") },
       }),
       454: refusal(454, {
         meaning: "It could not be done within `request_timeout`; no item was completed.",
+        reason: "late",
         message: notInTime("completed"),
       }),
       504: unknownOutcome,
@@ -423,6 +454,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
       },
       400: refusal(400, {
         meaning: "`pivot` or `limit` is absent, or `limit` is out of bounds; nothing was listed.",
+        reason: "malformed",
         message: "limit is invalid; cannot be greater than 1000",
       }),
     },
@@ -452,6 +484,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
       400: refusal(400, {
         meaning:
           "The name is taken or malformed, a timeout is malformed, `lease_timeout` is longer than `expire_timeout`, a number is out of bounds, or the dead queue does not exist or cannot be one; the queue was not created.",
+        reason: "queue_exists",
         message: "invalid queue; 'orders' already exists",
       }),
       429: overloaded("the queue was not created"),
@@ -462,7 +495,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
     path: "/v1/queues.update",
     tag: "Queues",
     summary: "Update a queue",
-    description: `Changes the definition of a queue. An absent key keeps its value; a present one sets it, also to 0 or \`""\`. The name and \`created_at\` never change.
+    description: `Changes the definition of a queue. An absent key keeps its value; a present one sets it, also to 0 or \`""\`; \`null\` is refused, because it could mean either. The name and \`created_at\` never change.
 
 A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queue too; new timeouts hold for leases granted and items produced from then on. More \`requested_partitions\` are added at once; surplus ones take no new items and are gone when they are empty.`,
     request: schemas.QueueUpdateRequest,
@@ -475,6 +508,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       400: refusal(400, {
         meaning:
           "The queue does not exist, a timeout is malformed, `lease_timeout` would be longer than `expire_timeout`, a number is out of bounds, or the dead queue does not exist or cannot be one; the queue was not changed.",
+        reason: "bad_dead_queue",
         message: "dead_queue does not exist; 'orders-dead' was not found, create it first",
       }),
       429: overloaded("the queue was not changed"),
@@ -500,6 +534,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       },
       400: refusal(400, {
         meaning: "`name` is absent, or the queue does not exist.",
+        reason: "no_such_queue",
         message: unknownQueue,
       }),
     },
@@ -520,6 +555,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       200: success("The queue and its items are gone from the store."),
       400: refusal(400, {
         meaning: "The queue does not exist, or `force` is absent; no queue was deleted.",
+        reason: "no_such_queue",
         message: unknownQueue,
       }),
       429: overloaded("the queue was not deleted"),
@@ -528,6 +564,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
           "Without `force`: the queue holds items, or another queue names it as its dead queue. It was not deleted.",
         reaction:
           "Empty it or change the queue that names it, or send `force: true` if its items may be lost.",
+        reason: "queue_not_empty",
         message: "queue is not empty; 'orders' holds 500 items",
       }),
     },
@@ -572,7 +609,11 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
           ],
         },
       },
-      400: refusal(400, { meaning: "The queue does not exist.", message: unknownQueue }),
+      400: refusal(400, {
+        meaning: "The queue does not exist.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
       429: overloaded("nothing was measured"),
     },
   }),
@@ -601,7 +642,11 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
           dead_letter: 7,
         },
       },
-      400: refusal(400, { meaning: "The queue does not exist.", message: unknownQueue }),
+      400: refusal(400, {
+        meaning: "The queue does not exist.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
       429: overloaded("nothing was counted"),
     },
   }),
@@ -628,6 +673,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       400: refusal(400, {
         meaning:
           "The queue does not exist, a flag is absent, or none of `retry`, `scheduled` and `queue` is true; nothing was cleared.",
+        reason: "malformed",
         message: "invalid clear request; one of 'queue', 'scheduled', 'retry' must be true",
       }),
       429: overloaded("nothing was cleared"),
@@ -635,6 +681,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
         meaning:
           "The server failed, or the disk is full. Nothing was cleared, unless the message says that a part was.",
         reaction: "Clear it again.",
+        reason: "in_part",
         message:
           "the queue was cleared in part, clear it again; there is no space left on the disk",
       }),
@@ -654,7 +701,11 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     replies: {
       ...sharedRefusals({ effect: "no count was changed" }),
       200: success("The counts are those of the store."),
-      400: refusal(400, { meaning: "The queue does not exist.", message: unknownQueue }),
+      400: refusal(400, {
+        meaning: "The queue does not exist.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
       429: overloaded("no count was changed"),
     },
   }),
@@ -679,6 +730,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, `pivot` is not an id, or `limit` is out of bounds; nothing was listed.",
+        reason: "no_such_partition",
         message: badPartition,
       }),
       429: overloaded("nothing was listed"),
@@ -714,6 +766,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, `pivot` is not an id, or `limit` is out of bounds; nothing was listed.",
+        reason: "no_such_partition",
         message: badPartition,
       }),
       429: overloaded("nothing was listed"),
@@ -761,6 +814,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, there are no items, or an item is malformed; no item was stored.",
+        reason: "malformed",
         message: "items is invalid; cannot be empty",
       }),
       429: overloaded("no item was stored"),
@@ -768,6 +822,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
         meaning:
           "The partition is one that its queue no longer asks for and takes no new items; no item was stored.",
         reaction: "Import into another partition.",
+        reason: "partition_draining",
         message: "partition takes no new items; '0' is draining",
       }),
     },
@@ -789,6 +844,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       400: refusal(400, {
         meaning:
           "The queue or the partition does not exist, there are no ids, or one is malformed; no item was removed.",
+        reason: "malformed",
         message: "ids is invalid; cannot be empty",
       }),
       429: overloaded("no item was removed"),
@@ -800,8 +856,9 @@ export type OperationId = keyof typeof operations;
 export type RequestOf<Id extends OperationId> = Static<(typeof operations)[Id]["request"]>;
 export type ResponseOf<Id extends OperationId> = Static<(typeof operations)[Id]["response"]>;
 
-/** A GET beside the operations, for probes and dashboards. */
+/** Beside the operations: for probes, dashboards and those who run the server. */
 export interface Page {
+  readonly method: "GET" | "POST";
   readonly path: `/${string}`;
   readonly tag: Tag;
   readonly summary: string;
@@ -816,7 +873,14 @@ export interface Page {
 
 const foreignSite = refusal(403, {
   meaning: "The `Host` or `Origin` header names a site that this server does not answer.",
+  reason: "origin_not_allowed",
   message: "origin is not allowed; got 'https://example.com'",
+});
+
+const busy = refusal(429, {
+  meaning: "As many requests are worked on as the server takes at once.",
+  reason: "full",
+  message: "too many requests are being worked on; try again later",
 });
 
 const healthy: schemas.Health = {
@@ -830,16 +894,18 @@ const healthy: schemas.Health = {
 
 export const pages = {
   health: {
+    method: "GET",
     path: "/health",
     tag: "Server",
     summary: "Health",
     description:
-      "Says whether the server takes requests, what keeps its items and how durably. Cheap enough to be asked every second.",
+      "Says whether the server takes requests, what keeps its items and how durably. Cheap enough to be asked every second. It needs no API key.",
     contentType: "application/json",
     response: schemas.Health,
     replies: {
       200: {
-        meaning: "The server takes requests; `status` is `degraded` while some shards are down.",
+        meaning:
+          "The server takes requests; `status` is `degraded` while some shards are down, and `store_full` while the disk has no room.",
         reaction: replyCodes[200].reaction,
         example: healthy,
       },
@@ -847,16 +913,50 @@ export const pages = {
       503: refusal(503, {
         meaning: "No shard is up, or the server is shutting down.",
         reaction: "Send requests elsewhere, and ask again later.",
+        reason: "shutting_down",
         message: "server is shutting down; nothing was changed",
       }),
     },
   },
+  livez: {
+    method: "GET",
+    path: "/livez",
+    tag: "Server",
+    summary: "Liveness probe",
+    description:
+      "Answers as long as the process does, whatever its stores do and by whatever name it is called: who gets no 200 may start it again. It needs no API key.",
+    contentType: "application/json",
+    response: schemas.Reply,
+    replies: { 200: success("The process answers.") },
+  },
+  readyz: {
+    method: "GET",
+    path: "/readyz",
+    tag: "Server",
+    summary: "Readiness probe",
+    description:
+      "Says whether every queue can be served in all of its partitions: who gets no 200 sends requests elsewhere. It needs no API key.",
+    contentType: "application/json",
+    response: schemas.Reply,
+    replies: {
+      200: success("Every shard is up, and the server is not told to stop."),
+      403: foreignSite,
+      429: busy,
+      503: refusal(503, {
+        meaning: "Some shard is down, or the server is shutting down.",
+        reaction: "Send requests elsewhere, and ask again later.",
+        reason: "not_ready",
+        message: "not every shard is up; expected 4, got 3",
+      }),
+    },
+  },
   metrics: {
+    method: "GET",
     path: "/metrics",
     tag: "Server",
     summary: "Metrics",
     description:
-      "Counters and gauges of the server, its shards and its queues in the text format of Prometheus.",
+      "Counters and gauges of the server, its shards and its queues in the text format of Prometheus. Where the server has API keys, it needs one.",
     contentType: "text/plain",
     response: null,
     replies: {
@@ -867,6 +967,54 @@ export const pages = {
           '# HELP holdfast_items Items by queue and state.\n# TYPE holdfast_items gauge\nholdfast_items{queue="orders",state="queued"} 485\n',
       },
       403: foreignSite,
+    },
+  },
+  backup: {
+    method: "POST",
+    path: "/backup",
+    tag: "Server",
+    summary: "Make a backup",
+    description:
+      "Copies the files of all shards, of one moment, into a folder of their own under `--backups`, while the server goes on. The folder has a manifest when it is whole. Where the server has API keys, it needs one.",
+    contentType: "application/json",
+    response: schemas.BackupReply,
+    replies: {
+      200: {
+        meaning: "The backup is on disk, whole.",
+        reaction: "Copy the folder elsewhere. `holdfast restore` checks it and puts it to use.",
+        example: {
+          folder: "/var/backups/holdfast/2026-03-01T12-00-00-000Z",
+          format: 1,
+          made_at: "2026-03-01T12:00:00.000Z",
+          version: "0.1.0",
+          shards: [{ file: "shard-0.db", bytes: 4_194_304 }],
+        },
+      },
+      403: foreignSite,
+      415: refusal(415, {
+        meaning: "The header `Content-Type` is absent or another; no backup was made.",
+        reason: "unsupported_content",
+        message:
+          "content type is not supported; send 'Content-Type: application/json', got 'text/plain'",
+      }),
+      429: busy,
+      453: refusal(453, {
+        meaning: "The server makes no backups; nothing was written.",
+        reaction: "Have it started with `--backups`.",
+        reason: "backups_off",
+        message: "backups are off; start the server with --backups <folder>",
+      }),
+      500: refusal(500, {
+        meaning:
+          "The folder cannot be written, the store is in memory, or a shard is down or busy; nothing is left of the backup.",
+        reason: "backup_failed",
+        message: "the backup could not be written; its folder cannot be made",
+      }),
+      503: refusal(503, {
+        meaning: "The server is shutting down; no backup was made.",
+        reason: "shutting_down",
+        message: "service is shutting down; nothing was changed",
+      }),
     },
   },
 } as const satisfies Record<string, Page>;

@@ -2,7 +2,7 @@
 // can hold the file on disk against it.
 
 import { operations } from "./operations.ts";
-import { type Field, type Kind, type Message, operationMessages } from "./protobuf.ts";
+import { type Field, type Kind, type Message, operationMessages, textCodes } from "./protobuf.ts";
 
 const widthMax = 100;
 
@@ -22,12 +22,13 @@ from the contract: do not edit it here.
 
 Every operation is a POST to its path with \`Content-Type: application/protobuf\`
 (\`application/x-protobuf\` says the same). The reply is in protobuf too, unless \`Accept\` asks
-for \`application/json\`. With any status but 200 the body is a \`Reply\`.
+for \`application/json\`. With any status but 200 the body is a \`Reply\`, save for ${[...textCodes].join(", ")}:
+clients of the protocol take these for a proxy's, so they are the message as \`text/plain\`.
 
-A field that is not set is an absent key of JSON; where JSON requires the key, it is the zero
-of its type. An instant is a Timestamp, of which milliseconds are kept, and one in year one
-or before it counts as not set. A duration is a text such as \`300ms\`, \`1.5s\` or \`1h30m\`.
-Fields that the server does not know are passed over.`;
+A field that is not set is an absent key of JSON; where JSON requires the key, and in an update
+where zero means something, it is the zero of its type. An instant is a Timestamp, which is
+rounded up to milliseconds, and one in year one or before it counts as not set. A duration is a
+text such as \`300ms\`, \`1h30m\` or \`7d\`. Fields that the server does not know are passed over.`;
 
 /** The file as it stands on disk. */
 export function protoFileText(): string {

@@ -5,6 +5,7 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
+import type { ReplyCode } from "./codes.ts";
 import type { OperationId } from "./operations.ts";
 import * as schemas from "./schemas.ts";
 
@@ -98,6 +99,7 @@ const Reply = message<schemas.Reply>("Reply", schemas.Reply, {
   code_text: text(2),
   message: text(3),
   details: { number: 4, kind: "reasons" },
+  reason: text(100),
 });
 
 const ProduceItem = message<schemas.ProduceItem>("ProduceItem", schemas.ProduceItem, {
@@ -115,6 +117,7 @@ const ProduceRequest = message<schemas.ProduceRequest>("ProduceRequest", schemas
   items: list(3, ProduceItem),
 });
 
+const ownRequestTimeout = { says: "How long the request may take. Not set: 5 minutes." };
 const ownTimeout = "How long to hold the items. Not set: as long as the queue says.";
 
 const LeaseRequest = message<schemas.LeaseRequest>("LeaseRequest", schemas.LeaseRequest, {
@@ -147,6 +150,7 @@ const ExtendRequest = message<schemas.ExtendRequest>("ExtendRequest", schemas.Ex
   partition: whole(2, requiredWhole),
   ids: list(3, "text"),
   lease_timeout: duration(4, { says: ownTimeout }),
+  request_timeout: duration(5, ownRequestTimeout),
 });
 
 const ExtendReply = message<schemas.ExtendReply>("ExtendReply", schemas.ExtendReply, {
@@ -157,6 +161,7 @@ const ReleaseRequest = message<schemas.ReleaseRequest>("ReleaseRequest", schemas
   queue_name: text(1, required),
   partition: whole(2, requiredWhole),
   ids: list(3, "text"),
+  request_timeout: duration(4, ownRequestTimeout),
 });
 
 const CompleteRequest = message<schemas.CompleteRequest>(
@@ -182,6 +187,7 @@ const RetryRequest = message<schemas.RetryRequest>("RetryRequest", schemas.Retry
   queue_name: text(1, required),
   partition: whole(2, requiredWhole),
   items: list(3, RetryItem),
+  request_timeout: duration(100, ownRequestTimeout),
 });
 
 /** The one namespace there is. */
@@ -228,6 +234,12 @@ const QueueCreateRequest = message<schemas.QueueCreateRequest>(
   [10],
 );
 
+const keeps = "Not set: as it was.";
+
+/**
+ * Clients of the protocol send no zeros, so a setting whose zero means something is reset by a
+ * message without it. The others have no zero, and stay.
+ */
 const QueueUpdateRequest = message<schemas.QueueUpdateRequest>(
   "QueueUpdateRequest",
   schemas.QueueUpdateRequest,
@@ -235,12 +247,21 @@ const QueueUpdateRequest = message<schemas.QueueUpdateRequest>(
     queue_name: text(1, required),
     created_at: instant(2, { says: ignored }),
     updated_at: instant(3, { says: ignored }),
-    dead_queue: text(4, { hasPresence: true }),
-    reference: text(5, { hasPresence: true }),
-    lease_timeout: duration(6, { hasPresence: true }),
-    expire_timeout: duration(7, { hasPresence: true }),
-    max_attempts: whole(8, { hasPresence: true }),
-    requested_partitions: whole(9, { hasPresence: true }),
+    dead_queue: text(4, {
+      ...required,
+      says: "Name of the queue that takes failed and expired items. Not set: none.",
+    }),
+    reference: text(5, { ...required, says: "Free text for owner or metadata. Not set: empty." }),
+    lease_timeout: duration(6, {
+      hasPresence: true,
+      says: `How long a consumer holds an item. ${keeps}`,
+    }),
+    expire_timeout: duration(7, { hasPresence: true, says: `How long an item may wait. ${keeps}` }),
+    max_attempts: whole(8, {
+      ...requiredWhole,
+      says: "Leases granted before a retry or a lapse fails an item. Not set: no limit.",
+    }),
+    requested_partitions: whole(9, { hasPresence: true, says: `Partitions asked for. ${keeps}` }),
     namespace: text(11, { says: namespaceSays }),
   },
   [10],
@@ -433,6 +454,12 @@ const StorageDeleteRequest = message<schemas.StorageDeleteRequest>(
 
 /** What a refusal is, whatever was asked. */
 export const replyMessage = Reply;
+
+/**
+ * Codes whose message is sent as plain text: clients of the protocol take them for a proxy's,
+ * and show the body as it came.
+ */
+export const textCodes: ReadonlySet<number> = new Set<ReplyCode>([413, 503, 504]);
 
 export const operationMessages: { readonly [Id in OperationId]: OperationMessages } = {
   produce: { request: ProduceRequest, reply: Reply },

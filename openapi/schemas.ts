@@ -1,20 +1,46 @@
 // What crosses the wire: the entities, and the request and reply of each operation,
 // in API order. Every key has a description and an example, because these objects are
-// also the API reference. Requests are checked against them on the hot path, so they
-// say no more than types and bounds: durations, date-times, ids and base64 are plain
-// strings here, and the server reads them.
+// also the API reference. Requests are checked against them on the hot path, so to a
+// validator they say no more than types and bounds: durations, date-times, names and ids have
+// their forms for readers of the document, and base64 is a plain string; the server reads them.
 
-import { type Static, Type } from "@sinclair/typebox";
+import { type SchemaOptions, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
+import { forms } from "./forms.ts";
+import { reasons } from "./reasons.ts";
 
 // A key's default is published under `default`, but is not kept under that name here:
 // a validator that knows the keyword would fill values in, copy each request to do so,
 // and hide that a required key is absent.
 export const defaultKeyword = "x-default";
 
+/**
+ * Keywords for readers of the document, who then know more than types: patterns, lengths, lists of
+ * words. A validator does not: the server checks these by hand, in an order and with texts of its
+ * own, and a test holds the two against each other.
+ */
+export const publishedKeyword = "x-published";
+
+/**
+ * Of an object whose keys are absent or have a value. In any other one, a key that may be absent
+ * may also be `null`, which says the same.
+ */
+export const withoutNullKeyword = "x-without-null";
+
+/** Whether `null` says the same of a key of an object as its absence. */
+export function takesNull(schema: TSchema, key: string): boolean {
+  const required: readonly string[] = schema["required"] ?? [];
+  return schema[withoutNullKeyword] !== true && !required.includes(key);
+}
+
+/** A text's form, for readers of the document. */
+const formed = (pattern: string, maxLength?: number) => ({
+  [publishedKeyword]: { pattern, ...(maxLength !== undefined && { maxLength }) },
+});
+
 const closed = { additionalProperties: false } as const;
 
-const orNull = (options: { description: string; examples: unknown[] }) =>
+const orNull = (options: SchemaOptions & { description: string; examples: unknown[] }) =>
   Type.Union([Type.String(), Type.Null()], options);
 
 const sampleId = "1h0LdFaStQ2vX000000000000Kd";
@@ -23,7 +49,10 @@ const sampleSourceId = "1h0LdFaStQ2vX00010000000042";
 const queueName = Type.String({
   description: `Name of the queue, 1 to ${bounds.queueNameBytesMax} bytes of UTF-8 without whitespace, control characters or \`~\`. Names are case-sensitive.`,
   examples: ["orders"],
+  ...formed(forms.queueName, bounds.queueNameBytesMax),
 });
+
+const itemId = Type.String(formed(forms.itemId));
 
 const requestPartition = Type.Integer({
   minimum: 0,
@@ -41,8 +70,20 @@ const requestTimeout = (recommended: string, effect: string) =>
   Type.String({
     description: `How long the request may take, as a duration from \`10ms\` to \`15m\`. ${effect} Do not give up on the request before this time. Required; \`${recommended}\` is recommended and is what clients send when told nothing else.`,
     examples: [recommended, "30s", "15m"],
+    ...formed(forms.duration),
     [defaultKeyword]: recommended,
   });
+
+/** Of a call that can do without: the server then takes as long as produce is recommended to. */
+const optionalRequestTimeout = Type.Optional(
+  orNull({
+    description:
+      'How long the request may take, as a duration from `10ms` to `15m`. An answer comes by then; after 504 alone it may have been done. Absent, `null` or `""`: 5 minutes.',
+    examples: ["30s"],
+    ...formed(forms.durationOrNone),
+    [defaultKeyword]: bounds.produceRequestTimeoutDefault,
+  }),
+);
 
 const encoding = Type.String({
   description: "How the payload is encoded, in words of your own. The queue never reads it.",
@@ -72,6 +113,14 @@ export const Reply = Type.Object(
         'What is wrong: a constant part, then after `;` the particulars of this request. `""` on success.',
       examples: ["queue does not exist; no such queue named 'orders'"],
     }),
+    reason: Type.Optional(
+      Type.String({
+        enum: Object.keys(reasons),
+        description:
+          "Why it was refused, in one stable word; new ones may come. Present with every code but 200.",
+        examples: ["no_such_queue"],
+      }),
+    ),
     details: Type.Optional(
       // `Type.Record` would say the same by a regular expression on every key.
       Type.Unsafe<Record<string, string>>(
@@ -90,6 +139,7 @@ export const Reply = Type.Object(
   },
   {
     ...closed,
+    [withoutNullKeyword]: true,
     description: "The answer of every operation that returns nothing else, and of every refusal.",
   },
 );
@@ -105,6 +155,7 @@ export const ProduceItem = Type.Object(
         description:
           'Date-time before which the item is not offered. Absent, `null`, `""` or past: it is offered at once.',
         examples: ["2026-03-01T12:00:00.000Z"],
+        ...formed(forms.dateTimeOrNone),
       }),
     ),
     bytes: Type.Optional(
@@ -155,6 +206,7 @@ export const LeaseRequest = Type.Object(
       description:
         "Identifies the consumer. It must be unique among the leases waiting on this queue: duplicates are refused. It may be used again as soon as its lease request is answered.",
       examples: ["worker-7"],
+      ...formed(forms.clientId),
     }),
     request_timeout: requestTimeout(
       bounds.leaseRequestTimeoutDefault,
@@ -175,6 +227,7 @@ export const LeaseRequest = Type.Object(
         description:
           'How long to hold these items, as a duration. Absent, `null` or `""`: as long as the queue says.',
         examples: ["30s"],
+        ...formed(forms.durationOrNone, bounds.durationTextMax),
       }),
     ),
   },
@@ -249,12 +302,14 @@ export const RetryItem = Type.Object(
     id: Type.String({
       description: "Id of an item that is leased now, as the lease reply gave it.",
       examples: [sampleId],
+      ...formed(forms.itemId),
     }),
     retry_at: Type.Optional(
       orNull({
         description:
           'Date-time before which the item is not offered again. Absent, `null`, `""` or past: it joins the tail of its partition at once.',
         examples: ["2026-03-01T12:15:00.000Z"],
+        ...formed(forms.dateTimeOrNone),
       }),
     ),
     dead: Type.Optional(
@@ -274,6 +329,7 @@ export const RetryRequest = Type.Object(
   {
     queue_name: queueName,
     partition: leasePartition,
+    request_timeout: optionalRequestTimeout,
     items: Type.Array(RetryItem, {
       minItems: bounds.retryItemsMin,
       maxItems: bounds.retryItemsMax,
@@ -293,7 +349,7 @@ export const CompleteRequest = Type.Object(
       "5m",
       "An answer comes by then, and if it is not 200, nothing was completed.",
     ),
-    ids: Type.Array(Type.String(), {
+    ids: Type.Array(itemId, {
       minItems: bounds.completeIdsMin,
       maxItems: bounds.completeIdsMax,
       description: "Ids as the lease reply gave them, none twice. All are completed, or none is.",
@@ -304,7 +360,7 @@ export const CompleteRequest = Type.Object(
 );
 export type CompleteRequest = Static<typeof CompleteRequest>;
 
-const heldIds = Type.Array(Type.String(), {
+const heldIds = Type.Array(itemId, {
   minItems: bounds.completeIdsMin,
   maxItems: bounds.completeIdsMax,
   description: "Ids as the lease reply gave them, none twice. It is done to all, or to none.",
@@ -315,12 +371,14 @@ export const ExtendRequest = Type.Object(
   {
     queue_name: queueName,
     partition: leasePartition,
+    request_timeout: optionalRequestTimeout,
     ids: heldIds,
     lease_timeout: Type.Optional(
       orNull({
         description:
           'How long to hold them from now on, as a duration. Absent, `null` or `""`: as long as the queue says.',
         examples: ["5m"],
+        ...formed(forms.durationOrNone, bounds.durationTextMax),
       }),
     ),
   },
@@ -341,7 +399,12 @@ export const ExtendReply = Type.Object(
 export type ExtendReply = Static<typeof ExtendReply>;
 
 export const ReleaseRequest = Type.Object(
-  { queue_name: queueName, partition: leasePartition, ids: heldIds },
+  {
+    queue_name: queueName,
+    partition: leasePartition,
+    request_timeout: optionalRequestTimeout,
+    ids: heldIds,
+  },
   { ...closed, description: "Leased items to be given back as if they had not been leased." },
 );
 export type ReleaseRequest = Static<typeof ReleaseRequest>;
@@ -349,11 +412,13 @@ export type ReleaseRequest = Static<typeof ReleaseRequest>;
 const leaseTimeout = Type.String({
   description: `How long a consumer holds an item, as a duration of at most ${bounds.durationTextMax} characters. It cannot be longer than \`expire_timeout\`. A change is for leases granted from then on.`,
   examples: ["60m"],
+  ...formed(forms.duration, bounds.durationTextMax),
 });
 
 const expireTimeout = Type.String({
-  description: `How long an item may wait before it moves to the dead queue, as a duration of at most ${bounds.durationTextMax} characters. It counts from when the item is produced, or from its \`enqueue_at\` if that is later. A change is for items produced from then on.`,
-  examples: ["24h"],
+  description: `How long an item may wait before it moves to the dead queue, as a duration of at most ${bounds.durationTextMax} characters, or \`never\`. It counts from when the item is produced, or from its \`enqueue_at\` if that is later. A change is for items produced from then on.`,
+  examples: ["24h", "7d", "never"],
+  ...formed(forms.durationOrNever, bounds.durationTextMax),
 });
 
 const maxAttempts = Type.Integer({
@@ -375,11 +440,13 @@ const requestedPartitions = Type.Integer({
 const deadQueue = Type.String({
   description: `Name of the queue that takes failed and expired items, at most ${bounds.deadQueueBytesMax} bytes; \`""\` = none, and such items are removed. It must exist, and can neither be the queue itself nor have a dead queue of its own.`,
   examples: ["orders-dead"],
+  ...formed(forms.queueNameOrNone, bounds.deadQueueBytesMax),
 });
 
 const queueReference = Type.String({
   description: `Free text for owner or metadata, at most ${bounds.queueReferenceBytesMax} bytes.`,
   examples: ["team-checkout"],
+  [publishedKeyword]: { maxLength: bounds.queueReferenceBytesMax },
 });
 
 /** Clients of the protocol send it; there is one namespace, so it says nothing. */
@@ -387,6 +454,7 @@ const namespace = Type.Optional(
   Type.String({
     description: "Empty or `_system`: there is no other namespace. It changes nothing.",
     examples: ["_system"],
+    ...formed(forms.namespace),
     [defaultKeyword]: "_system",
   }),
 );
@@ -438,6 +506,7 @@ export const QueuesListRequest = Type.Object(
       description:
         'The first name wanted, or the nearest after it; `""` = from the start. For the next page, give the last name of this one and skip it in the reply.',
       examples: ["", "orders"],
+      ...formed(forms.queuesPivot),
     }),
     limit: Type.Integer({
       minimum: bounds.queuesListMin,
@@ -511,8 +580,9 @@ export const QueueUpdateRequest = Type.Object(
   },
   {
     ...closed,
-    description:
-      'What to change of a queue: an absent key keeps its value, a present one sets it, also to 0 or `""`.',
+    // An absent key keeps its value; who sends `null` may as well want it gone.
+    [withoutNullKeyword]: true,
+    description: "What to change of a queue.",
   },
 );
 export type QueueUpdateRequest = Static<typeof QueueUpdateRequest>;
@@ -523,12 +593,14 @@ export const QueueInfoRequest = Type.Object(
       Type.String({
         description: "Name of the queue. Required, unless `queue_name` stands in its place.",
         examples: ["orders"],
+        ...formed(forms.queueName, bounds.queueNameBytesMax),
       }),
     ),
     queue_name: Type.Optional(
       Type.String({
         description: "The same under the name that the other operations use; give one of the two.",
         examples: ["orders"],
+        ...formed(forms.queueName, bounds.queueNameBytesMax),
       }),
     ),
   },
@@ -743,7 +815,8 @@ export const StorageItem = Type.Object(
       examples: ["2026-03-02T12:00:00.000Z"],
     }),
     expire_deadline: Type.String({
-      description: "Date-time at which it expires, unless it is leased at that moment.",
+      description:
+        "Date-time at which it expires, unless it is leased at that moment; `9999-12-31T23:59:59.999Z` = never.",
       examples: ["2026-03-02T12:00:00.000Z"],
     }),
     created_at: Type.String({
@@ -805,6 +878,7 @@ export const StorageListRequest = Type.Object(
       description:
         'The first id wanted, or the nearest after it; `""` = from the start. For the next page, give the last id of this one and skip it in the reply.',
       examples: ["", sampleId],
+      ...formed(forms.itemIdOrNone),
     }),
     limit: Type.Integer({
       minimum: bounds.storageListMin,
@@ -857,6 +931,7 @@ export const ImportItem = Type.Object(
       orNull({
         description: "Date-time at which its lease lapses; required when `is_leased` is true.",
         examples: [null, "2026-03-01T13:00:00.000Z"],
+        ...formed(forms.dateTimeOrNone),
       }),
     ),
     dead_deadline: ignoredInstant("Follows from `expire_deadline`."),
@@ -865,12 +940,14 @@ export const ImportItem = Type.Object(
         description:
           'Date-time at which it expires. Absent, `null` or `""`: as if it were produced now.',
         examples: ["2026-03-02T12:00:00.000Z"],
+        ...formed(forms.dateTimeOrNone),
       }),
     ),
     created_at: Type.Optional(
       orNull({
         description: 'Date-time at which it was first produced. Absent, `null` or `""`: now.',
         examples: ["2026-03-01T12:00:00.000Z"],
+        ...formed(forms.dateTimeOrNone),
       }),
     ),
     updated_at: ignoredInstant("Set by the server."),
@@ -879,6 +956,7 @@ export const ImportItem = Type.Object(
         description:
           'Date-time before which it is not offered. Absent, `null`, `""` or past: it is offered at once.',
         examples: [null, "2026-03-01T12:15:00.000Z"],
+        ...formed(forms.dateTimeOrNone),
       }),
     ),
     attempts: Type.Optional(
@@ -935,7 +1013,7 @@ export const StorageDeleteRequest = Type.Object(
   {
     queue_name: queueName,
     partition: requestPartition,
-    ids: Type.Array(Type.String(), {
+    ids: Type.Array(itemId, {
       minItems: bounds.deleteIdsMin,
       description: "Ids of the items to remove, leased and scheduled ones included.",
       examples: [[sampleId]],
@@ -949,8 +1027,9 @@ export const Health = Type.Object(
   {
     status: Type.String({
       description:
-        "`ok`, or `degraded` while some shards are down and their partitions cannot be reached.",
+        "`ok`; `degraded` while some shards are down and their partitions cannot be reached; else `store_full` while the disk has no room, and what only adds is refused.",
       examples: ["ok"],
+      [publishedKeyword]: { enum: ["ok", "degraded", "store_full"] },
     }),
     version: Type.String({ description: "Version of the server.", examples: ["0.1.0"] }),
     store: Type.String({
@@ -968,6 +1047,36 @@ export const Health = Type.Object(
   { ...closed, description: "The state of the server." },
 );
 export type Health = Static<typeof Health>;
+
+export const BackupReply = Type.Object(
+  {
+    folder: Type.String({
+      description: "Where the backup is, on the server's machine.",
+      examples: ["/var/backups/holdfast/2026-03-01T12-00-00-000Z"],
+    }),
+    format: Type.Integer({ description: "Of the manifest in it.", examples: [1] }),
+    made_at: Type.String({
+      description: "Date-time of the moment of which all of it is.",
+      examples: ["2026-03-01T12:00:00.000Z"],
+    }),
+    version: Type.String({ description: "Of the server that made it.", examples: ["0.1.0"] }),
+    shards: Type.Array(
+      Type.Object(
+        {
+          file: Type.String({ description: "Name in the folder.", examples: ["shard-0.db"] }),
+          bytes: Type.Integer({ description: "Its size.", examples: [4_194_304] }),
+        },
+        { ...closed, description: "The file of a shard." },
+      ),
+      {
+        description: "A file for each shard.",
+        examples: [[{ file: "shard-0.db", bytes: 4_194_304 }]],
+      },
+    ),
+  },
+  { ...closed, description: "A backup that was made." },
+);
+export type BackupReply = Static<typeof BackupReply>;
 
 /** The schemas that the document names, in API order. */
 export const entities = {
@@ -1005,4 +1114,5 @@ export const entities = {
   StorageImportRequest,
   StorageDeleteRequest,
   Health,
+  BackupReply,
 } as const;

@@ -49,7 +49,7 @@ export class Admission {
       try {
         origin = this.#admit(request);
         if (this.#requestsInFlight > config.connectionsMax) {
-          throw new Refusal(429, "too many requests are being worked on; try again later");
+          throw new Refusal("full", "too many requests are being worked on; try again later");
         }
         response =
           origin !== null && isPreflight(request) ? preflightResponse() : await answer(request);

@@ -78,7 +78,7 @@ function plainPage(): string {
   const { title, summary } = document().info;
   const rows = [
     ...Object.values(operations).map((operation) => ["POST", operation.path, operation.summary]),
-    ...Object.values(pages).map((page) => ["GET", page.path, page.summary]),
+    ...Object.values(pages).map((page) => [page.method, page.path, page.summary]),
   ].map(([method, path, what]) => `<tr><td>${method}</td><td>${path}</td><td>${what}</td></tr>`);
   return `<!doctype html>
 <html lang="en">

@@ -17,6 +17,7 @@ import { failureLimits } from "./failures.ts";
 import { createLog, type Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { RequestLog } from "./request-log.ts";
+import { anyReasonOf } from "./testing/running-app.ts";
 import { renderLeased } from "./wire.ts";
 
 async function openTestEngine() {
@@ -91,7 +92,7 @@ async function setup(options: Partial<Omit<AppOptions, "config">> & Partial<AppC
 const done = { code: 200, code_text: "OK", message: "" };
 
 function refused(code: keyof typeof replyCodes, message: string) {
-  return { code, code_text: replyCodes[code].text, message };
+  return { code, code_text: replyCodes[code].text, message, reason: anyReasonOf(code) };
 }
 
 const orders = { queue_name: "orders" };
@@ -126,6 +127,7 @@ describe("operations", () => {
       code: 453,
       code_text: "Request Failed",
       message: expect.stringContaining(ids[0]),
+      reason: "not_leased",
       details: { [ids[0]]: expect.any(String) },
     });
   });
@@ -457,7 +459,28 @@ describe("validation", () => {
     };
     expect(await server.call("produce", { ...produced, items: [item] })).toEqual(done);
     expect((await server.call("lease", { ...leased, batch_size: null })).items).toHaveLength(1);
+    const imported = { ...orders, partition: 0, items: [{ payload: null }] };
+    expect((await server.call("importItems", imported)).items).toHaveLength(1);
+    const page = { pivot: "", limit: 1, namespace: null };
+    expect((await server.call("listQueues", page)).items).toHaveLength(1);
   });
+
+  test.each([
+    ["dead_queue", "a string"],
+    ["reference", "a string"],
+    ["lease_timeout", "a string"],
+    ["expire_timeout", "a string"],
+    ["max_attempts", "a whole number"],
+    ["requested_partitions", "a whole number"],
+    ["namespace", "a string"],
+  ])(
+    "an update refuses %s: null, which could mean that it stays or that it goes",
+    async (key, expected) => {
+      await using server = await setup();
+      const update = await server.call("updateQueue", { ...orders, [key]: null });
+      expect(update).toEqual(refused(400, `${key} is invalid; expected ${expected}, got null`));
+    },
+  );
 
   test.each([
     ['{"queue_name":"orders","__proto__":{"x":1}}', "__proto__ is unknown"],

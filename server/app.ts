@@ -10,17 +10,10 @@ import { Elysia } from "elysia";
 import { type OperationId, operations, pages, replayedHeader } from "../openapi/operations.ts";
 import { Admission, type AdmissionOptions, type Answer, pathOf } from "./admission.ts";
 import { apiPageRoutes } from "./api-page.ts";
-import { backupPath } from "./backup.ts";
 import type { Config } from "./config.ts";
 import type { Door } from "./door.ts";
 import { checkContentType, Intake } from "./guards.ts";
-import {
-  type HealthOptions,
-  healthResponse,
-  liveResponse,
-  probePaths,
-  readyResponse,
-} from "./health.ts";
+import { type HealthOptions, healthResponse, liveResponse, readyResponse } from "./health.ts";
 import { protobufAnswer, protobufReader } from "./protobuf/exchange.ts";
 import { answerType } from "./protobuf/negotiation.ts";
 import { jsonResponse, Refusal } from "./reply.ts";
@@ -81,17 +74,16 @@ export function createApp(options: AppOptions) {
     const answer = operationAnswer({ id, route, config, intake, silence, requestLog });
     app.post(path, keyed(answer, path), { parse: "none" });
   }
-  const { health, metrics: metricsPage } = pages;
+  const { health, livez, readyz, metrics: metricsPage, backup } = pages;
   const healthAnswer = () => healthResponse(options);
+  const readyAnswer = () => readyResponse(options);
   app.get(health.path, admission.around(healthAnswer, health.path));
-  app.get(
-    probePaths.ready,
-    admission.around(() => readyResponse(options), probePaths.ready),
-  );
+  app.get(readyz.path, admission.around(readyAnswer, readyz.path));
   // Not admitted: a server that is full, or called by another name, is not to be killed for it.
-  app.get(probePaths.live, liveResponse);
+  app.get(livez.path, liveResponse);
   app.get(metricsPage.path, keyed(metricsResponse, metricsPage.path));
-  app.post(backupPath, keyed(backupAnswer(options, silence)), { parse: "none" });
+  const backupPage = keyed(backupAnswer(options, silence), backup.path);
+  app.post(backup.path, backupPage, { parse: "none" });
   for (const [path, answer] of apiPageRoutes()) app.get(path, keyed(answer, path));
   const elsewhere = elsewhereAnswer(site);
   const [forAll, forKeys] = [admission.around(elsewhere), keyed(elsewhere)];
@@ -149,7 +141,7 @@ function backupAnswer({ backup }: AppOptions, silence: Silence): Answer {
     silence.begin(request);
     try {
       if (backup !== undefined) return await backup();
-      throw new Refusal(453, "backups are off; start the server with --backups <folder>");
+      throw new Refusal("backups_off", "backups are off; start the server with --backups <folder>");
     } finally {
       silence.end(request);
     }
@@ -163,11 +155,11 @@ function elsewhereAnswer(site: Site | undefined): Answer {
     const allowed = methodOf.get(path);
     if (allowed !== undefined) {
       const message = `http method '${request.method}' not allowed; only ${allowed}`;
-      throw new Refusal(405, message, { allow: allowed });
+      throw new Refusal("wrong_method", message, { allow: allowed });
     }
     const response = isRead(request) ? await site?.(request, path) : null;
     if (response) return response;
-    throw new Refusal(404, `path does not exist; got '${path.slice(0, 80)}'`);
+    throw new Refusal("no_such_path", `path does not exist; got '${path.slice(0, 80)}'`);
   };
 }
 
@@ -181,11 +173,10 @@ function isPublicPage(request: Request): boolean {
 
 const operationIds = Object.keys(operations) as readonly OperationId[];
 
-/** The one method that a path of the contract takes. */
+/** The one method that a path takes. */
 const methodOf: ReadonlyMap<string, string> = new Map([
   ...Object.values(operations).map(({ path }) => [path, "POST"] as const),
-  ...Object.values(pages).map(({ path }) => [path, "GET"] as const),
-  ...Object.values(probePaths).map((path) => [path, "GET"] as const),
+  ...Object.values(pages).map(({ path, method }) => [path, method] as const),
 ]);
 
 function bodyBytesMaxOf(id: OperationId, config: AppConfig): number {

@@ -5,11 +5,9 @@ import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSyn
 import { join, resolve } from "node:path";
 import type { Engine } from "../engine/api.ts";
 import { type BackupManifest, manifestName } from "../engine/backup.ts";
-import { QueueError } from "../engine/errors.ts";
+import { failure, QueueError } from "../engine/errors.ts";
+import type { BackupReply } from "../openapi/schemas.ts";
 import { jsonResponse } from "./reply.ts";
-
-/** Beside `/health` and `/metrics`: for those who run the server. */
-export const backupPath = "/backup";
 
 export interface BackupOptions {
   readonly engine: Pick<Engine<string>, "backup">;
@@ -32,7 +30,8 @@ export async function backupResponse(options: BackupOptions): Promise<Response> 
     const manifest: BackupManifest = { format: 1, made_at: madeAt, version, shards };
     writeManifest(part, manifest);
     renameSync(part, whole);
-    return jsonResponse(JSON.stringify({ folder: whole, ...manifest }));
+    const reply: BackupReply = { folder: whole, ...manifest, shards };
+    return jsonResponse(JSON.stringify(reply));
   } catch (error) {
     rmSync(part, { recursive: true, force: true });
     throw error;
@@ -43,7 +42,9 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true });
   } catch {
-    throw new QueueError("store", "the backup could not be written; its folder cannot be made");
+    throw QueueError.from(
+      failure("backup_failed", "the backup could not be written; its folder cannot be made"),
+    );
   }
 }
 

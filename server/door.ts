@@ -41,7 +41,7 @@ export function openDoor({ keys, log, now }: DoorOptions): Door {
     const { isFirstTooMany, waitMs } = failures.add(address);
     if (isFirstTooMany) log.warn("too many wrong API keys from one address", { address });
     if (waitMs > 0) {
-      throw new Refusal(429, "too many wrong API keys; try again later", {
+      throw new Refusal("wrong_keys", "too many wrong API keys; try again later", {
         "retry-after": String(Math.ceil(waitMs / 1_000)),
       });
     }
@@ -54,5 +54,5 @@ export function openDoor({ keys, log, now }: DoorOptions): Door {
 }
 
 function unauthorized(message: string): Refusal {
-  return new Refusal(401, message, { "www-authenticate": 'Bearer realm="holdfast"' });
+  return new Refusal("unauthorized", message, { "www-authenticate": 'Bearer realm="holdfast"' });
 }

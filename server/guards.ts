@@ -45,12 +45,15 @@ export function siteGuard(rules: SiteRules): (request: Request) => string | null
     const isAllowed = hosts.has(name) || hosts.has(asWildcard(name));
     if (!isAllowed && !(takesAnyAddress && isAddress(name))) {
       const expected = "expected this server's address or one of --allowed-hosts";
-      throw new Refusal(403, `host is not allowed; ${expected}, got '${shortened(host)}'`);
+      throw new Refusal(
+        "host_not_allowed",
+        `host is not allowed; ${expected}, got '${shortened(host)}'`,
+      );
     }
     admitted = given;
     if (origin === null || origin === `http://${host}` || origin === `https://${host}`) return null;
     if (origins.has(origin.toLowerCase())) return origin;
-    throw new Refusal(403, `origin is not allowed; got '${shortened(origin)}'`);
+    throw new Refusal("origin_not_allowed", `origin is not allowed; got '${shortened(origin)}'`);
   };
 }
 
@@ -90,7 +93,10 @@ export function checkContentType(request: Request): string | null {
   if (protobuf !== null) return protobuf;
   const got = given === null ? "none" : `'${shortened(given)}'`;
   const expected = "send 'Content-Type: application/json'";
-  throw new Refusal(415, `content type is not supported; ${expected}, got ${got}`);
+  throw new Refusal(
+    "unsupported_content",
+    `content type is not supported; ${expected}, got ${got}`,
+  );
 }
 
 /** The bytes of bodies that are being read or worked on; each is held up to three times over. */
@@ -115,7 +121,7 @@ export class Intake {
     if (bytes > bodyBytesMax) throw tooLarge(bodyBytesMax);
     // One that is larger than the whole budget would otherwise never get in.
     if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) {
-      throw new Refusal(429, "too many request bodies are being worked on; try again later");
+      throw new Refusal("full", "too many request bodies are being worked on; try again later");
     }
     this.#bytes += bytes;
     return bytes;
@@ -135,7 +141,7 @@ function declaredLength(request: Request): number | null {
   if (declared === null) return null;
   if (/^\d+$/.test(declared)) return Number(declared);
   const got = shortened(declared);
-  throw new Refusal(400, `content length is invalid; expected a number, got '${got}'`);
+  throw new Refusal("malformed", `content length is invalid; expected a number, got '${got}'`);
 }
 
 /** HTTP/1.1 demands the header; a request made in a test has it in its URL alone. */

@@ -7,8 +7,6 @@ import type { Health } from "../openapi/schemas.ts";
 import type { Config } from "./config.ts";
 import { doneText, jsonResponse, Refusal } from "./reply.ts";
 
-export const probePaths = { live: "/livez", ready: "/readyz" } as const;
-
 export interface HealthOptions {
   readonly engine: Engine<string>;
   readonly version: string;
@@ -21,8 +19,8 @@ export function healthResponse(options: HealthOptions): Response {
   const { engine, version, config, isClosing } = options;
   const { durability, shards } = engine.status();
   const upCount = shards.filter(({ up }) => up).length;
-  if (isClosing()) throw new Refusal(503, closingFailure.message);
-  if (upCount === 0) throw new Refusal(503, "no shard is up; nothing was changed");
+  if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
+  if (upCount === 0) throw new Refusal("not_ready", "no shard is up; nothing was changed");
   const isFull = shards.some(({ full }) => full);
   const status = isFull ? "store_full" : "ok";
   const health: Health = {
@@ -45,9 +43,12 @@ export function liveResponse(): Response {
 export function readyResponse({ engine, isClosing }: HealthOptions): Response {
   const { shards } = engine.status();
   const upCount = shards.filter(({ up }) => up).length;
-  if (isClosing()) throw new Refusal(503, closingFailure.message);
+  if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
   if (upCount < shards.length) {
-    throw new Refusal(503, `not every shard is up; expected ${shards.length}, got ${upCount}`);
+    throw new Refusal(
+      "not_ready",
+      `not every shard is up; expected ${shards.length}, got ${upCount}`,
+    );
   }
   return jsonResponse(doneText);
 }

@@ -101,23 +101,21 @@ test("fault 8: a batch with one id that is gone changes nothing, on disk either"
   expect(stored.every(({ is_leased }) => is_leased)).toBe(true);
 });
 
-test.each([{ max_attempts: 7 }, { max_attempts: 7, lease_timeout: null, expire_timeout: null }])(
-  "fault 9, 10, 32: an update with %j changes what it names, for new leases and in info and list",
-  async (change) => {
-    await using app = await run({ orders: { reference: "r", max_attempts: 3 } });
-    const before = await app.ok("queueInfo", { name: "orders" });
-    expect((await app.call("updateQueue", { ...orders, ...change })).code).toBe(200);
-    const after = await app.ok("queueInfo", { name: "orders" });
-    expect(after).toEqual({ ...before, max_attempts: 7, updated_at: after.updated_at });
-    expect(await app.ok("listQueues", { pivot: "", limit: 1 })).toEqual({ items: [after] });
-    await app.produce("a");
-    expect((await app.lease()).items[0]?.lease_deadline).toBe(instant(start + hour));
-    // Back to no limit, which there cannot be said.
-    await app.ok("updateQueue", { ...orders, max_attempts: 0, reference: "" });
-    const last = await app.ok("queueInfo", { name: "orders" });
-    expect(last).toEqual({ ...after, max_attempts: 0, reference: "", updated_at: last.updated_at });
-  },
-);
+test("fault 9, 10, 32: an update changes what it names, for new leases and in info and list", async () => {
+  await using app = await run({ orders: { reference: "r", max_attempts: 3 } });
+  const before = await app.ok("queueInfo", { name: "orders" });
+  const changed = await app.call("updateQueue", { ...orders, max_attempts: 7 });
+  expect(changed.code).toBe(200);
+  const after = await app.ok("queueInfo", { name: "orders" });
+  expect(after).toEqual({ ...before, max_attempts: 7, updated_at: after.updated_at });
+  expect(await app.ok("listQueues", { pivot: "", limit: 1 })).toEqual({ items: [after] });
+  await app.produce("a");
+  expect((await app.lease()).items[0]?.lease_deadline).toBe(instant(start + hour));
+  // Back to no limit, which there cannot be said.
+  await app.ok("updateQueue", { ...orders, max_attempts: 0, reference: "" });
+  const last = await app.ok("queueInfo", { name: "orders" });
+  expect(last).toEqual({ ...after, max_attempts: 0, reference: "", updated_at: last.updated_at });
+});
 
 test("fault 12: nothing of a deleted queue's items is left in its tables", async () => {
   await using app = await run({ store: "sqlite" });

@@ -3,6 +3,7 @@
 
 import { type Details, type ErrorCode, QueueError } from "../engine/errors.ts";
 import { type ReplyCode, replyCodes } from "../openapi/codes.ts";
+import { type Reason, reasons } from "../openapi/reasons.ts";
 import type { Reply } from "../openapi/schemas.ts";
 import type { Log } from "./log.ts";
 
@@ -27,28 +28,34 @@ const json = { headers: new Headers({ "content-type": "application/json", ...noG
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly code: ReplyCode;
+  readonly reason: Reason;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ReplyCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(reason: Reason, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
-    this.code = code;
+    this.code = reasons[reason].codes[0];
+    this.reason = reason;
     this.headers = headers;
   }
 }
 
-/** How a `Reply` is written. */
-export interface ReplyForm {
+/** How a refusal is written. */
+export type ReplyForm = (reply: Reply) => {
   readonly contentType: string;
-  readonly write: (reply: Reply) => string | Uint8Array<ArrayBuffer>;
-}
-
-export const jsonForm: ReplyForm = {
-  contentType: "application/json",
-  write: (reply) => JSON.stringify(reply),
+  readonly body: string | Uint8Array<ArrayBuffer>;
 };
 
+export const jsonForm: ReplyForm = (reply) => ({
+  contentType: "application/json",
+  body: JSON.stringify(reply),
+});
+
 /** The reply of an operation that has nothing to return. */
-export const doneText = JSON.stringify(replyOf({ code: 200, message: "" }));
+export const doneText = JSON.stringify({
+  code: 200,
+  code_text: replyCodes[200].text,
+  message: "",
+} satisfies Reply);
 
 /** A 200 with the text of a JSON value. */
 export function jsonResponse(text: string): Response {
@@ -87,28 +94,30 @@ export function htmlResponse(text: string, headers: Readonly<Record<string, stri
 /** Answers for whatever was thrown; what no one foresaw is logged, and its text kept inside. */
 export function refusalResponse(error: unknown, log: Log, form: ReplyForm): Response {
   if (error instanceof Refusal) {
-    return response({ code: error.code, message: error.message }, form, error.headers);
+    return response(error, form, error.headers);
   }
   if (error instanceof QueueError) {
-    const { code, message, details } = error;
-    return response({ code: replyCodeOf[code], message, ...(details && { details }) }, form);
+    const { code, reason, message, details } = error;
+    return response({ code: replyCodeOf[code], reason, message, details }, form);
   }
   log.error("request failed", error);
-  return response({ code: 500, message: "Internal Error" }, form);
+  return response(new Refusal("internal", "Internal Error"), form);
 }
 
 interface Refused {
   readonly code: ReplyCode;
+  readonly reason: Reason;
   readonly message: string;
-  readonly details?: Details;
+  readonly details?: Details | undefined;
 }
 
 function response(
   refused: Refused,
-  { contentType, write }: ReplyForm,
+  form: ReplyForm,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return new Response(sentWhole(write(replyOf(refused))), {
+  const { contentType, body } = form(replyOf(refused));
+  return new Response(sentWhole(body), {
     status: refused.code,
     headers: {
       "content-type": contentType,
@@ -119,6 +128,7 @@ function response(
   });
 }
 
-function replyOf({ code, message, details }: Refused): Reply {
-  return { code, code_text: replyCodes[code].text, message, ...(details && { details }) };
+function replyOf({ code, reason, message, details }: Refused): Reply {
+  const code_text = replyCodes[code].text;
+  return { code, code_text, message, reason, ...(details && { details }) };
 }

@@ -8,6 +8,7 @@ import { refuse } from "../engine/validate.ts";
 import { sizeText } from "../openapi/bounds.ts";
 import { compileCheck, firstFault } from "../openapi/check.ts";
 import type { Operation } from "../openapi/operations.ts";
+import { takesNull } from "../openapi/schemas.ts";
 import { Refusal } from "./reply.ts";
 
 type Schema = Operation["request"];
@@ -50,22 +51,20 @@ export function requestReader<T>(
 }
 
 export function tooLarge(bodyBytesMax: number): Refusal {
-  return new Refusal(413, `request body exceeds ${sizeText(bodyBytesMax)} limit`);
+  return new Refusal("too_large", `request body exceeds ${sizeText(bodyBytesMax)} limit`);
 }
 
 /**
  * What of a schema is a matter of the wire: keys and types. Bounds are left to the engine,
- * which checks them in the order of the contract and with its texts. A key that may be
- * absent may also be `null`.
+ * which checks them in the order of the contract and with its texts.
  */
 function wireShape(schema: Schema): Schema {
   const { minimum: _1, maximum: _2, minItems: _3, maxItems: _4, ...shape } = schema;
   if (shape["type"] === "array") return { ...shape, items: wireShape(shape["items"]) } as Schema;
   if (shape["type"] !== "object") return shape as Schema;
-  const required: readonly string[] = shape["required"] ?? [];
   const properties = Object.entries<Schema>(shape["properties"]).map(([key, property]) => {
     const inner = wireShape(property);
-    return [key, required.includes(key) ? inner : t.Union([inner, t.Null()])] as const;
+    return [key, takesNull(schema, key) ? t.Union([inner, t.Null()]) : inner] as const;
   });
   return { ...shape, properties: Object.fromEntries(properties) } as unknown as Schema;
 }
@@ -77,7 +76,10 @@ async function readBody(request: Request, bodyBytesMax: number): Promise<Uint8Ar
     return await readCounted(request, bodyBytesMax);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw new Refusal(400, "request body could not be read; the connection ended before it did");
+    throw new Refusal(
+      "malformed",
+      "request body could not be read; the connection ended before it did",
+    );
   }
 }
 
@@ -106,7 +108,10 @@ function refuseCoding(request: Request): void {
   const coding = request.headers.get("content-encoding") ?? "identity";
   if (coding === "identity") return;
   const expected = "send the body as it is";
-  throw new Refusal(415, `content encoding is not supported; ${expected}, got '${coding}'`);
+  throw new Refusal(
+    "unsupported_content",
+    `content encoding is not supported; ${expected}, got '${coding}'`,
+  );
 }
 
 /** No bytes at all are a message too: one of which nothing is set. */

@@ -59,7 +59,8 @@ test.each([
 test.each([
   ["foo", 'time: invalid duration "foo"'],
   ["10", 'time: missing unit in duration "10"'],
-  ["7d", 'time: unknown unit "d" in duration "7d"'],
+  ["7w", 'time: unknown unit "w" in duration "7w"'],
+  ["never", 'time: invalid duration "never"'],
   ["-1s", 'time: negative duration "-1s"'],
 ])("produce: request_timeout %s is refused", (text, why) => {
   expect(messageOf(() => produceRequest({ ...produced, request_timeout: text, items: [] }))).toBe(
@@ -143,7 +144,10 @@ test("queueInfo: the queue is named by either key", () => {
 test.each([
   ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00.000Z"],
   ["2026-01-01T00:00:00.5+01:00", "2025-12-31T23:00:00.500Z"],
-  ["2026-01-01t00:00:00.123456789z", "2026-01-01T00:00:00.123Z"],
+  ["2026-01-01t00:00:00.123456789z", "2026-01-01T00:00:00.124Z"],
+  ["2026-01-01T00:00:00.123000001Z", "2026-01-01T00:00:00.124Z"],
+  ["2026-01-01T00:00:00.123000000Z", "2026-01-01T00:00:00.123Z"],
+  ["1969-12-31T23:59:59.9999Z", "1970-01-01T00:00:00.000Z"],
   ["2024-01-01 12:00:00.0000", "2024-01-01T12:00:00.000Z"],
   ["2024-01-01 12:00:00+01:00", "2024-01-01T11:00:00.000Z"],
   ["2024-02-29T23:59:59-00:00", "2024-02-29T23:59:59.000Z"],
@@ -155,6 +159,8 @@ test.each([
 
 test.each([
   "2026-02-30T00:00:00Z",
+  "9999-12-31T23:59:59.9999Z",
+  "9999-12-31T23:59:59-00:01",
   "2026-02-29T00:00:00Z",
   "2026-00-01T00:00:00Z",
   "2026-01-00T00:00:00Z",

@@ -2,12 +2,13 @@
 // camelCase, base64 and bytes, RFC 3339 and epoch milliseconds, `60m` and
 // milliseconds. What is malformed as text is refused here, because only here is
 // it text; rules about values are the engine's. Runs in the shards' workers too,
-// so it imports types of the contract and nothing that serves HTTP.
+// so it imports types and forms of the contract and nothing that serves HTTP.
 
 import type * as engine from "../engine/api.ts";
-import { formatDuration, parseDuration } from "../engine/duration.ts";
+import { formatDuration, never, neverText, parseDuration } from "../engine/duration.ts";
 import { limits } from "../engine/limits.ts";
 import { checkLength, refuse } from "../engine/validate.ts";
+import { forms } from "../openapi/forms.ts";
 import type { RequestOf } from "../openapi/operations.ts";
 import type * as wire from "../openapi/schemas.ts";
 
@@ -49,11 +50,13 @@ export function leaseRequest(body: RequestOf<"lease">, signal: AbortSignal): eng
 
 export function extendRequest(body: RequestOf<"extend">): engine.ExtendRequest {
   const { queue_name: queue, partition, ids } = body;
-  return { queue, partition, ids, leaseTimeoutMs: leaseTimeout(body.lease_timeout) };
+  const leaseTimeoutMs = leaseTimeout(body.lease_timeout);
+  return { queue, partition, ids, leaseTimeoutMs, ...ownRequestTimeout(body) };
 }
 
 export function releaseRequest(body: RequestOf<"release">): engine.ReleaseRequest {
-  return { queue: body.queue_name, partition: body.partition, ids: body.ids };
+  const { queue_name: queue, partition, ids } = body;
+  return { queue, partition, ids, ...ownRequestTimeout(body) };
 }
 
 export function retryRequest(body: RequestOf<"retry">): engine.RetryRequest {
@@ -65,6 +68,7 @@ export function retryRequest(body: RequestOf<"retry">): engine.RetryRequest {
       retryAt: instantOf(item.retry_at, index, "retry_at"),
       dead: item.dead ?? false,
     })),
+    ...ownRequestTimeout(body),
   };
 }
 
@@ -280,6 +284,11 @@ function requestTimeout(text: string): number {
   return durationOf(text, "request timeout", "900ms, 5m or 15m");
 }
 
+/** Of a call that can do without. */
+function ownRequestTimeout({ request_timeout: text }: { request_timeout?: string | null }) {
+  return !isGiven(text) || text === "" ? {} : { requestTimeoutMs: requestTimeout(text) };
+}
+
 /** Of one lease; `null` = that of the queue. */
 function leaseTimeout(text: string | null | undefined): number | null {
   if (!isGiven(text) || text === "") return null;
@@ -293,7 +302,10 @@ function queueTimeouts(leaseTimeout: string | null, expireTimeout: string | null
   const expireTimeoutText = expireTimeout ?? "";
   checkLength("lease timeout", leaseTimeoutText.length, limits.durationTextMax);
   checkLength("expire timeout", expireTimeoutText.length, limits.durationTextMax);
-  const expireTimeoutMs = durationOf(expireTimeoutText, "expire timeout", "60m, 2h or 24h");
+  const expireTimeoutMs =
+    expireTimeoutText === neverText
+      ? never
+      : durationOf(expireTimeoutText, "expire timeout", "60m, 2h or 24h");
   const leaseTimeoutMs = durationOf(leaseTimeoutText, "lease timeout", "8m, 15m or 1h");
   return { leaseTimeoutMs, leaseTimeoutText, expireTimeoutMs, expireTimeoutText };
 }
@@ -316,26 +328,28 @@ function checkNamespace(name: string | null | undefined): void {
 
 // Instants.
 
-/**
- * What RFC 3339 allows, which is less than what `Temporal` reads. The zone may be absent
- * after a space in the middle, and then UTC is meant.
- */
-const dateTime =
-  /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)| \d\d:\d\d:[0-5]\d(?:\.\d{1,9})?)$/;
+/** Less than what `Temporal` reads. */
+const dateTime = new RegExp(forms.dateTime);
 const zone = /[Zz]$|[+-]\d\d:\d\d$/;
 
-/** Absent, `null` and `""` are no instant. What is finer than a millisecond is cut off. */
+/** Absent, `null` and `""` are no instant. */
 function instantOf(text: string | null | undefined, index: number, key: string): number | null {
   if (text === undefined || text === null || text === "") return null;
   const expected = "a date-time like 2026-01-01T00:00:00Z";
   return parseInstant(text) ?? refuseText(text, index, key, expected);
 }
 
-/** Epoch milliseconds of a date-time; `null` when it is none, or names a day or time that is none. */
+/**
+ * Epoch milliseconds of a date-time; `null` when it is none, or names a day or time that is none.
+ * A part of a millisecond counts as a whole one, so that nothing is due, lapses or expires before
+ * the instant that was given.
+ */
 export function parseInstant(text: string): number | null {
   if (!dateTime.test(text)) return null;
   try {
-    return Temporal.Instant.from(zone.test(text) ? text : `${text}Z`).epochMilliseconds;
+    const instant = Temporal.Instant.from(zone.test(text) ? text : `${text}Z`);
+    const ms = instant.round({ smallestUnit: "millisecond", roundingMode: "ceil" });
+    return ms.epochMilliseconds <= limits.instantMax ? ms.epochMilliseconds : null;
   } catch {
     return null;
   }

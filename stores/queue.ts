@@ -9,7 +9,7 @@ export interface QueueDefinition {
   /** Free text for owner or metadata; the engine never reads it. */
   readonly reference: string;
   readonly leaseTimeoutMs: number;
-  /** How long an item may wait before it expires. */
+  /** How long an item may wait before it expires; `never` (of the engine) = for ever. */
   readonly expireTimeoutMs: number;
   /** The durations as they were written when given, such as `60m`; answered unchanged. */
   readonly leaseTimeoutText: string;

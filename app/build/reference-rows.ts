@@ -4,6 +4,7 @@
 import { limits as engineLimits } from "../../engine/limits.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { replyCodes } from "../../openapi/codes.ts";
+import { reasons } from "../../openapi/reasons.ts";
 import { configReference } from "../../server/config.ts";
 
 export interface SettingRow {
@@ -28,10 +29,20 @@ export interface CodeRow {
   readonly reaction: string;
 }
 
+export interface ReasonRow {
+  readonly reason: string;
+  readonly codes: string;
+  readonly meaning: string;
+}
+
 const settings: readonly SettingRow[] = configReference();
 
 const codes: readonly CodeRow[] = Object.entries(replyCodes).map(
   ([code, { text, meaning, reaction }]) => ({ code, text, meaning, reaction }),
+);
+
+const reasonRows: readonly ReasonRow[] = Object.entries(reasons).map(
+  ([reason, { codes: its, meaning }]) => ({ reason, codes: its.join(", "), meaning }),
 );
 
 function count(value: number): string {
@@ -117,10 +128,10 @@ const limits: readonly LimitRow[] = [
   row("waiting-leases", "Leases that wait at once", count(engineLimits.waitingLeasesMax)),
   row(
     "timeouts",
-    "Longest `lease_timeout` and `expire_timeout`",
+    "Longest `lease_timeout` and `expire_timeout`, but for `never`",
     `${engineLimits.durationMsMax / 3_600_000 / 24} days`,
   ),
   row("shards", "Shards of one server", count(engineLimits.shardsMax)),
 ];
 
-export const referenceRows = { settings, limits, codes };
+export const referenceRows = { settings, limits, codes, reasons: reasonRows };

@@ -1,6 +1,6 @@
 // Tables that are generated from the server's own constants; each row has an anchor.
 
-import { codes, limits, settings } from "virtual:reference";
+import { codes, limits, reasons, settings } from "virtual:reference";
 import { Fragment, type ReactNode } from "react";
 import "./reference-tables.css";
 
@@ -114,6 +114,35 @@ export function CodesTable(): ReactNode {
               </td>
               <td data-label="What to do">
                 <Inline text={reaction} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function ReasonsTable(): ReactNode {
+  return (
+    <div className="table-frame">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Reason</th>
+            <th scope="col">Code</th>
+            <th scope="col">It means</th>
+          </tr>
+        </thead>
+        <tbody>
+          {reasons.map(({ reason, codes: itsCodes, meaning }) => (
+            <tr key={reason} id={`reason-${reason}`}>
+              <td>
+                <code>{reason}</code>
+              </td>
+              <td className="figure">{itsCodes}</td>
+              <td>
+                <Inline text={meaning} />
               </td>
             </tr>
           ))}

@@ -37,7 +37,7 @@ function operationText(operation: PlacedOperation): readonly string[] {
     ...replies
       .filter(([code]) => code === "200")
       .flatMap(([, reply]) => [`200: ${reply.description}`, ...contentText(reply.content ?? {})]),
-    "#### Other codes",
+    ...(refusals.length === 0 ? [] : ["#### Other codes"]),
     refusals.map(refusalText).join("\n"),
   ].filter((text) => text !== "");
 }

@@ -42,7 +42,7 @@ describe("Markdown", () => {
         expect(text).toContain(`| \`${path}\` | `);
       }
     }
-    expect(text).toContain("| `items[].utf8` | string | no |");
+    expect(text).toContain("| `items[].utf8` | string or null | no |");
   });
 });
 

@@ -150,7 +150,7 @@ function settingsOf(
   return command
     .argument("<queue>", "name of the queue")
     .option("--lease-timeout <duration>", "how long a consumer holds an item", leaseTimeout)
-    .option("--expire-timeout <duration>", "how long an item may wait", expireTimeout)
+    .option("--expire-timeout <duration>", "how long an item may wait, or never", expireTimeout)
     .addOption(
       new Option(
         "--max-attempts <count>",

@@ -17,6 +17,6 @@ export const writeCatalog: Kind<WriteCatalog> = {
     if (await catalog.write(change)) return done;
     const { version } = await catalog.load();
     const got = `expected version ${change.version - 1}, got ${version}`;
-    return failure("store", `the catalog was changed by someone else; ${got}`);
+    return failure("store_failed", `the catalog was changed by someone else; ${got}`);
   },
 };

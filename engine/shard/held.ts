@@ -58,7 +58,7 @@ export function findMovable(turn: Turn, batch: Batch, verb: string): ReturnType<
   const bytes = Math.ceil(found.reduce((sum, { run }) => sum + run.payloadBytesMean, 0));
   if (bytes <= limits.retryBytesMax) return found;
   const why = `they hold ${bytes} bytes, expected at most ${limits.retryBytesMax}; send fewer at a time`;
-  return failure("refused", `item(s) cannot be ${verb} together; ${why}`);
+  return failure("too_large", `item(s) cannot be ${verb} together; ${why}`);
 }
 
 /** Names every id of the batch that cannot be taken, and why. */
@@ -80,7 +80,7 @@ function refusal(turn: Turn, partition: Partition, batch: Batch, verb: string): 
     }
     seen.add(id);
   }
-  return failure("refused", details[0]?.[1] ?? "", Object.fromEntries(details));
+  return failure("not_leased", details[0]?.[1] ?? "", Object.fromEntries(details));
 }
 
 /** What was held when the turn began, and is no longer, has left in this turn. */

@@ -3,7 +3,8 @@
 import type { ImportItem } from "../api.ts";
 import type { CallKey } from "../call-key.ts";
 import { deletedFailure, restartedFailure } from "../errors.ts";
-import type { ListedItem } from "../messages.ts";
+import { expireDeadlineOf } from "../lifecycle.ts";
+import type { ListedItem, PartitionSettings } from "../messages.ts";
 import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
 import { listed } from "./list.ts";
 import { append, hold, schedule, type Unplaced } from "./moves.ts";
@@ -42,11 +43,13 @@ function sourceIdsOf(items: readonly { readonly sourceId: string }[]): string[] 
 function importOne(turn: Turn, { op, key, slot, items }: Numbered<Import>): Result {
   const { memory, draft, facts } = turn;
   const partition = memory.partition(slot);
-  if (partition.settings === null) return deletedFailure;
+  const { settings } = partition;
+  if (settings === null) return deletedFailure;
   const known = new Set(facts.sources.get(slot));
   for (const id of sourceIdsOf(draft.insertedInto(slot))) known.add(id);
   for (const id of sourceIdsOf(draft.schedule.filter((item) => item.slot === slot))) known.add(id);
-  const times: Times = { now: turn.now, expireTimeoutMs: partition.settings.expireTimeoutMs };
+  const { now, stamp } = turn;
+  const times: Times = { now, stamp, expireTimeoutMs: settings.expireTimeoutMs };
   const firstSeq = partition.nextSeq;
   const stored: ListedItem[] = [];
   const left: number[] = [];
@@ -60,14 +63,14 @@ function importOne(turn: Turn, { op, key, slot, items }: Numbered<Import>): Resu
     stored.push(listedAs(partition, item, { seq, times }));
   }
   // What a repetition needs for the same reply, beside the request: those stored are numbered in a row.
-  if (key !== undefined) draft.note(op, [times.now, times.expireTimeoutMs, firstSeq, ...left]);
+  if (key !== undefined) draft.note(op, [now, stamp, times.expireTimeoutMs, firstSeq, ...left]);
   return { ok: true, value: { kind: "items", items: stored } };
 }
 
 /** What an item is stored with follows from these, from itself, and from its number. */
-interface Times {
+interface Times extends Pick<PartitionSettings, "expireTimeoutMs"> {
   readonly now: number;
-  readonly expireTimeoutMs: number;
+  readonly stamp: number;
 }
 
 function dueAtOf({ enqueueAt, leaseDeadline }: NewImport, { now }: Times): number | null {
@@ -75,11 +78,11 @@ function dueAtOf({ enqueueAt, leaseDeadline }: NewImport, { now }: Times): numbe
 }
 
 function unplacedOf(item: NewImport, times: Times): Unplaced {
-  const { now, expireTimeoutMs } = times;
+  const { now, stamp } = times;
   const { leaseDeadline, kind, encoding, reference, sourceId, payload } = item;
   return {
-    createdAt: item.createdAt ?? now,
-    expireDeadline: item.expireDeadline ?? (dueAtOf(item, times) ?? now) + expireTimeoutMs,
+    createdAt: item.createdAt ?? stamp,
+    expireDeadline: item.expireDeadline ?? expireDeadlineOf(times, dueAtOf(item, times) ?? now),
     // A running lease is an attempt of its own, which its item's count leaves out.
     attempts: leaseDeadline === null ? item.attempts : Math.max(0, item.attempts - 1),
     ...{ kind, encoding, reference, sourceId, payload },
@@ -105,13 +108,13 @@ function listedAs(
   item: NewImport,
   { seq, times }: { readonly seq: number; readonly times: Times },
 ): ListedItem {
-  const queuedAt = times.now;
+  const queuedAt = times.stamp;
   const stored = { ...unplacedOf(item, times), slot: partition.slot, seq, queuedAt, early: false };
   const dueAt = dueAtOf(item, times);
   const { leaseDeadline } = item;
   return listed(partition, stored, {
     ...(dueAt !== null && { dueAt }),
-    ...(leaseDeadline !== null && { leasedAt: queuedAt, leaseDeadline }),
+    ...(leaseDeadline !== null && { leasedAt: times.now, leaseDeadline }),
   });
 }
 
@@ -119,10 +122,10 @@ function listedAs(
 function answerImport(
   { memory }: Turn,
   { slot, items }: Numbered<Import>,
-  [now = 0, expireTimeoutMs = 0, firstSeq = 0, ...left]: readonly number[],
+  [now = 0, stamp = 0, expireTimeoutMs = 0, firstSeq = 0, ...left]: readonly number[],
 ): Result {
   const partition = memory.partition(slot);
-  const times: Times = { now, expireTimeoutMs };
+  const times: Times = { now, stamp, expireTimeoutMs };
   const wasLeft = new Set(left);
   const stored = items
     .filter((_, index) => !wasLeft.has(index))

@@ -20,7 +20,10 @@ export interface Scene {
   readonly shard: number;
   readonly memory: Memory;
   readonly draft: Draft;
+  /** What is decided by. */
   readonly now: number;
+  /** What is written down as when an item came or moved. */
+  readonly stamp: number;
   readonly limits: TurnLimits;
 }
 
@@ -43,6 +46,8 @@ function nextSeq(partition: Partition): number {
 /** Counts in an item at the tail; whether it is an early one. */
 function countIn({ memory, draft }: Scene, partition: Partition, item: Placing): boolean {
   const { expireDeadline } = item;
+  // Behind nothing, nothing is early: a queue whose items once never expired forgets it here.
+  if (partition.itemCount === 0) partition.expireDeadlineMax = 0;
   const early = expireDeadline < partition.expireDeadlineMax;
   if (early) {
     memory.cameEarly(expireDeadline);
@@ -79,7 +84,7 @@ export function append(scene: Scene, partition: Partition, item: Unplaced): Item
     slot: partition.slot,
     seq,
     createdAt: item.createdAt,
-    queuedAt: scene.now,
+    queuedAt: scene.stamp,
     expireDeadline: item.expireDeadline,
     early: countIn(scene, partition, item),
     attempts: item.attempts,
@@ -106,7 +111,7 @@ export function schedule(
   item: Unplaced,
   when: { readonly dueAt: number; readonly retried: boolean },
 ): ScheduledItem {
-  const place = { slot: partition.slot, seq: nextSeq(partition), queuedAt: scene.now };
+  const place = { slot: partition.slot, seq: nextSeq(partition), queuedAt: scene.stamp };
   const placed: ScheduledItem = { ...item, ...place, early: false, ...when };
   countAside(scene, partition, placed);
   scene.draft.schedule.push(placed);
@@ -246,7 +251,7 @@ function destination(scene: Scene, partition: Partition, item: Leaving, fate: Fa
   const when = { dueAt: fate.dueAt, retried: true };
   countAside(scene, partition, { ...placing, ...when });
   const seq = nextSeq(partition);
-  const place = { slot: partition.slot, seq, queuedAt: scene.now, early: false, sourceId: null };
+  const place = { slot: partition.slot, seq, queuedAt: scene.stamp, early: false, sourceId: null };
   return { into: "scheduled", item: { ...place, ...placing, ...when } };
 }
 
@@ -263,7 +268,7 @@ function tail(
 ): Destination {
   const early = countIn(scene, partition, placing);
   const seq = nextSeq(partition);
-  const place = { slot: partition.slot, seq, queuedAt: scene.now, early, sourceId };
+  const place = { slot: partition.slot, seq, queuedAt: scene.stamp, early, sourceId };
   return { into: "items", item: { ...place, ...placing } };
 }
 
@@ -273,7 +278,7 @@ function tail(
  * shard has it.
  */
 function grave(scene: Scene, partition: Partition, item: Leaving, death: Death): Move["to"] {
-  const { memory, draft, now } = scene;
+  const { memory, draft, now, stamp } = scene;
   if (death === "expired") draft.event(partition.slot, "expired");
   const dead = partition.settings?.dead ?? null;
   if (dead === null) {
@@ -282,7 +287,7 @@ function grave(scene: Scene, partition: Partition, item: Leaving, death: Death):
   }
   draft.event(partition.slot, "deadLettered");
   const sourceId = formatId(partition.idPrefix, item.seq);
-  const placing = { createdAt: now, expireDeadline: expireDeadlineOf(dead, now), attempts: 0 };
+  const placing = { createdAt: stamp, expireDeadline: expireDeadlineOf(dead, now), attempts: 0 };
   if (dead.shard === scene.shard) {
     return tail(scene, memory.partition(dead.slot), placing, sourceId);
   }
@@ -290,7 +295,7 @@ function grave(scene: Scene, partition: Partition, item: Leaving, death: Death):
   const outboundSeq = memory.outbox.put(targetShard, targetSlot);
   draft.sent.add(targetShard);
   const { slot } = partition;
-  const place = { slot, seq: item.seq, queuedAt: now, early: false, sourceId };
+  const place = { slot, seq: item.seq, queuedAt: stamp, early: false, sourceId };
   return {
     into: "outbox",
     item: { ...place, ...placing, outboundSeq, targetShard, targetSlot },

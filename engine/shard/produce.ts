@@ -34,7 +34,7 @@ export const produce: Kind<Produce> = {
 };
 
 function produceOne(turn: Turn, { slot, deadline, items }: Produce): Result {
-  const { memory, now } = turn;
+  const { memory, now, stamp } = turn;
   const partition = memory.partition(slot);
   if (deadline <= now) return lateProduce.untaken;
   const { settings } = partition;
@@ -44,7 +44,7 @@ function produceOne(turn: Turn, { slot, deadline, items }: Produce): Result {
     const { enqueueAt } = item;
     const isLater = enqueueAt !== null && enqueueAt > now;
     const unplaced: Unplaced = {
-      createdAt: now,
+      createdAt: stamp,
       expireDeadline: isLater ? expireDeadlineOf(settings, enqueueAt) : expireDeadline,
       attempts: 0,
       kind: item.kind,

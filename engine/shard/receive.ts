@@ -16,14 +16,14 @@ export const receive: Kind<Receive> = {
   weight: ({ items }) => items.length,
   lost: "again",
   decide: answering((turn, { sourceShard, items }) => {
-    const { memory, draft, now } = turn;
+    const { memory, draft, stamp } = turn;
     let last = memory.inbound.get(sourceShard) ?? 0;
     for (const item of items) {
       if (item.outboundSeq <= last) continue;
       last = item.outboundSeq;
       const partition = memory.partition(item.targetSlot);
       if (partition.settings === null) draft.event(item.targetSlot, "discarded");
-      else append(turn, partition, { ...item, createdAt: now });
+      else append(turn, partition, { ...item, createdAt: stamp });
     }
     if (last !== memory.inbound.get(sourceShard)) {
       memory.inbound.set(sourceShard, last);

@@ -38,7 +38,7 @@ function noDeadQueue(items: readonly RetryItem[]): Result {
     id,
     `item(s) cannot be retried; '${id}' is given up, and the queue has no dead queue`,
   ]);
-  return failure("refused", String(details[0]?.[1]), Object.fromEntries(details));
+  return failure("no_dead_queue", String(details[0]?.[1]), Object.fromEntries(details));
 }
 
 function retryOne(turn: Turn, request: Numbered<Retry>): Result {

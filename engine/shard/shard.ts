@@ -287,6 +287,7 @@ export class Shard {
       named,
       draft: new Draft(),
       now,
+      stamp: this.#options.clock.stamp(),
       settings: this.#settings,
       grants: this.#grants,
       full: this.#full,

@@ -270,6 +270,7 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
     named: asking.named,
     draft: new Draft(),
     now,
+    stamp: now,
     limits: bounds,
     settings: new Map([[slot, world.settings]]),
     renderLeased,
@@ -391,3 +392,15 @@ test("decide: no more is moved for the clock's sake than a turn may", () =>
     const { move } = changesOf(await decided(world, []));
     expect(move.length).toBeLessThanOrEqual(bounds.sweepItemsMax);
   }));
+
+test("produce: early is what expires before an item ahead of it, and ahead of it is nothing in the end", async () => {
+  const settings = { slot, leaseTimeoutMs: 100, expireTimeoutMs: 100, maxAttempts: 0, dead: null };
+  const empty = { kind: "", encoding: "", reference: "", enqueueAt: null };
+  const items = [{ ...empty, payload: "new" }];
+  const produced = { op: 1, kind: "produce", slot, deadline: never, items } as const;
+  const world = { settings, scheduled: [], leases: [], requests: [produced] };
+  const earlyIn = async (ahead: readonly Item[]) =>
+    changesOf(await decided({ ...world, items: ahead })).insert.map(({ early }) => early);
+  expect(await earlyIn([item(1)])).toEqual([true]);
+  expect(await earlyIn([])).toEqual([false]);
+});

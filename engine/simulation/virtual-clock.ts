@@ -23,7 +23,11 @@ export class VirtualClock implements Clock {
   }
 
   now(): number {
-    return this.#now;
+    return Math.floor(this.#now);
+  }
+
+  stamp(): number {
+    return Math.ceil(this.#now);
   }
 
   raise(instant: number): void {

@@ -17,7 +17,7 @@ export const durations = {
     ".s",
     "1m 2s",
     "1M",
-    "1d",
+    "1w",
     "1e3s",
     "1e9h",
     "NaN",

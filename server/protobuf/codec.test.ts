@@ -104,6 +104,9 @@ describe("requests", () => {
     expect(read(new Uint8Array())).toEqual({ queue_name: "", request_timeout: "", items: [] });
     expect(messageReader(operationMessages.updateQueue.request)(new Uint8Array())).toEqual({
       queue_name: "",
+      dead_queue: "",
+      reference: "",
+      max_attempts: 0,
     });
     expect(messageReader(operationMessages.clear.request)(new Uint8Array())).toEqual({
       queue_name: "",
@@ -135,11 +138,13 @@ describe("requests", () => {
 
   test("a zero that is written is read", () => {
     const update = messageReader(operationMessages.updateQueue.request);
-    expect(update(bytesOf("2200 3200 4000"))).toEqual({
+    expect(update(bytesOf("2200 3200 4000 4800"))).toEqual({
       queue_name: "",
       dead_queue: "",
+      reference: "",
       lease_timeout: "",
       max_attempts: 0,
+      requested_partitions: 0,
     });
     expect(read(bytesOf("1a00 1a02 3200"))).toMatchObject({ items: [{}, { utf8: "" }] });
   });
@@ -173,13 +178,13 @@ describe("requests", () => {
     expect(() => read(new Uint8Array(5_000_000).fill(0x3b))).toThrow();
   });
 
-  test("an instant that was never set is none, finer than a millisecond is cut off", () => {
+  test("an instant that was never set is none, finer than a millisecond is rounded up", () => {
     const item = (seconds: number, nanos: number) =>
       new Uint8Array(type.encode({ items: [{ enqueue_at: { seconds, nanos } }] }).finish());
     const read = messageReader(operationMessages.produce.request);
     expect(read(item(-62_135_596_800, 0))).toMatchObject({ items: [{ enqueue_at: null }] });
     expect(read(item(1, 1_999_999))).toMatchObject({
-      items: [{ enqueue_at: "1970-01-01T00:00:01.001Z" }],
+      items: [{ enqueue_at: "1970-01-01T00:00:01.002Z" }],
     });
     expect(read(item(-1, 0))).toMatchObject({
       items: [{ enqueue_at: "1969-12-31T23:59:59.000Z" }],
@@ -214,6 +219,7 @@ describe("replies", () => {
       code: 453,
       code_text: "Request Failed",
       message: "no",
+      reason: "not_leased",
       details: { a: "not leased", b: "" },
     };
     expect(decoded(replyMessage, messageWriter(replyMessage)(refusal))).toEqual({ ...refusal });

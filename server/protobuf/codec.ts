@@ -106,7 +106,8 @@ function readInstant(reader: BinaryReader): string | null {
   }
   if (reader.pos !== end) throw new RangeError("a field reaches beyond its message");
   if (seconds <= yearOneSeconds) return null;
-  return new Date(seconds * 1_000 + Math.floor(nanoseconds / 1_000_000)).toISOString();
+  // As in JSON, a part of a millisecond counts as a whole one.
+  return new Date(seconds * 1_000 + Math.ceil(nanoseconds / 1_000_000)).toISOString();
 }
 
 function fieldsWriter({ fields }: Message): Write {
@@ -146,7 +147,7 @@ function valueWriter({
   switch (kind) {
     case "text":
       return (writer, value) => {
-        if (value !== "" || isList) delimited(writer).string(value as string);
+        if ((value ?? "") !== "" || isList) delimited(writer).string(value as string);
       };
     case "duration":
       return (writer, value) => {

@@ -122,20 +122,27 @@ test("a queue is described with canonical timeouts and its namespace, also in a 
   expect(json).not.toHaveProperty("namespace");
 });
 
-test("update: what the message leaves out stays, what it sets to zero is zero", async () => {
-  await using app = await run({ orders: { reference: "a", max_attempts: 3 } });
+test("update: a number or text that the message leaves out is its zero, a timeout stays", async () => {
+  const before = { reference: "a", max_attempts: 3, dead_queue: "dead", requested_partitions: 2 };
+  await using app = await run({ orders: null });
+  await app.create("dead");
+  await app.create("orders", before);
+  const kept = { lease_timeout: "60m", requested_partitions: 2 };
   const update = (values: Values) => call(app, "updateQueue", { ...orders, ...values });
-  await update({ expire_timeout: "48h" });
+  const { requested_partitions: _, ...sent } = before;
+  await update({ ...sent, expire_timeout: "48h" });
   expect(await app.ok("queueInfo", { name: "orders" })).toMatchObject({
-    reference: "a",
-    max_attempts: 3,
-    lease_timeout: "60m",
+    ...before,
+    ...kept,
     expire_timeout: "48h",
   });
-  expect(await update({ max_attempts: 0, reference: "" })).toMatchObject({ body: done });
+  expect(await update({})).toMatchObject({ body: done });
   expect(await app.ok("queueInfo", { name: "orders" })).toMatchObject({
+    ...kept,
+    expire_timeout: "48h",
     reference: "",
     max_attempts: 0,
+    dead_queue: "",
   });
 });
 
@@ -257,7 +264,7 @@ test("Accept: decides on the reply, of either request; without it the reply is a
   });
 });
 
-test("a body that is no message, one that is coded and one that is too large are refused in protobuf", async () => {
+test("a body that is no message, and one that is coded, are refused in protobuf", async () => {
   await using app = await run({ config: { bodyMax: 1_024 } });
   const broken = await call(app, "stats", {}, { body: Uint8Array.of(0x0a, 0x06, 0x6f) });
   expect(broken).toMatchObject({ code: 400, type: protobuf });
@@ -271,12 +278,38 @@ test("a body that is no message, one that is coded and one that is too large are
       "content encoding is not supported; send the body as it is, got 'gzip'",
     ),
   );
-  expect(await call(app, "stats", { queue_name: "a".repeat(2_000) })).toMatchObject(
-    refused(413, "Payload Too Large", "request body exceeds 1.0KiB limit"),
-  );
   expect(await call(app, "stats", {}, { body: new Uint8Array() })).toMatchObject(
     refused(400, "Bad Request", "queue name is invalid; queue name cannot be empty"),
   );
+});
+
+/** The status, type and text of an answer. */
+async function shown(answer: Promise<Response>) {
+  const response = await answer;
+  return [response.status, response.headers.get("content-type"), await response.text()];
+}
+
+test("codes that clients of the protocol take for a proxy's come to them as text", async () => {
+  await using app = await run({ config: { bodyMax: 1_024 } });
+  const body = encoded(operationMessages.stats.request, { queue_name: "a".repeat(2_000) });
+  const stats = (headers: Record<string, string>) =>
+    shown(app.through(app.send(operations.stats.path, { method: "POST", headers, body })));
+  const message = "request body exceeds 1.0KiB limit";
+  const text = "text/plain; charset=utf-8";
+  expect(await stats({ "content-type": protobuf })).toEqual([413, text, message]);
+  const json = { "content-type": protobuf, accept: "application/json" };
+  expect((await stats(json)).slice(0, 2)).toEqual([413, "application/json"]);
+
+  const waiting = encoded(operationMessages.lease.request, {
+    ...timed,
+    client_id: "a",
+    batch_size: 1,
+  });
+  const init = { method: "POST", headers: { "content-type": protobuf }, body: waiting };
+  const lease = app.send(operations.lease.path, init);
+  await app.arrive();
+  await app.through(app.engine.close());
+  expect(await shown(lease)).toEqual([503, text, "service is shutting down; nothing was changed"]);
 });
 
 test("what is refused before there is an operation is refused in protobuf too", async () => {
@@ -305,6 +338,7 @@ test("a lease that finds nothing is answered 454, with the text of JSON", async 
     code: 454,
     code_text: "Retry Request",
     message: "request timeout; no items are in the queue, try again",
+    reason: "empty",
     details: {},
   });
 });

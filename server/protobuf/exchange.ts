@@ -2,7 +2,7 @@
 // app asks for, made once when it starts.
 
 import type { OperationId } from "../../openapi/operations.ts";
-import { operationMessages, replyMessage } from "../../openapi/protobuf.ts";
+import { operationMessages, replyMessage, textCodes } from "../../openapi/protobuf.ts";
 import { jsonForm, noGuessing, type ReplyForm, sentWhole } from "../reply.ts";
 import { JsonText } from "../routes/route.ts";
 import { messageReader, messageWriter } from "./codec.ts";
@@ -27,6 +27,10 @@ const writeReply = messageWriter(replyMessage);
 
 /** How a refusal of this request is written. */
 export function refusalForm(request: Request): ReplyForm {
-  const type = answerType(request, protobufTypeOf(request.headers.get("content-type")));
-  return type === null ? jsonForm : { contentType: type, write: writeReply };
+  const contentType = answerType(request, protobufTypeOf(request.headers.get("content-type")));
+  if (contentType === null) return jsonForm;
+  return (reply) =>
+    textCodes.has(reply.code)
+      ? { contentType: "text/plain; charset=utf-8", body: reply.message }
+      : { contentType, body: writeReply(reply) };
 }

@@ -61,7 +61,8 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
     },
 
     async release(body, caller) {
-      caller.heard(await engine.release({ ...releaseRequest(body), ...caller.key }));
+      const request = decoded(checkOf(engine, body), () => releaseRequest(body));
+      caller.heard(await engine.release({ ...request, ...caller.key }));
       return done;
     },
 

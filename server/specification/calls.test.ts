@@ -91,7 +91,11 @@ const calls = [
   ],
   [
     "/v1/queue.retry",
-    (id) => ({ ...place, items: [{ id, retry_at: instant(start + day), dead: false }] }),
+    (id) => ({
+      ...place,
+      items: [{ id, retry_at: instant(start + day), dead: false }],
+      request_timeout: "1m",
+    }),
     reply,
   ],
   ["/v1/queue.complete", (id) => ({ ...place, request_timeout: "1m", ids: [id] }), reply],
@@ -181,7 +185,10 @@ for (const [path, body, keys] of calls) {
     );
     expect(Object.keys(body(id)).sort()).toEqual(asked.sort());
     const response = resolved(responses["200"]?.content["application/json"].schema ?? {});
-    const answered = Object.keys(response.properties ?? {}).filter((key) => key !== "details");
+    const ofRefusals = ["reason", "details"];
+    const answered = Object.keys(response.properties ?? {}).filter(
+      (key) => !ofRefusals.includes(key),
+    );
     expect(answered.sort()).toEqual(keys.toSorted());
   });
 }
@@ -267,7 +274,13 @@ row("error 453: on complete, an id cannot be completed", async () => {
   const text = `invalid storage id; '${id}' does not exist`;
   expect(plain(await app.complete(lease))).toEqual({
     code: 453,
-    body: { code: 453, code_text: "Request Failed", message: text, details: { [id]: text } },
+    body: {
+      code: 453,
+      code_text: "Request Failed",
+      message: text,
+      reason: "not_leased",
+      details: { [id]: text },
+    },
   });
 });
 
@@ -283,6 +296,7 @@ row("error 454: on lease, the queue stayed empty until request_timeout", async (
       code: 454,
       code_text: "Retry Request",
       message: "request timeout; no items are in the queue, try again",
+      reason: "empty",
     },
   });
 });

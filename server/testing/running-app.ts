@@ -1,6 +1,7 @@
 // The app as it runs, but for the socket: the real engine over a store that can be told
 // to fail, and time that stands still until a test lets it pass.
 
+import { expect } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +19,7 @@ import {
   type RequestOf,
   type ResponseOf,
 } from "../../openapi/operations.ts";
+import { reasons } from "../../openapi/reasons.ts";
 import type { LeaseReply, QueueCreateRequest, Reply, StorageItem } from "../../openapi/schemas.ts";
 import type { Backend } from "../../stores/backend.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
@@ -292,13 +294,21 @@ export const orders = { queue_name: "orders" };
 export const timed = { ...orders, request_timeout: "1m" };
 export const done: Reply = { code: 200, code_text: "OK", message: "" };
 
-/** A refusal as it comes: the code in the status and in the body, and all three fields. */
+/** What a reason has to be that comes with the code; `reasons.test.ts` says which is right. */
+export function anyReasonOf(code: number): string {
+  const fitting = Object.entries(reasons).filter(([, { codes }]) =>
+    codes.some((one) => one === code),
+  );
+  return expect.stringMatching(new RegExp(`^(${fitting.map(([name]) => name).join("|")})$`));
+}
+
+/** A refusal as it comes: the code in the status and in the body, and all fields. */
 export function refused(
   code: keyof typeof replyCodes,
   message: string,
   details?: Record<string, string>,
 ) {
-  const reply = { code, code_text: replyCodes[code].text, message };
+  const reply = { code, code_text: replyCodes[code].text, message, reason: anyReasonOf(code) };
   return { code, body: details === undefined ? reply : { ...reply, details } };
 }
 

@@ -99,7 +99,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the dead queue's shard drops what comes",
     file: "shard/receive.ts",
-    from: "else append(turn, partition, { ...item, createdAt: now });",
+    from: "else append(turn, partition, { ...item, createdAt: stamp });",
     to: "",
   },
   {
@@ -226,7 +226,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a produce that comes too late is written all the same",
     file: "shard/produce.ts",
     from: "if (deadline <= now) return lateProduce.untaken;",
-    to: 'if (deadline <= now) {\n    for (const item of items) append(turn, partition, { ...item, createdAt: now, expireDeadline: now + 1e9, attempts: 0, sourceId: "" });\n    return lateProduce.untaken;\n  }',
+    to: 'if (deadline <= now) {\n    for (const item of items) append(turn, partition, { ...item, createdAt: stamp, expireDeadline: now + 1e9, attempts: 0, sourceId: "" });\n    return lateProduce.untaken;\n  }',
   },
   {
     name: "a lease nobody was told of counts as an attempt",

@@ -1,0 +1,83 @@
+// Why a call was refused, as one stable word each, so that nobody has to read a message to
+// know. A word is never given another meaning; new ones may come.
+
+import type { ReplyCode } from "./codes.ts";
+
+export interface ReasonMeaning {
+  /** Codes that come with it; what refuses by the reason alone takes the first. */
+  readonly codes: readonly [ReplyCode, ...ReplyCode[]];
+  readonly meaning: string;
+}
+
+export const reasons = {
+  malformed: {
+    codes: [400],
+    meaning: "The request cannot be read, breaks the form of the contract, or is out of bounds.",
+  },
+  no_such_queue: { codes: [400], meaning: "No queue has this name." },
+  no_such_partition: { codes: [400], meaning: "The queue has no partition of this number." },
+  queue_exists: { codes: [400], meaning: "A queue of this name exists already." },
+  bad_dead_queue: {
+    codes: [400],
+    meaning: "The dead queue does not exist, or cannot be the dead queue of this one.",
+  },
+  too_many: { codes: [400], meaning: "The server has as many queues or partitions as it holds." },
+  duplicate_client: {
+    codes: [400],
+    meaning: "Another lease of this `client_id` waits on the queue.",
+  },
+  key_taken: {
+    codes: [400],
+    meaning: "The `Idempotency-Key` was used with another request.",
+  },
+  unauthorized: { codes: [401], meaning: "No API key, or not one that the server knows." },
+  host_not_allowed: { codes: [403], meaning: "The header `Host` names another site." },
+  origin_not_allowed: { codes: [403], meaning: "The header `Origin` names another site." },
+  no_such_path: { codes: [404], meaning: "Nothing has this path." },
+  wrong_method: { codes: [405], meaning: "The path takes another method." },
+  too_large: {
+    codes: [413, 453],
+    meaning: "The body is too large (413), or the items are for one retry or release (453).",
+  },
+  unsupported_content: {
+    codes: [415],
+    meaning: "The content type or coding of the body is not one that the server reads.",
+  },
+  full: {
+    codes: [429],
+    meaning: "As many requests, leases or bodies are worked on or wait as the server holds.",
+  },
+  wrong_keys: { codes: [429], meaning: "Too many wrong API keys came from this address." },
+  not_leased: {
+    codes: [453],
+    meaning: "An id is not that of an item leased here and now; `details` says which, and why.",
+  },
+  no_dead_queue: { codes: [453], meaning: "An item is given up in a queue without a dead queue." },
+  queue_deleted: { codes: [453], meaning: "The queue was deleted meanwhile." },
+  queue_not_empty: { codes: [453], meaning: "The queue holds items, or some are on their way." },
+  queue_in_use: { codes: [453], meaning: "The queue is the dead queue of another." },
+  partition_draining: { codes: [453], meaning: "The partition takes no new items." },
+  backups_off: { codes: [453], meaning: "The server was started without `--backups`." },
+  empty: { codes: [454], meaning: "No item came until `request_timeout`." },
+  late: { codes: [454], meaning: "It could not be done in time, and was not done." },
+  client_gone: { codes: [454], meaning: "The client hung up while it waited for items." },
+  lease_over: {
+    codes: [454],
+    meaning: "A lease was asked for again, and nothing of it is held any more.",
+  },
+  repeated: {
+    codes: [454],
+    meaning: "The lease was asked for again while it waited; the repetition is answered.",
+  },
+  internal: { codes: [500], meaning: "The server has a bug; its log has the cause." },
+  store_full: { codes: [500], meaning: "The disk has no room; what only adds is refused." },
+  store_failed: { codes: [500], meaning: "The store failed or does not answer." },
+  items_stored: { codes: [500], meaning: "The import is stored, but cannot be shown." },
+  in_part: { codes: [500, 429, 503], meaning: "A clear or a delete was done in part." },
+  backup_failed: { codes: [500], meaning: "The backup was not made; the stores are as they were." },
+  shutting_down: { codes: [503], meaning: "The server is shutting down." },
+  not_ready: { codes: [503], meaning: "Shards are down that the answer depends on." },
+  unknown_outcome: { codes: [504], meaning: "It may be done, or may yet be." },
+} as const satisfies Record<string, ReasonMeaning>;
+
+export type Reason = keyof typeof reasons;
