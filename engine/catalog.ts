@@ -2,7 +2,7 @@
 // them; `registrar.ts` has each plan committed before it takes effect here.
 
 import type { CatalogImage } from "../stores/catalog.ts";
-import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
+import type { CatalogEntry, PartitionPlace, Pause, QueueDefinition } from "../stores/queue.ts";
 import type { QueueChange, QueueSettings } from "./api.ts";
 import type { Clock } from "./clock.ts";
 import { formatDuration } from "./duration.ts";
@@ -24,6 +24,12 @@ import {
 export interface Owner {
   readonly queue: LogicalQueue;
   readonly partition: number;
+}
+
+/** A change of a queue that is to be committed. */
+export interface QueuePlan {
+  readonly queue: LogicalQueue;
+  readonly entry: CatalogEntry;
 }
 
 export interface CatalogOptions {
@@ -144,16 +150,15 @@ export class Catalog {
   }
 
   /** What the queue becomes; surplus partitions are told to drain, missing ones are added. */
-  planUpdate(change: QueueChange, now: number): { queue: LogicalQueue; entry: CatalogEntry } {
+  planUpdate(change: QueueChange, now: number): QueuePlan {
     checkQueueName(change.name);
     const queue = this.find(change.name);
-    const { createdAt } = queue.definition;
+    const { createdAt, pause } = queue.definition;
     const settings: QueueSettings = merge(queue.definition, change);
     this.#checkDeadQueue(settings);
     checkQueueSettings(settings);
-    // Later than every instant that was answered before, however coarse the clock.
-    const updatedAt = Math.max(now, queue.definition.updatedAt + 1);
-    const definition = { ...definitionOf(settings), createdAt, updatedAt };
+    const updatedAt = laterThan(queue, now);
+    const definition = { ...definitionOf(settings), ...(pause && { pause }), createdAt, updatedAt };
     const wanted = settings.requestedPartitions;
     const kept = [...queue.places.values()].map((place): PartitionPlace => {
       return { ...place, state: place.partition < wanted ? "active" : "draining" };
@@ -161,6 +166,14 @@ export class Catalog {
     const missing = upTo(wanted).filter((partition) => !queue.places.has(partition));
     const places = [...kept, ...this.#newPlaces(queue.queueId, missing)];
     return { queue, entry: { queueId: queue.queueId, definition, places, deleting: false } };
+  }
+
+  /** `null`: nothing of it is paused any more. */
+  planPause(name: string, pause: Pause | null, now: number): QueuePlan {
+    const queue = this.find(name);
+    const { pause: _, ...rest } = queue.definition;
+    const definition = { ...rest, ...(pause && { pause }), updatedAt: laterThan(queue, now) };
+    return { queue, entry: queue.entry({ definition }) };
   }
 
   /** Also while it is hidden. */
@@ -176,9 +189,10 @@ export class Catalog {
   settingsOf({ queue, partition }: Owner): PartitionSettings | null {
     const place = queue.places.get(partition);
     if (place === undefined) return null;
-    const { leaseTimeoutMs, expireTimeoutMs, maxAttempts } = queue.definition;
+    const { leaseTimeoutMs, expireTimeoutMs, maxAttempts, pause } = queue.definition;
+    const rules = { leaseTimeoutMs, expireTimeoutMs, maxAttempts };
     const dead = this.#deadTarget(queue, place);
-    return { slot: place.slot, leaseTimeoutMs, expireTimeoutMs, maxAttempts, dead };
+    return { slot: place.slot, ...rules, dead, ...(pause && { pause }) };
   }
 
   /** A partition of the dead queue in the same shard, where one commit does both; else one in turn. */
@@ -231,6 +245,11 @@ export class Catalog {
     }
     throw tooMany("invalid", "partitions of a shard", limits.slotsMax);
   }
+}
+
+/** Later than every instant that was answered before, however coarse the clock. */
+function laterThan({ definition }: LogicalQueue, now: number): number {
+  return Math.max(now, definition.updatedAt + 1);
 }
 
 function upTo(count: number): number[] {

@@ -18,6 +18,7 @@ import {
   lateProduce,
   lateRelease,
   lateRetry,
+  pausedProduce,
   QueueError,
 } from "./errors.ts";
 import { queueInspection, queueStats, shardStatus } from "./figures.ts";
@@ -37,6 +38,7 @@ import {
   checkDeleteIds,
   checkImportItems,
   checkLeaseTimeout,
+  checkPause,
   checkProduceItems,
   checkQueuesList,
   checkRequestTimeout,
@@ -81,7 +83,12 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     });
     const settings = new Settings({ catalog, port });
     const isClosing = (): boolean => this.#closing !== null;
-    const registrar = new Registrar({ clock, catalog, courier, settings, port, isClosing });
+    const changed = (queue: LogicalQueue): void => {
+      this.#leases.ready(queue);
+      this.#leases.dispatch();
+    };
+    const around = { settings, port, isClosing, changed };
+    const registrar = new Registrar({ clock, catalog, courier, ...around });
     const left = registrar.left.bind(registrar);
     const leases = new Leases({ clock, port, readLeased, waitingLeasesMax, left });
     this.#catalog = catalog;
@@ -140,6 +147,8 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     const queue = this.#find(request.queue);
     checkRequestTimeout(request.requestTimeoutMs, "5m");
     checkProduceItems(request.items);
+    const { pause } = queue.definition;
+    if (pause?.produce === true) throw QueueError.from(pausedProduce(pause));
     const items = request.items.map(newItem);
     const place = queue.placeForProduce;
     const { slot, partition } = place;
@@ -219,6 +228,18 @@ class ShardedEngine<Items> implements api.Engine<Items> {
 
   queueInfo(name: string): QueueDefinition {
     return this.#find(name).definition;
+  }
+
+  async pause(request: api.PauseRequest): Promise<void> {
+    const { queue, produce = false, lease = !produce, reason = "" } = request;
+    const pause = { lease, produce, reason };
+    this.requireQueue(queue);
+    checkPause(pause);
+    await this.#registrar.pause(queue, pause);
+  }
+
+  async resume(queue: string): Promise<void> {
+    await this.#registrar.pause(queue, null);
   }
 
   async stats(name: string): Promise<api.QueueStats> {

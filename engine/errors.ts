@@ -1,6 +1,8 @@
 // The ways a call can fail, without a word about HTTP. `QueueError` is thrown at
 // the engine's face; inside, and across threads, a `Failure` carries the same as data.
 
+import type { Pause } from "../stores/queue.ts";
+
 /**
  * - `invalid`: the request can never be accepted as it is.
  * - `refused`: well formed, but the state of the queue forbids it; nothing changed.
@@ -77,6 +79,19 @@ export const unwritableBackup = failure(
 );
 export const deletedFailure = failure("refused", "queue is shutting down; it was deleted");
 export const closingFailure = failure("closing", `${reasons.closing}; nothing was changed`);
+
+/** Of a queue whose produce side is paused. */
+export function pausedProduce({ reason }: Pause): Failure {
+  return failure(
+    "refused",
+    `queue is paused; ${reason || "it takes no items until it is resumed"}`,
+  );
+}
+
+/** Of a lease that waited for its time on a queue whose lease side is paused. */
+export function pausedLease({ reason }: Pause): Failure {
+  return failure("empty", `queue is paused; ${reason || "nothing is leased until it is resumed"}`);
+}
 
 /** What is wrong with an id that no item can have. */
 export function malformedId(id: string): string {

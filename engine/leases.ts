@@ -4,7 +4,15 @@
 import type { PartitionPlace } from "../stores/queue.ts";
 import type { Lease, LeaseRequest } from "./api.ts";
 import type { Clock } from "./clock.ts";
-import { deletedFailure, failure, late, QueueError, tooMany } from "./errors.ts";
+import {
+  deletedFailure,
+  type Failure,
+  failure,
+  late,
+  pausedLease,
+  QueueError,
+  tooMany,
+} from "./errors.ts";
 import type { NewItem } from "./messages.ts";
 import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
@@ -50,7 +58,7 @@ export class Leases<Items> {
     else if (same !== undefined) throw QueueError.from(duplicateClient);
     if (request.signal?.aborted) throw QueueError.from(clientGone);
     // Only who is first in line may be served at once.
-    const partition = queue.line.size === 0 ? queue.balance.leaseFrom : -1;
+    const partition = queue.line.size === 0 ? queue.leaseFrom : -1;
     if (partition < 0 && this.#waitingLeases >= waitingLeasesMax) {
       throw tooMany("full", "leases wait", waitingLeasesMax);
     }
@@ -92,7 +100,7 @@ export class Leases<Items> {
       lease.hangUp = () => lease.settle(clientGone);
       lease.request.signal?.addEventListener("abort", lease.hangUp);
     }
-    queue.line.join(lease, (expired) => expired.settle(emptyLease));
+    queue.line.join(lease, (expired) => expired.settle(nothingIn(queue)));
   }
 
   /** The queue has items that its line may be waiting for. */
@@ -105,7 +113,7 @@ export class Leases<Items> {
     for (const queue of this.#ready) {
       for (;;) {
         const lease = queue.line.first();
-        const partition = lease === undefined ? -1 : queue.balance.leaseFrom;
+        const partition = lease === undefined ? -1 : queue.leaseFrom;
         if (lease === undefined || partition < 0) break;
         queue.line.leave(lease);
         this.#grant(queue, lease, partition);
@@ -119,7 +127,7 @@ export class Leases<Items> {
    * served in the turn that writes what they waited for.
    */
   accompany(queue: LogicalQueue, partition: number, items: readonly NewItem[]): void {
-    if (queue.line.size === 0) return;
+    if (queue.line.size === 0 || queue.definition.pause?.lease === true) return;
     const now = this.#options.clock.now();
     for (const { enqueueAt } of items) {
       const lease = queue.line.first();
@@ -133,7 +141,7 @@ export class Leases<Items> {
   #grant(queue: LogicalQueue, lease: WaitingLease, partition: number): void {
     // A shard may take longer than the client waits; what it grants then goes back.
     const { clock, port, left } = this.#options;
-    lease.timer ??= clock.at(lease.deadline, () => lease.settle(emptyLease));
+    lease.timer ??= clock.at(lease.deadline, () => lease.settle(nothingIn(queue)));
     const { deadline, request } = lease;
     const { batchSize, leaseTimeoutMs } = request;
     const own = typeof leaseTimeoutMs === "number" ? { leaseTimeoutMs } : {};
@@ -177,7 +185,12 @@ export class Leases<Items> {
     if (value.kind === "nothing" && !value.more) queue.balance.update(partition, { ready: 0 });
     if (lease.over) return;
     if (queue.deleted) lease.settle(deletedFailure);
-    else if (lease.deadline <= clock.now()) lease.settle(emptyLease);
+    else if (lease.deadline <= clock.now()) lease.settle(nothingIn(queue));
     else this.#line(queue, lease);
   }
+}
+
+/** What a lease is told whose time is up. */
+function nothingIn({ definition: { pause } }: LogicalQueue): Failure {
+  return pause?.lease === true ? pausedLease(pause) : emptyLease;
 }

@@ -21,6 +21,8 @@ export const limits = {
   queueNameBytesMax: 512,
   deadQueueBytesMax: 500,
   queueReferenceBytesMax: 2_000,
+  /** A sentence: each partition's shard keeps a copy. */
+  pauseReasonBytesMax: 500,
   /** The text of a duration; more can only be noise. */
   durationTextMax: 15,
   maxAttemptsMax: 65_536,

@@ -77,6 +77,11 @@ export class LogicalQueue {
     return place;
   }
 
+  /** Where a lease finds an item; -1 = nowhere now. */
+  get leaseFrom(): number {
+    return this.definition.pause?.lease === true ? -1 : this.balance.leaseFrom;
+  }
+
   get activePlaces(): PartitionPlace[] {
     return [...this.places.values()].filter(({ state }) => state === "active");
   }

@@ -2,9 +2,9 @@
 // takes effect. What has to wait for other shards comes after that, so that no queue waits for
 // another; what of it the engine does not live to see is taken up again at the next start.
 
-import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
+import type { CatalogEntry, PartitionPlace, Pause, QueueDefinition } from "../stores/queue.ts";
 import type { DeleteQueueRequest, QueueChange, QueueSettings } from "./api.ts";
-import type { Catalog } from "./catalog.ts";
+import type { Catalog, QueuePlan } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import {
@@ -29,6 +29,8 @@ export interface RegistrarOptions {
   readonly settings: Settings;
   readonly port: (shard: number) => ShardPort;
   readonly isClosing: () => boolean;
+  /** The definition of a queue has changed, and with it what its line may wait for. */
+  readonly changed: (queue: LogicalQueue) => void;
 }
 
 type CatalogChange = Pick<Extract<Request, { kind: "catalog" }>, "put" | "remove">;
@@ -55,13 +57,25 @@ export class Registrar {
     await told;
   }
 
-  async update(change: QueueChange): Promise<void> {
+  update(change: QueueChange): Promise<void> {
+    return this.#change((now) => this.#options.catalog.planUpdate(change, now));
+  }
+
+  /** Ends when no shard goes by what was before; `null`: nothing of it is paused any more. */
+  pause(name: string, pause: Pause | null): Promise<void> {
+    return this.#change((now) => this.#options.catalog.planPause(name, pause, now));
+  }
+
+  async #change(plan: (now: number) => QueuePlan): Promise<void> {
+    const { catalog, clock, settings, changed } = this.#options;
     const { told } = await this.#inCatalogTurn(async (deadline) => {
-      const { queue, entry } = this.#options.catalog.planUpdate(change, this.#options.clock.now());
+      const { queue, entry } = plan(clock.now());
       await this.#write({ put: [entry] }, deadline);
       queue.definition = entry.definition;
-      for (const place of entry.places) this.#options.catalog.own(queue, place);
-      const told = this.#options.settings.tell([queue]);
+      for (const place of entry.places) catalog.own(queue, place);
+      const told = settings.tell([queue]);
+      // Behind what the shards were just told.
+      changed(queue);
       this.reapSoon(queue);
       return { told };
     });

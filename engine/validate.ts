@@ -2,6 +2,7 @@
 // `QueueError` with code `invalid`; the order of the checks is part of the
 // contract, and so are the texts.
 
+import type { Pause } from "../stores/queue.ts";
 import type {
   ClearRequest,
   ImportItem,
@@ -198,6 +199,11 @@ export function checkImportItems(items: readonly ImportItem[]): void {
       refuse(`items is invalid; attempts of item ${index} ${fault}`);
     }
   }
+}
+
+export function checkPause({ lease, produce, reason }: Pause): void {
+  checkLength("reason", byteLength(reason), limits.pauseReasonBytesMax);
+  if (!lease && !produce) refuse("pause is invalid; expected lease or produce to be true");
 }
 
 export function checkClear({ ready, scheduled, retried }: ClearRequest): void {

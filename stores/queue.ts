@@ -18,8 +18,20 @@ export interface QueueDefinition {
   readonly maxAttempts: number;
   /** Partitions asked for; surplus ones drain, so the number in use may differ for a while. */
   readonly requestedPartitions: number;
+  /** Absent = it is not paused. */
+  readonly pause?: Pause;
   readonly createdAt: number;
   readonly updatedAt: number;
+}
+
+/** What of a queue is paused; time goes on for its items. */
+export interface Pause {
+  /** No item is leased; who asks waits. */
+  readonly lease: boolean;
+  /** A produce is refused. */
+  readonly produce: boolean;
+  /** Told to whom it stops; `""` = none was given. */
+  readonly reason: string;
 }
 
 /**
@@ -50,6 +62,8 @@ export function isCatalogEntry(value: unknown): value is CatalogEntry {
   return (
     hasForm(value, entryForm) &&
     hasForm(value["definition"], definitionForm) &&
+    (value["definition"]["pause"] === undefined ||
+      hasForm(value["definition"]["pause"], pauseForm)) &&
     Array.isArray(value["places"]) &&
     value["places"].every(
       (place: unknown) =>
@@ -66,7 +80,7 @@ const entryForm: Form<CatalogEntry> = {
   places: "object",
   deleting: "boolean",
 };
-const definitionForm: Form<QueueDefinition> = {
+const definitionForm: Form<Omit<QueueDefinition, "pause">> = {
   name: "string",
   deadQueue: "string",
   reference: "string",
@@ -79,6 +93,7 @@ const definitionForm: Form<QueueDefinition> = {
   createdAt: "number",
   updatedAt: "number",
 };
+const pauseForm: Form<Pause> = { lease: "boolean", produce: "boolean", reason: "string" };
 const placeForm: Form<PartitionPlace> = {
   partition: "number",
   shard: "number",
