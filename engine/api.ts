@@ -304,6 +304,8 @@ export interface QueueGauges {
   readonly scheduled: number;
   readonly retried: number;
   readonly waitingLeases: number;
+  readonly leasePaused: boolean;
+  readonly producePaused: boolean;
   /** Items removed since start because they failed or expired with no dead queue to go to. */
   readonly discarded: number;
   readonly deadLettered: number;

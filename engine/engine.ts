@@ -239,6 +239,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
   }
 
   async resume(queue: string): Promise<void> {
+    if (this.#find(queue).definition.pause === undefined) return;
     await this.#registrar.pause(queue, null);
   }
 

@@ -139,7 +139,7 @@ test("pause: a grant on its way to a shard grants nothing once the pause is answ
   for (const shard of [0, 1]) bundle.store(shard).hold();
   // Each shard is busy, and so much is on its way that not all of it was sent.
   const ahead = [await beginProduce(bundle, "c"), await beginProduce(bundle, "d")];
-  const leases = [];
+  const leases: Awaited<ReturnType<Bundle["beginLease"]>>[] = [];
   for (let index = 0; index < 8; index += 1) leases.push(await bundle.beginLease("orders"));
   const paused = await bundle.begin(() => bundle.engine.pause({ queue: "orders" }));
   bundle.store(0).release();
@@ -205,7 +205,7 @@ test("pause: a shard that was down grants nothing when it is up, though it was t
   // The shard takes these settings and goes down without an answer; the leases wait behind them.
   const change = { name: "orders", maxAttempts: 3 };
   const updated = await bundle.begin(() => bundle.engine.updateQueue(change));
-  const leases = [];
+  const leases: Awaited<ReturnType<Bundle["beginLease"]>>[] = [];
   for (let index = 0; index < 3; index += 1) leases.push(await bundle.beginLease("orders"));
   await release(bundle);
   expect(updated.ending).toEqual(done);

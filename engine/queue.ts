@@ -135,7 +135,12 @@ export class LogicalQueue {
       sum.scheduled += counts.scheduled;
       sum.retried += counts.retried;
     }
-    return { queue: this.definition.name, ...sum, waitingLeases: this.line.size, ...this.totals };
+    const { name, pause } = this.definition;
+    const paused = {
+      leasePaused: pause?.lease ?? false,
+      producePaused: pause?.produce ?? false,
+    };
+    return { queue: name, ...sum, waitingLeases: this.line.size, ...paused, ...this.totals };
   }
 }
 

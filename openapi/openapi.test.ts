@@ -66,7 +66,7 @@ test("document: a key's default is published and is no default to a validator", 
   expect(JSON.stringify(entities)).not.toContain('"default"');
 });
 
-test("operations: paths and order are those of the specification, and five more", () => {
+test("operations: paths and order are those of the specification, and seven more", () => {
   expect(rows.map(([, { path }]) => path)).toEqual([
     "/v1/queue.produce",
     "/v1/queue.lease",
@@ -81,6 +81,8 @@ test("operations: paths and order are those of the specification, and five more"
     "/v1/queues.delete",
     "/v1/queue.stats",
     "/v1/queue.inspect",
+    "/v1/queue.pause",
+    "/v1/queue.resume",
     "/v1/queue.clear",
     "/v1/queue.reload",
     "/v1/storage/items.list",
@@ -106,6 +108,8 @@ test("operations: what the specification requires of a request is required, and 
     ["deleteQueue", ["queue_name", "force"]],
     ["stats", ["queue_name"]],
     ["inspect", ["queue_name"]],
+    ["pause", ["queue_name"]],
+    ["resume", ["queue_name"]],
     ["clear", ["queue_name", "retry", "scheduled", "queue", "destructive"]],
     ["reload", ["queue_name"]],
     ["listItems", ["queue_name", "partition", "pivot", "limit"]],
@@ -137,6 +141,8 @@ test("operations: the entities have the keys of the specification", () => {
     [
       "queue_name created_at updated_at dead_queue reference lease_timeout",
       "expire_timeout max_attempts requested_partitions",
+      // Beyond the specification.
+      "lease_paused produce_paused pause_reason",
     ]
       .join(" ")
       .split(" ")
@@ -202,7 +208,7 @@ test.each([...rows, ...pageRows])("operations: %s says what each code means", (_
 test.each(rows)("operations: %s lists every code it can answer", (id, { replies }) => {
   const held = ["retry", "complete", "extend", "release"];
   const timed = ["produce", "lease", ...held];
-  const stateful = ["lease", ...held, "deleteQueue", "importItems"];
+  const stateful = ["produce", "lease", ...held, "deleteQueue", "importItems"];
   const changing = ["produce", ...held];
   // These two are answered from memory, so they wait for no store.
   const unqueued = ["listQueues", "queueInfo"];

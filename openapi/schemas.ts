@@ -382,6 +382,32 @@ const queueReference = Type.String({
   examples: ["team-checkout"],
 });
 
+/** `queue.pause` and `queue.resume` set them; nobody else does. */
+const pauseKeys = {
+  lease_paused: Type.Boolean({
+    description: "Whether its leases are paused, so that those who ask wait.",
+    examples: [false],
+  }),
+  produce_paused: Type.Boolean({
+    description: "Whether produces are paused, and so refused.",
+    examples: [false],
+  }),
+  pause_reason: Type.String({
+    description: 'Why it is paused; `""` = no reason was given, or it is not.',
+    examples: ["", "moving to the new database"],
+  }),
+};
+
+const ignoredPause = {
+  description:
+    "Set by `queue.pause`. Accepted, so that a reply can be sent back as it came, and ignored.",
+};
+const ignoredPauseKeys = {
+  lease_paused: Type.Optional(Type.Boolean({ ...ignoredPause, examples: [false] })),
+  produce_paused: Type.Optional(Type.Boolean({ ...ignoredPause, examples: [false] })),
+  pause_reason: Type.Optional(Type.String({ ...ignoredPause, examples: [""] })),
+};
+
 /** Clients of the protocol send it; there is one namespace, so it says nothing. */
 const namespace = Type.Optional(
   Type.String({
@@ -427,6 +453,7 @@ export const QueueInfo = Type.Object(
     }),
     max_attempts: maxAttempts,
     requested_partitions: requestedPartitions,
+    ...pauseKeys,
   },
   { ...closed, description: "The definition of a queue." },
 );
@@ -468,6 +495,9 @@ export const QueuesListReply = Type.Object(
             expire_timeout: "24h",
             max_attempts: 10,
             requested_partitions: 4,
+            lease_paused: false,
+            produce_paused: false,
+            pause_reason: "",
           },
         ],
       ],
@@ -490,6 +520,7 @@ export const QueueCreateRequest = Type.Object(
     requested_partitions: Type.Optional(
       Type.Integer({ ...requestedPartitions, [defaultKeyword]: 1 }),
     ),
+    ...ignoredPauseKeys,
     namespace,
   },
   { ...closed, description: "The definition of a queue that does not exist yet." },
@@ -507,6 +538,7 @@ export const QueueUpdateRequest = Type.Object(
     expire_timeout: Type.Optional(expireTimeout),
     max_attempts: Type.Optional(maxAttempts),
     requested_partitions: Type.Optional(requestedPartitions),
+    ...ignoredPauseKeys,
     namespace,
   },
   {
@@ -686,6 +718,41 @@ export const Inspect = Type.Object(
   { ...closed, description: "Where the items of a queue are." },
 );
 export type Inspect = Static<typeof Inspect>;
+
+export const QueuePauseRequest = Type.Object(
+  {
+    queue_name: queueName,
+    lease: Type.Optional(
+      Type.Boolean({
+        description:
+          "Lease nothing. Absent: `true`, unless `produce` is; so without either, leases are paused.",
+        examples: [true],
+      }),
+    ),
+    produce: Type.Optional(
+      Type.Boolean({
+        description: "Refuse produces.",
+        examples: [false],
+        [defaultKeyword]: false,
+      }),
+    ),
+    reason: Type.Optional(
+      Type.String({
+        description: `Told to those whom it stops, at most ${bounds.pauseReasonBytesMax} bytes.`,
+        examples: ["moving to the new database"],
+        [defaultKeyword]: "",
+      }),
+    ),
+  },
+  { ...closed, description: "What to pause. At least one of `lease` and `produce` must be true." },
+);
+export type QueuePauseRequest = Static<typeof QueuePauseRequest>;
+
+export const QueueResumeRequest = Type.Object(
+  { queue_name: queueName },
+  { ...closed, description: "Which queue goes on." },
+);
+export type QueueResumeRequest = Static<typeof QueueResumeRequest>;
 
 export const QueueClearRequest = Type.Object(
   {
@@ -996,6 +1063,8 @@ export const entities = {
   QueueStatsReply,
   InspectRequest,
   Inspect,
+  QueuePauseRequest,
+  QueueResumeRequest,
   QueueClearRequest,
   QueueReloadRequest,
   StorageItem,

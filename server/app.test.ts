@@ -172,6 +172,9 @@ describe("operations", () => {
       expire_timeout: "24h",
       max_attempts: 0,
       requested_partitions: 1,
+      lease_paused: false,
+      produce_paused: false,
+      pause_reason: "",
     };
     expect(await server.ok("queueInfo", { name: "orders" })).toEqual(info);
     expect(await server.ok("queueInfo", { queue_name: "orders" })).toEqual(info);
@@ -185,6 +188,37 @@ describe("operations", () => {
     });
     expect(await server.ok("deleteQueue", { ...orders, force: false })).toEqual(done);
     expect(await server.ok("listQueues", { pivot: "", limit: 10 })).toEqual({ items: [] });
+  });
+
+  test("pause and resume: what is paused is refused or waits, and is shown", async () => {
+    await using server = await setup();
+    const items = [{}];
+    await server.ok("produce", { ...produced, items });
+    const reason = "moving house";
+    expect(await server.ok("pause", { ...orders, lease: true, produce: true, reason })).toEqual(
+      done,
+    );
+    expect(await server.ok("produce", { ...produced, items })).toEqual(
+      refused(453, `queue is paused; ${reason}`),
+    );
+    const lease = { ...orders, client_id: "me", request_timeout: "10ms" };
+    expect(await server.ok("lease", lease)).toEqual(refused(454, `queue is paused; ${reason}`));
+    expect(await server.ok("updateQueue", { ...orders, max_attempts: 3 })).toEqual(done);
+    const shown = { lease_paused: true, produce_paused: true, pause_reason: reason };
+    const info = await server.ok("queueInfo", { name: "orders" });
+    expect(info).toMatchObject({ ...shown, max_attempts: 3 });
+    // A reply that is sent back pauses and resumes nothing.
+    const back = { ...info, lease_paused: false, produce_paused: false };
+    expect(await server.ok("updateQueue", back)).toEqual(done);
+    expect(await server.ok("createQueue", { ...info, queue_name: "copy" })).toEqual(done);
+    const listed = await server.ok("listQueues", { pivot: "", limit: 10 });
+    expect(listed.items).toMatchObject([{ lease_paused: false, pause_reason: "" }, shown]);
+    expect(await server.ok("resume", orders)).toEqual(done);
+    const resumed = await server.ok("queueInfo", { name: "orders" });
+    expect(resumed).toMatchObject({ lease_paused: false, produce_paused: false, pause_reason: "" });
+    expect(await server.ok("resume", orders)).toEqual(done);
+    expect(await server.ok("queueInfo", { name: "orders" })).toEqual(resumed);
+    expect((await server.ok("lease", lease)).items).toHaveLength(1);
   });
 
   test("stats, inspect and clear", async () => {

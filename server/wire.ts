@@ -116,6 +116,16 @@ export function queueNamed(body: RequestOf<"queueInfo">): string {
   return body.name ?? body.queue_name ?? refuse("name is required; expected a string");
 }
 
+export function pauseRequest(body: RequestOf<"pause">): engine.PauseRequest {
+  const { queue_name: queue, lease, produce, reason } = body;
+  return {
+    queue,
+    ...(isGiven(lease) && { lease }),
+    ...(isGiven(produce) && { produce }),
+    ...(isGiven(reason) && { reason }),
+  };
+}
+
 export function clearRequest(body: RequestOf<"clear">): engine.ClearRequest {
   return {
     queue: body.queue_name,
@@ -172,6 +182,9 @@ export function queueInfo(queue: QueueDefinition): wire.QueueInfo {
     expire_timeout: queue.expireTimeoutText,
     max_attempts: queue.maxAttempts,
     requested_partitions: queue.requestedPartitions,
+    lease_paused: queue.pause?.lease ?? false,
+    produce_paused: queue.pause?.produce ?? false,
+    pause_reason: queue.pause?.reason ?? "",
   };
 }
 

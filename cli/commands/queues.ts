@@ -23,6 +23,12 @@ interface Settings {
   readonly ifNotExists?: boolean;
 }
 
+interface PauseOptions {
+  readonly lease?: boolean;
+  readonly produce?: boolean;
+  readonly reason?: string;
+}
+
 /** In the list: each takes a call. */
 const countedMax = 100;
 /** A list should not wait for a shard that stalls. */
@@ -70,7 +76,8 @@ export function addQueues(program: Command): void {
     .action(async (name: string, _, command: Command) => {
       const context = contextOf(command);
       const info = await context.client.queueInfo({ name });
-      context.result(info, () => context.table(["key", "value"], Object.entries(info)));
+      const rows = Object.entries(info).map(([key, value]) => [key, String(value)]);
+      context.result(info, () => context.table(["key", "value"], rows));
     });
 
   queues
@@ -85,6 +92,33 @@ export function addQueues(program: Command): void {
         context.result(reply, () => `deleted ${queue_name}`);
       },
     );
+
+  addPause(queues);
+}
+
+function addPause(queues: Command): void {
+  queues
+    .command("pause")
+    .description("lease nothing of a queue until it is resumed, or refuse produces")
+    .argument("<queue>", "name of the queue")
+    .option("--lease", "lease nothing; so it is without --produce")
+    .option("--produce", "refuse produces")
+    .option("--reason <text>", "told to those whom it stops")
+    .action(async (queue_name: string, what: PauseOptions, command: Command) => {
+      const context = contextOf(command);
+      const reply = await context.client.pause({ queue_name, ...what });
+      context.result(reply, () => `paused ${queue_name}`);
+    });
+
+  queues
+    .command("resume")
+    .description("lease and produce again what was paused")
+    .argument("<queue>", "name of the queue")
+    .action(async (queue_name: string, _, command: Command) => {
+      const context = contextOf(command);
+      const reply = await context.client.resume({ queue_name });
+      context.result(reply, () => `resumed ${queue_name}`);
+    });
 }
 
 async function create(queue_name: string, settings: Settings, command: Command): Promise<void> {
@@ -189,10 +223,23 @@ function told({ table }: Context, queues: readonly CountedQueue[]): string {
     info.lease_timeout,
     info.expire_timeout,
     info.max_attempts,
+    pausedSides(info),
     info.dead_queue,
     info.reference,
   ]);
   const items = ["ready", "leased", "scheduled"];
-  const settings = ["partitions", "lease", "expire", "attempts", "dead queue", "reference"];
+  const settings = [
+    "partitions",
+    "lease",
+    "expire",
+    "attempts",
+    "paused",
+    "dead queue",
+    "reference",
+  ];
   return table(["queue", ...items, ...settings], rows);
+}
+
+function pausedSides({ lease_paused, produce_paused }: QueueInfo): string {
+  return [lease_paused ? "lease" : "", produce_paused ? "produce" : ""].filter(Boolean).join(", ");
 }

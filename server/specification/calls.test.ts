@@ -72,7 +72,10 @@ const reply = ["code", "code_text", "message"];
 const queueInfo = [
   ...["queue_name", "dead_queue", "reference", "lease_timeout", "expire_timeout"],
   ...["max_attempts", "requested_partitions", "created_at", "updated_at"],
+  // Beyond the specification.
+  ...["lease_paused", "produce_paused", "pause_reason"],
 ];
+const unpaused = { lease_paused: false, produce_paused: false, pause_reason: "" };
 const timeouts = { lease_timeout: "60m", expire_timeout: "24h" };
 const place = { ...orders, partition: 0 };
 const page = { ...place, pivot: "", limit: 10 };
@@ -107,6 +110,7 @@ const calls = [
       reference: "r",
       max_attempts: 1,
       requested_partitions: 2,
+      ...unpaused,
       namespace: "_system",
     }),
     reply,
@@ -122,6 +126,7 @@ const calls = [
       reference: "r",
       max_attempts: 1,
       requested_partitions: 2,
+      ...unpaused,
       namespace: "_system",
     }),
     reply,

@@ -73,6 +73,10 @@ const queueInfo = {
   expire_timeout: "duration",
   max_attempts: "count",
   requested_partitions: "count",
+  // Beyond the specification.
+  lease_paused: "flag",
+  produce_paused: "flag",
+  pause_reason: "text",
 } as const;
 
 row("entity QueueInfo: every field", async () => {
@@ -99,6 +103,9 @@ row("entity QueueInfo: every field", async () => {
     expire_timeout: "24h",
     max_attempts: 3,
     requested_partitions: 2,
+    lease_paused: false,
+    produce_paused: false,
+    pause_reason: "",
   });
 });
 
