@@ -83,12 +83,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     });
     const settings = new Settings({ catalog, port });
     const isClosing = (): boolean => this.#closing !== null;
-    const changed = (queue: LogicalQueue): void => {
-      this.#leases.ready(queue);
-      this.#leases.dispatch();
-    };
-    const around = { settings, port, isClosing, changed };
-    const registrar = new Registrar({ clock, catalog, courier, ...around });
+    const registrar = new Registrar({ clock, catalog, courier, settings, port, isClosing });
     const left = registrar.left.bind(registrar);
     const leases = new Leases({ clock, port, readLeased, waitingLeasesMax, left });
     this.#catalog = catalog;

@@ -29,8 +29,6 @@ export interface RegistrarOptions {
   readonly settings: Settings;
   readonly port: (shard: number) => ShardPort;
   readonly isClosing: () => boolean;
-  /** The definition of a queue has changed, and with it what its line may wait for. */
-  readonly changed: (queue: LogicalQueue) => void;
 }
 
 type CatalogChange = Pick<Extract<Request, { kind: "catalog" }>, "put" | "remove">;
@@ -67,15 +65,13 @@ export class Registrar {
   }
 
   async #change(plan: (now: number) => QueuePlan): Promise<void> {
-    const { catalog, clock, settings, changed } = this.#options;
+    const { catalog, clock, settings } = this.#options;
     const { told } = await this.#inCatalogTurn(async (deadline) => {
       const { queue, entry } = plan(clock.now());
       await this.#write({ put: [entry] }, deadline);
       queue.definition = entry.definition;
       for (const place of entry.places) catalog.own(queue, place);
       const told = settings.tell([queue]);
-      // Behind what the shards were just told.
-      changed(queue);
       this.reapSoon(queue);
       return { told };
     });

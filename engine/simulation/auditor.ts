@@ -1,11 +1,12 @@
 // Checks every answer of a simulated world against what the promises allow. It
 // sees calls, answers and the clock; of the engine's inside it knows nothing, so
 // it cannot share a mistake with it. The invariants' numbers are those of the
-// report (I1 to I13).
+// report (I1 to I13, I15).
 
 import type { Extended, LeasedItem, Payload, RetryItem } from "../api.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
+import { Pauses } from "./pauses.ts";
 import type { Situations } from "./situations.ts";
 import {
   type Grant,
@@ -78,6 +79,8 @@ const overdueMs = 20_000;
 const utf8 = new TextDecoder();
 
 export class Auditor {
+  /** What of the queues is paused for certain; nothing slips through that. */
+  readonly pauses = new Pauses();
   readonly #situations: Situations;
   readonly #queues: ReadonlyMap<string, QueueParameters>;
   readonly #items = new Map<string, Tracked>();
@@ -92,6 +95,7 @@ export class Auditor {
   #damagedCount = 0;
   readonly #untold: Untold[] = [];
   #faults = 0;
+  #unheardCommits = 0;
 
   constructor(parameters: Parameters, situations: Situations) {
     this.#situations = situations;
@@ -115,9 +119,13 @@ export class Auditor {
     return queue;
   }
 
-  /** Something failed: a grant may have been lost, and order with it. */
-  faulted(): void {
+  /**
+   * Something failed: a grant may have been lost, and order with it. `applies`: what was written
+   * is there all the same, and may be told by who comes after.
+   */
+  faulted({ applies = false } = {}): void {
     this.#faults += 1;
+    if (applies) this.#unheardCommits += 1;
     for (const item of this.#items.values()) item.isOrdered = false;
   }
 
@@ -148,6 +156,7 @@ export class Auditor {
       begunAt: now,
       answeredAt: 0,
       outcome: "open",
+      unheardCommits: this.#unheardCommits,
       items: [],
     };
     for (const text of texts) {
@@ -175,7 +184,13 @@ export class Auditor {
       }
       if (ending.code === "empty") this.#situations.reached("a produce is too late");
     }
-    if (ending?.ok === true) this.#situations.reached("a produce is answered");
+    if (ending?.ok !== true) return;
+    this.#situations.reached("a produce is answered");
+    // A shard that was lost may have written it long before the one after it says so.
+    const isOfNow = call.unheardCommits === this.#unheardCommits;
+    if (this.pauses.of(call.queue).produce && isOfNow) {
+      throw new Violation("I15", `a produce to ${call.queue} was done while it was paused`);
+    }
   }
 
   // lease -----------------------------------------------------------------
@@ -186,6 +201,9 @@ export class Auditor {
     now: number,
   ): void {
     this.#stamp += 1;
+    if (this.pauses.of(queue).lease) {
+      throw new Violation("I15", `${queue} granted a lease while it was paused`);
+    }
     const place = this.#queue(queue);
     for (const leased of items) {
       const at = leased.leaseDeadline - (leaseTimeoutMs ?? place.leaseTimeoutMs);
@@ -506,6 +524,7 @@ export class Auditor {
       item.mayBeCleared = true;
     }
     const { isDelete, takesLeased } = what;
+    if (isDelete) this.pauses.deleted(queue);
     if (takesLeased) {
       // Whoever held an item of another clear's doubts may lose it to this one.
       for (const other of this.#clears) if (other.queue === queue) other.doubted.clear();

@@ -35,6 +35,7 @@ export interface Parameters {
     readonly retry: number;
     readonly extend: number;
     readonly release: number;
+    readonly pause: number;
     readonly abort: number;
     readonly rest: number;
     readonly pass: number;
@@ -71,7 +72,8 @@ const usualBounds = {
 export function parametersOf(chance: Chance, seed: number): Parameters {
   const usual = usualParameters(chance);
   const mixed = seed % 5 === 3 ? deadly(usual) : usual;
-  const parameters = [4, 5, 7].includes(seed % 8) ? keeping(mixed) : mixed;
+  const kept = [4, 5, 7].includes(seed % 8) ? keeping(mixed) : mixed;
+  const parameters = seed % 9 === 8 ? pausing(kept) : kept;
   return { ...parameters, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
 }
 
@@ -94,6 +96,22 @@ function deadly(parameters: Parameters): Parameters {
 /** A world in which leases are extended and released, and some have a timeout of their own. */
 function keeping(parameters: Parameters): Parameters {
   return { ...parameters, weights: { ...parameters.weights, extend: 20, release: 8 } };
+}
+
+/** A world in which queues are paused and resumed, often while a shard is down or slow. */
+function pausing(parameters: Parameters): Parameters {
+  const { shardCount, weights } = parameters;
+  const { storeFault, slow } = weights;
+  return {
+    ...parameters,
+    shardCount: Math.max(2, shardCount),
+    weights: {
+      ...weights,
+      pause: 10,
+      storeFault: Math.max(3, storeFault),
+      slow: Math.max(3, slow),
+    },
+  };
 }
 
 function usualParameters(chance: Chance): Parameters {
@@ -127,6 +145,7 @@ function usualParameters(chance: Chance): Parameters {
       retry: chance.between(0, 20),
       extend: 0,
       release: 0,
+      pause: 0,
       abort: chance.one([0, 0, 4]),
       rest: chance.between(5, 60),
       pass: chance.between(2, 30),

@@ -56,6 +56,7 @@ async function listQueue({ bundle, auditor }: World, queue: string): Promise<Sig
 /** I11: no lease waits while its queue has something for it. */
 async function checkLines({ bundle, parameters }: World): Promise<void> {
   for (const { name } of parameters.queues) {
+    if (bundle.engine.queueInfo(name).pause?.lease === true) continue;
     const stats = await bundle.run(() => bundle.engine.stats(name));
     const ready = stats.partitions.reduce(
       (sum, { total, totalLeased }) => sum + total - totalLeased,

@@ -11,6 +11,7 @@ import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
 import { Chance } from "./chance.ts";
 import { checkMemory } from "./memory-check.ts";
 import { day, minute, type Parameters, parametersOf, second } from "./parameters.ts";
+import type { Sides } from "./pauses.ts";
 import { drain, takeCensus } from "./quiet.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { Situations } from "./situations.ts";
@@ -109,7 +110,7 @@ export class World {
       const store = this.bundle.store(shard);
       store.onCommit = (changes) => this.#watch.committed(shard, changes);
       store.onCatalog = (change) => this.#watch.catalogWritten(change);
-      store.onFault = () => this.auditor.faulted();
+      store.onFault = (commit) => this.auditor.faulted(commit);
       store.callsMax = callsMax;
     }
   }
@@ -169,6 +170,7 @@ export class World {
       this.#rethrow();
     }
     await this.calmDown();
+    if (this.parameters.weights.pause > 0) await this.#resumeAll();
     await drain(this);
     this.auditor.finish(this.now);
     this.#rethrow();
@@ -227,6 +229,9 @@ export class World {
       case "release":
         this.#release();
         return;
+      case "pause":
+        await this.#pause();
+        return;
       case "abort":
         this.#abort();
         return;
@@ -237,10 +242,7 @@ export class World {
         await this.pass(this.#chance.one([1, 10, 100, second, 10 * second]));
         return;
       case "leap":
-        // A shard asks a full disk for room once a second, and days have many of those.
-        this.#heal();
-        await this.pass(this.#chance.one([minute, 20 * minute, 61 * minute, day, 31 * day]));
-        this.situations.reached("days pass at once");
+        await this.#leap();
         return;
       case "storeFault":
         this.#failStore();
@@ -267,6 +269,13 @@ export class World {
         await this.#census();
         return;
     }
+  }
+
+  async #leap(): Promise<void> {
+    // A shard asks a full disk for room once a second, and days have many of those.
+    this.#heal();
+    await this.pass(this.#chance.one([minute, 20 * minute, 61 * minute, day, 31 * day]));
+    this.situations.reached("days pass at once");
   }
 
   // clients ---------------------------------------------------------------
@@ -302,8 +311,7 @@ export class World {
     return this.#chance.one(["work", "work", "plain"]);
   }
 
-  #produce(): void {
-    const queue = this.#queueName();
+  #produce(queue = this.#queueName()): void {
     const count = this.#chance.between(1, this.parameters.batchMax);
     const texts = Array.from({ length: count }, () => this.#text());
     const call = this.auditor.produceBegun(queue, texts, this.now);
@@ -349,9 +357,9 @@ export class World {
     };
   }
 
-  #lease(): void {
+  #lease(name?: string): void {
     const client = this.#chance.below(this.parameters.clients);
-    const queue = this.#chance.hits(150) ? "dead" : this.#queueName();
+    const queue = name ?? (this.#chance.hits(150) ? "dead" : this.#queueName());
     const controller = new AbortController();
     const leaseTimeoutMs = this.#ownTimeout();
     const request: LeaseRequest = {
@@ -533,8 +541,7 @@ export class World {
 
   // operators -------------------------------------------------------------
 
-  #resize(): void {
-    const name = this.#queueName();
+  #resize(name = this.#queueName()): void {
     const requestedPartitions = this.#chance.one([1, 2, 3, 6]);
     const { engine } = this.bundle;
     this.say(`${name} gets ${requestedPartitions} partitions`);
@@ -543,6 +550,66 @@ export class World {
       () => engine.updateQueue({ name, requestedPartitions }),
       (ending) => this.say(`  resized ${name}: ${told(ending)}`),
     );
+  }
+
+  async #pause(): Promise<void> {
+    const queue = this.#queueName();
+    if (this.#chance.hits(200)) await this.#breakBefore(queue);
+    const isResumed = this.#chance.hits(500);
+    const [lease, produce] = this.#chance.one([
+      [true, false],
+      [true, false],
+      [true, true],
+      [false, true],
+    ] as const);
+    const asked = isResumed ? { lease: false, produce: false } : { lease, produce };
+    if (!this.auditor.pauses.isOpen(queue)) this.#startPause(queue, asked);
+  }
+
+  /** A shard goes down with leases, produces and settings on their way to it. */
+  async #breakBefore(queue: string): Promise<void> {
+    this.#produce(queue);
+    await this.rest();
+    const shard = this.#chance.below(this.parameters.shardCount);
+    this.say(`store ${shard} is slow, and fails`);
+    this.auditor.faulted();
+    this.bundle.store(shard).fail({ fault: "failed", applied: this.#chance.hits(500) });
+    this.bundle.store(shard).hold();
+    this.#produce(queue);
+    await this.rest();
+    this.#resize(queue);
+    await this.rest();
+    for (let count = 0; count < 3; count += 1) this.#lease(queue);
+    this.#produce(queue);
+    await this.rest();
+    this.#releaseAll();
+    await this.rest();
+    this.situations.reached("a shard goes down before its queue is paused");
+  }
+
+  #startPause(queue: string, asked: Sides): void {
+    const call = this.auditor.pauses.begun(queue, asked);
+    const isResume = !asked.lease && !asked.produce;
+    const { engine } = this.bundle;
+    this.say(`pause ${queue} ${JSON.stringify(asked)}`);
+    this.#call(
+      "pause",
+      () => (isResume ? engine.resume(queue) : engine.pause({ queue, ...asked })),
+      (ending) => {
+        this.say(`  paused ${queue}: ${told(ending)}`);
+        this.auditor.pauses.ended(call, ending);
+        if (ending?.ok === true) {
+          this.situations.reached(isResume ? "a queue is resumed" : "a queue is paused");
+        }
+      },
+    );
+  }
+
+  async #resumeAll(): Promise<void> {
+    for (const { name } of this.parameters.queues) {
+      this.#startPause(name, { lease: false, produce: false });
+      await this.rest();
+    }
   }
 
   #clear(): void {
@@ -742,6 +809,9 @@ export class World {
     this.#heal();
     await this.bundle.open({ now });
     this.say("the process is up");
+    if (this.auditor.pauses.of("work").lease) {
+      this.situations.reached("a queue is paused while the process is down");
+    }
     // A delete that nobody heard of may have held.
     await this.#create("plain");
   }
