@@ -259,11 +259,14 @@ function upTo(count: number): number[] {
 /** Field by field: what a caller of the library hands in beyond them is not stored. */
 function definitionOf(settings: QueueSettings): Omit<QueueDefinition, "createdAt" | "updatedAt"> {
   const { name, deadQueue, reference, leaseTimeoutMs, expireTimeoutMs } = settings;
-  const { maxAttempts, requestedPartitions } = settings;
+  const { maxAttempts, requestedPartitions, leasedMax = 0, leaseRate = "" } = settings;
   const leaseTimeoutText = settings.leaseTimeoutText ?? formatDuration(leaseTimeoutMs);
   const expireTimeoutText = settings.expireTimeoutText ?? formatDuration(expireTimeoutMs);
   const timeouts = { leaseTimeoutMs, expireTimeoutMs, leaseTimeoutText, expireTimeoutText };
-  return { name, deadQueue, reference, ...timeouts, maxAttempts, requestedPartitions };
+  const counts = { maxAttempts, requestedPartitions };
+  const max = leasedMax > 0 && { leasedMax };
+  const rate = leaseRate !== "" && { leaseRate };
+  return { name, deadQueue, reference, ...timeouts, ...counts, ...max, ...rate };
 }
 
 /** Absent keys keep their value; a new duration brings its own text, or loses the old one. */

@@ -337,6 +337,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     for (const queue of this.#catalog.queues) {
       for (const lease of queue.line.clear()) lease.settle(closingFailure);
     }
+    this.#leases.close();
     await this.#shards.close();
   }
 }

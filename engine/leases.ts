@@ -3,7 +3,7 @@
 
 import type { PartitionPlace } from "../stores/queue.ts";
 import type { Lease, LeaseRequest } from "./api.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock, Timer } from "./clock.ts";
 import {
   deletedFailure,
   type Failure,
@@ -21,6 +21,7 @@ import { checkLease, checkRequestTimeout } from "./validate.ts";
 import type { WaitingLease } from "./waiting.ts";
 
 const emptyLease = late("no items are in the queue");
+const limitedLease = late("the queue's limits allowed no more items");
 const clientGone = failure("empty", "the client has left; nothing was leased");
 const duplicateClient = failure(
   "invalid",
@@ -41,6 +42,8 @@ export class Leases<Items> {
   readonly #options: LeasesOptions<Items>;
   /** Queues whose waiting leases may have something to take. */
   readonly #ready = new Set<LogicalQueue>();
+  /** By queue, when its rate next allows more to its line. */
+  readonly #wakes = new Map<LogicalQueue, { readonly deadline: number; readonly timer: Timer }>();
   #arrivalLast = 0;
   #waitingLeases = 0;
 
@@ -58,7 +61,7 @@ export class Leases<Items> {
     else if (same !== undefined) throw QueueError.from(duplicateClient);
     if (request.signal?.aborted) throw QueueError.from(clientGone);
     // Only who is first in line may be served at once.
-    const partition = queue.line.size === 0 ? queue.leaseFrom : -1;
+    const partition = queue.line.size === 0 ? queue.leaseFrom(clock.now()) : -1;
     if (partition < 0 && this.#waitingLeases >= waitingLeasesMax) {
       throw tooMany("full", "leases wait", waitingLeasesMax);
     }
@@ -100,7 +103,9 @@ export class Leases<Items> {
       lease.hangUp = () => lease.settle(clientGone);
       lease.request.signal?.addEventListener("abort", lease.hangUp);
     }
-    queue.line.join(lease, (expired) => expired.settle(nothingIn(queue)));
+    const { clock } = this.#options;
+    queue.line.join(lease, (expired) => expired.settle(nothingIn(queue, clock.now())));
+    this.#wakeFor(queue);
   }
 
   /** The queue has items that its line may be waiting for. */
@@ -108,16 +113,38 @@ export class Leases<Items> {
     if (queue.line.size > 0) this.#ready.add(queue);
   }
 
+  /** Nothing but time may have to pass until the line is served on. */
+  #wakeFor(queue: LogicalQueue): void {
+    const { clock } = this.#options;
+    const deadline = queue.allowance.moreAt;
+    const set = this.#wakes.get(queue);
+    if (deadline === null || (set !== undefined && set.deadline <= deadline)) return;
+    set?.timer.cancel();
+    const timer = clock.at(deadline, () => {
+      this.#wakes.delete(queue);
+      this.ready(queue);
+      this.dispatch();
+    });
+    this.#wakes.set(queue, { deadline, timer });
+  }
+
+  /** Nobody is served any more. */
+  close(): void {
+    for (const { timer } of this.#wakes.values()) timer.cancel();
+  }
+
   /** Sends the waiting leases of queues that are ready to where their items are. */
   dispatch(): void {
     for (const queue of this.#ready) {
+      const now = this.#options.clock.now();
       for (;;) {
         const lease = queue.line.first();
-        const partition = lease === undefined ? -1 : queue.leaseFrom;
+        const partition = lease === undefined ? -1 : queue.leaseFrom(now);
         if (lease === undefined || partition < 0) break;
         queue.line.leave(lease);
         this.#grant(queue, lease, partition);
       }
+      if (queue.line.size > 0) this.#wakeFor(queue);
     }
     this.#ready.clear();
   }
@@ -127,11 +154,11 @@ export class Leases<Items> {
    * served in the turn that writes what they waited for.
    */
   accompany(queue: LogicalQueue, partition: number, items: readonly NewItem[]): void {
-    if (queue.line.size === 0 || queue.definition.pause?.lease === true) return;
+    if (queue.line.size === 0) return;
     const now = this.#options.clock.now();
     for (const { enqueueAt } of items) {
       const lease = queue.line.first();
-      if (lease === undefined) return;
+      if (lease === undefined || queue.allowance.items(now) <= 0) return;
       if (enqueueAt !== null && enqueueAt > now) continue;
       queue.line.leave(lease);
       this.#grant(queue, lease, partition);
@@ -141,16 +168,19 @@ export class Leases<Items> {
   #grant(queue: LogicalQueue, lease: WaitingLease, partition: number): void {
     // A shard may take longer than the client waits; what it grants then goes back.
     const { clock, port, left } = this.#options;
-    lease.timer ??= clock.at(lease.deadline, () => lease.settle(nothingIn(queue)));
+    lease.timer ??= clock.at(lease.deadline, () => lease.settle(nothingIn(queue, clock.now())));
     const { deadline, request } = lease;
-    const { batchSize, leaseTimeoutMs } = request;
+    const { leaseTimeoutMs } = request;
+    const batchSize = Math.min(request.batchSize, queue.allowance.items(clock.now()));
     const own = typeof leaseTimeoutMs === "number" ? { leaseTimeoutMs } : {};
     const place = queue.place(partition);
     queue.entered("lease", partition, batchSize);
+    queue.allowance.asked(batchSize);
     port(place.shard).put(
       { kind: "lease", slot: place.slot, deadline, batchSize, ...own },
       (result, op) => {
         queue.left("lease", partition, batchSize);
+        queue.allowance.granted(countOf(result), { asked: batchSize, now: clock.now() });
         this.#granted(queue, lease, place, result, op);
         this.ready(queue);
         left(queue, partition);
@@ -185,12 +215,19 @@ export class Leases<Items> {
     if (value.kind === "nothing" && !value.more) queue.balance.update(partition, { ready: 0 });
     if (lease.over) return;
     if (queue.deleted) lease.settle(deletedFailure);
-    else if (lease.deadline <= clock.now()) lease.settle(nothingIn(queue));
+    else if (lease.deadline <= clock.now()) lease.settle(nothingIn(queue, clock.now()));
     else this.#line(queue, lease);
   }
 }
 
 /** What a lease is told whose time is up. */
-function nothingIn({ definition: { pause } }: LogicalQueue): Failure {
-  return pause?.lease === true ? pausedLease(pause) : emptyLease;
+function nothingIn({ definition, allowance, balance }: LogicalQueue, now: number): Failure {
+  const { pause } = definition;
+  if (pause?.lease === true) return pausedLease(pause);
+  return balance.leaseFrom >= 0 && allowance.items(now) <= 0 ? limitedLease : emptyLease;
+}
+
+/** Items that a lease was granted. */
+function countOf(result: Result): number {
+  return result.ok && result.value.kind === "leased" ? result.value.count : 0;
 }

@@ -26,6 +26,11 @@ export const limits = {
   /** The text of a duration; more can only be noise. */
   durationTextMax: 15,
   maxAttemptsMax: 65_536,
+  /** What an int32 of the wire holds. */
+  leasedMaxMax: 2 ** 31 - 1,
+  leaseRateItemsMax: 2 ** 31 - 1,
+  /** Parts of an interval that are told apart: a rate is kept to a thousandth, in bounded memory. */
+  leaseRateGrains: 1_000,
   /** Longer than any item should wait, short enough that instants stay exact. */
   durationMsMax: 366 * 24 * 3_600_000,
   /** Ten times the specification's example of 1,025; a partition costs a row and some memory. */

@@ -3,6 +3,7 @@
 // leases that wait for them.
 
 import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
+import { Allowance } from "./allowance.ts";
 import type { QueueGauges } from "./api.ts";
 import { assert } from "./assert.ts";
 import { Balance } from "./balance.ts";
@@ -26,11 +27,12 @@ type Totals = { -readonly [name in Exclude<keyof Events, "slot">]: number };
 
 export class LogicalQueue {
   readonly queueId: number;
-  definition: QueueDefinition;
+  #definition: QueueDefinition;
   /** By partition number; a hole where a drained partition was. */
   readonly places = new Map<number, PartitionPlace>();
   readonly counts = new Map<number, PartitionCounts>();
   readonly balance = new Balance();
+  readonly allowance = new Allowance();
   readonly line: Line;
   /** Lease requests that are not answered, by their client. */
   readonly clients = new Map<string, WaitingLease>();
@@ -50,9 +52,19 @@ export class LogicalQueue {
 
   constructor(entry: CatalogEntry, clock: Clock) {
     this.queueId = entry.queueId;
-    this.definition = entry.definition;
+    this.#definition = entry.definition;
+    this.allowance.define(entry.definition);
     this.line = new Line(clock);
     for (const place of entry.places) this.places.set(place.partition, place);
+  }
+
+  get definition(): QueueDefinition {
+    return this.#definition;
+  }
+
+  set definition(definition: QueueDefinition) {
+    this.#definition = definition;
+    this.allowance.define(definition);
   }
 
   entry(change: Partial<CatalogEntry> = {}): CatalogEntry {
@@ -78,8 +90,8 @@ export class LogicalQueue {
   }
 
   /** Where a lease finds an item; -1 = nowhere now. */
-  get leaseFrom(): number {
-    return this.definition.pause?.lease === true ? -1 : this.balance.leaseFrom;
+  leaseFrom(now: number): number {
+    return this.allowance.items(now) > 0 ? this.balance.leaseFrom : -1;
   }
 
   get activePlaces(): PartitionPlace[] {
@@ -111,6 +123,7 @@ export class LogicalQueue {
   }
 
   count(partition: number, counts: PartitionCounts): void {
+    this.allowance.counted(counts.leased - (this.counts.get(partition)?.leased ?? 0));
     this.counts.set(partition, counts);
     this.balance.update(partition, { ready: counts.ready });
   }

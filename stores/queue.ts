@@ -18,6 +18,10 @@ export interface QueueDefinition {
   readonly maxAttempts: number;
   /** Partitions asked for; surplus ones drain, so the number in use may differ for a while. */
   readonly requestedPartitions: number;
+  /** Items that may be leased at one time; absent = no limit. */
+  readonly leasedMax?: number;
+  /** Items that may be leased in an interval, such as `100/1s`; absent = no limit. */
+  readonly leaseRate?: string;
   /** Absent = it is not paused. */
   readonly pause?: Pause;
   readonly createdAt: number;
@@ -62,6 +66,8 @@ export function isCatalogEntry(value: unknown): value is CatalogEntry {
   return (
     hasForm(value, entryForm) &&
     hasForm(value["definition"], definitionForm) &&
+    isAbsentOr("number", value["definition"]["leasedMax"]) &&
+    isAbsentOr("string", value["definition"]["leaseRate"]) &&
     (value["definition"]["pause"] === undefined ||
       hasForm(value["definition"]["pause"], pauseForm)) &&
     Array.isArray(value["places"]) &&
@@ -80,7 +86,7 @@ const entryForm: Form<CatalogEntry> = {
   places: "object",
   deleting: "boolean",
 };
-const definitionForm: Form<Omit<QueueDefinition, "pause">> = {
+const definitionForm: Form<Omit<QueueDefinition, OptionalFields>> = {
   name: "string",
   deadQueue: "string",
   reference: "string",
@@ -93,6 +99,8 @@ const definitionForm: Form<Omit<QueueDefinition, "pause">> = {
   createdAt: "number",
   updatedAt: "number",
 };
+/** A catalog that was written before there were any has none of them. */
+type OptionalFields = "pause" | "leasedMax" | "leaseRate";
 const pauseForm: Form<Pause> = { lease: "boolean", produce: "boolean", reason: "string" };
 const placeForm: Form<PartitionPlace> = {
   partition: "number",
@@ -100,6 +108,10 @@ const placeForm: Form<PartitionPlace> = {
   slot: "number",
   state: "string",
 };
+
+function isAbsentOr(type: "number" | "string", value: unknown): boolean {
+  return value === undefined || typeof value === type;
+}
 
 function hasForm(
   value: unknown,

@@ -4,6 +4,7 @@
 // report (I1 to I13, I15).
 
 import type { Extended, LeasedItem, Payload, RetryItem } from "../api.ts";
+import { parseRate } from "../lease-rate.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
 import { Pauses } from "./pauses.ts";
@@ -66,6 +67,12 @@ interface Untold {
   before: number;
 }
 
+/** Items of a queue that were granted at one instant. */
+interface RateGrant {
+  readonly at: number;
+  readonly count: number;
+}
+
 /** Where an item was found when everything was listed. */
 export interface Sighting {
   readonly queue: string;
@@ -94,6 +101,9 @@ export class Auditor {
   #stamp = 0;
   #damagedCount = 0;
   readonly #untold: Untold[] = [];
+  /** By queue, of this process. */
+  readonly #rateGrants = new Map<string, RateGrant[]>();
+  #isUnlimited = false;
   #faults = 0;
   #unheardCommits = 0;
 
@@ -212,6 +222,55 @@ export class Auditor {
       }
       this.#granted(place, partition, leased, at);
     }
+    if (this.#isUnlimited) return;
+    this.#checkLeasedMax(place, now);
+    const [first] = items;
+    if (first === undefined || place.leaseRate === "") return;
+    const at = first.leaseDeadline - (leaseTimeoutMs ?? place.leaseTimeoutMs);
+    this.#checkLeaseRate(place, { at, count: items.length });
+  }
+
+  #checkLeasedMax({ name, leasedMax }: QueueParameters, now: number): void {
+    if (leasedMax === 0) return;
+    const held = [...this.#items.values()].filter(
+      (item) =>
+        item.place.name === name &&
+        item.open === 0 &&
+        item.grant !== null &&
+        isHeld(item, item.grant.id, now),
+    );
+    if (held.length > leasedMax) {
+      const told = `${held.length} items of ${name} are leased, ${leasedMax} may be`;
+      throw new Violation("I15", told);
+    }
+    if (held.length === leasedMax) this.#situations.reached("as many items are leased as may be");
+  }
+
+  /** As nobody forgets, a grant is held against all that is told of the same process. */
+  #checkLeaseRate({ name, leaseRate }: QueueParameters, grant: RateGrant): void {
+    const rate = parseRate(leaseRate);
+    if (rate === null) throw new Error(`the world has no rate ${leaseRate}`);
+    const grants = this.#rateGrants.getOrInsertComputed(name, () => []);
+    grants.push(grant);
+    for (const { at: last } of grants) {
+      const within = grants.filter(({ at }) => at <= last && at > last - rate.intervalMs);
+      const count = within.reduce((sum, one) => sum + one.count, 0);
+      if (count > rate.items) {
+        const told = `${count} items of ${name} were leased until ${last}, its rate is ${leaseRate}`;
+        throw new Violation("I15", told);
+      }
+      if (count === rate.items) this.#situations.reached("a queue is leased at its rate");
+    }
+  }
+
+  /** From now on no queue has limits. */
+  limitsLifted(): void {
+    this.#isUnlimited = true;
+  }
+
+  /** A rate begins anew with the process. */
+  restarted(): void {
+    this.#rateGrants.clear();
   }
 
   #granted(place: QueueParameters, partition: number, leased: LeasedItem, at: number): void {
@@ -524,7 +583,10 @@ export class Auditor {
       item.mayBeCleared = true;
     }
     const { isDelete, takesLeased } = what;
-    if (isDelete) this.pauses.deleted(queue);
+    if (isDelete) {
+      this.pauses.deleted(queue);
+      this.#rateGrants.delete(queue);
+    }
     if (takesLeased) {
       // Whoever held an item of another clear's doubts may lose it to this one.
       for (const other of this.#clears) if (other.queue === queue) other.doubted.clear();

@@ -13,6 +13,10 @@ export interface QueueParameters {
   readonly expireTimeoutMs: number;
   /** 0 = no limit. */
   readonly maxAttempts: number;
+  /** 0 = no limit. */
+  readonly leasedMax: number;
+  /** `""` = no limit. */
+  readonly leaseRate: string;
 }
 
 export interface Parameters {
@@ -73,10 +77,11 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const usual = usualParameters(chance);
   const mixed = seed % 5 === 3 ? deadly(usual) : usual;
   const kept = [4, 5, 7].includes(seed % 8) ? keeping(mixed) : mixed;
-  const parameters = seed % 9 === 8 ? pausing(kept) : kept;
+  const parameters = seed % 9 === 8 ? pausing(kept, Math.floor(seed / 9)) : kept;
   return { ...parameters, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
 }
 
+const noLimits = { leasedMax: 0, leaseRate: "" };
 const shortLived = { leaseTimeoutMs: minute, expireTimeoutMs: 10 * minute, maxAttempts: 1 };
 
 /** A world in which dead letters are often on their way to another shard when the process dies. */
@@ -98,13 +103,20 @@ function keeping(parameters: Parameters): Parameters {
   return { ...parameters, weights: { ...parameters.weights, extend: 20, release: 8 } };
 }
 
-/** A world in which queues are paused and resumed, often while a shard is down or slow. */
-function pausing(parameters: Parameters): Parameters {
-  const { shardCount, weights } = parameters;
+/** A world in which queues are paused and resumed, often while a shard is down or slow, and have limits. */
+function pausing(parameters: Parameters, which: number): Parameters {
+  const { shardCount, weights, queues } = parameters;
   const { storeFault, slow } = weights;
+  const leasedMax = [3, 0, 1, 12][which % 4] ?? 0;
+  const leaseRate = ["", "5/1s", "3/1m"][which % 3] ?? "";
   return {
     ...parameters,
     shardCount: Math.max(2, shardCount),
+    queues: queues.map((one) => ({
+      ...one,
+      ...(one.name === "work" ? { leasedMax } : {}),
+      ...(one.name === "plain" ? { leaseRate } : {}),
+    })),
     weights: {
       ...weights,
       pause: 10,
@@ -130,6 +142,7 @@ function usualParameters(chance: Chance): Parameters {
         leaseTimeoutMs: chance.one([second, minute]),
         expireTimeoutMs: 300 * day,
         maxAttempts: 0,
+        ...noLimits,
       },
     ],
     clients: chance.between(1, 6),
@@ -179,5 +192,6 @@ function queue(chance: Chance, name: string, deadQueue: string): QueueParameters
     leaseTimeoutMs,
     expireTimeoutMs: Math.max(leaseTimeoutMs, expireTimeoutMs),
     maxAttempts: chance.one([0, 1, 2, 3, 10]),
+    ...noLimits,
   };
 }

@@ -76,6 +76,8 @@ export const situationNames = [
   "a sweep takes more than one turn",
   "a queue is paused",
   "a queue is resumed",
+  "as many items are leased as may be",
+  "a queue is leased at its rate",
   "a shard goes down before its queue is paused",
   "a queue is paused while the process is down",
   "a lease waits for its time while its queue is paused",

@@ -605,8 +605,13 @@ export class World {
     );
   }
 
+  /** What is left is to be consumed without an end to the time it takes. */
   async #resumeAll(): Promise<void> {
+    this.auditor.limitsLifted();
     for (const { name } of this.parameters.queues) {
+      await this.bundle.run(() =>
+        this.bundle.engine.updateQueue({ name, leasedMax: 0, leaseRate: "" }),
+      );
       this.#startPause(name, { lease: false, produce: false });
       await this.rest();
     }
@@ -796,6 +801,7 @@ export class World {
       this.situations.reached("the power is cut before a sync");
     }
     this.#slow = false;
+    this.auditor.restarted();
     this.#watch.killed(this.bundle.images);
     this.#lose();
     if (this.#chance.hits(200)) {

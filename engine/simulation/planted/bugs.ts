@@ -384,6 +384,30 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "this.#settleLost(opened).map(withoutSettings)",
     to: "this.#settleLost(opened)",
   },
+  {
+    name: "what is on its way is not counted against a queue's limits",
+    file: "allowance.ts",
+    from: "rateLeft) - this.#asked;",
+    to: "rateLeft);",
+  },
+  {
+    name: "a lease takes its whole batch, whatever its queue's limits leave",
+    file: "leases.ts",
+    from: "Math.min(request.batchSize, queue.allowance.items(clock.now()))",
+    to: "request.batchSize",
+  },
+  {
+    name: "what is leased is forgotten at a restart, for a queue's limits",
+    file: "queue.ts",
+    from: "counts.leased - (this.counts.get(partition)?.leased ?? 0)",
+    to: "counts.leased - (this.counts.get(partition) ?? counts).leased",
+  },
+  {
+    name: "what is granted does not count for the rate",
+    file: "allowance.ts",
+    from: "this.#rate?.spend(count, now);",
+    to: "",
+  },
   // The next five were no experiments: the simulation found them.
   {
     name: "a shard without room asks for it without a pause",
