@@ -236,6 +236,8 @@ test("queues: create, list, info, update and delete", async () => {
     code: exitCodes.refused.code,
     error: "error: invalid queue; 'q1' already exists\n",
   });
+  await json("queues update q1 --leased-max 5 --lease-rate 100/1s");
+  expect(await json("queues info q1")).toMatchObject({ leased_max: 5, lease_rate: "100/1s" });
   await json("queues update q1 --max-attempts 0");
   expect(await json("queues info q1")).toMatchObject({ max_attempts: 0, lease_timeout: "30s" });
   const later = { utf8: "d", enqueue_at: "2999-01-01T00:00:00Z" };

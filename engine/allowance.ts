@@ -35,6 +35,13 @@ export class Allowance {
     return this.#isPaused ? null : (this.#rate?.moreAt ?? null);
   }
 
+  /** By its rate; 0 = no limit. */
+  get itemsPerSecond(): number {
+    if (this.#rate === null) return 0;
+    const { items, intervalMs } = this.#rate.rate;
+    return (1_000 * items) / intervalMs;
+  }
+
   /** By the report of a shard, so many more are leased than by the one before. */
   counted(change: number): void {
     this.#leased += change;

@@ -306,6 +306,10 @@ export interface QueueGauges {
   readonly waitingLeases: number;
   readonly leasePaused: boolean;
   readonly producePaused: boolean;
+  /** 0 = no limit. */
+  readonly leasedMax: number;
+  /** Items a second; 0 = no limit. */
+  readonly leaseRate: number;
   /** Items removed since start because they failed or expired with no dead queue to go to. */
   readonly discarded: number;
   readonly deadLettered: number;

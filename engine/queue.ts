@@ -148,12 +148,17 @@ export class LogicalQueue {
       sum.scheduled += counts.scheduled;
       sum.retried += counts.retried;
     }
-    const { name, pause } = this.definition;
-    const paused = {
+    const { name, pause, leasedMax = 0 } = this.definition;
+    return {
+      queue: name,
+      ...sum,
+      waitingLeases: this.line.size,
       leasePaused: pause?.lease ?? false,
       producePaused: pause?.produce ?? false,
+      leasedMax,
+      leaseRate: this.allowance.itemsPerSecond,
+      ...this.totals,
     };
-    return { queue: name, ...sum, waitingLeases: this.line.size, ...paused, ...this.totals };
   }
 }
 

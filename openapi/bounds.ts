@@ -31,6 +31,8 @@ export const bounds = {
   durationTextMax: 15,
   maxAttemptsMin: 0,
   maxAttemptsMax: 65_536,
+  leasedMaxMin: 0,
+  leasedMaxMax: 2_147_483_647,
   partitionsMin: 1,
   partitionsMax: 10_000,
   queuesMax: 10_000,

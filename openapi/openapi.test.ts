@@ -142,7 +142,7 @@ test("operations: the entities have the keys of the specification", () => {
       "queue_name created_at updated_at dead_queue reference lease_timeout",
       "expire_timeout max_attempts requested_partitions",
       // Beyond the specification.
-      "lease_paused produce_paused pause_reason",
+      "leased_max lease_rate lease_paused produce_paused pause_reason",
     ]
       .join(" ")
       .split(" ")

@@ -160,6 +160,8 @@ const sampleQueue: schemas.QueueInfo = {
   expire_timeout: "24h",
   max_attempts: 10,
   requested_partitions: 4,
+  leased_max: 0,
+  lease_rate: "",
   lease_paused: false,
   produce_paused: false,
   pause_reason: "",
@@ -272,7 +274,8 @@ An item whose lease passes its deadline is offered to another consumer, under a 
         message: "queue is shutting down; it was deleted",
       }),
       454: refusal(454, {
-        meaning: "The queue stayed empty until `request_timeout`, or paused, as `message` says.",
+        meaning:
+          "The queue stayed empty until `request_timeout`, was paused, or had as many leased as its limits allow, as `message` says.",
         reaction: "Send the same request again.",
         message: "request timeout; no items are in the queue, try again",
       }),
@@ -459,7 +462,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
     summary: "Update a queue",
     description: `Changes the definition of a queue. An absent key keeps its value; a present one sets it, also to 0 or \`""\`. The name and \`created_at\` never change.
 
-A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queue too; new timeouts hold for leases granted and items produced from then on. More \`requested_partitions\` are added at once; surplus ones take no new items and are gone when they are empty.`,
+A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queue too; new timeouts and limits hold for leases granted and items produced from then on. More \`requested_partitions\` are added at once; surplus ones take no new items and are gone when they are empty.`,
     request: schemas.QueueUpdateRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.bodyBytesMax,

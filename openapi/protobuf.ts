@@ -207,6 +207,8 @@ const QueueInfo = message<schemas.QueueInfo & { namespace: string }>(
     lease_paused: flag(100),
     produce_paused: flag(101),
     pause_reason: text(102),
+    leased_max: whole(103),
+    lease_rate: text(104),
   },
   [10],
 );
@@ -234,6 +236,8 @@ const QueueCreateRequest = message<schemas.QueueCreateRequest>(
     requested_partitions: whole(9),
     namespace: text(11, { says: namespaceSays }),
     ...ignoredPause,
+    leased_max: whole(103),
+    lease_rate: text(104),
   },
   [10],
 );
@@ -253,6 +257,8 @@ const QueueUpdateRequest = message<schemas.QueueUpdateRequest>(
     requested_partitions: whole(9, { hasPresence: true }),
     namespace: text(11, { says: namespaceSays }),
     ...ignoredPause,
+    leased_max: whole(103, { hasPresence: true }),
+    lease_rate: text(104, { hasPresence: true }),
   },
   [10],
 );

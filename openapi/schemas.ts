@@ -364,6 +364,20 @@ const maxAttempts = Type.Integer({
   examples: [10],
 });
 
+const leasedMax = Type.Integer({
+  minimum: bounds.leasedMaxMin,
+  maximum: bounds.leasedMaxMax,
+  description:
+    "The most items of the queue that are leased at one time, over all partitions; 0 = no limit. A lease is cut to what is left, and waits while nothing is. What is imported as leased counts, but is not refused.",
+  examples: [0, 50],
+});
+
+const leaseRate = Type.String({
+  description:
+    'The most items leased in any interval, as items and a duration: `100/1s`; `""` = no limit. It is kept to a thousandth of the interval, and begins anew with the server.',
+  examples: ["100/1s", ""],
+});
+
 const requestedPartitions = Type.Integer({
   minimum: bounds.partitionsMin,
   maximum: bounds.partitionsMax,
@@ -453,6 +467,8 @@ export const QueueInfo = Type.Object(
     }),
     max_attempts: maxAttempts,
     requested_partitions: requestedPartitions,
+    leased_max: leasedMax,
+    lease_rate: leaseRate,
     ...pauseKeys,
   },
   { ...closed, description: "The definition of a queue." },
@@ -495,6 +511,8 @@ export const QueuesListReply = Type.Object(
             expire_timeout: "24h",
             max_attempts: 10,
             requested_partitions: 4,
+            leased_max: 0,
+            lease_rate: "",
             lease_paused: false,
             produce_paused: false,
             pause_reason: "",
@@ -520,6 +538,8 @@ export const QueueCreateRequest = Type.Object(
     requested_partitions: Type.Optional(
       Type.Integer({ ...requestedPartitions, [defaultKeyword]: 1 }),
     ),
+    leased_max: Type.Optional(Type.Integer({ ...leasedMax, [defaultKeyword]: 0 })),
+    lease_rate: Type.Optional(Type.String({ ...leaseRate, [defaultKeyword]: "" })),
     ...ignoredPauseKeys,
     namespace,
   },
@@ -538,6 +558,8 @@ export const QueueUpdateRequest = Type.Object(
     expire_timeout: Type.Optional(expireTimeout),
     max_attempts: Type.Optional(maxAttempts),
     requested_partitions: Type.Optional(requestedPartitions),
+    leased_max: Type.Optional(leasedMax),
+    lease_rate: Type.Optional(leaseRate),
     ...ignoredPauseKeys,
     namespace,
   },

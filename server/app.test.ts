@@ -172,6 +172,8 @@ describe("operations", () => {
       expire_timeout: "24h",
       max_attempts: 0,
       requested_partitions: 1,
+      leased_max: 0,
+      lease_rate: "",
       lease_paused: false,
       produce_paused: false,
       pause_reason: "",
@@ -219,6 +221,30 @@ describe("operations", () => {
     expect(await server.ok("resume", orders)).toEqual(done);
     expect(await server.ok("queueInfo", { name: "orders" })).toEqual(resumed);
     expect((await server.ok("lease", lease)).items).toHaveLength(1);
+  });
+
+  test("limits of leases are kept, shown, changed and unset", async () => {
+    await using server = await setup();
+    const limits = { leased_max: 2, lease_rate: "3/1h" };
+    expect(await server.ok("updateQueue", { ...orders, ...limits })).toEqual(done);
+    expect(await server.ok("queueInfo", { name: "orders" })).toMatchObject(limits);
+    await server.ok("produce", { ...produced, items: Array(9).fill({}) });
+    const lease = { ...leased, request_timeout: "10ms", batch_size: 10 };
+    const first = await server.ok("lease", lease);
+    expect(first.items).toHaveLength(2);
+    const late = "request timeout; the queue's limits allowed no more items, try again";
+    expect(await server.ok("lease", lease)).toEqual(refused(454, late));
+    const ids = first.items.map(({ id }: { id: string }) => id);
+    await server.ok("complete", { ...produced, partition: 0, ids });
+    expect((await server.ok("lease", lease)).items).toHaveLength(1);
+    expect(await server.ok("lease", lease)).toEqual(refused(454, late));
+    const unset = { leased_max: 0, lease_rate: "" };
+    expect(await server.ok("updateQueue", { ...orders, ...unset })).toEqual(done);
+    expect(await server.ok("queueInfo", { name: "orders" })).toMatchObject(unset);
+    expect((await server.ok("lease", lease)).items).toHaveLength(6);
+    const wrong = { ...orders, lease_rate: "100/s" };
+    const why = "lease rate is invalid; expected items per interval, such as '100/1s', got '100/s'";
+    expect(await server.ok("updateQueue", wrong)).toEqual(refused(400, why));
   });
 
   test("stats, inspect and clear", async () => {

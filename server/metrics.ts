@@ -162,6 +162,22 @@ function queueFamilies({ queues, waitingLeases }: EngineStatus): Family[] {
         [{ queue, side: "produce" }, Number(producePaused)],
       ]),
     ],
+    [
+      "holdfast_queue_leased_max",
+      "gauge",
+      "Items of the queue that may be leased at one time, where that has a limit.",
+      shown.flatMap(({ queue, leasedMax }): Figure[] =>
+        leasedMax > 0 ? [[{ queue }, leasedMax]] : [],
+      ),
+    ],
+    [
+      "holdfast_queue_lease_rate",
+      "gauge",
+      "Items of the queue that may be leased in a second, where that has a limit.",
+      shown.flatMap(({ queue, leaseRate }): Figure[] =>
+        leaseRate > 0 ? [[{ queue }, leaseRate]] : [],
+      ),
+    ],
     single([
       "holdfast_waiting_leases",
       "gauge",
@@ -181,7 +197,8 @@ function withOthersSummed(queues: readonly QueueGauges[]): readonly QueueGauges[
     rest.reduce((total, queue) => total + Number(queue[key]), 0);
   const others = ["waitingLeases", "leasePaused", "producePaused"] as const;
   const sums = [...states, ...endKeys, ...others].map((key) => [key, sum(key)]);
-  return [...bySize, { queue: other, ...Object.fromEntries(sums) }];
+  // Limits of different queues have no sum.
+  return [...bySize, { queue: other, leasedMax: 0, leaseRate: 0, ...Object.fromEntries(sums) }];
 }
 
 /** `key`: where the figure stands in a shard's status. */

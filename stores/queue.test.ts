@@ -35,6 +35,8 @@ const otherForms: readonly unknown[] = [
   { ...whole, definition: { ...whole.definition, leaseTimeoutMs: "60s" } },
   ...[null, true, {}, { ...pause, produce: 1 }].map(paused),
   ...Object.keys(pause).map((name) => paused(without(pause, name))),
+  { ...whole, definition: { ...whole.definition, leasedMax: "5" } },
+  { ...whole, definition: { ...whole.definition, leaseRate: 5 } },
   { ...whole, places: {} },
   { ...whole, places: [null] },
   { ...whole, places: [{ ...place, state: "gone" }] },

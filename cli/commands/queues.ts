@@ -19,6 +19,8 @@ interface Settings {
   readonly deadQueue?: string;
   readonly reference?: string;
   readonly partitions?: number;
+  readonly leasedMax?: number;
+  readonly leaseRate?: string;
   /** Of `create`. */
   readonly ifNotExists?: boolean;
 }
@@ -197,11 +199,22 @@ function settingsOf(
       new Option("--partitions <count>", "partitions asked for").argParser(
         wholeNumber(bounds.partitionsMin, bounds.partitionsMax),
       ),
+    )
+    .addOption(
+      new Option(
+        "--leased-max <count>",
+        "items that may be leased at one time; 0 = no limit",
+      ).argParser(wholeNumber(bounds.leasedMaxMin, bounds.leasedMaxMax)),
+    )
+    .option(
+      "--lease-rate <rate>",
+      'items that may be leased in an interval, such as 100/1s; "" = no limit',
     );
 }
 
 function wireSettings(settings: Settings) {
   const { leaseTimeout, expireTimeout, maxAttempts, deadQueue, reference, partitions } = settings;
+  const { leasedMax, leaseRate } = settings;
   return {
     ...(leaseTimeout === undefined ? {} : { lease_timeout: leaseTimeout }),
     ...(expireTimeout === undefined ? {} : { expire_timeout: expireTimeout }),
@@ -209,6 +222,8 @@ function wireSettings(settings: Settings) {
     ...(deadQueue === undefined ? {} : { dead_queue: deadQueue }),
     ...(reference === undefined ? {} : { reference }),
     ...(partitions === undefined ? {} : { requested_partitions: partitions }),
+    ...(leasedMax === undefined ? {} : { leased_max: leasedMax }),
+    ...(leaseRate === undefined ? {} : { lease_rate: leaseRate }),
   };
 }
 

@@ -114,6 +114,8 @@ test("a queue is described with canonical timeouts and its namespace, also in a 
     max_attempts: 0,
     requested_partitions: 1,
     namespace: "_system",
+    leased_max: 0,
+    lease_rate: "",
     lease_paused: false,
     produce_paused: false,
     pause_reason: "",
@@ -152,6 +154,14 @@ test("update: what the message leaves out stays, what it sets to zero is zero", 
     max_attempts: 3,
     lease_timeout: "60m",
     expire_timeout: "48h",
+  });
+  await update({ leased_max: 5, lease_rate: "9/1s" });
+  const limits = { leased_max: 5, lease_rate: "9/1s" };
+  expect((await call(app, "queueInfo", orders)).body).toMatchObject(limits);
+  await update({ leased_max: 0, lease_rate: "" });
+  expect((await call(app, "queueInfo", orders)).body).toMatchObject({
+    leased_max: 0,
+    lease_rate: "",
   });
   expect(await update({ max_attempts: 0, reference: "" })).toMatchObject({ body: done });
   expect(await app.ok("queueInfo", { name: "orders" })).toMatchObject({

@@ -73,9 +73,10 @@ const queueInfo = [
   ...["queue_name", "dead_queue", "reference", "lease_timeout", "expire_timeout"],
   ...["max_attempts", "requested_partitions", "created_at", "updated_at"],
   // Beyond the specification.
-  ...["lease_paused", "produce_paused", "pause_reason"],
+  ...["leased_max", "lease_rate", "lease_paused", "produce_paused", "pause_reason"],
 ];
 const unpaused = { lease_paused: false, produce_paused: false, pause_reason: "" };
+const beyond = { leased_max: 5, lease_rate: "100/1s", ...unpaused };
 const timeouts = { lease_timeout: "60m", expire_timeout: "24h" };
 const place = { ...orders, partition: 0 };
 const page = { ...place, pivot: "", limit: 10 };
@@ -110,7 +111,7 @@ const calls = [
       reference: "r",
       max_attempts: 1,
       requested_partitions: 2,
-      ...unpaused,
+      ...beyond,
       namespace: "_system",
     }),
     reply,
@@ -126,7 +127,7 @@ const calls = [
       reference: "r",
       max_attempts: 1,
       requested_partitions: 2,
-      ...unpaused,
+      ...beyond,
       namespace: "_system",
     }),
     reply,
