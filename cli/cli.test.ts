@@ -236,6 +236,8 @@ test("queues: create, list, info, update and delete", async () => {
     code: exitCodes.refused.code,
     error: "error: invalid queue; 'q1' already exists\n",
   });
+  await json("queues update q1 --leased-max 5 --lease-rate 100/1s");
+  expect(await json("queues info q1")).toMatchObject({ leased_max: 5, lease_rate: "100/1s" });
   await json("queues update q1 --max-attempts 0");
   expect(await json("queues info q1")).toMatchObject({ max_attempts: 0, lease_timeout: "30s" });
   const later = { utf8: "d", enqueue_at: "2999-01-01T00:00:00Z" };
@@ -243,7 +245,7 @@ test("queues: create, list, info, update and delete", async () => {
   await client.queue("q1").lease({ batch: 1 });
   const { out } = await holdfast("queues list");
   expect(out).toMatch(
-    /^queue +ready +leased +scheduled +partitions +lease +expire +attempts +dead queue +reference\n/,
+    /^queue +ready +leased +scheduled +partitions +lease +expire +attempts +paused +dead queue +reference\n/,
   );
   expect(out).toMatch(/^q1 +2 +1 +1 +2 +30s +24h +0 +me$/m);
   const kept = await holdfast("queues delete q1");
@@ -253,6 +255,36 @@ test("queues: create, list, info, update and delete", async () => {
     code: 0,
     out: "deleted q1\n",
   });
+});
+
+test("queues pause, resume: stop leases, produces or both, and list and info show it", async () => {
+  const queue = await queueOf("halted");
+  await queue.produce("x");
+  const paused = await run(["queues", "pause", "halted", "--reason", "moving house"]);
+  expect(paused).toMatchObject({ code: 0, out: "paused halted\n" });
+  expect(await holdfast("lease halted --wait 20ms")).toMatchObject({
+    code: exitCodes.empty.code,
+    error: "error: queue is paused; moving house\n",
+  });
+  const listed = async () => /^halted .*$/m.exec((await holdfast("queues list")).out)?.[0];
+  expect(await listed()).toMatch(/ 0 +lease$/);
+  await json("queues pause halted --produce");
+  expect(await listed()).toMatch(/ 0 +produce$/);
+  expect(await holdfast("produce halted y")).toMatchObject({
+    code: exitCodes.refused.code,
+    error: expect.stringContaining("queue is paused; it takes no items until it is resumed"),
+  });
+  await json("queues pause halted --lease --produce");
+  expect(await listed()).toMatch(/ 0 +lease, produce$/);
+  const { out } = await holdfast("queues info halted");
+  expect(out).toMatch(/^lease_paused +true$/m);
+  expect(await holdfast("queues resume halted")).toMatchObject({ out: "resumed halted\n" });
+  expect(await json("queues info halted")).toMatchObject({
+    lease_paused: false,
+    produce_paused: false,
+    pause_reason: "",
+  });
+  expect((await json("lease halted --complete")).items).toHaveLength(1);
 });
 
 test("queues list: counts the first hundred queues and says so", async () => {

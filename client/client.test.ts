@@ -588,8 +588,11 @@ test("ensure: tells the settings in which a queue that is there differs from tho
     lease_timeout: { asked: "2m", is: "1m" },
     max_attempts: { asked: 5, is: 3 },
     dead_queue: { asked: "dead", is: "" },
+    leased_max: { asked: 5, is: 0 },
+    lease_rate: { asked: "1/1s", is: "" },
   };
-  expect(await queue.ensure(asked)).toEqual(differences);
+  const limits = { leased_max: 5, lease_rate: "1/1s" };
+  expect(await queue.ensure({ ...asked, ...limits })).toEqual(differences);
   expect(await queue.info()).toMatchObject({ lease_timeout: "1m", max_attempts: 3 });
 
   const weekly = client.queue("weekly");

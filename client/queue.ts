@@ -12,6 +12,7 @@ import type {
   ProduceItem,
   QueueClearRequest,
   QueueInfo,
+  QueuePauseRequest,
   QueueStatsReply,
   QueueUpdateRequest,
   ReplyFor,
@@ -55,6 +56,9 @@ export interface Queue {
   info(options?: CallOptions): Promise<QueueInfo>;
   stats(options?: CallOptions): Promise<QueueStatsReply>;
   inspect(options?: CallOptions): Promise<Inspect>;
+  /** Once it resolves nothing is leased until `resume`, or with `produce` a produce is refused. */
+  pause(what?: Omit<QueuePauseRequest, "queue_name">, options?: CallOptions): Promise<void>;
+  resume(options?: CallOptions): Promise<void>;
   clear(what: Partial<Omit<QueueClearRequest, "queue_name">>, options?: CallOptions): Promise<void>;
   /** `force`: although it holds items or is another's dead queue; default false. */
   delete(options?: CallOptions & { readonly force?: boolean }): Promise<void>;
@@ -111,6 +115,14 @@ export function openQueue(transport: Transport, name: string): Queue {
     info: (options) => call("queueInfo", { name }, options),
     stats: (options) => call("stats", of, options),
     inspect: (options) => call("inspect", of, options),
+
+    async pause(what, options) {
+      await call("pause", { ...what, ...of }, options);
+    },
+
+    async resume(options) {
+      await call("resume", of, options);
+    },
 
     async clear(what, options) {
       const nothing = { queue: false, scheduled: false, retry: false, destructive: false };

@@ -27,6 +27,8 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   deleteQueue: "twice",
   stats: "same",
   inspect: "same",
+  pause: "same",
+  resume: "same",
   // What was produced in between would go as well.
   clear: "twice",
   reload: "same",

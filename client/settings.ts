@@ -19,6 +19,8 @@ const names = [
   "expire_timeout",
   "max_attempts",
   "requested_partitions",
+  "leased_max",
+  "lease_rate",
 ] as const;
 
 /** Settings that were not asked for may be anything. */

@@ -30,6 +30,7 @@ export type QueueInfo = schemas.QueueInfo;
 export type QueueCreateRequest = schemas.QueueCreateRequest;
 export type QueueUpdateRequest = schemas.QueueUpdateRequest;
 export type QueueStatsReply = schemas.QueueStatsReply;
+export type QueuePauseRequest = schemas.QueuePauseRequest;
 export type QueueClearRequest = schemas.QueueClearRequest;
 export type Inspect = schemas.Inspect;
 export type StorageItem = schemas.StorageItem;

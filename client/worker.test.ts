@@ -98,6 +98,34 @@ test("each item is handled once and completed, by few calls", async () => {
   expect(at.notices).toEqual([]);
 });
 
+test("a paused queue is waited on without a word, and worked on when it is resumed", async () => {
+  const { calls, fetch } = counting();
+  await using at = await setup({}, { fetch });
+  await at.queue.produce("a");
+  await at.queue.pause({ reason: "moving" });
+  const handled = gate<string>();
+  const worker = at.queue.work((item) => handled.resolve(item.text()), {
+    timeoutMs: 10,
+    ...at.quiet,
+  });
+  while ((calls["lease"] ?? 0) < 4) await waitingLeases(at.queue, 1);
+  expect(await at.queue.inspect()).toMatchObject({ queued: 1 });
+  await at.queue.resume();
+  expect(await handled.promise).toBe("a");
+  await worker.stop();
+  expect(at.notices).toEqual([]);
+});
+
+test("produce: to a queue whose produces are paused, it fails with the reason and is not tried again", async () => {
+  const { calls, fetch } = counting();
+  await using at = await setup({}, { fetch });
+  await at.queue.pause({ produce: true, reason: "moving" });
+  const refused = at.queue.produce("a");
+  expect(refused).rejects.toMatchObject({ code: "failed", message: "queue is paused; moving" });
+  await refused.catch(() => undefined);
+  expect(calls["produce"]).toBe(1);
+});
+
 test("no more handlers run at once than concurrency allows, and nothing is leased ahead of them", async () => {
   await using at = await setup();
   await at.queue.produce(numbered(10));

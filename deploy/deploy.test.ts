@@ -282,7 +282,9 @@ function selectorsOf(written: string): Selector[] {
 
 /** What a server that has done a little of everything says of itself, by metric. */
 async function exported(): Promise<Map<string, Set<string>[]>> {
-  await using app = await run({ orders: { max_attempts: 1 } });
+  await using app = await run({
+    orders: { max_attempts: 1, leased_max: 5, lease_rate: "100/1s" },
+  });
   await app.produce("a");
   await app.lease();
   const metrics = new Map<string, Set<string>[]>();

@@ -3,7 +3,7 @@
 // Every method throws `QueueError`, and nothing has changed when it does, unless
 // its message says so.
 
-import type { QueueDefinition } from "../stores/queue.ts";
+import type { Pause, QueueDefinition } from "../stores/queue.ts";
 
 /** Bytes, or a string that stands for its UTF-8 bytes. */
 export type Payload = Uint8Array | string;
@@ -175,8 +175,16 @@ export interface ClearRequest {
   readonly destructive: boolean;
 }
 
+/** Without `lease` and `produce`, leases are paused; a side that is not named is not. */
+export interface PauseRequest extends Partial<Pause> {
+  readonly queue: string;
+}
+
 /** What a queue's owner sets; the rest of a `QueueDefinition` is the engine's. */
-export type QueueSettings = Omit<QueueDefinition, "createdAt" | "updatedAt" | TimeoutTexts> &
+export type QueueSettings = Omit<
+  QueueDefinition,
+  "createdAt" | "updatedAt" | "pause" | TimeoutTexts
+> &
   Partial<Pick<QueueDefinition, TimeoutTexts>>;
 
 /** How the durations are written in answers; made from the milliseconds when absent. */
@@ -323,6 +331,12 @@ export interface QueueGauges {
   readonly scheduled: number;
   readonly retried: number;
   readonly waitingLeases: number;
+  readonly leasePaused: boolean;
+  readonly producePaused: boolean;
+  /** 0 = no limit. */
+  readonly leasedMax: number;
+  /** Items a second; 0 = no limit. */
+  readonly leaseRate: number;
   /** Items removed since start because they failed or expired with no dead queue to go to. */
   readonly discarded: number;
   readonly deadLettered: number;
@@ -350,6 +364,14 @@ export interface Engine<Items = readonly LeasedItem[]> {
    * shard stays down for so long that nobody should wait for it: the rest goes when it is up.
    */
   deleteQueue(request: DeleteQueueRequest): Promise<void>;
+
+  /**
+   * Once it has ended, nothing is leased, or a produce is refused, by whatever was under way, until
+   * `resume`; also across restarts. What is to be paused takes the place of what was.
+   */
+  pause(request: PauseRequest): Promise<void>;
+  /** Whatever is paused goes on; leases that wait are served in the order in which they came. */
+  resume(queue: string): Promise<void>;
 
   stats(queue: string): Promise<QueueStats>;
   inspect(queue: string): Promise<QueueInspection>;

@@ -6,6 +6,7 @@ import type {
   CatalogEntry,
   FormerPlaces,
   PartitionPlace,
+  Pause,
   QueueDefinition,
 } from "../stores/queue.ts";
 import type { QueueChange, QueueSettings } from "./api.ts";
@@ -28,6 +29,12 @@ import {
 export interface Owner {
   readonly queue: LogicalQueue;
   readonly partition: number;
+}
+
+/** A change of a queue that is to be committed. */
+export interface QueuePlan {
+  readonly queue: LogicalQueue;
+  readonly entry: CatalogEntry;
 }
 
 export interface CatalogOptions {
@@ -151,16 +158,15 @@ export class Catalog {
   }
 
   /** What the queue becomes; surplus partitions are told to drain, missing ones are added. */
-  planUpdate(change: QueueChange, now: number): { queue: LogicalQueue; entry: CatalogEntry } {
+  planUpdate(change: QueueChange, now: number): QueuePlan {
     checkQueueName(change.name);
     const queue = this.find(change.name);
-    const { createdAt } = queue.definition;
+    const { createdAt, pause } = queue.definition;
     const settings: QueueSettings = merge(queue.definition, change);
     this.#checkDeadQueue(settings);
     checkQueueSettings(settings);
-    // Later than every instant that was answered before, however coarse the clock.
-    const updatedAt = Math.max(now, queue.definition.updatedAt + 1);
-    const definition = { ...definitionOf(settings), createdAt, updatedAt };
+    const updatedAt = laterThan(queue, now);
+    const definition = { ...definitionOf(settings), ...(pause && { pause }), createdAt, updatedAt };
     const wanted = settings.requestedPartitions;
     const kept = [...queue.places.values()].map((place): PartitionPlace => {
       return { ...place, state: place.partition < wanted ? "active" : "draining" };
@@ -185,6 +191,14 @@ export class Catalog {
     return [...former, { keptUntil, places: pairs }];
   }
 
+  /** `null`: nothing of it is paused any more. */
+  planPause(name: string, pause: Pause | null, now: number): QueuePlan {
+    const queue = this.find(name);
+    const { pause: _, ...rest } = queue.definition;
+    const definition = { ...rest, ...(pause && { pause }), updatedAt: laterThan(queue, now) };
+    return { queue, entry: queue.entry({ definition }) };
+  }
+
   /** Also while it is hidden. */
   deadQueueOf({ definition }: LogicalQueue): LogicalQueue | undefined {
     return this.#byName.get(definition.deadQueue);
@@ -198,9 +212,10 @@ export class Catalog {
   settingsOf({ queue, partition }: Owner): PartitionSettings | null {
     const place = queue.places.get(partition);
     if (place === undefined) return null;
-    const { leaseTimeoutMs, expireTimeoutMs, maxAttempts } = queue.definition;
+    const { leaseTimeoutMs, expireTimeoutMs, maxAttempts, pause } = queue.definition;
+    const rules = { leaseTimeoutMs, expireTimeoutMs, maxAttempts };
     const dead = this.#deadTarget(queue, place);
-    return { slot: place.slot, leaseTimeoutMs, expireTimeoutMs, maxAttempts, dead };
+    return { slot: place.slot, ...rules, dead, ...(pause && { pause }) };
   }
 
   /** A partition of the dead queue in the same shard, where one commit does both; else one in turn. */
@@ -261,6 +276,11 @@ function refuseDeadQueue(message: string): never {
   throw QueueError.from(failure("bad_dead_queue", message));
 }
 
+/** Later than every instant that was answered before, however coarse the clock. */
+function laterThan({ definition }: LogicalQueue, now: number): number {
+  return Math.max(now, definition.updatedAt + 1);
+}
+
 function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index);
 }
@@ -268,11 +288,14 @@ function upTo(count: number): number[] {
 /** Field by field: what a caller of the library hands in beyond them is not stored. */
 function definitionOf(settings: QueueSettings): Omit<QueueDefinition, "createdAt" | "updatedAt"> {
   const { name, deadQueue, reference, leaseTimeoutMs, expireTimeoutMs } = settings;
-  const { maxAttempts, requestedPartitions } = settings;
+  const { maxAttempts, requestedPartitions, leasedMax = 0, leaseRate = "" } = settings;
   const leaseTimeoutText = settings.leaseTimeoutText ?? formatDuration(leaseTimeoutMs);
   const expireTimeoutText = settings.expireTimeoutText ?? formatDuration(expireTimeoutMs);
   const timeouts = { leaseTimeoutMs, expireTimeoutMs, leaseTimeoutText, expireTimeoutText };
-  return { name, deadQueue, reference, ...timeouts, maxAttempts, requestedPartitions };
+  const counts = { maxAttempts, requestedPartitions };
+  const max = leasedMax > 0 && { leasedMax };
+  const rate = leaseRate !== "" && { leaseRate };
+  return { name, deadQueue, reference, ...timeouts, ...counts, ...max, ...rate };
 }
 
 /** Absent keys keep their value; a new duration brings its own text, or loses the old one. */

@@ -27,6 +27,7 @@ import {
   lateProduce,
   lateRelease,
   lateRetry,
+  pausedProduce,
   QueueError,
 } from "./errors.ts";
 import { queueInspection, queueStats, shardStatus } from "./figures.ts";
@@ -46,6 +47,7 @@ import {
   checkDeleteIds,
   checkImportItems,
   checkLeaseTimeout,
+  checkPause,
   checkProduceItems,
   checkQueuesList,
   checkRequestTimeout,
@@ -202,6 +204,11 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     const queue = this.#find(request.queue);
     const timing = this.#timing(lateProduce, request.requestTimeoutMs);
     checkProduceItems(request.items);
+    const { pause } = queue.definition;
+    // With a key it may have been done before; its shard knows.
+    if (pause?.produce === true && request.requestKey === undefined) {
+      throw QueueError.from(pausedProduce(pause));
+    }
     const items = request.items.map(newItem);
     const key = this.#key(queue, "produce", request, producedParts(items));
     const place = key === undefined ? queue.placeForProduce : await this.#home(queue, key, timing);
@@ -328,6 +335,19 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     return this.#find(name).definition;
   }
 
+  async pause(request: api.PauseRequest): Promise<void> {
+    const { queue, produce = false, lease = !produce, reason = "" } = request;
+    const pause = { lease, produce, reason };
+    this.requireQueue(queue);
+    checkPause(pause);
+    await this.#registrar.pause(queue, pause);
+  }
+
+  async resume(queue: string): Promise<void> {
+    if (this.#find(queue).definition.pause === undefined) return;
+    await this.#registrar.pause(queue, null);
+  }
+
   async stats(name: string): Promise<api.QueueStats> {
     const port = (shard: number) => this.#shards.port(shard);
     return queueStats(this.#find(name), port, this.#timing(lateLook));
@@ -428,6 +448,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     for (const queue of this.#catalog.queues) {
       for (const lease of queue.line.clear()) lease.settle(closingFailure);
     }
+    this.#leases.close();
     await this.#shards.close();
   }
 }

@@ -1,6 +1,8 @@
 // The ways a call can fail, without a word about HTTP. `QueueError` is thrown at
 // the engine's face; inside, and across threads, a `Failure` carries the same as data.
 
+import type { Pause } from "../stores/queue.ts";
+
 /**
  * - `invalid`: the request can never be accepted as it is.
  * - `refused`: well formed, but the state of the queue forbids it; nothing changed.
@@ -29,12 +31,15 @@ const codeOf = {
   too_large: "refused",
   no_dead_queue: "refused",
   queue_deleted: "refused",
+  queue_paused: "refused",
   queue_not_empty: "refused",
   queue_in_use: "refused",
   partition_draining: "refused",
   empty: "empty",
   late: "empty",
   client_gone: "empty",
+  leases_paused: "empty",
+  limited: "empty",
   lease_over: "empty",
   repeated: "empty",
   full: "full",
@@ -85,6 +90,10 @@ export interface Late {
 }
 
 export const emptyLease = failure("empty", "request timeout; no items are in the queue, try again");
+export const limitedLease = failure(
+  "limited",
+  "request timeout; the queue's limits allowed no more items, try again",
+);
 export const unknownOutcome = failure("unknown_outcome", "request timeout; it may be done or not");
 
 /** Of a call that says how long it may take. `what`: what did not happen, as a clause. */
@@ -121,6 +130,22 @@ export const unwritableBackup = failure(
 );
 export const deletedFailure = failure("queue_deleted", "queue is shutting down; it was deleted");
 export const closingFailure = failure("shutting_down", `${causes.closing}; nothing was changed`);
+
+/** Of a queue whose produce side is paused. */
+export function pausedProduce({ reason }: Pause): Failure {
+  return failure(
+    "queue_paused",
+    `queue is paused; ${reason || "it takes no items until it is resumed"}`,
+  );
+}
+
+/** Of a lease that waited for its time on a queue whose lease side is paused. */
+export function pausedLease({ reason }: Pause): Failure {
+  return failure(
+    "leases_paused",
+    `queue is paused; ${reason || "nothing is leased until it is resumed"}`,
+  );
+}
 
 /** What is wrong with an id that no item can have. */
 export function malformedId(id: string): string {

@@ -4,8 +4,18 @@
 import type { PartitionPlace } from "../stores/queue.ts";
 import type { Lease, LeaseRequest } from "./api.ts";
 import { type CallKey, callKey, keyTaken } from "./call-key.ts";
-import type { Clock } from "./clock.ts";
-import { deletedFailure, emptyLease, failure, leaseOver, QueueError, tooMany } from "./errors.ts";
+import type { Clock, Timer } from "./clock.ts";
+import {
+  deletedFailure,
+  emptyLease,
+  type Failure,
+  failure,
+  leaseOver,
+  limitedLease,
+  pausedLease,
+  QueueError,
+  tooMany,
+} from "./errors.ts";
 import { GrantedPlaces } from "./granted-places.ts";
 import type { LeaseKey, NewItem } from "./messages.ts";
 import type { ShardPort } from "./port.ts";
@@ -54,6 +64,8 @@ export class Leases<Items> {
   /** Those with a key that are not answered, by its digest. */
   readonly #keyed = new Map<string, WaitingLease>();
   readonly #granted = new GrantedPlaces();
+  /** By queue, when its rate next allows more to its line. */
+  readonly #wakes = new Map<LogicalQueue, { readonly deadline: number; readonly timer: Timer }>();
   #arrivalLast = 0;
   #waitingLeases = 0;
 
@@ -98,7 +110,7 @@ export class Leases<Items> {
   }
 
   #freeAt(queue: LogicalQueue): number {
-    return queue.line.size === 0 ? queue.balance.leaseFrom : -1;
+    return queue.line.size === 0 ? queue.leaseFrom(this.#options.clock.now()) : -1;
   }
 
   /** Where a lease with this key was granted; its partition may be gone, and its items with it. */
@@ -121,7 +133,7 @@ export class Leases<Items> {
     if (isSent) {
       before.next = lease;
       lease.isSent = true;
-      this.#watch(lease);
+      this.#watch(queue, lease);
     } else this.#line(queue, lease);
     return answer;
   }
@@ -167,8 +179,9 @@ export class Leases<Items> {
   }
 
   /** Answers it at its deadline, wherever it is. */
-  #watch(lease: WaitingLease): void {
-    lease.timer ??= this.#options.clock.at(lease.deadline, () => lease.settle(emptyLease));
+  #watch(queue: LogicalQueue, lease: WaitingLease): void {
+    const { clock } = this.#options;
+    lease.timer ??= clock.at(lease.deadline, () => lease.settle(nothingIn(queue, clock.now())));
   }
 
   #line(queue: LogicalQueue, lease: WaitingLease): void {
@@ -177,7 +190,9 @@ export class Leases<Items> {
       lease.hangUp = () => lease.settle(clientGone);
       lease.request.signal?.addEventListener("abort", lease.hangUp);
     }
-    queue.line.join(lease, (expired) => expired.settle(emptyLease));
+    const { clock } = this.#options;
+    queue.line.join(lease, (expired) => expired.settle(nothingIn(queue, clock.now())));
+    this.#wakeFor(queue);
   }
 
   /** The queue has items that its line may be waiting for. */
@@ -185,16 +200,38 @@ export class Leases<Items> {
     if (queue.line.size > 0) this.#ready.add(queue);
   }
 
+  /** Nothing but time may have to pass until the line is served on. */
+  #wakeFor(queue: LogicalQueue): void {
+    const { clock } = this.#options;
+    const deadline = queue.allowance.moreAt;
+    const set = this.#wakes.get(queue);
+    if (deadline === null || (set !== undefined && set.deadline <= deadline)) return;
+    set?.timer.cancel();
+    const timer = clock.at(deadline, () => {
+      this.#wakes.delete(queue);
+      this.ready(queue);
+      this.dispatch();
+    });
+    this.#wakes.set(queue, { deadline, timer });
+  }
+
+  /** Nobody is served any more. */
+  close(): void {
+    for (const { timer } of this.#wakes.values()) timer.cancel();
+  }
+
   /** Sends the waiting leases of queues that are ready to where their items are. */
   dispatch(): void {
     for (const queue of this.#ready) {
+      const now = this.#options.clock.now();
       for (;;) {
         const lease = queue.line.first();
-        const partition = lease === undefined ? -1 : queue.balance.leaseFrom;
+        const partition = lease === undefined ? -1 : queue.leaseFrom(now);
         if (lease === undefined || partition < 0) break;
         queue.line.leave(lease);
         this.#grant(queue, lease, partition);
       }
+      if (queue.line.size > 0) this.#wakeFor(queue);
     }
     this.#ready.clear();
   }
@@ -208,7 +245,7 @@ export class Leases<Items> {
     const now = this.#options.clock.now();
     for (const { enqueueAt } of items) {
       const lease = queue.line.first();
-      if (lease === undefined) return;
+      if (lease === undefined || queue.allowance.items(now) <= 0) return;
       if (enqueueAt !== null && enqueueAt > now) continue;
       queue.line.leave(lease);
       this.#grant(queue, lease, partition);
@@ -217,18 +254,22 @@ export class Leases<Items> {
 
   #grant(queue: LogicalQueue, lease: WaitingLease, partition: number): void {
     // A shard may take longer than the client waits; what it grants then goes back.
-    const { port, left } = this.#options;
-    this.#watch(lease);
+    const { clock, port, left } = this.#options;
+    this.#watch(queue, lease);
     lease.isSent = true;
     const { deadline, request, key } = lease;
-    const { batchSize, leaseTimeoutMs } = request;
+    const { leaseTimeoutMs } = request;
+    const batchSize = Math.max(0, Math.min(request.batchSize, queue.allowance.items(clock.now())));
     const own = typeof leaseTimeoutMs === "number" ? { leaseTimeoutMs } : {};
     const place = queue.place(partition);
     queue.entered("lease", partition, batchSize);
+    queue.allowance.asked(batchSize);
     port(place.shard).put(
       { kind: "lease", slot: place.slot, deadline, batchSize, ...own, ...(key && { key }) },
       (result, op) => {
         queue.left("lease", partition, batchSize);
+        const asked = { asked: batchSize, now: clock.now() };
+        queue.allowance.granted(countOf(result), asked);
         const waiting = latest(lease);
         waiting.isSent = false;
         this.#answered(queue, waiting, place, { result, op });
@@ -277,7 +318,20 @@ export class Leases<Items> {
     if (value.kind === "nothing" && !value.more) queue.balance.update(partition, { ready: 0 });
     if (lease.over) return;
     if (queue.deleted) lease.settle(deletedFailure);
-    else if (lease.deadline <= clock.now()) lease.settle(emptyLease);
+    else if (lease.deadline <= clock.now()) lease.settle(nothingIn(queue, clock.now()));
     else this.#line(queue, lease);
   }
+}
+
+/** What a lease is told whose time is up. */
+function nothingIn({ definition, allowance, balance }: LogicalQueue, now: number): Failure {
+  const { pause } = definition;
+  if (pause?.lease === true) return pausedLease(pause);
+  return balance.leaseFrom >= 0 && allowance.items(now) <= 0 ? limitedLease : emptyLease;
+}
+
+/** Items that a lease was granted now; those of a repetition were counted when they were granted. */
+function countOf(result: Result): number {
+  if (!result.ok || result.replayed) return 0;
+  return result.value.kind === "leased" ? result.value.count : 0;
 }

@@ -29,9 +29,16 @@ export const limits = {
   receiptsMax: 2_000_000,
   /** Receipts that one turn looks at to forget them. */
   receiptsForgottenMax: 50_000,
+  /** A sentence: each partition's shard keeps a copy. */
+  pauseReasonBytesMax: 500,
   /** The text of a duration; more can only be noise. */
   durationTextMax: 15,
   maxAttemptsMax: 65_536,
+  /** What an int32 of the wire holds. */
+  leasedMaxMax: 2 ** 31 - 1,
+  leaseRateItemsMax: 2 ** 31 - 1,
+  /** Parts of an interval that are told apart: a rate is kept to a thousandth, in bounded memory. */
+  leaseRateGrains: 1_000,
   /** Longer than any item should wait, short enough that instants stay exact. */
   durationMsMax: 366 * 24 * 3_600_000,
   /** 9999-12-31T23:59:59.999Z: the last instant that a date-time can name, in either encoding. */

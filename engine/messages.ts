@@ -3,6 +3,7 @@
 
 import type { CatalogImage } from "../stores/catalog.ts";
 import type { Item, OutboundItem } from "../stores/item.ts";
+import type { Pause } from "../stores/queue.ts";
 import type { OutboxCount } from "../stores/store.ts";
 import type { ProduceItem } from "./api.ts";
 import type { Rules } from "./lifecycle.ts";
@@ -19,6 +20,8 @@ export interface DeadTarget {
 export interface PartitionSettings extends Rules {
   readonly slot: number;
   readonly dead: DeadTarget | null;
+  /** Of the queue; absent = it is not paused. */
+  readonly pause?: Pause;
 }
 
 /** An item as it enters: `expireDeadline` and the like are the shard's to decide. */

@@ -243,12 +243,12 @@ export class ShardPort {
     // Found once: it was set right when it was told.
     this.counters.miscounted += opened.miscounted;
     this.counters.full = opened.full;
-    const again = this.#settleLost(opened);
+    const again = this.#settleLost(opened).map(withoutSettings);
     const settle = () => undefined;
     const first = this.#options.events
       .opened(opened)
       .map((request): Waiting => ({ request, settle, ...noTiming }));
-    this.#queue = [...first, ...again, ...this.#queue];
+    this.#queue = [...first, ...again, ...this.#queue.map(withoutSettings)];
     this.#up = true;
     this.#flush();
   }
@@ -321,6 +321,14 @@ export class ShardPort {
     this.#sent.clear();
     this.#up = false;
   }
+}
+
+/** What a shard is told when it opens is newer than the settings that waited for it. */
+function withoutSettings(waiting: Waiting): Waiting {
+  const { request } = waiting;
+  return request.kind === "configure"
+    ? { ...waiting, request: { ...request, partitions: [] } }
+    : waiting;
 }
 
 /** What a request brought; throws `QueueError` where it was refused. */

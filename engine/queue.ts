@@ -8,6 +8,7 @@ import type {
   PartitionPlace,
   QueueDefinition,
 } from "../stores/queue.ts";
+import { Allowance } from "./allowance.ts";
 import type { QueueGauges } from "./api.ts";
 import { assert } from "./assert.ts";
 import { Balance } from "./balance.ts";
@@ -32,11 +33,12 @@ type Totals = { -readonly [name in Exclude<keyof Events, "slot">]: number };
 
 export class LogicalQueue {
   readonly queueId: number;
-  definition: QueueDefinition;
+  #definition: QueueDefinition;
   /** By partition number; a hole where a drained partition was. */
   readonly places = new Map<number, PartitionPlace>();
   readonly counts = new Map<number, PartitionCounts>();
   readonly balance = new Balance();
+  readonly allowance = new Allowance();
   readonly line: Line;
   /** Lease requests that are not answered, by their client. */
   readonly clients = new Map<string, WaitingLease>();
@@ -58,10 +60,20 @@ export class LogicalQueue {
 
   constructor(entry: CatalogEntry, clock: Clock) {
     this.queueId = entry.queueId;
-    this.definition = entry.definition;
+    this.#definition = entry.definition;
+    this.allowance.define(entry.definition);
     this.former = entry.former;
     this.line = new Line(clock);
     for (const place of entry.places) this.places.set(place.partition, place);
+  }
+
+  get definition(): QueueDefinition {
+    return this.#definition;
+  }
+
+  set definition(definition: QueueDefinition) {
+    this.#definition = definition;
+    this.allowance.define(definition);
   }
 
   entry(change: Partial<CatalogEntry> = {}): CatalogEntry {
@@ -108,6 +120,11 @@ export class LogicalQueue {
     });
   }
 
+  /** Where a lease finds an item; -1 = nowhere now. */
+  leaseFrom(now: number): number {
+    return this.allowance.items(now) > 0 ? this.balance.leaseFrom : -1;
+  }
+
   get activePlaces(): PartitionPlace[] {
     return [...this.places.values()].filter(({ state }) => state === "active");
   }
@@ -137,6 +154,7 @@ export class LogicalQueue {
   }
 
   count(partition: number, counts: PartitionCounts): void {
+    this.allowance.counted(counts.leased - (this.counts.get(partition)?.leased ?? 0));
     this.counts.set(partition, counts);
     this.balance.update(partition, { ready: counts.ready });
   }
@@ -161,7 +179,17 @@ export class LogicalQueue {
       sum.scheduled += counts.scheduled;
       sum.retried += counts.retried;
     }
-    return { queue: this.definition.name, ...sum, waitingLeases: this.line.size, ...this.totals };
+    const { name, pause, leasedMax = 0 } = this.definition;
+    return {
+      queue: name,
+      ...sum,
+      waitingLeases: this.line.size,
+      leasePaused: pause?.lease ?? false,
+      producePaused: pause?.produce ?? false,
+      leasedMax,
+      leaseRate: this.allowance.itemsPerSecond,
+      ...this.totals,
+    };
   }
 }
 

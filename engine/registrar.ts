@@ -2,9 +2,9 @@
 // takes effect. What has to wait for other shards comes after that, so that no queue waits for
 // another; what of it the engine does not live to see is taken up again at the next start.
 
-import type { CatalogEntry, PartitionPlace, QueueDefinition } from "../stores/queue.ts";
+import type { CatalogEntry, PartitionPlace, Pause, QueueDefinition } from "../stores/queue.ts";
 import type { DeleteQueueRequest, QueueChange, QueueSettings } from "./api.ts";
-import type { Catalog } from "./catalog.ts";
+import type { Catalog, QueuePlan } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import {
@@ -56,17 +56,24 @@ export class Registrar {
     await told;
   }
 
-  async update(change: QueueChange): Promise<void> {
+  update(change: QueueChange): Promise<void> {
+    return this.#change((now) => this.#options.catalog.planUpdate(change, now));
+  }
+
+  /** Ends when no shard goes by what was before; `null`: nothing of it is paused any more. */
+  pause(name: string, pause: Pause | null): Promise<void> {
+    return this.#change((now) => this.#options.catalog.planPause(name, pause, now));
+  }
+
+  async #change(plan: (now: number) => QueuePlan): Promise<void> {
+    const { catalog, clock, settings } = this.#options;
     const { told } = await this.#inCatalogTurn(async (deadline) => {
-      const { queue, entry } = this.#options.catalog.planUpdate(
-        change,
-        this.#options.clock.stamp(),
-      );
+      const { queue, entry } = plan(clock.stamp());
       await this.#write({ put: [entry] }, deadline);
       queue.definition = entry.definition;
       queue.former = entry.former;
-      for (const place of entry.places) this.#options.catalog.own(queue, place);
-      const told = this.#options.settings.tell([queue]);
+      for (const place of entry.places) catalog.own(queue, place);
+      const told = settings.tell([queue]);
       this.reapSoon(queue);
       return { told };
     });

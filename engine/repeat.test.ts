@@ -205,6 +205,16 @@ test("produce: while the former place of a key is down, nobody says that it was 
   for (const key of keys) expect(await produce(bundle, key, key)).toEqual(again);
 });
 
+test("while a queue is paused, what was done before is answered as it was", async () => {
+  const bundle = await setupQueue();
+  const held = await heldLease(bundle, "held");
+  await produce(bundle, "a", "k");
+  await bundle.run(() => bundle.engine.pause({ queue: "orders", lease: true, produce: true }));
+  expect(await produce(bundle, "a", "k")).toEqual(again);
+  expect(await produce(bundle, "b", "another")).toMatchObject({ code: "refused" });
+  expect((await lease(bundle)).ending).toEqual({ ok: true, value: { ...held, replayed: true } });
+});
+
 test("a queue that is deleted and made again knows no key of the former", async () => {
   const bundle = await setupQueue();
   await produce(bundle);

@@ -151,7 +151,8 @@ export class Shards {
       const owner = this.#to.catalog.owner(shard, one.slot);
       if (owner === undefined) continue;
       owner.queue.count(owner.partition, one);
-      if (one.ready > 0) this.#to.leases.ready(owner.queue);
+      // Also where it has none ready: by the queue's limits, others may be leased instead.
+      this.#to.leases.ready(owner.queue);
       // Before that, shards do not know their partitions; all are looked at when they do.
       if (this.#isOpen) this.#to.registrar.left(owner.queue, owner.partition);
     }

@@ -2,6 +2,7 @@
 // `QueueError` with code `invalid`, mostly for what is malformed; the order of the checks is part of the
 // contract, and so are the texts.
 
+import type { Pause } from "../stores/queue.ts";
 import type {
   ClearRequest,
   ImportItem,
@@ -13,7 +14,11 @@ import type {
 import { formatDuration, never } from "./duration.ts";
 import { failure, malformedId, QueueError } from "./errors.ts";
 import { isId } from "./ids.ts";
+import { parseRate } from "./lease-rate.ts";
 import { limits } from "./limits.ts";
+
+/** Characters of a refused text that are quoted back. */
+const quotedMax = 40;
 
 /** Throws `invalid`: the request is malformed. */
 export function refuse(message: string): never {
@@ -76,6 +81,14 @@ export function checkQueueSettings(settings: QueueSettings): void {
   checkMost("max attempts", maxAttempts, limits.maxAttemptsMax);
   if (maxAttempts < 0) refuse("max attempts is invalid; cannot be negative number");
   checkWhole("max attempts", maxAttempts);
+  const { leasedMax = 0, leaseRate = "" } = settings;
+  checkMost("leased max", leasedMax, limits.leasedMaxMax);
+  if (leasedMax < 0) refuse("leased max is invalid; cannot be negative number");
+  checkWhole("leased max", leasedMax);
+  if (leaseRate !== "" && parseRate(leaseRate) === null) {
+    const expected = "expected items per interval, such as '100/1s'";
+    refuse(`lease rate is invalid; ${expected}, got '${leaseRate.slice(0, quotedMax)}'`);
+  }
   if (requestedPartitions < 1) refuse("partitions is invalid; cannot be less than 1");
   checkMost("partitions", requestedPartitions, limits.partitionsMax);
   checkWhole("partitions", requestedPartitions);
@@ -200,6 +213,11 @@ export function checkImportItems(items: readonly ImportItem[]): void {
       refuse(`items is invalid; attempts of item ${index} ${fault}`);
     }
   }
+}
+
+export function checkPause({ lease, produce, reason }: Pause): void {
+  checkLength("reason", byteLength(reason), limits.pauseReasonBytesMax);
+  if (!lease && !produce) refuse("pause is invalid; expected lease or produce to be true");
 }
 
 export function checkClear({ ready, scheduled, retried }: ClearRequest): void {

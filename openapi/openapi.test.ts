@@ -77,14 +77,15 @@ test("document: where a key of a request may be absent it may be null, but in an
   expect(typesOf("ImportItem")).toEqual(Object.keys(schemas["ImportItem"].properties));
   expect(typesOf("QueueCreateRequest")).toEqual([
     ...stamps,
-    ...["dead_queue", "reference", "max_attempts", "requested_partitions", "namespace"],
+    ...["dead_queue", "reference", "max_attempts", "requested_partitions"],
+    ...["leased_max", "lease_rate", "lease_paused", "produce_paused", "pause_reason", "namespace"],
   ]);
   expect(typesOf("QueueUpdateRequest")).toEqual(stamps);
   expect(typesOf("Reply")).toEqual([]);
   expect(documentOnDisk).not.toContain('"x-');
 });
 
-test("operations: paths and order are those of the specification, and five more", () => {
+test("operations: paths and order are those of the specification, and seven more", () => {
   expect(rows.map(([, { path }]) => path)).toEqual([
     "/v1/queue.produce",
     "/v1/queue.lease",
@@ -99,6 +100,8 @@ test("operations: paths and order are those of the specification, and five more"
     "/v1/queues.delete",
     "/v1/queue.stats",
     "/v1/queue.inspect",
+    "/v1/queue.pause",
+    "/v1/queue.resume",
     "/v1/queue.clear",
     "/v1/queue.reload",
     "/v1/storage/items.list",
@@ -130,6 +133,8 @@ test("operations: what the specification requires of a request is required, and 
     ["deleteQueue", ["queue_name", "force"]],
     ["stats", ["queue_name"]],
     ["inspect", ["queue_name"]],
+    ["pause", ["queue_name"]],
+    ["resume", ["queue_name"]],
     ["clear", ["queue_name", "retry", "scheduled", "queue", "destructive"]],
     ["reload", ["queue_name"]],
     ["listItems", ["queue_name", "partition", "pivot", "limit"]],
@@ -163,6 +168,8 @@ test("operations: the entities have the keys of the specification", () => {
     [
       "queue_name created_at updated_at dead_queue reference lease_timeout",
       "expire_timeout max_attempts requested_partitions",
+      // Beyond the specification.
+      "leased_max lease_rate lease_paused produce_paused pause_reason",
     ]
       .join(" ")
       .split(" ")
@@ -228,7 +235,7 @@ test.each([...rows, ...pageRows])("operations: %s says what each code means", (_
 test.each(rows)("operations: %s lists every code it can answer", (id, { replies }) => {
   const held = ["retry", "complete", "extend", "release"];
   const timed = ["produce", "lease", ...held];
-  const stateful = ["lease", ...held, "deleteQueue", "importItems"];
+  const stateful = ["produce", "lease", ...held, "deleteQueue", "importItems"];
   const changing = ["produce", ...held];
   // These two are answered from memory, so they wait for no store.
   const unqueued = ["listQueues", "queueInfo"];

@@ -40,7 +40,7 @@ export const tags = {
   Items:
     "The life of an item: produce it, lease it, then complete it or retry it. Leases and the operations on leased items go by partition: give back the `partition` that the lease reply gave.",
   Queues: "Definitions of queues: list, create, update, describe and delete them.",
-  Operations: "Measure, count and clear a queue.",
+  Operations: "Measure, count, pause and clear a queue.",
   Storage:
     "Items as they are stored, for repair and for moving them. A consumer needs none of these.",
   Server: "The server itself: whether it is up, its metrics, and backups.",
@@ -185,6 +185,11 @@ const sampleQueue: schemas.QueueInfo = {
   expire_timeout: "24h",
   max_attempts: 10,
   requested_partitions: 4,
+  leased_max: 0,
+  lease_rate: "",
+  lease_paused: false,
+  produce_paused: false,
+  pause_reason: "",
 };
 
 /** Every operation is a POST with a body in JSON or protobuf; the keys are the operation ids. */
@@ -226,6 +231,12 @@ If the connection breaks before the answer, the items may or may not have been w
         message: "items cannot be empty; at least one item is required",
       }),
       429: overloaded("no item was written"),
+      453: refusal(453, {
+        meaning: "Produces are paused; no item was written.",
+        reaction: "Keep the items, and produce them when the queue was resumed.",
+        reason: "queue_paused",
+        message: "queue is paused; moving to the new database",
+      }),
       454: refusal(454, {
         meaning: "The items could not be written within `request_timeout`; none was.",
         reason: "late",
@@ -297,7 +308,8 @@ An item whose lease passes its deadline is offered to another consumer, under a 
         message: "queue is shutting down; it was deleted",
       }),
       454: refusal(454, {
-        meaning: "The queue stayed empty until `request_timeout`.",
+        meaning:
+          "The queue stayed empty until `request_timeout`, was paused, or had as many leased as its limits allow, as `message` says.",
         reaction: "Send the same request again.",
         reason: "empty",
         message: "request timeout; no items are in the queue, try again",
@@ -465,7 +477,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
     tag: "Queues",
     summary: "Create a queue",
     description:
-      "Defines a new queue, ready to be used when the reply comes. A dead queue has to be created before the queue that names it. `created_at` and `updated_at` are ignored, so that the reply of `queues.info` can be sent back.",
+      "Defines a new queue, ready to be used when the reply comes. A dead queue has to be created before the queue that names it. `created_at`, `updated_at` and what is paused are ignored, so that the reply of `queues.info` can be sent back.",
     request: schemas.QueueCreateRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -497,7 +509,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
     summary: "Update a queue",
     description: `Changes the definition of a queue. An absent key keeps its value; a present one sets it, also to 0 or \`""\`; \`null\` is refused, because it could mean either. The name and \`created_at\` never change.
 
-A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queue too; new timeouts hold for leases granted and items produced from then on. More \`requested_partitions\` are added at once; surplus ones take no new items and are gone when they are empty.`,
+A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queue too; new timeouts and limits hold for leases granted and items produced from then on. More \`requested_partitions\` are added at once; surplus ones take no new items and are gone when they are empty.`,
     request: schemas.QueueUpdateRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -648,6 +660,52 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
         message: unknownQueue,
       }),
       429: overloaded("nothing was counted"),
+    },
+  }),
+
+  pause: row({
+    path: "/v1/queue.pause",
+    tag: "Operations",
+    summary: "Pause a queue",
+    description: `Stops leases, produces, or both, until \`queue.resume\`. Once the 200 is there nothing is leased, by whatever was under way, and a restart changes nothing. Lease requests keep their places in the line and wait; whose time passes is answered 454.
+
+Time goes on: items fall due, lapse and expire. What is leased can be completed, retried, extended and released, and items can be imported. A pause takes the place of the one before.`,
+    request: schemas.QueuePauseRequest,
+    response: schemas.Reply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders", lease: true, reason: "moving to the new database" },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was paused" }),
+      200: success("It is paused."),
+      400: refusal(400, {
+        meaning:
+          "The queue does not exist, `reason` is too long, or neither `lease` nor `produce` is true; nothing was paused.",
+        reason: "malformed",
+        message: "pause is invalid; expected lease or produce to be true",
+      }),
+      429: overloaded("nothing was paused"),
+    },
+  }),
+
+  resume: row({
+    path: "/v1/queue.resume",
+    tag: "Operations",
+    summary: "Resume a queue",
+    description:
+      "Ends the pause of leases and of produces. Lease requests that wait are served at once, in the order in which they came. A queue that is not paused stays as it is.",
+    request: schemas.QueueResumeRequest,
+    response: schemas.Reply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders" },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was resumed" }),
+      200: success("Nothing of it is paused."),
+      400: refusal(400, {
+        meaning: "The queue does not exist.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
+      429: overloaded("nothing was resumed"),
     },
   }),
 

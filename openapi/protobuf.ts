@@ -210,11 +210,22 @@ const QueueInfo = message<schemas.QueueInfo & { namespace: string }>(
     max_attempts: whole(8),
     requested_partitions: whole(9),
     namespace: text(11, { constant: "_system", says: "Always `_system`." }),
+    lease_paused: flag(100),
+    produce_paused: flag(101),
+    pause_reason: text(102),
+    leased_max: whole(103),
+    lease_rate: text(104),
   },
   [10],
 );
 
 const ignored = "Accepted, so that a reply can be sent back as it came, and ignored.";
+
+const ignoredPause = {
+  lease_paused: flag(100, { says: ignored }),
+  produce_paused: flag(101, { says: ignored }),
+  pause_reason: text(102, { says: ignored }),
+};
 
 const QueueCreateRequest = message<schemas.QueueCreateRequest>(
   "QueueCreateRequest",
@@ -230,6 +241,9 @@ const QueueCreateRequest = message<schemas.QueueCreateRequest>(
     max_attempts: whole(8),
     requested_partitions: whole(9),
     namespace: text(11, { says: namespaceSays }),
+    ...ignoredPause,
+    leased_max: whole(103),
+    lease_rate: text(104),
   },
   [10],
 );
@@ -263,6 +277,9 @@ const QueueUpdateRequest = message<schemas.QueueUpdateRequest>(
     }),
     requested_partitions: whole(9, { hasPresence: true, says: `Partitions asked for. ${keeps}` }),
     namespace: text(11, { says: namespaceSays }),
+    ...ignoredPause,
+    leased_max: whole(103, { hasPresence: true }),
+    lease_rate: text(104, { hasPresence: true }),
   },
   [10],
 );
@@ -346,6 +363,23 @@ const Inspect = message<schemas.Inspect>("Inspect", schemas.Inspect, {
   scheduled: whole(5),
   dead_letter: whole(6),
 });
+
+const QueuePauseRequest = message<schemas.QueuePauseRequest>(
+  "QueuePauseRequest",
+  schemas.QueuePauseRequest,
+  {
+    queue_name: text(1, required),
+    lease: flag(2, { says: "Lease nothing. With neither this nor `produce`, leases are paused." }),
+    produce: flag(3),
+    reason: text(4),
+  },
+);
+
+const QueueResumeRequest = message<schemas.QueueResumeRequest>(
+  "QueueResumeRequest",
+  schemas.QueueResumeRequest,
+  { queue_name: text(1, required) },
+);
 
 const QueueClearRequest = message<schemas.QueueClearRequest>(
   "QueueClearRequest",
@@ -475,6 +509,8 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   deleteQueue: { request: QueueDeleteRequest, reply: Reply },
   stats: { request: QueueStatsRequest, reply: QueueStatsReply },
   inspect: { request: InspectRequest, reply: Inspect },
+  pause: { request: QueuePauseRequest, reply: Reply },
+  resume: { request: QueueResumeRequest, reply: Reply },
   clear: { request: QueueClearRequest, reply: Reply },
   reload: { request: QueueReloadRequest, reply: Reply },
   listItems: { request: StorageListRequest, reply: StorageListReply },

@@ -54,6 +54,7 @@ export const reasons = {
   },
   no_dead_queue: { codes: [453], meaning: "An item is given up in a queue without a dead queue." },
   queue_deleted: { codes: [453], meaning: "The queue was deleted meanwhile." },
+  queue_paused: { codes: [453], meaning: "The queue takes no items until it is resumed." },
   queue_not_empty: { codes: [453], meaning: "The queue holds items, or some are on their way." },
   queue_in_use: { codes: [453], meaning: "The queue is the dead queue of another." },
   partition_draining: { codes: [453], meaning: "The partition takes no new items." },
@@ -61,6 +62,15 @@ export const reasons = {
   empty: { codes: [454], meaning: "No item came until `request_timeout`." },
   late: { codes: [454], meaning: "It could not be done in time, and was not done." },
   client_gone: { codes: [454], meaning: "The client hung up while it waited for items." },
+  leases_paused: {
+    codes: [454],
+    meaning: "Until `request_timeout` the queue was paused, and nothing was leased.",
+  },
+  limited: {
+    codes: [454],
+    meaning:
+      "Until `request_timeout` the queue's `leased_max` or `lease_rate` allowed no more items.",
+  },
   lease_over: {
     codes: [454],
     meaning: "A lease was asked for again, and nothing of it is held any more.",

@@ -429,6 +429,20 @@ const maxAttempts = Type.Integer({
   examples: [10],
 });
 
+const leasedMax = Type.Integer({
+  minimum: bounds.leasedMaxMin,
+  maximum: bounds.leasedMaxMax,
+  description:
+    "The most items of the queue that are leased at one time, over all partitions; 0 = no limit. A lease is cut to what is left, and waits while nothing is. What is imported as leased counts, but is not refused.",
+  examples: [0, 50],
+});
+
+const leaseRate = Type.String({
+  description:
+    'The most items leased in any interval, as items and a duration: `100/1s`; `""` = no limit. It is kept to a thousandth of the interval, and begins anew with the server.',
+  examples: ["100/1s", ""],
+});
+
 const requestedPartitions = Type.Integer({
   minimum: bounds.partitionsMin,
   maximum: bounds.partitionsMax,
@@ -448,6 +462,32 @@ const queueReference = Type.String({
   examples: ["team-checkout"],
   [publishedKeyword]: { maxLength: bounds.queueReferenceBytesMax },
 });
+
+/** `queue.pause` and `queue.resume` set them; nobody else does. */
+const pauseKeys = {
+  lease_paused: Type.Boolean({
+    description: "Whether its leases are paused, so that those who ask wait.",
+    examples: [false],
+  }),
+  produce_paused: Type.Boolean({
+    description: "Whether produces are paused, and so refused.",
+    examples: [false],
+  }),
+  pause_reason: Type.String({
+    description: 'Why it is paused; `""` = no reason was given, or it is not.',
+    examples: ["", "moving to the new database"],
+  }),
+};
+
+const ignoredPause = {
+  description:
+    "Set by `queue.pause`. Accepted, so that a reply can be sent back as it came, and ignored.",
+};
+const ignoredPauseKeys = {
+  lease_paused: Type.Optional(Type.Boolean({ ...ignoredPause, examples: [false] })),
+  produce_paused: Type.Optional(Type.Boolean({ ...ignoredPause, examples: [false] })),
+  pause_reason: Type.Optional(Type.String({ ...ignoredPause, examples: [""] })),
+};
 
 /** Clients of the protocol send it; there is one namespace, so it says nothing. */
 const namespace = Type.Optional(
@@ -495,6 +535,9 @@ export const QueueInfo = Type.Object(
     }),
     max_attempts: maxAttempts,
     requested_partitions: requestedPartitions,
+    leased_max: leasedMax,
+    lease_rate: leaseRate,
+    ...pauseKeys,
   },
   { ...closed, description: "The definition of a queue." },
 );
@@ -537,6 +580,11 @@ export const QueuesListReply = Type.Object(
             expire_timeout: "24h",
             max_attempts: 10,
             requested_partitions: 4,
+            leased_max: 0,
+            lease_rate: "",
+            lease_paused: false,
+            produce_paused: false,
+            pause_reason: "",
           },
         ],
       ],
@@ -559,6 +607,9 @@ export const QueueCreateRequest = Type.Object(
     requested_partitions: Type.Optional(
       Type.Integer({ ...requestedPartitions, [defaultKeyword]: 1 }),
     ),
+    leased_max: Type.Optional(Type.Integer({ ...leasedMax, [defaultKeyword]: 0 })),
+    lease_rate: Type.Optional(Type.String({ ...leaseRate, [defaultKeyword]: "" })),
+    ...ignoredPauseKeys,
     namespace,
   },
   { ...closed, description: "The definition of a queue that does not exist yet." },
@@ -576,6 +627,9 @@ export const QueueUpdateRequest = Type.Object(
     expire_timeout: Type.Optional(expireTimeout),
     max_attempts: Type.Optional(maxAttempts),
     requested_partitions: Type.Optional(requestedPartitions),
+    leased_max: Type.Optional(leasedMax),
+    lease_rate: Type.Optional(leaseRate),
+    ...ignoredPauseKeys,
     namespace,
   },
   {
@@ -758,6 +812,41 @@ export const Inspect = Type.Object(
   { ...closed, description: "Where the items of a queue are." },
 );
 export type Inspect = Static<typeof Inspect>;
+
+export const QueuePauseRequest = Type.Object(
+  {
+    queue_name: queueName,
+    lease: Type.Optional(
+      Type.Boolean({
+        description:
+          "Lease nothing. Absent: `true`, unless `produce` is; so without either, leases are paused.",
+        examples: [true],
+      }),
+    ),
+    produce: Type.Optional(
+      Type.Boolean({
+        description: "Refuse produces.",
+        examples: [false],
+        [defaultKeyword]: false,
+      }),
+    ),
+    reason: Type.Optional(
+      Type.String({
+        description: `Told to those whom it stops, at most ${bounds.pauseReasonBytesMax} bytes.`,
+        examples: ["moving to the new database"],
+        [defaultKeyword]: "",
+      }),
+    ),
+  },
+  { ...closed, description: "What to pause. At least one of `lease` and `produce` must be true." },
+);
+export type QueuePauseRequest = Static<typeof QueuePauseRequest>;
+
+export const QueueResumeRequest = Type.Object(
+  { queue_name: queueName },
+  { ...closed, description: "Which queue goes on." },
+);
+export type QueueResumeRequest = Static<typeof QueueResumeRequest>;
 
 export const QueueClearRequest = Type.Object(
   {
@@ -1105,6 +1194,8 @@ export const entities = {
   QueueStatsReply,
   InspectRequest,
   Inspect,
+  QueuePauseRequest,
+  QueueResumeRequest,
   QueueClearRequest,
   QueueReloadRequest,
   StorageItem,

@@ -174,6 +174,11 @@ describe("operations", () => {
       expire_timeout: "24h",
       max_attempts: 0,
       requested_partitions: 1,
+      leased_max: 0,
+      lease_rate: "",
+      lease_paused: false,
+      produce_paused: false,
+      pause_reason: "",
     };
     expect(await server.ok("queueInfo", { name: "orders" })).toEqual(info);
     expect(await server.ok("queueInfo", { queue_name: "orders" })).toEqual(info);
@@ -187,6 +192,61 @@ describe("operations", () => {
     });
     expect(await server.ok("deleteQueue", { ...orders, force: false })).toEqual(done);
     expect(await server.ok("listQueues", { pivot: "", limit: 10 })).toEqual({ items: [] });
+  });
+
+  test("pause and resume: what is paused is refused or waits, and is shown", async () => {
+    await using server = await setup();
+    const items = [{}];
+    await server.ok("produce", { ...produced, items });
+    const reason = "moving house";
+    expect(await server.ok("pause", { ...orders, lease: true, produce: true, reason })).toEqual(
+      done,
+    );
+    expect(await server.ok("produce", { ...produced, items })).toEqual(
+      refused(453, `queue is paused; ${reason}`),
+    );
+    const lease = { ...orders, client_id: "me", request_timeout: "10ms" };
+    expect(await server.ok("lease", lease)).toEqual(refused(454, `queue is paused; ${reason}`));
+    expect(await server.ok("updateQueue", { ...orders, max_attempts: 3 })).toEqual(done);
+    const shown = { lease_paused: true, produce_paused: true, pause_reason: reason };
+    const info = await server.ok("queueInfo", { name: "orders" });
+    expect(info).toMatchObject({ ...shown, max_attempts: 3 });
+    // A reply that is sent back pauses and resumes nothing.
+    const back = { ...info, lease_paused: false, produce_paused: false };
+    expect(await server.ok("updateQueue", back)).toEqual(done);
+    expect(await server.ok("createQueue", { ...info, queue_name: "copy" })).toEqual(done);
+    const listed = await server.ok("listQueues", { pivot: "", limit: 10 });
+    expect(listed.items).toMatchObject([{ lease_paused: false, pause_reason: "" }, shown]);
+    expect(await server.ok("resume", orders)).toEqual(done);
+    const resumed = await server.ok("queueInfo", { name: "orders" });
+    expect(resumed).toMatchObject({ lease_paused: false, produce_paused: false, pause_reason: "" });
+    expect(await server.ok("resume", orders)).toEqual(done);
+    expect(await server.ok("queueInfo", { name: "orders" })).toEqual(resumed);
+    expect((await server.ok("lease", lease)).items).toHaveLength(1);
+  });
+
+  test("limits of leases are kept, shown, changed and unset", async () => {
+    await using server = await setup();
+    const limits = { leased_max: 2, lease_rate: "3/1h" };
+    expect(await server.ok("updateQueue", { ...orders, ...limits })).toEqual(done);
+    expect(await server.ok("queueInfo", { name: "orders" })).toMatchObject(limits);
+    await server.ok("produce", { ...produced, items: Array(9).fill({}) });
+    const lease = { ...leased, request_timeout: "10ms", batch_size: 10 };
+    const first = await server.ok("lease", lease);
+    expect(first.items).toHaveLength(2);
+    const late = "request timeout; the queue's limits allowed no more items, try again";
+    expect(await server.ok("lease", lease)).toEqual(refused(454, late));
+    const ids = first.items.map(({ id }: { id: string }) => id);
+    await server.ok("complete", { ...produced, partition: 0, ids });
+    expect((await server.ok("lease", lease)).items).toHaveLength(1);
+    expect(await server.ok("lease", lease)).toEqual(refused(454, late));
+    const unset = { leased_max: 0, lease_rate: "" };
+    expect(await server.ok("updateQueue", { ...orders, ...unset })).toEqual(done);
+    expect(await server.ok("queueInfo", { name: "orders" })).toMatchObject(unset);
+    expect((await server.ok("lease", lease)).items).toHaveLength(6);
+    const wrong = { ...orders, lease_rate: "100/s" };
+    const why = "lease rate is invalid; expected items per interval, such as '100/1s', got '100/s'";
+    expect(await server.ok("updateQueue", wrong)).toEqual(refused(400, why));
   });
 
   test("stats, inspect and clear", async () => {

@@ -4,7 +4,8 @@ import { Metrics } from "./metrics.ts";
 
 function gauges(queue: string, queued: number): QueueGauges {
   const none = { leased: 0, scheduled: 0, retried: 0, waitingLeases: 0, discarded: 0 };
-  return { queue, queued, ...none, deadLettered: 0, lapsed: 0, expired: 0 };
+  const limits = { leasePaused: false, producePaused: false, leasedMax: 0, leaseRate: 0 };
+  return { queue, queued, ...none, ...limits, deadLettered: 0, lapsed: 0, expired: 0 };
 }
 
 async function render(change: Partial<EngineStatus>, use?: (metrics: Metrics) => void) {
@@ -55,6 +56,28 @@ test("queues: the fullest hundred have a label each, the others one between them
   expect(queued[0]).toBe('holdfast_items{queue="q149",state="queued"} 150');
   expect(queued.at(-1)).toBe('holdfast_items{queue="~other",state="queued"} 1275');
   expect(lines).toContain("holdfast_queues 150");
+});
+
+test("queues: what is paused is told of each, and how many of the others are", async () => {
+  const queues = Array.from({ length: 103 }, (_, index) => ({
+    ...gauges(`q${index}`, 200 - index),
+    leasePaused: index > 99,
+    producePaused: index === 0,
+  }));
+  const lines = await render({ queues });
+  expect(lines).toContain('holdfast_queue_paused{queue="q0",side="produce"} 1');
+  expect(lines).toContain('holdfast_queue_paused{queue="q0",side="lease"} 0');
+  expect(lines).toContain('holdfast_queue_paused{queue="~other",side="lease"} 3');
+  expect(lines).toContain('holdfast_queue_paused{queue="~other",side="produce"} 0');
+});
+
+test("queues: limits are told of those that have some", async () => {
+  const queues = [{ ...gauges("a", 1), leasedMax: 5, leaseRate: 0.5 }, gauges("b", 1)];
+  const lines = await render({ queues });
+  expect(lines.filter((line) => /^holdfast_queue_lease(d_max|_rate)\{/.test(line))).toEqual([
+    'holdfast_queue_leased_max{queue="a"} 5',
+    'holdfast_queue_lease_rate{queue="a"} 0.5',
+  ]);
 });
 
 test("queues: a name cannot break out of its label", async () => {

@@ -153,6 +153,31 @@ function queueFamilies({ queues, waitingLeases }: EngineStatus): Family[] {
       "Lease requests that wait for an item, by queue.",
       shown.map(({ queue, waitingLeases }) => [{ queue }, waitingLeases]),
     ],
+    [
+      "holdfast_queue_paused",
+      "gauge",
+      "Whether leases or produces of the queue are paused: 1 or 0.",
+      shown.flatMap(({ queue, leasePaused, producePaused }): Figure[] => [
+        [{ queue, side: "lease" }, Number(leasePaused)],
+        [{ queue, side: "produce" }, Number(producePaused)],
+      ]),
+    ],
+    [
+      "holdfast_queue_leased_max",
+      "gauge",
+      "Items of the queue that may be leased at one time, where that has a limit.",
+      shown.flatMap(({ queue, leasedMax }): Figure[] =>
+        leasedMax > 0 ? [[{ queue }, leasedMax]] : [],
+      ),
+    ],
+    [
+      "holdfast_queue_lease_rate",
+      "gauge",
+      "Items of the queue that may be leased in a second, where that has a limit.",
+      shown.flatMap(({ queue, leaseRate }): Figure[] =>
+        leaseRate > 0 ? [[{ queue }, leaseRate]] : [],
+      ),
+    ],
     single([
       "holdfast_waiting_leases",
       "gauge",
@@ -169,9 +194,11 @@ function withOthersSummed(queues: readonly QueueGauges[]): readonly QueueGauges[
   const bySize = queues.toSorted((a, b) => size(b) - size(a));
   const rest = bySize.splice(queueLabelsMax);
   const sum = (key: Exclude<keyof QueueGauges, "queue">) =>
-    rest.reduce((total, queue) => total + queue[key], 0);
-  const sums = [...states, ...endKeys, "waitingLeases" as const].map((key) => [key, sum(key)]);
-  return [...bySize, { queue: other, ...Object.fromEntries(sums) }];
+    rest.reduce((total, queue) => total + Number(queue[key]), 0);
+  const others = ["waitingLeases", "leasePaused", "producePaused"] as const;
+  const sums = [...states, ...endKeys, ...others].map((key) => [key, sum(key)]);
+  // Limits of different queues have no sum.
+  return [...bySize, { queue: other, leasedMax: 0, leaseRate: 0, ...Object.fromEntries(sums) }];
 }
 
 /** `key`: where the figure stands in a shard's status. */

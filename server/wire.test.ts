@@ -93,6 +93,8 @@ test("createQueue: absent keys have their defaults, durations keep their texts",
     reference: "",
     maxAttempts: 0,
     requestedPartitions: 1,
+    leasedMax: 0,
+    leaseRate: "",
   });
 });
 

@@ -91,6 +91,8 @@ export function queueSettings(body: RequestOf<"createQueue">): engine.QueueSetti
     reference: body.reference ?? "",
     maxAttempts: body.max_attempts ?? 0,
     requestedPartitions: body.requested_partitions ?? 1,
+    leasedMax: body.leased_max ?? 0,
+    leaseRate: body.lease_rate ?? "",
   };
 }
 
@@ -107,6 +109,8 @@ export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange 
     ...(isGiven(body.reference) && { reference: body.reference }),
     ...(isGiven(body.max_attempts) && { maxAttempts: body.max_attempts }),
     ...(isGiven(body.requested_partitions) && { requestedPartitions: body.requested_partitions }),
+    ...(isGiven(body.leased_max) && { leasedMax: body.leased_max }),
+    ...(isGiven(body.lease_rate) && { leaseRate: body.lease_rate }),
   };
 }
 
@@ -118,6 +122,16 @@ export function queuesPage(body: RequestOf<"listQueues">): { pivot: string; limi
 /** Either key names the queue. */
 export function queueNamed(body: RequestOf<"queueInfo">): string {
   return body.name ?? body.queue_name ?? refuse("name is required; expected a string");
+}
+
+export function pauseRequest(body: RequestOf<"pause">): engine.PauseRequest {
+  const { queue_name: queue, lease, produce, reason } = body;
+  return {
+    queue,
+    ...(isGiven(lease) && { lease }),
+    ...(isGiven(produce) && { produce }),
+    ...(isGiven(reason) && { reason }),
+  };
 }
 
 export function clearRequest(body: RequestOf<"clear">): engine.ClearRequest {
@@ -176,6 +190,11 @@ export function queueInfo(queue: QueueDefinition): wire.QueueInfo {
     expire_timeout: queue.expireTimeoutText,
     max_attempts: queue.maxAttempts,
     requested_partitions: queue.requestedPartitions,
+    leased_max: queue.leasedMax ?? 0,
+    lease_rate: queue.leaseRate ?? "",
+    lease_paused: queue.pause?.lease ?? false,
+    produce_paused: queue.pause?.produce ?? false,
+    pause_reason: queue.pause?.reason ?? "",
   };
 }
 

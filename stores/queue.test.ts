@@ -8,7 +8,14 @@ const whole = entry(1, "a", [place, { ...place, partition: 1, state: "draining" 
 test("isCatalogEntry: what was an entry before it was written is one", () => {
   expect(isCatalogEntry(JSON.parse(JSON.stringify(whole)))).toBe(true);
   expect(isCatalogEntry(JSON.parse(JSON.stringify(entry(1, ""))))).toBe(true);
+  expect(isCatalogEntry(JSON.parse(JSON.stringify(paused({ ...pause }))))).toBe(true);
 });
+
+const pause = { lease: true, produce: false, reason: "moving" };
+
+function paused(pause: unknown): unknown {
+  return { ...whole, definition: { ...whole.definition, pause } };
+}
 
 function without(value: object, name: string): unknown {
   return Object.fromEntries(Object.entries(value).filter(([field]) => field !== name));
@@ -26,6 +33,10 @@ const otherForms: readonly unknown[] = [
   { ...whole, deleting: 0 },
   { ...whole, definition: null },
   { ...whole, definition: { ...whole.definition, leaseTimeoutMs: "60s" } },
+  ...[null, true, {}, { ...pause, produce: 1 }].map(paused),
+  ...Object.keys(pause).map((name) => paused(without(pause, name))),
+  { ...whole, definition: { ...whole.definition, leasedMax: "5" } },
+  { ...whole, definition: { ...whole.definition, leaseRate: 5 } },
   { ...whole, places: {} },
   { ...whole, places: [null] },
   { ...whole, places: [{ ...place, state: "gone" }] },

@@ -18,8 +18,24 @@ export interface QueueDefinition {
   readonly maxAttempts: number;
   /** Partitions asked for; surplus ones drain, so the number in use may differ for a while. */
   readonly requestedPartitions: number;
+  /** Items that may be leased at one time; absent = no limit. */
+  readonly leasedMax?: number;
+  /** Items that may be leased in an interval, such as `100/1s`; absent = no limit. */
+  readonly leaseRate?: string;
+  /** Absent = it is not paused. */
+  readonly pause?: Pause;
   readonly createdAt: number;
   readonly updatedAt: number;
+}
+
+/** What of a queue is paused; time goes on for its items. */
+export interface Pause {
+  /** No item is leased; who asks waits. */
+  readonly lease: boolean;
+  /** A produce is refused. */
+  readonly produce: boolean;
+  /** Told to whom it stops; `""` = none was given. */
+  readonly reason: string;
 }
 
 /**
@@ -58,6 +74,10 @@ export function isCatalogEntry(value: unknown): value is CatalogEntry {
   return (
     hasForm(value, entryForm) &&
     hasForm(value["definition"], definitionForm) &&
+    isAbsentOr("number", value["definition"]["leasedMax"]) &&
+    isAbsentOr("string", value["definition"]["leaseRate"]) &&
+    (value["definition"]["pause"] === undefined ||
+      hasForm(value["definition"]["pause"], pauseForm)) &&
     Array.isArray(value["places"]) &&
     value["places"].every(
       (place: unknown) =>
@@ -82,7 +102,7 @@ const entryForm: Form<CatalogEntry> = {
   former: "object",
   deleting: "boolean",
 };
-const definitionForm: Form<QueueDefinition> = {
+const definitionForm: Form<Omit<QueueDefinition, OptionalFields>> = {
   name: "string",
   deadQueue: "string",
   reference: "string",
@@ -95,6 +115,9 @@ const definitionForm: Form<QueueDefinition> = {
   createdAt: "number",
   updatedAt: "number",
 };
+/** A catalog that was written before there were any has none of them. */
+type OptionalFields = "pause" | "leasedMax" | "leaseRate";
+const pauseForm: Form<Pause> = { lease: "boolean", produce: "boolean", reason: "string" };
 const placeForm: Form<PartitionPlace> = {
   partition: "number",
   shard: "number",
@@ -107,6 +130,10 @@ const formerPlaceForm: Form<FormerPlaces["places"][number]> = {
   partition: "number",
   shard: "number",
 };
+
+function isAbsentOr(type: "number" | "string", value: unknown): boolean {
+  return value === undefined || typeof value === type;
+}
 
 function hasForm(
   value: unknown,

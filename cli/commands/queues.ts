@@ -19,8 +19,16 @@ interface Settings {
   readonly deadQueue?: string;
   readonly reference?: string;
   readonly partitions?: number;
+  readonly leasedMax?: number;
+  readonly leaseRate?: string;
   /** Of `create`. */
   readonly ifNotExists?: boolean;
+}
+
+interface PauseOptions {
+  readonly lease?: boolean;
+  readonly produce?: boolean;
+  readonly reason?: string;
 }
 
 /** In the list: each takes a call. */
@@ -70,7 +78,8 @@ export function addQueues(program: Command): void {
     .action(async (name: string, _, command: Command) => {
       const context = contextOf(command);
       const info = await context.client.queueInfo({ name });
-      context.result(info, () => context.table(["key", "value"], Object.entries(info)));
+      const rows = Object.entries(info).map(([key, value]) => [key, String(value)]);
+      context.result(info, () => context.table(["key", "value"], rows));
     });
 
   queues
@@ -85,6 +94,33 @@ export function addQueues(program: Command): void {
         context.result(reply, () => `deleted ${queue_name}`);
       },
     );
+
+  addPause(queues);
+}
+
+function addPause(queues: Command): void {
+  queues
+    .command("pause")
+    .description("lease nothing of a queue until it is resumed, or refuse produces")
+    .argument("<queue>", "name of the queue")
+    .option("--lease", "lease nothing; so it is without --produce")
+    .option("--produce", "refuse produces")
+    .option("--reason <text>", "told to those whom it stops")
+    .action(async (queue_name: string, what: PauseOptions, command: Command) => {
+      const context = contextOf(command);
+      const reply = await context.client.pause({ queue_name, ...what });
+      context.result(reply, () => `paused ${queue_name}`);
+    });
+
+  queues
+    .command("resume")
+    .description("lease and produce again what was paused")
+    .argument("<queue>", "name of the queue")
+    .action(async (queue_name: string, _, command: Command) => {
+      const context = contextOf(command);
+      const reply = await context.client.resume({ queue_name });
+      context.result(reply, () => `resumed ${queue_name}`);
+    });
 }
 
 async function create(queue_name: string, settings: Settings, command: Command): Promise<void> {
@@ -163,11 +199,22 @@ function settingsOf(
       new Option("--partitions <count>", "partitions asked for").argParser(
         wholeNumber(bounds.partitionsMin, bounds.partitionsMax),
       ),
+    )
+    .addOption(
+      new Option(
+        "--leased-max <count>",
+        "items that may be leased at one time; 0 = no limit",
+      ).argParser(wholeNumber(bounds.leasedMaxMin, bounds.leasedMaxMax)),
+    )
+    .option(
+      "--lease-rate <rate>",
+      'items that may be leased in an interval, such as 100/1s; "" = no limit',
     );
 }
 
 function wireSettings(settings: Settings) {
   const { leaseTimeout, expireTimeout, maxAttempts, deadQueue, reference, partitions } = settings;
+  const { leasedMax, leaseRate } = settings;
   return {
     ...(leaseTimeout === undefined ? {} : { lease_timeout: leaseTimeout }),
     ...(expireTimeout === undefined ? {} : { expire_timeout: expireTimeout }),
@@ -175,6 +222,8 @@ function wireSettings(settings: Settings) {
     ...(deadQueue === undefined ? {} : { dead_queue: deadQueue }),
     ...(reference === undefined ? {} : { reference }),
     ...(partitions === undefined ? {} : { requested_partitions: partitions }),
+    ...(leasedMax === undefined ? {} : { leased_max: leasedMax }),
+    ...(leaseRate === undefined ? {} : { lease_rate: leaseRate }),
   };
 }
 
@@ -189,10 +238,23 @@ function told({ table }: Context, queues: readonly CountedQueue[]): string {
     info.lease_timeout,
     info.expire_timeout,
     info.max_attempts,
+    pausedSides(info),
     info.dead_queue,
     info.reference,
   ]);
   const items = ["ready", "leased", "scheduled"];
-  const settings = ["partitions", "lease", "expire", "attempts", "dead queue", "reference"];
+  const settings = [
+    "partitions",
+    "lease",
+    "expire",
+    "attempts",
+    "paused",
+    "dead queue",
+    "reference",
+  ];
   return table(["queue", ...items, ...settings], rows);
+}
+
+function pausedSides({ lease_paused, produce_paused }: QueueInfo): string {
+  return [lease_paused ? "lease" : "", produce_paused ? "produce" : ""].filter(Boolean).join(", ");
 }

@@ -43,6 +43,11 @@ export const lease: Kind<Lease> = {
     }
     for (const [slot, same] of bySlot(requests, turn.now)) {
       const partition = turn.memory.partition(slot);
+      if (partition.settings?.pause?.lease === true) {
+        // They keep their places in the line.
+        for (const { op } of same) turn.draft.answer(op, nothing(true));
+        continue;
+      }
       shareOut(turn, partition, same, takeHead(turn, partition, wantedBy(same)));
     }
   },

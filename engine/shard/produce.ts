@@ -1,7 +1,7 @@
 // Produce: new items at the tail of a partition, or aside until they are due.
 
 import type { CallKey } from "../call-key.ts";
-import { deletedFailure, lateProduce } from "../errors.ts";
+import { deletedFailure, lateProduce, pausedProduce } from "../errors.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import type { NewItem } from "../messages.ts";
 import { answering, done, doneOnce, type Kind, type Result } from "./kind.ts";
@@ -39,6 +39,7 @@ function produceOne(turn: Turn, { slot, deadline, items }: Produce): Result {
   if (deadline <= now) return lateProduce.untaken;
   const { settings } = partition;
   if (settings === null) return deletedFailure;
+  if (settings.pause?.produce === true) return pausedProduce(settings.pause);
   const expireDeadline = expireDeadlineOf(settings, now);
   for (const item of items) {
     const { enqueueAt } = item;

@@ -1,11 +1,13 @@
 // Checks every answer of a simulated world against what the promises allow. It
 // sees calls, answers and the clock; of the engine's inside it knows nothing, so
 // it cannot share a mistake with it. The invariants' numbers are those of the
-// report (I1 to I13).
+// report (I1 to I13, I15).
 
 import type { Extended, LeasedItem, Payload, RetryItem } from "../api.ts";
+import { parseRate } from "../lease-rate.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
+import { Pauses } from "./pauses.ts";
 import type { Situations } from "./situations.ts";
 import {
   type Grant,
@@ -71,6 +73,12 @@ interface Untold {
   before: number;
 }
 
+/** Items of a queue that were granted at one instant. */
+interface RateGrant {
+  readonly at: number;
+  readonly count: number;
+}
+
 /** Where an item was found when everything was listed. */
 export interface Sighting {
   readonly queue: string;
@@ -84,6 +92,8 @@ const overdueMs = 20_000;
 const utf8 = new TextDecoder();
 
 export class Auditor {
+  /** What of the queues is paused for certain; nothing slips through that. */
+  readonly pauses = new Pauses();
   readonly #situations: Situations;
   readonly #queues: ReadonlyMap<string, QueueParameters>;
   readonly #items = new Map<string, Tracked>();
@@ -97,7 +107,11 @@ export class Auditor {
   #stamp = 0;
   #damagedCount = 0;
   readonly #untold: Untold[] = [];
+  /** By queue, of this process. */
+  readonly #rateGrants = new Map<string, RateGrant[]>();
+  #isUnlimited = false;
   #faults = 0;
+  #unheardCommits = 0;
 
   constructor(parameters: Parameters, situations: Situations) {
     this.#situations = situations;
@@ -121,9 +135,13 @@ export class Auditor {
     return queue;
   }
 
-  /** Something failed: a grant may have been lost, and order with it. */
-  faulted(): void {
+  /**
+   * Something failed: a grant may have been lost, and order with it. `applies`: what was written
+   * is there all the same, and may be told by who comes after.
+   */
+  faulted({ applies = false } = {}): void {
     this.#faults += 1;
+    if (applies) this.#unheardCommits += 1;
     for (const item of this.#items.values()) item.isOrdered = false;
   }
 
@@ -154,6 +172,7 @@ export class Auditor {
       begunAt: now,
       answeredAt: 0,
       outcome: "open",
+      unheardCommits: this.#unheardCommits,
       items: [],
     };
     for (const text of texts) {
@@ -186,7 +205,13 @@ export class Auditor {
       }
       if (ending.code === "empty") this.#situations.reached("a produce is too late");
     }
-    if (ending?.ok === true) this.#situations.reached("a produce is answered");
+    if (ending?.ok !== true) return;
+    this.#situations.reached("a produce is answered");
+    // A shard that was lost may have written it long before the one after it says so.
+    const isOfNow = call.unheardCommits === this.#unheardCommits;
+    if (this.pauses.of(call.queue).produce && isOfNow) {
+      throw new Violation("I15", `a produce to ${call.queue} was done while it was paused`);
+    }
   }
 
   // lease -----------------------------------------------------------------
@@ -197,6 +222,9 @@ export class Auditor {
     now: number,
   ): void {
     this.#stamp += 1;
+    if (this.pauses.of(queue).lease) {
+      throw new Violation("I15", `${queue} granted a lease while it was paused`);
+    }
     const place = this.#queue(queue);
     for (const leased of items) {
       const at = leased.leaseDeadline - (leaseTimeoutMs ?? place.leaseTimeoutMs);
@@ -205,6 +233,55 @@ export class Auditor {
       }
       this.#granted(place, partition, leased, at);
     }
+    if (this.#isUnlimited) return;
+    this.#checkLeasedMax(place, now);
+    const [first] = items;
+    if (first === undefined || place.leaseRate === "") return;
+    const at = first.leaseDeadline - (leaseTimeoutMs ?? place.leaseTimeoutMs);
+    this.#checkLeaseRate(place, { at, count: items.length });
+  }
+
+  #checkLeasedMax({ name, leasedMax }: QueueParameters, now: number): void {
+    if (leasedMax === 0) return;
+    const held = [...this.#items.values()].filter(
+      (item) =>
+        item.place.name === name &&
+        item.open === 0 &&
+        item.grant !== null &&
+        isHeld(item, item.grant.id, now),
+    );
+    if (held.length > leasedMax) {
+      const told = `${held.length} items of ${name} are leased, ${leasedMax} may be`;
+      throw new Violation("I15", told);
+    }
+    if (held.length === leasedMax) this.#situations.reached("as many items are leased as may be");
+  }
+
+  /** As nobody forgets, a grant is held against all that is told of the same process. */
+  #checkLeaseRate({ name, leaseRate }: QueueParameters, grant: RateGrant): void {
+    const rate = parseRate(leaseRate);
+    if (rate === null) throw new Error(`the world has no rate ${leaseRate}`);
+    const grants = this.#rateGrants.getOrInsertComputed(name, () => []);
+    grants.push(grant);
+    for (const { at: last } of grants) {
+      const within = grants.filter(({ at }) => at <= last && at > last - rate.intervalMs);
+      const count = within.reduce((sum, one) => sum + one.count, 0);
+      if (count > rate.items) {
+        const told = `${count} items of ${name} were leased until ${last}, its rate is ${leaseRate}`;
+        throw new Violation("I15", told);
+      }
+      if (count === rate.items) this.#situations.reached("a queue is leased at its rate");
+    }
+  }
+
+  /** From now on no queue has limits. */
+  limitsLifted(): void {
+    this.#isUnlimited = true;
+  }
+
+  /** A rate begins anew with the process. */
+  restarted(): void {
+    this.#rateGrants.clear();
   }
 
   #granted(place: QueueParameters, partition: number, leased: LeasedItem, at: number): void {
@@ -534,6 +611,10 @@ export class Auditor {
       item.mayBeCleared = true;
     }
     const { isDelete, takesLeased } = what;
+    if (isDelete) {
+      this.pauses.deleted(queue);
+      this.#rateGrants.delete(queue);
+    }
     if (takesLeased) {
       // Whoever held an item of another clear's doubts may lose it to this one.
       for (const other of this.#clears) if (other.queue === queue) other.doubted.clear();

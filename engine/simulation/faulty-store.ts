@@ -40,8 +40,8 @@ export class StoreControl {
   /** Called with what was applied, before anyone is told. */
   onCommit: ((changes: Changes) => void) | null = null;
   onCatalog: ((change: CatalogChange) => void) | null = null;
-  /** Called when a commit fails as it was told to. */
-  onFault: (() => void) | null = null;
+  /** Called when a commit fails as it was told to; `applies`: what it wrote is there all the same. */
+  onFault: ((commit: { readonly applies: boolean }) => void) | null = null;
   /** Whether the store says that what it set aside for a full disk is used up. */
   full = false;
   /** There is too much in the store to count it at a start. */
@@ -179,10 +179,10 @@ export class StoreControl {
     const [fault] = this.#faults;
     if (fault !== undefined && fault.sticky !== true) this.#faults.shift();
     if (fault?.fault === "full") this.full = true;
-    if (dies || fault !== undefined) this.onFault?.();
     const applies = dies
       ? this.#killApplied
       : fault === undefined || fault.applied === true || fault.sync !== undefined;
+    if (dies || fault !== undefined) this.onFault?.({ applies });
     if (!applies) {
       if (dies) return silence();
       throw new StoreError(fault?.fault ?? "failed", "the store was told to fail");

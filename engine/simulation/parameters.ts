@@ -13,6 +13,10 @@ export interface QueueParameters {
   readonly expireTimeoutMs: number;
   /** 0 = no limit. */
   readonly maxAttempts: number;
+  /** 0 = no limit. */
+  readonly leasedMax: number;
+  /** `""` = no limit. */
+  readonly leaseRate: string;
 }
 
 export interface Parameters {
@@ -37,6 +41,7 @@ export interface Parameters {
     readonly retry: number;
     readonly extend: number;
     readonly release: number;
+    readonly pause: number;
     readonly abort: number;
     readonly rest: number;
     readonly pass: number;
@@ -77,10 +82,12 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const usual = usualParameters(chance);
   const mixed = seed % 5 === 3 ? deadly(usual) : usual;
   const kept = [4, 5, 7].includes(seed % 8) ? keeping(mixed) : mixed;
-  const parameters = [3, 5, 8, 11].includes(seed % 13) ? repeating(kept) : kept;
+  const repeated = [3, 5, 8, 11].includes(seed % 13) ? repeating(kept) : kept;
+  const parameters = seed % 9 === 8 ? pausing(repeated, Math.floor(seed / 9)) : repeated;
   return { ...parameters, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
 }
 
+const noLimits = { leasedMax: 0, leaseRate: "" };
 const shortLived = { leaseTimeoutMs: minute, expireTimeoutMs: 10 * minute, maxAttempts: 1 };
 
 /** A world in which dead letters are often on their way to another shard when the process dies. */
@@ -114,6 +121,29 @@ function repeating(parameters: Parameters): Parameters {
   };
 }
 
+/** A world in which queues are paused and resumed, often while a shard is down or slow, and have limits. */
+function pausing(parameters: Parameters, which: number): Parameters {
+  const { shardCount, weights, queues } = parameters;
+  const { storeFault, slow } = weights;
+  const leasedMax = [3, 0, 1, 12][which % 4] ?? 0;
+  const leaseRate = ["", "5/1s", "3/1m"][which % 3] ?? "";
+  return {
+    ...parameters,
+    shardCount: Math.max(2, shardCount),
+    queues: queues.map((one) => ({
+      ...one,
+      ...(one.name === "work" ? { leasedMax } : {}),
+      ...(one.name === "plain" ? { leaseRate } : {}),
+    })),
+    weights: {
+      ...weights,
+      pause: 10,
+      storeFault: Math.max(3, storeFault),
+      slow: Math.max(3, slow),
+    },
+  };
+}
+
 function usualParameters(chance: Chance): Parameters {
   const faulty = chance.hits(850);
   const unlucky = (most: number): number =>
@@ -130,6 +160,7 @@ function usualParameters(chance: Chance): Parameters {
         leaseTimeoutMs: chance.one([second, minute]),
         expireTimeoutMs: 300 * day,
         maxAttempts: 0,
+        ...noLimits,
       },
     ],
     clients: chance.between(1, 6),
@@ -146,6 +177,7 @@ function usualParameters(chance: Chance): Parameters {
       retry: chance.between(0, 20),
       extend: 0,
       release: 0,
+      pause: 0,
       abort: chance.one([0, 0, 4]),
       rest: chance.between(5, 60),
       pass: chance.between(2, 30),
@@ -181,5 +213,6 @@ function queue(chance: Chance, name: string, deadQueue: string): QueueParameters
     leaseTimeoutMs,
     expireTimeoutMs: Math.max(leaseTimeoutMs, expireTimeoutMs),
     maxAttempts: chance.one([0, 1, 2, 3, 10]),
+    ...noLimits,
   };
 }

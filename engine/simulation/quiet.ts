@@ -56,12 +56,19 @@ async function listQueue({ bundle, auditor }: World, queue: string): Promise<Sig
 /** I11: no lease waits while its queue has something for it. */
 async function checkLines({ bundle, parameters }: World): Promise<void> {
   for (const { name } of parameters.queues) {
+    const {
+      pause,
+      leasedMax = Number.POSITIVE_INFINITY,
+      leaseRate,
+    } = bundle.engine.queueInfo(name);
+    if (pause?.lease === true || leaseRate !== undefined) continue;
     const stats = await bundle.run(() => bundle.engine.stats(name));
     const ready = stats.partitions.reduce(
       (sum, { total, totalLeased }) => sum + total - totalLeased,
       0,
     );
-    if (stats.leaseWaiting > 0 && ready > 0) {
+    const leased = stats.partitions.reduce((sum, { totalLeased }) => sum + totalLeased, 0);
+    if (stats.leaseWaiting > 0 && ready > 0 && leased < leasedMax) {
       throw new Violation(
         "I11",
         `${stats.leaseWaiting} leases wait on ${name}, which has ${ready} items`,

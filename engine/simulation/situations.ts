@@ -80,6 +80,14 @@ export const situationNames = [
   "a delete is refused, because the queue holds items",
   "a call is refused, because its queue is gone",
   "a sweep takes more than one turn",
+  "a queue is paused",
+  "a queue is resumed",
+  "as many items are leased as may be",
+  "a queue is leased at its rate",
+  "a shard goes down before its queue is paused",
+  "a queue is paused while the process is down",
+  "a lease waits for its time while its queue is paused",
+  "a produce is refused, because its queue is paused",
 ] as const;
 
 export type Situation = (typeof situationNames)[number];

@@ -24,6 +24,8 @@ export interface ProduceCall {
   readonly begunAt: number;
   answeredAt: number;
   outcome: "open" | "written" | "not written" | "unknown";
+  /** Failed commits that were there all the same, when it began. */
+  readonly unheardCommits: number;
   readonly items: Tracked[];
 }
 

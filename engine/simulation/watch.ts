@@ -112,6 +112,9 @@ export class Watch {
           this.#situations.reached("a produce is refused, because the store is full");
         }
       }
+      if (ending.message.includes("is paused")) {
+        this.#situations.reached("a produce is refused, because its queue is paused");
+      }
       if (ending.message.includes("does not exist") || ending.message.includes("deleted")) {
         this.#situations.reached("a call is refused, because its queue is gone");
       }
@@ -140,6 +143,8 @@ export class Watch {
       );
     } else if (ending.code === "empty" && ending.message.includes("timeout")) {
       this.#situations.reached("a lease times out");
+    } else if (ending.message.includes("is paused")) {
+      this.#situations.reached("a lease waits for its time while its queue is paused");
     } else if (ending.message.includes("duplicate client id")) {
       this.#situations.reached("a client asks twice under one id");
     }

@@ -11,6 +11,7 @@ import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
 import { Chance } from "./chance.ts";
 import { checkMemory } from "./memory-check.ts";
 import { day, minute, type Parameters, parametersOf, second } from "./parameters.ts";
+import type { Sides } from "./pauses.ts";
 import { drain, takeCensus } from "./quiet.ts";
 import { type RepeatedCall, Repeats } from "./repeats.ts";
 import { seededRandom } from "./seeded-random.ts";
@@ -90,6 +91,7 @@ export class World {
     extend: () => this.#extend(),
     release: () => this.#release(),
     repeat: () => this.#repeats.repeat(),
+    pause: () => this.#pause(),
     abort: () => this.#abort(),
     rest: () => this.rest(),
     pass: () => this.pass(this.#chance.one([1, 10, 100, second, 10 * second])),
@@ -143,7 +145,7 @@ export class World {
       const store = this.bundle.store(shard);
       store.onCommit = (changes) => this.#watch.committed(shard, changes);
       store.onCatalog = (change) => this.#watch.catalogWritten(change);
-      store.onFault = () => this.auditor.faulted();
+      store.onFault = (commit) => this.auditor.faulted(commit);
       store.callsMax = callsMax;
     }
   }
@@ -203,6 +205,7 @@ export class World {
       this.#rethrow();
     }
     await this.calmDown();
+    if (this.parameters.weights.pause > 0) await this.#resumeAll();
     await drain(this);
     this.auditor.finish(this.now);
     this.#rethrow();
@@ -242,6 +245,13 @@ export class World {
 
   async #happen(): Promise<void> {
     await this.#happenings[this.#chance.weighted(this.parameters.weights)]();
+  }
+
+  async #leap(): Promise<void> {
+    // A shard asks a full disk for room once a second, and days have many of those.
+    this.#heal();
+    await this.pass(this.#chance.one([minute, 20 * minute, 61 * minute, day, 31 * day]));
+    this.situations.reached("days pass at once");
   }
 
   // clients ---------------------------------------------------------------
@@ -293,8 +303,7 @@ export class World {
     return this.#chance.one(["work", "work", "plain"]);
   }
 
-  #produce(): void {
-    const queue = this.#queueName();
+  #produce(queue = this.#queueName()): void {
     const count = this.#chance.between(1, this.parameters.batchMax);
     const texts = Array.from({ length: count }, () => this.#text());
     const call = this.auditor.produceBegun(queue, texts, this.now);
@@ -346,9 +355,9 @@ export class World {
     };
   }
 
-  #lease(): void {
+  #lease(name?: string): void {
     const client = this.#chance.below(this.parameters.clients);
-    const queue = this.#chance.hits(150) ? "dead" : this.#queueName();
+    const queue = name ?? (this.#chance.hits(150) ? "dead" : this.#queueName());
     const controller = new AbortController();
     const leaseTimeoutMs = this.#ownTimeout();
     const request: LeaseRequest = {
@@ -543,15 +552,7 @@ export class World {
 
   // operators -------------------------------------------------------------
 
-  async #leap(): Promise<void> {
-    // A shard asks a full disk for room once a second, and days have many of those.
-    this.#heal();
-    await this.pass(this.#chance.one([minute, 20 * minute, 61 * minute, day, 31 * day]));
-    this.situations.reached("days pass at once");
-  }
-
-  #resize(): void {
-    const name = this.#queueName();
+  #resize(name = this.#queueName()): void {
     const requestedPartitions = this.#chance.one([1, 2, 3, 6]);
     const { engine } = this.bundle;
     this.say(`${name} gets ${requestedPartitions} partitions`);
@@ -560,6 +561,71 @@ export class World {
       () => engine.updateQueue({ name, requestedPartitions }),
       (ending) => this.say(`  resized ${name}: ${told(ending)}`),
     );
+  }
+
+  async #pause(): Promise<void> {
+    const queue = this.#queueName();
+    if (this.#chance.hits(200)) await this.#breakBefore(queue);
+    const isResumed = this.#chance.hits(500);
+    const [lease, produce] = this.#chance.one([
+      [true, false],
+      [true, false],
+      [true, true],
+      [false, true],
+    ] as const);
+    const asked = isResumed ? { lease: false, produce: false } : { lease, produce };
+    if (!this.auditor.pauses.isOpen(queue)) this.#startPause(queue, asked);
+  }
+
+  /** A shard goes down with leases, produces and settings on their way to it. */
+  async #breakBefore(queue: string): Promise<void> {
+    this.#produce(queue);
+    await this.rest();
+    const shard = this.#chance.below(this.parameters.shardCount);
+    this.say(`store ${shard} is slow, and fails`);
+    this.auditor.faulted();
+    this.bundle.store(shard).fail({ fault: "failed", applied: this.#chance.hits(500) });
+    this.bundle.store(shard).hold();
+    this.#produce(queue);
+    await this.rest();
+    this.#resize(queue);
+    await this.rest();
+    for (let count = 0; count < 3; count += 1) this.#lease(queue);
+    this.#produce(queue);
+    await this.rest();
+    this.#releaseAll();
+    await this.rest();
+    this.situations.reached("a shard goes down before its queue is paused");
+  }
+
+  #startPause(queue: string, asked: Sides): void {
+    const call = this.auditor.pauses.begun(queue, asked);
+    const isResume = !asked.lease && !asked.produce;
+    const { engine } = this.bundle;
+    this.say(`pause ${queue} ${JSON.stringify(asked)}`);
+    this.#call(
+      "pause",
+      () => (isResume ? engine.resume(queue) : engine.pause({ queue, ...asked })),
+      (ending) => {
+        this.say(`  paused ${queue}: ${told(ending)}`);
+        this.auditor.pauses.ended(call, ending);
+        if (ending?.ok === true) {
+          this.situations.reached(isResume ? "a queue is resumed" : "a queue is paused");
+        }
+      },
+    );
+  }
+
+  /** What is left is to be consumed without an end to the time it takes. */
+  async #resumeAll(): Promise<void> {
+    this.auditor.limitsLifted();
+    for (const { name } of this.parameters.queues) {
+      await this.bundle.run(() =>
+        this.bundle.engine.updateQueue({ name, leasedMax: 0, leaseRate: "" }),
+      );
+      this.#startPause(name, { lease: false, produce: false });
+      await this.rest();
+    }
   }
 
   #clear(): void {
@@ -750,6 +816,7 @@ export class World {
       this.situations.reached("the power is cut before a sync");
     }
     this.#slow = false;
+    this.auditor.restarted();
     this.#watch.killed(this.bundle.images);
     this.#lose();
     if (this.#chance.hits(200)) {
@@ -764,6 +831,9 @@ export class World {
     await this.bundle.open({ now });
     this.#repeats.restarted();
     this.say("the process is up");
+    if (this.auditor.pauses.of("work").lease) {
+      this.situations.reached("a queue is paused while the process is down");
+    }
     // A delete that nobody heard of may have held.
     await this.#create("plain");
   }

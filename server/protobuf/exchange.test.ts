@@ -114,12 +114,35 @@ test("a queue is described with canonical timeouts and its namespace, also in a 
     max_attempts: 0,
     requested_partitions: 1,
     namespace: "_system",
+    leased_max: 0,
+    lease_rate: "",
+    lease_paused: false,
+    produce_paused: false,
+    pause_reason: "",
   };
   expect((await call(app, "queueInfo", orders)).body).toEqual(info);
   expect((await call(app, "listQueues", {})).body).toEqual({ items: [info] });
   const json = await app.ok("queueInfo", { name: "orders" });
   expect(json).toMatchObject({ lease_timeout: "60m", expire_timeout: "1440m" });
   expect(json).not.toHaveProperty("namespace");
+});
+
+test.each([
+  [{}, { lease_paused: true, produce_paused: false }],
+  [{ produce: true }, { lease_paused: false, produce_paused: true }],
+  [
+    { lease: true, produce: true },
+    { lease_paused: true, produce_paused: true },
+  ],
+])("pause: %j pauses %j", async (what, paused) => {
+  await using app = await run();
+  expect(await call(app, "pause", { ...orders, ...what, reason: "r" })).toMatchObject({
+    body: done,
+  });
+  const { body } = await call(app, "queueInfo", orders);
+  expect(body).toMatchObject({ ...paused, pause_reason: "r" });
+  expect(await call(app, "resume", orders)).toMatchObject({ body: done });
+  expect((await call(app, "queueInfo", orders)).body).toMatchObject({ pause_reason: "" });
 });
 
 test("update: a number or text that the message leaves out is its zero, a timeout stays", async () => {
@@ -135,6 +158,15 @@ test("update: a number or text that the message leaves out is its zero, a timeou
     ...before,
     ...kept,
     expire_timeout: "48h",
+  });
+  await update({ ...sent, leased_max: 5, lease_rate: "9/1s" });
+  const limits = { leased_max: 5, lease_rate: "9/1s" };
+  await update(sent);
+  expect((await call(app, "queueInfo", orders)).body).toMatchObject(limits);
+  await update({ ...sent, leased_max: 0, lease_rate: "" });
+  expect((await call(app, "queueInfo", orders)).body).toMatchObject({
+    leased_max: 0,
+    lease_rate: "",
   });
   expect(await update({})).toMatchObject({ body: done });
   expect(await app.ok("queueInfo", { name: "orders" })).toMatchObject({

@@ -8,6 +8,7 @@ import {
   inspect,
   leaseReplyText,
   leaseRequest,
+  pauseRequest,
   produceRequest,
   queueStats,
   releaseRequest,
@@ -24,6 +25,8 @@ type QueueRoutes = Routes<
   | "release"
   | "stats"
   | "inspect"
+  | "pause"
+  | "resume"
   | "clear"
   | "reload"
 >;
@@ -72,6 +75,16 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
 
     async inspect(body) {
       return inspect(await engine.inspect(body.queue_name));
+    },
+
+    async pause(body) {
+      await engine.pause(pauseRequest(body));
+      return done;
+    },
+
+    async resume(body) {
+      await engine.resume(body.queue_name);
+      return done;
     },
 
     async clear(body) {

@@ -72,7 +72,11 @@ const reply = ["code", "code_text", "message"];
 const queueInfo = [
   ...["queue_name", "dead_queue", "reference", "lease_timeout", "expire_timeout"],
   ...["max_attempts", "requested_partitions", "created_at", "updated_at"],
+  // Beyond the specification.
+  ...["leased_max", "lease_rate", "lease_paused", "produce_paused", "pause_reason"],
 ];
+const unpaused = { lease_paused: false, produce_paused: false, pause_reason: "" };
+const beyond = { leased_max: 5, lease_rate: "100/1s", ...unpaused };
 const timeouts = { lease_timeout: "60m", expire_timeout: "24h" };
 const place = { ...orders, partition: 0 };
 const page = { ...place, pivot: "", limit: 10 };
@@ -111,6 +115,7 @@ const calls = [
       reference: "r",
       max_attempts: 1,
       requested_partitions: 2,
+      ...beyond,
       namespace: "_system",
     }),
     reply,
@@ -126,6 +131,7 @@ const calls = [
       reference: "r",
       max_attempts: 1,
       requested_partitions: 2,
+      ...beyond,
       namespace: "_system",
     }),
     reply,

@@ -73,6 +73,12 @@ const queueInfo = {
   expire_timeout: "duration",
   max_attempts: "count",
   requested_partitions: "count",
+  // Beyond the specification.
+  leased_max: "count",
+  lease_rate: "text",
+  lease_paused: "flag",
+  produce_paused: "flag",
+  pause_reason: "text",
 } as const;
 
 row("entity QueueInfo: every field", async () => {
@@ -99,6 +105,11 @@ row("entity QueueInfo: every field", async () => {
     expire_timeout: "24h",
     max_attempts: 3,
     requested_partitions: 2,
+    leased_max: 0,
+    lease_rate: "",
+    lease_paused: false,
+    produce_paused: false,
+    pause_reason: "",
   });
 });
 

@@ -348,6 +348,66 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "last: last.seq, leaseDeadline",
     to: "last: Math.max(first.seq, last.seq - 1), leaseDeadline",
   },
+  {
+    name: "a pause that a grant under way slips through",
+    file: "registrar.ts",
+    from: "return { told };\n    });\n    await told;\n  }\n\n  /** The name is free",
+    to: "return { told };\n    });\n    void told;\n  }\n\n  /** The name is free",
+  },
+  {
+    name: "a shard grants what was on its way when its queue was paused",
+    file: "shard/lease.ts",
+    from: "if (partition.settings?.pause?.lease === true) {",
+    to: "if (turn.now < 0) {",
+  },
+  {
+    name: "a shard writes what was on its way when its queue was paused",
+    file: "shard/produce.ts",
+    from: "if (settings.pause?.produce === true) return",
+    to: "if (settings.pause && now < 0) return",
+  },
+  {
+    name: "a pause is forgotten at a restart",
+    file: "catalog.ts",
+    from: "if (!entry.deleting) this.add(entry);",
+    to: "const { pause: _, ...definition } = entry.definition; if (!entry.deleting) this.add({ ...entry, definition });",
+  },
+  {
+    name: "who waited on a paused queue is not served when it is resumed",
+    file: "shard/configure.ts",
+    from: "draft.touched.add(partition);",
+    to: "",
+  },
+  {
+    name: "settings that a shard was told before it went down undo a pause",
+    file: "port.ts",
+    from: "this.#settleLost(opened).map(withoutSettings)",
+    to: "this.#settleLost(opened)",
+  },
+  {
+    name: "what is on its way is not counted against a queue's limits",
+    file: "allowance.ts",
+    from: "rateLeft) - this.#asked;",
+    to: "rateLeft);",
+  },
+  {
+    name: "a lease takes its whole batch, whatever its queue's limits leave",
+    file: "leases.ts",
+    from: "Math.min(request.batchSize, queue.allowance.items(clock.now()))",
+    to: "request.batchSize",
+  },
+  {
+    name: "what is leased is forgotten at a restart, for a queue's limits",
+    file: "queue.ts",
+    from: "counts.leased - (this.counts.get(partition)?.leased ?? 0)",
+    to: "counts.leased - (this.counts.get(partition) ?? counts).leased",
+  },
+  {
+    name: "what is granted does not count for the rate",
+    file: "allowance.ts",
+    from: "this.#rate?.spend(count, now);",
+    to: "",
+  },
   // The next five were no experiments: the simulation found them.
   {
     name: "a shard without room asks for it without a pause",

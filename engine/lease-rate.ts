@@ -1,0 +1,58 @@
+// How fast items of a queue may be leased: at most so many within any interval of a length.
+
+import { parseDuration } from "./duration.ts";
+import { limits } from "./limits.ts";
+
+export interface Rate {
+  readonly items: number;
+  readonly intervalMs: number;
+}
+
+/** Of a text like `100/1s`; `null` = it is none. */
+export function parseRate(text: string): Rate | null {
+  const [, count, interval = ""] = /^(\d{1,10})\/(.{1,15})$/.exec(text) ?? [];
+  const parsed = parseDuration(interval);
+  const items = Number(count);
+  if (!parsed.ok || !(items >= 1 && items <= limits.leaseRateItemsMax)) return null;
+  const isInBounds = parsed.ms > 0 && parsed.ms <= limits.durationMsMax;
+  return isInBounds ? { items, intervalMs: parsed.ms } : null;
+}
+
+/** What was granted within the latest interval. */
+export class RateWindow {
+  readonly rate: Rate;
+  /** Instants at which grants cease to count are rounded up to multiples of it. */
+  readonly #grainMs: number;
+  /** In the order in which it ceases to count. */
+  readonly #spent: { readonly until: number; count: number }[] = [];
+  #spentCount = 0;
+
+  constructor(rate: Rate) {
+    this.rate = rate;
+    this.#grainMs = Math.ceil(rate.intervalMs / limits.leaseRateGrains);
+  }
+
+  /** Items that may be granted at once. */
+  left(now: number): number {
+    for (let first = this.#spent[0]; first !== undefined; first = this.#spent[0]) {
+      if (first.until > now) break;
+      this.#spentCount -= first.count;
+      this.#spent.shift();
+    }
+    return this.rate.items - this.#spentCount;
+  }
+
+  spend(count: number, now: number): void {
+    if (count === 0) return;
+    const until = Math.ceil((now + this.rate.intervalMs) / this.#grainMs) * this.#grainMs;
+    const last = this.#spent.at(-1);
+    if (last?.until === until) last.count += count;
+    else this.#spent.push({ until, count });
+    this.#spentCount += count;
+  }
+
+  /** When there is more left than now; `null`: nothing is spent. */
+  get moreAt(): number | null {
+    return this.#spent[0]?.until ?? null;
+  }
+}

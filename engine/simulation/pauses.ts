@@ -1,0 +1,55 @@
+// What is certain to be paused of the queues of a world, by the calls and their answers.
+
+import type { Ending } from "./bundle.ts";
+
+/** Of a queue: what is paused of it. */
+export interface Sides {
+  readonly lease: boolean;
+  readonly produce: boolean;
+}
+
+export interface PauseCall {
+  readonly queue: string;
+  readonly asked: Sides;
+  /** What was certain before it. */
+  readonly before: Sides;
+}
+
+const none: Sides = { lease: false, produce: false };
+
+export class Pauses {
+  readonly #certain = new Map<string, Sides>();
+  /** The latest of each queue that is not answered; there is one at a time. */
+  readonly #open = new Map<string, PauseCall>();
+
+  of(queue: string): Sides {
+    return this.#certain.get(queue) ?? none;
+  }
+
+  isOpen(queue: string): boolean {
+    return this.#open.has(queue);
+  }
+
+  /** A side that is to go on may do so from now on. */
+  begun(queue: string, asked: Sides): PauseCall {
+    const before = this.of(queue);
+    const both = { lease: before.lease && asked.lease, produce: before.produce && asked.produce };
+    this.#certain.set(queue, both);
+    const call = { queue, asked, before };
+    this.#open.set(queue, call);
+    return call;
+  }
+
+  /** `null`: nobody will ever hear of it. */
+  ended(call: PauseCall, ending: Ending<void> | null): void {
+    if (this.#open.get(call.queue) !== call) return;
+    this.#open.delete(call.queue);
+    if (ending !== null) this.#certain.set(call.queue, ending.ok ? call.asked : call.before);
+  }
+
+  /** Another queue may come in its place. */
+  deleted(queue: string): void {
+    this.#open.delete(queue);
+    this.#certain.delete(queue);
+  }
+}
