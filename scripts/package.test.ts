@@ -166,7 +166,15 @@ console.log(new DeadLetter("x") instanceof Error);
       writeFileSync(file, program(server.url, name));
       const flags = name === "Deno" ? ["run", "--allow-net", "--allow-env"] : [];
       const { code, out, error } = await run([path ?? "", ...flags, file], project);
-      const counts = { completed: 3, retried: 0, dead: 0, released: 0, lost: 0, running: 0 };
+      const counts = {
+        completed: 3,
+        retried: 0,
+        dead: 0,
+        removed: 0,
+        released: 0,
+        lost: 0,
+        running: 0,
+      };
       const said = { seen: ["one", '{"two":2}', "3"], counts, left: 0 };
       expect({ code, out, error }).toEqual({
         code: 0,
