@@ -118,6 +118,54 @@ test.each(runtimes.filter(([, program]) => program !== ""))(
   60_000,
 );
 
+test.each(runtimes.filter(([, program]) => program !== ""))(
+  "readme: %s: a producer that is killed before it hears the answer, and run again, adds its item once",
+  async (_, program) => {
+    using files = scratch();
+    const server = await startServer({ data: join(files.directory, "data") });
+    let heard = 0;
+    let running: Bun.Subprocess | null = null;
+    // The first answer finds nobody any more.
+    await using between = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: async (request) => {
+        const { pathname } = new URL(request.url);
+        const headers = new Headers(request.headers);
+        headers.delete("host");
+        const { method } = request;
+        const body = await request.bytes();
+        const url = `http://127.0.0.1:${server.port}${pathname}`;
+        const reply = await fetch(url, { method, headers, body });
+        heard += reply.status === 200 ? 1 : 0;
+        if (heard === 1) {
+          running?.kill("SIGKILL");
+          await running?.exited;
+        }
+        return new Response(await reply.bytes(), { status: reply.status, headers: reply.headers });
+      },
+    });
+    try {
+      const orders = createClient({ url: `http://localhost:${server.port}` }).queue("orders");
+      await orders.create({ lease_timeout: "1m", expire_timeout: "1h" });
+      await writeClient(files.directory);
+      const script = writeExample(files.directory, "producer", between.port ?? 0);
+      const produce = async () => {
+        const child = Bun.spawn([program, script], { stdio: ["ignore", "pipe", "inherit"] });
+        running = child;
+        const printed = await new Response(child.stdout).text();
+        return { code: await child.exited, printed };
+      };
+      expect(await produce()).toEqual({ code: 137, printed: "" });
+      expect(await produce()).toEqual({ code: 0, printed: "produced\n" });
+      expect([heard, (await orders.inspect()).queued]).toEqual([2, 1]);
+    } finally {
+      await server.stop();
+    }
+  },
+  60_000,
+);
+
 test("readme: its library example runs, once and again", async () => {
   using files = scratch();
   const [example = ""] = blocks("ts");
