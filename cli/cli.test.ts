@@ -165,6 +165,55 @@ test("lease, complete and retry: a lease that is piped is completed, and so are 
   expect({ code, out }).toEqual({ code: exitCodes.empty.code, out: "" });
 });
 
+test("extend and release: a lease is kept, and given back as if it had not been", async () => {
+  const queue = await queueOf("kept");
+  await queue.produce(["a", "b"]);
+  const reply = await holdfast("lease kept --batch 2 --lease-timeout 2m --json");
+  const { partition, items } = JSON.parse(reply.out);
+  const leased = Date.parse(items[0].lease_deadline);
+  const hour = 3_600_000;
+  const kept = await json("extend kept --lease-timeout 1h", reply.out);
+  expect(kept).toEqual({ queue_name: "kept", extended: 2, lease_deadline: expect.any(String) });
+  const deadline = Date.parse(kept.lease_deadline);
+  // By the server's clock, an hour from some instant after the lease.
+  expect(deadline).toBeGreaterThan(leased - 120_000 + hour);
+  const one = `kept ${items[0].id} --partition ${partition}`;
+  const shown = await holdfast(`extend ${one} -t 2h`);
+  expect(shown).toMatchObject({ code: 0, error: "" });
+  expect(shown.out).toMatch(/^extended 1 of kept until \d{4}-\S+Z\n$/);
+  expect(Date.parse(shown.out.trim().split(" ").at(-1) ?? "")).toBeGreaterThan(deadline);
+  expect(await holdfast(`release ${one}`)).toEqual({
+    code: 0,
+    out: "released 1 of kept\n",
+    error: "",
+  });
+  const again = await json("lease kept");
+  expect(again.items).toMatchObject([{ attempts: 1 }]);
+  expect(again.items[0].id).not.toBe(items[0].id);
+  for (const verb of ["extend", "release"]) {
+    const late = await holdfast(`${verb} ${one}`);
+    expect(late).toMatchObject({ code: exitCodes.refused.code, out: "" });
+    expect(late.error).toContain(items[0].id);
+    expect(await holdfast(`${verb} kept`)).toMatchObject({ code: exitCodes.usage.code });
+  }
+  const unit = await holdfast("lease kept --lease-timeout 5x");
+  expect(unit).toMatchObject({ code: exitCodes.refused.code, out: "" });
+});
+
+test("tables show control characters of items as escapes; JSON is as it was", async () => {
+  const queue = await queueOf("hostile");
+  const evil = "\u001b[2J\u0007\u009b31m\u202e\u007f";
+  const shown = "\\u001b[2J\\u0007\\u009b31m\\u202e\\u007f";
+  await queue.produce({ utf8: `a${evil}`, kind: `k${evil}`, reference: `r\n${evil}` });
+  for (const line of ["items list hostile", "items peek hostile", "lease hostile"]) {
+    const { code, out } = await holdfast(line);
+    expect([line, code]).toEqual([line, 0]);
+    for (const text of [`a${shown}`, `k${shown}`, `r\\u000a${shown}`]) expect(out).toContain(text);
+    expect(out.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+  }
+  expect(await json("items list hostile")).toMatchObject([{ kind: `k${evil}` }]);
+});
+
 test("complete and retry: what is piped is a lease of that queue, or nothing is done", async () => {
   const queue = await queueOf("piped");
   await queue.produce("a");
@@ -175,7 +224,7 @@ test("complete and retry: what is piped is a lease of that queue, or nothing is 
     ['{"partition":"0","items":[]}', "expected the reply of a lease"],
     [out.replace("piped", "other"), "expected a lease of 'piped', got 'other'"],
   ] as const) {
-    for (const verb of ["complete", "retry"]) {
+    for (const verb of ["complete", "retry", "extend", "release"]) {
       const run = await holdfast(`${verb} piped`, line);
       expect({ code: run.code, out: run.out }).toEqual({ code: exitCodes.usage.code, out: "" });
       expect(run.error).toStartWith(`error: line 1 is invalid; ${fault}\nUsage: holdfast ${verb} `);
@@ -251,7 +300,13 @@ test("queues: create, list, info, update and delete", async () => {
   const kept = await holdfast("queues delete q1");
   expect(kept).toMatchObject({ code: exitCodes.refused.code, out: "" });
   expect(kept.error).toBe("error: queue is not empty; 'q1' holds 4 items\n");
-  expect(await holdfast("queues delete q1 --force")).toMatchObject({
+  const asked = await holdfast("queues delete q1 --force");
+  expect(asked).toMatchObject({ code: exitCodes.usage.code, out: "" });
+  expect(asked.error).toStartWith(
+    "error: --yes is required; expected it where there is no terminal to ask on\n",
+  );
+  expect(await json("queues info q1")).toMatchObject({ queue_name: "q1" });
+  expect(await holdfast("queues delete q1 --force --yes")).toMatchObject({
     code: 0,
     out: "deleted q1\n",
   });
@@ -285,6 +340,19 @@ test("queues pause, resume: stop leases, produces or both, and list and info sho
     pause_reason: "",
   });
   expect((await json("lease halted --complete")).items).toHaveLength(1);
+});
+
+test("queues delete: nothing is asked where nothing would be lost", async () => {
+  await queueOf("target");
+  await queueOf("aiming", { dead_queue: "target" });
+  expect(await holdfast("queues delete target")).toMatchObject({ code: exitCodes.refused.code });
+  expect(await holdfast("queues delete target --force")).toMatchObject({
+    code: 0,
+    out: "deleted target\n",
+  });
+  expect(await holdfast("queues delete target --force")).toMatchObject({
+    code: exitCodes.refused.code,
+  });
 });
 
 test("queues list: counts the first hundred queues and says so", async () => {
@@ -760,7 +828,7 @@ test("documentation: the page has every command and exit code as they are", asyn
   const { out } = await holdfast("--help");
   const [, list = ""] = /Commands:\n([\s\S]*?)\n\n/.exec(out) ?? [];
   const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? "");
-  expect(names).toHaveLength(20);
+  expect(names).toHaveLength(22);
   expect(
     names.filter((name) => name !== "help" && !new RegExp(`\\b${name}\\b`).test(page)),
   ).toEqual([]);

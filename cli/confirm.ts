@@ -1,11 +1,16 @@
 // Asks whoever sits at the terminal before something is lost for good.
 
 import { createInterface } from "node:readline/promises";
+import { UsageError } from "./exit-codes.ts";
 import { Interrupted } from "./interrupt.ts";
 import type { Output } from "./output.ts";
 
-export function canAsk({ isJson }: Output): boolean {
-  return !isJson && process.stdin.isTTY === true && process.stderr.isTTY === true;
+export const yesMeaning = "do not ask; required where there is no terminal to ask on";
+
+/** Throws where nobody can be asked. */
+export function requireAsking({ isJson }: Output): void {
+  if (!isJson && process.stdin.isTTY === true && process.stderr.isTTY === true) return;
+  throw new UsageError("--yes is required; expected it where there is no terminal to ask on");
 }
 
 /** Anything but a yes ends the command as an interrupt does. */

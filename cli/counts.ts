@@ -10,6 +10,13 @@ export interface Counts {
   readonly scheduled: number;
 }
 
+/** `2 ready, 1 leased`. */
+export function countsText(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(", ");
+}
+
 export async function countsOf(
   client: Client,
   queue_name: string,

@@ -6,25 +6,63 @@ import { UsageError } from "./exit-codes.ts";
 import { linesOf, parsedLine, pipedInput } from "./input.ts";
 import { wholeNumber } from "./values.ts";
 
-export interface Leased {
+interface Leased {
   readonly partition: number;
-  readonly ids: readonly string[];
+  readonly ids: string[];
 }
 
 export const partitionOption = (meaning = "partition that the lease came from"): Option =>
   new Option("-p, --partition <number>", meaning).argParser(wholeNumber(0, 1_000_000));
 
-export const leasedHelp = `
+const leasedHelp = `
 Without ids, what 'holdfast lease --json' printed is read from standard input.`;
 
-interface Naming {
+/** A command of which the arguments are leased items. */
+export function leasedCommand(program: Command, name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .argument("<queue>", "name of the queue")
+    .argument("[id...]", "ids that a lease gave")
+    .addOption(partitionOption())
+    .addHelpText("after", leasedHelp);
+}
+
+export interface Naming {
   readonly queue: string;
-  readonly ids: readonly string[];
+  readonly ids: string[];
   readonly partition: number | undefined;
 }
 
+interface Saying {
+  /** One call for each lease. */
+  readonly say: (lease: Leased) => Promise<unknown>;
+  /** Told once how many items it was said of, also where a later call fails. */
+  readonly tell: (count: number) => void;
+}
+
+export async function sayOf(
+  naming: Naming,
+  command: Command,
+  { say, tell }: Saying,
+): Promise<void> {
+  const leases = await leasedOf(naming, command);
+  let count = 0;
+  try {
+    for (const lease of leases) {
+      await say(lease);
+      count += lease.ids.length;
+    }
+  } catch (error) {
+    // These leases are done, whatever became of the next one.
+    if (count > 0) tell(count);
+    throw error;
+  }
+  tell(count);
+}
+
 /** One entry for each lease. */
-export async function leasedOf(
+async function leasedOf(
   { queue, ids, partition }: Naming,
   command: Command,
 ): Promise<readonly Leased[]> {

@@ -74,7 +74,7 @@ export function openOutput(isJson: boolean): Output {
             : "left",
         ),
       });
-      table.push(...rows.map((row) => row.map(String)));
+      table.push(...rows.map((row) => row.map((cell) => escaped(String(cell)))));
       return table
         .toString()
         .split("\n")
@@ -124,6 +124,14 @@ function drawnProgress(what: string): Progress {
 /** `1 item`, `2 items`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** What a terminal would obey, or a line would end at, as `\u001b`: payloads are anybody's. */
+function escaped(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** Text that fits into a cell: on one line, and cut. */

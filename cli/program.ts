@@ -9,6 +9,7 @@ import { addClear } from "./commands/clear.ts";
 import { addComplete } from "./commands/complete.ts";
 import { addCompletions } from "./commands/completions.ts";
 import { addExport } from "./commands/export.ts";
+import { addExtend } from "./commands/extend.ts";
 import { addImport } from "./commands/import.ts";
 import { addInspect } from "./commands/inspect.ts";
 import { addItems } from "./commands/items.ts";
@@ -17,6 +18,7 @@ import { addLease } from "./commands/lease.ts";
 import { addOpenapi } from "./commands/openapi.ts";
 import { addProduce } from "./commands/produce.ts";
 import { addQueues } from "./commands/queues.ts";
+import { addRelease } from "./commands/release.ts";
 import { addReload } from "./commands/reload.ts";
 import { addRetry } from "./commands/retry.ts";
 import { addServe } from "./commands/serve.ts";
@@ -30,6 +32,8 @@ const commands = [
   addLease,
   addComplete,
   addRetry,
+  addExtend,
+  addRelease,
   addQueues,
   addStats,
   addInspect,

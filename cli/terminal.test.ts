@@ -101,6 +101,33 @@ test("stats --watch draws each table over the one before", async () => {
   expect(tables(text).length).toBeGreaterThanOrEqual(2);
 });
 
+test("queues delete --force: asks with the counts that will be lost, and goes on after a yes alone", async () => {
+  const client = createClient({ url: server.url });
+  const queue = client.queue("forced");
+  await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  await queue.produce(["a", "b", "c", { utf8: "d", enqueue_at: "2999-01-01T00:00:00Z" }]);
+  await queue.lease();
+  const words = ["queues", "delete", "forced", "--force"];
+  const isOver = (text: string) => /nothing changed|deleted forced/.test(text);
+  const text = await shown(words, { answer: "no\r" }, isOver);
+  expect(text).toContain(
+    "delete forced: 2 ready, 1 leased, 1 scheduled will be lost; go on? [y/N] ",
+  );
+  expect(await queue.info()).toMatchObject({ queue_name: "forced" });
+  expect(await shown(words, { answer: "y\r" }, isOver)).toContain("deleted forced");
+  await expect(queue.info()).rejects.toThrow("queue does not exist");
+});
+
+test("a payload's control characters do not reach the terminal", async () => {
+  const queue = createClient({ url: server.url }).queue("bells");
+  await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  await queue.produce({ utf8: "a\u001b]0;owned\u0007b", kind: "\u001b[5m" });
+  const hasRow = (text: string) => /owned[^\n]*\n/.test(text);
+  const text = await shown(["lease", "bells"], { NO_COLOR: "1" }, hasRow);
+  expect(text).toContain("a\\u001b]0;owned\\u0007b");
+  for (const character of ["\u001b", "\u0007"]) expect(text).not.toContain(character);
+});
+
 test("clear: asks with the counts that will be lost, and goes on after a yes alone", async () => {
   const queue = createClient({ url: server.url }).queue("asked");
   await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });

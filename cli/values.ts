@@ -1,7 +1,7 @@
 // What stands behind a flag, from text to value: each throws what commander shows with the
 // flag's name.
 
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "../engine/duration.ts";
 
 const intervalMsMin = 10;
@@ -37,6 +37,12 @@ export function instant(text: string): Date {
   throw new InvalidArgumentError(
     `expected a date-time such as 2026-03-01T12:00:00Z, or a duration from now such as 15m, got '${text}'`,
   );
+}
+
+/** As it is written: what it may be is the server's to say. */
+export function leaseTimeoutOption(): Option {
+  const meaning = "how long they are held; as long as the queue says unless told";
+  return new Option("-t, --lease-timeout <duration>", meaning);
 }
 
 export function list(text: string, before: readonly string[] = []): readonly string[] {

@@ -24,6 +24,8 @@ export interface Extension {
 export interface Lease {
   readonly queue_name: string;
   readonly partition: number;
+  /** Of the queue; 0 = no limit. An item with as many attempts has its last. */
+  readonly max_attempts: number;
   readonly items: readonly LeasedItem[];
   /** By this machine's clock, the instant at which the first of its items lapses. */
   readonly lapsesAt: number;
@@ -46,7 +48,7 @@ export interface LeaseSource {
 }
 
 export function openLease({ transport, reply, clockAheadMs }: LeaseSource): Lease {
-  const { queue_name, partition } = reply;
+  const { queue_name, partition, max_attempts } = reply;
   const items = reply.items.map(leasedItem);
   const left = new Set(items);
 
@@ -62,6 +64,7 @@ export function openLease({ transport, reply, clockAheadMs }: LeaseSource): Leas
   return {
     queue_name,
     partition,
+    max_attempts,
     items,
     clockAheadMs,
     lapsesAt: Math.min(...items.map((item) => Date.parse(item.lease_deadline))) - clockAheadMs,

@@ -38,4 +38,9 @@ test.each([
 
 test("a line on the console has the reason of what was lost, and no item where there is none", () => {
   expect(lineOf({ kind: "lost", item, reason: "it lapsed" })).toBe("holdfast: lost 1a; it lapsed");
+  const error = new Error("no paper");
+  expect(lineOf({ kind: "lost", item, reason: "it lapsed", error })).toBe(
+    "holdfast: lost 1a; it lapsed; no paper",
+  );
+  expect(lineOf({ kind: "removed", item, error })).toBe("holdfast: removed 1a; no paper");
 });

@@ -6,16 +6,25 @@ import { shown } from "./shown.ts";
 
 /** What a worker has to tell; none of it needs an answer. */
 export type WorkerNotice =
-  /** Its handler threw; it is offered again after `delayMs`, if it has attempts left. */
+  /** Its handler threw; it is offered again after `delayMs`. */
   | {
       readonly kind: "retried";
       readonly item: LeasedItem;
       readonly error: unknown;
       readonly delayMs: number;
     }
+  /** It was given up, or that was its last attempt: it is in the dead queue. */
   | { readonly kind: "dead"; readonly item: LeasedItem; readonly error: unknown }
-  /** It was handled, but could not be finished: its lease had lapsed. It may be handled again. */
-  | { readonly kind: "lost"; readonly item: LeasedItem; readonly reason: string }
+  /** That was its last attempt, and its queue has no dead queue: it is gone. */
+  | { readonly kind: "removed"; readonly item: LeasedItem; readonly error: unknown }
+  /** Its end was refused, as when its lease had lapsed. It may be handled again. */
+  | {
+      readonly kind: "lost";
+      readonly item: LeasedItem;
+      readonly reason: string;
+      /** What its handler threw, if it did. */
+      readonly error?: unknown;
+    }
   /** Another consumer waits under its name; it goes on as `clientId`. */
   | { readonly kind: "renamed"; readonly clientId: string; readonly reason: string }
   /** The server is away or overloaded; the worker waits and goes on. */
@@ -26,16 +35,16 @@ export function printed(notice: WorkerNotice): void {
 }
 
 export function lineOf(notice: WorkerNotice): string {
-  const { item, error, reason, delayMs } = { ...nothing, ...notice };
+  const { item, reason, delayMs } = { ...nothing, ...notice };
   const id = item === null ? "" : ` ${item.id}`;
-  const why = reason ?? shown(error);
+  const thrown = "error" in notice ? shown(notice.error) : null;
+  const why = [reason, thrown].filter((words) => words !== null).join("; ");
   const after = delayMs === null ? "" : ` again in ${Math.round(delayMs)} ms`;
   return `holdfast: ${notice.kind}${id}${after}; ${why}`;
 }
 
 const nothing: {
   readonly item: LeasedItem | null;
-  readonly error: unknown;
   readonly reason: string | null;
   readonly delayMs: number | null;
-} = { item: null, error: null, reason: null, delayMs: null };
+} = { item: null, reason: null, delayMs: null };

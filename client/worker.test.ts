@@ -91,7 +91,7 @@ test("each item is handled once and completed, by few calls", async () => {
   await all.promise;
   await worker.stop();
   expect(seen.toSorted()).toEqual(numbered(500).toSorted());
-  const none = { retried: 0, dead: 0, released: 0, lost: 0, running: 0 };
+  const none = { retried: 0, dead: 0, removed: 0, released: 0, lost: 0, running: 0 };
   expect(worker.counts).toEqual({ completed: 500, ...none });
   expect(await totalOf(at.queue)).toBe(0);
   expect(calls["complete"]).toBeLessThan(50);
@@ -224,6 +224,99 @@ test("an empty queue is asked again and again, and the handler hears nothing of 
   expect(await handled.promise).toBe("at last");
   await worker.stop();
   expect(at.notices).toEqual([]);
+});
+
+test.each([
+  { deadQueue: "dead", as: "dead" },
+  { deadQueue: "", as: "removed" },
+] as const)(
+  "a last attempt that fails is told as $as where the dead queue is '$deadQueue'",
+  async ({ deadQueue, as }) => {
+    const { calls, fetch } = counting();
+    await using at = await setup({ dead_queue: deadQueue, max_attempts: 2 }, { fetch });
+    await at.queue.produce("x");
+    const told = gate();
+    const worker = at.queue.work(
+      () => {
+        throw new Error("no paper");
+      },
+      {
+        ...at.quiet,
+        backoff: () => 0,
+        notice: (notice) => {
+          at.notices.push(notice);
+          if (notice.kind !== "retried") told.resolve();
+        },
+      },
+    );
+    await told.promise;
+    await worker.stop();
+    const none = { completed: 0, dead: 0, removed: 0, released: 0, lost: 0, running: 0 };
+    expect(worker.counts).toEqual({ ...none, retried: 1, [as]: 1 });
+    expect(at.notices).toMatchObject([
+      { kind: "retried", item: { attempts: 1 } },
+      { kind: as, item: { attempts: 2 }, error: { message: "no paper" } },
+    ]);
+    expect(await totalOf(at.queue)).toBe(0);
+    expect(await totalOf(at.dead)).toBe(as === "dead" ? 1 : 0);
+    expect(calls["info"]).toBe(1);
+  },
+);
+
+test("items that fail for the last time together are asked for by one call, and a stop waits for it", async () => {
+  const asked = gate();
+  const answered = gate();
+  const counted = counting();
+  const fetch: Fetch = async (url, init) => {
+    const reply = await counted.fetch(url, init);
+    if (url.endsWith("queues.info")) {
+      asked.resolve();
+      await answered.promise;
+    }
+    return reply;
+  };
+  await using at = await setup({ dead_queue: "", max_attempts: 1 }, { fetch });
+  await at.queue.produce(numbered(5));
+  const all = gate();
+  let begun = 0;
+  const worker = at.queue.work(async () => {
+    begun += 1;
+    if (begun === 5) all.resolve();
+    await all.promise;
+    throw new Error("no paper");
+  }, at.quiet);
+  await asked.promise;
+  const stopped = worker.stop();
+  answered.resolve();
+  await stopped;
+  expect(worker.counts).toMatchObject({ removed: 5, dead: 0, retried: 0, lost: 0 });
+  expect(counted.calls["info"]).toBe(1);
+});
+
+test("a DeadLetter where there is no dead queue is not told as dead: the item is still there", async () => {
+  await using at = await setup({ dead_queue: "" });
+  await at.queue.produce("x");
+  const told = gate();
+  const worker = at.queue.work(
+    () => {
+      throw new DeadLetter("cannot be read");
+    },
+    {
+      ...at.quiet,
+      notice: (notice) => {
+        at.notices.push(notice);
+        told.resolve();
+      },
+    },
+  );
+  await told.promise;
+  await worker.stop();
+  expect(worker.counts).toMatchObject({ dead: 0, removed: 0, lost: 1 });
+  const reason = expect.stringContaining("has no dead queue");
+  expect(at.notices).toMatchObject([
+    { kind: "lost", reason, error: { message: "cannot be read" } },
+  ]);
+  expect(await totalOf(at.queue)).toBe(1);
 });
 
 test("ids that a 453 names are taken out, told as lost, and the rest is completed", async () => {

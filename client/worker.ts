@@ -50,6 +50,8 @@ export interface WorkerCounts {
   readonly completed: number;
   readonly retried: number;
   readonly dead: number;
+  /** Failed for the last time, in a queue without a dead queue. */
+  readonly removed: number;
   /** Given back at a stop, as if they had not been leased. */
   readonly released: number;
   readonly lost: number;
@@ -93,9 +95,10 @@ class QueueWorker implements Worker {
   readonly #hurrying = new AbortController();
   readonly #givingUp = new AbortController();
   readonly #running = new Set<Promise<void>>();
-  readonly #counts = { completed: 0, retried: 0, dead: 0, released: 0, lost: 0 };
+  readonly #counts = { completed: 0, retried: 0, dead: 0, removed: 0, released: 0, lost: 0 };
   readonly #notice: (notice: WorkerNotice) => void;
   #wake: () => void = () => undefined;
+  #asking: Promise<boolean> | null = null;
 
   constructor(source: WorkerSource) {
     const { transport, queue, options } = source;
@@ -189,29 +192,50 @@ class QueueWorker implements Worker {
     const { handler, queue } = this.#source;
     const { partition } = kept.lease;
     const signal = kept.signalOf(item);
-    let what: Ending["what"] = { kind: "complete" };
+    let end: End = { as: "completed", what: { kind: "complete" } };
     try {
       await handler(item, { signal, queue, partition });
     } catch (error) {
-      what = this.#afterFailure(item, kept.lease, error);
+      end = await this.#afterFailure(item, kept, error);
     }
     // Not waited for: the next item may be handled while this one's end is said.
-    void this.#finish(item, kept, what);
+    void this.#finish(item, kept, end);
   }
 
-  #afterFailure(item: LeasedItem, lease: Lease, error: unknown): Ending["what"] {
+  async #afterFailure(item: LeasedItem, kept: KeptLease, error: unknown): Promise<End> {
+    const { lease } = kept;
     if (error instanceof DeadLetter) {
-      this.#notice({ kind: "dead", item, error });
-      return { kind: "retry", retryAt: null, dead: true };
+      const what = { kind: "retry", retryAt: null, dead: true } as const;
+      return { as: "dead", what, notice: { kind: "dead", item, error } };
     }
     // What was interrupted is nobody's fault and goes on elsewhere.
-    if (this.#hurrying.signal.aborted) return { kind: "release" };
+    if (this.#hurrying.signal.aborted) return { as: "released", what: { kind: "release" } };
     const { backoff = (failed) => this.#backoff(failed.attempts) } = this.#source.options;
     const delayMs = Math.max(0, backoff(item, error));
-    this.#notice({ kind: "retried", item, error, delayMs });
     const dueAt = Date.now() + lease.clockAheadMs + delayMs;
     const retryAt = delayMs === 0 ? null : new Date(dueAt).toISOString();
-    return { kind: "retry", retryAt, dead: false };
+    const what = { kind: "retry", retryAt, dead: false } as const;
+    if (lease.max_attempts === 0 || item.attempts < lease.max_attempts) {
+      return { as: "retried", what, notice: { kind: "retried", item, error, delayMs } };
+    }
+    const as = (await this.#hasDeadQueue(kept)) ? "dead" : "removed";
+    return { as, what, notice: { kind: as, item, error } };
+  }
+
+  /** Asked anew each time, since it may be changed; items that fail in the same moment share a call. */
+  #hasDeadQueue({ lapsesAt }: KeptLease): Promise<boolean> {
+    const { transport, queue: name } = this.#source;
+    const timeoutMs = Math.max(1_000, lapsesAt - Date.now());
+    const options = { signal: this.#givingUp.signal, timeoutMs };
+    this.#asking ??= transport
+      .call("queueInfo", { name }, options)
+      .then(({ reply }) => reply.dead_queue !== "")
+      // Who cannot be asked for so long cannot be told either: the item is lost.
+      .catch(() => false)
+      .finally(() => {
+        this.#asking = null;
+      });
+    return this.#asking;
   }
 
   #backoff(attempts: number): number {
@@ -219,17 +243,17 @@ class QueueWorker implements Worker {
     return most / 2 + (this.#source.transport.random() * most) / 2;
   }
 
-  async #finish(item: LeasedItem, kept: KeptLease, what: Ending["what"]): Promise<void> {
+  /** Told only now: until the server has said so, it may still be lost. */
+  async #finish(item: LeasedItem, kept: KeptLease, { as, what, notice }: End): Promise<void> {
     const { lapsesAt, lease } = kept;
     const { partition } = lease;
     const reason = await this.#finisher.finish({ id: item.id, partition, lapsesAt, what });
     kept.done(item);
+    this.#counts[reason === null ? as : "lost"] += 1;
     if (reason !== null) {
-      this.#counts.lost += 1;
-      this.#notice({ kind: "lost", item, reason });
-    } else if (what.kind === "complete") this.#counts.completed += 1;
-    else if (what.kind === "release") this.#counts.released += 1;
-    else this.#counts[what.dead ? "dead" : "retried"] += 1;
+      const thrown = notice === undefined ? {} : { error: notice.error };
+      this.#notice({ kind: "lost", item, reason, ...thrown });
+    } else if (notice !== undefined) this.#notice(notice);
     this.#wake();
   }
 
@@ -257,6 +281,13 @@ class QueueWorker implements Worker {
       });
     }
   }
+}
+
+/** How an item ends, unless it is lost. */
+interface End {
+  readonly as: Exclude<keyof WorkerCounts, "lost" | "running">;
+  readonly what: Ending["what"];
+  readonly notice?: Extract<WorkerNotice, { readonly kind: "retried" | "dead" | "removed" }>;
 }
 
 interface Bounds {

@@ -11,6 +11,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServerProcess, startCommand, startServer } from "../bench/server-process.ts";
+import { createClient } from "../client/client.ts";
 import manifest from "../package.json" with { type: "json" };
 import {
   type Fence,
@@ -158,9 +159,20 @@ test.concurrent.each(readings)(
       if (output === null) expect(`${where}\n${printed.text}`).not.toMatch(/"code":[45]\d\d/);
       else expect([where, likeness.difference(output.code, printed.text)]).toEqual([where, null]);
     }
+    expect(await losing(place)).toEqual([]);
   },
   sampleTimeoutMs * readings.reduce((count, [, , samples]) => count + samples.length, 0),
 );
+
+/** Queues whose failed and expired items would be gone: no reader should copy one. */
+async function losing({ servers: [server] }: Place): Promise<string[]> {
+  const client = createClient({ url: `http://127.0.0.1:${server?.port}` });
+  const { items: all } = await client.listQueues({ pivot: "", limit: 1_000 });
+  const dead = new Set(all.map(({ dead_queue }) => dead_queue));
+  return all
+    .filter(({ queue_name, dead_queue }) => dead_queue === "" && !dead.has(queue_name))
+    .map(({ queue_name }) => queue_name);
+}
 
 /** A reading's own folder, with the command in it and a server at the usual port. */
 async function openPlace(): Promise<Place & AsyncDisposable> {

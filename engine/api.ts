@@ -272,7 +272,11 @@ export interface Notice {
     | "items_discarded"
     | "items_miscounted";
   readonly shard: number;
+  /** Of `items_discarded`, which is told for each queue by itself; absent once the queue is deleted. */
+  readonly queue?: string;
   readonly count?: number;
+  /** The ids under which the first ten of `items_discarded` were last known. */
+  readonly ids?: readonly string[];
   readonly cause?: unknown;
 }
 

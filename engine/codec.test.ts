@@ -98,7 +98,9 @@ test("report: leased items travel beside the text and come back in their answers
       { op: 6, outcome: { ok: true, value: { kind: "outbound", items: [outbound] } } },
     ],
     counts: [{ slot: 1, ready: 2, leased: 3, scheduled: 4, retried: 5 }],
-    events: [{ slot: 1, lapsed: 1, expired: 2, deadLettered: 3, discarded: 4 }],
+    events: [
+      { slot: 1, lapsed: 1, expired: 2, deadLettered: 3, discarded: 4, discardedIds: ["x"] },
+    ],
     outbox: [{ targetShard: 8, counts: [{ targetShard: 8, targetSlot: 9, count: 1 }] }],
     commit: { items: 1, seconds: 0.5, quarantined: 0, size: null },
     full: false,

@@ -139,9 +139,31 @@ test("dead queue: without one, an item that has failed is removed, counted and t
   const bundle = await setup();
   await bundle.createQueue({ name: "orders", maxAttempts: 1 });
   await bundle.produce("orders", "a");
-  await bundle.retry(await bundle.lease("orders"));
+  const lease = await bundle.lease("orders");
+  await bundle.retry(lease);
   expect(bundle.engine.status().queues[0]).toMatchObject({ queued: 0, leased: 0, discarded: 1 });
-  expect(bundle.notices).toEqual([{ kind: "items_discarded", shard: 0, count: 1 }]);
+  const ids = [lease.items[0]?.id ?? ""];
+  expect(bundle.notices).toEqual([
+    { kind: "items_discarded", shard: 0, queue: "orders", count: 1, ids },
+  ]);
+});
+
+test("dead queue: without one, each queue is told by itself, with its first ten items by id", async () => {
+  const bundle = await setup();
+  const notices: unknown[] = [];
+  for (const [queue, count] of [
+    ["orders", 12],
+    ["letters", 1],
+  ] as const) {
+    await bundle.createQueue({ name: queue, maxAttempts: 1 });
+    await bundle.produce(queue, ...Array.from({ length: count }, () => "a"));
+    const { items } = await bundle.lease(queue, { batchSize: count });
+    const ids = items.map(({ id }) => id).slice(0, 10);
+    notices.push({ kind: "items_discarded", shard: 0, queue, count, ids });
+  }
+  // Both lapse in one turn.
+  await bundle.clock.advance(minute);
+  expect(bundle.notices).toEqual(notices as typeof bundle.notices);
 });
 
 test("dead queue: one that is added or removed later counts for items there already", async () => {

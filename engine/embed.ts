@@ -2,14 +2,18 @@
 // joins engine, shards and stores.
 
 import { durabilityOf, openStore, type StoreConfig } from "../stores/open.ts";
-import type { Engine } from "./api.ts";
+import type { Engine, QueueSettings } from "./api.ts";
 import { systemClock } from "./clock.ts";
 import { readLeased, renderLeased } from "./codec.ts";
 import { type Notice, openEngine } from "./engine.ts";
+import { QueueError } from "./errors.ts";
 import { newTag } from "./ids.ts";
 import { limits } from "./limits.ts";
 import { sameThreadLinks, workerLinks } from "./link.ts";
 import { systemRandom } from "./random.ts";
+import { requests } from "./requests.ts";
+import { flag, number, object, optional, type Shape, shape, text, word } from "./shapes.ts";
+import { workerModule } from "./worker-module.ts";
 
 export type { StoreConfig } from "../stores/open.ts";
 export { StoreError } from "../stores/store.ts";
@@ -31,21 +35,84 @@ export interface CreateEngineOptions {
   readonly receiptsMax?: number;
 }
 
+/** Settings in which a queue is not what was asked for, by their names; empty = none. */
+export type Differences = {
+  readonly [Name in (typeof ensured)[number]]?: {
+    readonly asked: QueueSettings[Name];
+    readonly is: QueueSettings[Name];
+  };
+};
+
+export interface EnsureOptions {
+  /** Has a queue that is there changed to the settings; default false. */
+  readonly update?: boolean;
+}
+
+export interface EmbeddedEngine extends Engine {
+  /** Creates it unless it is there; tells in what a queue that is there differs, and leaves it so. */
+  ensureQueue(settings: QueueSettings, options?: EnsureOptions): Promise<Differences>;
+}
+
+const ensured = [
+  "deadQueue",
+  "reference",
+  "leaseTimeoutMs",
+  "expireTimeoutMs",
+  "maxAttempts",
+  "requestedPartitions",
+  "leasedMax",
+  "leaseRate",
+] as const;
+
+const sqlite = object<Extract<StoreConfig, { kind: "sqlite" }>>({
+  kind: shape("'memory' or 'sqlite'", (value) => value === "sqlite"),
+  directory: text,
+  durability: optional(word("full", "normal")),
+  sync: optional(word("auto", "commit", "thread")),
+  acceptLogLoss: optional(flag),
+  ballastBytes: optional(number),
+  pagesMax: optional(number),
+});
+const memory = object<Extract<StoreConfig, { kind: "memory" }>>({ kind: word("memory") });
+const store: Shape<StoreConfig> = (value, path) =>
+  typeof value === "object" && value !== null && "kind" in value && value.kind === "memory"
+    ? memory(value, path)
+    : sqlite(value, path);
+const isShardCount = (value: unknown): value is number =>
+  typeof value === "number" &&
+  Number.isSafeInteger(value) &&
+  value >= 1 &&
+  value <= limits.shardsMax;
+const positive = shape(
+  "a whole number from 1 on",
+  (value): value is number => Number.isSafeInteger(value) && Number(value) >= 1,
+);
+const engineOptions = object<CreateEngineOptions>({
+  store,
+  shards: optional(shape(`a whole number from 1 to ${limits.shardsMax}`, isShardCount)),
+  sameThread: optional(flag),
+  notice: optional(
+    shape("a function", (value): value is (notice: Notice) => void => typeof value === "function"),
+  ),
+  receiptsWindowMs: optional(positive),
+  receiptsMax: optional(positive),
+});
+
 /**
  * Opens the stores and returns the engine. Throws `StoreError` when a store
  * cannot be opened; its `fault` is `locked` when another process has it.
  */
-export async function createEngine({
-  store,
-  shards = 1,
-  sameThread = false,
-  notice = () => undefined,
-  receiptsWindowMs = limits.receiptsWindowMs,
-  receiptsMax = limits.receiptsMax,
-}: CreateEngineOptions): Promise<Engine> {
+export async function createEngine(options: CreateEngineOptions): Promise<EmbeddedEngine> {
+  const {
+    store,
+    shards = 1,
+    sameThread = false,
+    notice = () => undefined,
+    receiptsWindowMs = limits.receiptsWindowMs,
+    receiptsMax = limits.receiptsMax,
+  } = engineOptions(options, "");
   const clock = systemClock();
   const turnLimits = { ...limits, receiptsWindowMs, receiptsMax: Math.ceil(receiptsMax / shards) };
-  const module = new URL("./shard/shard.worker.ts", import.meta.url);
   const links = sameThread
     ? sameThreadLinks({
         clock,
@@ -53,9 +120,9 @@ export async function createEngine({
         renderLeased,
         openStore: (shard) => openStore(store, shard, () => newTag(systemRandom)),
       })
-    : workerLinks({ clock, module, config: store, limits: turnLimits });
+    : workerLinks({ clock, module: workerModule, config: store, limits: turnLimits });
   const durability = durabilityOf(store);
-  return openEngine({
+  const engine = await openEngine({
     shardCount: shards,
     links,
     clock,
@@ -64,4 +131,76 @@ export async function createEngine({
     readLeased,
     notice,
   });
+  return checked(engine);
+}
+
+/** The engine for callers that no compiler has checked. */
+function checked(engine: Engine): EmbeddedEngine {
+  return {
+    produce: async (request) => engine.produce(requests.produce(request, "")),
+    lease: async (request) => engine.lease(requests.lease(request, "")),
+    complete: async (request) => engine.complete(requests.complete(request, "")),
+    retry: async (request) => engine.retry(requests.retry(request, "")),
+    extend: async (request) => engine.extend(requests.extend(request, "")),
+    release: async (request) => engine.release(requests.release(request, "")),
+
+    listQueues: (request) => engine.listQueues(requests.listQueues(request, "")),
+    createQueue: async (settings) => engine.createQueue(requests.createQueue(settings, "")),
+    ensureQueue: async (settings, options) =>
+      ensureQueue(engine, requests.createQueue(settings, ""), options),
+    updateQueue: async (change) => engine.updateQueue(requests.updateQueue(change, "")),
+    pause: async (request) => engine.pause(requests.pause(request, "")),
+    resume: async (queue) => engine.resume(text(queue, "queue")),
+    queueInfo: (name) => engine.queueInfo(text(name, "name")),
+    deleteQueue: async (request) => engine.deleteQueue(requests.deleteQueue(request, "")),
+
+    stats: async (queue) => engine.stats(text(queue, "queue")),
+    inspect: async (queue) => engine.inspect(text(queue, "queue")),
+    clear: async (request) => engine.clear(requests.clear(request, "")),
+    reload: async (queue) => engine.reload(text(queue, "queue")),
+
+    listItems: async (request) => engine.listItems(requests.list(request, "")),
+    listScheduled: async (request) => engine.listScheduled(requests.list(request, "")),
+    importItems: async (request) => engine.importItems(requests.importItems(request, "")),
+    deleteItems: async (request) => engine.deleteItems(requests.deleteItems(request, "")),
+
+    backup: async (folder) => engine.backup(text(folder, "folder")),
+    requireQueue: (name, partition) =>
+      engine.requireQueue(text(name, "name"), optional(number)(partition, "partition")),
+    status: () => engine.status(),
+    close: () => engine.close(),
+  };
+}
+
+async function ensureQueue(
+  engine: Engine,
+  settings: QueueSettings,
+  { update = false }: EnsureOptions = {},
+): Promise<Differences> {
+  try {
+    await engine.createQueue(settings);
+    return {};
+  } catch (error) {
+    if (!(error instanceof QueueError)) throw error;
+    // It is there already, or the settings are at fault: who has a definition exists.
+    const is = definitionOf(engine, settings.name);
+    if (is === null) throw error;
+    const differing = ensured.filter((name) => settings[name] !== is[name]);
+    if (!update || differing.length === 0) {
+      return Object.fromEntries(
+        differing.map((name) => [name, { asked: settings[name], is: is[name] }]),
+      );
+    }
+  }
+  await engine.updateQueue(settings);
+  return {};
+}
+
+/** `null` = there is no such queue. */
+function definitionOf(engine: Engine, name: string): QueueSettings | null {
+  try {
+    return engine.queueInfo(name);
+  } catch {
+    return null;
+  }
 }

@@ -54,6 +54,8 @@ export const limits = {
   waitingLeasesMax: 10_000,
   /** Items that one turn moves for the clock's sake or for a long call, so that others wait milliseconds. */
   sweepItemsMax: 1_000,
+  /** A line of the log names so many items that were removed, and counts the others. */
+  discardedIdsMax: 10,
   /** Requests of one turn; bounds the time from the first request to its sync. */
   turnRequestsMax: 512,
   /** Items that the requests of one turn may touch; a turn always takes at least one request. */

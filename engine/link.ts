@@ -127,6 +127,12 @@ export type FromWorker =
   | { readonly kind: "pong" }
   | { readonly kind: "closed" };
 
+/** Of a module that a bundler has left behind the runtime tells a path, and not what to do. */
+function causeOf(message: string): string {
+  if (!message.includes("ModuleNotFound")) return message.split("\n")[0] ?? "";
+  return "its module is not there; bundle the package 'holdfast' and not its sources, or pass sameThread: true";
+}
+
 /** A worker per shard. Texts cross between threads at the cost of copying bytes; objects would not. */
 export function workerLinks<Config>(options: WorkerOptions<Config>): LinkFactory {
   return (shard, events) => new WorkerLink(shard, events, options);
@@ -156,7 +162,7 @@ class WorkerLink<Config> implements Link {
     this.#worker = new Worker(options.module.href);
     this.#worker.onerror = (event) => {
       event.preventDefault();
-      this.#fail(new Error(`shard ${shard} stopped; ${event.message.split("\n")[0] ?? ""}`));
+      this.#fail(new Error(`shard ${shard} stopped; ${causeOf(event.message)}`));
     };
     this.#worker.addEventListener("close", () => {
       this.#resolveGone();

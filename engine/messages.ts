@@ -79,6 +79,8 @@ export interface Events {
   readonly expired: number;
   readonly deadLettered: number;
   readonly discarded: number;
+  /** Of the first that were discarded, at most `limits.discardedIdsMax`: under which id each was last known. */
+  readonly discardedIds: readonly string[];
 }
 
 /** What a shard says after each turn. */

@@ -29,7 +29,7 @@ export interface InFlight {
   import: number;
 }
 
-type Totals = { -readonly [name in Exclude<keyof Events, "slot">]: number };
+type Totals = { -readonly [name in Exclude<keyof Events, "slot" | "discardedIds">]: number };
 
 export class LogicalQueue {
   readonly queueId: number;

@@ -11,7 +11,7 @@ import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
 import { limits, type TurnLimits } from "./limits.ts";
 import type { LinkFactory } from "./link.ts";
-import type { Opened, PartitionCounts, Report } from "./messages.ts";
+import type { Events, Opened, PartitionCounts, Report } from "./messages.ts";
 import { ShardPort, succeeded } from "./port.ts";
 import type { Registrar } from "./registrar.ts";
 import type { Settings } from "./settings.ts";
@@ -35,6 +35,8 @@ export interface Listeners {
   readonly registrar: Registrar;
   readonly settings: Settings;
 }
+
+type Discarded = Required<Pick<Notice, "count" | "ids">> & Pick<Notice, "queue">;
 
 const noCopy = failure("backup_failed", "no backup was made; a shard is down, try again later");
 /** One that is being made may take its time. */
@@ -160,19 +162,34 @@ export class Shards {
 
   #reported(shard: number, report: Report): void {
     this.#recount(shard, report.counts);
-    let discarded = 0;
-    for (const events of report.events) {
-      this.#to.catalog.owner(shard, events.slot)?.queue.happened(events);
-      discarded += events.discarded;
-    }
     const { notice } = this.#options;
+    for (const one of this.#happened(shard, report.events)) {
+      notice?.({ kind: "items_discarded", shard, ...one });
+    }
     if (report.full) notice?.({ kind: "store_full", shard });
-    if (discarded > 0) notice?.({ kind: "items_discarded", shard, count: discarded });
     const quarantined = report.commit?.quarantined ?? 0;
     if (quarantined > 0) notice?.({ kind: "items_quarantined", shard, count: quarantined });
     for (const { targetShard, counts } of report.outbox) {
       this.#to.courier.count(shard, targetShard, counts);
     }
+  }
+
+  /** Passes it on, and returns what was discarded, by queue; a queue that was deleted has no name. */
+  #happened(shard: number, reported: readonly Events[]): Discarded[] {
+    const discarded = new Map<string | undefined, Discarded>();
+    for (const events of reported) {
+      const queue = this.#to.catalog.owner(shard, events.slot)?.queue;
+      queue?.happened(events);
+      if (events.discarded === 0) continue;
+      const name = queue?.definition.name;
+      const before = discarded.get(name);
+      discarded.set(name, {
+        ...(name !== undefined && { queue: name }),
+        count: (before?.count ?? 0) + events.discarded,
+        ids: [...(before?.ids ?? []), ...events.discardedIds].slice(0, limits.discardedIdsMax),
+      });
+    }
+    return [...discarded.values()];
   }
 
   /** Copies every store into the folder. */

@@ -11,7 +11,7 @@
 // Linear in the size of the history, after sorting.
 
 import { idLength, seqOf } from "../engine/ids.ts";
-import type { Entry, LeaseCall, Offer, ProduceCall, RetryCall } from "./history.ts";
+import type { Entry, LeaseCall, Offer, ProduceCall, ReleaseCall, RetryCall } from "./history.ts";
 import { Faults } from "./result.ts";
 
 const seqLength = 10;
@@ -53,11 +53,11 @@ export function checkOrder(entries: readonly Entry[]): OrderChecked {
     operations += 2 * sorted.length;
   }
   for (const entry of entries) {
-    if (entry.verb !== "complete" && entry.verb !== "retry") continue;
+    if (entry.verb === "produce" || entry.verb === "lease") continue;
     for (const id of entry.ids) {
       const lease = scene.leaseOf.get(id);
       if (lease !== undefined && lease.call > entry.end) {
-        faults.add("I2: finished before it was leased", `id ${id}`);
+        faults.add("I2: finished or extended before it was leased", `id ${id}`);
       }
     }
     operations += entry.ids.length;
@@ -70,9 +70,9 @@ interface Scene {
   readonly produceOf: ReadonlyMap<number, ProduceCall>;
   readonly leaseOf: ReadonlyMap<string, LeaseCall>;
   /** By the id that was given back. */
-  readonly retryOf: ReadonlyMap<string, RetryCall>;
-  /** By item and attempt. */
-  readonly offerOf: ReadonlyMap<string, Instance>;
+  readonly giveBackOf: ReadonlyMap<string, RetryCall | ReleaseCall>;
+  /** By an instance: the one in which the same item was offered before. */
+  readonly lastOf: ReadonlyMap<Instance, Instance>;
   /** Leases that ended empty: one that was too late may have been granted items, which then go to the tail. */
   readonly empty: readonly LeaseCall[];
 }
@@ -81,13 +81,13 @@ function sceneOf(entries: readonly Entry[], faults: Faults): Scene {
   const partitions = new Map<number, Map<number, Instance>>();
   const produceOf = new Map<number, ProduceCall>();
   const leaseOf = new Map<string, LeaseCall>();
-  const retryOf = new Map<string, RetryCall>();
-  const offerOf = new Map<string, Instance>();
+  const giveBackOf = new Map<string, RetryCall | ReleaseCall>();
+  const instancesOf = new Map<number, Instance[]>();
   const prefixes = new Map<number, string>();
   for (const entry of entries) {
     if (entry.verb === "produce") for (const number of entry.numbers) produceOf.set(number, entry);
-    if (entry.verb === "retry" && entry.outcome !== "refused") {
-      for (const id of entry.ids) retryOf.set(id, entry);
+    if ((entry.verb === "retry" || entry.verb === "release") && entry.outcome !== "refused") {
+      for (const id of entry.ids) giveBackOf.set(id, entry);
     }
     if (entry.verb !== "lease") continue;
     let instances = partitions.get(entry.partition);
@@ -108,33 +108,61 @@ function sceneOf(entries: readonly Entry[], faults: Faults): Scene {
       if (instances?.has(seq)) faults.add("I2: an id was leased twice", offer.id);
       instances?.set(seq, instance);
       leaseOf.set(offer.id, entry);
-      offerOf.set(`${offer.number} ${offer.attempts}`, instance);
+      instancesOf.getOrInsertComputed(offer.number, () => []).push(instance);
     }
   }
   const empty = entries.filter(
     (entry): entry is LeaseCall => entry.verb === "lease" && entry.outcome === "empty",
   );
-  return { partitions, produceOf, leaseOf, retryOf, offerOf, empty };
+  return {
+    partitions,
+    produceOf,
+    leaseOf,
+    giveBackOf,
+    lastOf: lastOf(instancesOf.values()),
+    empty,
+  };
 }
 
-function queueingOf({ offer }: Instance, scene: Scene): Queueing {
-  const produce = scene.produceOf.get(offer.number);
-  if (offer.attempts === 1) {
+/** A release leaves the attempts as they were; who said it had been told of its lease before. */
+function lastOf(items: Iterable<Instance[]>): Map<Instance, Instance> {
+  const last = new Map<Instance, Instance>();
+  for (const instances of items) {
+    instances.sort((a, b) => a.offer.attempts - b.offer.attempts || a.lease.end - b.lease.end);
+    for (const [index, instance] of instances.entries()) {
+      const before = instances[index - 1];
+      if (before !== undefined) last.set(instance, before);
+    }
+  }
+  return last;
+}
+
+function queueingOf(
+  instance: Instance,
+  { produceOf, giveBackOf, lastOf: before }: Scene,
+): Queueing {
+  const { offer } = instance;
+  const produce = produceOf.get(offer.number);
+  const last = before.get(instance);
+  if (last === undefined && offer.attempts === 1) {
     if (produce === undefined) return { from: 0, to: Number.POSITIVE_INFINITY, by: null };
     const to = produce.outcome === "ok" ? produce.end : Number.POSITIVE_INFINITY;
     return { from: produce.call, to, by: produce };
   }
-  const last = scene.offerOf.get(`${offer.number} ${offer.attempts - 1}`);
   if (last === undefined) {
     return { from: produce?.call ?? 0, to: Number.POSITIVE_INFINITY, by: null };
   }
-  const retry = scene.retryOf.get(last.offer.id);
-  if (retry === undefined) {
+  const giveBack = giveBackOf.get(last.offer.id);
+  const attempts = last.offer.attempts + (giveBack?.verb === "release" ? 0 : 1);
+  // Of one of which nothing was heard, the lease may have lapsed before it came.
+  if (giveBack?.outcome !== "ok") {
     return { from: last.lease.call, to: Number.POSITIVE_INFINITY, by: null };
   }
-  // A retry of which nothing was heard may have come too late, and the lease lapsed.
-  if (retry.outcome === "ok") return { from: retry.call, to: retry.end, by: retry };
-  return { from: last.lease.call, to: Number.POSITIVE_INFINITY, by: null };
+  // In between it was leased by somebody who was not told.
+  if (offer.attempts !== attempts) {
+    return { from: giveBack.call, to: Number.POSITIVE_INFINITY, by: null };
+  }
+  return { from: giveBack.call, to: giveBack.end, by: giveBack };
 }
 
 interface PlaceOptions {
@@ -214,9 +242,11 @@ function checkProduces(sorted: readonly Instance[], { scene, name, faults }: Pla
   let excused = 0;
   const first = new Map<ProduceCall, { seq: number; index: number }>();
   const indexOf = new Map<number, number>();
-  for (const { seq, offer } of sorted) {
+  for (const instance of sorted) {
+    const { seq, offer } = instance;
     const produce = scene.produceOf.get(offer.number);
-    if (offer.attempts !== 1 || produce === undefined) continue;
+    const isFirst = offer.attempts === 1 && !scene.lastOf.has(instance);
+    if (!isFirst || produce === undefined) continue;
     if (!first.has(produce)) {
       for (const [index, number] of produce.numbers.entries()) indexOf.set(number, index);
     }

@@ -7,6 +7,7 @@ import type {
   CompleteCall,
   Ending,
   Entry,
+  ExtendCall,
   LeaseCall,
   Offer,
   ProduceCall,
@@ -24,6 +25,8 @@ interface Holding {
   readonly offer: Offer;
   readonly lease: LeaseCall;
   readonly endings: Entry[];
+  /** Those that were answered 200, in the order of their calls. */
+  readonly extends: ExtendCall[];
 }
 
 interface Life {
@@ -39,9 +42,11 @@ export function checkQueue(entries: readonly Entry[], ending: Ending, rules: Que
   const lives = livesOf(entries, ending, faults);
   const unseen = untoldLeases(entries, rules);
   for (const life of lives.values()) {
-    life.holdings.sort((a, b) => a.offer.attempts - b.offer.attempts);
+    // Who released an item had been told of its lease before the next one was granted.
+    life.holdings.sort((a, b) => a.offer.attempts - b.offer.attempts || a.lease.end - b.lease.end);
     checkAttempts(life, { rules, unseen, faults });
     checkOverlap(life, rules, faults);
+    checkExtends(life, faults);
     checkEnd(life, { rules, unseen, faults });
   }
   checkBatches(entries, lives, faults);
@@ -66,7 +71,7 @@ function livesOf(entries: readonly Entry[], ending: Ending, faults: Faults): Map
   for (const lease of entries) {
     if (lease.verb !== "lease") continue;
     for (const offer of lease.offers) {
-      const holding: Holding = { offer, lease, endings: [] };
+      const holding: Holding = { offer, lease, endings: [], extends: [] };
       life(offer.number).holdings.push(holding);
       if (byId.has(offer.id)) faults.add("I2: an id was leased twice", offer.id);
       byId.set(offer.id, holding);
@@ -74,8 +79,11 @@ function livesOf(entries: readonly Entry[], ending: Ending, faults: Faults): Map
     }
   }
   for (const entry of entries) {
-    if (entry.verb !== "complete" && entry.verb !== "retry") continue;
-    for (const id of entry.ids) byId.get(id)?.endings.push(entry);
+    if (entry.verb === "produce" || entry.verb === "lease") continue;
+    for (const id of entry.ids) {
+      if (entry.verb !== "extend") byId.get(id)?.endings.push(entry);
+      else if (entry.outcome === "ok") byId.get(id)?.extends.push(entry);
+    }
   }
   for (const { number, intact } of ending.dead) {
     life(number).deadCount += 1;
@@ -112,27 +120,69 @@ interface Scene {
   readonly faults: Faults;
 }
 
-/** Each lease counts one attempt, and those that nobody was told of need somebody who was not told. */
+function isReleased({ endings }: Holding, outcomes: readonly Entry["outcome"][]): boolean {
+  return endings.some(({ verb, outcome }) => verb === "release" && outcomes.includes(outcome));
+}
+
+/**
+ * Each lease counts one attempt, unless it was released. Those that nobody was told of need somebody
+ * who was not told, and the time in which they lapsed.
+ */
 function checkAttempts(
   { number, produced, holdings }: Life,
   { rules, unseen, faults }: Scene,
 ): void {
   let before = 0;
+  let least = 0;
   let since = produced?.call ?? 0;
-  for (const { offer, lease } of holdings) {
+  let last: Holding | null = null;
+  for (const holding of holdings) {
+    const { offer, lease } = holding;
     const { attempts } = offer;
     const missed = attempts - before - 1;
-    if (missed < 0) {
+    const passedMs = last === null ? Number.POSITIVE_INFINITY : sinceLease(last, offer);
+    const untoldMax = (): number =>
+      Math.min(passedMs / rules.leaseTimeoutMs, countWithin(unseen, since, lease.end));
+    if (attempts <= least) {
       faults.add("I5: attempts did not rise", `item ${number} was offered twice as ${attempts}`);
-    } else if (missed > 0 && missed > countWithin(unseen, since, lease.end)) {
+    } else if (missed > 0 && missed > untoldMax()) {
       faults.add("I5: attempts rose by more than one", `item ${number}, ${before} to ${attempts}`);
     }
     if (rules.maxAttempts > 0 && attempts > rules.maxAttempts) {
       faults.add("I5: more attempts than the most", `item ${number}, attempt ${attempts}`);
     }
-    before = attempts;
+    before = isReleased(holding, ["ok"]) ? attempts - 1 : attempts;
+    least = isReleased(holding, ["ok", "unknown"]) ? attempts - 1 : attempts;
     since = lease.call;
+    last = holding;
   }
+}
+
+/** By the server's clock, from one grant to the next. */
+function sinceLease({ offer }: Holding, next: Offer): number {
+  return next.leaseDeadline - offer.leaseDeadline;
+}
+
+/** What an extend tells is never earlier than what was told before it, and nobody extends what is finished. */
+function checkExtends({ number, holdings }: Life, faults: Faults): void {
+  for (const { offer, endings, extends: extended } of holdings) {
+    let told = offer.leaseDeadline;
+    for (const { call, leaseDeadline } of extended) {
+      if (leaseDeadline < told) {
+        const early = told - leaseDeadline;
+        faults.add("I2: an extend made a lease shorter", `item ${number}, by ${early} ms`);
+      }
+      told = Math.max(told, leaseDeadline);
+      if (endings.some(({ outcome, end }) => outcome === "ok" && end < call)) {
+        faults.add("I3: a finished item was extended", `item ${number}`);
+      }
+    }
+  }
+}
+
+/** The latest that anyone was told. */
+function deadlineOf({ offer, extends: extended }: Holding): number {
+  return Math.max(offer.leaseDeadline, ...extended.map(({ leaseDeadline }) => leaseDeadline));
 }
 
 /** The next lease needs that the one before had passed its deadline, or was given back. */
@@ -142,10 +192,11 @@ function checkOverlap({ number, holdings }: Life, rules: QueueRules, faults: Fau
     if (last === undefined) continue;
     const grantedAt = offer.leaseDeadline - rules.leaseTimeoutMs;
     const wasGivenBack = last.endings.some(
-      ({ verb, outcome, call }) => verb === "retry" && outcome !== "refused" && call <= lease.end,
+      ({ verb, outcome, call }) =>
+        (verb === "retry" || verb === "release") && outcome !== "refused" && call <= lease.end,
     );
-    if (!wasGivenBack && grantedAt < last.offer.leaseDeadline) {
-      const early = last.offer.leaseDeadline - grantedAt;
+    const early = deadlineOf(last) - grantedAt;
+    if (!wasGivenBack && early > 0) {
       faults.add("I2: two leases overlap", `item ${number}, by ${early} ms`);
     }
     if (lease.end < last.lease.call) {
@@ -210,7 +261,9 @@ function mayBeDead(
   if (last !== undefined && wasRejected(last, ["ok", "unknown"])) return true;
   if (rules.maxAttempts === 0) return false;
   const since = last?.lease.call ?? produced?.call ?? 0;
-  const most = (last?.offer.attempts ?? 0) + countWithin(unseen, since, Number.POSITIVE_INFINITY);
+  const told =
+    (last?.offer.attempts ?? 0) - (last !== undefined && isReleased(last, ["ok"]) ? 1 : 0);
+  const most = told + countWithin(unseen, since, Number.POSITIVE_INFINITY);
   return most >= rules.maxAttempts;
 }
 

@@ -1,7 +1,7 @@
 // What the checkers of histories accept and reject. A checker that cannot fail
 // is worth nothing, so most rules here are of histories that are wrong.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { formatId, idPrefix } from "../engine/ids.ts";
 import { checkLinear } from "./check-linear.ts";
 import { checkOrder } from "./check-order.ts";
@@ -11,6 +11,9 @@ import { spoilAll } from "./mutations.ts";
 import type { ListCall } from "./queue-model.ts";
 import { sampleHistory, sampleRules } from "./sample-history.ts";
 import { judge } from "./short-histories.ts";
+
+// Hundreds of histories are spoilt and judged, for which a busy machine takes its time.
+setDefaultTimeout(60_000);
 
 function faultsOf(sample: ReturnType<typeof sampleHistory>): string[] {
   const queue = checkQueue(sample.entries, sample.ending, sampleRules).faults;
@@ -146,6 +149,70 @@ test("I2: the second lease of an item begins before the first has passed its dea
   expect(base?.verb).toBe("produce");
   expect(faultsOf({ entries: early, ending: { dead: [], left: [] } })).toEqual([
     "I2: two leases overlap; item 0, by 1 ms; replay",
+  ]);
+});
+
+test("I2: an extended lease lasts until the latest deadline that anyone was told", () => {
+  const ending = { dead: [], left: [] };
+  const [produce, first, second, complete] = lapsed() as [Entry, LeaseCall, LeaseCall, Entry];
+  const ids = first.offers.map(({ id }) => id);
+  const extended = (leaseDeadline: number, outcome: "ok" | "unknown" = "ok"): Entry => {
+    const answer = { outcome, status: outcome === "ok" ? 200 : 0, client: "client" } as const;
+    return { verb: "extend", partition: 0, ids, leaseDeadline, call: 4, end: 5, ...answer };
+  };
+  const faults = (extend: Entry) =>
+    faultsOf({ entries: [produce, first, extend, second, complete], ending });
+  // The second lease was granted when the first deadline passed.
+  expect(faults(extended(1_002))).toEqual([]);
+  expect(faults(extended(1_003))).toEqual(["I2: two leases overlap; item 0, by 1 ms; replay"]);
+  expect(faults(extended(0, "unknown"))).toEqual([]);
+  expect(faults(extended(1_001))).toEqual([
+    "I2: an extend made a lease shorter; item 0, by 1 ms; replay",
+  ]);
+  const late: Entry = { ...extended(9_000), call: 2_000, end: 2_001 } as Entry;
+  const finished = { ...late, ids: second.offers.map(({ id }) => id) } as Entry;
+  expect(faultsOf({ entries: [produce, first, second, complete, finished], ending })).toEqual([
+    "I3: a finished item was extended; item 0; replay",
+  ]);
+});
+
+test("I5: a lease that was released counts no attempt, unless another that nobody was told of lapsed", () => {
+  const ending = { dead: [], left: [] };
+  const [produce, first, second, complete] = lapsed() as [Entry, LeaseCall, LeaseCall, Entry];
+  const ids = first.offers.map(({ id }) => id);
+  const released = (outcome: "ok" | "unknown" | "refused"): Entry => {
+    const answer = { outcome, status: 0, client: "client" } as const;
+    return { verb: "release", partition: 0, ids, call: 4, end: 5, ...answer };
+  };
+  /** The second lease comes at `call`, as that attempt. */
+  const faults = (release: Entry, attempts: number, call: number, ...others: Entry[]) => {
+    const offers = second.offers.map((offer) => ({
+      ...offer,
+      attempts,
+      leaseDeadline: call + sampleRules.leaseTimeoutMs,
+    }));
+    const next = { ...second, offers, call, end: call + 1 };
+    const end = { ...complete, call: call + 2, end: call + 3 };
+    return faultsOf({ entries: [produce, first, release, next, end, ...others], ending });
+  };
+  const rose = "I5: attempts rose by more than one; item 0, 1 to 2; replay";
+  const untold: Entry = {
+    ...first,
+    offers: [],
+    call: 0,
+    end: 9_000,
+    outcome: "empty",
+    status: 454,
+  };
+  expect(faults(released("ok"), 1, 6)).toEqual([]);
+  expect(faults(released("ok"), 2, 6)).toEqual([rose.replace("1 to 2", "0 to 2")]);
+  expect(faults(released("ok"), 2, 6, untold)).toEqual([rose.replace("1 to 2", "0 to 2")]);
+  expect(faults(released("ok"), 2, 2_000, untold)).toEqual([]);
+  // It may have happened, and may have come too late.
+  expect(faults(released("unknown"), 1, 6)).toEqual([]);
+  expect(faults(released("unknown"), 2, 1_002)).toEqual([]);
+  expect(faults(released("refused"), 1, 1_002)).toEqual([
+    "I5: attempts did not rise; item 0 was offered twice as 1; replay",
   ]);
 });
 
@@ -346,6 +413,16 @@ function completed(
   return { verb: "complete", partition: 0, ids, call, end, client: "c0", outcome, status };
 }
 
+/** The same of what a complete is not: of `verb`. */
+function said(
+  verb: "extend" | "release",
+  ids: string[],
+  call: number,
+  outcome: "ok" | "refused" = "ok",
+): Entry {
+  return { ...completed(ids, call, call + 1, outcome), leaseDeadline: 0, verb } as Entry;
+}
+
 function listed(numbers: number[], held: number[], call: number): ListCall {
   const items = [
     ...held.map((number) => ({ number, isLeased: true })),
@@ -387,6 +464,36 @@ const right: [string, (Entry | ListCall)[]][] = [
     ],
   ],
 ];
+
+const again = (attempts: number) => offered(1, attempts, "id-1-again");
+
+right.push(
+  [
+    "an item is extended, released, leased as the same attempt and completed",
+    [
+      produced([1, 2], 0, 1),
+      leased([offered(1, 1)], 2, 3),
+      said("extend", ["id-1-1"], 4),
+      said("release", ["id-1-1"], 6),
+      leased([offered(2, 1)], 8, 9),
+      leased([again(1)], 10, 11),
+      completed(["id-1-1"], 12, 13, "refused"),
+      said("extend", ["id-1-1"], 14, "refused"),
+      completed(["id-1-again"], 16, 17),
+      listed([], [2], 18),
+    ],
+  ],
+  [
+    "a release of which nothing was heard, and what it released is seen late",
+    [
+      produced([1], 0, 1),
+      leased([offered(1, 1)], 2, 3),
+      { ...said("release", ["id-1-1"], 4), outcome: "unknown" } as Entry,
+      leased([again(1)], 10, 11),
+      listed([], [1], 12),
+    ],
+  ],
+);
 
 test.each(right)("short history: %s is linearizable", (_name, entries) => {
   expect(judge(entries).kind).toBe("linearizable");
@@ -435,6 +542,59 @@ const wrong: [string, (Entry | ListCall)[]][] = [
     [produced([1], 0, 1), leased([offered(1, 1)], 2, 3), listed([1], [], 4)],
   ],
 ];
+
+wrong.push(
+  [
+    "a released attempt is counted",
+    [
+      produced([1], 0, 1),
+      leased([offered(1, 1)], 2, 3),
+      said("release", ["id-1-1"], 4),
+      leased([again(2)], 6, 7),
+    ],
+  ],
+  [
+    "a released item is still held",
+    [
+      produced([1], 0, 1),
+      leased([offered(1, 1)], 2, 3),
+      said("release", ["id-1-1"], 4),
+      listed([], [1], 6),
+    ],
+  ],
+  [
+    "a released item is ahead of what waited",
+    [
+      produced([1, 2], 0, 1),
+      leased([offered(1, 1)], 2, 3),
+      said("release", ["id-1-1"], 4),
+      leased([again(1)], 6, 7),
+    ],
+  ],
+  [
+    "an id that was released is completed",
+    [
+      produced([1], 0, 1),
+      leased([offered(1, 1)], 2, 3),
+      said("release", ["id-1-1"], 4),
+      leased([again(1)], 6, 7),
+      completed(["id-1-1"], 8, 9),
+    ],
+  ],
+  [
+    "a completed item is extended",
+    [
+      produced([1], 0, 1),
+      leased([offered(1, 1)], 2, 3),
+      completed(["id-1-1"], 4, 5),
+      said("extend", ["id-1-1"], 6),
+    ],
+  ],
+  [
+    "a held item cannot be extended",
+    [produced([1], 0, 1), leased([offered(1, 1)], 2, 3), said("extend", ["id-1-1"], 4, "refused")],
+  ],
+);
 
 test.each(wrong)("short history: %s is not linearizable", (_name, entries) => {
   expect(judge(entries).kind).toBe("not linearizable");

@@ -92,6 +92,7 @@ export class Client {
 function outcomeOf(reply: Reply | null): Outcome {
   if (reply === null) return "unknown";
   if (reply.status === 200) return "ok";
+  if (reply.status === 504) return "unknown";
   return reply.status === 454 ? "empty" : "refused";
 }
 
@@ -170,10 +171,15 @@ function offerOf(item: LeasedOnWire): Offer {
   };
 }
 
+interface HeldIds {
+  readonly partition: number;
+  readonly ids: readonly string[];
+}
+
 export async function complete(
   client: Client,
   history: History,
-  { partition, ids }: { readonly partition: number; readonly ids: readonly string[] },
+  { partition, ids }: HeldIds,
 ): Promise<Outcome> {
   await client.connect();
   const entry = history.begin({ verb: "complete", client: client.name, partition, ids });
@@ -190,11 +196,7 @@ export async function complete(
 export async function retry(
   client: Client,
   history: History,
-  {
-    partition,
-    ids,
-    dead,
-  }: { readonly partition: number; readonly ids: readonly string[]; readonly dead: boolean },
+  { partition, ids, dead }: HeldIds & { readonly dead: boolean },
 ): Promise<Outcome> {
   await client.connect();
   const entry = history.begin({ verb: "retry", client: client.name, partition, ids, dead });
@@ -203,6 +205,49 @@ export async function retry(
     queue_name: client.queue,
     partition,
     items,
+  });
+  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply?.status ?? 0);
+  return entry.outcome;
+}
+
+/** `leaseTimeout`: from now on; `null` = as long as the queue says. */
+export async function extend(
+  client: Client,
+  history: History,
+  { partition, ids, leaseTimeout }: HeldIds & { readonly leaseTimeout: string | null },
+): Promise<Outcome> {
+  await client.connect();
+  const entry = history.begin({
+    verb: "extend",
+    client: client.name,
+    partition,
+    ids,
+    leaseDeadline: 0 as number,
+  });
+  const reply = await client.call("/v1/queue.extend", {
+    queue_name: client.queue,
+    partition,
+    ids,
+    lease_timeout: leaseTimeout,
+  });
+  if (reply?.status === 200) {
+    entry.leaseDeadline = Date.parse((reply.body as { lease_deadline: string }).lease_deadline);
+  }
+  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply?.status ?? 0);
+  return entry.outcome;
+}
+
+export async function release(
+  client: Client,
+  history: History,
+  { partition, ids }: HeldIds,
+): Promise<Outcome> {
+  await client.connect();
+  const entry = history.begin({ verb: "release", client: client.name, partition, ids });
+  const reply = await client.call("/v1/queue.release", {
+    queue_name: client.queue,
+    partition,
+    ids,
   });
   history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply?.status ?? 0);
   return entry.outcome;

@@ -56,7 +56,21 @@ export interface RetryCall extends Call {
   readonly dead: boolean;
 }
 
-export type Entry = ProduceCall | LeaseCall | CompleteCall | RetryCall;
+export interface ExtendCall extends Call {
+  readonly verb: "extend";
+  readonly partition: number;
+  readonly ids: readonly string[];
+  /** Epoch milliseconds, as the server says; 0 = it has said nothing. */
+  leaseDeadline: number;
+}
+
+export interface ReleaseCall extends Call {
+  readonly verb: "release";
+  readonly partition: number;
+  readonly ids: readonly string[];
+}
+
+export type Entry = ProduceCall | LeaseCall | CompleteCall | RetryCall | ExtendCall | ReleaseCall;
 
 /** An item that is left when all is drained. */
 export interface LeftItem {
@@ -128,7 +142,8 @@ export class History {
     if (outcome === "ok" && entry.verb === "complete") this.#completed += entry.ids.length;
     const takes = entry.verb === "complete" || (entry.verb === "retry" && entry.dead);
     if (takes && outcome !== "refused") this.#taken += entry.ids.length;
-    const told = entry.verb === "lease" ? entry.offers : [];
+    const told =
+      entry.verb === "lease" ? entry.offers : entry.verb === "extend" ? entry.leaseDeadline : [];
     this.#file?.write(
       `< ${entry.client} ${entry.verb} ${outcome} ${status} ${JSON.stringify(told)}\n`,
     );

@@ -8,11 +8,13 @@ import {
   Client,
   complete,
   deadQueueName,
+  extend,
   type Leased,
   lease,
   listItems,
   produce,
   queueName,
+  release,
   retry,
   type StoredOnWire,
 } from "./clients.ts";
@@ -114,6 +116,17 @@ export class Load {
         await complete(client, history, { partition, ids: [...ids, stale.id] });
         await complete(client, history, { partition, ids });
         stale = null;
+      } else if (chance < 17) {
+        // A part, so that the grant is cut; and what is held for longer may be forgotten, too.
+        const some = ids.slice(0, 1 + random.below(ids.length));
+        const leaseTimeout = random.below(2) === 0 ? null : "3s";
+        await extend(client, history, { partition, ids: some, leaseTimeout });
+        if (random.below(3) > 0) await complete(client, history, { partition, ids });
+      } else if (chance < 21) {
+        const some = ids.slice(0, 1 + random.below(ids.length));
+        await release(client, history, { partition, ids: some });
+        const rest = ids.slice(some.length);
+        if (rest.length > 0) await complete(client, history, { partition, ids: rest });
       } else {
         await complete(client, history, { partition, ids });
       }

@@ -9,6 +9,7 @@ import type {
   CompleteCall,
   Ending,
   Entry,
+  ExtendCall,
   LeaseCall,
   Offer,
   ProduceCall,
@@ -26,6 +27,7 @@ export interface Spoilable {
 interface Scene {
   entries: Entry[];
   ending: Ending;
+  readonly rules: QueueRules;
   readonly random: Random;
 }
 
@@ -46,7 +48,11 @@ export function spoilAll({ entries, ending, rules, seed }: Spoilable): {
   const shortened = shorten(entries, ending);
   for (const [name, mutate] of Object.entries(mutations)) {
     for (let instance = 0; instance < instances; instance += 1) {
-      const scene: Scene = { ...structuredClone(shortened), random: seededRandom(seed + instance) };
+      const scene: Scene = {
+        ...structuredClone(shortened),
+        rules,
+        random: seededRandom(seed + instance),
+      };
       if (!mutate(scene)) continue;
       const faults =
         checkQueue(scene.entries, scene.ending, rules).faults.total +
@@ -106,6 +112,42 @@ function rejections({ entries }: Scene): RetryCall[] {
   return entries.filter(
     (entry) => entry.verb === "retry" && entry.dead && entry.outcome === "ok",
   ) as RetryCall[];
+}
+
+/** Extends that were answered 200. */
+function extensions({ entries }: Scene): ExtendCall[] {
+  return entries.filter(
+    (entry) => entry.verb === "extend" && entry.outcome === "ok",
+  ) as ExtendCall[];
+}
+
+interface Succession {
+  readonly last: Offer;
+  readonly next: Offer;
+}
+
+/** By the ids of offers: what the same item was offered as next. */
+function successions(scene: Scene): Map<string, Succession> {
+  const offers = leases(scene)
+    .flatMap((lease) => lease.offers)
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const next = new Map<string, Succession>();
+  for (const of of Map.groupBy(offers, ({ number }) => number).values()) {
+    for (const [index, last] of of.entries()) {
+      const behind = of[index + 1];
+      if (behind !== undefined) next.set(last.id, { last, next: behind });
+    }
+  }
+  return next;
+}
+
+/** Ids that somebody gave back, or may have. */
+function givenBack({ entries }: Scene): Set<string> {
+  return new Set(
+    entries.flatMap((entry) =>
+      entry.verb === "retry" || entry.verb === "release" ? entry.ids : [],
+    ),
+  );
 }
 
 function offerOf(scene: Scene, id: string): { lease: LeaseCall; index: number } | null {
@@ -185,6 +227,57 @@ const mutations: Readonly<Record<string, Mutation>> = {
       id: `${offer.id.slice(0, -4)}zzzz`,
       attempts: offer.attempts + 1,
     })),
+  "an item is offered before the deadline that an extend told": (scene) => {
+    const next = successions(scene);
+    const back = givenBack(scene);
+    const followed = (id: string): boolean => next.has(id) && !back.has(id);
+    const extension = pick(
+      scene.random,
+      extensions(scene).filter(({ ids }) => ids.some(followed)),
+    );
+    if (extension === null) return false;
+    extension.leaseDeadline += dayMs;
+    return true;
+  },
+  "an extend tells an earlier deadline than the lease": (scene) => {
+    const extension = pick(scene.random, extensions(scene));
+    const found = extension === null ? null : offerOf(scene, extension.ids[0] ?? "");
+    const offer = found?.lease.offers[found.index];
+    if (extension === null || offer === undefined) return false;
+    extension.leaseDeadline = offer.leaseDeadline - 1;
+    return true;
+  },
+  "an item is extended after it was completed": (scene) => {
+    const complete = pick(scene.random, completes(scene));
+    const found = complete === null ? null : offerOf(scene, complete.ids[0] ?? "");
+    if (complete === null || found === null) return false;
+    const at = complete.end + 1;
+    const leaseDeadline = (found.lease.offers[found.index]?.leaseDeadline ?? 0) + dayMs;
+    scene.entries.push({ ...complete, verb: "extend", leaseDeadline, call: at, end: at + 1 });
+    return true;
+  },
+  "the attempt of a lease that was released is counted": (scene) => {
+    const { leaseTimeoutMs } = scene.rules;
+    const next = successions(scene);
+    const released = scene.entries.flatMap((entry) => {
+      if (entry.verb !== "release" || entry.outcome !== "ok") return [];
+      return entry.ids.flatMap((id) => next.get(id) ?? []);
+    });
+    // Later, a lease that nobody was told of may have lapsed in between.
+    const soon = released.filter(
+      (place) => place.next.leaseDeadline - place.last.leaseDeadline < leaseTimeoutMs,
+    );
+    const place = pick(scene.random, soon);
+    if (place === null) return false;
+    for (const lease of leases(scene)) {
+      lease.offers = lease.offers.map((offer) =>
+        offer.number === place.last.number && offer.id >= place.next.id
+          ? { ...offer, attempts: offer.attempts + 1 }
+          : offer,
+      );
+    }
+    return true;
+  },
   "attempts stay as they were": (scene) =>
     offerAgain(scene, (offer) => ({
       ...offer,

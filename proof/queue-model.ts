@@ -10,8 +10,8 @@ type Queued = readonly [number: number, attempts: number];
 
 export interface QueueState {
   readonly ready: readonly Queued[];
-  /** By item: the attempts of its lease. */
-  readonly held: ReadonlyMap<number, number>;
+  /** By item: the id under which somebody holds it; `""` = nobody was told. */
+  readonly held: ReadonlyMap<number, string>;
 }
 
 /** A list of all that is stored, in queue order. */
@@ -93,33 +93,35 @@ function plainOperationOf(
             const head = state.ready[index];
             return head !== undefined && head[0] === number && head[1] + 1 === attempts;
           });
-          return isHead ? [take(state, entry.offers.length)] : [];
+          const ids = entry.offers.map(({ id }) => id);
+          return isHead ? [take(state, ids.length, ids)] : [];
         },
       };
     case "complete":
-    case "retry": {
+    case "retry":
+    case "extend":
+    case "release": {
       // Any other refusal says nothing of the items.
       if (entry.outcome === "refused" && entry.status !== 453) return null;
-      const isRetry = entry.verb === "retry";
+      const { verb } = entry;
       return {
         call,
         end,
         label,
         apply: (state) => {
-          const items = entry.ids.map((id) => offers.get(id));
-          const isHeld = items.every(
-            (item) => item !== undefined && state.held.get(item[0]) === item[1],
-          );
+          const isHeld = entry.ids.every((id) => {
+            const item = offers.get(id);
+            return item !== undefined && state.held.get(item[0]) === id;
+          });
           // Refused as a whole, when one of them is not held; unknown may mean that, too.
           if (!isHeld) return entry.outcome === "ok" ? [] : [state];
           if (entry.outcome === "refused") return [];
-          return [
-            finish(
-              state,
-              items.filter((item) => item !== undefined),
-              isRetry,
-            ),
-          ];
+          if (verb === "extend") return [state];
+          const items = entry.ids.flatMap((id) => {
+            const item = offers.get(id);
+            return item === undefined ? [] : [item];
+          });
+          return [finish(state, items, verb)];
         },
       };
     }
@@ -140,9 +142,12 @@ function append({ ready, held }: QueueState, items: readonly Queued[]): QueueSta
   return { ready: [...ready, ...items], held };
 }
 
-function take({ ready, held }: QueueState, count: number): QueueState {
+/** Without ids: nobody was told. */
+function take({ ready, held }: QueueState, count: number, ids: readonly string[] = []): QueueState {
   const more = new Map(held);
-  for (const [number, attempts] of ready.slice(0, count)) more.set(number, attempts + 1);
+  for (const [index, [number]] of ready.slice(0, count).entries()) {
+    more.set(number, ids[index] ?? "");
+  }
   return { ready: ready.slice(count), held: more };
 }
 
@@ -163,11 +168,14 @@ function prefixes(
 function finish(
   { ready, held }: QueueState,
   items: readonly Queued[],
-  isRetry: boolean,
+  verb: "complete" | "retry" | "release",
 ): QueueState {
   const left = new Map(held);
   for (const [number] of items) left.delete(number);
-  return { ready: isRetry ? [...ready, ...items] : ready, held: left };
+  if (verb === "complete") return { ready, held: left };
+  const uncounted = verb === "release" ? 1 : 0;
+  const back = items.map(([number, attempts]): Queued => [number, attempts - uncounted]);
+  return { ready: [...ready, ...back], held: left };
 }
 
 function isListOf({ items }: ListCall, { ready, held }: QueueState): boolean {

@@ -70,6 +70,13 @@ export function sampleHistory({ calls, seed }: { readonly calls: number; readonl
     const place = { partition: index };
     entries.push({ verb: "lease", batchSize: 4, offers, ...place, ...at, ...answered });
     const ids = offers.map(({ id }) => id);
+    let lapsesAt = at.call + sampleRules.leaseTimeoutMs;
+    if (random.below(6) === 0) {
+      const extended = times();
+      lapsesAt = extended.call + 2 * sampleRules.leaseTimeoutMs;
+      const told = { leaseDeadline: lapsesAt, ...extended, ...answered };
+      entries.push({ verb: "extend", ids, ...place, ...told });
+    }
     const chance = random.below(20);
     const isLast = taken.some(({ attempts }) => attempts + 1 >= sampleRules.maxAttempts);
     if (chance === 0 && !isLast) {
@@ -80,9 +87,12 @@ export function sampleHistory({ calls, seed }: { readonly calls: number; readonl
       entries.push({ verb: "retry", ids, dead: true, ...place, ...times(), ...answered });
       for (const { number } of taken) dead.push({ number, intact: true });
     } else if (chance === 2 && !isLast) {
-      now += sampleRules.leaseTimeoutMs;
+      now = Math.max(now, lapsesAt);
       for (const { number, attempts } of taken)
         queue(partition, { number, attempts: attempts + 1 });
+    } else if (chance === 4 || chance === 5) {
+      entries.push({ verb: "release", ids, ...place, ...times(), ...answered });
+      for (const item of taken) queue(partition, item);
     } else {
       const isUnknown = chance === 3;
       const answer = isUnknown ? ({ outcome: "unknown", status: 0 } as const) : answered;

@@ -8,10 +8,12 @@ import {
   type Address,
   Client,
   complete,
+  extend,
   type Leased,
   lease,
   listItems,
   produce,
+  release,
   retry,
 } from "./clients.ts";
 import { type Entry, History } from "./history.ts";
@@ -165,9 +167,16 @@ async function act(client: Client, { history, random, numbers }: Acting): Promis
       const leased: Leased = await lease(client, history, options);
       numbers.ready -= leased.offers.length;
       held.push(...leased.offers.map(({ id }) => id));
-    } else if (chance < 90 && ids.length > 0) {
+    } else if (chance < 84 && ids.length > 0) {
       await complete(client, history, { partition: 0, ids });
       // Now and then finished again, which has to be refused.
+      if (random.below(6) > 0) held.splice(0, ids.length);
+    } else if (chance < 89 && ids.length > 0) {
+      await extend(client, history, { partition: 0, ids, leaseTimeout: null });
+    } else if (chance < 95 && ids.length > 0) {
+      const outcome = await release(client, history, { partition: 0, ids });
+      if (outcome === "ok") numbers.ready += ids.length;
+      // Now and then finished all the same, which has to be refused.
       if (random.below(6) > 0) held.splice(0, ids.length);
     } else if (ids.length > 0) {
       const outcome = await retry(client, history, { partition: 0, ids, dead: false });
@@ -199,20 +208,21 @@ function queueOrder(
   entries: readonly (Entry | ListCall)[],
   offers: ReadonlyMap<string, readonly [number, number]>,
 ): (entry: Entry) => number | undefined {
-  const idOf = new Map<string, string>();
+  const numberOf = new Map<string, number>();
+  for (const [id, [number]] of offers) numberOf.set(id, number);
   for (const entry of entries) {
     if (entry.verb !== "list") continue;
-    // An id that was leased is of an attempt that is known already.
-    for (const { number, id = "" } of entry.items) if (!offers.has(id)) idOf.set(`${number}`, id);
+    for (const { number, id } of entry.items) if (id !== undefined) numberOf.set(id, number);
   }
-  for (const [id, [number, attempts]] of offers) idOf.set(`${number} ${attempts}`, id);
-  const rank = new Map([...idOf.values()].sort().map((id, index) => [id, index]));
-  const rankOf = (number: number, attempts: number): number | undefined =>
-    rank.get(idOf.get(`${number} ${attempts}`) ?? idOf.get(`${number}`) ?? "");
+  const ids = [...numberOf.keys()].sort();
+  const rank = new Map(ids.map((id, index) => [id, index]));
+  const idsOf = Map.groupBy(ids, (id) => numberOf.get(id) ?? -1);
+  const rankOf = (id: string | undefined): number | undefined => rank.get(id ?? "");
   return (entry) => {
-    if (entry.verb === "produce") return rankOf(entry.numbers[0] ?? -1, 1);
-    const [number = -1, attempts = 0] =
-      offers.get(entry.verb === "retry" ? (entry.ids[0] ?? "") : "") ?? [];
-    return rankOf(number, attempts + 1);
+    if (entry.verb === "produce") return rankOf(idsOf.get(entry.numbers[0] ?? -1)?.[0]);
+    if (entry.verb !== "retry" && entry.verb !== "release") return undefined;
+    const [id = ""] = entry.ids;
+    const all = idsOf.get(numberOf.get(id) ?? -1) ?? [];
+    return rankOf(all[all.indexOf(id) + 1]);
   };
 }

@@ -2,7 +2,7 @@
 // its file into an empty project without a network, and used there under Node and Bun.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { publint } from "publint";
@@ -166,7 +166,15 @@ console.log(new DeadLetter("x") instanceof Error);
       writeFileSync(file, program(server.url, name));
       const flags = name === "Deno" ? ["run", "--allow-net", "--allow-env"] : [];
       const { code, out, error } = await run([path ?? "", ...flags, file], project);
-      const counts = { completed: 3, retried: 0, dead: 0, released: 0, lost: 0, running: 0 };
+      const counts = {
+        completed: 3,
+        retried: 0,
+        dead: 0,
+        removed: 0,
+        released: 0,
+        lost: 0,
+        running: 0,
+      };
       const said = { seen: ["one", '{"two":2}', "3"], counts, left: 0 };
       expect({ code, out, error }).toEqual({
         code: 0,
@@ -296,17 +304,64 @@ export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
     timeoutMs,
   );
 
-  test("an engine runs from the installed package under Bun", async () => {
-    const file = join(project, "engine.mjs");
-    writeFileSync(
-      file,
-      `import { createEngine } from "holdfast";
-const engine = await createEngine({ store: { kind: "sqlite", directory: "./data" } });
-console.log(engine.status().shards.length);
+  /** Stores an item in a worker, and tells how many there are. */
+  const embedding = `import { createEngine } from "holdfast";
+const engine = await createEngine({ store: { kind: "sqlite", directory: process.argv[2] } });
+await engine.ensureQueue({
+  ...{ name: "orders", deadQueue: "", reference: "", maxAttempts: 0, requestedPartitions: 1 },
+  ...{ leaseTimeoutMs: 60_000, expireTimeoutMs: 3_600_000 },
+});
+await engine.produce({ queue: "orders", requestTimeoutMs: 60_000, items: [{ payload: "x" }] });
+console.log((await engine.inspect("orders")).queued);
 await engine.close();
-`,
-    );
-    const { code, out } = await run([process.execPath, file], project);
-    expect({ code, out }).toEqual({ code: 0, out: "1\n" });
+`;
+
+  function embeddingFile(name: string): string {
+    const file = join(project, name);
+    writeFileSync(file, embedding);
+    return file;
+  }
+
+  test("an engine runs from the installed package under Bun, once and again", async () => {
+    const command = [process.execPath, embeddingFile("engine.mjs"), "data"];
+    expect(await run(command, project)).toEqual({ code: 0, out: "1\n", error: "" });
+    expect(await run(command, project)).toEqual({ code: 0, out: "2\n", error: "" });
   });
+
+  test.each([
+    ["a bundle", ["--target", "bun", "--outfile", "bundle/app.js"], [process.execPath, "app.js"]],
+    ["an executable", ["--compile", "--outfile", "bundle/app"], ["./app"]],
+  ] as const)(
+    "an engine runs from %s of a program, without the package beside it",
+    async (_, flags, command) => {
+      const file = embeddingFile("bundled.ts");
+      const built = await run([process.execPath, "build", file, ...flags], project);
+      expect(built).toMatchObject({ code: 0 });
+      const elsewhere = join(folder, `elsewhere-${command.length}`);
+      renameSync(join(project, "bundle"), elsewhere);
+      const ran = await run([...command, "data"], elsewhere);
+      expect(ran).toEqual({ code: 0, out: "1\n", error: "" });
+    },
+    timeoutMs,
+  );
+
+  test("bundled for browsers, a program with an engine is refused with what to do", async () => {
+    const file = embeddingFile("browser.ts");
+    const { code, error } = await run([process.execPath, "build", file], project);
+    expect(code).toBe(1);
+    expect(error).toContain("set target to 'bun'");
+  });
+
+  test.each(runtimes.filter(([name, path]) => name !== "Bun" && path !== null))(
+    "%s: a program with an engine says that it needs Bun",
+    async (name, path) => {
+      const file = embeddingFile("foreign.mjs");
+      const flags = name === "Deno" ? ["run", "--allow-read"] : [];
+      const { code, error } = await run([path ?? "", ...flags, file], project);
+      expect(code).toBe(1);
+      expect(error).toContain(
+        "the engine of 'holdfast' needs Bun, whose SQLite it stores in; run the program with Bun, or import 'holdfast/client' and call a server",
+      );
+    },
+  );
 });

@@ -5,7 +5,8 @@
 //                     in client/cjs/ for programs that `require` it
 //   cli/              the command `holdfast` for Bun, with the server and all that it needs
 //   build/            the site, where the server finds it: beside the folder of its module
-//   engine/ stores/   declarations of the engine as a library
+//   engine/           the engine as a library, for Bun, in one file; elsewhere it says so
+//   stores/           declarations that those of the engine import
 
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -32,9 +33,10 @@ const workedOut: Bun.BunPlugin = {
 };
 
 /** Throws with what the bundler had to say. */
-async function bundle(options: Bun.BuildConfig): Promise<void> {
-  const { success, logs } = await Bun.build({ throw: false, ...options });
+async function bundle(options: Bun.BuildConfig): Promise<readonly Bun.BuildArtifact[]> {
+  const { success, logs, outputs } = await Bun.build({ throw: false, ...options });
   if (!success) throw new Error(`the bundle failed; ${logs.map(String).join("\n")}`);
+  return outputs;
 }
 
 /** Declarations of a source and of all that it imports, under `dist/declared/`. */
@@ -136,8 +138,38 @@ async function copySite(): Promise<void> {
   cpSync(folders.manifest, join(target, "site.json"));
 }
 
-/** The engine itself is published as it stands: it needs Bun, which reads TypeScript. */
-function declareEngine(): void {
+/** The worker's module as a text, which a program that bundles the library takes along. */
+function workerWithin(text: string): Bun.BunPlugin {
+  return {
+    name: "worker within",
+    setup(build) {
+      build.onLoad({ filter: /engine[\\/]worker-module\.ts$/ }, () => ({
+        loader: "js",
+        contents: `const blob = new Blob([${JSON.stringify(text)}], { type: "text/javascript" });
+export const workerModule = new URL(URL.createObjectURL(blob));`,
+      }));
+    },
+  };
+}
+
+/** In place of the engine where there is no Bun; names have to be there to be linked. */
+const needsBun = `export let createEngine, QueueError, StoreError;
+throw new Error(
+  "the engine of 'holdfast' needs Bun, whose SQLite it stores in; run the program with Bun, or import 'holdfast/client' and call a server",
+);
+`;
+
+async function buildEngine(): Promise<void> {
+  const options = { target: "bun", format: "esm" } as const;
+  const worker = join(root, "engine/shard/shard.worker.ts");
+  const [built] = await bundle({ ...options, entrypoints: [worker] });
+  await bundle({
+    ...options,
+    entrypoints: [join(root, "engine/embed.ts")],
+    outdir: join(dist, "engine"),
+    plugins: [workerWithin((await built?.text()) ?? "")],
+  });
+  writeFileSync(join(dist, "engine/needs-bun.js"), needsBun);
   declare(["engine/embed.ts", "stores/sqlite/sql.d.ts"], ["bun"]);
   publish("engine/embed.d.ts", { from: ".", to: "." });
 }
@@ -148,6 +180,6 @@ if (import.meta.main) {
   await buildClient();
   await buildCommandLine();
   await copySite();
-  declareEngine();
+  await buildEngine();
   rmSync(declared, { recursive: true, force: true });
 }

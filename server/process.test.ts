@@ -69,6 +69,36 @@ test("start: a second server on the same data is refused and says why", async ()
   expect(second.output).not.toMatch(/\n +at |"stack"/);
 });
 
+test("log: an item that is removed for want of a dead queue is named, with its queue", async () => {
+  using files = scratch();
+  await using server = await start({ data: files.data });
+  const connection = await Connection.open(server.port);
+  await create(connection, { queue_name: "orders", max_attempts: 1 });
+  const timed = { queue_name: "orders", request_timeout: "1m" };
+  await call(connection, "/v1/queue.produce", { ...timed, items: [{ utf8: "secret" }] });
+  const lease = { ...timed, client_id: "a", batch_size: 1 };
+  const { body } = await call(connection, "/v1/queue.lease", lease);
+  const [{ id = "" } = {}] = body["items"] as { id: string }[];
+  const items = [{ id, dead: false }];
+  await call(connection, "/v1/queue.retry", { queue_name: "orders", partition: 0, items });
+  connection.close();
+  await server.stop();
+  const line = server
+    .log()
+    .split("\n")
+    .find((text) => text.includes("want of a dead queue"));
+  expect(JSON.parse(line ?? "{}")).toEqual({
+    level: "warn",
+    time: expect.any(String),
+    shard: 0,
+    queue: "orders",
+    count: 1,
+    ids: [id],
+    event: "items were removed for want of a dead queue",
+  });
+  expect(line).not.toContain("secret");
+});
+
 test("start: items that a damaged file hides are told, and the rest is served", async () => {
   using files = scratch();
   const first = await startServer({ data: files.data });

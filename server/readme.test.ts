@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServer } from "../bench/server-process.ts";
+import { createClient } from "../client/client.ts";
 import { withFlags } from "../scripts/readme.ts";
 
 const root = join(import.meta.dir, "..");
@@ -55,7 +56,117 @@ test("readme: its curl lines produce, lease and complete an item, and answer as 
   }
 });
 
-test("readme: its library example runs", async () => {
+/** What the package has as its client, for programs of any runtime. */
+async function writeClient(directory: string): Promise<void> {
+  const built = await Bun.build({ entrypoints: [join(root, "client/index.ts")] });
+  writeFileSync(join(directory, "client.mjs"), (await built.outputs[0]?.text()) ?? "");
+}
+
+/** Writes the first or second example, which then calls that port. */
+function writeExample(directory: string, which: "worker" | "producer", port: number): string {
+  const [worker = "", producer = ""] = blocks("js");
+  const script = join(directory, `${which}.mjs`);
+  const text = which === "worker" ? worker : producer;
+  writeFileSync(
+    script,
+    text
+      .replace('"holdfast/client"', '"./client.mjs"')
+      .replace("localhost:9090", `localhost:${port}`),
+  );
+  return script;
+}
+
+/** Until the pattern is in what it prints. */
+async function said(output: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
+  let text = "";
+  for await (const chunk of output) {
+    text += new TextDecoder().decode(chunk);
+    if (pattern.test(text)) break;
+  }
+  return text;
+}
+
+const runtimes = [
+  ["Bun", process.execPath],
+  ["Node", Bun.which("node") ?? ""],
+] as const;
+
+test.each(runtimes.filter(([, program]) => program !== ""))(
+  "readme: %s: the worker's job outlives its lease and is done once",
+  async (_, program) => {
+    using files = scratch();
+    const server = await startServer({ data: join(files.directory, "data") });
+    try {
+      await writeClient(files.directory);
+      const script = writeExample(files.directory, "worker", server.port);
+      const worker = Bun.spawn([program, script], { stdio: ["ignore", "pipe", "pipe"] });
+      const orders = createClient({ url: `http://localhost:${server.port}` }).queue("orders");
+      // The worker makes the queue.
+      while ((await orders.info().catch(() => null)) === null) await Bun.sleep(10);
+      const producer = writeExample(files.directory, "producer", server.port);
+      expect(await Bun.$`${program} ${producer}`.quiet().text()).toBe("produced\n");
+      expect(await said(worker.stdout, /\n/)).toBe("attempt 1: order-1042, two anchors\n");
+      // A stop says of what was handled that it is complete.
+      worker.kill("SIGTERM");
+      expect([await new Response(worker.stderr).text(), await worker.exited]).toEqual(["", 143]);
+      const [stats] = (await orders.stats()).logical_queues;
+      expect(stats?.partitions).toMatchObject([{ total: 0, scheduled: 0 }]);
+    } finally {
+      await server.stop();
+    }
+  },
+  60_000,
+);
+
+test.each(runtimes.filter(([, program]) => program !== ""))(
+  "readme: %s: a producer that is killed before it hears the answer, and run again, adds its item once",
+  async (_, program) => {
+    using files = scratch();
+    const server = await startServer({ data: join(files.directory, "data") });
+    let heard = 0;
+    let running: Bun.Subprocess | null = null;
+    // The first answer finds nobody any more.
+    await using between = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: async (request) => {
+        const { pathname } = new URL(request.url);
+        const headers = new Headers(request.headers);
+        headers.delete("host");
+        const { method } = request;
+        const body = await request.bytes();
+        const url = `http://127.0.0.1:${server.port}${pathname}`;
+        const reply = await fetch(url, { method, headers, body });
+        heard += reply.status === 200 ? 1 : 0;
+        if (heard === 1) {
+          running?.kill("SIGKILL");
+          await running?.exited;
+        }
+        return new Response(await reply.bytes(), { status: reply.status, headers: reply.headers });
+      },
+    });
+    try {
+      const orders = createClient({ url: `http://localhost:${server.port}` }).queue("orders");
+      await orders.create({ lease_timeout: "1m", expire_timeout: "1h" });
+      await writeClient(files.directory);
+      const script = writeExample(files.directory, "producer", between.port ?? 0);
+      const produce = async () => {
+        const child = Bun.spawn([program, script], { stdio: ["ignore", "pipe", "inherit"] });
+        running = child;
+        const printed = await new Response(child.stdout).text();
+        return { code: await child.exited, printed };
+      };
+      expect(await produce()).toEqual({ code: 137, printed: "" });
+      expect(await produce()).toEqual({ code: 0, printed: "produced\n" });
+      expect([heard, (await orders.inspect()).queued]).toEqual([2, 1]);
+    } finally {
+      await server.stop();
+    }
+  },
+  60_000,
+);
+
+test("readme: its library example runs, once and again", async () => {
   using files = scratch();
   const [example = ""] = blocks("ts");
   const script = join(files.directory, "example.ts");
@@ -63,9 +174,11 @@ test("readme: its library example runs", async () => {
     script,
     example.replace('"holdfast"', JSON.stringify(join(root, "engine/embed.ts"))),
   );
-  const run = await Bun.$`${process.execPath} ${script}`.cwd(files.directory).quiet().nothrow();
-  expect({ code: run.exitCode, printed: run.stdout.toString() }).toEqual({
-    code: 0,
-    printed: "1 two anchors\n",
-  });
+  for (let time = 0; time < 2; time += 1) {
+    const run = await Bun.$`${process.execPath} ${script}`.cwd(files.directory).quiet().nothrow();
+    expect({ code: run.exitCode, printed: run.stdout.toString() }).toEqual({
+      code: 0,
+      printed: "1 two anchors\n",
+    });
+  }
 });

@@ -219,8 +219,7 @@ function faultOf(fault: StoreFault): StartError["fault"] {
   return fault === "failed" ? "disk" : "settings";
 }
 
-function logNotice(log: Log, { kind, shard, count, cause }: Notice): void {
-  const fields = { shard, ...(count === undefined ? {} : { count }) };
+function logNotice(log: Log, { kind, cause, ...fields }: Notice): void {
   if (kind === "shard_down") log.error("shard is down", cause, fields);
   else log.warn(noticeTexts[kind], fields);
 }

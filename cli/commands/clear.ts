@@ -1,9 +1,9 @@
 // `holdfast clear`: removes items of a queue, of the kinds that are named. They are lost, so it asks.
 
 import type { Command } from "commander";
-import { canAsk, confirm } from "../confirm.ts";
+import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
 import { type Context, contextOf } from "../context.ts";
-import { countsOf } from "../counts.ts";
+import { countsOf, countsText } from "../counts.ts";
 import { UsageError } from "../exit-codes.ts";
 
 interface Kinds {
@@ -26,7 +26,7 @@ export function addClear(program: Command): void {
     .option("--scheduled", "those that a producer scheduled")
     .option("--retried", "those that wait for a retry")
     .option("--leased", "with --ready: leased ones too, whose holders can then not complete them")
-    .option("-y, --yes", "do not ask; required where there is no terminal to ask on")
+    .option("-y, --yes", yesMeaning)
     .addHelpText("after", "\nThe counts are those of the moment before.")
     .action(clear);
 }
@@ -38,13 +38,9 @@ async function clear(queue_name: string, options: Options, command: Command): Pr
   }
   if (leased && !ready) throw new UsageError("--leased is invalid; expected --ready with it");
   const context = contextOf(command);
-  if (yes !== true && !canAsk(context)) {
-    throw new UsageError("--yes is required; expected it where there is no terminal to ask on");
-  }
+  if (yes !== true) requireAsking(context);
   const cleared = await clearedBy(options, context, queue_name);
-  const told = Object.entries(cleared)
-    .map(([kind, count]) => `${count} ${kind}`)
-    .join(", ");
+  const told = countsText(cleared);
   if (yes !== true) await confirm(context, `clear ${queue_name}: ${told} will be lost; go on?`);
   const kinds = { queue: ready, scheduled, retry: retried, destructive: leased };
   await context.client.clear({ queue_name, ...kinds });

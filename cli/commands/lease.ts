@@ -6,12 +6,13 @@ import type { LeaseReply } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
 import { shortened } from "../output.ts";
-import { durationMs, wholeNumber } from "../values.ts";
+import { durationMs, leaseTimeoutOption, wholeNumber } from "../values.ts";
 
 interface Options {
   readonly batch: number;
   readonly wait: number;
   readonly clientId: string;
+  readonly leaseTimeout?: string;
   readonly complete?: boolean;
 }
 
@@ -35,18 +36,24 @@ export function addLease(program: Command): void {
       "name of the consumer, unique among those that wait",
       `cli-${process.pid}`,
     )
+    .addOption(leaseTimeoutOption())
     .option("--complete", "complete them once they are shown")
     .addHelpText(
       "after",
       `
-Items are held until they are completed or retried, or their lease lapses:
+Items are held until they are completed, retried or released, or their lease lapses:
   holdfast lease orders --json | holdfast complete orders`,
     )
     .action(async (queue: string, options: Options, command: Command) => {
       const context = contextOf(command);
       const { client } = context;
       const reply = await client.lease(
-        { queue_name: queue, client_id: options.clientId, batch_size: options.batch },
+        {
+          queue_name: queue,
+          client_id: options.clientId,
+          batch_size: options.batch,
+          lease_timeout: options.leaseTimeout ?? null,
+        },
         { timeoutMs: options.wait },
       );
       context.result(reply, () => told(context, reply));

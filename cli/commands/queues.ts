@@ -6,8 +6,9 @@ import { HoldfastError, InvalidRequest } from "../../client/errors.ts";
 import type { CallOptions } from "../../client/transport.ts";
 import type { QueueInfo } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
+import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
 import { type Context, contextOf } from "../context.ts";
-import { type Counts, countsOf } from "../counts.ts";
+import { type Counts, countsOf, countsText } from "../counts.ts";
 import { UsageError } from "../exit-codes.ts";
 import { counted } from "../output.ts";
 import { wholeNumber } from "../values.ts";
@@ -87,13 +88,12 @@ export function addQueues(program: Command): void {
     .description("delete a queue that is empty, or with --force any")
     .argument("<queue>", "name of the queue")
     .option("--force", "although it holds items, which are lost, or is the dead queue of another")
-    .action(
-      async (queue_name: string, { force = false }: { force?: boolean }, command: Command) => {
-        const context = contextOf(command);
-        const reply = await context.client.deleteQueue({ queue_name, force });
-        context.result(reply, () => `deleted ${queue_name}`);
-      },
-    );
+    .option("-y, --yes", yesMeaning)
+    .addHelpText(
+      "after",
+      "\nIt asks where items would be lost; the counts are those of the moment before.",
+    )
+    .action(remove);
 
   addPause(queues);
 }
@@ -121,6 +121,30 @@ function addPause(queues: Command): void {
       const reply = await context.client.resume({ queue_name });
       context.result(reply, () => `resumed ${queue_name}`);
     });
+}
+
+interface Removing {
+  readonly force?: boolean;
+  readonly yes?: boolean;
+}
+
+async function remove(
+  queue_name: string,
+  { force = false, yes = false }: Removing,
+  command: Command,
+): Promise<void> {
+  const context = contextOf(command);
+  const { client } = context;
+  // Without force the server refuses where something would be lost.
+  if (force && !yes) {
+    const counts = { ...(await countsOf(client, queue_name)) };
+    if (Object.values(counts).some((count) => count > 0)) {
+      requireAsking(context);
+      await confirm(context, `delete ${queue_name}: ${countsText(counts)} will be lost; go on?`);
+    }
+  }
+  const reply = await client.deleteQueue({ queue_name, force });
+  context.result(reply, () => `deleted ${queue_name}`);
 }
 
 async function create(queue_name: string, settings: Settings, command: Command): Promise<void> {

@@ -3,11 +3,12 @@
 
 import type { Item, Lease, ScheduledItem } from "../../stores/item.ts";
 import type { Changes, Inbound, Move, SlotSeqs, TurnRecord } from "../../stores/store.ts";
+import { limits } from "../limits.ts";
 import type { Answer, Events } from "../messages.ts";
 import type { Partition } from "./partition.ts";
 import { encodeReceipts, type Receipt } from "./receipts.ts";
 
-type EventName = Exclude<keyof Events, "slot">;
+type EventName = Exclude<keyof Events, "slot" | "discardedIds">;
 
 /** Sequence numbers by slot, in the order in which they were named. */
 class SeqSets {
@@ -45,7 +46,10 @@ export function inOrder(seqs: ReadonlySet<number>): number[] {
   return isSorted ? list : Array.from(new Float64Array(list).sort());
 }
 
-const noEvents = () => ({ lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 });
+const noEvents = () => ({
+  ...{ lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 },
+  discardedIds: [] as string[],
+});
 
 export class Draft {
   readonly #inserted: Item[] = [];
@@ -74,7 +78,7 @@ export class Draft {
   /** Receipts of turns up to this one go; 0 = none. */
   forgetTurn = 0;
   readonly #notes = new Map<number, readonly number[]>();
-  readonly #events = new Map<number, Record<EventName, number>>();
+  readonly #events = new Map<number, ReturnType<typeof noEvents>>();
   /** Items written or removed, for the metrics and for bounding a turn. */
   itemCount = 0;
   quarantinedCount = 0;
@@ -118,6 +122,13 @@ export class Draft {
 
   event(slot: number, name: EventName): void {
     this.#events.getOrInsertComputed(slot, noEvents)[name] += 1;
+  }
+
+  /** `id`: under which it was last known. */
+  discard(slot: number, id: string): void {
+    this.event(slot, "discarded");
+    const ids = this.#events.get(slot)?.discardedIds;
+    if (ids !== undefined && ids.length < limits.discardedIdsMax) ids.push(id);
   }
 
   get events(): Events[] {

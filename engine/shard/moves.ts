@@ -280,13 +280,13 @@ function tail(
 function grave(scene: Scene, partition: Partition, item: Leaving, death: Death): Move["to"] {
   const { memory, draft, now, stamp } = scene;
   if (death === "expired") draft.event(partition.slot, "expired");
+  const sourceId = formatId(partition.idPrefix, item.seq);
   const dead = partition.settings?.dead ?? null;
   if (dead === null) {
-    draft.event(partition.slot, "discarded");
+    draft.discard(partition.slot, sourceId);
     return null;
   }
   draft.event(partition.slot, "deadLettered");
-  const sourceId = formatId(partition.idPrefix, item.seq);
   const placing = { createdAt: stamp, expireDeadline: expireDeadlineOf(dead, now), attempts: 0 };
   if (dead.shard === scene.shard) {
     return tail(scene, memory.partition(dead.slot), placing, sourceId);

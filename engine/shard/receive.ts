@@ -22,7 +22,7 @@ export const receive: Kind<Receive> = {
       if (item.outboundSeq <= last) continue;
       last = item.outboundSeq;
       const partition = memory.partition(item.targetSlot);
-      if (partition.settings === null) draft.event(item.targetSlot, "discarded");
+      if (partition.settings === null) draft.discard(item.targetSlot, item.sourceId);
       else append(turn, partition, { ...item, createdAt: stamp });
     }
     if (last !== memory.inbound.get(sourceShard)) {

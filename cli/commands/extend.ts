@@ -1,0 +1,33 @@
+// `holdfast extend`: leased items that are to be held for longer.
+
+import type { Command } from "commander";
+import { contextOf } from "../context.ts";
+import { leasedCommand, sayOf } from "../leased.ts";
+import { leaseTimeoutOption } from "../values.ts";
+
+interface Options {
+  readonly partition?: number;
+  readonly leaseTimeout?: string;
+}
+
+export function addExtend(program: Command): void {
+  leasedCommand(program, "extend", "hold leased items for longer, from now on")
+    .addOption(leaseTimeoutOption())
+    .action(async (queue_name: string, ids: string[], options: Options, command: Command) => {
+      const { client, result } = contextOf(command);
+      const { partition, leaseTimeout: lease_timeout = null } = options;
+      const deadlines: string[] = [];
+      await sayOf({ queue: queue_name, ids, partition }, command, {
+        say: async (lease) => {
+          const reply = await client.extend({ queue_name, ...lease, lease_timeout });
+          deadlines.push(reply.lease_deadline);
+        },
+        tell: (extended) => {
+          // All of them are held until the first.
+          const [lease_deadline = ""] = deadlines.toSorted();
+          const held = `extended ${extended} of ${queue_name} until ${lease_deadline}`;
+          result({ queue_name, extended, lease_deadline }, () => held);
+        },
+      });
+    });
+}

@@ -1,0 +1,27 @@
+// `holdfast release`: leased items that go back as if they had not been leased.
+
+import type { Command } from "commander";
+import { contextOf } from "../context.ts";
+import { leasedCommand, sayOf } from "../leased.ts";
+
+export function addRelease(program: Command): void {
+  leasedCommand(
+    program,
+    "release",
+    "give leased items back at once; the attempt does not count",
+  ).action(
+    async (
+      queue_name: string,
+      ids: string[],
+      { partition }: { readonly partition?: number },
+      command: Command,
+    ) => {
+      const { client, result } = contextOf(command);
+      await sayOf({ queue: queue_name, ids, partition }, command, {
+        say: (lease) => client.release({ queue_name, ...lease }),
+        tell: (released) =>
+          result({ queue_name, released }, () => `released ${released} of ${queue_name}`),
+      });
+    },
+  );
+}

@@ -1,0 +1,250 @@
+// The engine as a program has it that no compiler has checked: in this thread where that is all the
+// same, and in a process of its own where it is bundled.
+
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createEngine, type EmbeddedEngine, QueueError } from "./embed.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-embed-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const orders = {
+  name: "orders",
+  deadQueue: "",
+  reference: "",
+  leaseTimeoutMs: 60_000,
+  expireTimeoutMs: 86_400_000,
+  maxAttempts: 3,
+  requestedPartitions: 1,
+};
+const produced = { queue: "orders", requestTimeoutMs: 5_000 };
+const listed = { queue: "orders", partition: 0, pivot: "", limit: 10 };
+
+async function opened(): Promise<EmbeddedEngine & AsyncDisposable> {
+  const engine = await createEngine({ store: { kind: "memory" }, sameThread: true });
+  await engine.createQueue(orders);
+  return { ...engine, [Symbol.asyncDispose]: () => engine.close() };
+}
+
+/** With what it refuses, or `null`. Whatever else is thrown fails the test. */
+async function refusalOf(call: () => unknown): Promise<string | null> {
+  try {
+    await call();
+    return null;
+  } catch (error) {
+    if (error instanceof QueueError && error.code === "invalid") return error.message;
+    throw error;
+  }
+}
+
+type Method = Exclude<keyof EmbeddedEngine, "status" | "close">;
+
+/** The first method takes it as its one argument, whatever the types say. */
+const calls = (engine: EmbeddedEngine, method: Method) =>
+  engine[method] as (...argument: readonly unknown[]) => unknown;
+
+const required = (key: string, expected: string): string =>
+  `${key} is required; expected ${expected}, got undefined`;
+
+test.each<[Method, string, string]>([
+  ["produce", "queue", "a string"],
+  ["lease", "queue", "a string"],
+  ["complete", "queue", "a string"],
+  ["retry", "queue", "a string"],
+  ["extend", "queue", "a string"],
+  ["release", "queue", "a string"],
+  ["listQueues", "pivot", "a string"],
+  ["createQueue", "name", "a string"],
+  ["ensureQueue", "name", "a string"],
+  ["updateQueue", "name", "a string"],
+  ["deleteQueue", "name", "a string"],
+  ["clear", "queue", "a string"],
+  ["listItems", "queue", "a string"],
+  ["listScheduled", "queue", "a string"],
+  ["importItems", "queue", "a string"],
+  ["deleteItems", "queue", "a string"],
+])(
+  "%s: a request without its keys, and none at all, are refused",
+  async (method, key, expected) => {
+    await using engine = await opened();
+    expect(await refusalOf(() => calls(engine, method)({}))).toBe(required(key, expected));
+    expect(await refusalOf(() => calls(engine, method)())).toBe(required("argument", "an object"));
+  },
+);
+
+test.each<[Method, string]>([
+  ["queueInfo", "name"],
+  ["stats", "queue"],
+  ["inspect", "queue"],
+  ["reload", "queue"],
+  ["backup", "folder"],
+  ["requireQueue", "name"],
+])("%s: what is no text is refused", async (method, key) => {
+  await using engine = await opened();
+  expect(await refusalOf(() => calls(engine, method)())).toBe(required(key, "a string"));
+  expect(await refusalOf(() => calls(engine, method)({ name: "orders" }))).toBe(
+    `${key} is invalid; expected a string, got Object`,
+  );
+});
+
+test.each<[Method, unknown, string]>([
+  ["produce", produced, required("items", "an array")],
+  ["produce", { ...produced, items: "x" }, "items is invalid; expected an array, got 'x'"],
+  [
+    "produce",
+    { ...produced, items: [{ payload: "x" }, {}] },
+    required("items[1].payload", "a string or a Uint8Array"),
+  ],
+  // biome-ignore lint/suspicious/noSparseArray: the hole is what is sent.
+  ["produce", { ...produced, items: [,] }, required("items[0]", "an object")],
+  [
+    "produce",
+    { ...produced, items: [{ payload: 42 }] },
+    "items[0].payload is invalid; expected a string or a Uint8Array, got 42",
+  ],
+  [
+    "produce",
+    { ...produced, items: [{ payload: "x", enqueAt: 1 }] },
+    "items[0].enqueAt is unknown; expected one of payload, kind, encoding, reference, enqueueAt",
+  ],
+  [
+    "produce",
+    { ...produced, items: [{ payload: "x", enqueueAt: 0.5 }] },
+    "items[0].enqueueAt is invalid; expected a whole number of milliseconds since 1970, got 0.5",
+  ],
+  [
+    "produce",
+    { ...produced, requestTimeoutMs: "5m", items: [] },
+    "requestTimeoutMs is invalid; expected a number, got '5m'",
+  ],
+  [
+    "lease",
+    { ...produced, clientId: "a", batchSize: 1, signal: new AbortController() },
+    "signal is invalid; expected an AbortSignal, got AbortController",
+  ],
+  [
+    "complete",
+    { ...produced, partition: 0, ids: [null] },
+    "ids[0] is invalid; expected a string, got null",
+  ],
+  [
+    "retry",
+    { queue: "orders", partition: 0, items: [{ id: "x", retryAt: 1.5, dead: false }] },
+    "items[0].retryAt is invalid; expected a whole number of milliseconds since 1970, got 1.5",
+  ],
+  [
+    "retry",
+    { queue: "orders", partition: 0, items: [{ id: "x", retryAt: null }] },
+    required("items[0].dead", "true or false"),
+  ],
+  ["createQueue", { ...orders, maxAttempts: undefined }, required("maxAttempts", "a number")],
+  [
+    "updateQueue",
+    { name: "orders", deadQueue: null },
+    "deadQueue is invalid; expected a string, got null",
+  ],
+  ["deleteQueue", { name: "orders" }, required("force", "true or false")],
+  ["listItems", { ...listed, limit: "10" }, "limit is invalid; expected a number, got '10'"],
+  [
+    "importItems",
+    { queue: "orders", partition: 0, items: [{ payload: "x", createdAt: Number.NaN }] },
+    "items[0].createdAt is invalid; expected a whole number of milliseconds since 1970, got NaN",
+  ],
+])("%s: %j is refused with what was expected and what came", async (method, request, said) => {
+  await using engine = await opened();
+  expect(await refusalOf(() => calls(engine, method)(request))).toBe(said);
+  expect(await engine.inspect("orders")).toMatchObject({ queued: 0, scheduled: 0, retried: 0 });
+});
+
+test("a request with all its keys, optional ones as undefined and null, is taken", async () => {
+  await using engine = await opened();
+  const absent = { kind: undefined, encoding: undefined, reference: undefined, enqueueAt: null };
+  const request = { ...produced, items: [{ payload: Buffer.from("x"), ...absent }] };
+  expect(await refusalOf(() => calls(engine, "produce")(request))).toBeNull();
+  expect(await engine.listItems(listed)).toMatchObject([{ payload: new Uint8Array([120]) }]);
+});
+
+test.each<[unknown, string]>([
+  [undefined, required("argument", "an object")],
+  [{}, required("store", "an object")],
+  [{ store: {} }, required("store.kind", "'memory' or 'sqlite'")],
+  [
+    { store: { kind: "redis" } },
+    "store.kind is invalid; expected 'memory' or 'sqlite', got 'redis'",
+  ],
+  [{ store: { kind: "sqlite" } }, required("store.directory", "a string")],
+  [
+    { store: { kind: "sqlite", directory: folder, durability: "half" } },
+    "store.durability is invalid; expected 'full' or 'normal', got 'half'",
+  ],
+  [
+    { store: { kind: "memory" }, shards: 0 },
+    "shards is invalid; expected a whole number from 1 to 64, got 0",
+  ],
+  [
+    { store: { kind: "memory" }, sameThreads: true },
+    "sameThreads is unknown; expected one of store, shards, sameThread, notice",
+  ],
+])("createEngine: %j is refused", async (options, said) => {
+  const create = createEngine as (options: unknown) => Promise<unknown>;
+  expect(await refusalOf(() => create(options))).toBe(said);
+});
+
+test("ensureQueue: makes it once, tells how it differs, and changes it only when told to", async () => {
+  await using engine = await createEngine({ store: { kind: "memory" }, sameThread: true }).then(
+    (made) => ({ ...made, [Symbol.asyncDispose]: () => made.close() }),
+  );
+  expect(await engine.ensureQueue(orders)).toEqual({});
+  expect(await engine.ensureQueue(orders)).toEqual({});
+  const other = { ...orders, leaseTimeoutMs: 5_000, maxAttempts: 7 };
+  const differences = {
+    leaseTimeoutMs: { asked: 5_000, is: 60_000 },
+    maxAttempts: { asked: 7, is: 3 },
+  };
+  expect(await engine.ensureQueue(other)).toEqual(differences);
+  expect(engine.queueInfo("orders")).toMatchObject({ leaseTimeoutMs: 60_000, maxAttempts: 3 });
+  expect(await engine.ensureQueue(other, { update: true })).toEqual({});
+  expect(engine.queueInfo("orders")).toMatchObject({ leaseTimeoutMs: 5_000, maxAttempts: 7 });
+});
+
+test("ensureQueue: settings that no queue can have are refused, and a queue that is not there", async () => {
+  await using engine = await opened();
+  const none = { ...orders, name: "none", deadQueue: "nowhere" };
+  expect(await refusalOf(() => engine.ensureQueue(none))).toContain("nowhere");
+  expect(await refusalOf(() => engine.ensureQueue({ ...orders, maxAttempts: -1 }))).toBeNull();
+  expect(
+    await refusalOf(() => engine.ensureQueue({ ...orders, maxAttempts: -1 }, { update: true })),
+  ).toBe("max attempts is invalid; cannot be negative number");
+});
+
+/** A program that was bundled out of these sources, which leaves the worker's module behind. */
+async function bundled(flags: string): Promise<string> {
+  const program = `
+import { createEngine } from ${JSON.stringify(join(import.meta.dir, "embed.ts"))};
+const open = { store: { kind: "memory" }, sameThread: process.argv.includes("same") };
+const ended = await createEngine(open).then(
+  async (engine) => { await engine.close(); return "opened"; },
+  (error) => error.message,
+);
+console.log(ended);
+`;
+  const source = join(folder, "program.ts");
+  writeFileSync(source, program);
+  const built = await Bun.build({
+    entrypoints: [source],
+    target: "bun",
+    outdir: join(folder, "out"),
+  });
+  expect(built.success).toBe(true);
+  const file = join(folder, "out/program.js");
+  return (await Bun.$`${process.execPath} ${file} ${flags}`.quiet().text()).trim();
+}
+
+test("a bundle of the sources says what it lacks, and runs in the same thread", async () => {
+  expect(await bundled("worker")).toBe(
+    "shard 0 stopped; its module is not there; bundle the package 'holdfast' and not its sources, or pass sameThread: true",
+  );
+  expect(await bundled("same")).toBe("opened");
+});
