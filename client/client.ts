@@ -14,6 +14,13 @@ export interface ClientOptions {
   readonly attemptsMax?: number;
   /** The pauses in between: drawn from 0 to a bound that doubles. Default 100 ms to 5 s. */
   readonly pace?: Pace;
+  /** Whether produces of one queue that come together go together; default true. */
+  readonly gather?: boolean;
+  /**
+   * Calls under way at once; what comes beyond that waits its turn. Leases, which wait at the
+   * server, have three quarters of them and no more. Default 256.
+   */
+  readonly connectionsMax?: number;
   /** In place of the runtime's own. */
   readonly fetch?: TransportOptions["fetch"];
   /** In place of `Math.random`. */
@@ -48,6 +55,8 @@ export function createClient(options: ClientOptions = {}): Client {
     random: options.random ?? Math.random,
     attemptsMax: options.attemptsMax ?? Number.POSITIVE_INFINITY,
     pace: options.pace ?? { baseMs: 100, capMs: 5_000 },
+    connectionsMax: options.connectionsMax ?? 256,
+    gather: options.gather ?? true,
   });
   const calls = Object.fromEntries(
     operations.map((operation) => [
@@ -58,6 +67,7 @@ export function createClient(options: ClientOptions = {}): Client {
   ) as unknown as Calls<CallOptions>;
   return {
     ...calls,
+    produce: async (request, callOptions) => (await transport.produce(request, callOptions)).reply,
     queue: (name) => openQueue(transport, name),
     health: async (callOptions) => JSON.parse(await transport.page("/health", callOptions)),
     metrics: (callOptions) => transport.page("/metrics", callOptions),

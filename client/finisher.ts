@@ -5,7 +5,7 @@
 import { HoldfastError } from "./errors.ts";
 import { type Refusals, withoutRefused } from "./lease.ts";
 import { loopAttemptsMax, passes } from "./poll.ts";
-import { type Pace, pause, pauseMs } from "./repeat.ts";
+import { afterThisRound, type Pace, pause, pauseMs } from "./repeat.ts";
 import type { Transport } from "./transport.ts";
 
 export interface Ending {
@@ -60,8 +60,8 @@ export class Finisher {
         line.push({ ...ending, settle });
       } else {
         this.#lines.set(partition, [{ ...ending, settle }]);
-        // What ends in the same moment goes along.
-        queueMicrotask(() => void this.#drain(partition));
+        // What ends in the same round goes along.
+        afterThisRound(() => void this.#drain(partition));
       }
     });
     const refusal = await settled;

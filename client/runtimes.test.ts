@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
@@ -28,6 +29,14 @@ for (const [name, url] of Object.entries(JSON.parse(process.env.URLS))) {
   ends[name] = await queue.produce("x").then(() => "produced", (error) => error.code);
 }
 files.forEach((file) => closeSync(file));
+const { many } = JSON.parse(process.env.URLS);
+if (many) {
+  for (const gather of [true, false]) {
+    const client = createClient({ url: many, gather });
+    const produced = Array.from({ length: 3_000 }, () => client.queue("orders").produce("x"));
+    await Promise.all(produced);
+  }
+}
 console.log(JSON.stringify(ends));
 // What it has open keeps some runtimes.
 process.exit();
@@ -41,6 +50,28 @@ beforeAll(async () => {
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Counts its connections, and answers each call after a moment, so that calls meet. */
+function counting() {
+  const counts = { open: 0, most: 0, calls: 0 };
+  const server = createServer((request, response) => {
+    counts.calls += 1;
+    request.resume().on("end", () => {
+      setTimeout(() => {
+        response.setHeader("content-type", "application/json");
+        response.end('{"code":200,"code_text":"OK","message":""}');
+      }, 5);
+    });
+  });
+  server.on("connection", (socket) => {
+    counts.open += 1;
+    counts.most = Math.max(counts.most, counts.open);
+    socket.on("close", () => {
+      counts.open -= 1;
+    });
+  });
+  return { counts, server };
+}
 
 const runtimes = [
   ["Bun", [process.execPath]],
@@ -121,5 +152,21 @@ test.each(here.filter(([name]) => name !== "Deno"))(
     const urls = { secure: `https://localhost:${secure.port}` };
     const env = { NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
     expect(await endsOf(argv, urls, env)).toEqual({ secure: "produced" });
+  },
+);
+
+test.each(here)(
+  "%s: 3,000 produces at once open few connections, gathered or alone",
+  async (_, argv) => {
+    const { counts, server } = counting();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : null;
+    const ends = await endsOf(argv, { many: `http://127.0.0.1:${port}` });
+    server.close();
+    expect(ends).toEqual({ many: "produced" });
+    // One alone, 3,000 gathered in as few calls as they fit, 3,000 each in its own.
+    expect(counts.calls).toBe(1 + 3 + 3_000);
+    expect(counts.most).toBeLessThanOrEqual(256);
   },
 );

@@ -1,15 +1,18 @@
 // One call as HTTP: sent, bounded in time, judged, and sent again where that is right.
 
 import { bounds } from "../openapi/bounds.ts";
+import { type Connections, openConnections, type Share } from "./connections.ts";
 import {
   Busy,
   errorOf,
   HoldfastError,
+  NotInTime,
   OutcomeUnknown,
   type Refused,
   Unavailable,
 } from "./errors.ts";
-import { mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
+import { Gatherer } from "./gather.ts";
+import { type Echo, echoOf, mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
 import { isUnsent, reasonOf } from "./unsent.ts";
 import {
   type Operation,
@@ -49,6 +52,10 @@ export interface TransportOptions {
   readonly random: () => number;
   readonly attemptsMax: number;
   readonly pace: Pace;
+  /** Calls under way at once, and so connections. */
+  readonly connectionsMax: number;
+  /** Whether produces go together that come together. */
+  readonly gather: boolean;
 }
 
 export interface Answered<T> {
@@ -57,12 +64,23 @@ export interface Answered<T> {
   readonly clockAheadMs: number;
 }
 
+/**
+ * The text of a request, for each attempt anew. `isSame`: one that was sent before may have been
+ * carried out, so it has to say what that one said.
+ */
+export type Encode = (timed: { readonly request_timeout?: string }, isSame: boolean) => string;
+
 export interface Transport {
   call<Id extends Operation>(
     operation: Id,
     request: RequestFor<Id>,
     options?: InnerOptions,
   ): Promise<Answered<ReplyFor<Id>>>;
+  /** As `call`, but it may go together with others. */
+  produce(
+    request: RequestFor<"produce">,
+    options?: CallOptions,
+  ): Promise<Answered<ReplyFor<"produce">>>;
   /** Text of a page of the server, such as `/metrics`. */
   page(path: string, options?: CallOptions, method?: "GET" | "POST"): Promise<string>;
   random(): number;
@@ -83,81 +101,153 @@ export function giveUpMsOf(operation: Operation, timeoutMs: number): number {
 }
 
 export function openTransport(options: TransportOptions): Transport {
-  const { fetch, random, attemptsMax, pace, apiKey } = options;
-  const headers: Record<string, string> = { accept: "application/json" };
-  if (apiKey) headers["authorization"] = `Bearer ${apiKey}`;
-  const place = { base: baseOf(options.url), headers, fetch };
+  const place = placeOf(options);
+
+  async function call<Id extends Operation>(
+    operation: Id,
+    request: RequestFor<Id>,
+    callOptions: InnerOptions = {},
+  ): Promise<Answered<ReplyFor<Id>>> {
+    const { repeatUnknown } = callOptions;
+    const echo = repeatUnknown ? "same" : echoOf(operation, request);
+    const encode: Encode = (timed) => JSON.stringify({ ...request, ...timed });
+    return carryOut(place, { operation, echo, encode, options: callOptions });
+  }
+
+  const gatherer = new Gatherer((encode, callOptions) =>
+    carryOut(place, { operation: "produce", echo: "twice", encode, options: callOptions }),
+  );
 
   return {
-    random,
+    random: options.random,
+    call,
 
-    async call<Id extends Operation>(
-      operation: Id,
-      request: RequestFor<Id>,
-      callOptions: InnerOptions = {},
-    ): Promise<Answered<ReplyFor<Id>>> {
-      const { timeoutMs = timeoutMsOf(operation), repeatUnknown = false } = callOptions;
-      const isTimed = timedOperations.includes(operation);
-      const endsAt = Date.now() + timeoutMs;
-      let followsUnknown = false;
-      for (let attempt = 1; ; attempt += 1) {
-        const leftMs =
-          attempt === 1 ? timeoutMs : Math.max(endsAt - Date.now(), bounds.requestTimeoutMsMin);
-        const timed = isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {};
-        try {
-          const { reply, clockAheadMs } = await send(place, {
-            ...callOptions,
-            operation,
-            method: "POST",
-            path: operationPaths[operation],
-            body: JSON.stringify({ ...request, ...timed }),
-            giveUpMs: giveUpMsOf(operation, leftMs),
-          });
-          return { reply: parsed<ReplyFor<Id>>(operation, reply), clockAheadMs };
-        } catch (error) {
-          if (!(error instanceof HoldfastError)) throw error;
-          error.followsUnknown = followsUnknown;
-          followsUnknown ||= error.code === "unknown";
-          const isLast = attempt >= Math.min(attemptsMax, callOptions.attemptsMax ?? attemptsMax);
-          if (isLast || !mayRepeat({ operation, request, error, repeatUnknown })) throw error;
-          const askedMs = error instanceof Busy ? error.retryAfterMs : 0;
-          const spareMs = endsAt - Date.now() - askedMs - bounds.requestTimeoutMsMin;
-          if (spareMs <= 0) throw error;
-          // What is left is halved, so that the last attempt is not long before the end.
-          const waitMs = askedMs + Math.min(pauseMs(attempt, pace, random), spareMs / 2);
-          await pause(waitMs, callOptions.leave ?? callOptions.signal);
-        }
-      }
+    produce(request, callOptions = {}) {
+      const { timeoutMs = timeoutMsOf("produce"), repeatUnknown = false } = callOptions;
+      const isAlone = !options.gather || repeatUnknown || !gatherer.takes(request);
+      if (isAlone) return call("produce", request, callOptions);
+      return gatherer.produce(request, { ...callOptions, timeoutMs });
     },
 
     async page(path, callOptions = {}, method = "GET") {
-      const { timeoutMs: giveUpMs = timeoutMsDefault } = callOptions;
-      const operation = path.slice(1);
+      const { timeoutMs = timeoutMsDefault } = callOptions;
       const body = method === "POST" ? { body: "{}" } : {};
-      return (await send(place, { ...callOptions, operation, method, path, giveUpMs, ...body }))
+      const ends = { ...callOptions, giveUpMs: timeoutMs };
+      return (await send(place, { ...ends, operation: path.slice(1), method, path, ...body }))
         .reply;
     },
   };
 }
 
-/** Where requests go, and what all of them carry. */
-interface Place extends Pick<TransportOptions, "fetch"> {
+/** Where requests go, what all of them carry, and how they are repeated. */
+interface Place extends Pick<TransportOptions, "fetch" | "random" | "attemptsMax" | "pace"> {
   readonly base: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly connections: Connections;
 }
 
-interface Sent extends InnerOptions {
+function placeOf({ url, apiKey, connectionsMax, ...options }: TransportOptions): Place {
+  const headers: Record<string, string> = { accept: "application/json" };
+  if (apiKey) headers["authorization"] = `Bearer ${apiKey}`;
+  return { ...options, base: baseOf(url), headers, connections: openConnections(connectionsMax) };
+}
+
+interface Call<Id extends Operation> {
+  readonly operation: Id;
+  readonly echo: Echo;
+  readonly encode: Encode;
+  readonly options: InnerOptions;
+}
+
+/** Sends it until it is answered for good, or its time is up. */
+async function carryOut<Id extends Operation>(
+  place: Place,
+  call: Call<Id>,
+): Promise<Answered<ReplyFor<Id>>> {
+  const { operation, echo, options } = call;
+  const { timeoutMs = timeoutMsOf(operation), signal, leave } = options;
+  const attemptsMax = Math.min(place.attemptsMax, options.attemptsMax ?? place.attemptsMax);
+  const endsAt = Date.now() + timeoutMs;
+  let followsUnknown = false;
+  for (let attempt = 1; ; attempt += 1) {
+    const leftMs = Math.max(endsAt - Date.now(), bounds.requestTimeoutMsMin);
+    const attemptMs = attempt === 1 ? timeoutMs : leftMs;
+    try {
+      return await attempted(place, call, { attemptMs, isSame: followsUnknown });
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      error.followsUnknown = followsUnknown;
+      followsUnknown ||= error.code === "unknown";
+      if (attempt >= attemptsMax || !mayRepeat({ operation, echo, error })) throw error;
+      const askedMs = error instanceof Busy ? error.retryAfterMs : 0;
+      const spareMs = endsAt - Date.now() - askedMs - bounds.requestTimeoutMsMin;
+      if (spareMs <= 0) throw error;
+      // What is left is halved, so that the last attempt is not long before the end.
+      const pausedMs = Math.min(pauseMs(attempt, place.pace, place.random), spareMs / 2);
+      await pause(askedMs + pausedMs, leave ?? signal);
+    }
+  }
+}
+
+/** One attempt, when there is a connection for it. */
+async function attempted<Id extends Operation>(
+  place: Place,
+  { operation, encode, options }: Call<Id>,
+  { attemptMs, isSame }: { readonly attemptMs: number; readonly isSame: boolean },
+): Promise<Answered<ReplyFor<Id>>> {
+  const share = place.connections.of(operation);
+  const waitedMs = await waitFor(share, { ...options, operation, giveUpMs: attemptMs });
+  try {
+    const leftMs = Math.max(attemptMs - waitedMs, Math.min(attemptMs, bounds.requestTimeoutMsMin));
+    const isTimed = timedOperations.includes(operation);
+    const { reply, clockAheadMs } = await send(place, {
+      ...options,
+      operation,
+      method: "POST",
+      path: operationPaths[operation],
+      body: encode(isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {}, isSame),
+      giveUpMs: giveUpMsOf(operation, leftMs),
+    });
+    return { reply: parsed<ReplyFor<Id>>(operation, reply), clockAheadMs };
+  } finally {
+    share.giveBack();
+  }
+}
+
+interface Ends extends InnerOptions {
   readonly operation: string;
-  readonly method: "GET" | "POST";
-  readonly path: string;
-  readonly body?: string;
   readonly giveUpMs: number;
 }
 
-async function send({ base, headers, fetch }: Place, sent: Sent): Promise<Answered<string>> {
-  const { operation, method, path, body, signal, leave, giveUpMs } = sent;
+/** Takes one of the share, and says how long that took. */
+async function waitFor(share: Share, ends: Ends): Promise<number> {
+  throwIfLeft(ends);
+  if (share.take()) return 0;
+  const begunAt = Date.now();
+  const ending = endingOf(ends);
+  const isTaken = await share.wait(ending.signal);
+  ending.forget();
+  if (isTaken) return Date.now() - begunAt;
+  throwIfLeft(ends);
+  const message = `no connection was free in time; expected one within ${Math.round(ends.giveUpMs)} ms`;
+  throw new NotInTime({ operation: ends.operation, status: null, message });
+}
+
+function throwIfLeft({ signal, leave }: InnerOptions): void {
   signal?.throwIfAborted();
   leave?.throwIfAborted();
+}
+
+interface Sent extends Ends {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: string;
+}
+
+async function send(place: Place, sent: Sent): Promise<Answered<string>> {
+  const { operation, method, path, body, giveUpMs } = sent;
+  const { base, headers, fetch } = place;
+  throwIfLeft(sent);
   const ending = endingOf(sent);
   const sentAt = Date.now();
   try {
@@ -177,8 +267,7 @@ async function send({ base, headers, fetch }: Place, sent: Sent): Promise<Answer
     return { reply: text, clockAheadMs };
   } catch (error) {
     if (error instanceof HoldfastError) throw error;
-    signal?.throwIfAborted();
-    leave?.throwIfAborted();
+    throwIfLeft(sent);
     throw ending.isLate() ? noAnswer(operation, giveUpMs) : brokenOff(operation, base, error);
   } finally {
     ending.forget();
@@ -186,7 +275,7 @@ async function send({ base, headers, fetch }: Place, sent: Sent): Promise<Answer
 }
 
 /** What may end an exchange before its end: who gives it up, who leaves, and its time. */
-function endingOf({ signal, leave, giveUpMs }: Sent) {
+function endingOf({ signal, leave, giveUpMs }: Ends) {
   const ending = new AbortController();
   let isLate = false;
   const giveUp = (): void => ending.abort(signal?.reason);

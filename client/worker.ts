@@ -9,7 +9,7 @@ import { KeptLease } from "./kept-lease.ts";
 import type { Lease } from "./lease.ts";
 import { printed, type WorkerNotice } from "./notice.ts";
 import { openPoll, type Poll } from "./poll.ts";
-import { pauseMs } from "./repeat.ts";
+import { afterThisRound, pauseMs } from "./repeat.ts";
 import { drainBefore } from "./termination.ts";
 import type { Transport } from "./transport.ts";
 
@@ -165,7 +165,8 @@ class QueueWorker implements Worker {
     return new Promise((resolve) => {
       this.#wake = () => {
         signal.removeEventListener("abort", this.#wake);
-        resolve();
+        // One lease for all of which the handlers end in this round.
+        afterThisRound(resolve);
       };
       signal.addEventListener("abort", this.#wake);
       if (signal.aborted) this.#wake();
