@@ -14,6 +14,11 @@ export interface ClientOptions {
   readonly attemptsMax?: number;
   /** The pauses in between: drawn from 0 to a bound that doubles. Default 100 ms to 5 s. */
   readonly pace?: Pace;
+  /**
+   * Whether each call that changes items has a key, by which it can be sent again when its outcome
+   * is unknown; without, such a call throws `OutcomeUnknown`. Default true.
+   */
+  readonly keys?: boolean;
   /** Whether produces of one queue that come together go together; default true. */
   readonly gather?: boolean;
   /**
@@ -56,6 +61,7 @@ export function createClient(options: ClientOptions = {}): Client {
     attemptsMax: options.attemptsMax ?? Number.POSITIVE_INFINITY,
     pace: options.pace ?? { baseMs: 100, capMs: 5_000 },
     connectionsMax: options.connectionsMax ?? 256,
+    keys: options.keys ?? true,
     gather: options.gather ?? true,
   });
   const calls = Object.fromEntries(

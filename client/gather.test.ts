@@ -13,6 +13,7 @@ type Answer = () => Response | Promise<Response>;
 interface Asked {
   readonly call: string;
   readonly queue: string;
+  readonly key: string | null;
   readonly texts: readonly string[];
   readonly timeoutMs: number;
   readonly bytes: number;
@@ -28,6 +29,7 @@ const reply =
       { status: code, headers },
     );
 const ok = reply(200);
+const broken: Answer = () => Promise.reject(new Error("ECONNRESET"));
 const unreachable: Answer = () =>
   Promise.reject(Object.assign(new Error("no"), { code: "ECONNREFUSED" }));
 
@@ -45,6 +47,7 @@ function parking(options: ClientOptions = {}) {
     asked.push({
       call: url.slice(url.lastIndexOf(".") + 1),
       queue,
+      key: new Headers(init.headers).get("idempotency-key"),
       texts: items.map(({ utf8 }: ItemFields) => utf8),
       timeoutMs: Number.parseInt(request_timeout, 10),
       bytes: Buffer.byteLength(body),
@@ -295,6 +298,35 @@ test("a signal withdraws items that are not sent, also between two attempts", as
   (await call(2)).answer(ok);
   expect(await outcomes).toEqual(["before", "between", "produced", "never"]);
   expect(asked.map(({ texts }) => texts)).toEqual([["first"], ["between", "stays"], ["stays"]]);
+});
+
+test("a call without an answer is sent again by its one key as it was, whoever has gone", async () => {
+  const { asked, call, queue } = parking();
+  const leaving = new AbortController();
+  const gone = outcomeOf(queue.produce("a", { signal: leaving.signal }));
+  const stays = outcomeOf(queue.produce("b"));
+  (await call(0)).answer(broken);
+  (await call(1)).answer(() => {
+    leaving.abort("gone");
+    return reply(503)() as Response;
+  });
+  (await call(2)).answer(ok);
+  expect([await gone, await stays]).toEqual(["gone", "produced"]);
+  expect(asked.map(({ texts }) => texts)).toEqual([
+    ["a", "b"],
+    ["a", "b"],
+    ["a", "b"],
+  ]);
+  expect(new Set(asked.map(({ key }) => key)).size).toBe(1);
+  expect(asked[0]?.key).toMatch(/^[0-9a-f]{32}$/);
+});
+
+test("without keys, a call without an answer is unknown to all of its callers", async () => {
+  const { asked, call, queue } = parking({ keys: false });
+  const produced = Promise.all(["a", "b"].map((item) => outcomeOf(queue.produce(item))));
+  (await call(0)).answer(broken);
+  expect(await produced).toEqual(["unknown", "unknown"]);
+  expect(asked.map(({ key }) => key)).toEqual([null]);
 });
 
 test("who gives up after sending is told at once, and the others have their answer", async () => {

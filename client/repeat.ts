@@ -1,12 +1,12 @@
-// When a call may be sent again, and after how long. The contract decides the first: an
-// answer that says nothing changed, or a call of which doing it twice is doing it once.
+// When a call may be sent again, and after how long. The contract decides the first: an answer
+// that says nothing changed, a call that has a key, or one of which doing it twice is doing it once.
 
 import type { HoldfastError } from "./errors.ts";
 import { isUntrusted } from "./unsent.ts";
 import type { Operation } from "./wire.ts";
 
 /**
- * What a second attempt does when the first may have been carried out unheard.
+ * What a second attempt without a key does when the first may have been carried out unheard.
  * - `same`: no more than the first alone.
  * - `twice`: its work again, or it is refused for what the first has done.
  */

@@ -12,6 +12,7 @@ import {
   Unavailable,
 } from "./errors.ts";
 import { Gatherer } from "./gather.ts";
+import { keyOf, receiptsMs } from "./keys.ts";
 import { type Echo, echoOf, mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
 import { isUnsent, reasonOf } from "./unsent.ts";
 import {
@@ -31,10 +32,11 @@ export interface CallOptions {
    */
   readonly timeoutMs?: number;
   /**
-   * Send it again also when it may have been carried out already, and doing so would do it
-   * twice: a produce then may make its items twice. Default false.
+   * Names a produce, lease, retry, complete, extend or release: 1 to 255 visible ASCII characters.
+   * For 5 minutes after it was done, the server answers the same call of the same key as it did
+   * then, and does nothing; so a program that was killed can ask again. Default a random one.
    */
-  readonly repeatUnknown?: boolean;
+  readonly key?: string;
 }
 
 /** For the client's own use. */
@@ -54,6 +56,8 @@ export interface TransportOptions {
   readonly pace: Pace;
   /** Calls under way at once, and so connections. */
   readonly connectionsMax: number;
+  /** Whether calls have a key of which the caller gives none. */
+  readonly keys: boolean;
   /** Whether produces go together that come together. */
   readonly gather: boolean;
 }
@@ -90,14 +94,18 @@ const timeoutMsDefault = 5 * 60_000;
 const leaseTimeoutMsDefault = 60_000;
 /** The server answers by `request_timeout`; until that has come here, giving up would be hasty. */
 const graceMs = 5_000;
+/** The connection may be gone without a word; by its key the call can be asked for on another. */
+const silenceMsMax = 60_000;
 
 export function timeoutMsOf(operation: Operation): number {
   return operation === "lease" ? leaseTimeoutMsDefault : timeoutMsDefault;
 }
 
 /** When no answer is expected any more. */
-export function giveUpMsOf(operation: Operation, timeoutMs: number): number {
-  return timedOperations.includes(operation) ? timeoutMs + graceMs : timeoutMs;
+export function giveUpMsOf(operation: Operation, timeoutMs: number, hasKey: boolean): number {
+  const giveUpMs = timedOperations.includes(operation) ? timeoutMs + graceMs : timeoutMs;
+  const isAskedAgain = hasKey && operation !== "lease";
+  return isAskedAgain ? Math.min(giveUpMs, silenceMsMax) : giveUpMs;
 }
 
 export function openTransport(options: TransportOptions): Transport {
@@ -108,8 +116,7 @@ export function openTransport(options: TransportOptions): Transport {
     request: RequestFor<Id>,
     callOptions: InnerOptions = {},
   ): Promise<Answered<ReplyFor<Id>>> {
-    const { repeatUnknown } = callOptions;
-    const echo = repeatUnknown ? "same" : echoOf(operation, request);
+    const echo = echoOf(operation, request);
     const encode: Encode = (timed) => JSON.stringify({ ...request, ...timed });
     return carryOut(place, { operation, echo, encode, options: callOptions });
   }
@@ -123,8 +130,8 @@ export function openTransport(options: TransportOptions): Transport {
     call,
 
     produce(request, callOptions = {}) {
-      const { timeoutMs = timeoutMsOf("produce"), repeatUnknown = false } = callOptions;
-      const isAlone = !options.gather || repeatUnknown || !gatherer.takes(request);
+      const { timeoutMs = timeoutMsOf("produce"), key } = callOptions;
+      const isAlone = !options.gather || key !== undefined || !gatherer.takes(request);
       if (isAlone) return call("produce", request, callOptions);
       return gatherer.produce(request, { ...callOptions, timeoutMs });
     },
@@ -140,7 +147,8 @@ export function openTransport(options: TransportOptions): Transport {
 }
 
 /** Where requests go, what all of them carry, and how they are repeated. */
-interface Place extends Pick<TransportOptions, "fetch" | "random" | "attemptsMax" | "pace"> {
+interface Place
+  extends Pick<TransportOptions, "fetch" | "random" | "attemptsMax" | "pace" | "keys"> {
   readonly base: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: Connections;
@@ -164,22 +172,28 @@ async function carryOut<Id extends Operation>(
   place: Place,
   call: Call<Id>,
 ): Promise<Answered<ReplyFor<Id>>> {
-  const { operation, echo, options } = call;
+  const { operation, options } = call;
   const { timeoutMs = timeoutMsOf(operation), signal, leave } = options;
   const attemptsMax = Math.min(place.attemptsMax, options.attemptsMax ?? place.attemptsMax);
-  const endsAt = Date.now() + timeoutMs;
+  const key = keyOf({ operation, given: options.key, keys: place.keys });
+  const echo = key === null ? call.echo : "same";
+  let endsAt = Date.now() + timeoutMs;
   let followsUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
-    const leftMs = Math.max(endsAt - Date.now(), bounds.requestTimeoutMsMin);
+    const begunAt = Date.now();
+    const leftMs = Math.max(endsAt - begunAt, bounds.requestTimeoutMsMin);
     const attemptMs = attempt === 1 ? timeoutMs : leftMs;
     try {
-      return await attempted(place, call, { attemptMs, isSame: followsUnknown });
-    } catch (error) {
-      if (!(error instanceof HoldfastError)) throw error;
-      error.followsUnknown = followsUnknown;
-      followsUnknown ||= error.code === "unknown";
-      if (attempt >= attemptsMax || !mayRepeat({ operation, echo, error })) throw error;
-      const askedMs = error instanceof Busy ? error.retryAfterMs : 0;
+      return await attempted(place, call, { key, attemptMs, isSame: followsUnknown });
+    } catch (cause) {
+      if (!(cause instanceof HoldfastError)) throw cause;
+      const error = followsUnknown ? afterUnknown(cause, key) : cause;
+      if (error.code === "unknown" && !followsUnknown) {
+        followsUnknown = true;
+        if (key !== null) endsAt = Math.min(endsAt, begunAt + receiptsMs);
+      }
+      if (attempt >= attemptsMax || !mayRepeat({ operation, echo, error: cause })) throw error;
+      const askedMs = cause instanceof Busy ? cause.retryAfterMs : 0;
       const spareMs = endsAt - Date.now() - askedMs - bounds.requestTimeoutMsMin;
       if (spareMs <= 0) throw error;
       // What is left is halved, so that the last attempt is not long before the end.
@@ -189,11 +203,31 @@ async function carryOut<Id extends Operation>(
   }
 }
 
+/** What an answer means of a call that was sent before, when nothing was heard of it. */
+function afterUnknown(error: HoldfastError, key: string | null): HoldfastError {
+  // The server's word on the call itself: it would have known one that was carried out.
+  if (error.code === "failed" || error.code === "empty" || error.status === 400) {
+    error.followsUnknown = key === null;
+    return error;
+  }
+  if (error.code === "unknown") return error;
+  const { operation, status, message } = error;
+  const unheard = `${message}; an attempt before had no answer`;
+  return new OutcomeUnknown({ operation, status, message: unheard, cause: error });
+}
+
+interface Attempt {
+  readonly key: string | null;
+  readonly attemptMs: number;
+  /** It has to say what the attempts before it said. */
+  readonly isSame: boolean;
+}
+
 /** One attempt, when there is a connection for it. */
 async function attempted<Id extends Operation>(
   place: Place,
   { operation, encode, options }: Call<Id>,
-  { attemptMs, isSame }: { readonly attemptMs: number; readonly isSame: boolean },
+  { key, attemptMs, isSame }: Attempt,
 ): Promise<Answered<ReplyFor<Id>>> {
   const share = place.connections.of(operation);
   const waitedMs = await waitFor(share, { ...options, operation, giveUpMs: attemptMs });
@@ -205,8 +239,9 @@ async function attempted<Id extends Operation>(
       operation,
       method: "POST",
       path: operationPaths[operation],
+      key,
       body: encode(isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {}, isSame),
-      giveUpMs: giveUpMsOf(operation, leftMs),
+      giveUpMs: giveUpMsOf(operation, leftMs, key !== null),
     });
     return { reply: parsed<ReplyFor<Id>>(operation, reply), clockAheadMs };
   } finally {
@@ -214,7 +249,7 @@ async function attempted<Id extends Operation>(
   }
 }
 
-interface Ends extends InnerOptions {
+interface Ends extends Pick<InnerOptions, "signal" | "leave"> {
   readonly operation: string;
   readonly giveUpMs: number;
 }
@@ -233,7 +268,7 @@ async function waitFor(share: Share, ends: Ends): Promise<number> {
   throw new NotInTime({ operation: ends.operation, status: null, message });
 }
 
-function throwIfLeft({ signal, leave }: InnerOptions): void {
+function throwIfLeft({ signal, leave }: Pick<InnerOptions, "signal" | "leave">): void {
   signal?.throwIfAborted();
   leave?.throwIfAborted();
 }
@@ -242,18 +277,19 @@ interface Sent extends Ends {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly body?: string;
+  readonly key?: string | null;
 }
 
 async function send(place: Place, sent: Sent): Promise<Answered<string>> {
   const { operation, method, path, body, giveUpMs } = sent;
-  const { base, headers, fetch } = place;
+  const { base, fetch } = place;
   throwIfLeft(sent);
   const ending = endingOf(sent);
   const sentAt = Date.now();
   try {
     const response = await fetch(base + path, {
       method,
-      headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+      headers: headersOf(place, sent),
       redirect: "error",
       signal: ending.signal,
       ...(body === undefined ? {} : { body }),
@@ -272,6 +308,14 @@ async function send(place: Place, sent: Sent): Promise<Answered<string>> {
   } finally {
     ending.forget();
   }
+}
+
+function headersOf({ headers }: Place, { body, key = null }: Sent): Record<string, string> {
+  return {
+    ...headers,
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...(key === null ? {} : { "idempotency-key": key }),
+  };
 }
 
 /** What may end an exchange before its end: who gives it up, who leaves, and its time. */
