@@ -52,14 +52,15 @@ export class Finisher {
 
   /** Resolves once it is said: `null`, or why it could not be. */
   async finish(ending: Ending): Promise<string | null> {
-    const { partition } = ending;
+    const { id, partition, lapsesAt, what } = ending;
     this.#count += 1;
     const settled = new Promise<string | null>((settle) => {
       const line = this.#lines.get(partition);
+      const waiting = { id, partition, lapsesAt, what, settle };
       if (line !== undefined) {
-        line.push({ ...ending, settle });
+        line.push(waiting);
       } else {
-        this.#lines.set(partition, [{ ...ending, settle }]);
+        this.#lines.set(partition, [waiting]);
         // What ends in the same round goes along.
         afterThisRound(() => void this.#drain(partition));
       }

@@ -8,7 +8,7 @@
 import { bounds } from "../openapi/bounds.ts";
 import { InvalidRequest, NotInTime } from "./errors.ts";
 import { afterThisRound } from "./repeat.ts";
-import type { Answered, CallOptions, Encode } from "./transport.ts";
+import type { Answered, Encode } from "./transport.ts";
 import type { ReplyFor, RequestFor } from "./wire.ts";
 
 type Produce = RequestFor<"produce">;
@@ -36,6 +36,9 @@ interface Part {
   readonly endsAt: number;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (reason: unknown) => void;
+  readonly signal: AbortSignal | undefined;
+  /** What hears of the signal. */
+  leave: (() => void) | null;
   /** The call that it is in; `null` = it waits. */
   call: Call | null;
   /** Its caller has gone. */
@@ -46,6 +49,11 @@ interface Call {
   readonly parts: readonly Part[];
   /** Aborted when nobody is left who wants to know. */
   readonly ending: AbortController;
+}
+
+interface Ends {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
 }
 
 export class Gatherer {
@@ -59,15 +67,15 @@ export class Gatherer {
   }
 
   /** Whether it can share a call: what the server is sure to refuse, or has other keys, goes alone. */
-  takes({ queue_name, items, ...others }: Produce): boolean {
+  takes(request: Produce): boolean {
+    const { queue_name, items } = request;
     const isWhole = typeof queue_name === "string" && Array.isArray(items);
     const { produceItemsMin, produceItemsMax } = bounds;
     if (!isWhole || items.length < produceItemsMin || items.length > produceItemsMax) return false;
-    return Object.keys(others).length === 0;
+    return Object.keys(request).length === 2;
   }
 
-  produce({ queue_name, items }: Produce, options: CallOptions & { timeoutMs: number }) {
-    const { timeoutMs, signal } = options;
+  produce({ queue_name, items }: Produce, { timeoutMs, signal }: Ends): Promise<Answer> {
     // Parts of a call end at nearly the same time, so that no time is another's.
     const name = `${timeoutMs} ${queue_name}`;
     let line = this.#lines.get(name);
@@ -92,6 +100,15 @@ interface LineOptions {
 
 const encoder = new TextEncoder();
 
+function bytesOf(text: string): number {
+  // Most texts are ASCII, and looking is faster than encoding.
+  return /[^\0-\x7f]/.test(text) ? encoder.encode(text).length : text.length;
+}
+
+function forgetSignal({ signal, leave }: Part): void {
+  if (leave !== null) signal?.removeEventListener("abort", leave);
+}
+
 /** Produces of one queue with one timeout. */
 class Line {
   readonly #options: LineOptions;
@@ -112,23 +129,23 @@ class Line {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const text = JSON.stringify(items).slice(1, -1);
-      const endsAt = Date.now() + this.#options.timeoutMs;
-      const size = { count: items.length, bytes: encoder.encode(text).length + 1 };
-      const leave = (): void => this.#leave(part, signal?.reason);
-      const settled = { call: null, isOver: false };
-      const forget = (): void => signal?.removeEventListener("abort", leave);
+      // Without a spread: it would be half of what a produce costs here.
       const part: Part = {
-        ...{ text, ...size, endsAt, ...settled },
-        resolve: (answer) => {
-          forget();
-          resolve(answer);
-        },
-        reject: (reason) => {
-          forget();
-          reject(reason);
-        },
+        text,
+        count: items.length,
+        bytes: bytesOf(text) + 1,
+        endsAt: Date.now() + this.#options.timeoutMs,
+        resolve,
+        reject,
+        signal,
+        leave: null,
+        call: null,
+        isOver: false,
       };
-      signal?.addEventListener("abort", leave);
+      if (signal !== undefined) {
+        part.leave = () => this.#leave(part);
+        signal.addEventListener("abort", part.leave);
+      }
       this.#waiting.push(part);
       this.#count += part.count;
       this.#bytes += part.bytes;
@@ -136,7 +153,8 @@ class Line {
     });
   }
 
-  #leave(part: Part, reason: unknown): void {
+  #leave(part: Part): void {
+    const reason: unknown = part.signal?.reason;
     part.isOver = true;
     part.reject(reason);
     if (part.call === null) {
@@ -203,8 +221,11 @@ class Line {
       this.#advance();
     }, patienceMs);
     try {
-      const { reply, ...answered } = await this.#exchange(call);
-      for (const part of parts) part.resolve({ ...answered, reply: { ...reply } });
+      const answer = await this.#exchange(call);
+      for (const part of parts) {
+        forgetSignal(part);
+        part.resolve(answer);
+      }
     } catch (error) {
       this.#refuse(parts, error);
     } finally {
@@ -236,7 +257,10 @@ class Line {
     const left = parts.filter(({ isOver }) => !isOver);
     const isOfItems = error instanceof InvalidRequest && [400, 413].includes(error.status ?? 0);
     if (parts.length === 1 || !isOfItems) {
-      for (const { reject } of left) reject(error);
+      for (const part of left) {
+        forgetSignal(part);
+        part.reject(error);
+      }
       return;
     }
     if (error.status === 413) {

@@ -81,7 +81,7 @@ export function openQueue(transport: Transport, name: string): Queue {
     async produce(items, options) {
       // A text and bytes have a length too, but are one item.
       const all: readonly NewItem[] = Array.isArray(items) ? items : [items as NewItem];
-      await transport.produce({ ...of, items: all.map(checkedItem) }, options);
+      await transport.produce({ queue_name: name, items: all.map(checkedItem) }, options);
     },
 
     async create(settings, options) {

@@ -130,10 +130,10 @@ export function openTransport(options: TransportOptions): Transport {
     call,
 
     produce(request, callOptions = {}) {
-      const { timeoutMs = timeoutMsOf("produce"), key } = callOptions;
+      const { timeoutMs = timeoutMsOf("produce"), signal, key } = callOptions;
       const isAlone = !options.gather || key !== undefined || !gatherer.takes(request);
       if (isAlone) return call("produce", request, callOptions);
-      return gatherer.produce(request, { ...callOptions, timeoutMs });
+      return gatherer.produce(request, { timeoutMs, signal });
     },
 
     async page(path, callOptions = {}, method = "GET") {

@@ -4,6 +4,7 @@
 import { bounds } from "../openapi/bounds.ts";
 import { DeadLetter, type HoldfastError, WorkerStopping } from "./errors.ts";
 import { type Ending, Finisher } from "./finisher.ts";
+import type { Handling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
 import { KeptLease } from "./kept-lease.ts";
 import type { Lease } from "./lease.ts";
@@ -12,13 +13,6 @@ import { openPoll, type Poll } from "./poll.ts";
 import { afterThisRound, pauseMs } from "./repeat.ts";
 import { drainBefore } from "./termination.ts";
 import type { Transport } from "./transport.ts";
-
-export interface Handling {
-  /** Aborted when the item is lost or about to lapse, and when a stop has no more patience. */
-  readonly signal: AbortSignal;
-  readonly queue: string;
-  readonly partition: number;
-}
 
 /** Returns: completed. Throws: retried later, or sent to the dead queue by a `DeadLetter`. */
 export type Handler = (item: LeasedItem, handling: Handling) => unknown;
@@ -187,12 +181,9 @@ class QueueWorker implements Worker {
   }
 
   async #handle(item: LeasedItem, kept: KeptLease): Promise<void> {
-    const { handler, queue } = this.#source;
-    const { partition } = kept.lease;
-    const signal = kept.signalOf(item);
     let what: Ending["what"] = { kind: "complete" };
     try {
-      await handler(item, { signal, queue, partition });
+      await this.#source.handler(item, kept.handlingOf(item));
     } catch (error) {
       what = this.#afterFailure(item, kept.lease, error);
     }
