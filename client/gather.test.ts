@@ -362,18 +362,21 @@ test("gather: false sends each caller's items alone", async () => {
   expect(asked.map(({ texts }) => texts)).toEqual([["a"], ["b"]]);
 });
 
-test("what the server has to judge goes alone: no items, too many, keys that are not known here", async () => {
+test("what the server has to judge goes alone: no items, too many, keys and timeouts that it may refuse", async () => {
   const { asked, call, client, queue } = parking();
   const unknown = { queue_name: "orders", items: [{ utf8: "c" }], colour: "red" };
   const produced = Promise.all([
     queue.produce("a"),
     queue.produce("b"),
-    ...[queue.produce([]), queue.produce(numbered(1_001)), client.produce(unknown)].map(outcomeOf),
+    queue.produce([]),
+    queue.produce(numbered(1_001)),
+    client.produce(unknown),
+    ...["d", "e"].map((item) => queue.produce(item, { timeoutMs: 1_000_000 })),
   ]);
-  for (const index of [0, 1, 2, 3]) (await call(index)).answer(ok);
+  for (const index of [0, 1, 2, 3, 4, 5]) (await call(index)).answer(ok);
   await produced;
   expect(asked.map(({ texts }) => texts.length).toSorted((a, b) => a - b)).toEqual([
-    0, 1, 2, 1_001,
+    0, 1, 1, 1, 2, 1_001,
   ]);
 });
 

@@ -67,12 +67,17 @@ export class Gatherer {
   }
 
   /** Whether it can share a call: what the server is sure to refuse, or has other keys, goes alone. */
-  takes(request: Produce): boolean {
+  takes(request: Produce, timeoutMs: number): boolean {
     const { queue_name, items } = request;
-    const isWhole = typeof queue_name === "string" && Array.isArray(items);
-    const { produceItemsMin, produceItemsMax } = bounds;
-    if (!isWhole || items.length < produceItemsMin || items.length > produceItemsMax) return false;
-    return Object.keys(request).length === 2;
+    if (typeof queue_name !== "string" || !Array.isArray(items)) return false;
+    const { produceItemsMin, produceItemsMax, requestTimeoutMsMin, requestTimeoutMsMax } = bounds;
+    return (
+      items.length >= produceItemsMin &&
+      items.length <= produceItemsMax &&
+      timeoutMs >= requestTimeoutMsMin &&
+      timeoutMs <= requestTimeoutMsMax &&
+      Object.keys(request).length === 2
+    );
   }
 
   produce({ queue_name, items }: Produce, { timeoutMs, signal }: Ends): Promise<Answer> {

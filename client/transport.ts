@@ -131,7 +131,7 @@ export function openTransport(options: TransportOptions): Transport {
 
     produce(request, callOptions = {}) {
       const { timeoutMs = timeoutMsOf("produce"), signal, key } = callOptions;
-      const isAlone = !options.gather || key !== undefined || !gatherer.takes(request);
+      const isAlone = !options.gather || key !== undefined || !gatherer.takes(request, timeoutMs);
       if (isAlone) return call("produce", request, callOptions);
       return gatherer.produce(request, { timeoutMs, signal });
     },
