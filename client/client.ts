@@ -1,8 +1,9 @@
 // The client: a method for each call of the contract, and queues by their names.
 
+import { nodeFetch } from "./node-fetch.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import type { Pace } from "./repeat.ts";
-import { type CallOptions, openTransport, type TransportOptions } from "./transport.ts";
+import { type CallOptions, openTransport } from "./transport.ts";
 import { type Calls, type Health, type Operation, operationPaths } from "./wire.ts";
 
 export interface ClientOptions {
@@ -26,8 +27,8 @@ export interface ClientOptions {
    * server, have three quarters of them and no more. Default 256.
    */
   readonly connectionsMax?: number;
-  /** In place of the runtime's own. */
-  readonly fetch?: TransportOptions["fetch"];
+  /** In place of the runtime's own; on Node, in place of `node:http`, which takes less time. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** In place of `Math.random`. */
   readonly random?: () => number;
 }
@@ -56,7 +57,7 @@ export function createClient(options: ClientOptions = {}): Client {
     url: options.url ?? "http://localhost:9090",
     apiKey: options.apiKey,
     // Called as a method of something else, the browser's own refuses to work.
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    fetch: options.fetch ?? nodeFetch() ?? ((url, init) => fetch(url, init)),
     random: options.random ?? Math.random,
     attemptsMax: options.attemptsMax ?? Number.POSITIVE_INFINITY,
     pace: options.pace ?? { baseMs: 100, capMs: 5_000 },

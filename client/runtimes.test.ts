@@ -18,6 +18,9 @@ const program = `
 import { closeSync, openSync } from "node:fs";
 import { createClient } from "./client.mjs";
 const ends = {};
+process.on("warning", ({ message }) => {
+  ends.warning = message;
+});
 const files = [];
 if (process.env.NO_FILES_LEFT) {
   // What a runtime opens with its first request, it needs before.
@@ -37,15 +40,37 @@ if (many) {
     await Promise.all(produced);
   }
 }
+// Warnings come in a round of their own.
+await new Promise((resolve) => setTimeout(resolve));
 console.log(JSON.stringify(ends));
 // What it has open keeps some runtimes.
 process.exit();
+`;
+
+/** How calls end that a silent server does not answer; then the process has to end by itself. */
+const waitingProgram = `
+import { createClient } from "./client.mjs";
+const { silent, fine } = JSON.parse(process.env.URLS);
+const client = createClient({ url: silent, attemptsMax: 1 });
+const asked = { queue_name: "orders" };
+const endOf = (call) => call.then(() => "answered", (error) => error.code ?? error);
+const leaving = new AbortController();
+setTimeout(() => leaving.abort("enough"), 50);
+const ends = {
+  given: await endOf(client.stats(asked, { signal: leaving.signal }).catch((reason) => {
+    throw { code: reason };
+  })),
+  late: await endOf(client.stats(asked, { timeoutMs: 50 })),
+  fine: await endOf(createClient({ url: fine }).stats(asked)),
+};
+console.log(JSON.stringify(ends));
 `;
 
 beforeAll(async () => {
   const built = await Bun.build({ entrypoints: [join(import.meta.dir, "index.ts")] });
   writeFileSync(join(folder, "client.mjs"), (await built.outputs[0]?.text()) ?? "");
   writeFileSync(join(folder, "program.mjs"), program);
+  writeFileSync(join(folder, "waiting.mjs"), waitingProgram);
   writeFileSync(join(folder, "ca.pem"), sampleCertificate);
 });
 
@@ -86,9 +111,10 @@ async function endsOf(
   argv: readonly string[],
   urls: Record<string, string>,
   env: Record<string, string> = {},
+  file = "program.mjs",
 ) {
   const limited = env["NO_FILES_LEFT"] ? ["sh", "-c", 'ulimit -n 128; exec "$@"', "sh"] : [];
-  const child = Bun.spawn([...limited, ...argv, join(folder, "program.mjs")], {
+  const child = Bun.spawn([...limited, ...argv, join(folder, file)], {
     env: { ...process.env, ...env, URLS: JSON.stringify(urls) },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -168,5 +194,20 @@ test.each(here)(
     // One alone, 3,000 gathered in as few calls as they fit, 3,000 each in its own.
     expect(counts.calls).toBe(1 + 3 + 3_000);
     expect(counts.most).toBeLessThanOrEqual(256);
+  },
+);
+
+test.each(here.filter(([name]) => name !== "Deno"))(
+  "%s: a signal and the time end a call, and what stays open keeps no process",
+  async (_, argv) => {
+    await using plain = Bun.serve({ ...local, fetch: answer });
+    const silent = Bun.listen({ ...local, socket: { data: () => undefined } });
+    const urls = {
+      silent: `http://127.0.0.1:${silent.port}`,
+      fine: `http://127.0.0.1:${plain.port}`,
+    };
+    const ends = await endsOf(argv, urls, {}, "waiting.mjs");
+    silent.stop(true);
+    expect(ends).toEqual({ given: "enough", late: "unknown", fine: "answered" });
   },
 );

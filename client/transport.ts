@@ -47,10 +47,26 @@ export interface InnerOptions extends CallOptions {
   readonly attemptsMax?: number;
 }
 
+export interface Outgoing extends RequestInit {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly body?: string;
+}
+
+/** What is needed of a `Response`. */
+export interface Incoming {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+}
+
+export type Fetch = (url: string, init: Outgoing) => Promise<Incoming>;
+
 export interface TransportOptions {
   readonly url: string;
   readonly apiKey?: string | undefined;
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly fetch: Fetch;
   readonly random: () => number;
   readonly attemptsMax: number;
   readonly pace: Pace;
@@ -372,7 +388,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function refusalOf(operation: string, { status, headers }: Response, text: string): HoldfastError {
+function refusalOf(operation: string, { status, headers }: Incoming, text: string): HoldfastError {
   const body = jsonOf(text);
   const isReply =
     typeof body === "object" && body !== null && "code" in body && body.code === status;
