@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createQueue, itemsLeft } from "./calls.ts";
 import { checkDelivery } from "./delivery.ts";
 import { pausedDiskFloor, wakeFloor } from "./floors.ts";
+import { gather } from "./gather.ts";
 import { Connection } from "./http-client.ts";
 import { LoadProcess } from "./load-process.ts";
 import { wakePauseMs } from "./orders.ts";
@@ -158,6 +159,11 @@ export const probes: readonly Probe[] = [
     name: `slow disk ${itemsPerCall}`,
     canonical: false,
     run: (options: RunOptions) => slowDisk(itemsPerCall, options),
+  })),
+  ...[64, 256].map((tasks) => ({
+    name: `gather ${tasks}`,
+    canonical: false,
+    run: (options: RunOptions) => gather(tasks, options),
   })),
   { name: "client", canonical: false, run: compareWithWrk },
 ];

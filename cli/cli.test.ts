@@ -19,7 +19,8 @@ let client: Client;
 
 beforeAll(async () => {
   server = await listeningApp();
-  client = createClient({ url: server.url });
+  // Without keys the server chooses the partition by what each holds, which tests can tell.
+  client = createClient({ url: server.url, keys: false });
 });
 
 afterAll(async () => {
@@ -802,7 +803,7 @@ describe("what goes wrong", () => {
       expect((await run(["produce", "a", "x"], "", env)).code).toBe(exitCodes.unknown.code);
       const refused = await run(["produce", "a", "x", "--api-key", "key-2"], "", env);
       expect(refused.code).toBe(exitCodes.unauthorized.code);
-      expect(asked).toEqual(["Bearer key-1", "Bearer key-2"]);
+      expect(asked).toEqual(["Bearer key-1", "Bearer key-1", "Bearer key-2"]);
     } finally {
       await proxy.stop(true);
     }

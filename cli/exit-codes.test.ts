@@ -135,7 +135,7 @@ test("what is refused after an attempt without an answer says that it may be don
   try {
     const { code, error } = await run(
       `http://127.0.0.1:${proxy.port}`,
-      ...["complete", "orders", "1n9rPb4rwKwuC00010000000000", "--partition", "0"],
+      ...["items", "delete", "orders", "1n9rPb4rwKwuC00010000000000", "--partition", "0"],
     );
     expect(error).toBe("error: not leased; an attempt without an answer may have done it\n");
     expect(code).toBe(exitCodes.unknown.code);

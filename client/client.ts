@@ -1,8 +1,9 @@
 // The client: a method for each call of the contract, and queues by their names.
 
+import { nodeFetch } from "./node-fetch.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import type { Pace } from "./repeat.ts";
-import { type CallOptions, openTransport, type TransportOptions } from "./transport.ts";
+import { type CallOptions, openTransport } from "./transport.ts";
 import { type Calls, type Health, type Operation, operationPaths } from "./wire.ts";
 
 export interface ClientOptions {
@@ -14,8 +15,20 @@ export interface ClientOptions {
   readonly attemptsMax?: number;
   /** The pauses in between: drawn from 0 to a bound that doubles. Default 100 ms to 5 s. */
   readonly pace?: Pace;
-  /** In place of the runtime's own. */
-  readonly fetch?: TransportOptions["fetch"];
+  /**
+   * Whether each call that changes items has a key, by which it can be sent again when its outcome
+   * is unknown; without, such a call throws `OutcomeUnknown`. Default true.
+   */
+  readonly keys?: boolean;
+  /** Whether produces of one queue that come together go together; default true. */
+  readonly gather?: boolean;
+  /**
+   * Calls under way at once; what comes beyond that waits its turn. Leases, which wait at the
+   * server, have three quarters of them and no more. Default 256.
+   */
+  readonly connectionsMax?: number;
+  /** In place of the runtime's own; on Node, in place of `node:http`, which takes less time. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** In place of `Math.random`. */
   readonly random?: () => number;
 }
@@ -44,10 +57,13 @@ export function createClient(options: ClientOptions = {}): Client {
     url: options.url ?? "http://localhost:9090",
     apiKey: options.apiKey,
     // Called as a method of something else, the browser's own refuses to work.
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    fetch: options.fetch ?? nodeFetch() ?? ((url, init) => fetch(url, init)),
     random: options.random ?? Math.random,
     attemptsMax: options.attemptsMax ?? Number.POSITIVE_INFINITY,
     pace: options.pace ?? { baseMs: 100, capMs: 5_000 },
+    connectionsMax: options.connectionsMax ?? 256,
+    keys: options.keys ?? true,
+    gather: options.gather ?? true,
   });
   const calls = Object.fromEntries(
     operations.map((operation) => [
@@ -58,6 +74,7 @@ export function createClient(options: ClientOptions = {}): Client {
   ) as unknown as Calls<CallOptions>;
   return {
     ...calls,
+    produce: async (request, callOptions) => (await transport.produce(request, callOptions)).reply,
     queue: (name) => openQueue(transport, name),
     health: async (callOptions) => JSON.parse(await transport.page("/health", callOptions)),
     metrics: (callOptions) => transport.page("/metrics", callOptions),

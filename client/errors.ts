@@ -33,8 +33,8 @@ export abstract class HoldfastError extends Error {
   /** The contract's word for why, such as `no_such_queue`; absent where no reply came. */
   readonly reason: string | undefined;
   /**
-   * An earlier attempt of this call was left without an answer. What is refused now, such as
-   * the complete of an item that is gone, may be what that attempt has done.
+   * An earlier attempt of this call, which has no key, was left without an answer. What is refused
+   * now, such as the delete of an item that is gone, may be what that attempt has done.
    */
   followsUnknown = false;
 
@@ -112,7 +112,10 @@ export class Unavailable extends HoldfastError {
   readonly code = "unavailable";
 }
 
-/** The connection broke, no answer came in time, or it was not the server's: it may be done or not. */
+/**
+ * The connection broke, no answer came in time, or it was not the server's: it may be done or not.
+ * Of a call with a key it comes last, when repeating it for as long as its time was told nothing.
+ */
 export class OutcomeUnknown extends HoldfastError {
   override readonly name = "OutcomeUnknown";
   readonly code = "unknown";

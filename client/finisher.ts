@@ -5,7 +5,7 @@
 import { HoldfastError } from "./errors.ts";
 import { type Refusals, withoutRefused } from "./lease.ts";
 import { loopAttemptsMax, passes } from "./poll.ts";
-import { type Pace, pause, pauseMs } from "./repeat.ts";
+import { afterThisRound, type Pace, pause, pauseMs } from "./repeat.ts";
 import type { Transport } from "./transport.ts";
 
 export interface Ending {
@@ -52,16 +52,17 @@ export class Finisher {
 
   /** Resolves once it is said: `null`, or why it could not be. */
   async finish(ending: Ending): Promise<string | null> {
-    const { partition } = ending;
+    const { id, partition, lapsesAt, what } = ending;
     this.#count += 1;
     const settled = new Promise<string | null>((settle) => {
       const line = this.#lines.get(partition);
+      const waiting = { id, partition, lapsesAt, what, settle };
       if (line !== undefined) {
-        line.push({ ...ending, settle });
+        line.push(waiting);
       } else {
-        this.#lines.set(partition, [{ ...ending, settle }]);
-        // What ends in the same moment goes along.
-        queueMicrotask(() => void this.#drain(partition));
+        this.#lines.set(partition, [waiting]);
+        // What ends in the same round goes along.
+        afterThisRound(() => void this.#drain(partition));
       }
     });
     const refusal = await settled;

@@ -18,6 +18,7 @@ export {
   Unavailable,
   WorkerStopping,
 } from "./errors.ts";
+export type { Handling } from "./handling.ts";
 export type { ItemFields, LeasedItem, NewItem } from "./items.ts";
 export type { Extension, GiveBack, Lease, Refusals } from "./lease.ts";
 export type { WorkerNotice } from "./notice.ts";
@@ -28,7 +29,6 @@ export type { CallOptions } from "./transport.ts";
 export type * from "./wire.ts";
 export type {
   Handler,
-  Handling,
   Worker,
   WorkerCounts,
   WorkOptions,

@@ -84,18 +84,23 @@ export interface LeasedItem extends LeaseItem {
 const decoder = new TextDecoder();
 
 export function leasedItem(item: LeaseItem): LeasedItem {
-  let decoded: Uint8Array<ArrayBuffer> | null = null;
-  const payload = (): Uint8Array<ArrayBuffer> => {
-    decoded ??= bytesOfBase64(item.bytes);
-    return decoded;
-  };
-  const text = (): string => decoder.decode(payload());
-  return {
-    ...item,
-    get payload() {
-      return payload();
-    },
-    text,
-    json: () => JSON.parse(text()),
-  };
+  return Object.assign(new Forms(item.bytes), item);
+}
+
+/** A class, because a getter in a literal costs more than all else of an item. */
+class Forms {
+  readonly #bytes: string;
+  #payload: Uint8Array<ArrayBuffer> | null = null;
+
+  constructor(bytes: string) {
+    this.#bytes = bytes;
+  }
+
+  get payload(): Uint8Array<ArrayBuffer> {
+    this.#payload ??= bytesOfBase64(this.#bytes);
+    return this.#payload;
+  }
+
+  readonly text = (): string => decoder.decode(this.payload);
+  readonly json = (): unknown => JSON.parse(this.text());
 }

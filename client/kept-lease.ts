@@ -2,6 +2,7 @@
 // and a handler hears by its signal when its item is lost, or about to lapse after all.
 
 import { LeaseLapsing, LeaseLost } from "./errors.ts";
+import { type Handling, ItemHandling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
 import { type Lease, withoutRefused } from "./lease.ts";
 import { loopAttemptsMax } from "./poll.ts";
@@ -26,7 +27,7 @@ export class KeptLease {
   readonly lease: Lease;
   readonly #options: KeptLeaseOptions;
   /** Of the items of which the end is not said. */
-  readonly #endings = new Map<LeasedItem, AbortController>();
+  readonly #handlings = new Map<LeasedItem, ItemHandling>();
   readonly #over = new AbortController();
   readonly #hurry = (): void => this.#abort(this.#options.hurry.reason);
   #lapsesAt: number;
@@ -37,7 +38,7 @@ export class KeptLease {
     this.lease = lease;
     this.#options = options;
     this.#lapsesAt = lease.lapsesAt;
-    for (const item of lease.items) this.#endings.set(item, new AbortController());
+    for (const item of lease.items) this.#handlings.set(item, new ItemHandling(lease));
     hurry.addEventListener("abort", this.#hurry);
     if (hurry.aborted) this.#hurry();
     this.#watch();
@@ -49,21 +50,22 @@ export class KeptLease {
     return this.#lapsesAt;
   }
 
-  signalOf(item: LeasedItem): AbortSignal {
-    return (this.#endings.get(item) ?? this.#over).signal;
+  handlingOf(item: LeasedItem): Handling {
+    return this.#handlings.get(item) ?? new ItemHandling(this.lease);
   }
 
   /** What became of the item is said, or will not be. */
   done(item: LeasedItem): void {
-    this.#endings.delete(item);
-    if (this.#endings.size > 0) return;
-    this.#over.abort();
+    this.#handlings.delete(item);
+    if (this.#handlings.size > 0) return;
+    // Given, because an abort without a reason makes an error, stack and all.
+    this.#over.abort("over");
     clearTimeout(this.#timer);
     this.#options.hurry.removeEventListener("abort", this.#hurry);
   }
 
   #abort(reason: unknown): void {
-    for (const ending of this.#endings.values()) ending.abort(reason);
+    for (const handling of this.#handlings.values()) handling.abort(reason);
   }
 
   #watch(): void {
@@ -91,7 +93,7 @@ export class KeptLease {
   async #extend(): Promise<void> {
     const { transport, lease } = this.#options;
     const { queue_name, partition, clockAheadMs } = lease;
-    const items = [...this.#endings.keys()];
+    const items = [...this.#handlings.keys()];
     try {
       const refusals = await withoutRefused(items, async (rest) => {
         const request = { queue_name, partition, ids: rest.map(({ id }) => id) };
@@ -108,11 +110,11 @@ export class KeptLease {
       // It is tried again for as long as the lease runs; then the handlers are told.
       return;
     }
-    if (this.#endings.size > 0) this.#watch();
+    if (this.#handlings.size > 0) this.#watch();
   }
 
   #lose(item: LeasedItem, reason: string): void {
-    this.#endings.get(item)?.abort(new LeaseLost(reason));
+    this.#handlings.get(item)?.abort(new LeaseLost(reason));
     this.done(item);
   }
 }

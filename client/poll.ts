@@ -3,6 +3,7 @@
 
 import { HoldfastError, InvalidRequest } from "./errors.ts";
 import { type Lease, openLease } from "./lease.ts";
+import { randomName } from "./names.ts";
 import { type Pace, pause, pauseMs } from "./repeat.ts";
 import type { Transport } from "./transport.ts";
 
@@ -24,6 +25,7 @@ export interface Poll {
 
 /** Attempts before trouble is told; what goes on after it is the loop's. */
 export const loopAttemptsMax = 8;
+const nameBytes = 8;
 const nobody = (): void => undefined;
 const troublePace: Pace = { baseMs: 200, capMs: 10_000 };
 
@@ -35,7 +37,12 @@ export interface PollSource extends PollOptions {
 }
 
 export function openPoll({ transport, queue, leave, ...options }: PollSource): Poll {
-  const { clientId = randomName(), timeoutMs, trouble = nobody, renamed = nobody } = options;
+  const {
+    clientId = randomName(nameBytes),
+    timeoutMs,
+    trouble = nobody,
+    renamed = nobody,
+  } = options;
   let name = clientId;
   let asked = 0;
   return {
@@ -59,7 +66,7 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
         } catch (error) {
           if (leave.aborted) break;
           if (isNameTaken(error)) {
-            name = `${clientId}-${randomName()}`;
+            name = `${clientId}-${randomName(nameBytes)}`;
             renamed(name);
             continue;
           }
@@ -98,9 +105,4 @@ export function passes(error: HoldfastError): boolean {
     case "failed":
       return false;
   }
-}
-
-function randomName(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(8));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -3,6 +3,7 @@
 import { InvalidRequest, LeaseEmpty, OutcomeUnknown } from "./errors.ts";
 import { type NewItem, produceItem } from "./items.ts";
 import { type Lease, openLease } from "./lease.ts";
+import { randomName } from "./names.ts";
 import { openPoll, type PollOptions } from "./poll.ts";
 import { type Differences, differencesOf, type QueueSettings } from "./settings.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -84,7 +85,7 @@ export function openQueue(transport: Transport, name: string): Queue {
     async produce(items, options) {
       // A text and bytes have a length too, but are one item.
       const all: readonly NewItem[] = Array.isArray(items) ? items : [items as NewItem];
-      await call("produce", { ...of, items: all.map(checkedItem) }, options);
+      await transport.produce({ queue_name: name, items: all.map(checkedItem) }, options);
     },
 
     async create(settings, options) {
@@ -151,7 +152,7 @@ async function leaseOnce(
   queue_name: string,
   { batch = 1, clientId, ...options }: LeaseOptions = {},
 ) {
-  const client_id = clientId ?? crypto.getRandomValues(new Uint32Array(4)).join("-");
+  const client_id = clientId ?? randomName(16);
   try {
     const request = { queue_name, client_id, batch_size: batch };
     return openLease({ transport, ...(await transport.call("lease", request, options)) });

@@ -1,16 +1,16 @@
-// When a call may be sent again, and after how long. The contract decides the first: an
-// answer that says nothing changed, or a call of which doing it twice is doing it once.
+// When a call may be sent again, and after how long. The contract decides the first: an answer
+// that says nothing changed, a call that has a key, or one of which doing it twice is doing it once.
 
 import type { HoldfastError } from "./errors.ts";
 import { isUntrusted } from "./unsent.ts";
 import type { Operation } from "./wire.ts";
 
 /**
- * What a second attempt does when the first may have been carried out unheard.
+ * What a second attempt without a key does when the first may have been carried out unheard.
  * - `same`: no more than the first alone.
  * - `twice`: its work again, or it is refused for what the first has done.
  */
-type Echo = "same" | "twice";
+export type Echo = "same" | "twice";
 
 const echoes: Readonly<Record<Operation, Echo>> = {
   produce: "twice",
@@ -34,20 +34,28 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   reload: "same",
   listItems: "same",
   listScheduled: "same",
-  // `isSourced` makes it the same.
+  // `echoOf` knows better.
   importItems: "twice",
   deleteItems: "same",
 };
 
-export interface Attempted {
-  readonly operation: Operation;
-  readonly request: object;
-  readonly error: HoldfastError;
-  /** The caller would rather have it twice than not at all. */
-  readonly repeatUnknown: boolean;
+export function echoOf(operation: Operation, request: object): Echo {
+  // Items with a `source_id` are not stored twice.
+  return operation === "importItems" && isSourced(request) ? "same" : echoes[operation];
 }
 
-export function mayRepeat({ operation, request, error, repeatUnknown }: Attempted): boolean {
+function isSourced(request: object): boolean {
+  const items: unknown = "items" in request ? request.items : undefined;
+  return Array.isArray(items) && items.every(({ source_id }) => Boolean(source_id));
+}
+
+export interface Attempted {
+  readonly operation: Operation;
+  readonly echo: Echo;
+  readonly error: HoldfastError;
+}
+
+export function mayRepeat({ operation, echo, error }: Attempted): boolean {
   switch (error.code) {
     case "busy":
       return true;
@@ -55,10 +63,9 @@ export function mayRepeat({ operation, request, error, repeatUnknown }: Attempte
       return !isUntrusted(error.cause);
     case "store":
       // An import says 500 also when the items were stored and could not be read back.
-      return operation !== "importItems" || repeatUnknown || isSourced(request);
+      return operation !== "importItems" || echo === "same";
     case "unknown":
-      if (repeatUnknown || echoes[operation] === "same") return true;
-      return operation === "importItems" && isSourced(request);
+      return echo === "same";
     case "invalid":
     case "unauthorized":
     case "failed":
@@ -67,12 +74,6 @@ export function mayRepeat({ operation, request, error, repeatUnknown }: Attempte
     case "late":
       return false;
   }
-}
-
-/** Items with a `source_id` are not stored twice. */
-function isSourced(request: object): boolean {
-  const items: unknown = "items" in request ? request.items : undefined;
-  return Array.isArray(items) && items.every(({ source_id }) => Boolean(source_id));
 }
 
 export interface Pace {
@@ -99,4 +100,13 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
     const timer = setTimeout(end, ms);
     signal?.addEventListener("abort", end);
   });
+}
+
+const { setImmediate: soon = queueMicrotask } = globalThis as {
+  readonly setImmediate?: (run: () => void) => unknown;
+};
+
+/** Runs it when the events of this round have been heard; where a runtime cannot tell, at once. */
+export function afterThisRound(run: () => void): void {
+  soon(run);
 }

@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
@@ -17,6 +18,9 @@ const program = `
 import { closeSync, openSync } from "node:fs";
 import { createClient } from "./client.mjs";
 const ends = {};
+process.on("warning", ({ message }) => {
+  ends.warning = message;
+});
 const files = [];
 if (process.env.NO_FILES_LEFT) {
   // What a runtime opens with its first request, it needs before.
@@ -28,19 +32,71 @@ for (const [name, url] of Object.entries(JSON.parse(process.env.URLS))) {
   ends[name] = await queue.produce("x").then(() => "produced", (error) => error.code);
 }
 files.forEach((file) => closeSync(file));
+const { many } = JSON.parse(process.env.URLS);
+if (many) {
+  for (const gather of [true, false]) {
+    const client = createClient({ url: many, gather });
+    const produced = Array.from({ length: 3_000 }, () => client.queue("orders").produce("x"));
+    await Promise.all(produced);
+  }
+}
+// Warnings come in a round of their own.
+await new Promise((resolve) => setTimeout(resolve));
 console.log(JSON.stringify(ends));
 // What it has open keeps some runtimes.
 process.exit();
+`;
+
+/** How calls end that a silent server does not answer; then the process has to end by itself. */
+const waitingProgram = `
+import { createClient } from "./client.mjs";
+const { silent, fine } = JSON.parse(process.env.URLS);
+const client = createClient({ url: silent, attemptsMax: 1 });
+const asked = { queue_name: "orders" };
+const endOf = (call) => call.then(() => "answered", (error) => error.code ?? error);
+const leaving = new AbortController();
+setTimeout(() => leaving.abort("enough"), 50);
+const ends = {
+  given: await endOf(client.stats(asked, { signal: leaving.signal }).catch((reason) => {
+    throw { code: reason };
+  })),
+  late: await endOf(client.stats(asked, { timeoutMs: 50 })),
+  fine: await endOf(createClient({ url: fine }).stats(asked)),
+};
+console.log(JSON.stringify(ends));
 `;
 
 beforeAll(async () => {
   const built = await Bun.build({ entrypoints: [join(import.meta.dir, "index.ts")] });
   writeFileSync(join(folder, "client.mjs"), (await built.outputs[0]?.text()) ?? "");
   writeFileSync(join(folder, "program.mjs"), program);
+  writeFileSync(join(folder, "waiting.mjs"), waitingProgram);
   writeFileSync(join(folder, "ca.pem"), sampleCertificate);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Counts its connections, and answers each call after a moment, so that calls meet. */
+function counting() {
+  const counts = { open: 0, most: 0, calls: 0 };
+  const server = createServer((request, response) => {
+    counts.calls += 1;
+    request.resume().on("end", () => {
+      setTimeout(() => {
+        response.setHeader("content-type", "application/json");
+        response.end('{"code":200,"code_text":"OK","message":""}');
+      }, 5);
+    });
+  });
+  server.on("connection", (socket) => {
+    counts.open += 1;
+    counts.most = Math.max(counts.most, counts.open);
+    socket.on("close", () => {
+      counts.open -= 1;
+    });
+  });
+  return { counts, server };
+}
 
 const runtimes = [
   ["Bun", [process.execPath]],
@@ -55,9 +111,10 @@ async function endsOf(
   argv: readonly string[],
   urls: Record<string, string>,
   env: Record<string, string> = {},
+  file = "program.mjs",
 ) {
   const limited = env["NO_FILES_LEFT"] ? ["sh", "-c", 'ulimit -n 128; exec "$@"', "sh"] : [];
-  const child = Bun.spawn([...limited, ...argv, join(folder, "program.mjs")], {
+  const child = Bun.spawn([...limited, ...argv, join(folder, file)], {
     env: { ...process.env, ...env, URLS: JSON.stringify(urls) },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -121,5 +178,36 @@ test.each(here.filter(([name]) => name !== "Deno"))(
     const urls = { secure: `https://localhost:${secure.port}` };
     const env = { NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
     expect(await endsOf(argv, urls, env)).toEqual({ secure: "produced" });
+  },
+);
+
+test.each(here)(
+  "%s: 3,000 produces at once open few connections, gathered or alone",
+  async (_, argv) => {
+    const { counts, server } = counting();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : null;
+    const ends = await endsOf(argv, { many: `http://127.0.0.1:${port}` });
+    server.close();
+    expect(ends).toEqual({ many: "produced" });
+    // One alone, 3,000 gathered in as few calls as they fit, 3,000 each in its own.
+    expect(counts.calls).toBe(1 + 3 + 3_000);
+    expect(counts.most).toBeLessThanOrEqual(256);
+  },
+);
+
+test.each(here.filter(([name]) => name !== "Deno"))(
+  "%s: a signal and the time end a call, and what stays open keeps no process",
+  async (_, argv) => {
+    await using plain = Bun.serve({ ...local, fetch: answer });
+    const silent = Bun.listen({ ...local, socket: { data: () => undefined } });
+    const urls = {
+      silent: `http://127.0.0.1:${silent.port}`,
+      fine: `http://127.0.0.1:${plain.port}`,
+    };
+    const ends = await endsOf(argv, urls, {}, "waiting.mjs");
+    silent.stop(true);
+    expect(ends).toEqual({ given: "enough", late: "unknown", fine: "answered" });
   },
 );

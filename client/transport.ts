@@ -1,15 +1,19 @@
 // One call as HTTP: sent, bounded in time, judged, and sent again where that is right.
 
 import { bounds } from "../openapi/bounds.ts";
+import { type Connections, openConnections, type Share } from "./connections.ts";
 import {
   Busy,
   errorOf,
   HoldfastError,
+  NotInTime,
   OutcomeUnknown,
   type Refused,
   Unavailable,
 } from "./errors.ts";
-import { mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
+import { Gatherer } from "./gather.ts";
+import { keyOf, receiptsMs } from "./keys.ts";
+import { type Echo, echoOf, mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
 import { isUnsent, reasonOf } from "./unsent.ts";
 import {
   type Operation,
@@ -28,10 +32,11 @@ export interface CallOptions {
    */
   readonly timeoutMs?: number;
   /**
-   * Send it again also when it may have been carried out already, and doing so would do it
-   * twice: a produce then may make its items twice. Default false.
+   * Names a produce, lease, retry, complete, extend or release: 1 to 255 visible ASCII characters.
+   * For 5 minutes after it was done, the server answers the same call of the same key as it did
+   * then, and does nothing; so a program that was killed can ask again. Default a random one.
    */
-  readonly repeatUnknown?: boolean;
+  readonly key?: string;
 }
 
 /** For the client's own use. */
@@ -42,13 +47,35 @@ export interface InnerOptions extends CallOptions {
   readonly attemptsMax?: number;
 }
 
+export interface Outgoing extends RequestInit {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly body?: string;
+}
+
+/** What is needed of a `Response`. */
+export interface Incoming {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+}
+
+export type Fetch = (url: string, init: Outgoing) => Promise<Incoming>;
+
 export interface TransportOptions {
   readonly url: string;
   readonly apiKey?: string | undefined;
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly fetch: Fetch;
   readonly random: () => number;
   readonly attemptsMax: number;
   readonly pace: Pace;
+  /** Calls under way at once, and so connections. */
+  readonly connectionsMax: number;
+  /** Whether calls have a key of which the caller gives none. */
+  readonly keys: boolean;
+  /** Whether produces go together that come together. */
+  readonly gather: boolean;
 }
 
 export interface Answered<T> {
@@ -57,12 +84,23 @@ export interface Answered<T> {
   readonly clockAheadMs: number;
 }
 
+/**
+ * The text of a request, for each attempt anew. `isSame`: one that was sent before may have been
+ * carried out, so it has to say what that one said.
+ */
+export type Encode = (timed: { readonly request_timeout?: string }, isSame: boolean) => string;
+
 export interface Transport {
   call<Id extends Operation>(
     operation: Id,
     request: RequestFor<Id>,
     options?: InnerOptions,
   ): Promise<Answered<ReplyFor<Id>>>;
+  /** As `call`, but it may go together with others. */
+  produce(
+    request: RequestFor<"produce">,
+    options?: CallOptions,
+  ): Promise<Answered<ReplyFor<"produce">>>;
   /** Text of a page of the server, such as `/metrics`. */
   page(path: string, options?: CallOptions, method?: "GET" | "POST"): Promise<string>;
   random(): number;
@@ -72,98 +110,202 @@ const timeoutMsDefault = 5 * 60_000;
 const leaseTimeoutMsDefault = 60_000;
 /** The server answers by `request_timeout`; until that has come here, giving up would be hasty. */
 const graceMs = 5_000;
+/** The connection may be gone without a word; by its key the call can be asked for on another. */
+const silenceMsMax = 60_000;
 
 export function timeoutMsOf(operation: Operation): number {
   return operation === "lease" ? leaseTimeoutMsDefault : timeoutMsDefault;
 }
 
 /** When no answer is expected any more. */
-export function giveUpMsOf(operation: Operation, timeoutMs: number): number {
-  return timedOperations.includes(operation) ? timeoutMs + graceMs : timeoutMs;
+export function giveUpMsOf(operation: Operation, timeoutMs: number, hasKey: boolean): number {
+  const giveUpMs = timedOperations.includes(operation) ? timeoutMs + graceMs : timeoutMs;
+  const isAskedAgain = hasKey && operation !== "lease";
+  return isAskedAgain ? Math.min(giveUpMs, silenceMsMax) : giveUpMs;
 }
 
 export function openTransport(options: TransportOptions): Transport {
-  const { fetch, random, attemptsMax, pace, apiKey } = options;
-  const headers: Record<string, string> = { accept: "application/json" };
-  if (apiKey) headers["authorization"] = `Bearer ${apiKey}`;
-  const place = { base: baseOf(options.url), headers, fetch };
+  const place = placeOf(options);
+
+  async function call<Id extends Operation>(
+    operation: Id,
+    request: RequestFor<Id>,
+    callOptions: InnerOptions = {},
+  ): Promise<Answered<ReplyFor<Id>>> {
+    const echo = echoOf(operation, request);
+    const encode: Encode = (timed) => JSON.stringify({ ...request, ...timed });
+    return carryOut(place, { operation, echo, encode, options: callOptions });
+  }
+
+  const gatherer = new Gatherer((encode, callOptions) =>
+    carryOut(place, { operation: "produce", echo: "twice", encode, options: callOptions }),
+  );
 
   return {
-    random,
+    random: options.random,
+    call,
 
-    async call<Id extends Operation>(
-      operation: Id,
-      request: RequestFor<Id>,
-      callOptions: InnerOptions = {},
-    ): Promise<Answered<ReplyFor<Id>>> {
-      const { timeoutMs = timeoutMsOf(operation), repeatUnknown = false } = callOptions;
-      const isTimed = timedOperations.includes(operation);
-      const endsAt = Date.now() + timeoutMs;
-      let followsUnknown = false;
-      for (let attempt = 1; ; attempt += 1) {
-        const leftMs =
-          attempt === 1 ? timeoutMs : Math.max(endsAt - Date.now(), bounds.requestTimeoutMsMin);
-        const timed = isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {};
-        try {
-          const { reply, clockAheadMs } = await send(place, {
-            ...callOptions,
-            operation,
-            method: "POST",
-            path: operationPaths[operation],
-            body: JSON.stringify({ ...request, ...timed }),
-            giveUpMs: giveUpMsOf(operation, leftMs),
-          });
-          return { reply: parsed<ReplyFor<Id>>(operation, reply), clockAheadMs };
-        } catch (error) {
-          if (!(error instanceof HoldfastError)) throw error;
-          error.followsUnknown = followsUnknown;
-          followsUnknown ||= error.code === "unknown";
-          const isLast = attempt >= Math.min(attemptsMax, callOptions.attemptsMax ?? attemptsMax);
-          if (isLast || !mayRepeat({ operation, request, error, repeatUnknown })) throw error;
-          const askedMs = error instanceof Busy ? error.retryAfterMs : 0;
-          const spareMs = endsAt - Date.now() - askedMs - bounds.requestTimeoutMsMin;
-          if (spareMs <= 0) throw error;
-          // What is left is halved, so that the last attempt is not long before the end.
-          const waitMs = askedMs + Math.min(pauseMs(attempt, pace, random), spareMs / 2);
-          await pause(waitMs, callOptions.leave ?? callOptions.signal);
-        }
-      }
+    produce(request, callOptions = {}) {
+      const { timeoutMs = timeoutMsOf("produce"), signal, key } = callOptions;
+      const isAlone = !options.gather || key !== undefined || !gatherer.takes(request, timeoutMs);
+      if (isAlone) return call("produce", request, callOptions);
+      return gatherer.produce(request, { timeoutMs, signal });
     },
 
     async page(path, callOptions = {}, method = "GET") {
-      const { timeoutMs: giveUpMs = timeoutMsDefault } = callOptions;
-      const operation = path.slice(1);
+      const { timeoutMs = timeoutMsDefault } = callOptions;
       const body = method === "POST" ? { body: "{}" } : {};
-      return (await send(place, { ...callOptions, operation, method, path, giveUpMs, ...body }))
+      const ends = { ...callOptions, giveUpMs: timeoutMs };
+      return (await send(place, { ...ends, operation: path.slice(1), method, path, ...body }))
         .reply;
     },
   };
 }
 
-/** Where requests go, and what all of them carry. */
-interface Place extends Pick<TransportOptions, "fetch"> {
+/** Where requests go, what all of them carry, and how they are repeated. */
+interface Place
+  extends Pick<TransportOptions, "fetch" | "random" | "attemptsMax" | "pace" | "keys"> {
   readonly base: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly connections: Connections;
 }
 
-interface Sent extends InnerOptions {
+function placeOf({ url, apiKey, connectionsMax, ...options }: TransportOptions): Place {
+  const headers: Record<string, string> = { accept: "application/json" };
+  if (apiKey) headers["authorization"] = `Bearer ${apiKey}`;
+  return { ...options, base: baseOf(url), headers, connections: openConnections(connectionsMax) };
+}
+
+interface Call<Id extends Operation> {
+  readonly operation: Id;
+  readonly echo: Echo;
+  readonly encode: Encode;
+  readonly options: InnerOptions;
+}
+
+/** Sends it until it is answered for good, or its time is up. */
+async function carryOut<Id extends Operation>(
+  place: Place,
+  call: Call<Id>,
+): Promise<Answered<ReplyFor<Id>>> {
+  const { operation, options } = call;
+  const { timeoutMs = timeoutMsOf(operation), signal, leave } = options;
+  const attemptsMax = Math.min(place.attemptsMax, options.attemptsMax ?? place.attemptsMax);
+  const key = keyOf({ operation, given: options.key, keys: place.keys });
+  const echo = key === null ? call.echo : "same";
+  let endsAt = Date.now() + timeoutMs;
+  let followsUnknown = false;
+  for (let attempt = 1; ; attempt += 1) {
+    const begunAt = Date.now();
+    const leftMs = Math.max(endsAt - begunAt, bounds.requestTimeoutMsMin);
+    const attemptMs = attempt === 1 ? timeoutMs : leftMs;
+    try {
+      return await attempted(place, call, { key, attemptMs, isSame: followsUnknown });
+    } catch (cause) {
+      if (!(cause instanceof HoldfastError)) throw cause;
+      const error = followsUnknown ? afterUnknown(cause, key) : cause;
+      if (error.code === "unknown" && !followsUnknown) {
+        followsUnknown = true;
+        if (key !== null) endsAt = Math.min(endsAt, begunAt + receiptsMs);
+      }
+      if (attempt >= attemptsMax || !mayRepeat({ operation, echo, error: cause })) throw error;
+      const askedMs = cause instanceof Busy ? cause.retryAfterMs : 0;
+      const spareMs = endsAt - Date.now() - askedMs - bounds.requestTimeoutMsMin;
+      if (spareMs <= 0) throw error;
+      // What is left is halved, so that the last attempt is not long before the end.
+      const pausedMs = Math.min(pauseMs(attempt, place.pace, place.random), spareMs / 2);
+      await pause(askedMs + pausedMs, leave ?? signal);
+    }
+  }
+}
+
+/** What an answer means of a call that was sent before, when nothing was heard of it. */
+function afterUnknown(error: HoldfastError, key: string | null): HoldfastError {
+  // The server's word on the call itself: it would have known one that was carried out.
+  if (error.code === "failed" || error.code === "empty" || error.status === 400) {
+    error.followsUnknown = key === null;
+    return error;
+  }
+  if (error.code === "unknown") return error;
+  const { operation, status, message } = error;
+  const unheard = `${message}; an attempt before had no answer`;
+  return new OutcomeUnknown({ operation, status, message: unheard, cause: error });
+}
+
+interface Attempt {
+  readonly key: string | null;
+  readonly attemptMs: number;
+  /** It has to say what the attempts before it said. */
+  readonly isSame: boolean;
+}
+
+/** One attempt, when there is a connection for it. */
+async function attempted<Id extends Operation>(
+  place: Place,
+  { operation, encode, options }: Call<Id>,
+  { key, attemptMs, isSame }: Attempt,
+): Promise<Answered<ReplyFor<Id>>> {
+  const share = place.connections.of(operation);
+  const waitedMs = await waitFor(share, { ...options, operation, giveUpMs: attemptMs });
+  try {
+    const leftMs = Math.max(attemptMs - waitedMs, Math.min(attemptMs, bounds.requestTimeoutMsMin));
+    const isTimed = timedOperations.includes(operation);
+    const { reply, clockAheadMs } = await send(place, {
+      ...options,
+      operation,
+      method: "POST",
+      path: operationPaths[operation],
+      key,
+      body: encode(isTimed ? { request_timeout: `${Math.ceil(leftMs)}ms` } : {}, isSame),
+      giveUpMs: giveUpMsOf(operation, leftMs, key !== null),
+    });
+    return { reply: parsed<ReplyFor<Id>>(operation, reply), clockAheadMs };
+  } finally {
+    share.giveBack();
+  }
+}
+
+interface Ends extends Pick<InnerOptions, "signal" | "leave"> {
   readonly operation: string;
-  readonly method: "GET" | "POST";
-  readonly path: string;
-  readonly body?: string;
   readonly giveUpMs: number;
 }
 
-async function send({ base, headers, fetch }: Place, sent: Sent): Promise<Answered<string>> {
-  const { operation, method, path, body, signal, leave, giveUpMs } = sent;
+/** Takes one of the share, and says how long that took. */
+async function waitFor(share: Share, ends: Ends): Promise<number> {
+  throwIfLeft(ends);
+  if (share.take()) return 0;
+  const begunAt = Date.now();
+  const ending = endingOf(ends);
+  const isTaken = await share.wait(ending.signal);
+  ending.forget();
+  if (isTaken) return Date.now() - begunAt;
+  throwIfLeft(ends);
+  const message = `no connection was free in time; expected one within ${Math.round(ends.giveUpMs)} ms`;
+  throw new NotInTime({ operation: ends.operation, status: null, message });
+}
+
+function throwIfLeft({ signal, leave }: Pick<InnerOptions, "signal" | "leave">): void {
   signal?.throwIfAborted();
   leave?.throwIfAborted();
+}
+
+interface Sent extends Ends {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: string;
+  readonly key?: string | null;
+}
+
+async function send(place: Place, sent: Sent): Promise<Answered<string>> {
+  const { operation, method, path, body, giveUpMs } = sent;
+  const { base, fetch } = place;
+  throwIfLeft(sent);
   const ending = endingOf(sent);
   const sentAt = Date.now();
   try {
     const response = await fetch(base + path, {
       method,
-      headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+      headers: headersOf(place, sent),
       redirect: "error",
       signal: ending.signal,
       ...(body === undefined ? {} : { body }),
@@ -177,16 +319,23 @@ async function send({ base, headers, fetch }: Place, sent: Sent): Promise<Answer
     return { reply: text, clockAheadMs };
   } catch (error) {
     if (error instanceof HoldfastError) throw error;
-    signal?.throwIfAborted();
-    leave?.throwIfAborted();
+    throwIfLeft(sent);
     throw ending.isLate() ? noAnswer(operation, giveUpMs) : brokenOff(operation, base, error);
   } finally {
     ending.forget();
   }
 }
 
+function headersOf({ headers }: Place, { body, key = null }: Sent): Record<string, string> {
+  return {
+    ...headers,
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...(key === null ? {} : { "idempotency-key": key }),
+  };
+}
+
 /** What may end an exchange before its end: who gives it up, who leaves, and its time. */
-function endingOf({ signal, leave, giveUpMs }: Sent) {
+function endingOf({ signal, leave, giveUpMs }: Ends) {
   const ending = new AbortController();
   let isLate = false;
   const giveUp = (): void => ending.abort(signal?.reason);
@@ -239,7 +388,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function refusalOf(operation: string, { status, headers }: Response, text: string): HoldfastError {
+function refusalOf(operation: string, { status, headers }: Incoming, text: string): HoldfastError {
   const body = jsonOf(text);
   const isReply =
     typeof body === "object" && body !== null && "code" in body && body.code === status;

@@ -16,6 +16,9 @@ const untrusted =
 const noHandshake =
   /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNSUPPORTED_PROTOCOL|\w+_ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE))$/;
 
+/** What `nodeFetch` says. */
+export const notConnected = "no connection was made";
+
 /** What says so in words: Deno, which has no codes, and Node where TLS breaks off early. */
 const saidUnconnected =
   /client error \(Connect\)|error trying to connect|before secure TLS connection was established/;
@@ -24,6 +27,7 @@ const saidUntrusted = /invalid peer certificate/;
 /** Whether there was no connection that anything could have been sent on. */
 export function isUnsent(error: unknown): boolean {
   return some(error, ({ code, syscall, message }) => {
+    if (message === notConnected) return true;
     if (syscall !== undefined) return syscall === "connect" || syscall === "getaddrinfo";
     if (saidUnconnected.test(message)) return true;
     return [unconnected, untrusted, noHandshake].some((codes) => codes.test(code));

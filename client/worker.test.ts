@@ -126,6 +126,37 @@ test("produce: to a queue whose produces are paused, it fails with the reason an
   expect(calls["produce"]).toBe(1);
 });
 
+test("handlers that end in one round of events share a complete, and a lease of as many", async () => {
+  const asked: Record<string, number[]> = { lease: [], complete: [] };
+  const fetch: Fetch = (url, init) => {
+    const { batch_size, ids } = JSON.parse(String(init.body));
+    asked[url.slice(url.lastIndexOf(".") + 1)]?.push(batch_size ?? ids?.length);
+    return globalThis.fetch(url, init);
+  };
+  await using at = await setup({}, { fetch });
+  await at.queue.produce(numbered(100));
+  const ends: (() => void)[] = [];
+  const begun = [gate(), gate()];
+  const worker = at.queue.work(
+    async () => {
+      const { promise, resolve } = gate();
+      ends.push(resolve);
+      if (ends.length === 50) begun.shift()?.resolve();
+      await promise;
+    },
+    { concurrency: 50, ...at.quiet },
+  );
+  const [first, second] = begun;
+  await first?.promise;
+  // One after the other, with all that follows from each in between.
+  for (const end of ends.splice(0)) setImmediate(end);
+  await second?.promise;
+  const stopped = worker.stop();
+  for (const end of ends.splice(0)) setImmediate(end);
+  await stopped;
+  expect(asked).toEqual({ lease: [50, 50], complete: [50, 50] });
+});
+
 test("no more handlers run at once than concurrency allows, and nothing is leased ahead of them", async () => {
   await using at = await setup();
   await at.queue.produce(numbered(10));

@@ -4,21 +4,15 @@
 import { bounds } from "../openapi/bounds.ts";
 import { DeadLetter, type HoldfastError, WorkerStopping } from "./errors.ts";
 import { type Ending, Finisher } from "./finisher.ts";
+import type { Handling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
 import { KeptLease } from "./kept-lease.ts";
 import type { Lease } from "./lease.ts";
 import { printed, type WorkerNotice } from "./notice.ts";
 import { openPoll, type Poll } from "./poll.ts";
-import { pauseMs } from "./repeat.ts";
+import { afterThisRound, pauseMs } from "./repeat.ts";
 import { drainBefore } from "./termination.ts";
 import type { Transport } from "./transport.ts";
-
-export interface Handling {
-  /** Aborted when the item is lost or about to lapse, and when a stop has no more patience. */
-  readonly signal: AbortSignal;
-  readonly queue: string;
-  readonly partition: number;
-}
 
 /** Returns: completed. Throws: retried later, or sent to the dead queue by a `DeadLetter`. */
 export type Handler = (item: LeasedItem, handling: Handling) => unknown;
@@ -168,7 +162,8 @@ class QueueWorker implements Worker {
     return new Promise((resolve) => {
       this.#wake = () => {
         signal.removeEventListener("abort", this.#wake);
-        resolve();
+        // One lease for all of which the handlers end in this round.
+        afterThisRound(resolve);
       };
       signal.addEventListener("abort", this.#wake);
       if (signal.aborted) this.#wake();
@@ -189,12 +184,9 @@ class QueueWorker implements Worker {
   }
 
   async #handle(item: LeasedItem, kept: KeptLease): Promise<void> {
-    const { handler, queue } = this.#source;
-    const { partition } = kept.lease;
-    const signal = kept.signalOf(item);
     let end: End = { as: "completed", what: { kind: "complete" } };
     try {
-      await handler(item, { signal, queue, partition });
+      await this.#source.handler(item, kept.handlingOf(item));
     } catch (error) {
       end = await this.#afterFailure(item, kept, error);
     }

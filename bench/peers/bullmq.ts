@@ -9,6 +9,8 @@ import { installRedis, redisSettings, startRedis } from "./redis-server.ts";
 const packageVersion = "6.7.0";
 const redisClientVersion = "5.11.1";
 
+export const bullmqPackages = [`bullmq@${packageVersion}`, `ioredis@${redisClientVersion}`];
+
 interface Options {
   readonly connection: {
     readonly host: string;
@@ -105,7 +107,7 @@ export const bullmq: Peer = {
   install: async (scratch) => {
     await installRedis();
     folder = join(scratch, "bullmq");
-    await npmPackages(folder, [`bullmq@${packageVersion}`, `ioredis@${redisClientVersion}`]);
+    await npmPackages(folder, bullmqPackages);
   },
   start: async (scratch) => {
     const server = await startRedis(scratch);

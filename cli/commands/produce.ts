@@ -20,7 +20,6 @@ interface Options {
   readonly at?: Date;
   readonly batch: number;
   readonly timeout: number;
-  readonly repeatUnknown?: boolean;
 }
 
 /** Leaves room for the rest of the request under the server's usual bound. */
@@ -52,10 +51,6 @@ export function addProduce(program: Command): void {
       new Option("--timeout <duration>", "how long a call may take")
         .argParser(durationMs)
         .default(300_000, "5m"),
-    )
-    .option(
-      "--repeat-unknown",
-      "send again what had no answer, although items may then be there twice",
     )
     .addHelpText(
       "after",
@@ -147,7 +142,7 @@ interface Producing {
 
 async function produce({ context, queue, items, options }: Producing): Promise<void> {
   const { client } = context;
-  const { kind, reference, encoding, at, batch, timeout, repeatUnknown = false } = options;
+  const { kind, reference, encoding, at, batch, timeout } = options;
   const common = {
     ...(kind === undefined ? {} : { kind }),
     ...(reference === undefined ? {} : { reference }),
@@ -165,10 +160,7 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
   const send = async (): Promise<void> => {
     if (gathered.length === 0) return;
     sent = gathered.length;
-    await client.produce(
-      { queue_name: queue, items: gathered },
-      { timeoutMs: timeout, repeatUnknown, signal },
-    );
+    await client.produce({ queue_name: queue, items: gathered }, { timeoutMs: timeout, signal });
     sent = 0;
     produced += gathered.length;
     gathered = [];

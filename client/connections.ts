@@ -1,0 +1,60 @@
+// Bounds how many exchanges of a client are under way at once, and so its connections: a runtime
+// opens one for each. Leases wait at the server for as long as a minute, so they have a share of
+// their own, and never keep a produce or a complete waiting.
+
+import type { Operation } from "./wire.ts";
+
+export interface Connections {
+  /** The share that a call draws on. */
+  of(operation: Operation): Share;
+}
+
+export function openConnections(max: number): Connections {
+  if (!Number.isInteger(max) || max < 2) {
+    throw new RangeError(
+      `connectionsMax is invalid; expected a whole number from 2, got ${String(max)}`,
+    );
+  }
+  const leasesMax = Math.max(1, Math.floor((max * 3) / 4));
+  const leases = new Share(leasesMax);
+  const others = new Share(max - leasesMax);
+  return { of: (operation) => (operation === "lease" ? leases : others) };
+}
+
+export class Share {
+  readonly #waiting = new Set<() => void>();
+  #free: number;
+
+  constructor(max: number) {
+    this.#free = max;
+  }
+
+  /** Whether there was one; who has taken it gives it back. */
+  take(): boolean {
+    if (this.#free === 0) return false;
+    this.#free -= 1;
+    return true;
+  }
+
+  /** In the order in which they came; `false` = the signal was aborted before there was one. */
+  wait(ending: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const settle = (isTaken: boolean): void => {
+        this.#waiting.delete(get);
+        ending.removeEventListener("abort", leave);
+        resolve(isTaken);
+      };
+      const get = (): void => settle(true);
+      const leave = (): void => settle(false);
+      this.#waiting.add(get);
+      ending.addEventListener("abort", leave);
+      if (ending.aborted) leave();
+    });
+  }
+
+  giveBack(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+}

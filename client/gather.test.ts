@@ -1,0 +1,457 @@
+// What goes together, and that nobody's outcome is another's: against a server that answers when
+// the test says so, and against the real one.
+
+import { expect, test } from "bun:test";
+import { replyCodes } from "../openapi/codes.ts";
+import { listeningApp } from "../server/testing/listening-app.ts";
+import { type ClientOptions, createClient } from "./client.ts";
+import type { ItemFields } from "./items.ts";
+
+type Fetch = NonNullable<ClientOptions["fetch"]>;
+type Answer = () => Response | Promise<Response>;
+
+interface Asked {
+  readonly call: string;
+  readonly queue: string;
+  readonly key: string | null;
+  readonly texts: readonly string[];
+  readonly timeoutMs: number;
+  readonly bytes: number;
+  readonly signal: AbortSignal;
+  readonly answer: (answer: Answer) => void;
+}
+
+const reply =
+  (code: keyof typeof replyCodes, headers: Record<string, string> = {}): Answer =>
+  () =>
+    Response.json(
+      { code, code_text: replyCodes[code].text, message: `why ${code}` },
+      { status: code, headers },
+    );
+const ok = reply(200);
+const broken: Answer = () => Promise.reject(new Error("ECONNRESET"));
+const unreachable: Answer = () =>
+  Promise.reject(Object.assign(new Error("no"), { code: "ECONNREFUSED" }));
+
+/** A server that answers what the test gives it, when it gives it. */
+function parking(options: ClientOptions = {}) {
+  const asked: Asked[] = [];
+  let heard = (): void => undefined;
+  const fetch: Fetch = async (url, init) => {
+    const body = String(init.body);
+    const { queue_name: queue, items = [], request_timeout } = JSON.parse(body);
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const { signal } = init;
+    if (!signal) throw new Error("a call has no signal");
+    signal.addEventListener("abort", () => reject(signal.reason));
+    asked.push({
+      call: url.slice(url.lastIndexOf(".") + 1),
+      queue,
+      key: new Headers(init.headers).get("idempotency-key"),
+      texts: items.map(({ utf8 }: ItemFields) => utf8),
+      timeoutMs: Number.parseInt(request_timeout, 10),
+      bytes: Buffer.byteLength(body),
+      signal,
+      answer: resolve,
+    });
+    heard();
+    return (await promise)();
+  };
+  const client = createClient({
+    url: "http://queue.test",
+    fetch,
+    pace: { baseMs: 1, capMs: 1 },
+    ...options,
+  });
+  /** The call of that number, once it is asked. */
+  async function call(index: number): Promise<Asked> {
+    for (;;) {
+      const one = asked[index];
+      if (one !== undefined) return one;
+      await new Promise<void>((resolve) => {
+        heard = resolve;
+      });
+    }
+  }
+  return { asked, call, client, queue: client.queue("orders") };
+}
+
+/** Whatever is under way inside the client has come as far as it can by itself. */
+async function settled(): Promise<void> {
+  for (let round = 0; round < 5; round += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => "produced",
+    (error: unknown) => (error instanceof Error && "code" in error ? error.code : error),
+  );
+}
+
+const numbered = (count: number, from = 0): string[] =>
+  Array.from({ length: count }, (_, index) => String(from + index));
+
+test("what is produced in the same round of events goes in one call, in order", async () => {
+  const { asked, call, queue } = parking();
+  const produced = Promise.all(numbered(500).map((text) => queue.produce(text)));
+  (await call(0)).answer(ok);
+  await produced;
+  expect(asked.map(({ texts }) => texts)).toEqual([numbered(500)]);
+});
+
+test("what comes while a call is under way waits for it, and goes together in the next one", async () => {
+  const { asked, call, queue } = parking();
+  const first = queue.produce("first");
+  await call(0);
+  const others = [];
+  for (const text of numbered(50)) {
+    others.push(queue.produce(text));
+    await settled();
+  }
+  expect(asked.length).toBe(1);
+  asked[0]?.answer(ok);
+  await first;
+  (await call(1)).answer(ok);
+  await Promise.all(others);
+  expect(asked.map(({ texts }) => texts)).toEqual([["first"], numbered(50)]);
+});
+
+test("a single produce goes at once, and the next after it", async () => {
+  const { asked, queue } = parking();
+  for (const index of [0, 1, 2]) {
+    const produced = queue.produce(String(index));
+    await settled();
+    expect(asked.length).toBe(index + 1);
+    asked[index]?.answer(ok);
+    await produced;
+  }
+});
+
+test("a call has 1,000 items at most, and no caller's items are split", async () => {
+  const { asked, call, queue } = parking();
+  const produced = Promise.all([
+    queue.produce(numbered(600)),
+    queue.produce(numbered(300, 600)),
+    queue.produce(numbered(200, 900)),
+    queue.produce(numbered(800, 1_100)),
+    queue.produce("last"),
+  ]);
+  for (const index of [0, 1, 2]) (await call(index)).answer(ok);
+  await produced;
+  expect(asked.map(({ texts }) => texts)).toEqual([numbered(900), numbered(1_000, 900), ["last"]]);
+});
+
+test("a call has 4 MB at most, unless one caller's items alone are more", async () => {
+  const { asked, call, queue } = parking();
+  // Three bytes each in UTF-8, one character each in a text.
+  const large = "€".repeat(500_000);
+  const produced = Promise.all([
+    ...numbered(5).map(() => queue.produce(large)),
+    queue.produce([large, large, large]),
+    queue.produce("small"),
+  ]);
+  for (const index of [0, 1, 2, 3, 4]) (await call(index)).answer(ok);
+  await produced;
+  expect(asked.map(({ texts }) => texts.length)).toEqual([2, 2, 1, 3, 1]);
+  expect(asked.map(({ bytes }) => bytes <= 4_000_000)).toEqual([true, true, true, false, true]);
+});
+
+test("full calls do not wait for each other, but at most 8 of a queue are under way", async () => {
+  const { asked, call, queue } = parking();
+  const produced = Promise.all(numbered(12).map(() => queue.produce(numbered(1_000))));
+  await call(7);
+  await settled();
+  expect(asked.length).toBe(8);
+  for (let index = 0; index < 12; index += 1) (await call(index)).answer(ok);
+  await produced;
+});
+
+test("queues do not wait for each other, and neither do timeouts", async () => {
+  const { asked, call, client } = parking();
+  const queue = client.queue("orders");
+  const produced = Promise.all([
+    queue.produce("a"),
+    client.queue("letters").produce("b"),
+    queue.produce("c", { timeoutMs: 60_000 }),
+    queue.produce("d"),
+    client.produce({ queue_name: "orders", items: [{ utf8: "e" }] }),
+  ]);
+  for (const index of [0, 1, 2]) (await call(index)).answer(ok);
+  await produced;
+  expect(asked.map(({ queue, texts }) => [queue, ...texts])).toEqual([
+    ["orders", "a", "d", "e"],
+    ["letters", "b"],
+    ["orders", "c"],
+  ]);
+  expect(asked.map(({ timeoutMs }) => Math.round(timeoutMs / 1_000))).toEqual([300, 300, 60]);
+});
+
+test("a call that hangs is not waited for", async () => {
+  const { asked, call, queue } = parking();
+  // A quarter of the timeout is the patience.
+  const hangs = outcomeOf(queue.produce("hangs", { timeoutMs: 200 }));
+  await call(0);
+  const produced = queue.produce("goes on", { timeoutMs: 200 });
+  (await call(1)).answer(ok);
+  await produced;
+  expect(asked[1]?.texts).toEqual(["goes on"]);
+  expect(asked[1]?.timeoutMs).toBeLessThanOrEqual(200);
+  asked[0]?.answer(ok);
+  expect(await hangs).toBe("produced");
+});
+
+test("a call has the time that is left of its longest waiting caller's", async () => {
+  const { asked, call, queue } = parking();
+  const options = { timeoutMs: 60_000 };
+  const first = queue.produce("first", options);
+  await call(0);
+  const second = queue.produce("second", options);
+  await Bun.sleep(20);
+  const third = queue.produce("third", options);
+  asked[0]?.answer(ok);
+  (await call(1)).answer(ok);
+  await Promise.all([first, second, third]);
+  expect(asked[1]?.timeoutMs).toBeLessThanOrEqual(59_981);
+});
+
+test.each([400, 413] as const)(
+  "%i may be due to one caller's items: each caller's are sent alone",
+  async (code) => {
+    const { asked, call, queue } = parking();
+    const produced = Promise.all(
+      [["a", "b"], ["bad"], ["c"]].map((items) => outcomeOf(queue.produce(items))),
+    );
+    (await call(0)).answer(reply(code));
+    for (const index of [1, 2, 3]) {
+      const one = await call(index);
+      one.answer(one.texts.includes("bad") ? reply(code) : ok);
+    }
+    expect(await produced).toEqual(["produced", "invalid", "produced"]);
+    expect(asked.map(({ texts }) => texts)).toEqual([
+      ["a", "b", "bad", "c"],
+      ["a", "b"],
+      ["bad"],
+      ["c"],
+    ]);
+  },
+);
+
+test("where a proxy takes less, later calls are smaller", async () => {
+  const { asked, call, queue } = parking();
+  const large = "x".repeat(200_000);
+  const produced = Promise.all(numbered(10).map(() => queue.produce(large)));
+  (await call(0)).answer(reply(413));
+  for (let index = 1; index <= 10; index += 1) (await call(index)).answer(ok);
+  await produced;
+  const again = Promise.all(numbered(10).map(() => queue.produce(large)));
+  for (const index of [11, 12]) (await call(index)).answer(ok);
+  await again;
+  expect(asked.slice(11).map(({ texts }) => texts.length)).toEqual([5, 5]);
+});
+
+test.each([
+  [453, "failed"],
+  [454, "late"],
+  [401, "unauthorized"],
+] as const)("%i is every caller's", async (code, expected) => {
+  const { asked, call, queue } = parking();
+  const produced = Promise.all(["a", "b"].map((item) => outcomeOf(queue.produce(item))));
+  (await call(0)).answer(reply(code));
+  expect(await produced).toEqual([expected, expected]);
+  expect(asked.length).toBe(1);
+});
+
+test.each([
+  ["429", reply(429)],
+  ["503", reply(503)],
+  ["a refused connection", unreachable],
+])("%s: the call is sent again with the items of all", async (_, answer) => {
+  const { asked, call, queue } = parking();
+  const produced = Promise.all(["a", "b"].map((item) => outcomeOf(queue.produce(item))));
+  (await call(0)).answer(answer);
+  (await call(1)).answer(ok);
+  expect(await produced).toEqual(["produced", "produced"]);
+  expect(asked.map(({ texts }) => texts)).toEqual([
+    ["a", "b"],
+    ["a", "b"],
+  ]);
+});
+
+test("a signal withdraws items that are not sent, also between two attempts", async () => {
+  const { asked, call, queue } = parking();
+  const first = queue.produce("first");
+  await call(0);
+  const [one, two] = [new AbortController(), new AbortController()];
+  const outcomes = Promise.all([
+    outcomeOf(queue.produce("before", { signal: one.signal })),
+    outcomeOf(queue.produce("between", { signal: two.signal })),
+    outcomeOf(queue.produce("stays")),
+    outcomeOf(queue.produce("never", { signal: AbortSignal.abort("never") })),
+  ]);
+  one.abort("before");
+  asked[0]?.answer(ok);
+  await first;
+  (await call(1)).answer(() => {
+    two.abort("between");
+    return reply(503)() as Response;
+  });
+  (await call(2)).answer(ok);
+  expect(await outcomes).toEqual(["before", "between", "produced", "never"]);
+  expect(asked.map(({ texts }) => texts)).toEqual([["first"], ["between", "stays"], ["stays"]]);
+});
+
+test("a call without an answer is sent again by its one key as it was, whoever has gone", async () => {
+  const { asked, call, queue } = parking();
+  const leaving = new AbortController();
+  const gone = outcomeOf(queue.produce("a", { signal: leaving.signal }));
+  const stays = outcomeOf(queue.produce("b"));
+  (await call(0)).answer(broken);
+  (await call(1)).answer(() => {
+    leaving.abort("gone");
+    return reply(503)() as Response;
+  });
+  (await call(2)).answer(ok);
+  expect([await gone, await stays]).toEqual(["gone", "produced"]);
+  expect(asked.map(({ texts }) => texts)).toEqual([
+    ["a", "b"],
+    ["a", "b"],
+    ["a", "b"],
+  ]);
+  expect(new Set(asked.map(({ key }) => key)).size).toBe(1);
+  expect(asked[0]?.key).toMatch(/^[0-9a-f]{32}$/);
+});
+
+test("without keys, a call without an answer is unknown to all of its callers", async () => {
+  const { asked, call, queue } = parking({ keys: false });
+  const produced = Promise.all(["a", "b"].map((item) => outcomeOf(queue.produce(item))));
+  (await call(0)).answer(broken);
+  expect(await produced).toEqual(["unknown", "unknown"]);
+  expect(asked.map(({ key }) => key)).toEqual([null]);
+});
+
+test("who gives up after sending is told at once, and the others have their answer", async () => {
+  const { asked, call, queue } = parking();
+  const leaving = new AbortController();
+  const gone = outcomeOf(queue.produce("a", { signal: leaving.signal }));
+  const stays = outcomeOf(queue.produce("b"));
+  await call(0);
+  leaving.abort("gone");
+  expect(await gone).toBe("gone");
+  expect(asked[0]?.signal.aborted).toBe(false);
+  asked[0]?.answer(ok);
+  expect(await stays).toBe("produced");
+});
+
+test("a call that nobody waits for any more is given up", async () => {
+  const { asked, call, queue } = parking();
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const gone = ["a", "b"].map((item) => outcomeOf(queue.produce(item, { signal })));
+  await call(0);
+  leaving.abort("gone");
+  expect(await Promise.all(gone)).toEqual(["gone", "gone"]);
+  await settled();
+  expect(asked[0]?.signal.aborted).toBe(true);
+});
+
+test("gather: false sends each caller's items alone", async () => {
+  const { asked, call, queue } = parking({ gather: false });
+  const produced = Promise.all(["a", "b"].map((item) => queue.produce(item)));
+  for (const index of [0, 1]) (await call(index)).answer(ok);
+  await produced;
+  expect(asked.map(({ texts }) => texts)).toEqual([["a"], ["b"]]);
+});
+
+test("what the server has to judge goes alone: no items, too many, keys and timeouts that it may refuse", async () => {
+  const { asked, call, client, queue } = parking();
+  const unknown = { queue_name: "orders", items: [{ utf8: "c" }], colour: "red" };
+  const produced = Promise.all([
+    queue.produce("a"),
+    queue.produce("b"),
+    queue.produce([]),
+    queue.produce(numbered(1_001)),
+    client.produce(unknown),
+    ...["d", "e"].map((item) => queue.produce(item, { timeoutMs: 1_000_000 })),
+  ]);
+  for (const index of [0, 1, 2, 3, 4, 5]) (await call(index)).answer(ok);
+  await produced;
+  expect(asked.map(({ texts }) => texts.length).toSorted((a, b) => a - b)).toEqual([
+    0, 1, 1, 1, 2, 1_001,
+  ]);
+});
+
+test("connections are bounded, and leases that wait keep nobody else waiting", async () => {
+  const { asked, call, client, queue } = parking({ connectionsMax: 8 });
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const leases = numbered(20).map(() => outcomeOf(queue.lease({ signal })));
+  await call(5);
+  await settled();
+  expect(asked.length).toBe(6);
+  const stats = numbered(4).map(() => client.stats({ queue_name: "orders" }));
+  for (const index of [6, 7]) await call(index);
+  await settled();
+  expect(asked.length).toBe(8);
+  for (const index of [6, 7, 8, 9]) (await call(index)).answer(ok);
+  await Promise.all(stats);
+  leaving.abort("enough");
+  expect(await Promise.all(leases)).toEqual(leases.map(() => "enough"));
+  expect(asked.length).toBe(10);
+});
+
+test("a call for which no connection becomes free was not sent, and says so", async () => {
+  const { asked, call, client } = parking({ connectionsMax: 2 });
+  const first = client.stats({ queue_name: "orders" });
+  await call(0);
+  const late = client.stats({ queue_name: "orders" }, { timeoutMs: 20 });
+  expect(await outcomeOf(late)).toBe("late");
+  asked[0]?.answer(ok);
+  await first;
+  const next = client.stats({ queue_name: "orders" });
+  (await call(1)).answer(ok);
+  await next;
+  expect(() => createClient({ connectionsMax: 1 })).toThrow(
+    "connectionsMax is invalid; expected a whole number from 2, got 1",
+  );
+});
+
+test("a real server gets what tasks produce one at a time by few calls, each item once", async () => {
+  let calls = 0;
+  const fetch: Fetch = (url, init) => {
+    if (url.endsWith("produce")) calls += 1;
+    return globalThis.fetch(url, init);
+  };
+  await using server = await listeningApp();
+  const client = createClient({ url: server.url, fetch });
+  const queue = client.queue("orders");
+  await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  await Promise.all(
+    numbered(50).map(async (task) => {
+      for (const item of numbered(20)) await queue.produce(`${task}-${item}`);
+    }),
+  );
+  const lease = await queue.lease({ batch: 1_000 });
+  const texts = lease?.items.map((item) => item.text()) ?? [];
+  expect(texts.toSorted()).toEqual(
+    numbered(50)
+      .flatMap((task) => numbered(20).map((item) => `${task}-${item}`))
+      .toSorted(),
+  );
+  // What one task produces is in its order.
+  const ofTask = texts.filter((text) => text.startsWith("7-"));
+  expect(ofTask).toEqual(numbered(20).map((item) => `7-${item}`));
+  expect(calls).toBeLessThan(500);
+});
+
+test("a real server's refusal of one caller's items is that caller's alone", async () => {
+  await using server = await listeningApp();
+  const queue = createClient({ url: server.url }).queue("orders");
+  await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  const outcomes = await Promise.all([
+    outcomeOf(queue.produce("a")),
+    outcomeOf(queue.produce({ bytes: "not base64!" })),
+    outcomeOf(queue.produce("b")),
+  ]);
+  expect(outcomes).toEqual(["produced", "invalid", "produced"]);
+  expect(await queue.inspect()).toMatchObject({ queued: 2 });
+});

@@ -1,0 +1,22 @@
+import { expect, test } from "bun:test";
+import { ItemHandling } from "./handling.ts";
+
+const lease = { queue_name: "orders", partition: 3 };
+
+test("a handling names queue and partition, and its signal is one and the same", () => {
+  const handling = new ItemHandling(lease);
+  expect([handling.queue, handling.partition]).toEqual(["orders", 3]);
+  const { signal } = handling;
+  expect(signal.aborted).toBe(false);
+  handling.abort("lost");
+  handling.abort("stopping");
+  expect(handling.signal).toBe(signal);
+  expect(signal.reason).toBe("lost");
+});
+
+test("a signal that is asked for only after the item was lost is aborted, with the first reason", () => {
+  const handling = new ItemHandling(lease);
+  handling.abort("lost");
+  handling.abort("stopping");
+  expect([handling.signal.aborted, handling.signal.reason]).toEqual([true, "lost"]);
+});

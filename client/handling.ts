@@ -1,0 +1,34 @@
+// What a handler is told beside its item.
+
+import type { Lease } from "./lease.ts";
+
+export interface Handling {
+  /** Aborted when the item is lost or about to lapse, and when a stop has no more patience. */
+  readonly signal: AbortSignal;
+  readonly queue: string;
+  readonly partition: number;
+}
+
+/** What a handler is told. Most never ask for the signal, which costs more than all else of an item. */
+export class ItemHandling implements Handling {
+  readonly queue: string;
+  readonly partition: number;
+  #signals: AbortController | null = null;
+  #aborted: { readonly reason: unknown } | null = null;
+
+  constructor({ queue_name, partition }: Pick<Lease, "queue_name" | "partition">) {
+    this.queue = queue_name;
+    this.partition = partition;
+  }
+
+  get signal(): AbortSignal {
+    this.#signals ??= new AbortController();
+    if (this.#aborted !== null) this.#signals.abort(this.#aborted.reason);
+    return this.#signals.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#aborted ??= { reason };
+    this.#signals?.abort(reason);
+  }
+}

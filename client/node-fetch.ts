@@ -1,0 +1,103 @@
+// HTTP on Node by its own module: a call takes well under half of the processor time that Node's
+// `fetch` does. Only what the transport needs of a `fetch`; errors are Node's own.
+
+import type { Fetch } from "./transport.ts";
+import { notConnected } from "./unsent.ts";
+
+interface Message {
+  readonly statusCode?: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  setEncoding(encoding: "utf8"): void;
+  on(event: "data", heard: (text: string) => void): void;
+  on(event: "end", heard: () => void): void;
+  on(event: "error", heard: (cause: unknown) => void): void;
+}
+
+interface Socket {
+  once(event: "connect" | "secureConnect", heard: () => void): void;
+}
+
+interface Request {
+  /** It goes on a connection that was open already. */
+  readonly reusedSocket: boolean;
+  on(event: "socket", heard: (socket: Socket) => void): void;
+  on(event: "response", heard: (message: Message) => void): void;
+  on(event: "error", heard: (cause: unknown) => void): void;
+  end(body?: string): void;
+}
+
+/** `node:http`, or `node:https`. */
+interface HttpModule {
+  readonly Agent: new (options: { readonly keepAlive: boolean }) => object;
+  request(url: string, options: object): Request;
+}
+
+interface Runtime {
+  readonly process?: {
+    readonly versions?: Readonly<Record<string, string>>;
+    readonly getBuiltinModule?: (name: string) => HttpModule | undefined;
+  };
+}
+
+/** `null` where this is not Node, or an older one. */
+export function nodeFetch(): Fetch | null {
+  const { process } = globalThis as Runtime;
+  const { versions = {} } = process ?? {};
+  if (versions["node"] === undefined || "Bun" in globalThis || "Deno" in globalThis) return null;
+  const [http, https] = ["node:http", "node:https"].map((name) =>
+    process?.getBuiltinModule?.(name),
+  );
+  if (http === undefined || https === undefined) return null;
+  const agents = {
+    http: new http.Agent({ keepAlive: true }),
+    https: new https.Agent({ keepAlive: true }),
+  };
+  return (url, init) => {
+    const isSecure = url.startsWith("https:");
+    const agent = isSecure ? agents.https : agents.http;
+    return exchange(isSecure ? https : http, { url, init, agent });
+  };
+}
+
+interface Exchange {
+  readonly url: string;
+  readonly init: Parameters<Fetch>[1];
+  readonly agent: object;
+}
+
+function exchange(module: HttpModule, { url, init, agent }: Exchange): ReturnType<Fetch> {
+  return new Promise((resolve, reject) => {
+    const { method, headers, signal, body } = init;
+    const request = module.request(url, { method, headers, signal, agent });
+    let isConnected = false;
+    request.on("socket", (socket) => {
+      if (request.reusedSocket) return;
+      // Before this nothing of a request is sent.
+      const event = url.startsWith("https:") ? "secureConnect" : "connect";
+      socket.once(event, () => {
+        isConnected = true;
+      });
+    });
+    request.on("error", (cause) => {
+      const isUnsent = !isConnected && !request.reusedSocket;
+      reject(isUnsent ? new Error(notConnected, { cause }) : cause);
+    });
+    request.on("response", (message) => {
+      const text = new Promise<string>((end, fail) => {
+        let received = "";
+        message.setEncoding("utf8");
+        message.on("data", (more) => {
+          received += more;
+        });
+        message.on("end", () => end(received));
+        message.on("error", fail);
+      });
+      // Whoever asks for it hears of it; nobody else has to.
+      text.catch(() => undefined);
+      const { statusCode = 0, headers: received } = message;
+      const get = (name: string): string | null => received[name]?.toString() ?? null;
+      resolve({ status: statusCode, headers: { get }, text: () => text });
+    });
+    request.end(body);
+  });
+}
