@@ -63,7 +63,7 @@ export const comparisons: readonly Comparison[] = [
   },
   {
     topic: "A lease can be extended",
-    facts: [no(), yes(), yes("by itself"), yes(), yes()],
+    facts: [yes(), yes(), yes("by itself"), yes(), yes()],
   },
   {
     topic: "Dead items sent back by one call",
@@ -75,7 +75,7 @@ export const comparisons: readonly Comparison[] = [
   },
   {
     topic: "Idempotent produce",
-    facts: [no("a repeat makes a second item"), yes(), yes(), yes(), no()],
+    facts: [yes("by key, 5 minutes"), yes(), yes(), yes(), no()],
   },
   {
     topic: "Recurring items",
