@@ -124,7 +124,7 @@ export class Repeats {
     this.#options.say(`${requestKey} is used for something else`);
     const heard = (ending: Ending<Outcome> | null) => {
       if (ending?.ok === true) {
-        throw new Violation("I15", `a ${what} was done with the key ${requestKey} of another`);
+        throw new Violation("I16", `a ${what} was done with the key ${requestKey} of another`);
       }
       if (ending?.message.includes("is taken") === true) {
         this.#options.situations.reached("a key is refused that was used for something else");
@@ -168,14 +168,14 @@ export class Repeats {
     if (!ending.ok) {
       const isMeant = ending.code !== "refused" && ending.code !== "invalid";
       if (isMeant || isElsewhere(ending.message)) return;
-      throw new Violation("I15", `a ${what} was refused that was done, ${ending.message}`);
+      throw new Violation("I16", `a ${what} was refused that was done, ${ending.message}`);
     }
     if (!ending.value.replayed) {
-      throw new Violation("I15", `a ${what} with ${requestKey} was done twice`);
+      throw new Violation("I16", `a ${what} with ${requestKey} was done twice`);
     }
     if (!isRepetition(first.value, ending.value)) {
       const told = `${JSON.stringify(first.value)} and then ${JSON.stringify(ending.value)}`;
-      throw new Violation("I15", `a ${what} with ${requestKey} was answered ${told}`);
+      throw new Violation("I16", `a ${what} with ${requestKey} was answered ${told}`);
     }
     this.#options.situations.reached("a call that was answered is answered the same again");
   }
