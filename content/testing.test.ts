@@ -11,7 +11,7 @@ const page = readFileSync(join(import.meta.dir, "docs/testing.mdx"), "utf8");
 
 test("testing: it promises I1 to I16, each once and in order", () => {
   const promised = [...page.matchAll(/^\| I(\d+) /gm)].map(([, number]) => Number(number));
-  expect(promised).toEqual(Array.from({ length: 15 }, (_, index) => index + 1));
+  expect(promised).toEqual(Array.from({ length: 16 }, (_, index) => index + 1));
 });
 
 test("testing: it shows every method of proof, in the order in which they run", () => {
@@ -35,5 +35,5 @@ test("testing: it has no figures of its own", () => {
   const [, text = ""] = page.split("## The methods");
   const prose = text.split("## Play it again")[0]?.replaceAll(/`[^`]*`|I\d+/g, "") ?? "";
   // How soon a planted bug has to be found is a rule, and the answer that none may be a code.
-  expect(prose.match(/\d+/g)).toEqual(["200", "500"]);
+  expect(prose.match(/\d+/g)).toEqual(["300", "500"]);
 });
