@@ -287,6 +287,25 @@ test.each([false, true])(
   },
 );
 
+test("complete: one whose answer was lost is not refused because there is no room for anything by then", async () => {
+  const bundle = await setupQueue({ shardCount: 1 });
+  const { partition, items } = await heldLease(bundle, "a", "b");
+  bundle.store().fail({ fault: "failed", applied: true });
+  bundle.store().fail({ fault: "full", sticky: true });
+  const [a, b] = idsOf(items).map((id) => {
+    const request = { queue: "orders", partition, requestTimeoutMs: minute, ids: [id] };
+    return (key: { requestKey?: string }) =>
+      bundle.begin(() => bundle.engine.complete({ ...request, ...key }));
+  });
+  const done = await a?.({ requestKey });
+  const refused = await b?.({});
+  await bundle.clock.advance(second);
+  expect([done?.ending, refused?.ending]).toEqual([
+    again,
+    expect.objectContaining({ code: "store" }),
+  ]);
+});
+
 test("complete: a refused one leaves its key free", async () => {
   const bundle = await setupQueue();
   const { partition, items } = await heldLease(bundle, "a");

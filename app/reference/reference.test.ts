@@ -83,7 +83,7 @@ test(
       return inner + statSync(existsSync(compressed) ? compressed : join(assets, file)).size;
     };
     const [start] = [...new Bun.Glob("live-reference-*.js").scanSync(assets)];
-    expect(follow(start ?? "")).toBeLessThanOrEqual(850_000);
+    expect(follow(start ?? "")).toBeLessThanOrEqual(870_000);
   },
   buildTimeoutMs,
 );

@@ -68,7 +68,7 @@ export function decideOnce(turn: Turn, kind: AnyKind, requests: readonly Numbere
       const key = keyOf(request);
       if (key === undefined) first.push(request);
       else if (keys.has(key.digest)) again.push(request);
-      else if (!answerKnown(turn, kind, { request, key })) {
+      else if (!answerKnown(turn, kind, request)) {
         keys.add(key.digest);
         first.push(request);
       }
@@ -79,22 +79,23 @@ export function decideOnce(turn: Turn, kind: AnyKind, requests: readonly Numbere
 }
 
 /** Whether it was answered: it was done before, or no more can be remembered. */
-function answerKnown(
-  turn: Turn,
-  { keyed }: AnyKind,
-  { request, key }: { readonly request: NumberedRequest; readonly key: CallKey },
-): boolean {
-  const drafted = turn.draft.receipts.get(key.digest);
-  const receipt = drafted ?? receiptOf(turn, key);
-  if (receipt?.values != null && keyed !== undefined) {
-    const isSame = receipt.fingerprint === key.fingerprint;
-    const result = isSame ? keyed.answer(turn, request, receipt.values) : keyTaken(key);
-    turn.draft.answer(request.op, result.ok ? { ...result, replayed: true } : result);
-    return true;
-  }
+function answerKnown(turn: Turn, kind: AnyKind, request: NumberedRequest): boolean {
+  if (answerDone(turn, kind, request)) return true;
   const { receiptsMax } = turn.limits;
   if (turn.memory.receipts.size + turn.draft.receipts.size < receiptsMax) return false;
   turn.draft.answer(request.op, tooManyKeys(turn.limits));
+  return true;
+}
+
+/** Whether it was answered by a receipt. */
+export function answerDone(turn: Turn, { keyed }: AnyKind, request: NumberedRequest): boolean {
+  const key = keyOf(request);
+  if (key === undefined || keyed === undefined) return false;
+  const receipt = turn.draft.receipts.get(key.digest) ?? receiptOf(turn, key);
+  if (!receipt?.values) return false;
+  const isSame = receipt.fingerprint === key.fingerprint;
+  const result = isSame ? keyed.answer(turn, request, receipt.values) : keyTaken(key);
+  turn.draft.answer(request.op, result.ok ? { ...result, replayed: true } : result);
   return true;
 }
 

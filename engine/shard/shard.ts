@@ -24,7 +24,7 @@ import { Memory } from "./memory.ts";
 import { beginRecount } from "./recount.ts";
 import { leaseKeysOf } from "./repeated.ts";
 import { nextSweep } from "./sweep.ts";
-import { decide, wants } from "./turn.ts";
+import { decide, refuseChanges, wants } from "./turn.ts";
 import type { Settling, Turn } from "./turn-context.ts";
 
 export interface ShardOptions {
@@ -467,13 +467,4 @@ async function setCountsRight(upkeep: Upkeep, memory: Memory): Promise<number> {
     beginRecount(memory, partition);
   }
   return miscounted;
-}
-
-/** There is no room even for what makes room. */
-function refuseChanges(turn: Turn, requests: readonly NumberedRequest[]): void {
-  for (const request of requests) {
-    const { phase, decide } = kindOf(request);
-    if (phase === "within") turn.draft.answer(request.op, fullFailure);
-    else decide(turn, [request]);
-  }
 }

@@ -4,11 +4,12 @@
 //
 //   before → recount → sweep → clear → within, in the order of `kinds.ts` → after
 
+import { fullFailure } from "../errors.ts";
 import { kindNamed, kinds, type NumberedRequest } from "../kinds.ts";
 import { clearPiece, wantClearing } from "./clear.ts";
 import type { Phase } from "./kind.ts";
 import { recountPiece, wantRecount } from "./recount.ts";
-import { decideOnce, wantsOnce } from "./repeated.ts";
+import { answerDone, decideOnce, wantsOnce } from "./repeated.ts";
 import { sweep, wantSweep } from "./sweep.ts";
 import { Asking, type Turn } from "./turn-context.ts";
 
@@ -50,5 +51,17 @@ function decidePhase(turn: Turn, asked: ByKind, phase: Phase): void {
     const same = asked.get(name);
     if (same === undefined) continue;
     decideOnce(turn, kind, same);
+  }
+}
+
+/** There is no room even for what makes room. What was done before stays done. */
+export function refuseChanges(turn: Turn, requests: readonly NumberedRequest[]): void {
+  for (const request of requests) {
+    const kind = kindNamed(request.kind);
+    if (kind.phase !== "within") kind.decide(turn, [request]);
+    // Nothing was read that an answer could need.
+    else if (kind.keyed?.wants !== undefined || !answerDone(turn, kind, request)) {
+      turn.draft.answer(request.op, fullFailure);
+    }
   }
 }

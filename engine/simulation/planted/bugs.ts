@@ -40,7 +40,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a receipt comes with the commit of the next turn",
     file: "shard/draft.ts",
     from: "receipts: this.receipts.size === 0 ? null : encodeReceipts(this.receipts.values()),",
-    to: "receipts: (() => { const kept = globalThis as unknown as { late?: (Uint8Array | null)[] }; kept.late ??= []; kept.late.push(this.receipts.size === 0 ? null : encodeReceipts(this.receipts.values())); return kept.late.length > 1 ? (kept.late.shift() ?? null) : null; })(),",
+    to: "receipts: (() => { const kept = Draft as unknown as { late?: (Uint8Array | null)[] }; kept.late ??= []; kept.late.push(this.receipts.size === 0 ? null : encodeReceipts(this.receipts.values())); return kept.late.length > 1 ? (kept.late.shift() ?? null) : null; })(),",
   },
   {
     name: "receipts are lost when memory is rebuilt",
