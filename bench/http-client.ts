@@ -168,11 +168,11 @@ const handlers = {
   error: (socket: Socket<Channel>, cause: Error) => socket.data.fail(cause),
 };
 
-/** A request as it goes over the wire. */
-export function requestBytes(port: number, path: string, body: string): Buffer {
+/** A request as it goes over the wire; `headers`: more of them, each with its line end. */
+export function requestBytes(port: number, path: string, body: string, headers = ""): Buffer {
   return Buffer.from(
     `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }
 

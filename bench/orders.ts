@@ -16,6 +16,8 @@ export interface Work {
   readonly connections: number;
   /** Items that are in the queue before, numbered from 0; those produced are numbered on. */
   readonly backlog: number;
+  /** Each produce has a key of its own. */
+  readonly keyed?: true;
 }
 
 /** The machine is idle before each wake-up. */

@@ -7,6 +7,7 @@ import { checkDelivery } from "./delivery.ts";
 import { pausedDiskFloor, wakeFloor } from "./floors.ts";
 import { gather } from "./gather.ts";
 import { Connection } from "./http-client.ts";
+import { keys } from "./keys.ts";
 import { LoadProcess } from "./load-process.ts";
 import { wakePauseMs } from "./orders.ts";
 import { usageOf } from "./process-usage.ts";
@@ -159,6 +160,11 @@ export const probes: readonly Probe[] = [
     name: `slow disk ${itemsPerCall}`,
     canonical: false,
     run: (options: RunOptions) => slowDisk(itemsPerCall, options),
+  })),
+  ...[1, 100].map((itemsPerCall) => ({
+    name: `keys ${itemsPerCall}`,
+    canonical: false,
+    run: (options: RunOptions) => keys(itemsPerCall, options),
   })),
   ...[64, 256].map((tasks) => ({
     name: `gather ${tasks}`,

@@ -52,7 +52,12 @@ export class ProduceBytes {
   readonly #stride: number;
   readonly #count: number;
 
-  constructor(address: QueueAddress, shape: { itemsPerCall: number; payloadBytes: number }) {
+  readonly #key: number;
+
+  constructor(
+    address: QueueAddress,
+    shape: { itemsPerCall: number; payloadBytes: number; keyed?: true },
+  ) {
     const payload = "0".repeat(numberDigits).padEnd(shape.payloadBytes, "x");
     const item = JSON.stringify({ utf8: payload });
     const body = JSON.stringify({
@@ -60,7 +65,10 @@ export class ProduceBytes {
       request_timeout: "1m",
       items: new Array(shape.itemsPerCall).fill({ utf8: payload }),
     });
-    this.#bytes = requestBytes(address.port, "/v1/queue.produce", body);
+    const key = "#".repeat(numberDigits);
+    const headers = shape.keyed ? `Idempotency-Key: ${key}\r\n` : "";
+    this.#bytes = requestBytes(address.port, "/v1/queue.produce", body, headers);
+    this.#key = this.#bytes.indexOf(key);
     this.#first = this.#bytes.indexOf(item) + item.indexOf(payload);
     this.#stride = item.length + 1;
     this.#count = shape.itemsPerCall;
@@ -68,6 +76,7 @@ export class ProduceBytes {
 
   /** The request whose items are numbered from here on. */
   numbered(first: number): Uint8Array {
+    if (this.#key >= 0) writeNumber(this.#bytes, this.#key, first);
     let at = this.#first;
     for (let index = 0; index < this.#count; index += 1) {
       writeNumber(this.#bytes, at, first + index);

@@ -41,9 +41,17 @@ export function callKey(text: string, call: KeyedCall): CallKey {
   checkKey(text);
   const { queueId, operation, parts } = call;
   const digest = Bun.SHA256.hash(`${queueId}/${operation}/${text}`, "hex").slice(0, 32);
-  let sum = 0n;
-  for (const part of parts) sum = Bun.hash.wyhash(part, sum);
-  return { operation, text, digest, fingerprint: sum.toString(16).padStart(16, "0") };
+  // Two of 32 bits, because of 64 it would be a bigint.
+  let [high, low] = [1, 2];
+  for (const part of parts) {
+    high = Bun.hash.xxHash32(part, high);
+    low = Bun.hash.xxHash32(part, low);
+  }
+  return { operation, text, digest, fingerprint: hex(high) + hex(low) };
+}
+
+function hex(word: number): string {
+  return (0x1_0000_0000 + word).toString(16).slice(1);
 }
 
 function checkKey(text: string): void {
@@ -81,17 +89,16 @@ export function keyTaken({ text }: CallKey) {
   return failure("key_taken", `idempotency key is taken; '${text}' was used with another request`);
 }
 
-/** A place among equals that follows from the key alone, and changes for few keys when they change. */
-export function homeOf<T>(
+/** The one of a queue's places that follows from the key alone, and changes for few keys when they change. */
+export function homeOf<T extends { readonly partition: number }>(
   key: CallKey,
-  candidates: readonly T[],
-  numberOf: (candidate: T) => number,
+  candidates: Iterable<T>,
 ): T | undefined {
   const seed = Number.parseInt(key.digest.slice(0, 8), 16);
   let best: T | undefined;
   let bestScore = -1;
   for (const candidate of candidates) {
-    const score = mixed(seed ^ Math.imul(numberOf(candidate) + 1, 0x9e37_79b1));
+    const score = mixed(seed ^ Math.imul(candidate.partition + 1, 0x9e37_79b1));
     if (score <= bestScore) continue;
     best = candidate;
     bestScore = score;

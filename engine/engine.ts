@@ -211,7 +211,8 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     }
     const items = request.items.map(newItem);
     const key = this.#key(queue, "produce", request, producedParts(items));
-    const place = key === undefined ? queue.placeForProduce : await this.#home(queue, key, timing);
+    const isMoved = key !== undefined && queue.former.length > 0;
+    const place = isMoved ? await this.#home(queue, key, timing) : queue.placeForProduce(key?.key);
     if (place === null) return { replayed: true };
     const { slot, partition } = place;
     const asked = { kind: "produce", slot, deadline: timing.deadline, items, ...key } as const;

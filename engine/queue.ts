@@ -98,8 +98,9 @@ export class LogicalQueue {
     return places.find((place) => place.shard === shard && place.slot === slot)?.partition;
   }
 
-  /** Where new items go. With no shard up they wait for the one of the first partition. */
-  get placeForProduce(): PartitionPlace {
+  /** Where new items go: with a key there, else where the fewest are. With no shard up they wait for the one of the first partition. */
+  placeForProduce(key?: CallKey): PartitionPlace {
+    if (key !== undefined) return this.homeOf(key);
     const place = this.places.get(this.balance.produceTo) ?? this.activePlaces[0];
     assert(place !== undefined, "a queue has no partition that takes items");
     return place;
@@ -107,7 +108,7 @@ export class LogicalQueue {
 
   /** Where a produce with this key goes, whatever the partitions hold: a repetition has to find it. */
   homeOf(key: CallKey): PartitionPlace {
-    const home = homeOf(key, this.activePlaces, ({ partition }) => partition);
+    const home = homeOf(key, this.places.values().filter(isActive));
     assert(home !== undefined, "a queue has no partition that takes items");
     return home;
   }
@@ -115,9 +116,7 @@ export class LogicalQueue {
   /** The shards of the places where it would have gone, as long as receipts are kept there. */
   formerShardsOf(key: CallKey, now: number): number[] {
     const former = this.former.filter(({ keptUntil }) => keptUntil > now);
-    return former.flatMap(({ places }) => {
-      return homeOf(key, places, ({ partition }) => partition)?.shard ?? [];
-    });
+    return former.flatMap(({ places }) => homeOf(key, places)?.shard ?? []);
   }
 
   /** Where a lease finds an item; -1 = nowhere now. */
@@ -126,7 +125,7 @@ export class LogicalQueue {
   }
 
   get activePlaces(): PartitionPlace[] {
-    return [...this.places.values()].filter(({ state }) => state === "active");
+    return [...this.places.values()].filter(isActive);
   }
 
   /** A call is on its way to a partition, with so many new items, or for so many. */
@@ -191,6 +190,10 @@ export class LogicalQueue {
       ...this.totals,
     };
   }
+}
+
+function isActive({ state }: PartitionPlace): boolean {
+  return state === "active";
 }
 
 export function itemsIn(counts: PartitionCounts): number {

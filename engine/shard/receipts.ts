@@ -190,29 +190,46 @@ export class Receipts {
   }
 
   #resize(capacity: number): void {
-    const from = this.#columns;
-    const places = Array.from({ length: this.size }, (_, index) =>
-      this.#place(this.#first + index),
-    );
+    const { size } = this;
+    const from = this.#capacity === 0 ? 0 : this.#place(this.#first);
+    const old = this.#columns;
+    const to = columnsFor(capacity);
+    for (const [name, width] of widths) copyRing(old[name], to[name], { from, size, width });
+    for (const [place, values] of old.long) {
+      to.long.set((place - from + this.#capacity) % this.#capacity, values);
+    }
     this.#capacity = capacity;
     this.#first = 0;
-    this.#next = places.length;
-    const to = columnsFor(capacity);
+    this.#next = size;
     this.#columns = to;
     this.#table = new Uint32Array(2 * capacity);
-    for (const [place, old] of places.entries()) {
-      to.keys.set(from.keys.subarray(old * keyWords, (old + 1) * keyWords), place * keyWords);
-      const inline = from.values.subarray(old * valuesInline, (old + 1) * valuesInline);
-      to.values.set(inline, place * valuesInline);
-      to.turns[place] = from.turns[old] as number;
-      to.ats[place] = from.ats[old] as number;
-      to.operations[place] = from.operations[old] as number;
-      to.counts[place] = from.counts[old] as number;
-      const long = from.long.get(old);
-      if (long !== undefined) to.long.set(place, long);
+    for (let place = 0; place < size; place += 1) {
       this.#table[this.#cellOf(this.#wordsAt(place))] = place + 1;
     }
   }
+}
+
+/** Each column of numbers, and how many a receipt has in it. */
+const widths = [
+  ["keys", keyWords],
+  ["turns", 1],
+  ["ats", 1],
+  ["values", valuesInline],
+  ["operations", 1],
+  ["counts", 1],
+] as const;
+
+type Numbers = Uint8Array | Uint32Array | Float64Array;
+
+/** So many of a ring, from one place on, to the beginning of another. */
+function copyRing(
+  old: Numbers,
+  to: Numbers,
+  { from, size, width }: { readonly from: number; readonly size: number; readonly width: number },
+): void {
+  const head = old.subarray(from * width, Math.min(old.length, (from + size) * width));
+  to.set(head);
+  to.set(old.subarray(0, size * width - head.length), head.length);
 }
 
 function operationAt(place = -1): CallKey["operation"] {
@@ -221,17 +238,22 @@ function operationAt(place = -1): CallKey["operation"] {
   return operation;
 }
 
-function digestOf(digest: string): number[] {
-  return [0, 8, 16, 24].map((at) => Number.parseInt(digest.slice(at, at + 8), 16));
+/** Filled anew for each search: most of them find nothing, and should cost nothing. */
+const searched = new Uint32Array(keyWords);
+const searchedBytes = new Uint8Array(searched.buffer);
+
+function digestOf(digest: string): Uint32Array {
+  searchedBytes.setFromHex(digest);
+  return searched;
 }
 
-function wordsOf({ digest, fingerprint }: Receipt): number[] {
-  const print = [0, 8].map((at) => Number.parseInt(fingerprint.slice(at, at + 8), 16));
-  return [...digestOf(digest), ...print];
+function wordsOf({ digest, fingerprint }: Receipt): Uint32Array {
+  searchedBytes.setFromHex(digest + fingerprint);
+  return searched;
 }
 
-function hexOf(words: Uint32Array): string {
-  return [...words].map((word) => word.toString(16).padStart(8, "0")).join("");
+function hexOf({ buffer, byteOffset, byteLength }: Uint32Array): string {
+  return new Uint8Array(buffer, byteOffset, byteLength).toHex();
 }
 
 // As a store keeps the receipts of a turn: of each 24 bytes of digest and fingerprint, one of the
