@@ -196,14 +196,18 @@ export class Connection {
     return connection;
   }
 
-  post(path: string, body: string): Promise<Reply> {
+  /** `headers`: more than a call always has, each with its line end. */
+  post(path: string, body: string, headers = ""): Promise<Reply> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       this.#reject = reject;
-      this.#channel?.send(requestBytes(this.#port, path, body), ({ status, bytes, start, end }) => {
-        this.#reject = null;
-        resolve({ status, body: bytes.toString("utf8", start, end) });
-      });
+      this.#channel?.send(
+        requestBytes(this.#port, path, body, headers),
+        ({ status, bytes, start, end }) => {
+          this.#reject = null;
+          resolve({ status, body: bytes.toString("utf8", start, end) });
+        },
+      );
     });
   }
 

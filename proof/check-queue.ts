@@ -50,7 +50,11 @@ export function checkQueue(entries: readonly Entry[], ending: Ending, rules: Que
     checkEnd(life, { rules, unseen, faults });
   }
   checkBatches(entries, lives, faults);
-  return { figures: count(entries, lives, faults), faults };
+  for (const told of ending.repeats?.contradictions ?? []) {
+    faults.add("I16: a repeated call was answered otherwise", told);
+  }
+  const repeatedCalls = ending.repeats?.count ?? 0;
+  return { figures: { ...count(entries, lives, faults), repeatedCalls }, faults };
 }
 
 function livesOf(entries: readonly Entry[], ending: Ending, faults: Faults): Map<number, Life> {

@@ -89,6 +89,16 @@ test("I5: an attempt that nobody was told of is a fault, unless shards fail whil
   expect(faults({ ...sampleRules, shardsFail: true })).toEqual([]);
 });
 
+test("I16: a repeated call that is answered otherwise is a fault", () => {
+  const entries = lapsed() as Entry[];
+  const repeats = { count: 2, contradictions: ["/v1/queue.produce: a and then b"] };
+  const { faults, figures } = checkQueue(entries, { dead: [], left: [], repeats }, sampleRules);
+  expect(figures).toMatchObject({ repeatedCalls: 2 });
+  expect(faults.list("replay")).toEqual([
+    "I16: a repeated call was answered otherwise; /v1/queue.produce: a and then b; replay",
+  ]);
+});
+
 test("I1: an acknowledged item that nobody sees again is lost", () => {
   const sample = sampleHistory({ calls: 50, seed: 1 });
   const number = 1_000_000;

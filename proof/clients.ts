@@ -47,6 +47,19 @@ interface Reply {
   readonly body: unknown;
 }
 
+/** What clients with keys were told, over all of them. */
+export interface Repeats {
+  /** Calls that were sent again, because their answer was lost or to hear it once more. */
+  count: number;
+  /** Answers that are not what the first one was. */
+  readonly contradictions: string[];
+}
+
+/** Times that a call is sent whose answer is lost. */
+const sendsMax = 4;
+/** One in so many calls that were answered is sent again. */
+const repeatEvery = 8;
+
 /** Pause before a server is tried again that refused a connection. */
 export const againMs = 3;
 
@@ -54,12 +67,22 @@ export class Client {
   readonly name: string;
   readonly queue: string;
   readonly #address: Address;
+  readonly #repeats: Repeats | null;
+  /** No other client of the folder, before or after, has its keys. */
+  readonly #keys = crypto.randomUUID();
   #connection: Connection | null = null;
+  #calls = 0;
 
-  constructor(name: string, address: Address, queue: string = queueName) {
+  /** With `repeats`, its calls have keys, and are sent again. */
+  constructor(
+    name: string,
+    address: Address,
+    { queue = queueName, repeats = null }: { queue?: string; repeats?: Repeats | null } = {},
+  ) {
     this.name = name;
     this.queue = queue;
     this.#address = address;
+    this.#repeats = repeats;
   }
 
   /** Waits until there is a server to talk to: a call that is not sent is not in the history. */
@@ -73,20 +96,62 @@ export class Client {
 
   /** `null` when the connection was lost, and with it the answer. */
   async call(path: string, body: object): Promise<Reply | null> {
+    const text = JSON.stringify(body);
+    const reply = await (this.#repeats === null
+      ? this.#send(path, text)
+      : this.#sendWithKey(path, text, this.#repeats));
+    return reply === null ? null : { status: reply.status, body: JSON.parse(reply.body) };
+  }
+
+  async #send(path: string, body: string, headers = ""): Promise<Answer | null> {
     try {
-      const reply = await this.#connection?.post(path, JSON.stringify(body));
-      if (reply === undefined) return null;
-      return { status: reply.status, body: JSON.parse(reply.body) };
+      return (await this.#connection?.post(path, body, headers)) ?? null;
     } catch {
       this.close();
       return null;
     }
   }
 
+  /** Until it is answered, by whatever server there is by then. */
+  async #sendWithKey(path: string, body: string, repeats: Repeats): Promise<Answer | null> {
+    this.#calls += 1;
+    const headers = `Idempotency-Key: ${this.#keys}-${this.#calls}\r\n`;
+    let reply = await this.#send(path, body, headers);
+    for (let sends = 1; (reply === null || reply.status === 504) && sends < sendsMax; sends += 1) {
+      repeats.count += 1;
+      await this.connect();
+      reply = await this.#send(path, body, headers);
+    }
+    if (reply?.status === 200 && this.#calls % repeatEvery === 0) {
+      repeats.count += 1;
+      const again = await this.#send(path, body, headers);
+      if (again !== null && !isRepetition(reply, again)) {
+        repeats.contradictions.push(`${path}: ${reply.body} and then ${again.body}`);
+      }
+      await this.connect();
+    }
+    return reply;
+  }
+
   close(): void {
     this.#connection?.close();
     this.#connection = null;
   }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** The same again; of a lease what is still held. Time may be up, or a disk full, for anything. */
+function isRepetition(first: Answer, again: Answer): boolean {
+  if (again.status !== 200) return ![400, 453].includes(again.status);
+  const ids = (answer: Answer): string[] =>
+    (JSON.parse(answer.body).items ?? []).map(({ id }: { id: string }) => id);
+  const told = ids(first);
+  if (told.length === 0) return again.body === first.body;
+  return ids(again).every((id) => told.includes(id));
 }
 
 function outcomeOf(reply: Reply | null): Outcome {

@@ -84,6 +84,8 @@ export interface Ending {
   readonly dead: readonly LeftItem[];
   /** Items that are still in the queue; none, when it was drained. */
   readonly left: readonly LeftItem[];
+  /** Of clients with keys; absent = there were none. */
+  readonly repeats?: { readonly count: number; readonly contradictions: readonly string[] };
 }
 
 /** What the queue was created with. */

@@ -14,6 +14,7 @@ import {
   listItems,
   produce,
   queueName,
+  type Repeats,
   release,
   retry,
   type StoredOnWire,
@@ -43,16 +44,22 @@ export class Load {
   /** Once set, consumers take whatever there is and complete it. */
   #isDraining = false;
   #numberNext = 0;
+  readonly #repeats: Repeats = { count: 0, contradictions: [] };
 
   constructor(options: LoadOptions) {
     this.#options = options;
     const { producers, consumers } = options;
     for (let index = 0; index < producers; index += 1) {
-      this.#working.push(this.#produce(`producer-${index}`));
+      this.#working.push(this.#produce(`producer-${index}`, this.#repeatsOf(index)));
     }
     for (let index = 0; index < consumers; index += 1) {
-      this.#working.push(this.#consume(`consumer-${index}`));
+      this.#working.push(this.#consume(`consumer-${index}`, this.#repeatsOf(index)));
     }
+  }
+
+  /** Every other client has keys. */
+  #repeatsOf(index: number): Repeats | null {
+    return index % 2 === 1 ? this.#repeats : null;
   }
 
   /** Stops producing, completes all that is there, and tells what is left. The server must be up. */
@@ -67,12 +74,12 @@ export class Load {
     await Promise.all(this.#working);
     const ending = await readEnding(client);
     client.close();
-    return ending;
+    return { ...ending, repeats: this.#repeats };
   }
 
-  async #produce(name: string): Promise<void> {
+  async #produce(name: string, repeats: Repeats | null): Promise<void> {
     const { address, history, random, batchMax, backlogMax, pauseMs = 0 } = this.#options;
-    const client = new Client(name, address);
+    const client = new Client(name, address, { repeats });
     while (this.#isProducing) {
       if (history.backlog > backlogMax) {
         await Bun.sleep(2);
@@ -87,9 +94,9 @@ export class Load {
     client.close();
   }
 
-  async #consume(name: string): Promise<void> {
+  async #consume(name: string, repeats: Repeats | null): Promise<void> {
     const { address, history, random, batchMax } = this.#options;
-    const client = new Client(name, address);
+    const client = new Client(name, address, { repeats });
     let stale: { readonly id: string; readonly partition: number } | null = null;
     while (this.#isConsuming) {
       const batchSize = 1 + random.below(batchMax);

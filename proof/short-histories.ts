@@ -99,7 +99,7 @@ async function shortHistory(
   queue: string,
   random: Random,
 ): Promise<(Entry | ListCall)[]> {
-  const owner = new Client("owner", address, queue);
+  const owner = new Client("owner", address, { queue });
   const settings = {
     queue_name: queue,
     lease_timeout: "60m",
@@ -110,7 +110,7 @@ async function shortHistory(
   const history = new History();
   const numbers = { next: 0, ready: 0 };
   const clients = Array.from({ length: shortClients }, (_, index) =>
-    act(new Client(`c${index}`, address, queue), { history, random, numbers }),
+    act(new Client(`c${index}`, address, { queue }), { history, random, numbers }),
   );
   await Promise.all(clients);
   const list = await listed(owner, queue);

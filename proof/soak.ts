@@ -147,7 +147,7 @@ async function holdWaiting(
   address: Address,
   { waitingLeases, waitingSeconds, take, faults, say }: WaitingOptions,
 ): Promise<Waiting> {
-  const owner = new Client("owner", address, waitingQueue);
+  const owner = new Client("owner", address, { queue: waitingQueue });
   await owner.connect();
   await owner.call("/v1/queues.create", {
     queue_name: waitingQueue,
@@ -160,7 +160,7 @@ async function holdWaiting(
   const answeredAt: number[] = [];
   const numbers: number[] = [];
   const answers = Array.from({ length: waitingLeases }, async (_, index) => {
-    const client = new Client(`waiting-${index}`, address, waitingQueue);
+    const client = new Client(`waiting-${index}`, address, { queue: waitingQueue });
     const { outcome, offers } = await lease(client, history, { batchSize: 1, timeout });
     answeredAt.push(performance.now());
     if (outcome !== "ok") faults.add("a waiting lease was dropped", `${client.name}, ${outcome}`);
