@@ -3,7 +3,7 @@
 // it cannot share a mistake with it. The invariants' numbers are those of the
 // report (I1 to I13, I15; I16 is that of `repeats.ts`).
 
-import type { Extended, LeasedItem, Payload, RetryItem } from "../api.ts";
+import type { Extended, LeasedItem, Outcome, Payload, RetryItem } from "../api.ts";
 import { parseRate } from "../lease-rate.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
@@ -193,7 +193,7 @@ export class Auditor {
   }
 
   /** `null`: nobody will ever hear of it. */
-  produceEnded(call: ProduceCall, ending: Ending<unknown> | null, now: number): void {
+  produceEnded(call: ProduceCall, ending: Ending<Outcome> | null, now: number): void {
     this.#stamp += 1;
     call.answered = this.#stamp;
     call.answeredAt = now;
@@ -208,7 +208,7 @@ export class Auditor {
     if (ending?.ok !== true) return;
     this.#situations.reached("a produce is answered");
     // A shard that was lost may have written it long before the one after it says so.
-    const isOfNow = call.unheardCommits === this.#unheardCommits;
+    const isOfNow = call.unheardCommits === this.#unheardCommits && !ending.value.replayed;
     if (this.pauses.of(call.queue).produce && isOfNow) {
       throw new Violation("I15", `a produce to ${call.queue} was done while it was paused`);
     }
@@ -217,12 +217,13 @@ export class Auditor {
   // lease -----------------------------------------------------------------
 
   leased(
-    { queue, partition, items }: Leased,
+    { queue, partition, items, replayed }: Leased,
     { begunAt, leaseTimeoutMs }: { begunAt: number; leaseTimeoutMs: number | null },
     now: number,
   ): void {
     this.#stamp += 1;
-    if (this.pauses.of(queue).lease) {
+    // What is told again was granted before.
+    if (this.pauses.of(queue).lease && !replayed) {
       throw new Violation("I15", `${queue} granted a lease while it was paused`);
     }
     const place = this.#queue(queue);
@@ -236,7 +237,7 @@ export class Auditor {
     if (this.#isUnlimited) return;
     this.#checkLeasedMax(place, now);
     const [first] = items;
-    if (first === undefined || place.leaseRate === "") return;
+    if (first === undefined || place.leaseRate === "" || replayed) return;
     const at = first.leaseDeadline - (leaseTimeoutMs ?? place.leaseTimeoutMs);
     this.#checkLeaseRate(place, { at, count: items.length });
   }
