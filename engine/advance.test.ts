@@ -43,10 +43,10 @@ const threads = [
   ["workers", { sameThread: false }],
 ] as const;
 
-/** Where a test clock is now. */
-async function nowOf(engine: EmbeddedEngine): Promise<number> {
-  return (await engine.advance(1)) as number;
-}
+/** Where its clock is now. */
+const nowOf = (engine: EmbeddedEngine): Promise<number> => engine.advance(1);
+
+const refusal = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
 function produce(engine: EmbeddedEngine, queue: string, payload: string, enqueueAt?: number) {
   const item = { payload, ...(enqueueAt !== undefined && { enqueueAt }) };
@@ -100,20 +100,21 @@ test.each(threads)("advance: in %s a lease lapses at its own instant", async (_,
   ]);
 });
 
-test.each(threads)("advance: in %s a lapse makes the next, in one go", async (_, options) => {
-  await using engine = await opened(options);
+test.each(threads)("advance: in %s one thing leads to the next, in one go", async (_, options) => {
+  await using engine = await opened({ ...options, shards: 2 });
   await engine.createQueue({ ...settings, name: "dead", expireTimeoutMs: hour });
-  await engine.createQueue({ ...settings, name: "q", deadQueue: "dead", maxAttempts: 2 });
+  const dying = { ...settings, deadQueue: "dead", maxAttempts: 2, requestedPartitions: 2 };
+  await engine.createQueue({ ...dying, name: "q" });
   const start = await nowOf(engine);
-  await produce(engine, "q", "late", start + minute);
-  // It waits by the machine's clock, and is served when the item wakes.
-  const waiting = lease(engine, "q");
-  expect(await engine.advance(minute)).toBe(start + minute);
-  expect((await waiting).items).toMatchObject([{ attempts: 1 }]);
-  const again = lease(engine, "q");
-  await engine.advance(30 * second);
-  expect((await again).items).toMatchObject([{ attempts: 2 }]);
-  await engine.advance(30 * second);
+  await produce(engine, "q", "a", start + minute);
+  await produce(engine, "q", "b", start + hour);
+  // They wait by the machine's clock, and are served at the instant at which an item is there.
+  const waiting = ["first", "second"].map((client) => lease(engine, "q", client));
+  expect(await engine.advance(20 * minute)).toBe(start + 20 * minute);
+  expect((await Promise.all(waiting)).map(({ items }) => items)).toMatchObject([
+    [{ attempts: 1, leaseDeadline: start + minute + 30 * second }],
+    [{ attempts: 2, leaseDeadline: start + 2 * minute }],
+  ]);
   expect(await engine.listItems({ ...page, queue: "dead" })).toMatchObject([
     { updatedAt: start + 2 * minute, expireDeadline: start + 2 * minute + hour },
   ]);
@@ -124,9 +125,7 @@ test.each(threads)("advance: in %s a lapse makes the next, in one go", async (_,
 test("advance: a request timeout passes by the machine's clock, and by no advance", async () => {
   await using engine = await opened();
   await engine.createQueue({ ...settings, name: "q" });
-  const late = lease(engine, "q", "late", 10);
-  expect(late).rejects.toMatchObject({ reason: "empty" });
-  await late.catch(() => undefined);
+  expect(await refusal(lease(engine, "q", "late", 10))).toMatchObject({ reason: "empty" });
   const waiting = lease(engine, "q", "waiting", minute);
   await engine.advance(hour);
   await produce(engine, "q", "a");
@@ -139,11 +138,11 @@ test("advance: a rate of leases goes by the test clock", async () => {
   await produce(engine, "q", "a");
   await produce(engine, "q", "b");
   const first = await lease(engine, "q");
-  const second = lease(engine, "q");
-  await engine.advance(29_000);
+  const next = lease(engine, "q");
+  await engine.advance(29 * second);
   expect(await engine.inspect("q")).toMatchObject({ queued: 1 });
-  await engine.advance(40_000);
-  expect((await second).items[0]?.leaseDeadline).toBeGreaterThanOrEqual(
+  await engine.advance(40 * second);
+  expect((await next).items[0]?.leaseDeadline).toBeGreaterThanOrEqual(
     (first.items[0]?.leaseDeadline ?? 0) + minute,
   );
 });
@@ -163,24 +162,29 @@ test.each([
 ])("advance: by %p is refused", async (byMs, got) => {
   await using engine = await opened();
   const expected = "expected a duration from 1ms to 8784h0m0s";
-  expect(engine.advance(byMs)).rejects.toThrow(`advance is invalid; ${expected}, got ${got}`);
-  await engine.advance(1);
+  const message = `advance is invalid; ${expected}, got ${got}`;
+  expect(await refusal(engine.advance(byMs))).toMatchObject({ code: "invalid", message });
 });
 
 test("advance: without a test clock it is refused", async () => {
   await using engine = await opened({ testClock: false });
-  const refused = engine.advance(1);
-  expect(refused).rejects.toMatchObject({ code: "refused", reason: "no_test_clock" });
-  await refused.catch(() => undefined);
+  const refused = await refusal(engine.advance(1));
+  expect(refused).toMatchObject({ code: "refused", reason: "no_test_clock" });
 });
 
 test("advance: a close ends it", async () => {
   const engine = await opened();
   await engine.createQueue({ ...settings, name: "a", expireTimeoutMs: minute });
   const closing = engine.close();
-  const refused = engine.advance(hour);
-  expect(refused).rejects.toMatchObject({ reason: "shutting_down" });
+  expect(await refusal(engine.advance(hour))).toMatchObject({ reason: "shutting_down" });
   await closing;
+});
+
+test("advance: a close in the middle of it ends it, and it says that a part may be done", async () => {
+  const engine = await opened();
+  const refused = refusal(engine.advance(hour));
+  await engine.close();
+  expect(await refused).toMatchObject({ code: "store", reason: "in_part" });
 });
 
 test.each(threads)("a folder in %s goes on where its test clock was", async (name, options) => {
@@ -194,21 +198,22 @@ test.each(threads)("a folder in %s goes on where its test clock was", async (nam
     await using engine = await opened({ ...options, store });
     expect(await engine.advance(1)).toBe(now + 1);
   }
-  expect(opened({ ...options, store, testClock: false })).rejects.toThrow(
-    "the store was used with a test clock, whose instants are ahead",
-  );
-  await using other = await opened({
-    ...options,
-    store: { ...store, directory: join(folder, `${name}-machine`) },
-    testClock: false,
+  const former = { ...options, store, testClock: false };
+  expect(await refusal(opened(former))).toMatchObject({
+    fault: "unusable",
+    message:
+      "the store was used with a test clock, so its instants may be ahead; start with --test-clock or testClock, or take another folder",
   });
-  await other.close();
-  const wrong = opened({
+  const other = {
     ...options,
-    store: { ...store, directory: join(folder, `${name}-machine`) },
+    store: { ...store, directory: join(folder, `${name} by the machine`) },
+  };
+  await (await opened({ ...other, testClock: false })).close();
+  expect(await refusal(opened(other))).toMatchObject({
+    fault: "unusable",
+    message:
+      "the store was used without a test clock; start without --test-clock or testClock, or take another folder",
   });
-  expect(wrong).rejects.toThrow("the store was used without a test clock");
-  await wrong.catch(() => undefined);
 });
 
 /** What is done between two advances. */

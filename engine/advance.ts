@@ -8,12 +8,12 @@ import type { Courier } from "./courier.ts";
 import { failure, type Late, QueueError } from "./errors.ts";
 import type { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
-import { type ShardPort, succeeded, type Timing } from "./port.ts";
+import type { ShardPort, Timing } from "./port.ts";
 import { checkAdvance } from "./validate.ts";
 
 const inPart = failure(
   "in_part",
-  "the clock was advanced in part, and has not come to its end; a shard is down or busy",
+  "the clock was advanced in part; a shard is down or busy, or the server stops",
 );
 const late: Late = { untaken: inPart, taken: inPart };
 
@@ -97,7 +97,9 @@ export class Advance {
     const { release } = await courier.hold(inPart);
     try {
       for (const port of ports()) {
-        const value = succeeded(await port.ask({ kind: "advance", at, isKept }, timing));
+        const result = await port.ask({ kind: "advance", at, isKept }, timing);
+        if (!result.ok) throw QueueError.from(inPart);
+        const { value } = result;
         assert(value.kind === "due", "an advance was answered with something else");
         next = Math.min(next, value.at ?? Number.POSITIVE_INFINITY);
       }

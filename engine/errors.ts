@@ -136,7 +136,7 @@ export const undeliveredBackup = failure(
 export const deletedFailure = failure("queue_deleted", "queue is shutting down; it was deleted");
 export const noTestClock = failure(
   "no_test_clock",
-  "there is no test clock; it goes by the machine's, expected a start with a test clock",
+  "there is no test clock; start with --test-clock or testClock",
 );
 export const closingFailure = failure("shutting_down", `${causes.closing}; nothing was changed`);
 

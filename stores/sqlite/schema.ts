@@ -65,9 +65,9 @@ export function migrate(
 function strangeFile(applicationId: number): string {
   switch (applicationId) {
     case applicationIds.test:
-      return "the store was used with a test clock, whose instants are ahead; start it with one again, or take another folder";
+      return "the store was used with a test clock, so its instants may be ahead; start with --test-clock or testClock, or take another folder";
     case applicationIds.machine:
-      return "the store was used without a test clock; start it without, or take another folder";
+      return "the store was used without a test clock; start without --test-clock or testClock, or take another folder";
     default:
       return "the file is not a store of this program";
   }
