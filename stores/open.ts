@@ -26,8 +26,11 @@ export type StoreConfig =
       readonly pagesMax?: number;
     };
 
-/** `testClock`: its instants are those of a test clock, and may be far ahead; default false. */
-export type StoreOptions = StoreConfig & { readonly testClock?: boolean };
+/**
+ * `testClock`: its instants are those of a test clock, and may be far ahead; default false, `null`:
+ * whichever they are.
+ */
+export type StoreOptions = StoreConfig & { readonly testClock?: boolean | null };
 
 const ballastBytesDefault = 8 * 1024 * 1024;
 
@@ -59,7 +62,7 @@ export async function openStore(
     newTag,
     acceptLogLoss: config.acceptLogLoss ?? false,
     ballastBytes: config.ballastBytes ?? ballastBytesDefault,
-    testClock: config.testClock ?? false,
+    ...(config.testClock === undefined ? {} : { testClock: config.testClock }),
     ...(config.pagesMax === undefined ? {} : { pagesMax: config.pagesMax }),
   });
 }

@@ -56,8 +56,11 @@ export interface SqliteOptions extends ConnectOptions {
   readonly newTag: () => string;
   /** Open although committed turns are missing from a damaged log. */
   readonly acceptLogLoss: boolean;
-  /** Whether its instants are those of a test clock; a file is for one or the other. Default false. */
-  readonly testClock?: boolean;
+  /**
+   * Whether its instants are those of a test clock; a file is for one or the other. Default false,
+   * `null`: whichever it is.
+   */
+  readonly testClock?: boolean | null;
   /** Bytes set aside so that leases and completes go on when the disk is full; 0 = none. */
   readonly ballastBytes: number;
 }
