@@ -55,9 +55,9 @@ export class Advance {
     const target = clock.now() + byMs;
     const deadline = this.#deadline();
     for (;;) {
-      const isLast = clock.now() === target;
+      const isLast = clock.now() >= target;
       const next = await this.#settle(deadline, isLast);
-      if (isLast) return target;
+      if (isLast) return clock.now();
       clock.raise(Math.min(next, target));
     }
   }

@@ -8,7 +8,7 @@ export interface Timer {
 }
 
 export interface Clock {
-  /** Epoch milliseconds; never less than an earlier answer, and it never stands still. */
+  /** Epoch milliseconds; never less than an earlier answer. Only a test clock stands still. */
   now(): number;
   /**
    * An instant to write down as when something came to be: a whole millisecond, and not before this
