@@ -148,7 +148,7 @@ class Bench {
     const draft = new Draft();
     const now = 1_800_000_000_000;
     await this.#timed(`${verb}.turn`, async () => {
-      const asking = wants({ memory: this.#memory, now, limits }, received);
+      const asking = wants({ memory: this.#memory, now, machineNow: now, limits }, received);
       const facts = asking.wants === null ? noFacts : await store.read(asking.wants);
       const turn: Turn = {
         shard: 0,
@@ -160,6 +160,7 @@ class Bench {
         renderLeased,
         draft,
         now,
+        machineNow: now,
         stamp: now,
         grants: new Map(),
         full: false,

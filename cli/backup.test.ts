@@ -201,3 +201,20 @@ test("restore: one that is killed leaves all of it or nothing, and can be begun 
     });
   }
 });
+
+test("restore: what was of a test clock stays so, and goes on where that was", async () => {
+  const flags = ["--test-clock", "--backups", inFolder("ahead-backups")];
+  const at = await withServer(inFolder("ahead"), flags, async (client, server) => {
+    await client.createQueue({ queue_name: "orders", ...timeouts });
+    await client.queue("orders").produce("a");
+    const { now } = await client.advance({ by: "12h" });
+    const { folder: made } = JSON.parse((await holdfast(["backup", "--json"], server)).out);
+    const restored = await holdfast(["restore", made, "--data", inFolder("ahead-restored")]);
+    expect(restored).toMatchObject({ code: 0, error: "" });
+    return Date.parse(now);
+  });
+  await withServer(inFolder("ahead-restored"), ["--test-clock"], async (client) => {
+    expect(Date.parse((await client.advance({ by: "1h" })).now)).toBe(at + 3_600_000);
+    expect(await client.queue("orders").inspect()).toMatchObject({ queued: 1 });
+  });
+});

@@ -487,6 +487,28 @@ test("reload: has a queue counted anew", async () => {
   expect(await json("reload reloaded")).toMatchObject({ code: 200 });
 });
 
+test("clock advance: lets time pass on a server with a test clock, and says what time it is", async () => {
+  await using own = await listeningApp({}, { testClock: true });
+  const { queue } = createClient({ url: own.url });
+  await queue("q1").create({ lease_timeout: "30s", expire_timeout: "1h" });
+  await queue("q1").produce("a");
+  const lease = await queue("q1").lease();
+  const deadline = Date.parse(lease?.items[0]?.lease_deadline ?? "");
+  const url = { HOLDFAST_URL: own.url };
+  const advanced = await run(["clock", "advance", "10m"], "", url);
+  const now = new Date(deadline + 570_000).toISOString();
+  expect(advanced).toEqual({ code: 0, out: `${now}\n`, error: "" });
+  expect(await queue("q1").inspect()).toMatchObject({ queued: 1 });
+  expect(await run(["clock", "advance", "0s"], "", url)).toMatchObject({
+    code: exitCodes.refused.code,
+    error: expect.stringContaining("advance is invalid; expected a duration from 1ms"),
+  });
+  expect(await holdfast("clock advance 10m")).toMatchObject({
+    code: exitCodes.refused.code,
+    error: "error: there is no test clock; start with --test-clock or testClock\n",
+  });
+});
+
 test("clear: removes the kinds that are named, once that is confirmed, and says how many", async () => {
   const queue = await queueOf("cleared");
   await queue.produce(["a", "b", "c", { utf8: "d", enqueue_at: "2999-01-01T00:00:00Z" }]);
@@ -829,7 +851,7 @@ test("documentation: the page has every command and exit code as they are", asyn
   const { out } = await holdfast("--help");
   const [, list = ""] = /Commands:\n([\s\S]*?)\n\n/.exec(out) ?? [];
   const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? "");
-  expect(names).toHaveLength(22);
+  expect(names).toHaveLength(23);
   expect(
     names.filter((name) => name !== "help" && !new RegExp(`\\b${name}\\b`).test(page)),
   ).toEqual([]);

@@ -6,6 +6,7 @@ import manifest from "../package.json" with { type: "json" };
 import { addBackup, addRestore } from "./commands/backup.ts";
 import { addBench } from "./commands/bench.ts";
 import { addClear } from "./commands/clear.ts";
+import { addClock } from "./commands/clock.ts";
 import { addComplete } from "./commands/complete.ts";
 import { addCompletions } from "./commands/completions.ts";
 import { addExport } from "./commands/export.ts";
@@ -40,6 +41,7 @@ const commands = [
   addItems,
   addClear,
   addReload,
+  addClock,
   addExport,
   addImport,
   addBackup,

@@ -81,7 +81,7 @@ function closeOnSignals(server: Server, log: Log): void {
 }
 
 function greet({ url, hasSite }: Server, config: Config): void {
-  const { store, data, shards, host, apiKeysFile } = config;
+  const { store, data, shards, host, apiKeysFile, testClock } = config;
   const place = store === "memory" ? "in memory, gone when it stops" : `in ${data}`;
   const port = url.slice(url.lastIndexOf(":") + 1);
   const address = isEverywhere(host)
@@ -95,6 +95,7 @@ function greet({ url, hasSite }: Server, config: Config): void {
     `  metrics  ${url}/metrics`,
     `  items    ${place}, ${shards} ${shards === 1 ? "shard" : "shards"}`,
   ];
+  if (testClock) lines.push("  clock    of tests, stands still but for clock.advance");
   if (apiKeysFile !== "") lines.push(`  keys     asked for, by ${apiKeysFile}`);
   else if (!isLoopback(host)) {
     lines.push("  No key is asked for: whoever reaches this address can do everything.");

@@ -583,6 +583,15 @@ test("no pause is so long that a call ends long before its time is up", async ()
   expect(Date.now() - begun).toBeGreaterThan(150);
 });
 
+test.each([reply(500), broken])(
+  "advance: one that may have been done in part is not repeated",
+  async (answer) => {
+    const { asked, client } = answering(answer, reply(200));
+    expect(await caught(client.advance({ by: "10m" }))).toBeInstanceOf(HoldfastError);
+    expect(asked.length).toBe(1);
+  },
+);
+
 test("attempts are bounded in number where the client says so", async () => {
   let count = 0;
   const fetch: Fetch = () => {

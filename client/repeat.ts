@@ -32,6 +32,8 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   // What was produced in between would go as well.
   clear: "twice",
   reload: "same",
+  // Time would go on twice.
+  advance: "twice",
   listItems: "same",
   listScheduled: "same",
   // `echoOf` knows better.
@@ -63,7 +65,8 @@ export function mayRepeat({ operation, echo, error }: Attempted): boolean {
       return !isUntrusted(error.cause);
     case "store":
       // An import says 500 also when the items were stored and could not be read back.
-      return operation !== "importItems" || echo === "same";
+      // An advance, when the clock has gone on in part.
+      return (operation !== "importItems" && operation !== "advance") || echo === "same";
     case "unknown":
       return echo === "same";
     case "invalid":

@@ -738,6 +738,36 @@ test("SIGTERM: a second one ends the process at once, and its items stay leased"
   expect(await leftIn(at)).toEqual([["one", true]]);
 });
 
+test("a server with a test clock: what failed waits by its clock, however far that is ahead", async () => {
+  await using server = await listeningApp({}, { testClock: true });
+  const client = createClient({ url: server.url });
+  const queue = client.queue("orders");
+  await queue.create({ lease_timeout: "1m", expire_timeout: "24h" });
+  const { now } = await client.advance({ by: "1h" });
+  expect(Date.parse(now)).toBeGreaterThan(Date.now() + 3_000_000);
+  await queue.produce("a");
+  const retried = gate<number>();
+  const handled = gate<number>();
+  const worker = queue.work(
+    (item) => {
+      if (item.attempts === 1) throw new Error("not yet");
+      handled.resolve(item.attempts);
+    },
+    {
+      backoff: () => 600_000,
+      notice: ({ kind }) => kind === "retried" && retried.resolve(1),
+      processSignals: [],
+    },
+  );
+  await retried.promise;
+  for (let scheduled = 0; scheduled === 0; ) ({ retried: scheduled } = await queue.inspect());
+  await client.advance({ by: "9m" });
+  expect(await queue.inspect()).toMatchObject({ retried: 1 });
+  await client.advance({ by: "10m" });
+  expect(await handled.promise).toBe(2);
+  await worker.stop();
+});
+
 test("bounds that no worker can keep are refused", async () => {
   const queue = createClient().queue("orders");
   expect(() => queue.work(() => undefined, { concurrency: 0 })).toThrow(

@@ -395,6 +395,12 @@ export interface Engine<Items = readonly LeasedItem[]> {
    */
   backup(folder: string): Promise<readonly StoreCopy[]>;
 
+  /**
+   * Moves a test clock on by milliseconds, and returns its instant once all that falls due by then
+   * is committed. Throws `refused` where there is none.
+   */
+  advance(byMs: number): Promise<number>;
+
   /** Throws `invalid` unless the queue exists, and the partition if one is named; for callers that have to check them first. */
   requireQueue(name: string, partition?: number): void;
   status(): EngineStatus;

@@ -1,6 +1,6 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { setImmediate as eventsAtHand } from "node:timers/promises";
-import { systemClock } from "./clock.ts";
+import { systemClock, TestClock } from "./clock.ts";
 import { VirtualClock } from "./simulation/virtual-clock.ts";
 
 const wall = 1_700_000_000_000;
@@ -76,6 +76,23 @@ test("at: what was cancelled does not run", async () => {
   await eventsAtHand();
   await eventsAtHand();
   expect(ran).toBe(false);
+});
+
+test("TestClock: it stands still, and alarms run when it is raised, in order", async () => {
+  const clock = new TestClock(systemClock(), 100);
+  const ran: string[] = [];
+  clock.at(130, () => ran.push("b"));
+  clock.at(120, () => ran.push("a"));
+  clock.at(125, () => ran.push("never")).cancel();
+  clock.at(500, () => ran.push("c"));
+  clock.at(100, () => ran.push("at once"));
+  expect([clock.next, ran]).toEqual([100, []]);
+  await eventsAtHand();
+  expect([clock.now(), clock.stamp(), clock.next, ran]).toEqual([100, 100, 120, ["at once"]]);
+  clock.raise(200);
+  clock.raise(150);
+  await eventsAtHand();
+  expect([clock.now(), clock.next, ran]).toEqual([200, 500, ["at once", "a", "b"]]);
 });
 
 test("virtual: alarms run in the order of their deadlines, each at its own instant", async () => {

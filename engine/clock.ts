@@ -1,12 +1,14 @@
 // Time, handed in. The only file of the engine that asks the machine what time it is.
 
+import { Alarms } from "./alarms.ts";
+
 export interface Timer {
   /** The callback will not run. Idempotent. */
   cancel(): void;
 }
 
 export interface Clock {
-  /** Epoch milliseconds; never less than an earlier answer, and it never stands still. */
+  /** Epoch milliseconds; never less than an earlier answer. Only a test clock stands still. */
   now(): number;
   /**
    * An instant to write down as when something came to be: a whole millisecond, and not before this
@@ -21,6 +23,8 @@ export interface Clock {
   at(deadline: number, run: () => void): Timer;
   /** Runs the callback once the events that are at hand have been seen to. */
   soon(run: () => void): void;
+  /** What calls wait by, and the process itself goes by: this one, unless it is a test clock. */
+  readonly machine: Clock;
 }
 
 /** Longer sleeps are taken in pieces: a timer beyond 2^31 ms would fire at once. */
@@ -42,7 +46,7 @@ export function systemClock(): Clock {
     lastPrecise = wall >= last ? precise : precise - ((precise - lastPrecise) % 1);
     return last;
   };
-  return {
+  const clock: Clock = {
     now,
     stamp: () => now() + 1,
     raise(instant) {
@@ -65,5 +69,56 @@ export function systemClock(): Clock {
     soon(run) {
       setImmediate(run);
     },
+    get machine() {
+      return clock;
+    },
   };
+  return clock;
+}
+
+/**
+ * Time that stands still until it is raised, from the machine's or another instant on. What calls
+ * wait by, and what the process does by itself, goes on by the machine's clock.
+ */
+export class TestClock implements Clock {
+  readonly machine: Clock;
+  readonly #alarms = new Alarms();
+  #now: number;
+
+  constructor(machine: Clock = systemClock(), now: number = machine.now()) {
+    this.machine = machine;
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  stamp(): number {
+    return this.#now;
+  }
+
+  raise(instant: number): void {
+    this.#now = Math.max(this.#now, instant);
+    for (const alarm of this.#alarms.until(this.#now)) this.soon(() => this.#alarms.fire(alarm));
+  }
+
+  precise(): number {
+    return this.machine.precise();
+  }
+
+  at(deadline: number, run: () => void): Timer {
+    const { alarm, timer } = this.#alarms.set(deadline, run);
+    if (deadline <= this.#now) this.soon(() => this.#alarms.fire(alarm));
+    return timer;
+  }
+
+  soon(run: () => void): void {
+    this.machine.soon(run);
+  }
+
+  /** The deadline of the next alarm; infinite = there is none. */
+  get next(): number {
+    return this.#alarms.earliest()?.deadline ?? Number.POSITIVE_INFINITY;
+  }
 }

@@ -43,6 +43,7 @@ function encodeValue(value: Value, leased: string[]): unknown {
     case "nothing":
     case "copied":
     case "ages":
+    case "due":
     case "extended":
     case "recalled":
       return value;

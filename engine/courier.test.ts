@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { OutboundItem } from "../stores/item.ts";
 import { Courier } from "./courier.ts";
-import { failure } from "./errors.ts";
+import { failure, undeliveredBackup } from "./errors.ts";
 import type { Request } from "./kinds.ts";
 import { limits } from "./limits.ts";
 import type { ShardPort } from "./port.ts";
@@ -167,7 +167,7 @@ test("hold: resolves once nothing is on its way, and nothing sets out before its
   courier.count(0, 1, waits(1));
   settleNext(page(1));
   let held: { release: () => void } | null = null;
-  const holding = courier.hold().then((hold) => {
+  const holding = courier.hold(undeliveredBackup).then((hold) => {
     held = hold;
   });
   courier.count(0, 1, waits(3));
@@ -190,7 +190,7 @@ test("hold: resolves once nothing is on its way, and nothing sets out before its
 test("hold: gives up when what is on its way does not arrive", async () => {
   const { clock, courier } = setupCourier();
   courier.count(0, 1, waits(1));
-  const holding = courier.hold().catch((error: unknown) => error);
+  const holding = courier.hold(undeliveredBackup).catch((error: unknown) => error);
   await clock.advance(limits.holdMsMax);
   expect(await holding).toMatchObject({ code: "store" });
 });

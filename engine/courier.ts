@@ -7,7 +7,7 @@
 import type { OutboundItem } from "../stores/item.ts";
 import type { OutboxCount } from "../stores/store.ts";
 import type { Clock } from "./clock.ts";
-import { type Failure, failure, QueueError } from "./errors.ts";
+import { type Failure, QueueError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { ShardPort } from "./port.ts";
 
@@ -26,17 +26,27 @@ interface Route {
   isBusy: boolean;
 }
 
+export interface CourierOptions {
+  readonly clock: Clock;
+  readonly port: (shard: number) => ShardPort | undefined;
+  /** One route after the other, by their shards, so that the order of arrival is certain. */
+  readonly isInTurn?: boolean;
+}
+
 export class Courier {
   readonly #clock: Clock;
   readonly #port: (shard: number) => ShardPort | undefined;
   readonly #routes = new Map<string, Route>();
-  #isHeld = false;
-  /** Called when nothing is on its way any more; set by whoever holds. */
-  #settled: (() => void) | null = null;
+  readonly #isInTurn: boolean;
+  #holds = 0;
+  /** Called when nothing is on its way any more. */
+  readonly #settled = new Set<() => void>();
+  #departures = 0;
 
-  constructor(options: { clock: Clock; port: (shard: number) => ShardPort | undefined }) {
-    this.#clock = options.clock;
+  constructor(options: CourierOptions) {
+    this.#clock = options.clock.machine;
     this.#port = options.port;
+    this.#isInTurn = options.isInTurn ?? false;
   }
 
   /** What the outbox of a shard now has for another one. */
@@ -58,38 +68,39 @@ export class Courier {
 
   /**
    * Resolves once nothing is on its way; then nothing sets out until `release` is called. What
-   * all stores say at such a moment goes together. Throws a `QueueError`, and holds nothing, when
-   * something is on its way for longer than `limits.holdMsMax`.
+   * all stores say at such a moment goes together. Throws `late`, and holds nothing, when something
+   * is on its way for longer than `limits.holdMsMax`.
    */
-  async hold(): Promise<{ release: () => void }> {
-    this.#isHeld = true;
+  async hold(late: Failure): Promise<{ release: () => void }> {
+    this.#holds += 1;
     const release = (): void => {
-      this.#isHeld = false;
-      for (const route of this.#routes.values()) this.#go(route);
+      this.#holds -= 1;
+      this.#goAll();
     };
-    if (await this.#isQuiet()) return { release };
+    if (await this.isQuiet(limits.holdMsMax)) return { release };
     release();
-    const rest = "its shard is down or busy, try again later";
-    throw QueueError.from(
-      failure("backup_failed", `items on their way to a dead queue do not arrive; ${rest}`),
-    );
+    throw QueueError.from(late);
   }
 
   /** Whether nothing is on its way, now or in time. */
-  async #isQuiet(): Promise<boolean> {
-    if (!this.#isBusy) return true;
-    const isQuiet = await new Promise<boolean>((resolve) => {
-      const timer = this.#clock.at(this.#clock.now() + limits.holdMsMax, () => resolve(false));
-      this.#settled = () => {
-        timer.cancel();
-        resolve(true);
-      };
-    });
-    this.#settled = null;
+  async isQuiet(timeoutMs: number): Promise<boolean> {
+    if (!this.isBusy) return true;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const settle = (): void => resolve(true);
+    this.#settled.add(settle);
+    const timer = this.#clock.at(this.#clock.now() + timeoutMs, () => resolve(false));
+    const isQuiet = await promise;
+    timer.cancel();
+    this.#settled.delete(settle);
     return isQuiet;
   }
 
-  get #isBusy(): boolean {
+  /** How often something has set out on a way where nothing was; it only rises. */
+  get departures(): number {
+    return this.#departures;
+  }
+
+  get isBusy(): boolean {
     return this.#routes.values().some(({ isBusy }) => isBusy);
   }
 
@@ -99,9 +110,21 @@ export class Courier {
     return routes.some(({ target, waiting }) => target === shard && waiting.has(slot));
   }
 
+  #goAll(): void {
+    const routes = [...this.#routes.values()];
+    routes.sort((a, b) => a.source - b.source || a.target - b.target);
+    for (const route of routes) this.#go(route);
+  }
+
+  get #isHeld(): boolean {
+    return this.#holds > 0;
+  }
+
   #go(route: Route): void {
+    if (this.#isInTurn && this.isBusy) return;
     if (this.#isHeld || route.isBusy || route.waiting.size === 0) return;
     route.isBusy = true;
+    this.#departures += 1;
     this.#ask(route);
   }
 
@@ -119,9 +142,10 @@ export class Courier {
     const last = items.at(-1);
     if (last === undefined || this.#isHeld) {
       route.isBusy = false;
-      if (this.#isHeld && !this.#isBusy) this.#settled?.();
       // What a turn puts into the outbox while it hands out a page is in none yet.
-      else if (route.isNews) this.#go(route);
+      if (route.isNews) this.#go(route);
+      if (this.#isInTurn) this.#goAll();
+      if (!this.isBusy) for (const settle of this.#settled) settle();
       return;
     }
     const request = { kind: "receive", sourceShard: route.source, items } as const;

@@ -1,9 +1,9 @@
 // The engine for a program of one's own, without HTTP: a composition root that
 // joins engine, shards and stores.
 
-import { durabilityOf, openStore, type StoreConfig } from "../stores/open.ts";
+import { durabilityOf, openStore, type StoreConfig, type StoreOptions } from "../stores/open.ts";
 import type { Engine, QueueSettings } from "./api.ts";
-import { systemClock } from "./clock.ts";
+import { systemClock, TestClock } from "./clock.ts";
 import { readLeased, renderLeased } from "./codec.ts";
 import { type Notice, openEngine } from "./engine.ts";
 import { QueueError } from "./errors.ts";
@@ -33,6 +33,11 @@ export interface CreateEngineOptions {
   readonly receiptsWindowMs?: number;
   /** Calls with a key that are remembered at once, over all shards; default 2 million. */
   readonly receiptsMax?: number;
+  /**
+   * Time stands still, and goes on by `advance`; default false. A folder that was used like this
+   * is refused without, and the other way round.
+   */
+  readonly testClock?: boolean;
 }
 
 /** Settings in which a queue is not what was asked for, by their names; empty = none. */
@@ -96,6 +101,7 @@ const engineOptions = object<CreateEngineOptions>({
   ),
   receiptsWindowMs: optional(positive),
   receiptsMax: optional(positive),
+  testClock: optional(flag),
 });
 
 /**
@@ -110,17 +116,19 @@ export async function createEngine(options: CreateEngineOptions): Promise<Embedd
     notice = () => undefined,
     receiptsWindowMs = limits.receiptsWindowMs,
     receiptsMax = limits.receiptsMax,
+    testClock = false,
   } = engineOptions(options, "");
-  const clock = systemClock();
+  const clock = testClock ? new TestClock() : systemClock();
+  const config: StoreOptions = { ...store, testClock };
   const turnLimits = { ...limits, receiptsWindowMs, receiptsMax: Math.ceil(receiptsMax / shards) };
   const links = sameThread
     ? sameThreadLinks({
         clock,
         limits: turnLimits,
         renderLeased,
-        openStore: (shard) => openStore(store, shard, () => newTag(systemRandom)),
+        openStore: (shard) => openStore(config, shard, () => newTag(systemRandom)),
       })
-    : workerLinks({ clock, module: workerModule, config: store, limits: turnLimits });
+    : workerLinks({ clock, module: workerModule, config, limits: turnLimits });
   const durability = durabilityOf(store);
   const engine = await openEngine({
     shardCount: shards,
@@ -165,6 +173,7 @@ function checked(engine: Engine): EmbeddedEngine {
     deleteItems: async (request) => engine.deleteItems(requests.deleteItems(request, "")),
 
     backup: async (folder) => engine.backup(text(folder, "folder")),
+    advance: async (byMs) => engine.advance(number(byMs, "byMs")),
     requireQueue: (name, partition) =>
       engine.requireQueue(text(name, "name"), optional(number)(partition, "partition")),
     status: () => engine.status(),

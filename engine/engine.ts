@@ -3,6 +3,7 @@
 // that did it has committed.
 
 import type { PartitionPlace, QueueDefinition } from "../stores/queue.ts";
+import { Advance } from "./advance.ts";
 import type * as api from "./api.ts";
 import { assert } from "./assert.ts";
 import {
@@ -13,6 +14,7 @@ import {
   producedParts,
 } from "./call-key.ts";
 import { Catalog } from "./catalog.ts";
+import { TestClock } from "./clock.ts";
 import { Courier } from "./courier.ts";
 import {
   clearedInPart,
@@ -27,6 +29,7 @@ import {
   lateProduce,
   lateRelease,
   lateRetry,
+  noTestClock,
   pausedProduce,
   QueueError,
 } from "./errors.ts";
@@ -99,13 +102,14 @@ class ShardedEngine<Items> implements api.Engine<Items> {
   readonly #leases: Leases<Items>;
   readonly #registrar: Registrar;
   readonly #shards: Shards;
+  readonly #advance: Advance | null;
   #closing: Promise<void> | null = null;
 
   constructor(options: EngineOptions<Items>) {
     this.#options = options;
     const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
     const port = (shard: number): ShardPort => this.#shards.port(shard);
-    const courier = new Courier({ clock, port });
+    const courier = new Courier({ clock, port, isInTurn: clock instanceof TestClock });
     const { receiptsWindowMs } = options.turnLimits ?? limits;
     const catalog = new Catalog({
       clock,
@@ -122,11 +126,21 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     this.#catalog = catalog;
     this.#leases = leases;
     this.#registrar = registrar;
-    this.#shards = new Shards(options, { catalog, courier, leases, registrar, settings });
+    const shards = new Shards(options, { catalog, courier, leases, registrar, settings });
+    this.#shards = shards;
+    const ports = () => shards.ports;
+    this.#advance =
+      clock instanceof TestClock ? new Advance({ clock, ports, courier, leases }) : null;
   }
 
-  open(): Promise<void> {
-    return this.#shards.open();
+  async open(): Promise<void> {
+    await this.#shards.open();
+    try {
+      await this.#advance?.begin();
+    } catch (cause) {
+      await this.close();
+      throw cause;
+    }
   }
 
   #refuseClosing(): void {
@@ -193,7 +207,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
   /** Without a timeout: of a call that has no `request_timeout`, or was given none. */
   #timing(late: Late, timeoutMs: number = limits.requestTimeoutMsDefault): Timing {
     checkRequestTimeout(timeoutMs, "5m");
-    return { deadline: this.#options.clock.now() + timeoutMs, late };
+    return { deadline: this.#options.clock.machine.now() + timeoutMs, late };
   }
 
   async #ask(shard: number, request: Request, late: Late): Promise<Value> {
@@ -423,6 +437,12 @@ class ShardedEngine<Items> implements api.Engine<Items> {
   async backup(folder: string): Promise<readonly api.StoreCopy[]> {
     this.#refuseClosing();
     return this.#registrar.undisturbed(() => this.#shards.copy(folder));
+  }
+
+  async advance(byMs: number): Promise<number> {
+    this.#refuseClosing();
+    if (this.#advance === null) throw QueueError.from(noTestClock);
+    return this.#advance.advance(byMs);
   }
 
   requireQueue(name: string, partition?: number): void {

@@ -35,6 +35,7 @@ const codeOf = {
   queue_not_empty: "refused",
   queue_in_use: "refused",
   partition_draining: "refused",
+  no_test_clock: "refused",
   empty: "empty",
   late: "empty",
   client_gone: "empty",
@@ -128,7 +129,15 @@ export const unwritableBackup = failure(
   "backup_failed",
   "the backup could not be written; the stores themselves are as they were",
 );
+export const undeliveredBackup = failure(
+  "backup_failed",
+  "items on their way to a dead queue do not arrive; its shard is down or busy, try again later",
+);
 export const deletedFailure = failure("queue_deleted", "queue is shutting down; it was deleted");
+export const noTestClock = failure(
+  "no_test_clock",
+  "there is no test clock; start with --test-clock or testClock",
+);
 export const closingFailure = failure("shutting_down", `${causes.closing}; nothing was changed`);
 
 /** Of a queue whose produce side is paused. */

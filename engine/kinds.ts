@@ -1,5 +1,6 @@
 // Every kind of request that a shard knows. Within a turn they are decided in this order.
 
+import { advance } from "./shard/advance.ts";
 import { backup } from "./shard/backup.ts";
 import { writeCatalog } from "./shard/catalog.ts";
 import { clear, settle } from "./shard/clear.ts";
@@ -42,6 +43,7 @@ const table = {
   stats,
   catalog: writeCatalog,
   backup,
+  advance,
 } as const;
 
 type RequestOf<K> = K extends Kind<infer R> ? R : never;

@@ -68,6 +68,8 @@ export class Leases<Items> {
   readonly #wakes = new Map<LogicalQueue, { readonly deadline: number; readonly timer: Timer }>();
   #arrivalLast = 0;
   #waitingLeases = 0;
+  #sentCount = 0;
+  #sentLast = 0;
 
   constructor(options: LeasesOptions<Items>) {
     this.#options = options;
@@ -149,7 +151,7 @@ export class Leases<Items> {
       request,
       key,
       arrival,
-      deadline: clock.now() + request.requestTimeoutMs,
+      deadline: clock.machine.now() + request.requestTimeoutMs,
       timer: null,
       hangUp: null,
       isSent: false,
@@ -181,7 +183,8 @@ export class Leases<Items> {
   /** Answers it at its deadline, wherever it is. */
   #watch(queue: LogicalQueue, lease: WaitingLease): void {
     const { clock } = this.#options;
-    lease.timer ??= clock.at(lease.deadline, () => lease.settle(nothingIn(queue, clock.now())));
+    const expire = () => lease.settle(nothingIn(queue, clock.now()));
+    lease.timer ??= clock.machine.at(lease.deadline, expire);
   }
 
   #line(queue: LogicalQueue, lease: WaitingLease): void {
@@ -213,6 +216,16 @@ export class Leases<Items> {
       this.dispatch();
     });
     this.#wakes.set(queue, { deadline, timer });
+  }
+
+  /** Whether leases are on their way to a partition. */
+  get isSending(): boolean {
+    return this.#sentCount > 0;
+  }
+
+  /** How many leases have been sent to a partition; it only rises. */
+  get sendings(): number {
+    return this.#sentLast;
   }
 
   /** Nobody is served any more. */
@@ -257,6 +270,8 @@ export class Leases<Items> {
     const { clock, port, left } = this.#options;
     this.#watch(queue, lease);
     lease.isSent = true;
+    this.#sentCount += 1;
+    this.#sentLast += 1;
     const { deadline, request, key } = lease;
     const { leaseTimeoutMs } = request;
     const batchSize = Math.max(0, Math.min(request.batchSize, queue.allowance.items(clock.now())));
@@ -267,6 +282,7 @@ export class Leases<Items> {
     port(place.shard).put(
       { kind: "lease", slot: place.slot, deadline, batchSize, ...own, ...(key && { key }) },
       (result, op) => {
+        this.#sentCount -= 1;
         queue.left("lease", partition, batchSize);
         const asked = { asked: batchSize, now: clock.now() };
         queue.allowance.granted(countOf(result), asked);
@@ -318,7 +334,7 @@ export class Leases<Items> {
     if (value.kind === "nothing" && !value.more) queue.balance.update(partition, { ready: 0 });
     if (lease.over) return;
     if (queue.deleted) lease.settle(deletedFailure);
-    else if (lease.deadline <= clock.now()) lease.settle(nothingIn(queue, clock.now()));
+    else if (lease.deadline <= clock.machine.now()) lease.settle(nothingIn(queue, clock.now()));
     else this.#line(queue, lease);
   }
 }

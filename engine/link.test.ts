@@ -2,27 +2,32 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "./clock.ts";
+import { type Clock, systemClock, TestClock } from "./clock.ts";
 import { readLeased } from "./codec.ts";
 import { type Notice, openEngine } from "./engine.ts";
 import { workerLinks } from "./link.ts";
 import type { Breakage, FragileConfig } from "./simulation/fragile.worker.ts";
 
-async function setup(breakage: Breakage) {
+interface Setup {
+  readonly clock?: Clock;
+  readonly atCommit?: number;
+}
+
+/** By default it breaks at the first produce; a queue is created by a commit of the catalog. */
+async function setup(breakage: Breakage, { clock = systemClock(), atCommit = 1 }: Setup = {}) {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-link-"));
   const config: FragileConfig = {
     store: { kind: "sqlite", directory, ballastBytes: 0 },
     breakage,
-    // The first produce; a queue is created by a commit of the catalog.
-    atCommit: 1,
+    atCommit,
     brokenOnce: join(directory, "broken-once"),
   };
   const notices: Notice[] = [];
   const engine = await openEngine({
     shardCount: 1,
-    clock: systemClock(),
+    clock,
     links: workerLinks({
-      clock: systemClock(),
+      clock,
       module: new URL("./simulation/fragile.worker.ts", import.meta.url),
       config,
       // Short only where it is waited for: a slow machine is silent for long.
@@ -92,6 +97,24 @@ test.each(breakages)(
     await engine.complete({ queue: "orders", partition: 0, requestTimeoutMs: 5_000, ids });
     expect(await engine.inspect("orders")).toMatchObject({ queued: 0, leased: 0 });
     expect(notices.map(({ kind }) => kind)).toEqual(["shard_down", "shard_up"]);
+    expect(engine.status().shards[0]).toMatchObject({ up: true, restarts: 1 });
+    await dispose();
+  },
+);
+
+test.each(["exit before the commit", "exit after the commit"] as const)(
+  "worker: %s of a lapse, and an advance of the test clock goes on where it was",
+  async (breakage) => {
+    const { engine, dispose } = await setup(breakage, { clock: new TestClock(), atCommit: 3 });
+    const called = { queue: "orders", requestTimeoutMs: 20_000 };
+    await engine.produce({ ...called, items: [{ payload: "a" }] });
+    const { items } = await engine.lease({ ...called, clientId: "one", batchSize: 1 });
+    const lapsesAt = items[0]?.leaseDeadline ?? 0;
+    expect(await engine.advance(600_000)).toBe(lapsesAt + 540_000);
+    const listed = { queue: "orders", partition: 0, pivot: "", limit: 10 };
+    expect(await engine.listItems(listed)).toMatchObject([
+      { isLeased: false, attempts: 1, updatedAt: lapsesAt },
+    ]);
     expect(engine.status().shards[0]).toMatchObject({ up: true, restarts: 1 });
     await dispose();
   },

@@ -5,7 +5,7 @@
 import type { Backend } from "../stores/backend.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import type { LeasedItem } from "./api.ts";
-import type { Clock, Timer } from "./clock.ts";
+import { type Clock, TestClock, type Timer } from "./clock.ts";
 import { decodeOpened, decodeReport, encodeRequests } from "./codec.ts";
 import type { NumberedRequest } from "./kinds.ts";
 import { limits, type TurnLimits } from "./limits.ts";
@@ -114,6 +114,8 @@ export type ToWorker<Config> =
       readonly shard: number;
       readonly config: Config;
       readonly limits: TurnLimits;
+      /** The instant of the test clock; `null` = it goes by the machine's. */
+      readonly testNow: number | null;
     }
   | { readonly kind: "requests"; readonly text: string }
   | { readonly kind: "ping" }
@@ -151,10 +153,10 @@ class WorkerLink<Config> implements Link {
   #heartbeat: Timer | null = null;
 
   constructor(shard: number, events: LinkEvents, options: WorkerOptions<Config>) {
-    this.#clock = options.clock;
+    this.#clock = options.clock.machine;
     this.#events = events;
     this.#silenceMsMax = options.silenceMsMax ?? limits.heartbeatSilenceMsMax;
-    this.#heardAt = options.clock.now();
+    this.#heardAt = this.#clock.now();
     this.#gone = new Promise((resolve) => {
       this.#resolveGone = resolve;
     });
@@ -170,7 +172,8 @@ class WorkerLink<Config> implements Link {
     });
     this.#worker.onmessage = (event: MessageEvent<FromWorker>) => this.#hear(event.data);
     const { config, limits: bounds = limits } = options;
-    this.#post({ kind: "open", shard, config, limits: bounds });
+    const testNow = options.clock instanceof TestClock ? options.clock.now() : null;
+    this.#post({ kind: "open", shard, config, limits: bounds, testNow });
     this.#beat();
   }
 

@@ -65,6 +65,8 @@ export type Value =
   | { readonly kind: "items"; readonly items: readonly ListedItem[] }
   | { readonly kind: "outbound"; readonly items: readonly OutboundItem[] }
   | { readonly kind: "copied"; readonly bytes: number }
+  /** When the shard next has something to do; `null` = never. */
+  | { readonly kind: "due"; readonly at: number | null }
   | { readonly kind: "ages"; readonly ages: readonly PartitionAges[] };
 
 export interface Answer {

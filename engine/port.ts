@@ -85,7 +85,7 @@ export class ShardPort {
   constructor(shard: number, options: PortOptions) {
     this.shard = shard;
     this.#options = options;
-    this.#clock = options.clock;
+    this.#clock = options.clock.machine;
     this.#link = this.#start();
   }
 
@@ -238,7 +238,7 @@ export class ShardPort {
 
   #opened(opened: Opened): void {
     this.#opLast = opened.opLast;
-    this.#clock.raise(opened.at);
+    this.#options.clock.raise(opened.at);
     this.counters.quarantined = opened.quarantined;
     // Found once: it was set right when it was told.
     this.counters.miscounted += opened.miscounted;

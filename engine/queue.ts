@@ -63,7 +63,7 @@ export class LogicalQueue {
     this.#definition = entry.definition;
     this.allowance.define(entry.definition);
     this.former = entry.former;
-    this.line = new Line(clock);
+    this.line = new Line(clock.machine);
     for (const place of entry.places) this.places.set(place.partition, place);
   }
 

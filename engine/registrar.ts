@@ -15,6 +15,7 @@ import {
   failure,
   lateChange,
   QueueError,
+  undeliveredBackup,
 } from "./errors.ts";
 import type { Request } from "./kinds.ts";
 import { limits } from "./limits.ts";
@@ -206,7 +207,7 @@ export class Registrar {
    */
   undisturbed<T>(work: () => Promise<T>): Promise<T> {
     return this.#inCatalogTurn(async () => {
-      const { release } = await this.#options.courier.hold();
+      const { release } = await this.#options.courier.hold(undeliveredBackup);
       try {
         return await work();
       } finally {
@@ -232,12 +233,12 @@ export class Registrar {
 
   /** Of a call that has none of its own. */
   #deadline(): number {
-    return this.#options.clock.now() + limits.requestTimeoutMsDefault;
+    return this.#options.clock.machine.now() + limits.requestTimeoutMsDefault;
   }
 
   #inTime<T>(work: Promise<T>, deadline: number, late: Failure): Promise<T> {
     return new Promise((resolve, reject) => {
-      const timer = this.#options.clock.at(deadline, () => reject(QueueError.from(late)));
+      const timer = this.#options.clock.machine.at(deadline, () => reject(QueueError.from(late)));
       void work.finally(() => timer.cancel()).then(resolve, reject);
     });
   }
@@ -251,7 +252,10 @@ export class Registrar {
         if (!(cause instanceof QueueError) || this.#options.isClosing()) throw cause;
       }
       await new Promise<void>((resolve) => {
-        this.#options.clock.at(this.#options.clock.now() + limits.restartMsMax, resolve);
+        this.#options.clock.machine.at(
+          this.#options.clock.machine.now() + limits.restartMsMax,
+          resolve,
+        );
       });
     }
   }

@@ -194,7 +194,10 @@ export class Shards {
 
   /** Copies every store into the folder. */
   copy(folder: string): Promise<StoreCopy[]> {
-    const timing = { deadline: this.#options.clock.now() + limits.holdMsMax, late: lateCopy };
+    const timing = {
+      deadline: this.#options.clock.machine.now() + limits.holdMsMax,
+      late: lateCopy,
+    };
     return Promise.all(
       this.#ports.map(async (port) => {
         const value = succeeded(await port.ask({ kind: "backup", folder }, timing));

@@ -132,6 +132,18 @@ export function checkRequestTimeout(ms: number, recommended: string): void {
   }
 }
 
+/** `now`: of the clock that is to be advanced. */
+export function checkAdvance(byMs: number, now: number): void {
+  const most = limits.durationMsMax;
+  if (!Number.isSafeInteger(byMs) || byMs < 1 || byMs > most) {
+    const expected = `expected a duration from 1ms to ${formatDuration(most)}`;
+    refuse(`advance is invalid; ${expected}, got ${byMs >= 0 ? formatDuration(byMs) : byMs}`);
+  }
+  if (now + byMs > limits.instantMax) {
+    refuse("advance is too long; the clock cannot pass the end of the year 9999");
+  }
+}
+
 function checkBatch(what: string, count: number, bound: { name: string; max: number }): void {
   const { name, max } = bound;
   if (count > max) refuse(`${what} is invalid; ${name} is ${max} but received ${count}`);

@@ -85,7 +85,7 @@ test("document: where a key of a request may be absent it may be null, but in an
   expect(documentOnDisk).not.toContain('"x-');
 });
 
-test("operations: paths and order are those of the specification, and seven more", () => {
+test("operations: paths and order are those of the specification, and eight more", () => {
   expect(rows.map(([, { path }]) => path)).toEqual([
     "/v1/queue.produce",
     "/v1/queue.lease",
@@ -104,6 +104,7 @@ test("operations: paths and order are those of the specification, and seven more
     "/v1/queue.resume",
     "/v1/queue.clear",
     "/v1/queue.reload",
+    "/v1/clock.advance",
     "/v1/storage/items.list",
     "/v1/storage/scheduled.list",
     "/v1/storage/items.import",
@@ -137,6 +138,7 @@ test("operations: what the specification requires of a request is required, and 
     ["resume", ["queue_name"]],
     ["clear", ["queue_name", "retry", "scheduled", "queue", "destructive"]],
     ["reload", ["queue_name"]],
+    ["advance", ["by"]],
     ["listItems", ["queue_name", "partition", "pivot", "limit"]],
     ["listScheduled", ["queue_name", "partition", "pivot", "limit"]],
     ["importItems", ["queue_name", "partition", "items"]],
@@ -235,7 +237,7 @@ test.each([...rows, ...pageRows])("operations: %s says what each code means", (_
 test.each(rows)("operations: %s lists every code it can answer", (id, { replies }) => {
   const held = ["retry", "complete", "extend", "release"];
   const timed = ["produce", "lease", ...held];
-  const stateful = ["produce", "lease", ...held, "deleteQueue", "importItems"];
+  const stateful = ["produce", "lease", ...held, "deleteQueue", "advance", "importItems"];
   const changing = ["produce", ...held];
   // These two are answered from memory, so they wait for no store.
   const unqueued = ["listQueues", "queueInfo"];

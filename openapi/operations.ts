@@ -40,7 +40,7 @@ export const tags = {
   Items:
     "The life of an item: produce it, lease it, then complete it or retry it. Leases and the operations on leased items go by partition: give back the `partition` that the lease reply gave.",
   Queues: "Definitions of queues: list, create, update, describe and delete them.",
-  Operations: "Measure, count, pause and clear a queue.",
+  Operations: "Measure, count, pause and clear a queue, and advance a test clock.",
   Storage:
     "Items as they are stored, for repair and for moving them. A consumer needs none of these.",
   Server: "The server itself: whether it is up, its metrics, and backups.",
@@ -765,6 +765,45 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         message: unknownQueue,
       }),
       429: overloaded("no count was changed"),
+    },
+  }),
+
+  advance: row({
+    path: "/v1/clock.advance",
+    tag: "Operations",
+    summary: "Advance the test clock",
+    description: `Moves the clock of a server that was started with \`--test-clock\`, for the tests of those who use it. Its time stands still between two advances; the timeouts of requests pass by the machine's clock. Time goes from each instant at which something is due to the next, so an item that lapses at +30 s is at the tail of its queue with that \`updated_at\`, and to advance twice is to advance once by the sum. The reply comes once every lapse, expiry and wake due by then is committed, in dead queues as well. Several advances at once are done one after the other.`,
+    request: schemas.ClockAdvanceRequest,
+    response: schemas.ClockAdvanceReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { by: "10m" },
+    replies: {
+      ...sharedRefusals({ effect: "the clock stands where it was" }),
+      200: {
+        meaning: "All that was due by `now` is committed.",
+        reaction: replyCodes[200].reaction,
+        example: { now: "2026-03-01T13:05:00.000Z" },
+      },
+      400: refusal(400, {
+        meaning: "`by` is no duration, or out of bounds; the clock stands where it was.",
+        reason: "malformed",
+        message:
+          'by is invalid; time: missing unit in duration "5" - expected format: 30s, 10m or 24h',
+      }),
+      429: overloaded("the clock stands where it was"),
+      453: refusal(453, {
+        meaning: "The server was started without `--test-clock`.",
+        reaction: "Start another one with `--test-clock`, on a folder of its own or in memory.",
+        reason: "no_test_clock",
+        message: "there is no test clock; start with --test-clock or testClock",
+      }),
+      500: refusal(500, {
+        meaning:
+          "The server failed, or for five minutes a shard was down or there was more to do. The clock has gone on in part; what was due by then is committed.",
+        reaction: "Advance it again.",
+        reason: "in_part",
+        message: "the clock was advanced in part; a shard is down or busy, or the server stops",
+      }),
     },
   }),
 

@@ -97,6 +97,8 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     "QueueResumeRequest: queue_name 1",
     "QueueClearRequest: queue_name 1, retry 2, scheduled 3, queue 4, destructive 5",
     "QueueReloadRequest: queue_name 1",
+    "ClockAdvanceRequest: by 100",
+    "ClockAdvanceReply: now 100",
     "StorageListRequest: queue_name 1, partition 2, pivot 3, limit 4",
     "StorageListReply: items 1",
     "StorageItem: id 1, source_id 2, is_leased 3, lease_deadline 4, expire_deadline 5, dead_deadline 6, created_at 7, updated_at 8, enqueue_at 9, attempts 10, max_attempts 11, reference 12, encoding 13, kind 14, payload 15",

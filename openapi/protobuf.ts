@@ -399,6 +399,18 @@ const QueueReloadRequest = message<schemas.QueueReloadRequest>(
   { queue_name: text(1, required) },
 );
 
+const ClockAdvanceRequest = message<schemas.ClockAdvanceRequest>(
+  "ClockAdvanceRequest",
+  schemas.ClockAdvanceRequest,
+  { by: duration(100, required) },
+);
+
+const ClockAdvanceReply = message<schemas.ClockAdvanceReply>(
+  "ClockAdvanceReply",
+  schemas.ClockAdvanceReply,
+  { now: instant(100) },
+);
+
 const StorageItem = message<schemas.StorageItem>("StorageItem", schemas.StorageItem, {
   id: text(1),
   source_id: text(2),
@@ -513,6 +525,7 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   resume: { request: QueueResumeRequest, reply: Reply },
   clear: { request: QueueClearRequest, reply: Reply },
   reload: { request: QueueReloadRequest, reply: Reply },
+  advance: { request: ClockAdvanceRequest, reply: ClockAdvanceReply },
   listItems: { request: StorageListRequest, reply: StorageListReply },
   listScheduled: { request: StorageListRequest, reply: StorageListReply },
   importItems: { request: StorageImportRequest, reply: StorageImportReply },

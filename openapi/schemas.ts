@@ -882,6 +882,29 @@ export const QueueReloadRequest = Type.Object(
 );
 export type QueueReloadRequest = Static<typeof QueueReloadRequest>;
 
+export const ClockAdvanceRequest = Type.Object(
+  {
+    by: Type.String({
+      description: `How far, as a duration from 1ms to 366 days, of at most ${bounds.durationTextMax} characters.`,
+      examples: ["10m", "7d"],
+      ...formed(forms.duration, bounds.durationTextMax),
+    }),
+  },
+  { ...closed, description: "How far the test clock goes on." },
+);
+export type ClockAdvanceRequest = Static<typeof ClockAdvanceRequest>;
+
+export const ClockAdvanceReply = Type.Object(
+  {
+    now: Type.String({
+      description: "Date-time of the test clock, which then stands still.",
+      examples: ["2026-03-01T13:05:00.000Z"],
+    }),
+  },
+  { ...closed, description: "What time it is now." },
+);
+export type ClockAdvanceReply = Static<typeof ClockAdvanceReply>;
+
 export const StorageItem = Type.Object(
   {
     id: Type.String({
@@ -1198,6 +1221,8 @@ export const entities = {
   QueueResumeRequest,
   QueueClearRequest,
   QueueReloadRequest,
+  ClockAdvanceRequest,
+  ClockAdvanceReply,
   StorageItem,
   StorageListRequest,
   StorageItemsReply,

@@ -19,6 +19,7 @@ import { answerType } from "./protobuf/negotiation.ts";
 import { jsonResponse, Refusal } from "./reply.ts";
 import { requestReader } from "./request.ts";
 import type { RequestLog } from "./request-log.ts";
+import { clockRoutes } from "./routes/clock.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
 import { Caller, JsonText, type Route } from "./routes/route.ts";
@@ -66,7 +67,12 @@ export function createApp(options: AppOptions) {
     return new Response(text, { headers: { "content-type": metrics.contentType } });
   }
 
-  const routes = { ...queueRoutes(engine), ...queuesRoutes(engine), ...storageRoutes(engine) };
+  const routes = {
+    ...queueRoutes(engine),
+    ...queuesRoutes(engine),
+    ...storageRoutes(engine),
+    ...clockRoutes(engine),
+  };
   for (const id of operationIds) {
     const { path } = operations[id];
     const route = routes[id] as Route<OperationId>;

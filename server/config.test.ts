@@ -52,6 +52,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
       allowedHosts: [],
       allowedOrigins: [],
       acceptWalLoss: false,
+      testClock: false,
       shutdownTimeoutMs: 30_000,
     },
   });

@@ -125,6 +125,9 @@ export const ConfigSchema = Type.Object({
   acceptWalLoss: onOff(
     "Start although a store's log is damaged; the log is copied aside, its tail lost.",
   ),
+  testClock: onOff(
+    "Time stands still but for clock.advance, for tests; a data folder is for this or for use.",
+  ),
   shutdownTimeoutMs: wholeNumber({
     minimum: 0,
     maximum: 3_600_000,

@@ -337,3 +337,72 @@ test("1,000 waiting leases are all answered, each with one item, and leave nothi
   expect(new Set(got)).toEqual(new Set(items.map(({ utf8 }) => utf8)));
   expect(got).toHaveLength(1_000);
 }, 60_000);
+
+const testClock = ["--test-clock", "--shards", "2"];
+const machineClock = ["--shards", "2"];
+
+test("clock.advance: over HTTP each lapse and wake comes at its own instant, and restarts go on there", async () => {
+  using files = scratch();
+  let now: string;
+  {
+    await using server = await start({ data: files.data, flags: testClock });
+    const connection = await Connection.open(server.port);
+    await create(connection, { queue_name: "dead" });
+    const dying = { queue_name: "orders", dead_queue: "dead", max_attempts: 1 };
+    await create(connection, { ...dying, lease_timeout: "30s", requested_partitions: 2 });
+    const timed = { queue_name: "orders", request_timeout: "1m" };
+    await call(connection, "/v1/queue.produce", { ...timed, items: [{ utf8: "a" }] });
+    const lease = { ...timed, client_id: "a", batch_size: 1 };
+    const { body } = await call(connection, "/v1/queue.lease", lease);
+    const [{ lease_deadline = "" } = {}] = body["items"] as { lease_deadline: string }[];
+    const advanced = await fetch(`http://127.0.0.1:${server.port}/v1/clock.advance`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ by: "7d" }),
+    });
+    ({ now } = (await advanced.json()) as { now: string });
+    expect(Date.parse(now)).toBe(Date.parse(lease_deadline) - 30_000 + 7 * 24 * 3_600_000);
+    // Clients reckon by it how long a lease still is.
+    expect(Date.parse(advanced.headers.get("date") ?? "")).toBe(
+      Math.floor(Date.parse(now) / 1_000) * 1_000,
+    );
+    const dead = await call(connection, "/v1/queue.stats", { queue_name: "dead" });
+    expect(dead.body).toMatchObject({ logical_queues: [{ partitions: [{ total: 0 }] }] });
+    connection.close();
+  }
+  await using server = await start({ data: files.data, flags: testClock });
+  const connection = await Connection.open(server.port);
+  const { body } = await call(connection, "/v1/clock.advance", { by: "1ms" });
+  expect(Date.parse(String(body["now"]))).toBe(Date.parse(now) + 1);
+  connection.close();
+});
+
+test("clock.advance: without --test-clock it is refused by a word", async () => {
+  using files = scratch();
+  await using server = await start({ data: files.data });
+  const connection = await Connection.open(server.port);
+  expect(await call(connection, "/v1/clock.advance", { by: "10m" })).toEqual({
+    status: 453,
+    body: {
+      code: 453,
+      code_text: "Request Failed",
+      reason: "no_test_clock",
+      message: "there is no test clock; start with --test-clock or testClock",
+    },
+  });
+  connection.close();
+});
+
+test.each([
+  ["with --test-clock", testClock, machineClock],
+  ["without --test-clock", machineClock, testClock],
+])("start: a folder that was used %s is refused otherwise", async (_, first, second) => {
+  using files = scratch();
+  {
+    await using _server = await start({ data: files.data, flags: first });
+  }
+  const other = await runServer(["--port", "0", "--data", files.data, ...second]);
+  expect(other.code).toBe(2);
+  expect(other.output).toMatch(/the store was used with(out)? a test clock.*; data folder '/);
+  await using _again = await start({ data: files.data, flags: first });
+});

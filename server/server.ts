@@ -3,13 +3,13 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { systemClock } from "../engine/clock.ts";
+import { type Clock, systemClock, TestClock } from "../engine/clock.ts";
 import { parseDuration } from "../engine/duration.ts";
 import { type Notice, openEngine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
 import { workerLinks } from "../engine/link.ts";
 import manifest from "../package.json" with { type: "json" };
-import { durabilityOf, type StoreConfig } from "../stores/open.ts";
+import { durabilityOf, type StoreConfig, type StoreOptions } from "../stores/open.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import { type AppOptions, createApp } from "./app.ts";
 import { backupResponse } from "./backup.ts";
@@ -97,7 +97,8 @@ interface Parts {
 }
 
 async function serve({ config, log, tls, door }: Parts): Promise<Server> {
-  const engine = await engineOf(config, log);
+  const clock = config.testClock ? new TestClock() : systemClock();
+  const engine = await engineOf(config, log, clock);
   let closing = false;
   const app = createApp({
     engine,
@@ -110,6 +111,7 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
     ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
     ...door,
     ...backupsOf(config, engine),
+    ...(config.testClock && { testNow: () => clock.now() }),
   });
   try {
     const listening = listen(app, { ...config, tls });
@@ -155,7 +157,7 @@ function backupsOf({ backups: folder }: Config, engine: ServerEngine): Pick<AppO
   return { backup: () => backupResponse({ engine, folder, version, now: () => new Date() }) };
 }
 
-async function engineOf(config: Config, log: Log) {
+async function engineOf(config: Config, log: Log, clock: Clock) {
   const store: StoreConfig =
     config.store === "memory"
       ? { kind: "memory" }
@@ -166,7 +168,8 @@ async function engineOf(config: Config, log: Log) {
           sync: config.sync,
           acceptLogLoss: config.acceptWalLoss,
         };
-  const clock = systemClock();
+  const { testClock } = config;
+  const options: StoreOptions = { ...store, testClock };
   const turnLimits = {
     ...limits,
     receiptsWindowMs: receiptsWindowOf(config),
@@ -175,7 +178,7 @@ async function engineOf(config: Config, log: Log) {
   const module = new URL("./shard.worker.ts", import.meta.url);
   return await openEngine<string>({
     shardCount: config.shards,
-    links: workerLinks({ clock, module, config: store, limits: turnLimits }),
+    links: workerLinks({ clock, module, config: options, limits: turnLimits }),
     turnLimits,
     clock,
     durability: durabilityOf(store),

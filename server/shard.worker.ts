@@ -4,10 +4,10 @@
 import { newTag } from "../engine/ids.ts";
 import { systemRandom } from "../engine/random.ts";
 import { runShardWorker } from "../engine/shard/run-worker.ts";
-import { openStore, type StoreConfig } from "../stores/open.ts";
+import { openStore, type StoreOptions } from "../stores/open.ts";
 import { renderLeased } from "./wire.ts";
 
-runShardWorker<StoreConfig>({
+runShardWorker<StoreOptions>({
   openStore: (config, shard) => openStore(config, shard, () => newTag(systemRandom)),
   renderLeased,
 });

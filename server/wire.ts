@@ -134,6 +134,11 @@ export function pauseRequest(body: RequestOf<"pause">): engine.PauseRequest {
   };
 }
 
+export function advanceMs({ by }: RequestOf<"advance">): number {
+  checkLength("by", by.length, limits.durationTextMax);
+  return durationOf(by, "by", "30s, 10m or 24h");
+}
+
 export function clearRequest(body: RequestOf<"clear">): engine.ClearRequest {
   return {
     queue: body.queue_name,

@@ -26,6 +26,12 @@ export type StoreConfig =
       readonly pagesMax?: number;
     };
 
+/**
+ * `testClock`: its instants are those of a test clock, and may be far ahead; default false, `null`:
+ * whichever they are.
+ */
+export type StoreOptions = StoreConfig & { readonly testClock?: boolean | null };
+
 const ballastBytesDefault = 8 * 1024 * 1024;
 
 /** What the store's answers promise, in a word for health, metrics and benchmarks. */
@@ -33,9 +39,13 @@ export function durabilityOf(config: StoreConfig): Durability | "none" {
   return config.kind === "memory" ? "none" : (config.durability ?? "full");
 }
 
-/** Opens the store of one shard, or makes it. `newTag` is asked only for a new one. */
+/**
+ * Opens the store of one shard, or makes it. `newTag` is asked only for a new one. Throws
+ * `StoreError`: `unusable` where it was made for a test clock, and is opened without, or the
+ * other way round.
+ */
 export async function openStore(
-  config: StoreConfig,
+  config: StoreOptions,
   shard: number,
   newTag: () => string,
 ): Promise<Backend> {
@@ -52,6 +62,7 @@ export async function openStore(
     newTag,
     acceptLogLoss: config.acceptLogLoss ?? false,
     ballastBytes: config.ballastBytes ?? ballastBytesDefault,
+    ...(config.testClock === undefined ? {} : { testClock: config.testClock }),
     ...(config.pagesMax === undefined ? {} : { pagesMax: config.pagesMax }),
   });
 }

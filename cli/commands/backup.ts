@@ -106,7 +106,7 @@ function copySynced(from: string, to: string): void {
 async function checked(folder: string): Promise<BackupContents> {
   try {
     return await checkBackup(folder, (directory, shard, newTag) =>
-      openStore({ kind: "sqlite", directory, ballastBytes: 0 }, shard, newTag),
+      openStore({ kind: "sqlite", directory, ballastBytes: 0, testClock: null }, shard, newTag),
     );
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

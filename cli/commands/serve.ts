@@ -16,7 +16,7 @@ export function addServe(program: Command): void {
     });
   serve.helpInformation = usage;
   for (const { flag, meaning, key } of configReference()) {
-    serve.option(key === "acceptWalLoss" ? flag : `${flag} <value>`, meaning);
+    serve.option(["acceptWalLoss", "testClock"].includes(key) ? flag : `${flag} <value>`, meaning);
   }
 }
 

@@ -28,7 +28,7 @@ export const complete: Kind<Complete> = {
 
 function completeOne(turn: Turn, request: Numbered<Complete>): Result {
   const partition = turn.memory.partition(request.slot);
-  if (request.deadline <= turn.now) return lateComplete.untaken;
+  if (request.deadline <= turn.machineNow) return lateComplete.untaken;
   const found = findHeld(turn, request, "completed");
   if ("ok" in found) return found;
   for (const item of found) {

@@ -77,6 +77,8 @@ export class Draft {
   readonly receipts = new Map<string, Receipt>();
   /** Receipts of turns up to this one go; 0 = none. */
   forgetTurn = 0;
+  /** Its instant has to be stored, whatever else is. */
+  keepsTime = false;
   readonly #notes = new Map<number, readonly number[]>();
   readonly #events = new Map<number, ReturnType<typeof noEvents>>();
   /** Items written or removed, for the metrics and for bounding a turn. */
@@ -155,7 +157,8 @@ export class Draft {
     return (
       [...lists, quarantineOutbound, receive].every(({ length }) => length === 0) &&
       [...sets, this.receipts].every(({ size }) => size === 0) &&
-      this.forgetTurn === 0
+      this.forgetTurn === 0 &&
+      !this.keepsTime
     );
   }
 

@@ -32,7 +32,7 @@ export const extend: Kind<Extend> = {
 
 function extendOne(turn: Turn, request: Numbered<Extend>): Result {
   const partition = turn.memory.partition(request.slot);
-  if (request.deadline <= turn.now) return lateExtend.untaken;
+  if (request.deadline <= turn.machineNow) return lateExtend.untaken;
   const found = findHeld(turn, request, "extended");
   if ("ok" in found) return found;
   const { settings } = partition;

@@ -31,7 +31,7 @@ export const lease: Kind<Lease> = {
   lost: () => nothing(true),
   keyed: { wants: wantGrant, answer: answerGrant },
   wants(asking, requests) {
-    for (const [slot, same] of bySlot(requests, asking.now)) {
+    for (const [slot, same] of bySlot(requests, asking.machineNow)) {
       const { committedSeq, firstFrom } = asking.memory.partition(slot);
       if (firstFrom >= committedSeq) continue;
       asking.heads.push({ slot, from: firstFrom, before: committedSeq, items: wantedBy(same) });
@@ -39,9 +39,9 @@ export const lease: Kind<Lease> = {
   },
   decide(turn, requests) {
     for (const { op, deadline } of requests) {
-      if (deadline <= turn.now) turn.draft.answer(op, nothing(true));
+      if (deadline <= turn.machineNow) turn.draft.answer(op, nothing(true));
     }
-    for (const [slot, same] of bySlot(requests, turn.now)) {
+    for (const [slot, same] of bySlot(requests, turn.machineNow)) {
       const partition = turn.memory.partition(slot);
       if (partition.settings?.pause?.lease === true) {
         // They keep their places in the line.

@@ -34,9 +34,9 @@ export const produce: Kind<Produce> = {
 };
 
 function produceOne(turn: Turn, { slot, deadline, items }: Produce): Result {
-  const { memory, now, stamp } = turn;
+  const { memory, now, machineNow, stamp } = turn;
   const partition = memory.partition(slot);
-  if (deadline <= now) return lateProduce.untaken;
+  if (deadline <= machineNow) return lateProduce.untaken;
   const { settings } = partition;
   if (settings === null) return deletedFailure;
   if (settings.pause?.produce === true) return pausedProduce(settings.pause);

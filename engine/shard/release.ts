@@ -29,7 +29,7 @@ export const release: Kind<Release> = {
 };
 
 function releaseOne(turn: Turn, request: Numbered<Release>): Result {
-  if (request.deadline <= turn.now) return lateRelease.untaken;
+  if (request.deadline <= turn.machineNow) return lateRelease.untaken;
   const found = findMovable(turn, request, "released");
   if ("ok" in found) return found;
   const partition = turn.memory.partition(request.slot);

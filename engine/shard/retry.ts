@@ -42,8 +42,8 @@ function noDeadQueue(items: readonly RetryItem[]): Result {
 }
 
 function retryOne(turn: Turn, request: Numbered<Retry>): Result {
-  const { memory, now } = turn;
-  if (request.deadline <= now) return lateRetry.untaken;
+  const { memory, now, machineNow } = turn;
+  if (request.deadline <= machineNow) return lateRetry.untaken;
   const found = findMovable(turn, batchOf(request), "retried");
   if ("ok" in found) return found;
   const partition = memory.partition(request.slot);

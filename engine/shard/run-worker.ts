@@ -4,9 +4,8 @@
 import type { Backend } from "../../stores/backend.ts";
 import { StoreError } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
-import { systemClock } from "../clock.ts";
+import { systemClock, TestClock } from "../clock.ts";
 import { decodeRequests, encodeOpened, encodeReport } from "../codec.ts";
-import type { TurnLimits } from "../limits.ts";
 import type { FromWorker, ToWorker } from "../link.ts";
 import { Shard } from "./shard.ts";
 
@@ -46,13 +45,15 @@ export function runShardWorker<Config>({
 
   const open = async (
     shardNumber: number,
-    { config, limits }: { readonly config: Config; readonly limits: TurnLimits },
+    { config, limits, testNow }: Omit<Extract<ToWorker<Config>, { kind: "open" }>, "kind">,
   ): Promise<void> => {
+    const machine = systemClock();
+    const clock = testNow === null ? machine : new TestClock(machine, testNow);
     backend = await openStore(config, shardNumber);
     const opened = await Shard.open({
       shard: shardNumber,
       backend,
-      clock: systemClock(),
+      clock,
       limits,
       renderLeased,
       report: (report) => say({ kind: "report", ...encodeReport(report) }),

@@ -23,7 +23,7 @@ import { done } from "./kind.ts";
 import { Memory } from "./memory.ts";
 import { beginRecount } from "./recount.ts";
 import { leaseKeysOf } from "./repeated.ts";
-import { nextSweep } from "./sweep.ts";
+import { nextDue } from "./sweep.ts";
 import { decide, refuseChanges, wants } from "./turn.ts";
 import type { Settling, Turn } from "./turn-context.ts";
 
@@ -177,10 +177,10 @@ export class Shard {
 
   async #askForRoom(): Promise<void> {
     const { backend, clock } = this.#options;
-    if (!this.#full || clock.now() < this.#askForRoomAt) return;
+    if (!this.#full || clock.machine.now() < this.#askForRoomAt) return;
     await backend.upkeep.tidy();
     this.#full = backend.upkeep.size().full;
-    this.#askForRoomAt = clock.now() + idleMs;
+    this.#askForRoomAt = clock.machine.now() + idleMs;
   }
 
   /** Until the next request or instant. */
@@ -189,21 +189,23 @@ export class Shard {
     this.#idle?.();
     if (this.#stopped) return;
     const { clock } = this.#options;
-    // Work left over waits for the events at hand, so that requests come between its pieces.
-    const { clearing, recounting } = this.#memory;
-    const due =
-      clearing.size + recounting.size > 0
-        ? clock.now()
-        : nextSweep(this.#memory, this.#options.limits);
-    const next = Math.max(due, this.#pausedUntil);
-    if (next < Number.POSITIVE_INFINITY) this.#wake = clock.at(next, () => this.#pump());
-    this.#tidy = clock.at(clock.now() + idleMs, () => this.#tidyUp());
+    const { machine } = clock;
+    const due = nextDue(this.#memory, this.#options.limits, clock.now());
+    const wake = (): void => this.#pump();
+    if (due <= clock.now() && this.#pausedUntil > machine.now()) {
+      this.#wake = machine.at(this.#pausedUntil, wake);
+    } else if (due < Number.POSITIVE_INFINITY) {
+      // Work left over waits for the events at hand, so that requests come between its pieces.
+      this.#wake = clock.at(due, wake);
+    }
+    this.#tidy = machine.at(machine.now() + idleMs, () => this.#tidyUp());
   }
 
   #tidyUp(): void {
     if (this.#running || this.#stopped) return;
     this.#running = true;
     const { backend, clock } = this.#options;
+    const { machine } = clock;
     backend.upkeep.tidy().then(
       (more) => {
         this.#running = false;
@@ -211,8 +213,8 @@ export class Shard {
         if (this.#stopped) return;
         if (this.#full && !backend.upkeep.size().full) this.#tellOfRoom();
         if (this.#inbox.length > 0) this.#pump();
-        else if (more) this.#tidy = clock.at(clock.now(), () => this.#tidyUp());
-        else if (this.#full) this.#tidy = clock.at(clock.now() + idleMs, () => this.#tidyUp());
+        else if (more) this.#tidy = machine.at(machine.now(), () => this.#tidyUp());
+        else if (this.#full) this.#tidy = machine.at(machine.now() + idleMs, () => this.#tidyUp());
       },
       (cause) => this.#fail(cause),
     );
@@ -227,9 +229,10 @@ export class Shard {
 
   async #turn(requests: readonly NumberedRequest[]): Promise<void> {
     // Before all else: an item whose partition has no settings would be taken for an orphan.
-    for (const { kind } of requests) {
-      if (kind === "configure") this.#isConfigured = true;
+    for (const request of requests) {
+      if (request.kind === "configure") this.#isConfigured = true;
       else assert(this.#isConfigured, "a shard was asked before it knew its partitions");
+      if (request.kind === "advance") this.#options.clock.raise(request.at);
     }
     const counting = [...this.#memory.recounting].map(({ slot }) => slot);
     let turn = await this.#decide(requests);
@@ -245,7 +248,7 @@ export class Shard {
       else {
         full = true;
         this.#full = true;
-        this.#askForRoomAt = this.#options.clock.now() + idleMs;
+        this.#askForRoomAt = this.#options.clock.machine.now() + idleMs;
       }
       this.#memory.spoil(spoilt);
       turn = await this.#decide(requests);
@@ -254,11 +257,15 @@ export class Shard {
     if (commit.is !== "written") {
       // Not even what makes room finds any.
       await this.#reload(counting);
-      turn = this.#context(noFacts, new Map());
+      const { clock } = this.#options;
+      const moment = { now: clock.now(), machineNow: clock.machine.now() };
+      turn = this.#context(noFacts, new Map(), moment);
       refuseChanges(turn, requests);
     }
     const written = commit.is === "written" ? commit.commit : null;
-    if (full && written === null) this.#pausedUntil = this.#options.clock.now() + noRoomMs;
+    if (full && written === null) {
+      this.#pausedUntil = this.#options.clock.machine.now() + noRoomMs;
+    }
     for (const settling of turn.settling) this.#settling.push(settling);
     this.#settle(turn);
     await this.#answer(turn, requests, { commit: written, full });
@@ -268,15 +275,21 @@ export class Shard {
   async #decide(requests: readonly NumberedRequest[]): Promise<Turn> {
     const { backend, clock } = this.#options;
     const now = clock.now();
-    const asking = wants({ memory: this.#memory, now, limits: this.#options.limits }, requests);
+    const machineNow = clock.machine.now();
+    const { limits } = this.#options;
+    const asking = wants({ memory: this.#memory, now, machineNow, limits }, requests);
     const asked = asking.wants;
     const facts = asked === null ? noFacts : await backend.store.read(asked);
-    const turn = this.#context(facts, asking.named, now);
+    const turn = this.#context(facts, asking.named, { now, machineNow });
     decide(turn, requests);
     return turn;
   }
 
-  #context(facts: Turn["facts"], named: Turn["named"], now = this.#options.clock.now()): Turn {
+  #context(
+    facts: Turn["facts"],
+    named: Turn["named"],
+    moment: Pick<Turn, "now" | "machineNow">,
+  ): Turn {
     const { shard, renderLeased } = this.#options;
     return {
       shard,
@@ -286,7 +299,7 @@ export class Shard {
       facts,
       named,
       draft: new Draft(),
-      now,
+      ...moment,
       stamp: this.#options.clock.stamp(),
       settings: this.#settings,
       grants: this.#grants,

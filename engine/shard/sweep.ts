@@ -30,6 +30,12 @@ export function nextSweep(memory: Memory, bounds: TurnLimits): number {
   );
 }
 
+/** The instant at which a turn has something to do by itself. */
+export function nextDue(memory: Memory, bounds: TurnLimits, now: number): number {
+  const { clearing, recounting } = memory;
+  return clearing.size + recounting.size > 0 ? now : nextSweep(memory, bounds);
+}
+
 export function wantSweep(asking: Asking): void {
   const { memory, now, limits } = asking;
   const items = limits.sweepItemsMax;

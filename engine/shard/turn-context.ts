@@ -13,6 +13,7 @@ import type { Partition } from "./partition.ts";
 export class Asking {
   readonly memory: Memory;
   readonly now: number;
+  readonly machineNow: number;
   readonly limits: TurnLimits;
   readonly heads: Wants["heads"][number][] = [];
   readonly items: Page[] = [];
@@ -27,9 +28,15 @@ export class Asking {
   readonly #picks = new Map<number, Set<number>>();
   readonly #sources = new Map<number, Set<string>>();
 
-  constructor({ memory, now, limits }: Pick<Asking, "memory" | "now" | "limits">) {
+  constructor({
+    memory,
+    now,
+    machineNow,
+    limits,
+  }: Pick<Asking, "memory" | "now" | "machineNow" | "limits">) {
     this.memory = memory;
     this.now = now;
+    this.machineNow = machineNow;
     this.limits = limits;
   }
 
@@ -58,6 +65,8 @@ function addAll<T>(sets: Map<number, Set<T>>, slot: number, values: Iterable<T>)
 }
 
 export interface Turn extends Scene {
+  /** What the deadlines of requests are instants of; `now` but under a test clock. */
+  readonly machineNow: number;
   readonly facts: Facts;
   readonly named: Asking["named"];
   /** What the shard goes by, by slot; it outlives memory. */

@@ -262,7 +262,7 @@ function factsOf({ items, scheduled }: World, asked: Wants | null): Facts {
 
 async function decided(world: World, requests = world.requests): Promise<Turn> {
   const memory = await memoryOf(world);
-  const asking = wants({ memory, now, limits: bounds }, requests);
+  const asking = wants({ memory, now, machineNow: now, limits: bounds }, requests);
   const turn: Turn = {
     shard: 0,
     memory,
@@ -270,6 +270,7 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
     named: asking.named,
     draft: new Draft(),
     now,
+    machineNow: now,
     stamp: now,
     limits: bounds,
     settings: new Map([[slot, world.settings]]),

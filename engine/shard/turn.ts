@@ -22,7 +22,7 @@ function byKind(requests: readonly NumberedRequest[]): ByKind {
 
 /** What has to be known for the decision. Memory is only put in order for it, never changed. */
 export function wants(
-  context: Pick<Asking, "memory" | "now" | "limits">,
+  context: Pick<Asking, "memory" | "now" | "machineNow" | "limits">,
   requests: readonly NumberedRequest[],
 ): Asking {
   const asking = new Asking(context);

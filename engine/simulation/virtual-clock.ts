@@ -2,20 +2,15 @@
 // milliseconds and every run of a test is the same.
 
 import { setImmediate as eventsAtHand } from "node:timers/promises";
+import { Alarms } from "../alarms.ts";
 import type { Clock, Timer } from "../clock.ts";
 
 /** Rounds of events after which what was started is taken never to come to rest. */
 const roundsMax = 3_000;
 
-interface Alarm {
-  readonly deadline: number;
-  readonly run: () => void;
-}
-
 export class VirtualClock implements Clock {
   #now: number;
-  /** In the order in which they were set. */
-  readonly #alarms = new Set<Alarm>();
+  readonly #alarms = new Alarms();
   #soon: (() => void)[] = [];
 
   constructor(now: number) {
@@ -39,14 +34,17 @@ export class VirtualClock implements Clock {
   }
 
   at(deadline: number, run: () => void): Timer {
-    const alarm = { deadline, run };
-    this.#alarms.add(alarm);
-    if (deadline <= this.#now) this.soon(() => this.#fire(alarm));
-    return { cancel: () => void this.#alarms.delete(alarm) };
+    const { alarm, timer } = this.#alarms.set(deadline, run);
+    if (deadline <= this.#now) this.soon(() => this.#alarms.fire(alarm));
+    return timer;
   }
 
   soon(run: () => void): void {
     this.#soon.push(run);
+  }
+
+  get machine(): Clock {
+    return this;
   }
 
   /** Lets everything happen that needs no time to pass. */
@@ -66,25 +64,13 @@ export class VirtualClock implements Clock {
     const end = this.#now + ms;
     await this.settle();
     for (;;) {
-      const next = this.#earliest();
+      const next = this.#alarms.earliest();
       if (next === undefined || next.deadline > end) break;
       this.#now = Math.max(this.#now, next.deadline);
-      this.#fire(next);
+      this.#alarms.fire(next);
       await this.settle();
     }
     this.#now = end;
     await this.settle();
-  }
-
-  #fire(alarm: Alarm): void {
-    if (this.#alarms.delete(alarm)) alarm.run();
-  }
-
-  #earliest(): Alarm | undefined {
-    let earliest: Alarm | undefined;
-    for (const alarm of this.#alarms) {
-      if (earliest === undefined || alarm.deadline < earliest.deadline) earliest = alarm;
-    }
-    return earliest;
   }
 }

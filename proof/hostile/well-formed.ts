@@ -35,6 +35,7 @@ const meanings: Readonly<Record<string, fc.Arbitrary<string>>> = {
   name: queueName,
   dead_queue: fc.constantFrom("", "", "dead", "orders", "none"),
   request_timeout: fc.constantFrom<string>(...durations.good),
+  by: fc.constantFrom("1s", "30s", "10m"),
   lease_rate: fc.constantFrom("", "100/1s", "3/1h"),
   lease_timeout: fc.constantFrom<string>(...timeouts.good),
   expire_timeout: fc.constantFrom("24h", "8784h", "60m"),

@@ -5,6 +5,7 @@ import { expect, test } from "bun:test";
 import { type OperationId, operations } from "../../openapi/operations.ts";
 import { operationMessages, replyMessage } from "../../openapi/protobuf.ts";
 import { decoded, encoded, type Values } from "../testing/independent-protobuf.ts";
+import { listeningApp } from "../testing/listening-app.ts";
 import { type RunningApp, run } from "../testing/running-app.ts";
 
 const protobuf = "application/protobuf";
@@ -389,4 +390,18 @@ test("a client that waits in protobuf and one that produces in JSON meet", async
   const response = await app.through(answer);
   const leased = decoded(operationMessages.lease.reply, await response.bytes());
   expect(leased["items"]).toMatchObject([{ bytes: btoa("met") }]);
+});
+
+test("clock.advance: by a duration, to an instant", async () => {
+  await using server = await listeningApp({}, { testClock: true });
+  const { request, reply } = operationMessages.advance;
+  const advance = async (by: string): Promise<number> => {
+    const init = { method: "POST", headers: { "content-type": protobuf } };
+    const body = encoded(request, { by });
+    const response = await fetch(server.url + operations.advance.path, { ...init, body });
+    expect(response.headers.get("content-type")).toBe(protobuf);
+    return Date.parse(String(decoded(reply, await response.bytes())["now"]));
+  };
+  const first = await advance("1ms");
+  expect(await advance("1d12h")).toBe(first + 36 * 3_600_000);
 });

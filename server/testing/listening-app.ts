@@ -1,7 +1,7 @@
-// The app on a port, by the system's clock, for tests of those who call it: it can be
+// The app on a port, by the system's clock or a test clock, for tests of those who call it: it can be
 // stopped, and started again on the same port with what it held.
 
-import { systemClock } from "../../engine/clock.ts";
+import { systemClock, TestClock } from "../../engine/clock.ts";
 import { openEngine } from "../../engine/engine.ts";
 import { newTag } from "../../engine/ids.ts";
 import { sameThreadLinks } from "../../engine/link.ts";
@@ -21,7 +21,10 @@ export interface ListeningApp extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-export async function listeningApp(change: Partial<AppConfig> = {}): Promise<ListeningApp> {
+export async function listeningApp(
+  change: Partial<AppConfig> = {},
+  { testClock = false }: { readonly testClock?: boolean } = {},
+): Promise<ListeningApp> {
   const read = readConfig({ argv: [], env: {}, readFile: () => "", cpuCount: 1 });
   if (!read.ok) throw new Error(`the defaults are at fault; ${read.faults.join("; ")}`);
   const config: AppConfig = { ...read.config, store: "memory", ...change };
@@ -30,7 +33,7 @@ export async function listeningApp(change: Partial<AppConfig> = {}): Promise<Lis
   let running: { close(): Promise<void>; listening: Listening } | null = null;
 
   async function start(): Promise<void> {
-    const clock = systemClock();
+    const clock = testClock ? new TestClock() : systemClock();
     const engine = await openEngine<string>({
       shardCount: 1,
       clock,
@@ -45,7 +48,10 @@ export async function listeningApp(change: Partial<AppConfig> = {}): Promise<Lis
     let closing = false;
     const metrics = new Metrics({ version: "1.2.3", status: () => engine.status() });
     const isClosing = () => closing;
-    const app = createApp({ engine, log: silent, version: "1.2.3", metrics, isClosing, config });
+    const app = createApp({
+      ...{ engine, log: silent, version: "1.2.3", metrics, isClosing, config },
+      ...(testClock && { testNow: () => clock.now() }),
+    });
     const listening = listen(app, { host: "127.0.0.1", port });
     port = Number(new URL(listening.url).port);
     const close = async (): Promise<void> => {

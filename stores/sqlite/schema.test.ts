@@ -15,9 +15,11 @@ const newest: Schema = {
   ],
 };
 const tag = "0123456789Ab";
-const newTag = (): string => tag;
-const noTag = (): string => {
-  throw new Error("a tag was asked for a file that has one");
+const newTag = { newTag: () => tag };
+const noTag = {
+  newTag: (): string => {
+    throw new Error("a tag was asked for a file that has one");
+  },
 };
 
 const read = (database: Database, text: string): unknown => database.query(text).values();
@@ -115,4 +117,18 @@ test("migrate: a later format and a file of another program are refused and left
   foreign.run("CREATE TABLE mine (x)");
   expect(faultOf(() => migrate(foreign, newest, noTag))).toBe("unusable");
   expect(read(foreign, "SELECT name FROM sqlite_schema")).toEqual([["mine"]]);
+});
+
+test.each([true, false])("migrate: a file of a test clock is its for good; %p", (testClock) => {
+  using database = new Database(":memory:");
+  migrate(database, newest, { ...newTag, testClock });
+  const was = shape(database);
+  expect(faultOf(() => migrate(database, newest, { ...noTag, testClock: !testClock }))).toBe(
+    "unusable",
+  );
+  expect(shape(database)).toEqual(was);
+  for (const either of [testClock, null]) {
+    migrate(database, newest, { ...noTag, testClock: either });
+    expect(shape(database)).toEqual(was);
+  }
 });

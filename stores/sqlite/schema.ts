@@ -6,8 +6,8 @@ import { StoreError } from "../store.ts";
 import { identityValues } from "./rows.ts";
 import text from "./schema.sql" with { type: "text" };
 
-/** Marks the file as ours: "HOLD" in ASCII. */
-const applicationId = 0x484f_4c44;
+/** Marks the file as ours: "HOLD" in ASCII, and "HOLT" one whose instants are a test clock's. */
+const applicationIds = { machine: 0x484f_4c44, test: 0x484f_4c54 };
 
 export interface Schema {
   /** What a new file gets. */
@@ -18,17 +18,25 @@ export interface Schema {
 
 export const schema: Schema = { text, upgrades: [] };
 
-/** Throws `unusable` for a file of another program, or of a later version. */
+export interface FileIdentity {
+  readonly newTag: () => string;
+  readonly testClock?: boolean | null;
+}
+
+/** Throws `unusable` for a file of another program, of a later version, or for another clock. */
 export function migrate(
   database: Database,
   { text, upgrades }: Schema,
-  newTag: () => string,
+  { newTag, testClock = false }: FileIdentity,
 ): void {
   const pragma = (name: string): number =>
     Number(database.query(`PRAGMA ${name}`).values()[0]?.[0]);
   const tables = Number(database.query("SELECT count(*) FROM sqlite_schema").values()[0]?.[0]);
-  if (tables > 0 && pragma("application_id") !== applicationId) {
-    throw new StoreError("unusable", "the file is not a store of this program");
+  const found = pragma("application_id");
+  const isEither = testClock === null && Object.values(applicationIds).includes(found);
+  const applicationId = isEither ? found : applicationIds[testClock ? "test" : "machine"];
+  if (tables > 0 && found !== applicationId) {
+    throw new StoreError("unusable", strangeFile(found));
   }
   const format = upgrades.length + 1;
   const version = pragma("user_version");
@@ -53,5 +61,16 @@ export function migrate(
         database.run(`PRAGMA user_version = ${reached}`);
       })
       .immediate();
+  }
+}
+
+function strangeFile(applicationId: number): string {
+  switch (applicationId) {
+    case applicationIds.test:
+      return "the store was used with a test clock, so its instants may be ahead; start with --test-clock or testClock, or take another folder";
+    case applicationIds.machine:
+      return "the store was used without a test clock; start without --test-clock or testClock, or take another folder";
+    default:
+      return "the file is not a store of this program";
   }
 }

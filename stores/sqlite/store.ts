@@ -56,6 +56,11 @@ export interface SqliteOptions extends ConnectOptions {
   readonly newTag: () => string;
   /** Open although committed turns are missing from a damaged log. */
   readonly acceptLogLoss: boolean;
+  /**
+   * Whether its instants are those of a test clock; a file is for one or the other. Default false,
+   * `null`: whichever it is.
+   */
+  readonly testClock?: boolean | null;
   /** Bytes set aside so that leases and completes go on when the disk is full; 0 = none. */
   readonly ballastBytes: number;
 }
@@ -98,7 +103,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Backend> 
   if (found.is === "cut") mark.clear();
   const database = connect(options);
   try {
-    migrate(database, schema, options.newTag);
+    migrate(database, schema, options);
     const commits = commitsOf(database);
     if (found.is === "gone" && commits < found.commits) {
       // Without a log, all that was committed must be in the file.

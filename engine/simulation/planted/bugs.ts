@@ -279,8 +279,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a produce that comes too late is written all the same",
     file: "shard/produce.ts",
-    from: "if (deadline <= now) return lateProduce.untaken;",
-    to: 'if (deadline <= now) {\n    for (const item of items) append(turn, partition, { ...item, createdAt: stamp, expireDeadline: now + 1e9, attempts: 0, sourceId: "" });\n    return lateProduce.untaken;\n  }',
+    from: "if (deadline <= machineNow) return lateProduce.untaken;",
+    to: 'if (deadline <= machineNow) {\n    for (const item of items) append(turn, partition, { ...item, createdAt: stamp, expireDeadline: now + 1e9, attempts: 0, sourceId: "" });\n    return lateProduce.untaken;\n  }',
   },
   {
     name: "a lease nobody was told of counts as an attempt",
@@ -466,8 +466,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a shard without room asks for it without a pause",
     file: "shard/shard.ts",
-    from: "const next = Math.max(due, this.#pausedUntil);",
-    to: "const next = due;",
+    from: "if (due <= clock.now() && this.#pausedUntil > machine.now()) {",
+    to: "if (due < 0) {",
   },
   {
     name: "a lease that found no room is sent again at once",

@@ -1,0 +1,288 @@
+// A test clock, moved on: each lapse, expiry and wake at its own instant, whatever the shards run in.
+
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import type { StoredItem } from "./api.ts";
+import { type CreateEngineOptions, createEngine, type EmbeddedEngine } from "./embed.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-clock-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+const settings = {
+  deadQueue: "",
+  reference: "",
+  leaseTimeoutMs: 30 * second,
+  expireTimeoutMs: 24 * hour,
+  maxAttempts: 0,
+  requestedPartitions: 1,
+};
+const page = { partition: 0, pivot: "", limit: 1_000 };
+
+type Opened = EmbeddedEngine & AsyncDisposable;
+
+async function opened(options: Partial<CreateEngineOptions> = {}): Promise<Opened> {
+  const memory = { kind: "memory" } as const;
+  const engine = await createEngine({
+    store: memory,
+    sameThread: true,
+    testClock: true,
+    ...options,
+  });
+  return { ...engine, [Symbol.asyncDispose]: () => engine.close() };
+}
+
+const threads = [
+  ["this thread", { sameThread: true }],
+  ["workers", { sameThread: false }],
+] as const;
+
+/** Where its clock is now. */
+const nowOf = (engine: EmbeddedEngine): Promise<number> => engine.advance(1);
+
+const refusal = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
+
+function produce(engine: EmbeddedEngine, queue: string, payload: string, enqueueAt?: number) {
+  const item = { payload, ...(enqueueAt !== undefined && { enqueueAt }) };
+  return engine.produce({ queue, requestTimeoutMs: 5 * second, items: [item] });
+}
+
+function lease(engine: EmbeddedEngine, queue: string, clientId = "c", requestTimeoutMs = minute) {
+  return engine.lease({ queue, clientId, batchSize: 1, requestTimeoutMs });
+}
+
+/** Of what is stored, what a schedule decides; instants from `since` on. */
+function seen(items: readonly StoredItem[], since: number) {
+  const from = (instant: number | null) => (instant === null ? null : instant - since);
+  return items.map((item) => ({
+    payload: new TextDecoder().decode(item.payload),
+    attempts: item.attempts,
+    created: from(item.createdAt),
+    updated: from(item.updatedAt),
+    expires: from(item.expireDeadline),
+    lapses: from(item.leaseDeadline),
+    due: from(item.enqueueAt),
+  }));
+}
+
+async function stored(engine: EmbeddedEngine, queues: readonly string[], since: number) {
+  const all = [];
+  for (const queue of queues) {
+    for (const { partition } of (await engine.stats(queue)).partitions) {
+      const of = { ...page, queue, partition };
+      all.push({
+        ready: seen(await engine.listItems(of), since),
+        scheduled: seen(await engine.listScheduled(of), since),
+      });
+    }
+  }
+  return all;
+}
+
+test.each(threads)("advance: in %s a lease lapses at its own instant", async (_, options) => {
+  await using engine = await opened(options);
+  await engine.createQueue({ ...settings, name: "q" });
+  await produce(engine, "q", "a");
+  const start = await nowOf(engine);
+  const leased = await lease(engine, "q");
+  expect(leased.items[0]?.leaseDeadline).toBe(start + 30 * second);
+  expect(await engine.advance(29_999)).toBe(start + 29_999);
+  expect(await engine.listItems({ ...page, queue: "q" })).toMatchObject([{ isLeased: true }]);
+  expect(await engine.advance(10 * minute)).toBe(start + 29_999 + 10 * minute);
+  expect(await engine.listItems({ ...page, queue: "q" })).toMatchObject([
+    { isLeased: false, attempts: 1, updatedAt: start + 30 * second },
+  ]);
+});
+
+test.each(threads)("advance: in %s one thing leads to the next, in one go", async (_, options) => {
+  await using engine = await opened({ ...options, shards: 2 });
+  await engine.createQueue({ ...settings, name: "dead", expireTimeoutMs: hour });
+  const dying = { ...settings, deadQueue: "dead", maxAttempts: 2, requestedPartitions: 2 };
+  await engine.createQueue({ ...dying, name: "q" });
+  const start = await nowOf(engine);
+  await produce(engine, "q", "a", start + minute);
+  await produce(engine, "q", "b", start + hour);
+  // They wait by the machine's clock, and are served at the instant at which an item is there.
+  const waiting = ["first", "second"].map((client) => lease(engine, "q", client));
+  expect(await engine.advance(20 * minute)).toBe(start + 20 * minute);
+  expect((await Promise.all(waiting)).map(({ items }) => items)).toMatchObject([
+    [{ attempts: 1, leaseDeadline: start + minute + 30 * second }],
+    [{ attempts: 2, leaseDeadline: start + 2 * minute }],
+  ]);
+  expect(await engine.listItems({ ...page, queue: "dead" })).toMatchObject([
+    { updatedAt: start + 2 * minute, expireDeadline: start + 2 * minute + hour },
+  ]);
+  await engine.advance(hour);
+  expect(await engine.inspect("dead")).toMatchObject({ queued: 0 });
+});
+
+test("advance: a request timeout passes by the machine's clock, and by no advance", async () => {
+  await using engine = await opened();
+  await engine.createQueue({ ...settings, name: "q" });
+  expect(await refusal(lease(engine, "q", "late", 10))).toMatchObject({ reason: "empty" });
+  const waiting = lease(engine, "q", "waiting", minute);
+  await engine.advance(hour);
+  await produce(engine, "q", "a");
+  expect((await waiting).items).toHaveLength(1);
+});
+
+test("advance: a rate of leases goes by the test clock", async () => {
+  await using engine = await opened();
+  await engine.createQueue({ ...settings, name: "q", leaseRate: "1/1m" });
+  await produce(engine, "q", "a");
+  await produce(engine, "q", "b");
+  const first = await lease(engine, "q");
+  const next = lease(engine, "q");
+  await engine.advance(29 * second);
+  expect(await engine.inspect("q")).toMatchObject({ queued: 1 });
+  await engine.advance(40 * second);
+  expect((await next).items[0]?.leaseDeadline).toBeGreaterThanOrEqual(
+    (first.items[0]?.leaseDeadline ?? 0) + minute,
+  );
+});
+
+test("advance: calls at once are one after the other, and each says where it has come to", async () => {
+  await using engine = await opened();
+  const start = await nowOf(engine);
+  const advances = [engine.advance(5), engine.advance(7), engine.advance(hour)];
+  expect(await Promise.all(advances)).toEqual([start + 5, start + 12, start + 12 + hour]);
+});
+
+test.each([
+  [0, "0s"],
+  [-1, "-1"],
+  [1.5, "1.5ms"],
+  [367 * 24 * hour, "8808h0m0s"],
+])("advance: by %p is refused", async (byMs, got) => {
+  await using engine = await opened();
+  const expected = "expected a duration from 1ms to 8784h0m0s";
+  const message = `advance is invalid; ${expected}, got ${got}`;
+  expect(await refusal(engine.advance(byMs))).toMatchObject({ code: "invalid", message });
+});
+
+test("advance: without a test clock it is refused", async () => {
+  await using engine = await opened({ testClock: false });
+  const refused = await refusal(engine.advance(1));
+  expect(refused).toMatchObject({ code: "refused", reason: "no_test_clock" });
+});
+
+test("advance: a close ends it", async () => {
+  const engine = await opened();
+  await engine.createQueue({ ...settings, name: "a", expireTimeoutMs: minute });
+  const closing = engine.close();
+  expect(await refusal(engine.advance(hour))).toMatchObject({ reason: "shutting_down" });
+  await closing;
+});
+
+test("advance: a close in the middle of it ends it, and it says that a part may be done", async () => {
+  const engine = await opened();
+  const refused = refusal(engine.advance(hour));
+  await engine.close();
+  expect(await refused).toMatchObject({ code: "store", reason: "in_part" });
+});
+
+test.each(threads)("a folder in %s goes on where its test clock was", async (name, options) => {
+  const store = { kind: "sqlite", directory: join(folder, name), ballastBytes: 0 } as const;
+  let now: number;
+  {
+    await using engine = await opened({ ...options, store });
+    now = await engine.advance(hour);
+  }
+  {
+    await using engine = await opened({ ...options, store });
+    expect(await engine.advance(1)).toBe(now + 1);
+  }
+  const former = { ...options, store, testClock: false };
+  expect(await refusal(opened(former))).toMatchObject({
+    fault: "unusable",
+    message:
+      "the store was used with a test clock, so its instants may be ahead; start with --test-clock or testClock, or take another folder",
+  });
+  const other = {
+    ...options,
+    store: { ...store, directory: join(folder, `${name} by the machine`) },
+  };
+  await (await opened({ ...other, testClock: false })).close();
+  expect(await refusal(opened(other))).toMatchObject({
+    fault: "unusable",
+    message:
+      "the store was used without a test clock; start without --test-clock or testClock, or take another folder",
+  });
+});
+
+/** What is done between two advances. */
+const steps = fc.array(
+  fc.oneof(
+    fc.record({
+      do: fc.constant("produce" as const),
+      queue: fc.constantFrom("one", "two"),
+      laterMs: fc.constantFrom(0, 0, 10 * second, 45 * second, 5 * minute),
+    }),
+    fc.record({
+      do: fc.constant("lease" as const),
+      queue: fc.constantFrom("one", "two"),
+      batch: fc.integer({ min: 1, max: 4 }),
+    }),
+  ),
+  { minLength: 1, maxLength: 12 },
+);
+const queues = ["one", "two", "dead"];
+
+/** Dead letters go from shard to shard. */
+async function scheduled(
+  options: Partial<CreateEngineOptions>,
+  drawn: typeof steps extends fc.Arbitrary<infer T> ? T : never,
+) {
+  const engine = await opened({ ...options, shards: 3 });
+  await engine.createQueue({ ...settings, name: "dead", expireTimeoutMs: 2 * minute });
+  const dying = { ...settings, deadQueue: "dead", requestedPartitions: 3 };
+  await engine.createQueue({ ...dying, name: "one", maxAttempts: 1, expireTimeoutMs: minute });
+  await engine.createQueue({ ...dying, name: "two", maxAttempts: 2, expireTimeoutMs: 90 * second });
+  const start = await nowOf(engine);
+  for (const [index, step] of drawn.entries()) {
+    const { queue } = step;
+    if (step.do === "produce") {
+      await produce(
+        engine,
+        queue,
+        `${index}`,
+        step.laterMs === 0 ? undefined : start + step.laterMs,
+      );
+    } else if ((await engine.inspect(queue)).queued > 0) {
+      const asked = { clientId: `c${index}`, batchSize: step.batch, requestTimeoutMs: minute };
+      await engine.lease({ queue, ...asked });
+    }
+  }
+  return { engine, start };
+}
+
+test.each(threads)(
+  "advance: in %s, by a and by b is by their sum",
+  async (_, options) => {
+    const byMs = fc.oneof(
+      fc.constantFrom(10 * second, 30 * second, minute),
+      fc.integer({ min: 1, max: 3 * minute }),
+    );
+    await fc.assert(
+      fc.asyncProperty(steps, byMs, byMs, async (drawn, a, b) => {
+        const twice = await scheduled(options, drawn);
+        await twice.engine.advance(a);
+        await twice.engine.advance(b);
+        const once = await scheduled(options, drawn);
+        await once.engine.advance(a + b);
+        expect(await stored(once.engine, queues, once.start)).toEqual(
+          await stored(twice.engine, queues, twice.start),
+        );
+        await Promise.all([once.engine.close(), twice.engine.close()]);
+      }),
+      { numRuns: options.sameThread ? 40 : 6, seed: 1 },
+    );
+  },
+  60_000,
+);

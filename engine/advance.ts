@@ -1,0 +1,111 @@
+// Moves a test clock on. Time goes from each instant at which something is due to the next, and each
+// is left when all that it sets off is committed: in every shard, on the way to dead queues, and for
+// the leases that wait. So to advance twice is to advance once by the sum.
+
+import { assert } from "./assert.ts";
+import type { TestClock } from "./clock.ts";
+import type { Courier } from "./courier.ts";
+import { failure, type Late, QueueError } from "./errors.ts";
+import type { Leases } from "./leases.ts";
+import { limits } from "./limits.ts";
+import type { ShardPort, Timing } from "./port.ts";
+import { checkAdvance } from "./validate.ts";
+
+const inPart = failure(
+  "in_part",
+  "the clock was advanced in part; a shard is down or busy, or the server stops",
+);
+const late: Late = { untaken: inPart, taken: inPart };
+
+export interface AdvanceOptions {
+  readonly clock: TestClock;
+  readonly ports: () => readonly ShardPort[];
+  readonly courier: Pick<Courier, "isBusy" | "isQuiet" | "hold" | "departures">;
+  readonly leases: Pick<Leases<unknown>, "isSending" | "sendings">;
+}
+
+export class Advance {
+  readonly #options: AdvanceOptions;
+  /** One at a time. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: AdvanceOptions) {
+    this.#options = options;
+  }
+
+  /** Has every shard come to the instant to which the first to open has raised the clock. */
+  begin(): Promise<number> {
+    return this.#settle(this.#deadline(), false);
+  }
+
+  /** The instant at which the clock then is. */
+  advance(byMs: number): Promise<number> {
+    const advanced = this.#last.then(() => this.#advance(byMs));
+    this.#last = advanced.catch(() => undefined);
+    return advanced;
+  }
+
+  #deadline(): number {
+    return this.#options.clock.machine.now() + limits.requestTimeoutMsDefault;
+  }
+
+  async #advance(byMs: number): Promise<number> {
+    const { clock } = this.#options;
+    checkAdvance(byMs, clock.now());
+    const target = clock.now() + byMs;
+    const deadline = this.#deadline();
+    for (;;) {
+      const isLast = clock.now() >= target;
+      const next = await this.#settle(deadline, isLast);
+      if (isLast) return clock.now();
+      clock.raise(Math.min(next, target));
+    }
+  }
+
+  /** The next instant at which something is due, once all that is due by now is committed. */
+  async #settle(deadline: number, isKept: boolean): Promise<number> {
+    const { clock, courier } = this.#options;
+    const now = clock.now();
+    for (let rounds = 0; ; ) {
+      const before = this.#underWay();
+      const next = await this.#tell(deadline, isKept);
+      const isQuiet = before !== null && before === this.#underWay();
+      // Consumers who lease and give back without end keep no clock from going on.
+      if (next > now && (isQuiet || rounds >= limits.advanceRoundsMax)) return next;
+      if (next > now) rounds += 1;
+      const leftMs = deadline - clock.machine.now();
+      if (leftMs <= 0 || !(await courier.isQuiet(leftMs))) throw QueueError.from(inPart);
+    }
+  }
+
+  /** Counts what has ever set out; `null`: something is on its way. */
+  #underWay(): number | null {
+    const { courier, leases } = this.#options;
+    return courier.isBusy || leases.isSending ? null : courier.departures + leases.sendings;
+  }
+
+  /**
+   * Every shard comes to this instant, one after the other and before anything sets out, so that
+   * the order of all that follows is certain. Returns the next instant at which one of them, or a
+   * lease, has to be woken.
+   */
+  async #tell(deadline: number, isKept: boolean): Promise<number> {
+    const { clock, courier, ports } = this.#options;
+    const at = clock.now();
+    const timing: Timing = { deadline, late };
+    let next = Number.POSITIVE_INFINITY;
+    const { release } = await courier.hold(inPart);
+    try {
+      for (const port of ports()) {
+        const result = await port.ask({ kind: "advance", at, isKept }, timing);
+        if (!result.ok) throw QueueError.from(inPart);
+        const { value } = result;
+        assert(value.kind === "due", "an advance was answered with something else");
+        next = Math.min(next, value.at ?? Number.POSITIVE_INFINITY);
+      }
+    } finally {
+      release();
+    }
+    return Math.min(next, clock.next);
+  }
+}

@@ -1,0 +1,38 @@
+// Callbacks by their instants, for clocks that are told what time it is.
+
+import type { Timer } from "./clock.ts";
+
+export interface Alarm {
+  readonly deadline: number;
+  readonly run: () => void;
+}
+
+export class Alarms {
+  /** In the order in which they were set. */
+  readonly #alarms = new Set<Alarm>();
+
+  set(deadline: number, run: () => void): { readonly alarm: Alarm; readonly timer: Timer } {
+    const alarm = { deadline, run };
+    this.#alarms.add(alarm);
+    return { alarm, timer: { cancel: () => void this.#alarms.delete(alarm) } };
+  }
+
+  /** Runs it, unless it has run or was cancelled. */
+  fire(alarm: Alarm): void {
+    if (this.#alarms.delete(alarm)) alarm.run();
+  }
+
+  earliest(): Alarm | undefined {
+    let earliest: Alarm | undefined;
+    for (const alarm of this.#alarms) {
+      if (earliest === undefined || alarm.deadline < earliest.deadline) earliest = alarm;
+    }
+    return earliest;
+  }
+
+  /** Those whose deadline has come by then, in order. */
+  until(instant: number): Alarm[] {
+    const due = [...this.#alarms].filter(({ deadline }) => deadline <= instant);
+    return due.sort((a, b) => a.deadline - b.deadline);
+  }
+}
