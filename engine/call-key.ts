@@ -46,6 +46,19 @@ export function callKey(text: string, call: KeyedCall): CallKey {
   return { operation, text, digest, fingerprint: sum.toString(16).padStart(16, "0") };
 }
 
+/**
+ * The digest of an item's unique key: 32 hexadecimal digits, `""` where it has none. Queues that
+ * have the same number one after the other came about at different times.
+ */
+export function uniqueDigest(
+  key: string | undefined,
+  queue: { readonly queueId: number; readonly createdAt: number },
+): string {
+  if (key === undefined || key === "") return "";
+  const text = `${queue.queueId}/${queue.createdAt}/unique/${key}`;
+  return Bun.SHA256.hash(text, "hex").slice(0, 32);
+}
+
 function checkKey(text: string): void {
   const { length } = text;
   if (length >= 1 && length <= limits.requestKeyBytesMax && !/[^\x21-\x7e]/.test(text)) return;
@@ -59,10 +72,11 @@ function checkKey(text: string): void {
 // What calls ask for, each in one order of parts. What a text and what bytes say is one thing.
 
 export function* producedParts(items: readonly NewItem[]): Generator<Payload> {
-  for (const { payload, kind, encoding, reference, enqueueAt } of items) {
+  for (const { payload, kind, encoding, reference, enqueueAt, unique } of items) {
     yield payload;
     const isPlain = kind === "" && encoding === "" && reference === "" && enqueueAt === null;
     yield isPlain ? plain : JSON.stringify([kind, encoding, reference, enqueueAt]);
+    if (unique !== "") yield unique;
   }
 }
 

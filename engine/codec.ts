@@ -45,6 +45,7 @@ function encodeValue(value: Value, leased: string[]): unknown {
     case "ages":
     case "extended":
     case "recalled":
+    case "produced":
       return value;
   }
 }

@@ -11,6 +11,7 @@ import {
   importedParts,
   type KeyedOperation,
   producedParts,
+  uniqueDigest,
 } from "./call-key.ts";
 import { Catalog } from "./catalog.ts";
 import { Courier } from "./courier.ts";
@@ -40,6 +41,7 @@ import { type ShardPort, succeeded, type Timing } from "./port.ts";
 import { eachShard, type InFlight, type LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
 import { Settings } from "./settings.ts";
+import { isUnique } from "./shard/unique.ts";
 import { Shards, type ShardsOptions } from "./shards.ts";
 import {
   checkClear,
@@ -78,6 +80,11 @@ type InnerCall = Extract<Request, { kind: Exclude<keyof InFlight, "lease"> }>;
 
 function outcomeOf({ replayed }: Done): api.Outcome {
   return { replayed };
+}
+
+function producedOf({ value, replayed }: Done): api.Produced {
+  if (value.kind === "produced") return { replayed, duplicates: value.duplicates };
+  return { replayed, duplicates: value.kind === "recalled" ? value.values : [] };
 }
 
 /** One that is gone may have done before what a key asks for again. */
@@ -200,24 +207,30 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     return succeeded(await this.#shards.port(shard).ask(request, this.#timing(late)));
   }
 
-  async produce(request: api.ProduceRequest): Promise<api.Outcome> {
+  async produce(request: api.ProduceRequest): Promise<api.Produced> {
     const queue = this.#find(request.queue);
     const timing = this.#timing(lateProduce, request.requestTimeoutMs);
     checkProduceItems(request.items);
-    const { pause } = queue.definition;
+    const { pause, createdAt } = queue.definition;
     // With a key it may have been done before; its shard knows.
     if (pause?.produce === true && request.requestKey === undefined) {
       throw QueueError.from(pausedProduce(pause));
     }
-    const items = request.items.map(newItem);
+    const owner = { queueId: queue.queueId, createdAt };
+    const items = request.items.map((item) => newItem(item, uniqueDigest(item.uniqueKey, owner)));
     const key = this.#key(queue, "produce", request, producedParts(items));
-    const place = key === undefined ? queue.placeForProduce : await this.#home(queue, key, timing);
-    if (place === null) return { replayed: true };
+    const hasUniques = items.some(isUnique);
+    let place = hasUniques ? queue.uniqueHome : queue.placeForProduce;
+    if (key !== undefined && !hasUniques) {
+      const home = await this.#home(queue, key, timing);
+      if ("duplicates" in home) return home;
+      place = home;
+    }
     const { slot, partition } = place;
     const asked = { kind: "produce", slot, deadline: timing.deadline, items, ...key } as const;
     const written = this.#call(queue, place, asked, timing);
     this.#leases.accompany(queue, partition, items);
-    return outcomeOf(await written);
+    return producedOf(await written);
   }
 
   /** Spread into a request: nothing where the caller gave no key. */
@@ -233,13 +246,13 @@ class ShardedEngine<Items> implements api.Engine<Items> {
 
   /**
    * The partition that follows from the key. Where it was another until lately, and what was asked
-   * was done there, `null`.
+   * was done there, what came of it.
    */
   async #home(
     queue: LogicalQueue,
     { key }: { readonly key: CallKey },
     timing: Timing,
-  ): Promise<PartitionPlace | null> {
+  ): Promise<PartitionPlace | api.Produced> {
     let { former } = queue;
     for (const asked = new Set<number>(); ; ) {
       if (queue.deleted) throw QueueError.from(deletedFailure);
@@ -247,7 +260,8 @@ class ShardedEngine<Items> implements api.Engine<Items> {
       const shards = queue.formerShardsOf(key, this.#options.clock.now());
       const shard = shards.find((one) => one !== home.shard && !asked.has(one));
       if (shard === undefined) return home;
-      if ((await this.#recall(shard, key, timing)) !== null) return null;
+      const value = await this.#recall(shard, key, timing);
+      if (value !== null) return producedOf({ value, replayed: true });
       // It may have been done there since, if that was its place once more.
       if (queue.former !== former) asked.clear();
       else asked.add(shard);

@@ -112,6 +112,14 @@ export class LogicalQueue {
     return home;
   }
 
+  /**
+   * Where items with a unique key go, so that one shard decides: the one partition that never
+   * drains.
+   */
+  get uniqueHome(): PartitionPlace {
+    return this.place(0);
+  }
+
   /** The shards of the places where it would have gone, as long as receipts are kept there. */
   formerShardsOf(key: CallKey, now: number): number[] {
     const former = this.former.filter(({ keptUntil }) => keptUntil > now);
