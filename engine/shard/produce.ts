@@ -6,7 +6,7 @@ import {
   failure,
   lateProduce,
   pausedProduce,
-  restartedFailure,
+  unknownDuplicates,
 } from "../errors.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import type { NewItem } from "../messages.ts";
@@ -33,8 +33,7 @@ export const produce: Kind<Produce> = {
   phase: "within",
   weight: ({ items }) => items.length,
   adds: true,
-  // Which of them were duplicates then, nobody knows any more.
-  lost: ({ items }) => (items.some(isUnique) ? restartedFailure : done),
+  lost: ({ items }) => (items.some(isUnique) ? unknownDuplicates : done),
   keyed: { answer: (_, __, duplicates) => produced(duplicates) },
   wants(asking, requests) {
     for (const { items } of requests) wantUniques(asking, items);
