@@ -14,6 +14,8 @@ export interface ItemText {
   readonly asBytes: boolean;
   /** The producer's `enqueueAt`; `null` = at once. */
   readonly enqueueAt: number | null;
+  /** `""` = none. */
+  readonly uniqueKey: string;
 }
 
 export interface ProduceCall {
@@ -48,7 +50,7 @@ export interface Tracked extends ItemText {
   readonly index: number;
   /** The queue it is in: its own, or the dead queue of that. */
   place: QueueParameters;
-  end: "completed" | "cleared" | null;
+  end: "completed" | "cleared" | "told to be a duplicate" | null;
   grant: Grant | null;
   /** As the latest lease told it. */
   attempts: number;
