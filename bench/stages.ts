@@ -6,6 +6,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { decodeReport, decodeRequests, encodeReport, encodeRequests } from "../engine/codec.ts";
+import { newItem } from "../engine/items.ts";
 import type { NumberedRequest } from "../engine/kinds.ts";
 import { limits } from "../engine/limits.ts";
 import type { Report } from "../engine/messages.ts";
@@ -207,13 +208,8 @@ class Bench {
     const common = { op: this.#op, slot: 0, deadline: Number.MAX_SAFE_INTEGER };
     switch (verb) {
       case "produce": {
-        const items = produceRequest(bodyOf(verb, text)).items.map((item) => ({
-          payload: item.payload,
-          kind: item.kind ?? "",
-          encoding: item.encoding ?? "",
-          reference: item.reference ?? "",
-          enqueueAt: item.enqueueAt ?? null,
-        }));
+        const { items: given } = produceRequest(bodyOf(verb, text));
+        const items = given.map((item) => newItem(item, ""));
         return { kind: "produce", ...common, items };
       }
       case "lease": {

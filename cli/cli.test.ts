@@ -113,7 +113,7 @@ test("produce: items of many lines go in batches, and what a bad line follows is
   expect(bad.code).toBe(exitCodes.usage.code);
   expect(bad.out).toBe("produced 2 items into batched\n");
   expect(bad.error).toBe(
-    "error: line 4 is invalid; expected only kind, encoding, reference, enqueue_at, bytes, utf8, json, got 'utf'\n" +
+    "error: line 4 is invalid; expected only kind, encoding, reference, enqueue_at, unique_key, bytes, utf8, json, got 'utf'\n" +
       "Usage: holdfast produce [options] <queue> [payload...]\n",
   );
   expect(await queue.inspect()).toMatchObject({ queued: 2_502 });
@@ -311,6 +311,27 @@ test("queues: create, list, info, update and delete", async () => {
     code: 0,
     out: "deleted q1\n",
   });
+});
+
+test("produce: an item with a unique key is written once, and it says so", async () => {
+  await json("queues create singles --unique-for 1h");
+  expect(await json("queues info singles")).toMatchObject({ unique_for: "1h" });
+  expect(await json("produce singles a --unique-key k")).toEqual({
+    queue_name: "singles",
+    produced: 1,
+  });
+  const lines = '{"utf8": "b", "unique_key": "k"}\n{"utf8": "c", "unique_key": "l"}\n"d"\n';
+  expect(await holdfast("produce singles", lines)).toMatchObject({
+    code: 0,
+    out: "produced 2 items into singles; 1 duplicate passed over\n",
+  });
+  expect(await json("produce singles a --unique-key k")).toEqual({
+    queue_name: "singles",
+    produced: 0,
+    duplicates: 1,
+  });
+  await json("queues update singles --max-attempts 1");
+  expect(await json("queues info singles")).toMatchObject({ unique_for: "1h" });
 });
 
 test("queues pause, resume: stop leases, produces or both, and list and info show it", async () => {

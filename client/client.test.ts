@@ -816,3 +816,21 @@ test("not authorized: a gateway's 401 is an error of its own and is not repeated
   expect(await caught(client.inspect({ queue_name: "orders" }))).toBeInstanceOf(NotAuthorized);
   expect(asked.length).toBe(1);
 });
+
+test.each([{}, { gather: false }])(
+  "produce: tells which items were duplicates; %j",
+  async (options) => {
+    await using server = await listeningApp();
+    const { queue } = await queueOn(server, options);
+    await queue.update({ unique_for: "1h" });
+    expect(await queue.produce({ utf8: "a", unique_key: "1" })).toEqual({ duplicates: [] });
+    const items = [{ utf8: "b" }, { utf8: "c", unique_key: "1" }, { utf8: "d", unique_key: "2" }];
+    expect(await queue.produce(items)).toEqual({ duplicates: [1] });
+    const lease = await queue.lease({ batch: 10 });
+    expect(lease?.items.map((item) => item.text())).toEqual(["a", "b", "d"]);
+    expect(await queue.ensure({ ...settings, unique_for: "60m" })).toEqual({});
+    expect(await queue.ensure({ ...settings, unique_for: "2h" })).toEqual({
+      unique_for: { asked: "2h", is: "1h" },
+    });
+  },
+);

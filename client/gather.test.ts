@@ -455,3 +455,36 @@ test("a real server's refusal of one caller's items is that caller's alone", asy
   expect(outcomes).toEqual(["produced", "invalid", "produced"]);
   expect(await queue.inspect()).toMatchObject({ queued: 2 });
 });
+
+test("each caller is told the duplicates among its own items, by its own places", async () => {
+  const { call, queue } = parking();
+  const leaving = new AbortController();
+  const gone = queue.produce(["w", "x"], { signal: leaving.signal });
+  const first = queue.produce(["a", "b"]);
+  const second = queue.produce("c");
+  const third = queue.produce(["d", "e", "f"]);
+  leaving.abort();
+  await gone.catch(() => undefined);
+  const asked = await call(0);
+  expect(asked.texts).toEqual(["a", "b", "c", "d", "e", "f"]);
+  const answer = { code: 200, code_text: "OK", message: "", duplicates: [1, 3, 5] };
+  asked.answer(() => Response.json(answer));
+  expect(await Promise.all([first, second, third])).toEqual([
+    { duplicates: [1] },
+    { duplicates: [] },
+    { duplicates: [0, 2] },
+  ]);
+});
+
+test("who goes once a call is under way leaves the places of the others as they are", async () => {
+  const { call, queue } = parking();
+  const leaving = new AbortController();
+  const gone = queue.produce(["w", "x"], { signal: leaving.signal });
+  const stays = queue.produce(["a", "b"]);
+  const asked = await call(0);
+  leaving.abort();
+  await gone.catch(() => undefined);
+  const answer = { code: 200, code_text: "OK", message: "", duplicates: [0, 3] };
+  asked.answer(() => Response.json(answer));
+  expect(await stays).toEqual({ duplicates: [1] });
+});

@@ -110,6 +110,18 @@ function bytesOf(text: string): number {
   return /[^\0-\x7f]/.test(text) ? encoder.encode(text).length : text.length;
 }
 
+/** A part's own duplicates, by its own places. */
+function answerFor(
+  answer: Answer,
+  { from, before }: { readonly from: number; readonly before: number },
+): Answer {
+  const { duplicates, ...reply } = answer.reply;
+  if (duplicates === undefined) return answer;
+  const own = duplicates.filter((place) => place >= from && place < before);
+  if (own.length === 0) return { ...answer, reply };
+  return { ...answer, reply: { ...reply, duplicates: own.map((place) => place - from) } };
+}
+
 function forgetSignal({ signal, leave }: Part): void {
   if (leave !== null) signal?.removeEventListener("abort", leave);
 }
@@ -226,10 +238,12 @@ class Line {
       this.#advance();
     }, patienceMs);
     try {
-      const answer = await this.#exchange(call);
-      for (const part of parts) {
+      const { answer, sent } = await this.#exchange(call);
+      let from = 0;
+      for (const part of sent) {
         forgetSignal(part);
-        part.resolve(answer);
+        part.resolve(answerFor(answer, { from, before: from + part.count }));
+        from += part.count;
       }
     } catch (error) {
       this.#refuse(parts, error);
@@ -241,7 +255,8 @@ class Line {
     }
   }
 
-  async #exchange({ parts, ending }: Call): Promise<Answer> {
+  /** With the parts that the call had: who had gone before it was sent is left out. */
+  async #exchange({ parts, ending }: Call): Promise<{ answer: Answer; sent: readonly Part[] }> {
     const { exchange, queue_name, timeoutMs } = this.#options;
     // The head has waited longest.
     const leftMs = Math.min(timeoutMs, (parts[0]?.endsAt ?? 0) - Date.now());
@@ -255,7 +270,8 @@ class Line {
       const start = JSON.stringify({ queue_name, ...timed }).slice(0, -1);
       return `${start},"items":[${sent.map(({ text }) => text).join(",")}]}`;
     };
-    return exchange(encode, { timeoutMs: leftMs, signal: ending.signal });
+    const answer = await exchange(encode, { timeoutMs: leftMs, signal: ending.signal });
+    return { answer, sent };
   }
 
   #refuse(parts: readonly Part[], error: unknown): void {

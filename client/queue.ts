@@ -40,10 +40,15 @@ export interface EnsureOptions extends CallOptions {
   readonly update?: boolean;
 }
 
+export interface Produced {
+  /** Places of items that were not written, because one with their `unique_key` was; rising. */
+  readonly duplicates: readonly number[];
+}
+
 export interface Queue {
   readonly name: string;
   /** Once it resolves, all of the items are in the store; if it rejects, see the error's `code`. */
-  produce(items: NewItem | readonly NewItem[], options?: CallOptions): Promise<void>;
+  produce(items: NewItem | readonly NewItem[], options?: CallOptions): Promise<Produced>;
   /** Waits for items; `null` = there were none in time. */
   lease(options?: LeaseOptions): Promise<Lease | null>;
   /** One lease after the other. Each is yours to finish before the next is asked for. */
@@ -85,7 +90,9 @@ export function openQueue(transport: Transport, name: string): Queue {
     async produce(items, options) {
       // A text and bytes have a length too, but are one item.
       const all: readonly NewItem[] = Array.isArray(items) ? items : [items as NewItem];
-      await transport.produce({ queue_name: name, items: all.map(checkedItem) }, options);
+      const request = { queue_name: name, items: all.map(checkedItem) };
+      const { reply } = await transport.produce(request, options);
+      return { duplicates: reply.duplicates ?? [] };
     },
 
     async create(settings, options) {

@@ -21,6 +21,7 @@ const names = [
   "requested_partitions",
   "leased_max",
   "lease_rate",
+  "unique_for",
 ] as const;
 
 /** Settings that were not asked for may be anything. */

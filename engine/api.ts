@@ -15,6 +15,11 @@ export interface ProduceItem {
   readonly reference?: string;
   /** Not offered before this instant; `null` or past = at once. */
   readonly enqueueAt?: number | null;
+  /**
+   * Up to 256 bytes, for queues with `uniqueForMs`: for so long from when an item with a key was
+   * written, another one with it is not, and counts as done. Absent or `""` = none.
+   */
+  readonly uniqueKey?: string;
 }
 
 /** Of calls that can be repeated. */
@@ -31,6 +36,11 @@ export interface Repeatable {
 export interface Outcome {
   /** It was done before, for the same key; this is what was answered then. */
   readonly replayed: boolean;
+}
+
+export interface Produced extends Outcome {
+  /** Places in `items` of those that were not written, because their `uniqueKey` was taken. */
+  readonly duplicates: readonly number[];
 }
 
 export interface ProduceRequest extends Repeatable {
@@ -188,7 +198,7 @@ export type QueueSettings = Omit<
   Partial<Pick<QueueDefinition, TimeoutTexts>>;
 
 /** How the durations are written in answers; made from the milliseconds when absent. */
-type TimeoutTexts = "leaseTimeoutText" | "expireTimeoutText";
+type TimeoutTexts = "leaseTimeoutText" | "expireTimeoutText" | "uniqueForText";
 
 /** `name` and what has to change; absent keys keep their value. */
 export type QueueChange = Pick<QueueSettings, "name"> & Partial<QueueSettings>;
@@ -350,7 +360,7 @@ export interface QueueGauges {
 
 /** `Items` is how leased items are handed over: `LeasedItem[]`, or what `renderLeased` makes of them. */
 export interface Engine<Items = readonly LeasedItem[]> {
-  produce(request: ProduceRequest): Promise<Outcome>;
+  produce(request: ProduceRequest): Promise<Produced>;
   lease(request: LeaseRequest): Promise<Lease<Items>>;
   complete(request: CompleteRequest): Promise<Outcome>;
   retry(request: RetryRequest): Promise<Outcome>;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "../stores/open.ts";
 import { limits } from "./limits.ts";
-import { Bundle, doneFirst, produceOf, queueDefaults, second } from "./simulation/bundle.ts";
+import { Bundle, produceOf, queueDefaults, second, writtenFirst } from "./simulation/bundle.ts";
 import { openWorldStores } from "./simulation/disk.ts";
 
 /** Items of `orders` are in the first shard, and their dead letters go to the second. */
@@ -110,7 +110,7 @@ test("backup: one whose shard goes down while it is made is refused at once", as
   expect(backup.ending).toEqual(refusal);
   bundle.store(1).heal();
   await bundle.clock.advance(limits.restartMsMax);
-  expect(produced.ending).toEqual(doneFirst);
+  expect(produced.ending).toEqual(writtenFirst);
   expect(await bundle.listed("dead")).toEqual(["b"]);
 });
 

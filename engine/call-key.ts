@@ -29,8 +29,14 @@ export interface CallKey {
   readonly fingerprint: string;
 }
 
-interface KeyedCall {
+/** Queues that have the same number one after the other came about at different times. */
+export interface QueueName {
   readonly queueId: number;
+  readonly createdAt: number;
+}
+
+interface KeyedCall {
+  readonly queue: QueueName;
   readonly operation: KeyedOperation;
   /** Who asks for the same gives the same parts, in the same order. */
   readonly parts: Iterable<Payload>;
@@ -39,8 +45,8 @@ interface KeyedCall {
 /** Throws `invalid` for a text that is no key. */
 export function callKey(text: string, call: KeyedCall): CallKey {
   checkKey(text);
-  const { queueId, operation, parts } = call;
-  const digest = Bun.SHA256.hash(`${queueId}/${operation}/${text}`, "hex").slice(0, 32);
+  const { queue, operation, parts } = call;
+  const digest = digestOf(queue, `${operation}/${text}`);
   // Two of 32 bits, because of 64 it would be a bigint.
   let [high, low] = [1, 2];
   for (const part of parts) {
@@ -52,6 +58,15 @@ export function callKey(text: string, call: KeyedCall): CallKey {
 
 function hex(word: number): string {
   return (0x1_0000_0000 + word).toString(16).slice(1);
+}
+
+/** The digest of an item's unique key: 32 hexadecimal digits, `""` where it has none. */
+export function uniqueDigest(key: string | undefined, queue: QueueName): string {
+  return key === undefined || key === "" ? "" : digestOf(queue, `unique/${key}`);
+}
+
+function digestOf({ queueId, createdAt }: QueueName, text: string): string {
+  return Bun.SHA256.hash(`${queueId}/${createdAt}/${text}`, "hex").slice(0, 32);
 }
 
 function checkKey(text: string): void {
@@ -67,10 +82,11 @@ function checkKey(text: string): void {
 // What calls ask for, each in one order of parts. What a text and what bytes say is one thing.
 
 export function* producedParts(items: readonly NewItem[]): Generator<Payload> {
-  for (const { payload, kind, encoding, reference, enqueueAt } of items) {
+  for (const { payload, kind, encoding, reference, enqueueAt, unique } of items) {
     yield payload;
     const isPlain = kind === "" && encoding === "" && reference === "" && enqueueAt === null;
     yield isPlain ? plain : JSON.stringify([kind, encoding, reference, enqueueAt]);
+    if (unique !== "") yield unique;
   }
 }
 

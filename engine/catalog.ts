@@ -212,10 +212,11 @@ export class Catalog {
   settingsOf({ queue, partition }: Owner): PartitionSettings | null {
     const place = queue.places.get(partition);
     if (place === undefined) return null;
-    const { leaseTimeoutMs, expireTimeoutMs, maxAttempts, pause } = queue.definition;
+    const { leaseTimeoutMs, expireTimeoutMs, maxAttempts, pause, uniqueForMs } = queue.definition;
     const rules = { leaseTimeoutMs, expireTimeoutMs, maxAttempts };
     const dead = this.#deadTarget(queue, place);
-    return { slot: place.slot, ...rules, dead, ...(pause && { pause }) };
+    const uniques = uniqueForMs !== undefined && { uniqueForMs };
+    return { slot: place.slot, ...rules, dead, ...(pause && { pause }), ...uniques };
   }
 
   /** A partition of the dead queue in the same shard, where one commit does both; else one in turn. */
@@ -295,14 +296,19 @@ function definitionOf(settings: QueueSettings): Omit<QueueDefinition, "createdAt
   const counts = { maxAttempts, requestedPartitions };
   const max = leasedMax > 0 && { leasedMax };
   const rate = leaseRate !== "" && { leaseRate };
-  return { name, deadQueue, reference, ...timeouts, ...counts, ...max, ...rate };
+  const { uniqueForMs = 0, uniqueForText = formatDuration(uniqueForMs) } = settings;
+  const uniques = uniqueForMs > 0 && { uniqueForMs, uniqueForText };
+  return { name, deadQueue, reference, ...timeouts, ...counts, ...max, ...rate, ...uniques };
 }
 
 /** Absent keys keep their value; a new duration brings its own text, or loses the old one. */
 function merge(old: QueueDefinition, change: QueueChange): QueueSettings {
-  const { leaseTimeoutText, expireTimeoutText, ...rest } = old;
-  const texts: { leaseTimeoutText?: string; expireTimeoutText?: string } = {};
+  const { leaseTimeoutText, expireTimeoutText, uniqueForText, ...rest } = old;
+  const texts: { -readonly [name in keyof QueueSettings]?: QueueSettings[name] } = {};
   if (change.leaseTimeoutMs === undefined) texts.leaseTimeoutText = leaseTimeoutText;
   if (change.expireTimeoutMs === undefined) texts.expireTimeoutText = expireTimeoutText;
+  if (change.uniqueForMs === undefined && uniqueForText !== undefined) {
+    texts.uniqueForText = uniqueForText;
+  }
   return { ...rest, ...texts, ...change };
 }

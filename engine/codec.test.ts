@@ -15,6 +15,7 @@ import type { Opened, Report } from "./messages.ts";
 
 const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
 const item = { kind: "k", encoding: "e", reference: '"\u0000ü', enqueueAt: null };
+const plain = { payload: "t", kind: "", encoding: "", reference: "", enqueueAt: null, unique: "" };
 const outbound = {
   slot: 1,
   seq: 2,
@@ -42,9 +43,28 @@ const imported = {
 };
 
 const requests: NumberedRequest[] = [
-  { op: 1, kind: "produce", slot: 0, deadline: 9, items: [{ ...item, payload: "text" }] },
-  { op: 2, kind: "produce", slot: 0, deadline: 9, items: [{ ...item, payload: bytes }] },
-  { op: 3, kind: "produce", slot: 0, deadline: 9, items: [{ ...item, payload: new Uint8Array() }] },
+  {
+    op: 1,
+    kind: "produce",
+    slot: 0,
+    deadline: 9,
+    items: [{ ...item, unique: "", payload: "text" }],
+  },
+  {
+    op: 2,
+    kind: "produce",
+    slot: 0,
+    deadline: 9,
+    items: [{ ...item, unique: "", payload: bytes }],
+  },
+  {
+    op: 3,
+    kind: "produce",
+    slot: 0,
+    deadline: 9,
+    items: [{ ...item, unique: "", payload: new Uint8Array() }],
+  },
+  { op: 9, kind: "produce", slot: 0, deadline: 9, items: [{ ...plain, unique: "ab" }, plain] },
   { op: 4, kind: "import", slot: 0, items: [{ ...imported, payload: bytes }] },
   { op: 5, kind: "receive", sourceShard: 1, items: [outbound] },
   { op: 8, kind: "forward", targetShard: 1, arrived: 7 },
@@ -66,7 +86,10 @@ test("requests: many in one text", () => {
 });
 
 test("requests: a text that looks like packed bytes stays a text", () => {
-  const request = { ...requests[0], items: [{ ...item, payload: '{"base64":"AAAA"}' }] };
+  const request = {
+    ...requests[0],
+    items: [{ ...item, unique: "", payload: '{"base64":"AAAA"}' }],
+  };
   expect(decodeRequests(encodeRequests([request as NumberedRequest]))).toEqual([
     request as NumberedRequest,
   ]);

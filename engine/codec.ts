@@ -46,6 +46,7 @@ function encodeValue(value: Value, leased: string[]): unknown {
     case "due":
     case "extended":
     case "recalled":
+    case "produced":
       return value;
   }
 }

@@ -67,6 +67,7 @@ const ensured = [
   "requestedPartitions",
   "leasedMax",
   "leaseRate",
+  "uniqueForMs",
 ] as const;
 
 const sqlite = object<Extract<StoreConfig, { kind: "sqlite" }>>({

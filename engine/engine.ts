@@ -12,6 +12,7 @@ import {
   importedParts,
   type KeyedOperation,
   producedParts,
+  uniqueDigest,
 } from "./call-key.ts";
 import { Catalog } from "./catalog.ts";
 import { TestClock } from "./clock.ts";
@@ -43,6 +44,7 @@ import { type ShardPort, succeeded, type Timing } from "./port.ts";
 import { eachShard, type InFlight, type LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
 import { Settings } from "./settings.ts";
+import { isUnique } from "./shard/unique.ts";
 import { Shards, type ShardsOptions } from "./shards.ts";
 import {
   checkClear,
@@ -81,6 +83,11 @@ type InnerCall = Extract<Request, { kind: Exclude<keyof InFlight, "lease"> }>;
 
 function outcomeOf({ replayed }: Done): api.Outcome {
   return { replayed };
+}
+
+function producedOf({ value, replayed }: Done): api.Produced {
+  if (value.kind === "produced") return { replayed, duplicates: value.duplicates };
+  return { replayed, duplicates: value.kind === "recalled" ? value.values : [] };
 }
 
 /** One that is gone may have done before what a key asks for again. */
@@ -214,7 +221,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     return succeeded(await this.#shards.port(shard).ask(request, this.#timing(late)));
   }
 
-  async produce(request: api.ProduceRequest): Promise<api.Outcome> {
+  async produce(request: api.ProduceRequest): Promise<api.Produced> {
     const queue = this.#find(request.queue);
     const timing = this.#timing(lateProduce, request.requestTimeoutMs);
     checkProduceItems(request.items);
@@ -223,16 +230,22 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     if (pause?.produce === true && request.requestKey === undefined) {
       throw QueueError.from(pausedProduce(pause));
     }
-    const items = request.items.map(newItem);
+    const items = request.items.map((item) =>
+      newItem(item, uniqueDigest(item.uniqueKey, queue.lasting)),
+    );
     const key = this.#key(queue, "produce", request, producedParts(items));
-    const isMoved = key !== undefined && queue.former.length > 0;
-    const place = isMoved ? await this.#home(queue, key, timing) : queue.placeForProduce(key?.key);
-    if (place === null) return { replayed: true };
+    const hasUniques = items.some(isUnique);
+    let place = hasUniques ? queue.uniqueHome : queue.placeForProduce(key?.key);
+    if (key !== undefined && !hasUniques && queue.former.length > 0) {
+      const home = await this.#home(queue, key, timing);
+      if ("duplicates" in home) return home;
+      place = home;
+    }
     const { slot, partition } = place;
     const asked = { kind: "produce", slot, deadline: timing.deadline, items, ...key } as const;
     const written = this.#call(queue, place, asked, timing);
     this.#leases.accompany(queue, partition, items);
-    return outcomeOf(await written);
+    return producedOf(await written);
   }
 
   /** Spread into a request: nothing where the caller gave no key. */
@@ -243,18 +256,18 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     parts: Iterable<api.Payload>,
   ): { readonly key: CallKey } | undefined {
     if (requestKey === undefined) return undefined;
-    return { key: callKey(requestKey, { queueId: queue.queueId, operation, parts }) };
+    return { key: callKey(requestKey, { queue: queue.lasting, operation, parts }) };
   }
 
   /**
    * The partition that follows from the key. Where it was another until lately, and what was asked
-   * was done there, `null`.
+   * was done there, what came of it.
    */
   async #home(
     queue: LogicalQueue,
     { key }: { readonly key: CallKey },
     timing: Timing,
-  ): Promise<PartitionPlace | null> {
+  ): Promise<PartitionPlace | api.Produced> {
     let { former } = queue;
     for (const asked = new Set<number>(); ; ) {
       if (queue.deleted) throw QueueError.from(deletedFailure);
@@ -262,7 +275,8 @@ class ShardedEngine<Items> implements api.Engine<Items> {
       const shards = queue.formerShardsOf(key, this.#options.clock.now());
       const shard = shards.find((one) => one !== home.shard && !asked.has(one));
       if (shard === undefined) return home;
-      if ((await this.#recall(shard, key, timing)) !== null) return null;
+      const value = await this.#recall(shard, key, timing);
+      if (value !== null) return producedOf({ value, replayed: true });
       // It may have been done there since, if that was its place once more.
       if (queue.former !== former) asked.clear();
       else asked.add(shard);

@@ -96,6 +96,11 @@ export const limitedLease = failure(
   "request timeout; the queue's limits allowed no more items, try again",
 );
 export const unknownOutcome = failure("unknown_outcome", "request timeout; it may be done or not");
+/** Of a produce with unique keys whose answer was lost, and with it what else there was to tell. */
+export const unknownDuplicates = failure(
+  "unknown_outcome",
+  "the store failed after the items were written; which were duplicates is not known",
+);
 
 /** Of a call that says how long it may take. `what`: what did not happen, as a clause. */
 function lateIn(what: string): Late {

@@ -8,7 +8,12 @@ import { assert } from "./assert.ts";
 import type { NewItem, Value } from "./messages.ts";
 import type { NewImport } from "./shard/import.ts";
 
-export function newItem(item: ProduceItem): NewItem {
+/** `unique`: the digest of its unique key; `""` = it has none. */
+export function newItem(item: ProduceItem, unique: string): NewItem {
+  return { ...commonOf(item), unique };
+}
+
+function commonOf(item: ProduceItem): Omit<NewItem, "unique"> {
   return {
     payload: owned(item.payload),
     kind: item.kind ?? "",
@@ -20,7 +25,7 @@ export function newItem(item: ProduceItem): NewItem {
 
 export function newImport(item: ImportItem): NewImport {
   return {
-    ...newItem(item),
+    ...commonOf(item),
     sourceId: item.sourceId ?? "",
     leaseDeadline: item.isLeased === true ? (item.leaseDeadline ?? null) : null,
     expireDeadline: item.expireDeadline ?? null,

@@ -36,7 +36,7 @@ function keyOf(queue: LogicalQueue, request: LeaseRequest): CallKey | undefined 
   const { requestKey, batchSize, leaseTimeoutMs } = request;
   if (requestKey === undefined) return undefined;
   const parts = [`${batchSize}/${leaseTimeoutMs ?? ""}`];
-  return callKey(requestKey, { queueId: queue.queueId, operation: "lease", parts });
+  return callKey(requestKey, { queue: queue.lasting, operation: "lease", parts });
 }
 
 /** Whoever waits for the answer of a lease by now. */

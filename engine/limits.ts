@@ -23,6 +23,10 @@ export const limits = {
   queueReferenceBytesMax: 2_000,
   /** A key that a caller gives a call. */
   requestKeyBytesMax: 255,
+  /** A key of an item, for those that may be written once. */
+  uniqueKeyBytesMax: 256,
+  /** Unique keys whose time is over are removed in bunches: each costs a commit where nothing else happens. */
+  uniqueBunchMs: 10_000,
   /** For how long a call with a key can be repeated; longer than a client goes on trying. */
   receiptsWindowMs: 5 * 60_000,
   /** Receipts of one shard; each costs it about 70 bytes of memory. */

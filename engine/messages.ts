@@ -22,10 +22,15 @@ export interface PartitionSettings extends Rules {
   readonly dead: DeadTarget | null;
   /** Of the queue; absent = it is not paused. */
   readonly pause?: Pause;
+  /** Of the queue; absent = it takes no unique keys. */
+  readonly uniqueForMs?: number;
 }
 
 /** An item as it enters: `expireDeadline` and the like are the shard's to decide. */
-export type NewItem = Required<ProduceItem>;
+export interface NewItem extends Required<Omit<ProduceItem, "uniqueKey">> {
+  /** Digest of its unique key; `""` = it has none. */
+  readonly unique: string;
+}
 
 /** An item as the storage calls list it. */
 export interface ListedItem extends Omit<Item, "slot" | "seq" | "early" | "payload"> {
@@ -55,6 +60,8 @@ export interface PartitionAges {
 /** What a request's success brings, by its kind. */
 export type Value =
   | { readonly kind: "done" }
+  /** `duplicates`: places of items that were not written, because their unique key was taken. */
+  | { readonly kind: "produced"; readonly duplicates: readonly number[] }
   /** `items` as `renderLeased` wrote them. */
   | { readonly kind: "leased"; readonly count: number; readonly items: string }
   /** `more`: not all of the partition was looked at, so asking again may bring something. */

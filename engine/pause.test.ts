@@ -7,7 +7,6 @@ import { limits } from "./limits.ts";
 import {
   type Bundle,
   day,
-  doneFirst,
   got,
   idsOf,
   minute,
@@ -16,6 +15,7 @@ import {
   second,
   setup,
   start,
+  writtenFirst,
 } from "./simulation/bundle.ts";
 
 const done = { ok: true, value: undefined } as const;
@@ -149,7 +149,11 @@ test("pause: a grant on its way to a shard grants nothing once the pause is answ
   const granted = () => leases.filter(({ ending }) => ending !== null).length;
   bundle.store(1).release();
   await bundle.clock.settle();
-  expect([...ahead, paused].map(({ ending }) => ending)).toEqual([doneFirst, doneFirst, done]);
+  expect([...ahead, paused].map(({ ending }) => ending)).toEqual([
+    writtenFirst,
+    writtenFirst,
+    done,
+  ]);
   // What was granted before the pause was answered has been told by then.
   const before = granted();
   await bundle.clock.advance(30 * second);

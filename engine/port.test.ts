@@ -62,7 +62,14 @@ class Puppet implements Link {
 }
 
 function produce(text: string): Request {
-  const item = { payload: text, kind: "", encoding: "", reference: "", enqueueAt: null };
+  const item = {
+    payload: text,
+    kind: "",
+    encoding: "",
+    reference: "",
+    enqueueAt: null,
+    unique: "",
+  };
   return { kind: "produce", slot: 0, deadline: 0, items: [item] };
 }
 

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import type { ProduceRequest } from "./api.ts";
 import {
   day,
-  doneFirst,
   hour,
   minute,
   produceOf,
@@ -10,6 +9,7 @@ import {
   setup,
   start,
   textsOf,
+  writtenFirst,
 } from "./simulation/bundle.ts";
 
 async function setupQueue(settings: { requestedPartitions?: number } = {}, shardCount = 1) {
@@ -154,7 +154,7 @@ test("produce: nothing is answered before the commit", async () => {
   expect(bundle.engine.status().queues[0]?.queued).toBe(0);
   bundle.store().release();
   await bundle.clock.settle();
-  expect(started.ending).toEqual(doneFirst);
+  expect(started.ending).toEqual(writtenFirst);
 });
 
 test.each([

@@ -12,7 +12,7 @@ import { Allowance } from "./allowance.ts";
 import type { QueueGauges } from "./api.ts";
 import { assert } from "./assert.ts";
 import { Balance } from "./balance.ts";
-import { type CallKey, homeOf } from "./call-key.ts";
+import { type CallKey, homeOf, type QueueName } from "./call-key.ts";
 import type { Clock } from "./clock.ts";
 import type { Events, PartitionCounts } from "./messages.ts";
 import { unknownPartition } from "./validate.ts";
@@ -76,6 +76,11 @@ export class LogicalQueue {
     this.allowance.define(definition);
   }
 
+  /** What no queue before or after it has, also where its number is given again. */
+  get lasting(): QueueName {
+    return { queueId: this.queueId, createdAt: this.definition.createdAt };
+  }
+
   entry(change: Partial<CatalogEntry> = {}): CatalogEntry {
     return {
       queueId: this.queueId,
@@ -111,6 +116,14 @@ export class LogicalQueue {
     const home = homeOf(key, this.places.values().filter(isActive));
     assert(home !== undefined, "a queue has no partition that takes items");
     return home;
+  }
+
+  /**
+   * Where items with a unique key go, so that one shard decides: the one partition that never
+   * drains.
+   */
+  get uniqueHome(): PartitionPlace {
+    return this.place(0);
   }
 
   /** The shards of the places where it would have gone, as long as receipts are kept there. */

@@ -4,7 +4,6 @@ import { expect, test } from "bun:test";
 import { limits } from "./limits.ts";
 import {
   type Bundle,
-  doneFirst,
   hour,
   idsOf,
   minute,
@@ -12,6 +11,7 @@ import {
   queueDefaults,
   second,
   setup,
+  writtenFirst,
 } from "./simulation/bundle.ts";
 
 /** With two shards: the first partition of `first` is in the second shard, that of `second` in the first. */
@@ -117,7 +117,7 @@ test("delete: without force, a queue to which items are on their way is refused 
     message: "queue is not empty; items are on their way to 'first'",
   });
   await healShard(bundle, 1);
-  expect(produced.ending).toEqual(doneFirst);
+  expect(produced.ending).toEqual(writtenFirst);
   expect(await bundle.listed("first")).toEqual(["lost or not"]);
 });
 
@@ -189,7 +189,7 @@ test("create, update: a shard that is down is not waited for, and goes by the la
     ["third", 3],
   ] as const) {
     const produced = await bundle.begin(() => bundle.engine.produce(produceOf(name, ["a"])));
-    expect(produced.ending).toEqual(doneFirst);
+    expect(produced.ending).toEqual(writtenFirst);
     const [item] = (await bundle.lease(name)).items;
     expect(item?.leaseDeadline).toBe(bundle.clock.now() + hours * hour);
   }

@@ -2,11 +2,12 @@
 // time, whatever happens in between.
 
 import { expect, test } from "bun:test";
-import type { LeaseRequest, QueueSettings } from "./api.ts";
+import type { LeaseRequest, Produced, QueueSettings } from "./api.ts";
 import { limits } from "./limits.ts";
 import {
   type Bundle,
   doneFirst,
+  type Ending,
   hour,
   idsOf,
   minute,
@@ -15,10 +16,12 @@ import {
   second,
   setup,
   textsOf,
+  writtenFirst,
 } from "./simulation/bundle.ts";
 
 const requestKey = "order-1042";
 const again = { ok: true, value: { replayed: true } } as const;
+const writtenAgain: Ending<Produced> = { ok: true, value: { replayed: true, duplicates: [] } };
 
 async function setupQueue(options: SetupOptions & Partial<QueueSettings> = {}) {
   const bundle = await setup({ shardCount: 3, ...options });
@@ -73,9 +76,9 @@ const between: [string, (bundle: Bundle) => Promise<void>][] = [
 
 test.each(between)("produce: with the same key it is done once; %s", async (when, happens) => {
   const bundle = await setupQueue();
-  expect(await produce(bundle)).toEqual(doneFirst);
+  expect(await produce(bundle)).toEqual(writtenFirst);
   await happens(bundle);
-  expect(await produce(bundle)).toEqual(again);
+  expect(await produce(bundle)).toEqual(writtenAgain);
   expect(await stored(bundle)).toEqual(when === "after a clear" ? [] : ["a"]);
 });
 
@@ -83,7 +86,7 @@ test("produce: behind the window the key is as good as new", async () => {
   const bundle = await setupQueue();
   await produce(bundle);
   await bundle.clock.advance(limits.receiptsWindowMs);
-  expect(await produce(bundle, "b")).toEqual(doneFirst);
+  expect(await produce(bundle, "b")).toEqual(writtenFirst);
   expect(await stored(bundle)).toEqual(["a", "b"]);
 });
 
@@ -92,7 +95,7 @@ test("produce: the same key with other items is refused, and nothing is written"
   await produce(bundle);
   const message = `idempotency key is taken; '${requestKey}' was used with another request`;
   expect(await produce(bundle, "b")).toMatchObject({ code: "invalid", message });
-  expect(await produce(bundle, "a", "another")).toEqual(doneFirst);
+  expect(await produce(bundle, "a", "another")).toEqual(writtenFirst);
   expect(await stored(bundle)).toEqual(["a", "a"]);
 });
 
@@ -101,7 +104,7 @@ test("produce: text and bytes that say the same are the same, and so is another 
   await produce(bundle, "é");
   const items = [{ payload: new TextEncoder().encode("é") }];
   const request = { queue: "orders", requestTimeoutMs: second, items, requestKey };
-  expect(await bundle.ending(() => bundle.engine.produce(request))).toEqual(again);
+  expect(await bundle.ending(() => bundle.engine.produce(request))).toEqual(writtenAgain);
 });
 
 test.each([{ kind: "k" }, { encoding: "k" }, { reference: "k" }, { enqueueAt: 1 }])(
@@ -120,7 +123,11 @@ test("produce: two copies in one turn write one item; another request between th
   const call = (text: string) =>
     bundle.outcome(() => bundle.engine.produce({ ...produceOf("orders", [text]), requestKey }));
   const endings = await bundle.run(() => Promise.all([call("a"), call("b"), call("a")]));
-  expect(endings).toEqual([doneFirst, expect.objectContaining({ code: "invalid" }), again]);
+  expect(endings).toEqual([
+    writtenFirst,
+    expect.objectContaining({ code: "invalid" }),
+    writtenAgain,
+  ]);
   expect(await stored(bundle)).toEqual(["a"]);
 });
 
@@ -130,7 +137,7 @@ test("produce: what was refused is not remembered, and its copy in the same turn
   expect(await produce(bundle)).toMatchObject({ code: "store" });
   for (let shard = 0; shard < 3; shard += 1) bundle.store(shard).heal();
   await bundle.clock.advance(2 * second);
-  expect(await produce(bundle, "b")).toEqual(doneFirst);
+  expect(await produce(bundle, "b")).toEqual(writtenFirst);
   expect(await stored(bundle)).toEqual(["b"]);
 });
 
@@ -143,7 +150,7 @@ test.each([true, false])(
       bundle.engine.produce({ ...produceOf("orders", ["a"]), requestKey }),
     );
     await bundle.clock.advance(second);
-    expect(started.ending).toEqual(applied ? again : doneFirst);
+    expect(started.ending).toEqual(applied ? writtenAgain : writtenFirst);
     expect(await stored(bundle)).toEqual(["a"]);
   },
 );
@@ -154,7 +161,7 @@ test("produce: its place follows from its key, whatever the partitions hold", as
   for (const key of keys) await produce(bundle, "a", key);
   const { partitions } = await bundle.run(() => bundle.engine.stats("orders"));
   for (const { total } of partitions) expect(total).toBeGreaterThan(10);
-  for (const key of keys) expect(await produce(bundle, "a", key)).toEqual(again);
+  for (const key of keys) expect(await produce(bundle, "a", key)).toEqual(writtenAgain);
 });
 
 test.each([
@@ -168,12 +175,12 @@ test.each([
   const update = (requestedPartitions: number) =>
     bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions }));
   await update(after);
-  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(again);
+  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(writtenAgain);
   await bundle.restart();
-  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(again);
+  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(writtenAgain);
   await update(before);
   await update(after + 1);
-  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(again);
+  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(writtenAgain);
   expect(await stored(bundle)).toHaveLength(keys.length);
 });
 
@@ -202,7 +209,7 @@ test("produce: while the former place of a key is down, nobody says that it was 
   for (const { ending } of started) expect(ending).toMatchObject({ ok: false });
   bundle.store(home).heal();
   await bundle.clock.advance(minute);
-  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(again);
+  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(writtenAgain);
 });
 
 test("while a queue is paused, what was done before is answered as it was", async () => {
@@ -210,7 +217,7 @@ test("while a queue is paused, what was done before is answered as it was", asyn
   const held = await heldLease(bundle, "held");
   await produce(bundle, "a", "k");
   await bundle.run(() => bundle.engine.pause({ queue: "orders", lease: true, produce: true }));
-  expect(await produce(bundle, "a", "k")).toEqual(again);
+  expect(await produce(bundle, "a", "k")).toEqual(writtenAgain);
   expect(await produce(bundle, "b", "another")).toMatchObject({ code: "refused" });
   expect((await lease(bundle)).ending).toEqual({ ok: true, value: { ...held, replayed: true } });
 });
@@ -219,8 +226,11 @@ test("a queue that is deleted and made again knows no key of the former", async 
   const bundle = await setupQueue();
   await produce(bundle);
   await bundle.run(() => bundle.engine.deleteQueue({ name: "orders", force: true }));
+  // Its number is given again.
+  await bundle.restart();
+  await bundle.clock.advance(1);
   await bundle.createQueue({ name: "orders" });
-  expect(await produce(bundle, "b")).toEqual(doneFirst);
+  expect(await produce(bundle, "b")).toEqual(writtenFirst);
 });
 
 test("complete, retry, release, extend: done once, and each repetition says what the first said", async () => {
@@ -491,10 +501,10 @@ test("a call with a key is refused while as many are remembered as may be, and n
     message:
       "too many idempotency keys are remembered; there cannot be more than 2, try again later",
   });
-  expect(await produce(bundle, "a", "1")).toEqual(again);
+  expect(await produce(bundle, "a", "1")).toEqual(writtenAgain);
   await bundle.produce("orders", "without a key");
   await bundle.clock.advance(2 * limits.receiptsWindowMs);
-  expect(await produce(bundle, "a", "3")).toEqual(doneFirst);
+  expect(await produce(bundle, "a", "3")).toEqual(writtenFirst);
 });
 
 test("receipts leave the store some time after their window, though nothing else happens", async () => {
@@ -523,5 +533,5 @@ test.each([
   const bundle = await setupQueue();
   const message = `idempotency key is invalid; expected 1 to 255 visible ASCII characters, got ${got}`;
   expect(await produce(bundle, "a", key)).toMatchObject({ code: "invalid", message });
-  expect(await produce(bundle, "a", "x".repeat(255))).toEqual(doneFirst);
+  expect(await produce(bundle, "a", "x".repeat(255))).toEqual(writtenFirst);
 });

@@ -32,6 +32,8 @@ const settings = {
   expireTimeoutText: optional(text),
   leasedMax: optional(number),
   leaseRate: optional(text),
+  uniqueForMs: optional(number),
+  uniqueForText: optional(text),
 };
 
 /** What each method takes, by its name. */
@@ -39,7 +41,7 @@ export const requests = {
   produce: object<api.ProduceRequest>({
     queue: text,
     requestTimeoutMs: number,
-    items: list(object<api.ProduceItem>(item)),
+    items: list(object<api.ProduceItem>({ ...item, uniqueKey: optional(text) })),
     requestKey,
   }),
   lease: object<api.LeaseRequest>({
@@ -80,6 +82,8 @@ export const requests = {
     expireTimeoutText: optional(text),
     leasedMax: optional(number),
     leaseRate: optional(text),
+    uniqueForMs: optional(number),
+    uniqueForText: optional(text),
   }),
   pause: object<api.PauseRequest>({
     queue: text,

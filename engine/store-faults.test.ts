@@ -10,6 +10,7 @@ import {
   second,
   setup,
   textsOf,
+  writtenFirst,
 } from "./simulation/bundle.ts";
 
 async function setupQueue(shardCount = 1) {
@@ -31,7 +32,7 @@ test.each(outcomes)(
     const started = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
     expect(started.ending).toBe(null);
     await bundle.clock.advance(second);
-    expect(started.ending).toEqual(doneFirst);
+    expect(started.ending).toEqual(writtenFirst);
     expect(await bundle.listed("orders")).toEqual(["a"]);
     expect(bundle.notices.map(({ kind }) => kind)).toEqual(["shard_down", "shard_up"]);
   },
@@ -133,7 +134,7 @@ test("store: one that fails again and again is opened again and again, and then 
   expect(bundle.engine.status().shards[0]?.restarts).toBeLessThan(30);
   bundle.store().heal();
   await bundle.clock.advance(10 * second);
-  expect(started.ending).toEqual(doneFirst);
+  expect(started.ending).toEqual(writtenFirst);
   expect(await bundle.listed("orders")).toEqual(["a"]);
 });
 

@@ -81,7 +81,7 @@ export function checkQueueSettings(settings: QueueSettings): void {
   checkMost("max attempts", maxAttempts, limits.maxAttemptsMax);
   if (maxAttempts < 0) refuse("max attempts is invalid; cannot be negative number");
   checkWhole("max attempts", maxAttempts);
-  const { leasedMax = 0, leaseRate = "" } = settings;
+  const { leasedMax = 0, leaseRate = "", uniqueForMs = 0 } = settings;
   checkMost("leased max", leasedMax, limits.leasedMaxMax);
   if (leasedMax < 0) refuse("leased max is invalid; cannot be negative number");
   checkWhole("leased max", leasedMax);
@@ -89,11 +89,12 @@ export function checkQueueSettings(settings: QueueSettings): void {
     const expected = "expected items per interval, such as '100/1s'";
     refuse(`lease rate is invalid; ${expected}, got '${leaseRate.slice(0, quotedMax)}'`);
   }
+  if (uniqueForMs !== 0) checkTimeout("unique for", uniqueForMs);
   if (requestedPartitions < 1) refuse("partitions is invalid; cannot be less than 1");
   checkMost("partitions", requestedPartitions, limits.partitionsMax);
   checkWhole("partitions", requestedPartitions);
-  checkTimeout("lease", leaseTimeoutMs);
-  if (expireTimeoutMs !== never) checkTimeout("expire", expireTimeoutMs);
+  checkTimeout("lease timeout", leaseTimeoutMs);
+  if (expireTimeoutMs !== never) checkTimeout("expire timeout", expireTimeoutMs);
   if (leaseTimeoutMs > expireTimeoutMs) {
     const lease = formatDuration(leaseTimeoutMs);
     const expire = formatDuration(expireTimeoutMs);
@@ -107,13 +108,13 @@ function checkWhole(what: string, value: number): void {
     refuse(`${what} is invalid; expected a whole number, got ${value}`);
 }
 
-function checkTimeout(which: "lease" | "expire", ms: number): void {
-  if (ms === 0) refuse(`${which} timeout is invalid; cannot be empty`);
-  checkWhole(`${which} timeout`, ms);
-  if (ms < 0) refuse(`${which} timeout is invalid; cannot be negative`);
+function checkTimeout(what: string, ms: number): void {
+  if (ms === 0) refuse(`${what} is invalid; cannot be empty`);
+  checkWhole(what, ms);
+  if (ms < 0) refuse(`${what} is invalid; cannot be negative`);
   if (ms > limits.durationMsMax) {
     const most = formatDuration(limits.durationMsMax);
-    refuse(`${which} timeout is invalid; cannot be greater than '${most}'`);
+    refuse(`${what} is invalid; cannot be greater than '${most}'`);
   }
 }
 
@@ -153,6 +154,10 @@ export function checkProduceItems(items: readonly ProduceItem[]): void {
   if (items.length === 0) refuse("items cannot be empty; at least one item is required");
   const max = limits.produceItemsMax;
   checkBatch("items", items.length, { name: "max_produce_batch_size", max });
+  for (const { uniqueKey = "" } of items) {
+    checkLength("unique key", byteLength(uniqueKey), limits.uniqueKeyBytesMax);
+    if (!uniqueKey.isWellFormed()) refuse("unique key is invalid; it is not well-formed Unicode");
+  }
 }
 
 export function checkLease({ clientId, batchSize, leaseTimeoutMs }: LeaseRequest): void {
@@ -169,7 +174,7 @@ export function checkLease({ clientId, batchSize, leaseTimeoutMs }: LeaseRequest
 
 /** Of one lease; the queue has its own. */
 export function checkLeaseTimeout(ms: number | null | undefined): void {
-  if (typeof ms === "number") checkTimeout("lease", ms);
+  if (typeof ms === "number") checkTimeout("lease timeout", ms);
 }
 
 export function checkCompleteIds(ids: readonly string[]): void {

@@ -27,6 +27,7 @@ export const bounds = {
   queueNameBytesMax: 512,
   deadQueueBytesMax: 500,
   queueReferenceBytesMax: 2_000,
+  uniqueKeyBytesMax: 256,
   pauseReasonBytesMax: 500,
   durationTextMax: 15,
   maxAttemptsMin: 0,

@@ -78,7 +78,8 @@ test("document: where a key of a request may be absent it may be null, but in an
   expect(typesOf("QueueCreateRequest")).toEqual([
     ...stamps,
     ...["dead_queue", "reference", "max_attempts", "requested_partitions"],
-    ...["leased_max", "lease_rate", "lease_paused", "produce_paused", "pause_reason", "namespace"],
+    ...["leased_max", "lease_rate", "unique_for"],
+    ...["lease_paused", "produce_paused", "pause_reason", "namespace"],
   ]);
   expect(typesOf("QueueUpdateRequest")).toEqual(stamps);
   expect(typesOf("Reply")).toEqual([]);
@@ -154,12 +155,13 @@ test("operations: queues.info asks for name, or queue_name in its place, and not
   expect(Value.Check(request, { name: "orders", queue_name: "orders" })).toBe(false);
 });
 
-test("operations: every key of a reply is always present, but for those of a refusal", () => {
-  const ofRefusals = ["reason", "details"];
+test("operations: every key of a reply is always present, but for those of a refusal and duplicates", () => {
+  // Without duplicates the reply of a produce is the specification's, to the byte.
+  const sometimes = ["reason", "details", "duplicates"];
   const { Health, BackupReply } = entities;
   const replies = [...rows.map(([, { response }]) => response), Health, BackupReply];
   for (const schema of replies.flatMap(objectsIn)) {
-    const keys = Object.keys(schema["properties"]).filter((key) => !ofRefusals.includes(key));
+    const keys = Object.keys(schema["properties"]).filter((key) => !sometimes.includes(key));
     if (keys.length > 0) expect(schema["required"]).toEqual(keys);
   }
 });
@@ -171,7 +173,7 @@ test("operations: the entities have the keys of the specification", () => {
       "queue_name created_at updated_at dead_queue reference lease_timeout",
       "expire_timeout max_attempts requested_partitions",
       // Beyond the specification.
-      "leased_max lease_rate lease_paused produce_paused pause_reason",
+      "leased_max lease_rate unique_for lease_paused produce_paused pause_reason",
     ]
       .join(" ")
       .split(" ")

@@ -187,6 +187,7 @@ const sampleQueue: schemas.QueueInfo = {
   requested_partitions: 4,
   leased_max: 0,
   lease_rate: "",
+  unique_for: "",
   lease_paused: false,
   produce_paused: false,
   pause_reason: "",
@@ -205,9 +206,11 @@ All go to the partition with the fewest items ready, and are offered in the orde
 
 An item with an \`enqueue_at\` to come joins the tail of its partition when it is due, and its \`expire_timeout\` counts from then.
 
+An item with a \`unique_key\` is written once within the queue's \`unique_for\`: another one with the key counts as done, and the reply has its place in \`duplicates\`. Items that come with any go to the first partition, whatever it holds.
+
 If the connection breaks before the answer, the items may or may not have been written. Produce them again if your consumers can tell what was done before.`,
     request: schemas.ProduceRequest,
-    response: schemas.Reply,
+    response: schemas.ProduceReply,
     bodyBytesMax: bounds.produceBodyBytesMax,
     example: {
       queue_name: "orders",
@@ -226,7 +229,7 @@ If the connection breaks before the answer, the items may or may not have been w
       200: success("Every item is in the store."),
       400: refusal(400, {
         meaning:
-          "The queue does not exist, `request_timeout` is out of bounds, there are no items or too many, or an item is malformed; no item was written.",
+          "The queue does not exist or takes no unique keys, `request_timeout` is out of bounds, there are no items or too many, or an item is malformed; no item was written.",
         reason: "malformed",
         message: "items cannot be empty; at least one item is required",
       }),

@@ -74,7 +74,8 @@ function messageText({ name, schema, fields, reserved }: Message): string {
 function declared(key: string, { number, kind, isList, hasPresence }: Field): string {
   const type = typeof kind === "string" ? typeNames[kind] : kind.name;
   const label = isList ? "repeated " : hasPresence ? "optional " : "";
-  return `${label}${type} ${key} = ${number};`;
+  const form = isList && kind === "whole" ? " [packed = false]" : "";
+  return `${label}${type} ${key} = ${number}${form};`;
 }
 
 function wrapped(text: string, indent: string): string {

@@ -87,7 +87,11 @@ const payload = (number: number, says = "The payload."): Field => ({
   kind: "bytes",
   says,
 });
-const list = (number: number, kind: "text" | Message): Field => ({ number, kind, isList: true });
+const list = (number: number, kind: "text" | "whole" | Message): Field => ({
+  number,
+  kind,
+  isList: true,
+});
 
 /** A key that JSON requires and protobuf leaves out when it is zero. */
 const required = { unset: "" } as const;
@@ -102,6 +106,14 @@ const Reply = message<schemas.Reply>("Reply", schemas.Reply, {
   reason: text(100),
 });
 
+const ProduceReply = message<schemas.ProduceReply>("ProduceReply", schemas.ProduceReply, {
+  code: whole(1),
+  code_text: text(2),
+  message: text(3),
+  // Not the number of another key of `Reply`: clients may take it for one.
+  duplicates: list(101, "whole"),
+});
+
 const ProduceItem = message<schemas.ProduceItem>("ProduceItem", schemas.ProduceItem, {
   encoding: text(1),
   kind: text(2),
@@ -109,6 +121,7 @@ const ProduceItem = message<schemas.ProduceItem>("ProduceItem", schemas.ProduceI
   enqueue_at: instant(4, { says: "Not offered before it. Not set, or past: offered at once." }),
   bytes: payload(5, "The payload. If `utf8` is given too, `bytes` wins and `utf8` is dropped."),
   utf8: text(6),
+  unique_key: text(100),
 });
 
 const ProduceRequest = message<schemas.ProduceRequest>("ProduceRequest", schemas.ProduceRequest, {
@@ -215,6 +228,7 @@ const QueueInfo = message<schemas.QueueInfo & { namespace: string }>(
     pause_reason: text(102),
     leased_max: whole(103),
     lease_rate: text(104),
+    unique_for: duration(105, { says: `For how long a \`unique_key\` is taken, ${canonical}` }),
   },
   [10],
 );
@@ -244,6 +258,7 @@ const QueueCreateRequest = message<schemas.QueueCreateRequest>(
     ...ignoredPause,
     leased_max: whole(103),
     lease_rate: text(104),
+    unique_for: duration(105),
   },
   [10],
 );
@@ -280,6 +295,7 @@ const QueueUpdateRequest = message<schemas.QueueUpdateRequest>(
     ...ignoredPause,
     leased_max: whole(103, { hasPresence: true }),
     lease_rate: text(104, { hasPresence: true }),
+    unique_for: duration(105, { hasPresence: true }),
   },
   [10],
 );
@@ -508,7 +524,7 @@ export const replyMessage = Reply;
 export const textCodes: ReadonlySet<number> = new Set<ReplyCode>([413, 503, 504]);
 
 export const operationMessages: { readonly [Id in OperationId]: OperationMessages } = {
-  produce: { request: ProduceRequest, reply: Reply },
+  produce: { request: ProduceRequest, reply: ProduceReply },
   lease: { request: LeaseRequest, reply: LeaseReply },
   retry: { request: RetryRequest, reply: Reply },
   complete: { request: CompleteRequest, reply: Reply },

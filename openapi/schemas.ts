@@ -145,6 +145,27 @@ export const Reply = Type.Object(
 );
 export type Reply = Static<typeof Reply>;
 
+export const ProduceReply = Type.Object(
+  {
+    code: Reply.properties.code,
+    code_text: Reply.properties.code_text,
+    message: Reply.properties.message,
+    duplicates: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 0 }), {
+        description:
+          "Places in `items`, from 0 and rising, of those that were not written, because an item with their `unique_key` was. Absent where there are none.",
+        examples: [[1]],
+      }),
+    ),
+  },
+  {
+    ...closed,
+    [withoutNullKeyword]: true,
+    description: "Every item is in the store, or was before.",
+  },
+);
+export type ProduceReply = Static<typeof ProduceReply>;
+
 export const ProduceItem = Type.Object(
   {
     encoding: Type.Optional(encoding),
@@ -172,6 +193,13 @@ export const ProduceItem = Type.Object(
         examples: ['{"order":42}'],
       }),
     ),
+    unique_key: Type.Optional(
+      Type.String({
+        description: `At most ${bounds.uniqueKeyBytesMax} bytes, for a queue with \`unique_for\`: for so long from when an item with a key was written, no other one with it is, whatever became of the first. \`""\` = none.`,
+        examples: ["order-42"],
+        [publishedKeyword]: { maxLength: bounds.uniqueKeyBytesMax },
+      }),
+    ),
   },
   {
     ...closed,
@@ -191,7 +219,7 @@ export const ProduceRequest = Type.Object(
       minItems: bounds.produceItemsMin,
       maxItems: bounds.produceItemsMax,
       description:
-        "The items, in the order in which they are to be offered. All go to one partition, or none is written.",
+        "The items, in the order in which they are to be offered. All go to one partition, or none is written. Of items with one `unique_key` the first is written.",
       examples: [[{ kind: "order-placed", utf8: '{"order":42}' }]],
     }),
   },
@@ -443,6 +471,13 @@ const leaseRate = Type.String({
   examples: ["100/1s", ""],
 });
 
+const uniqueFor = Type.String({
+  description:
+    'For how long from when an item was written no second one with its `unique_key` is, as a duration; `""` = the queue takes no unique keys. A key is held to what was set when its item was written.',
+  examples: ["1d", ""],
+  ...formed(forms.durationOrNone, bounds.durationTextMax),
+});
+
 const requestedPartitions = Type.Integer({
   minimum: bounds.partitionsMin,
   maximum: bounds.partitionsMax,
@@ -537,6 +572,11 @@ export const QueueInfo = Type.Object(
     requested_partitions: requestedPartitions,
     leased_max: leasedMax,
     lease_rate: leaseRate,
+    unique_for: Type.String({
+      description:
+        'For how long a `unique_key` is taken, as the duration was written; `""` = the queue takes none.',
+      examples: ["1d", ""],
+    }),
     ...pauseKeys,
   },
   { ...closed, description: "The definition of a queue." },
@@ -582,6 +622,7 @@ export const QueuesListReply = Type.Object(
             requested_partitions: 4,
             leased_max: 0,
             lease_rate: "",
+            unique_for: "",
             lease_paused: false,
             produce_paused: false,
             pause_reason: "",
@@ -609,6 +650,7 @@ export const QueueCreateRequest = Type.Object(
     ),
     leased_max: Type.Optional(Type.Integer({ ...leasedMax, [defaultKeyword]: 0 })),
     lease_rate: Type.Optional(Type.String({ ...leaseRate, [defaultKeyword]: "" })),
+    unique_for: Type.Optional(Type.String({ ...uniqueFor, [defaultKeyword]: "" })),
     ...ignoredPauseKeys,
     namespace,
   },
@@ -629,6 +671,7 @@ export const QueueUpdateRequest = Type.Object(
     requested_partitions: Type.Optional(requestedPartitions),
     leased_max: Type.Optional(leasedMax),
     lease_rate: Type.Optional(leaseRate),
+    unique_for: Type.Optional(uniqueFor),
     ...ignoredPauseKeys,
     namespace,
   },

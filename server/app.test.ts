@@ -176,6 +176,7 @@ describe("operations", () => {
       requested_partitions: 1,
       leased_max: 0,
       lease_rate: "",
+      unique_for: "",
       lease_paused: false,
       produce_paused: false,
       pause_reason: "",
@@ -247,6 +248,29 @@ describe("operations", () => {
     const wrong = { ...orders, lease_rate: "100/s" };
     const why = "lease rate is invalid; expected items per interval, such as '100/1s', got '100/s'";
     expect(await server.ok("updateQueue", wrong)).toEqual(refused(400, why));
+  });
+
+  test("unique keys: a duplicate is told by its place, and by itself", async () => {
+    await using server = await setup();
+    const produce = (...items: object[]) => server.ok("produce", { ...produced, items });
+    const [one, other] = [{ unique_key: "1" }, { unique_key: "2" }];
+    const why = "unique key is invalid; the queue has no unique_for, so its items cannot have one";
+    expect(await produce(one)).toEqual(refused(400, why));
+    expect(await server.ok("updateQueue", { ...orders, unique_for: "1h" })).toEqual(done);
+    expect(await server.ok("queueInfo", { name: "orders" })).toMatchObject({ unique_for: "1h" });
+    expect(await produce(one, {}, { unique_key: "" })).toEqual(done);
+    expect(await produce({}, one, other, other)).toEqual({ ...done, duplicates: [1, 3] });
+    const { items } = await server.ok("lease", { ...leased, batch_size: 10 });
+    expect(items).toHaveLength(5);
+    const long = "unique key is invalid; cannot be greater than '256' characters";
+    expect(await produce({ unique_key: "k".repeat(257) })).toEqual(refused(400, long));
+    const wrong = { ...orders, unique_for: "1x" };
+    expect(await server.ok("updateQueue", wrong)).toMatchObject({
+      code: 400,
+      message: expect.stringMatching(/^unique for is invalid; .* expected format: 1h, 24h or 7d$/),
+    });
+    expect(await server.ok("updateQueue", { ...orders, unique_for: "" })).toEqual(done);
+    expect(await produce(one)).toEqual(refused(400, why));
   });
 
   test("stats, inspect and clear", async () => {
@@ -325,7 +349,7 @@ describe("validation", () => {
     [
       "produce",
       { ...produced, items: [{ payload: "x" }] },
-      "items[0].payload is unknown; expected one of encoding, kind, reference, enqueue_at, bytes, utf8",
+      "items[0].payload is unknown; expected one of encoding, kind, reference, enqueue_at, bytes, utf8, unique_key",
     ],
     [
       "produce",

@@ -48,6 +48,17 @@ test("every operation that takes a key is done once and answered the same each t
   expect(keyed).toHaveLength(7);
 });
 
+test("a produce that is repeated tells the duplicates that it had", async () => {
+  await using app = await run();
+  await call(app, "updateQueue", { queue_name: "orders", unique_for: "1h" });
+  const items = [{ unique_key: "a" }, { unique_key: "a" }, { unique_key: "b" }];
+  const first = await twice(app, "produce", { ...timed, items });
+  expect(first).toMatchObject({ duplicates: [1] });
+  expect(await twice(app, "produce", { ...timed, items }, "other")).toMatchObject({
+    duplicates: [0, 1, 2],
+  });
+});
+
 test("the request's timeout and the client's name are no part of what was asked", async () => {
   await using app = await run();
   const items = [{ utf8: "a" }];

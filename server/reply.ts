@@ -51,11 +51,12 @@ export const jsonForm: ReplyForm = (reply) => ({
 });
 
 /** The reply of an operation that has nothing to return. */
-export const doneText = JSON.stringify({
+export const doneReply = {
   code: 200,
   code_text: replyCodes[200].text,
   message: "",
-} satisfies Reply);
+} satisfies Reply;
+export const doneText = JSON.stringify(doneReply);
 
 /** A 200 with the text of a JSON value. */
 export function jsonResponse(text: string): Response {

@@ -32,7 +32,7 @@ test("produce: an item without any key has no payload and is due at once", () =>
   expect(produceRequest({ ...produced, items: [{}] })).toEqual({
     queue: "orders",
     requestTimeoutMs: 300_000,
-    items: [{ payload: "", kind: "", encoding: "", reference: "", enqueueAt: null }],
+    items: [{ payload: "", kind: "", encoding: "", reference: "", enqueueAt: null, uniqueKey: "" }],
   });
 });
 
@@ -95,6 +95,8 @@ test("createQueue: absent keys have their defaults, durations keep their texts",
     requestedPartitions: 1,
     leasedMax: 0,
     leaseRate: "",
+    uniqueForMs: 0,
+    uniqueForText: "",
   });
 });
 

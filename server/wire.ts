@@ -11,6 +11,7 @@ import { checkLength, refuse } from "../engine/validate.ts";
 import { forms } from "../openapi/forms.ts";
 import type { RequestOf } from "../openapi/operations.ts";
 import type * as wire from "../openapi/schemas.ts";
+import { doneReply } from "./reply.ts";
 
 type QueueDefinition = ReturnType<engine.Engine["queueInfo"]>;
 
@@ -34,6 +35,7 @@ function produceItem(item: wire.ProduceItem, index: number): engine.ProduceItem 
     encoding: item.encoding ?? "",
     reference: item.reference ?? "",
     enqueueAt: instantOf(item.enqueue_at, index, "enqueue_at"),
+    uniqueKey: item.unique_key ?? "",
   };
 }
 
@@ -93,6 +95,7 @@ export function queueSettings(body: RequestOf<"createQueue">): engine.QueueSetti
     requestedPartitions: body.requested_partitions ?? 1,
     leasedMax: body.leased_max ?? 0,
     leaseRate: body.lease_rate ?? "",
+    ...uniqueFor(body.unique_for ?? ""),
   };
 }
 
@@ -111,6 +114,7 @@ export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange 
     ...(isGiven(body.requested_partitions) && { requestedPartitions: body.requested_partitions }),
     ...(isGiven(body.leased_max) && { leasedMax: body.leased_max }),
     ...(isGiven(body.lease_rate) && { leaseRate: body.lease_rate }),
+    ...(isGiven(body.unique_for) && uniqueFor(body.unique_for)),
   };
 }
 
@@ -184,6 +188,10 @@ function importItem(item: wire.ImportItem, index: number): engine.ImportItem {
 
 // Replies. Each returns the type of the contract, so that a forgotten field does not compile.
 
+export function produceReply({ duplicates }: engine.Produced): wire.ProduceReply {
+  return { ...doneReply, duplicates: [...duplicates] };
+}
+
 export function queueInfo(queue: QueueDefinition): wire.QueueInfo {
   return {
     queue_name: queue.name,
@@ -197,6 +205,7 @@ export function queueInfo(queue: QueueDefinition): wire.QueueInfo {
     requested_partitions: queue.requestedPartitions,
     leased_max: queue.leasedMax ?? 0,
     lease_rate: queue.leaseRate ?? "",
+    unique_for: queue.uniqueForText ?? "",
     lease_paused: queue.pause?.lease ?? false,
     produce_paused: queue.pause?.produce ?? false,
     pause_reason: queue.pause?.reason ?? "",
@@ -332,6 +341,12 @@ function queueTimeouts(leaseTimeout: string | null, expireTimeout: string | null
       : durationOf(expireTimeoutText, "expire timeout", "60m, 2h or 24h");
   const leaseTimeoutMs = durationOf(leaseTimeoutText, "lease timeout", "8m, 15m or 1h");
   return { leaseTimeoutMs, leaseTimeoutText, expireTimeoutMs, expireTimeoutText };
+}
+
+/** An empty text: the queue takes no unique keys. */
+function uniqueFor(uniqueForText: string) {
+  checkLength("unique for", uniqueForText.length, limits.durationTextMax);
+  return { uniqueForMs: durationOf(uniqueForText, "unique for", "1h, 24h or 7d"), uniqueForText };
 }
 
 /** An empty text is a duration that is not set, which is for the engine to refuse. */

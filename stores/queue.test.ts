@@ -37,6 +37,8 @@ const otherForms: readonly unknown[] = [
   ...Object.keys(pause).map((name) => paused(without(pause, name))),
   { ...whole, definition: { ...whole.definition, leasedMax: "5" } },
   { ...whole, definition: { ...whole.definition, leaseRate: 5 } },
+  { ...whole, definition: { ...whole.definition, uniqueForMs: "5" } },
+  { ...whole, definition: { ...whole.definition, uniqueForText: 5 } },
   { ...whole, places: {} },
   { ...whole, places: [null] },
   { ...whole, places: [{ ...place, state: "gone" }] },

@@ -22,6 +22,10 @@ export interface QueueDefinition {
   readonly leasedMax?: number;
   /** Items that may be leased in an interval, such as `100/1s`; absent = no limit. */
   readonly leaseRate?: string;
+  /** How long a unique key is taken from when an item was written with it; absent = it takes none. */
+  readonly uniqueForMs?: number;
+  /** As it was written when given; absent with it. */
+  readonly uniqueForText?: string;
   /** Absent = it is not paused. */
   readonly pause?: Pause;
   readonly createdAt: number;
@@ -76,6 +80,8 @@ export function isCatalogEntry(value: unknown): value is CatalogEntry {
     hasForm(value["definition"], definitionForm) &&
     isAbsentOr("number", value["definition"]["leasedMax"]) &&
     isAbsentOr("string", value["definition"]["leaseRate"]) &&
+    isAbsentOr("number", value["definition"]["uniqueForMs"]) &&
+    isAbsentOr("string", value["definition"]["uniqueForText"]) &&
     (value["definition"]["pause"] === undefined ||
       hasForm(value["definition"]["pause"], pauseForm)) &&
     Array.isArray(value["places"]) &&
@@ -116,7 +122,7 @@ const definitionForm: Form<Omit<QueueDefinition, OptionalFields>> = {
   updatedAt: "number",
 };
 /** A catalog that was written before there were any has none of them. */
-type OptionalFields = "pause" | "leasedMax" | "leaseRate";
+type OptionalFields = "pause" | "leasedMax" | "leaseRate" | "uniqueForMs" | "uniqueForText";
 const pauseForm: Form<Pause> = { lease: "boolean", produce: "boolean", reason: "string" };
 const placeForm: Form<PartitionPlace> = {
   partition: "number",

@@ -54,6 +54,16 @@ export interface SlotSeqs {
   readonly seqs: readonly number[];
 }
 
+/** A place in a partition. */
+export type SlotSeq = Pick<Item, "slot" | "seq">;
+
+/** That an item with a key was written, and for how long no other one with it is. */
+export interface UniqueKey extends SlotSeq {
+  /** 32 hexadecimal digits; it says the queue too. */
+  readonly digest: string;
+  readonly until: number;
+}
+
 /** All that a turn, or a start, has to know of what is stored. Slots and names of one kind differ. */
 export interface Wants {
   /** Heads of partitions: whole items, ready and leased. They share `headBytes`. */
@@ -69,6 +79,10 @@ export interface Wants {
   readonly picks: readonly SlotSeqs[];
   /** Which of these source ids an item of the slot has, scheduled ones included. */
   readonly sources: readonly { readonly slot: number; readonly sourceIds: readonly string[] }[];
+  /** Digests of unique keys, each once. */
+  readonly uniques: readonly string[];
+  /** Unique keys of which `until` is at most this, earliest first. */
+  readonly ended: { readonly until: number; readonly keys: number } | null;
   /** Scheduled items of all slots whose `wakeAt` is at most `until`, earliest first, ties in order of `seq`. */
   readonly waking: { readonly until: number; readonly items: number } | null;
   /** `early` items of all slots that expire after `after`, in the order of (deadline, slot, seq), and by `until`. */
@@ -109,6 +123,10 @@ export interface Facts {
   /** By slot, as the next one. */
   readonly picks: ReadonlyMap<number, Picked>;
   readonly sources: ReadonlyMap<number, ReadonlySet<string>>;
+  /** The instants until which they are taken, by digest; nothing of one that is not stored, or damaged. */
+  readonly uniques: ReadonlyMap<string, number>;
+  /** `next`: the first `until` behind those found, whether it has come or not; `null` = none. */
+  readonly ended: { readonly found: readonly SlotSeq[]; readonly next: number | null };
   /** `next`: the first `wakeAt` behind those found, whether it has come or not; `null` = none. */
   readonly waking: { readonly found: readonly ScheduledMark[]; readonly next: number | null };
   /** `next`: the first deadline behind those found, whether it has come or not; `null` = none. */
@@ -126,6 +144,8 @@ export const noWants: Wants = {
   scheduledMarks: [],
   picks: [],
   sources: [],
+  uniques: [],
+  ended: null,
   waking: null,
   early: null,
   outbound: [],
@@ -139,6 +159,8 @@ export const noFacts: Facts = {
   scheduledMarks: new Map(),
   picks: new Map(),
   sources: new Map(),
+  uniques: new Map(),
+  ended: { found: [], next: null },
   waking: { found: [], next: null },
   early: { found: [], next: null },
   outbound: new Map(),
@@ -249,6 +271,10 @@ export interface Changes {
   readonly receipts: Uint8Array | null;
   /** Receipts of turns up to this one go; 0 = none. */
   readonly forgetTurn: number;
+  /** Replaced by `digest`. */
+  readonly unique: readonly UniqueKey[];
+  /** Unique keys that were stored before, by the items that they came with; most may have none. */
+  readonly ununique: readonly SlotSeqs[];
 }
 
 /**

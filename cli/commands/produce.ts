@@ -18,13 +18,15 @@ interface Options {
   readonly reference?: string;
   readonly encoding?: string;
   readonly at?: Date;
+  readonly uniqueKey?: string;
   readonly batch: number;
   readonly timeout: number;
 }
 
 /** Leaves room for the rest of the request under the server's usual bound. */
 const batchBytesMax = bounds.produceBodyBytesMax - 100_000;
-const itemKeys = ["kind", "encoding", "reference", "enqueue_at", "bytes", "utf8", "json"];
+const payloadKeys = ["bytes", "utf8", "json"];
+const itemKeys = ["kind", "encoding", "reference", "enqueue_at", "unique_key", ...payloadKeys];
 const lineExpected = `a JSON text, or an object with some of ${itemKeys.join(", ")}`;
 
 export function addProduce(program: Command): void {
@@ -42,6 +44,10 @@ export function addProduce(program: Command): void {
     .option("--reference <text>", "reference of every item that names none itself")
     .option("--encoding <text>", "encoding of every item that names none itself")
     .option("--at <when>", "offer them no sooner; a date-time, or a duration from now", instant)
+    .option(
+      "--unique-key <key>",
+      "unique key of every item that names none itself; no second one with it is written",
+    )
     .addOption(
       new Option("--batch <count>", "items a call, where there are that many")
         .argParser(wholeNumber(1, bounds.produceItemsMax))
@@ -142,15 +148,17 @@ interface Producing {
 
 async function produce({ context, queue, items, options }: Producing): Promise<void> {
   const { client } = context;
-  const { kind, reference, encoding, at, batch, timeout } = options;
+  const { kind, reference, encoding, at, uniqueKey, batch, timeout } = options;
   const common = {
     ...(kind === undefined ? {} : { kind }),
     ...(reference === undefined ? {} : { reference }),
     ...(encoding === undefined ? {} : { encoding }),
     ...(at === undefined ? {} : { enqueue_at: at.toISOString() }),
+    ...(uniqueKey === undefined ? {} : { unique_key: uniqueKey }),
   };
   const progress = context.progress("items");
   let produced = 0;
+  let duplicates = 0;
   let gathered: ProduceItem[] = [];
   let gatheredBytes = 0;
   let read: number | undefined;
@@ -160,7 +168,9 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
   const send = async (): Promise<void> => {
     if (gathered.length === 0) return;
     sent = gathered.length;
-    await client.produce({ queue_name: queue, items: gathered }, { timeoutMs: timeout, signal });
+    const request = { queue_name: queue, items: gathered };
+    const reply = await client.produce(request, { timeoutMs: timeout, signal });
+    duplicates += reply.duplicates?.length ?? 0;
     sent = 0;
     produced += gathered.length;
     gathered = [];
@@ -178,7 +188,7 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
     }
     await send();
   } catch (error) {
-    if (produced > 0) tellProduced(context, queue, produced);
+    if (produced > 0) tellProduced(context, { queue, produced, duplicates });
     if (signal.aborted && sent > 0) {
       context.note(`interrupted; ${counted(sent, "more item")} may be there or not`);
     }
@@ -191,13 +201,18 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
       "there is nothing to produce; expected payloads, --file, or lines on standard input",
     );
   }
-  tellProduced(context, queue, produced);
+  tellProduced(context, { queue, produced, duplicates });
 }
 
 /** Also when a later call failed: these are in the store. */
-function tellProduced(context: Context, queue_name: string, produced: number): void {
-  context.result(
-    { queue_name, produced },
-    () => `produced ${counted(produced, "item")} into ${queue_name}`,
-  );
+function tellProduced(
+  context: Context,
+  told: { readonly queue: string; readonly produced: number; readonly duplicates: number },
+): void {
+  const { queue: queue_name, duplicates } = told;
+  const produced = told.produced - duplicates;
+  context.result({ queue_name, produced, ...(duplicates > 0 && { duplicates }) }, () => {
+    const passedOver = duplicates > 0 ? `; ${counted(duplicates, "duplicate")} passed over` : "";
+    return `produced ${counted(produced, "item")} into ${queue_name}${passedOver}`;
+  });
 }

@@ -22,6 +22,7 @@ interface Settings {
   readonly partitions?: number;
   readonly leasedMax?: number;
   readonly leaseRate?: string;
+  readonly uniqueFor?: string;
   /** Of `create`. */
   readonly ifNotExists?: boolean;
 }
@@ -233,12 +234,16 @@ function settingsOf(
     .option(
       "--lease-rate <rate>",
       'items that may be leased in an interval, such as 100/1s; "" = no limit',
+    )
+    .option(
+      "--unique-for <duration>",
+      'how long no second item with a unique key is written; "" = no unique keys',
     );
 }
 
 function wireSettings(settings: Settings) {
   const { leaseTimeout, expireTimeout, maxAttempts, deadQueue, reference, partitions } = settings;
-  const { leasedMax, leaseRate } = settings;
+  const { leasedMax, leaseRate, uniqueFor } = settings;
   return {
     ...(leaseTimeout === undefined ? {} : { lease_timeout: leaseTimeout }),
     ...(expireTimeout === undefined ? {} : { expire_timeout: expireTimeout }),
@@ -248,6 +253,7 @@ function wireSettings(settings: Settings) {
     ...(partitions === undefined ? {} : { requested_partitions: partitions }),
     ...(leasedMax === undefined ? {} : { leased_max: leasedMax }),
     ...(leaseRate === undefined ? {} : { lease_rate: leaseRate }),
+    ...(uniqueFor === undefined ? {} : { unique_for: uniqueFor }),
   };
 }
 

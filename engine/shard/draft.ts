@@ -2,7 +2,14 @@
 // answers it will give then, and what it will tell the engine.
 
 import type { Item, Lease, ScheduledItem } from "../../stores/item.ts";
-import type { Changes, Inbound, Move, SlotSeqs, TurnRecord } from "../../stores/store.ts";
+import type {
+  Changes,
+  Inbound,
+  Move,
+  SlotSeqs,
+  TurnRecord,
+  UniqueKey,
+} from "../../stores/store.ts";
 import { limits } from "../limits.ts";
 import type { Answer, Events } from "../messages.ts";
 import type { Partition } from "./partition.ts";
@@ -61,6 +68,10 @@ export class Draft {
   readonly removed = new SeqSets();
   readonly unscheduled = new SeqSets();
   readonly quarantined = new SeqSets();
+  /** By digest; keys of items that this turn writes. */
+  readonly unique = new Map<string, UniqueKey>();
+  /** Unique keys that are forgotten, by the items that they came with. */
+  readonly ununique = new SeqSets();
   readonly #leases = new Set<Lease>();
   readonly #unleased: Lease[] = [];
   readonly unsend: number[] = [];
@@ -153,7 +164,8 @@ export class Draft {
   get isEmpty(): boolean {
     const { schedule, unsend, quarantineOutbound, receive } = this;
     const lists = [this.#inserted, this.#moves, schedule, this.#unleased, unsend];
-    const sets = [this.#leases, this.removed, this.unscheduled, this.quarantined, this.tallied];
+    const seqs = [this.removed, this.unscheduled, this.quarantined, this.ununique];
+    const sets = [this.#leases, ...seqs, this.tallied, this.unique];
     return (
       [...lists, quarantineOutbound, receive].every(({ length }) => length === 0) &&
       [...sets, this.receipts].every(({ size }) => size === 0) &&
@@ -186,6 +198,8 @@ export class Draft {
       receive: this.receive,
       receipts: this.receipts.size === 0 ? null : encodeReceipts(this.receipts.values()),
       forgetTurn: this.forgetTurn,
+      unique: [...this.unique.values()],
+      ununique: this.ununique.sorted(),
     };
   }
 }

@@ -40,6 +40,8 @@ export class Memory {
   earlyAfter = beforeAll;
   /** No scheduled item has to be looked at before it. */
   wakeFloor = 0;
+  /** No unique key has to be looked at before it, to be forgotten. */
+  uniqueFloor = 0;
   readonly outbox: Outbox;
   /** The last item taken from each other shard; under the shard's own number, the last it sent. */
   readonly inbound = new Map<number, number>();

@@ -91,7 +91,7 @@ test("a turn calls its store twice at most, whatever it is asked", async () => {
   const partitions = [0, 1].map((slot) => ({ slot, ...settings }));
   await turn([{ kind: "configure", partitions, forget: [] }]);
   const deadline = clock.now() + hour;
-  const empty = { kind: "", encoding: "", reference: "", enqueueAt: null };
+  const empty = { kind: "", encoding: "", reference: "", enqueueAt: null, unique: "" };
   const items = Array.from({ length: 50 }, (_, index) => ({ ...empty, payload: `${index}` }));
   const later = { ...empty, payload: "later", enqueueAt: clock.now() + 20 };
   const produce = (slot: number): Request => ({ kind: "produce", slot, deadline, items });
@@ -170,7 +170,7 @@ async function slowToSync() {
     fail: () => log.push("failed"),
   });
   const deadline = start + hour;
-  const item = { payload: "a", kind: "", encoding: "", reference: "", enqueueAt: null };
+  const item = { payload: "a", kind: "", encoding: "", reference: "", enqueueAt: null, unique: "" };
   const settings = { leaseTimeoutMs: hour, expireTimeoutMs: hour, maxAttempts: 3, dead: null };
   shard.submit([{ op: 1, kind: "configure", partitions: [{ slot: 0, ...settings }], forget: [] }]);
   await clock.settle();
@@ -262,7 +262,7 @@ test("damaged items that are found one after the other are set aside together", 
   };
   await ask(1, { kind: "configure", partitions: [{ slot: 0, ...settings }], forget: [] });
   const deadline = clock.now() + hour;
-  const item = { payload: "x", kind: "", encoding: "", reference: "", enqueueAt: null };
+  const item = { payload: "x", kind: "", encoding: "", reference: "", enqueueAt: null, unique: "" };
   await ask(2, { kind: "produce", slot: 0, deadline, items: [item, item, item] });
   const leased = await ask(3, { kind: "lease", slot: 0, deadline, batchSize: 3 });
   const text = leased?.ok === true && leased.value.kind === "leased" ? leased.value.items : "[]";

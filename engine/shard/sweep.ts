@@ -10,6 +10,7 @@ import { letGo, move, moveScheduled, quarantine, remove } from "./moves.ts";
 import type { Partition, Run } from "./partition.ts";
 import { forgetReceipts, nextForget } from "./repeated.ts";
 import type { Asking, Turn } from "./turn-context.ts";
+import { forgetEnded, wantEnded } from "./unique.ts";
 
 /** Partitions whose heads are looked through at a time. */
 const expiringMax = 64;
@@ -26,6 +27,7 @@ export function nextSweep(memory: Memory, bounds: TurnLimits): number {
     memory.floors.peek()?.floor ?? Number.POSITIVE_INFINITY,
     memory.earlyFloor,
     memory.wakeFloor,
+    memory.uniqueFloor,
     nextForget(memory, bounds),
   );
 }
@@ -41,6 +43,7 @@ export function wantSweep(asking: Asking): void {
   const items = limits.sweepItemsMax;
   if (memory.wakeFloor <= now) asking.waking = { until: now, items };
   if (memory.earlyFloor <= now) asking.early = { after: memory.earlyAfter, until: now, items };
+  wantEnded(asking);
   gatherExpiring(memory, now);
   for (const partition of memory.expiring) {
     const { slot, committedSeq } = partition;
@@ -92,6 +95,7 @@ export function sweep(turn: Turn): void {
   noteFloors(turn);
   for (const lease of turn.memory.emptied.splice(0)) turn.draft.unlease(lease);
   forgetReceipts(turn, limits.receiptsForgottenMax);
+  forgetEnded(turn);
   lapseLeases(turn, budget);
   wakeScheduled(turn, budget);
   expireEarly(turn, budget);

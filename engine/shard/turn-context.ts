@@ -21,6 +21,8 @@ export class Asking {
   readonly marks: Page[] = [];
   readonly scheduledMarks: Page[] = [];
   readonly outbound: Wants["outbound"][number][] = [];
+  readonly uniques = new Set<string>();
+  ended: Wants["ended"] = null;
   waking: Wants["waking"] = null;
   early: Wants["early"] = null;
   /** Sequence numbers that ids of a request name, by its number; so that each id is read once. */
@@ -50,13 +52,16 @@ export class Asking {
 
   /** `null`: the turn needs to know nothing. */
   get wants(): Wants | null {
-    const { heads, items, scheduled, marks, scheduledMarks, outbound, waking, early } = this;
+    const { heads, items, scheduled, marks, scheduledMarks, outbound } = this;
+    const { ended, waking, early } = this;
+    const uniques = [...this.uniques];
     const picks = [...this.#picks].map(([slot, seqs]) => ({ slot, seqs: inOrder(seqs) }));
     const sources = [...this.#sources].map(([slot, ids]) => ({ slot, sourceIds: [...ids] }));
-    const lists = { heads, items, scheduled, marks, scheduledMarks, picks, sources, outbound };
+    const pages = { heads, items, scheduled, marks, scheduledMarks };
+    const lists = { ...pages, picks, sources, uniques, outbound };
     const isNone = Object.values(lists).every(({ length }) => length === 0);
-    if (isNone && waking === null && early === null) return null;
-    return { ...lists, headBytes: this.limits.turnBytesMax, waking, early };
+    if (isNone && ended === null && waking === null && early === null) return null;
+    return { ...lists, headBytes: this.limits.turnBytesMax, ended, waking, early };
   }
 }
 

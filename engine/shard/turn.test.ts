@@ -146,7 +146,7 @@ function requestOf(ask: {
 }): NumberedRequest {
   const { op, kind, ids, count, dead } = ask;
   const deadline = ask.isLate ? now : now + 1;
-  const empty = { kind: "", encoding: "", reference: "", enqueueAt: null };
+  const empty = { kind: "", encoding: "", reference: "", enqueueAt: null, unique: "" };
   switch (kind) {
     case "complete":
     case "release":
@@ -396,7 +396,7 @@ test("decide: no more is moved for the clock's sake than a turn may", () =>
 
 test("produce: early is what expires before an item ahead of it, and ahead of it is nothing in the end", async () => {
   const settings = { slot, leaseTimeoutMs: 100, expireTimeoutMs: 100, maxAttempts: 0, dead: null };
-  const empty = { kind: "", encoding: "", reference: "", enqueueAt: null };
+  const empty = { kind: "", encoding: "", reference: "", enqueueAt: null, unique: "" };
   const items = [{ ...empty, payload: "new" }];
   const produced = { op: 1, kind: "produce", slot, deadline: never, items } as const;
   const world = { settings, scheduled: [], leases: [], requests: [produced] };

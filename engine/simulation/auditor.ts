@@ -1,9 +1,9 @@
 // Checks every answer of a simulated world against what the promises allow. It
 // sees calls, answers and the clock; of the engine's inside it knows nothing, so
 // it cannot share a mistake with it. The invariants' numbers are those of the
-// report (I1 to I13, I15; I16 is that of `repeats.ts`).
+// report (I1 to I13, I15, I17; I16 is that of `repeats.ts`).
 
-import type { Extended, LeasedItem, Outcome, Payload, RetryItem } from "../api.ts";
+import type { Extended, LeasedItem, Payload, Produced, RetryItem } from "../api.ts";
 import { parseRate } from "../lease-rate.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
@@ -193,7 +193,7 @@ export class Auditor {
   }
 
   /** `null`: nobody will ever hear of it. */
-  produceEnded(call: ProduceCall, ending: Ending<Outcome> | null, now: number): void {
+  produceEnded(call: ProduceCall, ending: Ending<Produced> | null, now: number): void {
     this.#stamp += 1;
     call.answered = this.#stamp;
     call.answeredAt = now;
@@ -207,10 +207,65 @@ export class Auditor {
     }
     if (ending?.ok !== true) return;
     this.#situations.reached("a produce is answered");
+    const duplicates = call.items.filter(({ index }) => ending.value.duplicates.includes(index));
+    for (const item of duplicates) item.end = "told to be a duplicate";
+    for (const item of call.items) {
+      if (duplicates.includes(item)) this.#checkDuplicate(item);
+      else if (item.uniqueKey !== "") this.#checkUnique(item);
+    }
     // A shard that was lost may have written it long before the one after it says so.
     const isOfNow = call.unheardCommits === this.#unheardCommits && !ending.value.replayed;
     if (this.pauses.of(call.queue).produce && isOfNow) {
       throw new Violation("I15", `a produce to ${call.queue} was done while it was paused`);
+    }
+  }
+
+  /** Others with the key of an item, in its queue, that were written or may have been. */
+  #rivals({ uniqueKey, produce, key }: Tracked): Tracked[] {
+    return [...this.#items.values()].filter(
+      (other) =>
+        other.key !== key &&
+        other.uniqueKey === uniqueKey &&
+        other.produce.queue === produce.queue &&
+        other.produce.outcome !== "not written" &&
+        other.end !== "told to be a duplicate",
+    );
+  }
+
+  /** It is nowhere, because another one was written before it, lately. */
+  #checkDuplicate(item: Tracked): void {
+    const { key, uniqueKey, produce } = item;
+    if (item.attempts > 0) {
+      throw new Violation("I17", `${key} was offered, but told to be a duplicate`);
+    }
+    const { uniqueForMs } = this.#queue(produce.queue);
+    const isExplained =
+      uniqueKey !== "" &&
+      this.#rivals(item).some(
+        (other) =>
+          other.produce.outcome !== "written" ||
+          other.produce.answeredAt + uniqueForMs > produce.begunAt,
+      );
+    if (!isExplained) {
+      throw new Violation("I17", `${key} was told to be a duplicate, of nothing`);
+    }
+    this.#situations.reached("an item is a duplicate");
+  }
+
+  /** It was written; nothing else with its key was for as long as its queue says. */
+  #checkUnique(item: Tracked): void {
+    const { produce, uniqueKey } = item;
+    const { uniqueForMs } = this.#queue(produce.queue);
+    for (const other of this.#rivals(item)) {
+      if (other.produce.outcome !== "written") continue;
+      const isApart =
+        other.produce.answeredAt >= produce.begunAt + uniqueForMs ||
+        produce.answeredAt >= other.produce.begunAt + uniqueForMs;
+      if (!isApart) {
+        const told = `${item.key} and ${other.key} were both written with the key ${uniqueKey}`;
+        throw new Violation("I17", told);
+      }
+      this.#situations.reached("a unique key is free again");
     }
   }
 
@@ -733,7 +788,11 @@ export class Auditor {
     if (outcome !== "unknown") return;
     const isSeen = (item: Tracked): boolean => item.attempts > 0 || item.place.name !== queue;
     const isExcused = (item: Tracked): boolean =>
-      item.isDamaged || item.mayBeCleared || item.place.deadQueue === "";
+      item.isDamaged ||
+      item.mayBeCleared ||
+      item.place.deadQueue === "" ||
+      // It may have been a duplicate.
+      item.uniqueKey !== "";
     const seen = items.filter(isSeen);
     const unseen = items.filter((item) => !isSeen(item) && !isExcused(item));
     if (seen.length > 0 && unseen.length > 0) {

@@ -6,7 +6,15 @@ import type { Backend } from "../../stores/backend.ts";
 import type { Item } from "../../stores/item.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { type Store, StoreError } from "../../stores/store.ts";
-import type { Engine, Lease, LeasedItem, LeaseRequest, Outcome, QueueSettings } from "../api.ts";
+import type {
+  Engine,
+  Lease,
+  LeasedItem,
+  LeaseRequest,
+  Outcome,
+  Produced,
+  QueueSettings,
+} from "../api.ts";
 import { readLeased, renderLeased } from "../codec.ts";
 import { type Notice, openEngine } from "../engine.ts";
 import { type ErrorCode, QueueError } from "../errors.ts";
@@ -49,6 +57,10 @@ export type Ending<T> =
 
 /** How a call ends that has nothing to tell and was not done before. */
 export const doneFirst: Ending<Outcome> = { ok: true, value: { replayed: false } };
+export const writtenFirst: Ending<Produced> = {
+  ok: true,
+  value: { replayed: false, duplicates: [] },
+};
 
 /** A call that was started; `ending` is `null` while it waits. */
 export interface Started<T> {
@@ -290,7 +302,7 @@ export class Bundle {
   }
 
   /** Produces an item for each text. */
-  produce(queue: string, ...texts: string[]): Promise<Outcome> {
+  produce(queue: string, ...texts: string[]): Promise<Produced> {
     return this.run(() => this.engine.produce(produceOf(queue, texts)));
   }
 
@@ -359,6 +371,7 @@ function copyOf(image: MemoryImage): MemoryImage {
   copy.turns.push(...image.turns);
   copy.quarantined.push(...image.quarantined);
   copy.receipts.push(...image.receipts);
+  for (const unique of image.uniques.values()) copy.putUnique(unique);
   return copy;
 }
 

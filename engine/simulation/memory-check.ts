@@ -3,7 +3,7 @@
 // behind shows here long before it shows in an answer.
 
 import { readItems, readScheduled } from "../../stores/single-reads.ts";
-import type { Store } from "../../stores/store.ts";
+import { noWants, type Store } from "../../stores/store.ts";
 import { limits } from "../limits.ts";
 import { Memory } from "../shard/memory.ts";
 import { Violation } from "./auditor.ts";
@@ -21,6 +21,12 @@ export async function checkMemory(shard: number, memory: Memory, store: Store): 
   const inStore = textOf(shard, stored.memory);
   if (inMemory !== inStore) {
     const told = `shard ${shard} has in memory\n${inMemory}\nand in its store\n${inStore}`;
+    throw new Violation("I12", told);
+  }
+  const ends = { until: Number.MAX_SAFE_INTEGER, keys: 0 };
+  const { next } = (await store.read({ ...noWants, ended: ends })).ended;
+  if (next !== null && memory.uniqueFloor > next + limits.uniqueBunchMs) {
+    const told = `a unique key ends at ${next}, and is looked at from ${memory.uniqueFloor} on`;
     throw new Violation("I12", told);
   }
   for (const [slot, { itemCount, scheduledCount, retriedCount }] of memory.partitions) {

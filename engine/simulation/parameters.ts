@@ -17,6 +17,8 @@ export interface QueueParameters {
   readonly leasedMax: number;
   /** `""` = no limit. */
   readonly leaseRate: string;
+  /** 0 = its items have no unique keys. */
+  readonly uniqueForMs: number;
 }
 
 export interface Parameters {
@@ -84,10 +86,11 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const kept = [4, 5, 7].includes(seed % 8) ? keeping(mixed) : mixed;
   const repeated = [3, 5, 8, 11].includes(seed % 13) ? repeating(kept) : kept;
   const parameters = seed % 9 === 8 ? pausing(repeated, Math.floor(seed / 9)) : repeated;
-  return { ...parameters, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
+  const unique = seed % 19 === 4 ? withUniques(parameters, Math.floor(seed / 19)) : parameters;
+  return { ...unique, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
 }
 
-const noLimits = { leasedMax: 0, leaseRate: "" };
+const noLimits = { leasedMax: 0, leaseRate: "", uniqueForMs: 0 };
 const shortLived = { leaseTimeoutMs: minute, expireTimeoutMs: 10 * minute, maxAttempts: 1 };
 
 /** A world in which dead letters are often on their way to another shard when the process dies. */
@@ -141,6 +144,17 @@ function pausing(parameters: Parameters, which: number): Parameters {
       storeFault: Math.max(3, storeFault),
       slow: Math.max(3, slow),
     },
+  };
+}
+
+/** A world whose items have unique keys. A clear would forget some, and nobody knows which. */
+function withUniques(parameters: Parameters, which: number): Parameters {
+  const { weights, queues } = parameters;
+  const uniqueForMs = [20 * second, 10 * minute, hour][which % 3] ?? hour;
+  return {
+    ...parameters,
+    queues: queues.map((one) => (one.name === "dead" ? one : { ...one, uniqueForMs })),
+    weights: { ...weights, kill: Math.max(3, weights.kill), clear: 0, recreate: 0 },
   };
 }
 

@@ -14,6 +14,8 @@ export interface ItemText {
   readonly asBytes: boolean;
   /** The producer's `enqueueAt`; `null` = at once. */
   readonly enqueueAt: number | null;
+  /** `""` = none. */
+  readonly uniqueKey: string;
 }
 
 export interface ProduceCall {
@@ -21,7 +23,8 @@ export interface ProduceCall {
   /** Places in the order of all calls and answers. */
   readonly begun: number;
   answered: number;
-  readonly begunAt: number;
+  /** The earliest instant at which it was sent; a clock may be set back in between. */
+  begunAt: number;
   answeredAt: number;
   outcome: "open" | "written" | "not written" | "unknown";
   /** Failed commits that were there all the same, when it began. */
@@ -48,7 +51,7 @@ export interface Tracked extends ItemText {
   readonly index: number;
   /** The queue it is in: its own, or the dead queue of that. */
   place: QueueParameters;
-  end: "completed" | "cleared" | null;
+  end: "completed" | "cleared" | "told to be a duplicate" | null;
   grant: Grant | null;
   /** As the latest lease told it. */
   attempts: number;

@@ -305,18 +305,21 @@ export class World {
 
   #produce(queue = this.#queueName()): void {
     const count = this.#chance.between(1, this.parameters.batchMax);
-    const texts = Array.from({ length: count }, () => this.#text());
+    const { uniqueForMs = 0 } = this.parameters.queues.find(({ name }) => name === queue) ?? {};
+    const texts = Array.from({ length: count }, () => this.#text(uniqueForMs > 0));
+    const hasKeys = texts.some(({ uniqueKey }) => uniqueKey !== "");
     const call = this.auditor.produceBegun(queue, texts, this.now);
     const { downs } = this.bundle;
     const request = {
       queue,
       requestTimeoutMs: this.parameters.requestTimeoutMs,
-      items: texts.map(({ payload, kind, encoding, reference, enqueueAt, asBytes }) => ({
+      items: texts.map(({ payload, kind, encoding, reference, enqueueAt, asBytes, uniqueKey }) => ({
         payload: asBytes ? new TextEncoder().encode(payload) : payload,
         kind,
         encoding,
         reference,
         enqueueAt,
+        uniqueKey,
       })),
     };
     this.say(`produce ${count} to ${queue} from ${texts[0]?.key}`);
@@ -324,9 +327,14 @@ export class World {
       what: "produce",
       queue,
       timeoutMs: this.parameters.requestTimeoutMs,
-      send: (key) => this.bundle.engine.produce({ ...request, ...key }),
+      send: (key) => {
+        call.begunAt = Math.min(call.begunAt, this.now);
+        return this.bundle.engine.produce({ ...request, ...key });
+      },
       sendOther: (key) => {
-        const items = [...request.items.slice(1), { payload: "of another request" }];
+        // With and without unique keys a call has different homes.
+        const kept = request.items.slice(hasKeys ? 0 : 1);
+        const items = [...kept, { payload: "of another request" }];
         return this.bundle.engine.produce({ ...request, items, ...key });
       },
       doubted: () => this.auditor.produceDoubted(call),
@@ -338,8 +346,9 @@ export class World {
     });
   }
 
-  #text(): ItemText {
+  #text(mayBeUnique: boolean): ItemText {
     this.#keys += 1;
+    const uniqueKey = mayBeUnique && this.#chance.hits(600) ? `u${this.#chance.below(8)}` : "";
     const key = `i${this.#keys}`;
     const isLater = this.#chance.hits(this.parameters.scheduled);
     const asBytes = this.#chance.hits(300);
@@ -352,6 +361,7 @@ export class World {
       reference: this.#chance.one(["", key]),
       asBytes,
       enqueueAt: isLater ? this.now + this.#chance.one([1, second, minute, day]) : null,
+      uniqueKey,
     };
   }
 

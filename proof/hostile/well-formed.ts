@@ -37,6 +37,8 @@ const meanings: Readonly<Record<string, fc.Arbitrary<string>>> = {
   request_timeout: fc.constantFrom<string>(...durations.good),
   by: fc.constantFrom("1s", "30s", "10m"),
   lease_rate: fc.constantFrom("", "100/1s", "3/1h"),
+  unique_for: fc.constantFrom("", "10ms", "24h"),
+  unique_key: fc.constantFrom("", "", "a", "b"),
   lease_timeout: fc.constantFrom<string>(...timeouts.good),
   expire_timeout: fc.constantFrom("24h", "8784h", "60m"),
   enqueue_at: instant,

@@ -125,7 +125,7 @@ function fieldWriter(key: string, field: Field): Write {
   if (constant !== undefined) return (writer) => write(writer, constant);
   if (!field.isList) return (writer, values) => write(writer, values[key]);
   return (writer, values) => {
-    for (const value of values[key] as readonly unknown[]) write(writer, value);
+    for (const value of (values[key] ?? []) as readonly unknown[]) write(writer, value);
   };
 }
 
@@ -159,7 +159,7 @@ function valueWriter({
       };
     case "whole":
       return (writer, value) => {
-        if (value !== 0) writer.tag(number, WireType.Varint).int32(value as number);
+        if (value !== 0 || isList) writer.tag(number, WireType.Varint).int32(value as number);
       };
     case "flag":
       return (writer, value) => {

@@ -59,7 +59,11 @@ test("an item is produced, leased, retried, leased again and completed", async (
     { utf8: "two", bytes: "" },
     {},
   ];
-  expect(await call(app, "produce", { ...timed, items })).toMatchObject({ code: 200, body: done });
+  const written = { code: 200, code_text: "OK", message: "", duplicates: [] };
+  expect(await call(app, "produce", { ...timed, items })).toMatchObject({
+    code: 200,
+    body: written,
+  });
 
   const leased = { ...timed, client_id: "one", batch_size: 10 };
   const first = await call(app, "lease", leased);
@@ -117,6 +121,7 @@ test("a queue is described with canonical timeouts and its namespace, also in a 
     namespace: "_system",
     leased_max: 0,
     lease_rate: "",
+    unique_for: "",
     lease_paused: false,
     produce_paused: false,
     pause_reason: "",
@@ -404,4 +409,15 @@ test("clock.advance: by a duration, to an instant", async () => {
   };
   const first = await advance("1ms");
   expect(await advance("1d12h")).toBe(first + 36 * 3_600_000);
+});
+
+test("unique keys: the places of duplicates come back, the first of all included", async () => {
+  await using app = await run();
+  await call(app, "updateQueue", { ...orders, unique_for: "90m" });
+  const { body } = await call(app, "queueInfo", orders);
+  expect(body).toMatchObject({ unique_for: "1h30m0s" });
+  const items = [{ unique_key: "1" }, { unique_key: "2" }, {}];
+  await call(app, "produce", { ...timed, items });
+  const again = await call(app, "produce", { ...timed, items });
+  expect(again.body).toMatchObject({ code: 200, duplicates: [0, 1] });
 });

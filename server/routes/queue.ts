@@ -9,6 +9,7 @@ import {
   leaseReplyText,
   leaseRequest,
   pauseRequest,
+  produceReply,
   produceRequest,
   queueStats,
   releaseRequest,
@@ -35,8 +36,8 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
   return {
     async produce(body, caller) {
       const request = decoded(checkOf(engine, body), () => produceRequest(body));
-      caller.heard(await engine.produce({ ...request, ...caller.key }));
-      return done;
+      const produced = caller.heard(await engine.produce({ ...request, ...caller.key }));
+      return produced.duplicates.length === 0 ? done : produceReply(produced);
     },
 
     async lease(body, caller) {

@@ -76,6 +76,7 @@ const queueInfo = {
   // Beyond the specification.
   leased_max: "count",
   lease_rate: "text",
+  unique_for: "text",
   lease_paused: "flag",
   produce_paused: "flag",
   pause_reason: "text",
@@ -107,6 +108,7 @@ row("entity QueueInfo: every field", async () => {
     requested_partitions: 2,
     leased_max: 0,
     lease_rate: "",
+    unique_for: "",
     lease_paused: false,
     produce_paused: false,
     pause_reason: "",

@@ -118,6 +118,11 @@ export class Bench {
     return [...(sources.get(slot) ?? [])].toSorted();
   }
 
+  /** All that have ended by then, as keys of their items. */
+  async ended(until: number, keys = all.items): Promise<Facts["ended"]> {
+    return (await this.read({ ended: { until, keys } })).ended;
+  }
+
   /** All that is held for the first slots and shards, in an order that does not depend on the store. */
   async contents(): Promise<Contents> {
     const image = await this.store.load();
@@ -131,6 +136,7 @@ export class Bench {
     }
     for (const shard of numbers(0, shardsCompared)) outbound.push(...(await this.outbound(shard)));
     const [waking, early] = [await this.waking(end), await this.early()];
+    const uniques = (await this.ended(end)).found;
     return {
       image: {
         ...image,
@@ -149,6 +155,7 @@ export class Bench {
       outbound,
       waking: { ...waking, found: bare(waking.found) },
       early: { ...early, found: bare(early.found) },
+      uniques: byKey(byKey(uniques, "seq"), "slot"),
     };
   }
 }
@@ -163,6 +170,8 @@ export interface Contents extends Pick<Facts, "waking" | "early"> {
   readonly scheduled: readonly Read<ScheduledItem>[];
   /** By target shard. */
   readonly outbound: readonly Read<OutboundItem>[];
+  /** Places of the items that unique keys came with. */
+  readonly uniques: Facts["ended"]["found"];
 }
 
 function spanOf({ from = 0, before = end }: Where): Omit<Span, "slot"> {

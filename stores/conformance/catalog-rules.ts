@@ -37,6 +37,8 @@ export function catalogRules(rule: Rule): void {
             expireTimeoutMs: 366 * 24 * 3_600_000,
             leasedMax: 2 ** 31 - 1,
             leaseRate: "100/1s",
+            uniqueForMs: 86_400_000,
+            uniqueForText: "1d",
             pause: { lease: true, produce: false, reason: "переезд\n" },
           },
         },

@@ -24,6 +24,7 @@ import type {
   Some,
   StoredReceipts,
   TurnRecord,
+  UniqueKey,
 } from "../store.ts";
 import { type Bench, type Contents, type Rule, shardsCompared, slotsCompared } from "./bench.ts";
 import {
@@ -89,6 +90,7 @@ class Model {
   #tallies: Tally[] = [];
   #inbound: Inbound[] = [];
   #receipts: StoredReceipts[] = [];
+  #uniques: UniqueKey[] = [];
   #catalog: CatalogImage = { version: 0, entries: [] };
   readonly #turns: TurnRecord[] = [];
   #quarantined = 0;
@@ -123,6 +125,7 @@ class Model {
       receive: this.#times(below(2), () => ({ sourceShard: below(4), outboundSeq: this.#seq })),
       receipts:
         below(3) === 0 ? new Uint8Array(this.#times(1 + below(60), () => below(256))) : null,
+      ...this.#newUniques(),
       forgetTurn: below(10) === 0 ? Math.max(0, (this.#turns.at(-1)?.turn ?? 0) - below(20)) : 0,
     };
   }
@@ -156,6 +159,14 @@ class Model {
     this.#receipts = this.#receipts.filter((one) => one.turn > changes.forgetTurn);
     const { receipts: entries } = changes;
     if (entries !== null) this.#receipts.push({ turn: turn.turn, at: turn.at, entries });
+    const forgotten = changes.ununique.flatMap(({ slot, seqs }) =>
+      seqs.map((seq) => `${slot}/${seq}`),
+    );
+    this.#uniques = replaced(
+      this.#uniques.filter(({ slot, seq }) => !forgotten.includes(`${slot}/${seq}`)),
+      changes.unique,
+      ({ digest }) => digest,
+    );
     this.#turns.push(turn);
   }
 
@@ -224,6 +235,7 @@ class Model {
       outbound: outbound.map(readOf),
       waking: { found: this.#waking().map(scheduledMarkOf), next: null },
       early: { found: this.#early().map(markOf), next: null },
+      uniques: byKey(byKey(this.#uniques, "seq"), "slot").map(({ slot, seq }) => ({ slot, seq })),
     };
   }
 
@@ -259,6 +271,10 @@ class Model {
       scheduledMarks: pages(),
       picks: slots.map((slot) => ({ slot, seqs: this.#askedSeqs() })),
       sources: slots.map((slot) => ({ slot, sourceIds: numbers(0, 40).map(sourceName) })),
+      uniques: numbers(0, digestsUsed)
+        .filter(() => below(2) === 0)
+        .map(digestOf),
+      ended: { until: below(1_000), keys: 1 + below(10) },
       waking: { until: below(20_000), items: 1 + below(10) },
       early: {
         after: early[place - 1] ?? first,
@@ -312,6 +328,14 @@ class Model {
     expect({ ...found.waking, found: bare(found.waking.found) }).toEqual({
       found: woken.map(scheduledMarkOf),
       next: nextWake === undefined ? null : wakeAt(nextWake),
+    });
+    const asked = this.#uniques.filter(({ digest }) => wants.uniques.includes(digest));
+    expect(found.uniques).toEqual(new Map(asked.map(({ digest, until }) => [digest, until])));
+    const ending = byKey(this.#uniques, "until");
+    const over = ending.filter((one) => one.until <= wants.ended.until).slice(0, wants.ended.keys);
+    expect(found.ended).toEqual({
+      found: over.map(({ slot, seq }) => ({ slot, seq })),
+      next: ending[over.length]?.until ?? null,
     });
     const { until, items } = wants.early;
     const behind = early.slice(place);
@@ -395,6 +419,21 @@ class Model {
     return { dueAt: instant(), expireDeadline: instant(), retried: this.#below(2) === 0 };
   }
 
+  /** Ties would come in an order that no store promises. */
+  #newUniques(): Pick<Changes, "unique" | "ununique"> {
+    const below = this.#below;
+    const digests = numbers(0, below(6) + 1).map(() => digestOf(below(digestsUsed)));
+    const taken = new Set(this.#uniques.map(({ until }) => until));
+    const unique = [...new Set(digests)].flatMap((digest) => {
+      const until = below(1_000);
+      if (taken.has(until)) return [];
+      taken.add(until);
+      return [{ slot: below(slotsCompared), seq: this.#nextSeq(), digest, until }];
+    });
+    const gone = this.#uniques.filter(() => below(8) === 0);
+    return { unique, ununique: slotSeqs(gone) };
+  }
+
   /** From somewhere before an item to somewhere behind it. */
   #newLease(): Lease {
     const below = this.#below;
@@ -433,6 +472,9 @@ class Model {
     ];
   }
 }
+
+const digestsUsed = 60;
+const digestOf = (number: number): string => `${number}`.padStart(32, "0");
 
 const sourceName = (number: number): string => `source-${number}`;
 

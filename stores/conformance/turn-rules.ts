@@ -30,6 +30,7 @@ import {
 export function turnRules(rule: Rule): void {
   loadRules(rule);
   receiptRules(rule);
+  uniqueRules(rule);
   commitRules(rule);
   removeRules(rule);
   recordRules(rule);
@@ -115,6 +116,87 @@ function receiptRules(rule: Rule): void {
   rule("receipts: are not read for who has them", async (bench) => {
     await bench.commit({ receipts: entries });
     expect((await bench.store.load({ receipts: false })).receipts).toEqual([]);
+  });
+}
+
+function uniqueRules(rule: Rule): void {
+  const [a, b, c] = ["a", "b", "c"].map((letter) => letter.repeat(32)) as [string, string, string];
+  const unique = [
+    { slot: 1, seq: 5, digest: a, until: instantMax },
+    { slot: 1, seq: 6, digest: b, until: 200 },
+    { slot: slotMax, seq: seqMax, digest: c, until: 100 },
+  ];
+  const uniques = [a, b, c];
+
+  rule(
+    "unique: a key is found until when it is taken, whatever became of its item",
+    async (bench) => {
+      await bench.commit({ insert: [item(1, 5), item(1, 6)], unique });
+      await bench.commit({ remove: [{ slot: 1, seqs: [5] }] });
+      await bench.nowAndReopened(async () => {
+        const found = await bench.read({ uniques: [...uniques, "d".repeat(32)] });
+        expect(found.uniques).toEqual(new Map(unique.map(({ digest, until }) => [digest, until])));
+        expect((await bench.read({ uniques: [b] })).uniques).toEqual(new Map([[b, 200]]));
+      });
+    },
+  );
+
+  rule("unique: replaced by digest, removed by the place of its item", async (bench) => {
+    await bench.commit({ unique });
+    await bench.commit({ unique: [{ slot: 1, seq: 9, digest: a, until: 300 }] });
+    await bench.commit({
+      ununique: [
+        { slot: 1, seqs: [4, 5, 6, 7] },
+        { slot: 2, seqs: [9] },
+      ],
+    });
+    await bench.nowAndReopened(async () => {
+      expect((await bench.read({ uniques })).uniques).toEqual(
+        new Map([
+          [a, 300],
+          [c, 100],
+        ]),
+      );
+    });
+    await bench.commit({ ununique: [{ slot: 1, seqs: [9] }] });
+    await bench.nowAndReopened(async () => {
+      expect((await bench.read({ uniques })).uniques).toEqual(new Map([[c, 100]]));
+    });
+  });
+
+  rule(
+    "unique: those that have ended come earliest first, and the next behind them",
+    async (bench) => {
+      expect(await bench.ended(instantMax)).toEqual({ found: [], next: null });
+      await bench.commit({ unique });
+      const [first, second, third] = [
+        { slot: slotMax, seq: seqMax },
+        { slot: 1, seq: 6 },
+        { slot: 1, seq: 5 },
+      ] as const;
+      await bench.nowAndReopened(async () => {
+        expect(await bench.ended(99)).toEqual({ found: [], next: 100 });
+        expect(await bench.ended(100)).toEqual({ found: [first], next: 200 });
+        expect(await bench.ended(200, 1)).toEqual({ found: [first], next: 200 });
+        expect(await bench.ended(instantMax)).toEqual({
+          found: [first, second, third],
+          next: null,
+        });
+      });
+    },
+  );
+
+  rule("unique: of a commit that fails none is kept, and none forgotten", async (bench) => {
+    await bench.commit({ insert: [item(0, 1)], unique: unique.slice(0, 1) });
+    const refused = bench.commit({
+      insert: [item(0, 1)],
+      unique: unique.slice(1),
+      ununique: [{ slot: 1, seqs: [5] }],
+    });
+    expect(refused).rejects.toThrow();
+    await refused.catch(() => undefined);
+    await bench.reopen();
+    expect((await bench.read({ uniques })).uniques).toEqual(new Map([[a, instantMax]]));
   });
 }
 

@@ -55,6 +55,8 @@ export const nothing: Omit<Changes, "turn"> = {
   receive: [],
   receipts: null,
   forgetTurn: 0,
+  unique: [],
+  ununique: [],
 };
 
 export function item(slot: number, seq: number, fields: Partial<Item> = {}): Item {

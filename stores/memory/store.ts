@@ -26,6 +26,7 @@ import {
   type Read,
   type ReadLimit,
   type ScheduledMark,
+  type SlotSeq,
   type SlotSeqs,
   type Some,
   type Span,
@@ -34,6 +35,7 @@ import {
   type StoredReceipts,
   StoreError,
   type TurnRecord,
+  type UniqueKey,
   type Wants,
   type Written,
 } from "../store.ts";
@@ -48,6 +50,7 @@ type Kept<T extends Item> = T & { readonly payload: Uint8Array };
 type SeqKey = Pick<Item, "seq">;
 type LeaseKey = Pick<Lease, "slot" | "first">;
 type SentKey = Pick<OutboundItem, "outboundSeq">;
+type EndKey = SlotSeq & Pick<UniqueKey, "until">;
 interface WakeKey {
   readonly wakeAt: number;
   readonly slot: number;
@@ -62,6 +65,8 @@ const byFirst = (a: LeaseKey, b: LeaseKey): number => a.slot - b.slot || a.first
 const bySent = (a: SentKey, b: SentKey): number => a.outboundSeq - b.outboundSeq;
 const byDeadline = (a: EarlyRef, b: EarlyRef): number =>
   a.expireDeadline - b.expireDeadline || a.slot - b.slot || a.seq - b.seq;
+const byPlace = (a: SlotSeq, b: SlotSeq): number => a.slot - b.slot || a.seq - b.seq;
+const byEnd = (a: EndKey, b: EndKey): number => a.until - b.until || byPlace(a, b);
 const byWake = (a: WakeKey, b: WakeKey): number =>
   a.wakeAt - b.wakeAt || a.slot - b.slot || a.seq - b.seq;
 
@@ -93,6 +98,10 @@ export class MemoryImage {
   readonly catalog = new Map<number, CatalogEntry>();
   readonly turns: TurnRecord[] = [];
   receipts: StoredReceipts[] = [];
+  /** By digest. */
+  readonly uniques = new Map<string, UniqueKey>();
+  readonly uniquesByItem = new SortedList<SlotSeq, UniqueKey>(byPlace);
+  readonly uniquesByEnd = new SortedList<EndKey, UniqueKey>(byEnd);
   readonly quarantined: Kept<Item>[] = [];
 
   constructor(tag: string) {
@@ -138,6 +147,21 @@ export class MemoryImage {
     slot.countSource(item.sourceId, -1);
     this.waking.delete({ wakeAt: wakeAt(item), slot: item.slot, seq: item.seq });
     return item;
+  }
+
+  putUnique(unique: UniqueKey): void {
+    const former = this.uniques.get(unique.digest);
+    if (former !== undefined) this.removeUnique(former.slot, former.seq);
+    this.uniques.set(unique.digest, unique);
+    this.uniquesByItem.put(unique);
+    this.uniquesByEnd.put(unique);
+  }
+
+  removeUnique(slot: number, seq: number): void {
+    const unique = this.uniquesByItem.delete({ slot, seq });
+    if (unique === undefined) return;
+    this.uniques.delete(unique.digest);
+    this.uniquesByEnd.delete(unique);
   }
 
   quarantine(slot: number, seq: number): void {
@@ -198,6 +222,13 @@ export class MemoryStore implements Store {
           return [slot, new Set(sourceIds.filter((sourceId) => sources?.has(sourceId)))];
         }),
       ),
+      uniques: new Map(
+        wants.uniques.flatMap((digest) => {
+          const unique = this.#image.uniques.get(digest);
+          return unique === undefined ? [] : [[digest, unique.until] as const];
+        }),
+      ),
+      ended: this.#ended(wants.ended),
       waking: this.#waking(wants.waking),
       early: this.#early(wants.early),
       outbound: new Map(wants.outbound.map((want) => [want.targetShard, this.#outbox(want)])),
@@ -247,6 +278,19 @@ export class MemoryStore implements Store {
       return true;
     });
     return { arrived: there, found: taken.items };
+  }
+
+  #ended(want: Wants["ended"]): Facts["ended"] {
+    const found: SlotSeq[] = [];
+    if (want === null) return { found, next: null };
+    let next: number | null = null;
+    const start = { until: Number.NEGATIVE_INFINITY, slot: 0, seq: 0 };
+    this.#image.uniquesByEnd.walk(start, ({ slot, seq, until }) => {
+      if (until > want.until || found.length >= want.keys) next = until;
+      else found.push({ slot, seq });
+      return next === null;
+    });
+    return { found, next };
   }
 
   #waking(want: Wants["waking"]): Facts["waking"] {
@@ -311,6 +355,8 @@ export class MemoryStore implements Store {
     }
     for (const item of send) image.outbound.put(item);
     for (const last of changes.receive) image.inbound.set(last.sourceShard, last.outboundSeq);
+    each(changes.ununique, (slot, seq) => image.removeUnique(slot, seq));
+    for (const unique of changes.unique) image.putUnique({ ...unique });
     const { receipts: entries, forgetTurn, turn } = changes;
     if (forgetTurn > 0) image.receipts = image.receipts.filter((one) => one.turn > forgetTurn);
     if (entries !== null) {

@@ -11,6 +11,7 @@ import {
   type StoredReceipts,
   StoreError,
   type TurnRecord,
+  type UniqueKey,
 } from "../store.ts";
 import { type Contents, countOf, PackReader, packContents, packItemsMax } from "./pack.ts";
 
@@ -341,6 +342,19 @@ export function receiptsOf(row: Row): StoredReceipts {
   const [turn, at, entries, checkSum] = row as ReceiptValues;
   check(Bun.hash.crc32(entries, sumOf(turn, at)) === checkSum, "receipt");
   return { turn, at, entries };
+}
+
+export type UniqueValues = [number, number, Uint8Array, number, number];
+
+export function uniqueValues({ slot, seq, digest, until }: UniqueKey): UniqueValues {
+  const bytes = Uint8Array.fromHex(digest);
+  return [slot, seq, bytes, until, Bun.hash.crc32(bytes, sumOf(slot, seq, until))];
+}
+
+/** Until when the key is taken; `null`: the row is damaged. */
+export function uniqueUntil(row: Row): number | null {
+  const [slot, seq, digest, until, checkSum] = row as UniqueValues;
+  return Bun.hash.crc32(digest, sumOf(slot, seq, until)) === checkSum ? until : null;
 }
 
 export type InboundValues = [number, number, number];

@@ -157,6 +157,18 @@ CREATE TABLE receipt (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
+-- Keys that no second item of their queue may have until their time is over. The
+-- key is that of the item they came with, whatever became of it.
+CREATE TABLE unique_key (
+  key INTEGER PRIMARY KEY,
+  -- 128 bits of a SHA-256.
+  digest BLOB NOT NULL UNIQUE,
+  until INTEGER NOT NULL,
+  check_sum INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX unique_key_until ON unique_key (until);
+
 -- Items whose checksum did not match, with all that was left of them.
 CREATE TABLE quarantine (
   quarantine_id INTEGER PRIMARY KEY,

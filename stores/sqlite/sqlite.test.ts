@@ -36,7 +36,7 @@ import {
 } from "../conformance/values.ts";
 import type { CatalogEntry } from "../queue.ts";
 import { readItems, readOutbound, readScheduled } from "../single-reads.ts";
-import { type Changes, SpoiltItems, type Store, StoreError } from "../store.ts";
+import { type Changes, noWants, SpoiltItems, type Store, StoreError } from "../store.ts";
 import { catalogValues } from "./rows.ts";
 import { openSqliteStore, type SqliteOptions } from "./store.ts";
 
@@ -294,6 +294,24 @@ test.each([
   expect(await faultOf(store.load())).toBe("damaged");
   await store.close();
 });
+
+test.each([["until = until + 1"], ["key = key + 1"], ["check_sum = check_sum + 1"]])(
+  "read: a unique key whose row is damaged is not taken, and can be again; %s",
+  async (change) => {
+    using files = setup();
+    const { store: first } = await files.open();
+    const unique = { slot: 1, seq: 1, digest: "0f".repeat(16), until: 100 };
+    await commit(first, { unique: [unique] });
+    await first.close();
+    files.spoil(`UPDATE unique_key SET ${change}`);
+    const { store } = await files.open();
+    const taken = async () => (await store.read({ ...noWants, uniques: [unique.digest] })).uniques;
+    expect(await taken()).toEqual(new Map());
+    await commit(store, { unique: [{ ...unique, seq: 5 }] });
+    expect(await taken()).toEqual(new Map([[unique.digest, 100]]));
+    await store.close();
+  },
+);
 
 const [, otherForm, otherSum] = catalogValues({ queueId: 1, definition: {} } as CatalogEntry);
 

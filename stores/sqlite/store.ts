@@ -47,6 +47,7 @@ import { ScheduledTable } from "./scheduled-table.ts";
 import { migrate, schema } from "./schema.ts";
 import { insertedItem, key, keyOf, place, placeAndItem } from "./sql-text.ts";
 import { FileSync, type SyncSetting, syncedBy } from "./sync.ts";
+import { UniqueTable } from "./unique-table.ts";
 import { SqliteUpkeep } from "./upkeep.ts";
 
 export interface SqliteOptions extends ConnectOptions {
@@ -156,6 +157,7 @@ class SqliteStore implements Store {
   readonly #statements: Prepared<typeof statements>;
   readonly #items: ItemTable;
   readonly #scheduled: ScheduledTable;
+  readonly #uniques: UniqueTable;
   readonly #upkeep: SqliteUpkeep;
   readonly #mark: LogMark;
   #closed = false;
@@ -164,6 +166,7 @@ class SqliteStore implements Store {
     this.#database = database;
     this.#items = items;
     this.#scheduled = new ScheduledTable(database);
+    this.#uniques = new UniqueTable(database);
     this.#upkeep = upkeep;
     this.#mark = mark;
     this.#statements = prepareAll(database, statements);
@@ -219,6 +222,8 @@ class SqliteStore implements Store {
           new Set(sourceIds.filter((id) => this.#statements.source.values(slot, id).length > 0)),
         ]),
       ),
+      uniques: this.#uniques.taken(wants.uniques),
+      ended: this.#uniques.ended(wants.ended),
       waking: this.#scheduled.waking(wants.waking),
       early: this.#early(wants.early),
       outbound: new Map(wants.outbound.map((want) => [want.targetShard, this.#outbox(want)])),
@@ -302,6 +307,8 @@ class SqliteStore implements Store {
     for (const outboundSeq of changes.unsend) run.unsend.run(outboundSeq);
     for (const inbound of changes.receive) run.receive.run(...inboundValues(inbound));
     if (changes.forgetTurn > 0) run.forget.run(changes.forgetTurn);
+    for (const removed of changes.ununique) this.#uniques.remove(removed);
+    for (const unique of changes.unique) this.#uniques.put(unique);
     const { receipts: entries, turn } = changes;
     if (entries !== null) run.receipts.run(...receiptValues({ ...turn, entries }));
     run.turn.run(...turnValues(turn));
@@ -364,6 +371,7 @@ class SqliteStore implements Store {
     finalizeAll(this.#statements);
     this.#items.close();
     this.#scheduled.close();
+    this.#uniques.close();
     try {
       this.#mark.clear();
     } finally {

@@ -135,8 +135,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the last items of a batch are lost",
     file: "shard/produce.ts",
-    from: "for (const item of items) {",
-    to: "for (const item of items.slice(0, 5)) {",
+    from: "for (const [index, item] of items.entries()) {",
+    to: "for (const [index, item] of items.slice(0, 5).entries()) {",
   },
   {
     name: "held items are offered after a restart",
@@ -387,8 +387,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the items of a batch are written in reverse",
     file: "shard/produce.ts",
-    from: "for (const item of items) {",
-    to: "for (const item of [...items].reverse()) {",
+    from: "for (const [index, item] of items.entries()) {",
+    to: "for (const [index, item] of [...items.entries()].reverse()) {",
   },
   {
     name: "a lease's row outlives it",
@@ -461,6 +461,36 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: "allowance.ts",
     from: "this.#rate?.spend(count, now);",
     to: "",
+  },
+  {
+    name: "a unique key is forgotten with its turn",
+    file: "shard/draft.ts",
+    from: "unique: [...this.unique.values()],",
+    to: "unique: [],",
+  },
+  {
+    name: "two items with one unique key in a turn are both written",
+    file: "shard/unique.ts",
+    from: "draft.unique.has(unique) || ",
+    to: "",
+  },
+  {
+    name: "a unique key whose time is over is still taken",
+    file: "shard/unique.ts",
+    from: "(facts.uniques.get(unique) ?? 0) > now",
+    to: "facts.uniques.has(unique)",
+  },
+  {
+    name: "unique keys are forgotten as soon as they are looked at",
+    file: "shard/unique.ts",
+    from: "until: now, keys:",
+    to: "until: now + 3_600_000, keys:",
+  },
+  {
+    name: "a repeated produce tells no duplicates",
+    file: "shard/produce.ts",
+    from: "answer: (_, __, duplicates) => produced(duplicates)",
+    to: "answer: () => done",
   },
   // The next five were no experiments: the simulation found them.
   {

@@ -1,0 +1,62 @@
+// The table of unique keys. A damaged row is one that is not there: an item too many is better
+// than one that was taken for written.
+
+import type { Database } from "bun:sqlite";
+import type { Facts, SlotSeq, SlotSeqs, UniqueKey, Wants } from "../store.ts";
+import { finalizeAll, type Prepared, prepareAll } from "./prepared.ts";
+import { uniqueUntil, uniqueValues } from "./rows.ts";
+import { key, keyOf, place } from "./sql-text.ts";
+
+const statements = {
+  put: `INSERT OR REPLACE INTO unique_key VALUES (${key}, ?3, ?4, ?5)`,
+  find: `SELECT ${place}, digest, until, check_sum FROM unique_key WHERE digest = ?1`,
+  ended: `SELECT ${place} FROM unique_key WHERE until <= ?1 ORDER BY until LIMIT ?2`,
+  next: "SELECT until FROM unique_key ORDER BY until LIMIT 1 OFFSET ?1",
+  remove: `DELETE FROM unique_key WHERE key >= ${key} AND key <= ${keyOf("?1", "?3")}`,
+} as const;
+
+export class UniqueTable {
+  readonly #statements: Prepared<typeof statements>;
+
+  constructor(database: Database) {
+    this.#statements = prepareAll(database, statements);
+  }
+
+  close(): void {
+    finalizeAll(this.#statements);
+  }
+
+  put(unique: UniqueKey): void {
+    this.#statements.put.run(...uniqueValues(unique));
+  }
+
+  /** Neighbours go together: those of the items that a clear removes are many, or none. */
+  remove({ slot, seqs }: SlotSeqs): void {
+    for (let index = 0; index < seqs.length; ) {
+      const first = seqs[index] as number;
+      let last = first;
+      for (index += 1; seqs[index] === last + 1; index += 1) last += 1;
+      this.#statements.remove.run(slot, first, last);
+    }
+  }
+
+  taken(digests: Wants["uniques"]): Facts["uniques"] {
+    const taken = new Map<string, number>();
+    for (const digest of digests) {
+      const [row] = this.#statements.find.values(Uint8Array.fromHex(digest));
+      const until = row === undefined ? null : uniqueUntil(row);
+      if (until !== null) taken.set(digest, until);
+    }
+    return taken;
+  }
+
+  ended(want: Wants["ended"]): Facts["ended"] {
+    if (want === null) return { found: [], next: null };
+    const found = this.#statements.ended.values(want.until, want.keys).map((row): SlotSeq => {
+      const [slot = 0, seq = 0] = row as number[];
+      return { slot, seq };
+    });
+    const next = this.#statements.next.values(found.length)[0]?.[0] as number | undefined;
+    return { found, next: next ?? null };
+  }
+}
