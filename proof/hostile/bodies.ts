@@ -218,6 +218,9 @@ async function populate(app: RunningApp): Promise<void> {
   for (const name of ["dead", "orders", "wide"] as const) {
     if (!have.has(name)) await app.create(name, settings[name]);
   }
+  // Some bodies pause it, or set limits.
+  await app.ok("resume", { queue_name: "orders" });
+  await app.ok("updateQueue", { queue_name: "orders", leased_max: 0, lease_rate: "" });
   const { queues } = app.engine.status();
   const orders = queues.find(({ queue }) => queue === "orders");
   if ((orders?.queued ?? 0) >= 4) return;
