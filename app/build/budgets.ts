@@ -29,11 +29,11 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // Four drawings, each for wide and for narrow windows, two charts and the longest text of the docs.
   "/docs/architecture": { html: 20.3 * kilo, scripts: 107 * kilo },
   // Every method, option and error of the client, and a program for each.
-  "/docs/client": { html: 15 * kilo, scripts: 107 * kilo },
+  "/docs/client": { html: 15.5 * kilo, scripts: 107 * kilo },
   // Every flag with its meaning, every limit, and who may call.
   "/docs/configuration": { html: 17.2 * kilo, scripts: 107 * kilo },
   // Every metric, alert and line of the log, where keys go, and the drill.
-  "/docs/operations": { html: 17.4 * kilo, scripts: 107 * kilo },
+  "/docs/operations": { html: 17.7 * kilo, scripts: 107 * kilo },
   // 47 blocks of code: each call in curl, and whole programs in three languages.
   "/docs/quick-start": { html: 18.4 * kilo, scripts: 107 * kilo },
   // Ten methods with their figures, every planted bug, and every fault that was found.
