@@ -83,7 +83,8 @@ export class Catalog {
   }
 
   add(entry: CatalogEntry): LogicalQueue {
-    const queue = new LogicalQueue(entry, this.#options.clock);
+    const kept = { ...entry, former: this.kept(entry.former) };
+    const queue = new LogicalQueue(kept, this.#options.clock);
     this.#byName.set(entry.definition.name, queue);
     for (const place of entry.places) this.own(queue, place);
     return queue;
@@ -177,6 +178,13 @@ export class Catalog {
     return { queue, entry: queue.entry({ definition, places, former }) };
   }
 
+  /** From when a change has taken effect, or was found at a start: that may be long after it was planned. */
+  kept(former: readonly FormerPlaces[]): FormerPlaces[] {
+    const { clock, receiptsWindowMs } = this.#options;
+    const keptUntil = clock.now() + receiptsWindowMs;
+    return former.map((one) => ({ ...one, keptUntil: Math.max(one.keptUntil, keptUntil) }));
+  }
+
   /** A produce with a key that went to one of the former places is to be found there for a while. */
   #formerOf(queue: LogicalQueue, places: readonly PartitionPlace[], now: number): FormerPlaces[] {
     const { activePlaces } = queue;
@@ -185,8 +193,7 @@ export class Catalog {
     const isSame =
       numbers(activePlaces) === numbers(places.filter(({ state }) => state === "active"));
     if (isSame) return former;
-    // The change takes effect a moment after it is planned.
-    const keptUntil = now + limits.requestTimeoutMsMax + this.#options.receiptsWindowMs;
+    const keptUntil = now + this.#options.receiptsWindowMs;
     const pairs = activePlaces.map(({ partition, shard }) => ({ partition, shard }));
     return [...former, { keptUntil, places: pairs }];
   }

@@ -72,7 +72,7 @@ export class Registrar {
       const { queue, entry } = plan(clock.stamp());
       await this.#write({ put: [entry] }, deadline);
       queue.definition = entry.definition;
-      queue.former = entry.former;
+      queue.former = catalog.kept(entry.former);
       for (const place of entry.places) catalog.own(queue, place);
       const told = settings.tell([queue]);
       this.reapSoon(queue);
