@@ -709,6 +709,8 @@ export class Auditor {
         else if (isUnleased && this.#untoldOf(item) === undefined) item.end = "cleared";
       }
       if (call.isDelete) {
+        // Also of what was told while the delete was under way: a queue in its place begins anew.
+        this.#rateGrants.delete(call.queue);
         for (const name of this.#offered.keys()) {
           if (name.startsWith(`${call.queue}/`)) this.#offered.delete(name);
         }
