@@ -285,10 +285,11 @@ export class Leases<Items> {
         this.#sentCount -= 1;
         queue.left("lease", partition, batchSize);
         const asked = { asked: batchSize, now: clock.now() };
-        queue.allowance.granted(countOf(result), asked);
+        const isTold = this.#isTold(key, result);
+        queue.allowance.granted(isTold ? 0 : countOf(result), asked);
         const waiting = latest(lease);
         waiting.isSent = false;
-        this.#answered(queue, waiting, place, { result, op });
+        this.#answered(queue, waiting, place, { result, op, isTold });
         this.ready(queue);
         left(queue, partition);
       },
@@ -297,11 +298,21 @@ export class Leases<Items> {
     );
   }
 
+  /** Whether somebody heard of the grant before: its receipt may be all that is left of a lost answer. */
+  #isTold(key: CallKey | undefined, result: Result): boolean {
+    const isReplayed = result.ok && result.replayed === true;
+    return isReplayed && key !== undefined && this.#granted.find(key.digest) !== undefined;
+  }
+
   #answered(
     queue: LogicalQueue,
     lease: WaitingLease,
     place: PartitionPlace,
-    { result, op }: { readonly result: Result; readonly op: number },
+    {
+      result,
+      op,
+      isTold,
+    }: { readonly result: Result; readonly op: number; readonly isTold: boolean },
   ): void {
     const { clock, port } = this.#options;
     const { shard, slot, partition } = place;
@@ -315,7 +326,7 @@ export class Leases<Items> {
     if (value.kind === "leased") {
       if (lease.over) {
         // Somebody was told of them when they were granted.
-        if (result.replayed) return;
+        if (isTold) return;
         // Nobody was told of these items, so they go back as if they had not been leased.
         const asked = {
           kind: "withdraw",
@@ -346,8 +357,7 @@ function nothingIn({ definition, allowance, balance }: LogicalQueue, now: number
   return balance.leaseFrom >= 0 && allowance.items(now) <= 0 ? limitedLease : emptyLease;
 }
 
-/** Items that a lease was granted now; those of a repetition were counted when they were granted. */
+/** Items that a lease was granted. */
 function countOf(result: Result): number {
-  if (!result.ok || result.replayed) return 0;
-  return result.value.kind === "leased" ? result.value.count : 0;
+  return result.ok && result.value.kind === "leased" ? result.value.count : 0;
 }

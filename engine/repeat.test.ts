@@ -492,6 +492,16 @@ test("lease: one whose answer was lost with its shard is told by the next what i
   expect(started.ending).toMatchObject({ ok: true, value: { items: [{ attempts: 1 }] } });
 });
 
+test("lease: what is told first by its receipt counts for the rate of its queue", async () => {
+  const bundle = await setupQueue({ shardCount: 1, leaseRate: "1/1h" });
+  await bundle.produce("orders", "a", "b");
+  bundle.store().fail({ fault: "failed", applied: true });
+  const lost = await lease(bundle, { batchSize: 1 });
+  await bundle.clock.advance(second);
+  expect(lost.ending).toMatchObject({ ok: true, value: { items: [{ attempts: 1 }] } });
+  expect((await bundle.beginLease("orders")).ending).toBe(null);
+});
+
 test("a call with a key is refused while as many are remembered as may be, and none is forgotten", async () => {
   const bundle = await setupQueue({ shardCount: 1, turnLimits: { ...limits, receiptsMax: 2 } });
   await produce(bundle, "a", "1");

@@ -87,7 +87,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a repetition that hung up takes back what was told before",
     file: "leases.ts",
-    from: "if (result.replayed) return;",
+    from: "if (isTold) return;",
     to: "",
   },
   {
@@ -291,8 +291,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease whose client is gone is not given back",
     file: "leases.ts",
-    from: "        if (result.replayed) return;\n        // Nobody was told",
-    to: "        if (result.replayed || lease.deadline < clock.now() + 1e12) return;\n        // Nobody was told",
+    from: "        if (isTold) return;\n        // Nobody was told",
+    to: "        if (isTold || lease.deadline < clock.now() + 1e12) return;\n        // Nobody was told",
   },
   {
     name: "an item that is next goes to the tail instead",
