@@ -171,7 +171,10 @@ class Bench {
     });
     this.#turn += 1;
     const turn = { turn: this.#turn, at: now, opLast: this.#op, refused: [] };
-    await this.#timed(`${verb}.commit`, () => store.commit(draft.changes(turn)));
+    await this.#timed(`${verb}.commit`, async () => {
+      const { synced } = await store.commit(draft.changes(turn));
+      await synced;
+    });
     // As a shard does: otherwise the log would grow, which costs its syncs more.
     await this.#timed(`${verb}.checkpoint`, () => upkeep.relieve(false));
     for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;

@@ -1,7 +1,8 @@
 // What a caller's key makes of a call: a name under which its shard remembers it, so that the same
 // call can come again and is answered as it was. The key holds within a queue and an operation.
 
-import type { Payload } from "./api.ts";
+import { isUtf8 } from "node:buffer";
+import type { Payload, RetryRequest } from "./api.ts";
 import { failure, QueueError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { NewItem } from "./messages.ts";
@@ -38,21 +39,17 @@ export interface QueueName {
 interface KeyedCall {
   readonly queue: QueueName;
   readonly operation: KeyedOperation;
-  /** Who asks for the same gives the same parts, in the same order. */
-  readonly parts: Iterable<Payload>;
+  /** What is asked for, in one text: the same for the same, and for nothing else. */
+  readonly asked: string;
 }
 
 /** Throws `invalid` for a text that is no key. */
 export function callKey(text: string, call: KeyedCall): CallKey {
   checkKey(text);
-  const { queue, operation, parts } = call;
+  const { queue, operation, asked } = call;
   const digest = digestOf(queue, `${operation}/${text}`);
   // Two of 32 bits, because of 64 it would be a bigint.
-  let [high, low] = [1, 2];
-  for (const part of parts) {
-    high = Bun.hash.xxHash32(part, high);
-    low = Bun.hash.xxHash32(part, low);
-  }
+  const [high, low] = [Bun.hash.xxHash32(asked, 1), Bun.hash.xxHash32(asked, 2)];
   return { operation, text, digest, fingerprint: hex(high) + hex(low) };
 }
 
@@ -79,25 +76,35 @@ function checkKey(text: string): void {
   );
 }
 
-// What calls ask for, each in one order of parts. What a text and what bytes say is one thing.
-
-export function* producedParts(items: readonly NewItem[]): Generator<Payload> {
+export function producedText(items: readonly NewItem[]): string {
+  let text = "";
   for (const { payload, kind, encoding, reference, enqueueAt, unique } of items) {
-    yield payload;
+    text += framed(payload);
     const isPlain = kind === "" && encoding === "" && reference === "" && enqueueAt === null;
-    yield isPlain ? plain : JSON.stringify([kind, encoding, reference, enqueueAt]);
-    if (unique !== "") yield unique;
+    if (isPlain && unique === "") continue;
+    text += JSON.stringify([kind, encoding, reference, enqueueAt, unique]);
   }
+  return text;
 }
 
-const plain = "plain";
+export function retriedText({ partition, items }: RetryRequest): string {
+  const texts = items.map(({ id, retryAt, dead }) => `${id}/${retryAt ?? ""}/${dead === true}`);
+  return [partition, ...texts].join();
+}
 
-export function* importedParts(partition: number, items: readonly NewImport[]): Generator<Payload> {
-  yield String(partition);
-  for (const { payload, ...fields } of items) {
-    yield payload;
-    yield JSON.stringify(fields);
-  }
+export function importedText(partition: number, items: readonly NewImport[]): string {
+  const texts = items.map(({ payload, ...fields }) => framed(payload) + JSON.stringify(fields));
+  return [partition, ...texts].join();
+}
+
+/** With its length, so that it ends where it ends. What a text and what bytes say is one thing. */
+function framed(payload: Payload): string {
+  if (typeof payload === "string") return `${payload.length}:${payload}`;
+  const { buffer, byteOffset, byteLength } = payload;
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  return isUtf8(bytes)
+    ? framed(bytes.toString())
+    : `${byteLength} bytes:${bytes.toString("latin1")}`;
 }
 
 /** The same key was used with something else. */

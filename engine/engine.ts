@@ -9,9 +9,10 @@ import { assert } from "./assert.ts";
 import {
   type CallKey,
   callKey,
-  importedParts,
+  importedText,
   type KeyedOperation,
-  producedParts,
+  producedText,
+  retriedText,
   uniqueDigest,
 } from "./call-key.ts";
 import { Catalog } from "./catalog.ts";
@@ -233,7 +234,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     const items = request.items.map((item) =>
       newItem(item, uniqueDigest(item.uniqueKey, queue.lasting)),
     );
-    const key = this.#key(queue, "produce", request, producedParts(items));
+    const key = this.#key(queue, "produce", request, () => producedText(items));
     const hasUniques = items.some(isUnique);
     let place = hasUniques ? queue.uniqueHome : queue.placeForProduce(key?.key);
     if (key !== undefined && !hasUniques && queue.former.length > 0) {
@@ -253,10 +254,10 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     queue: LogicalQueue,
     operation: KeyedOperation,
     { requestKey }: api.Repeatable,
-    parts: Iterable<api.Payload>,
+    asked: () => string,
   ): { readonly key: CallKey } | undefined {
     if (requestKey === undefined) return undefined;
-    return { key: callKey(requestKey, { queue: queue.lasting, operation, parts }) };
+    return { key: callKey(requestKey, { queue: queue.lasting, operation, asked: asked() }) };
   }
 
   /**
@@ -294,7 +295,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     checkPartition(queue, request);
     checkCompleteIds(ids);
     const timing = this.#timing(lateComplete, request.requestTimeoutMs);
-    const key = this.#key(queue, "complete", request, [`${partition}/${ids}`]);
+    const key = this.#key(queue, "complete", request, () => `${partition}/${ids}`);
     const batch = { deadline: timing.deadline, ids, ...key };
     const asked = (slot: number) => ({ kind: "complete", slot, ...batch }) as const;
     return outcomeOf(await this.#finish(queue, partition, asked, timing));
@@ -306,8 +307,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     checkPartition(queue, request);
     checkRetryItems(items.length);
     const timing = this.#timing(lateRetry, request.requestTimeoutMs);
-    const parts = items.map(({ id, retryAt, dead }) => `${id}/${retryAt ?? ""}/${dead === true}`);
-    const key = this.#key(queue, "retry", request, [String(partition), ...parts]);
+    const key = this.#key(queue, "retry", request, () => retriedText(request));
     const batch = { deadline: timing.deadline, items, ...key };
     const asked = (slot: number) => ({ kind: "retry", slot, ...batch }) as const;
     return outcomeOf(await this.#finish(queue, partition, asked, timing));
@@ -320,8 +320,12 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     checkCompleteIds(ids);
     checkLeaseTimeout(leaseTimeoutMs);
     const timing = this.#timing(lateExtend, request.requestTimeoutMs);
-    const parts = [`${partition}/${leaseTimeoutMs ?? ""}/${ids}`];
-    const key = this.#key(queue, "extend", request, parts);
+    const key = this.#key(
+      queue,
+      "extend",
+      request,
+      () => `${partition}/${leaseTimeoutMs ?? ""}/${ids}`,
+    );
     const batch = { deadline: timing.deadline, ids, leaseTimeoutMs, ...key };
     const asked = (slot: number) => ({ kind: "extend", slot, ...batch }) as const;
     const { value, replayed } = await this.#finish(queue, partition, asked, timing);
@@ -336,7 +340,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     checkPartition(queue, request);
     checkCompleteIds(ids);
     const timing = this.#timing(lateRelease, request.requestTimeoutMs);
-    const key = this.#key(queue, "release", request, [`${partition}/${ids}`]);
+    const key = this.#key(queue, "release", request, () => `${partition}/${ids}`);
     const batch = { deadline: timing.deadline, ids, ...key };
     const asked = (slot: number) => ({ kind: "release", slot, ...batch }) as const;
     return outcomeOf(await this.#finish(queue, partition, asked, timing));
@@ -436,7 +440,7 @@ class ShardedEngine<Items> implements api.Engine<Items> {
       throw QueueError.from(failure("partition_draining", text));
     }
     const items = request.items.map(newImport);
-    const key = this.#key(queue, "import", request, importedParts(place.partition, items));
+    const key = this.#key(queue, "import", request, () => importedText(place.partition, items));
     const asked = { kind: "import", slot: place.slot, items, ...key } as const;
     const { value, replayed } = await this.#call(queue, place, asked, this.#timing(lateLong));
     return { items: storedItems(value, queue.definition), replayed };

@@ -35,8 +35,8 @@ const repeated = failure("repeated", "the lease was asked for again; the repetit
 function keyOf(queue: LogicalQueue, request: LeaseRequest): CallKey | undefined {
   const { requestKey, batchSize, leaseTimeoutMs } = request;
   if (requestKey === undefined) return undefined;
-  const parts = [`${batchSize}/${leaseTimeoutMs ?? ""}`];
-  return callKey(requestKey, { queue: queue.lasting, operation: "lease", parts });
+  const asked = `${batchSize}/${leaseTimeoutMs ?? ""}`;
+  return callKey(requestKey, { queue: queue.lasting, operation: "lease", asked });
 }
 
 /** Whoever waits for the answer of a lease by now. */

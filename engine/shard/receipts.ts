@@ -75,14 +75,17 @@ export class Receipts {
     const place = this.#place(this.#next);
     this.#next += 1;
     const words = wordsOf(receipt);
-    keys.set(words, place * keyWords);
+    // By a loop: `set` costs more for so few.
+    for (let word = 0; word < keyWords; word += 1) {
+      keys[place * keyWords + word] = words[word] as number;
+    }
     turns[place] = turn;
     ats[place] = at;
     operations[place] = keyedOperations.indexOf(receipt.operation);
     const { values } = receipt;
     counts[place] = values === null ? takenBack : Math.min(values.length, takenBack - 1);
     if (values !== null && values.length > valuesInline) long.set(place, values);
-    else inline.set(values ?? [], place * valuesInline);
+    else if (values !== null && values.length > 0) inline.set(values, place * valuesInline);
     this.#table[this.#cellOf(words)] = place + 1;
   }
 

@@ -125,8 +125,11 @@ function decideNoting(turn: Turn, kind: AnyKind, requests: readonly NumberedRequ
 }
 
 /** `values`: `null` where the call is taken back. */
-export function receiptFor({ text: _, ...key }: CallKey, values: Receipt["values"]): Receipt {
-  return { ...key, values };
+export function receiptFor(
+  { operation, digest, fingerprint }: CallKey,
+  values: Receipt["values"],
+): Receipt {
+  return { operation, digest, fingerprint, values };
 }
 
 /** Where leases were granted that may be asked for again. */
