@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { StoreError } from "../stores/store.ts";
-import { failure } from "./errors.ts";
+import { failure, restartedFailure } from "./errors.ts";
 import type { NumberedRequest, Request } from "./kinds.ts";
 import { limits } from "./limits.ts";
 import type { Link, LinkEvents } from "./link.ts";
@@ -325,5 +325,22 @@ test("deadline: what was answered in time is not sent to the shard that comes af
   link().events.opened(fresh);
   await clock.settle();
   expect(answers).toEqual({ taken: unknown });
+  expect(link().sent()).toEqual([]);
+});
+
+test("deadline: of a call with a key that was done, not that it was not", async () => {
+  const { clock, port, link } = setupPort();
+  link().events.opened(fresh);
+  const key = { operation: "import", text: "k", digest: "0".repeat(32), fingerprint: "" } as const;
+  const deadline = clock.now() + 10;
+  const asked = port.ask(
+    { kind: "import", slot: 0, items: [], key },
+    { deadline, late: { untaken: late, taken: null } },
+  );
+  await clock.settle();
+  link().events.down(new Error("gone"));
+  await clock.advance(limits.restartMsMin);
+  link().events.opened({ ...fresh, opLast: 1 });
+  expect(await asked).toEqual(restartedFailure);
   expect(link().sent()).toEqual([]);
 });

@@ -272,13 +272,14 @@ export class ShardPort {
         again.push(waiting);
         continue;
       }
+      const instead = lost(waiting.request);
       if ("key" in waiting.request && waiting.request.key !== undefined) {
         // Its time may be up before it is sent again, and it was done.
         const { late } = waiting;
-        again.push({ ...waiting, late: { ...late, untaken: late.taken ?? late.untaken } });
+        const known = "ok" in instead && !instead.ok ? instead : late.untaken;
+        again.push({ ...waiting, late: { ...late, untaken: late.taken ?? known } });
         continue;
       }
-      const instead = lost(waiting.request);
       if ("ask" in instead) again.push({ ...waiting, request: instead.ask as Request });
       else waiting.settle(instead, op);
     }
