@@ -123,6 +123,19 @@ test("produce: items of many lines go in batches, and what a bad line follows is
   );
 });
 
+test("produce --key: an input that comes again is not produced again", async () => {
+  const queue = await queueOf("named");
+  const lines = Array.from({ length: 5 }, (_, index) => `"${index}"`);
+  const first = lines.slice(0, 4).join("\n");
+  expect(await json("produce named --batch 2 --key nightly", first)).toMatchObject({ produced: 4 });
+  const all = lines.join("\n");
+  expect(await json("produce named --batch 2 --key nightly", all)).toMatchObject({ produced: 5 });
+  expect((await queue.inspect()).queued).toBe(5);
+  const other = await holdfast("produce named --batch 2 --key nightly", '"other"\n"input"');
+  expect(other.code).not.toBe(0);
+  expect(other.error).toContain("'nightly/1' was used with another request");
+});
+
 test("produce --text: lines and arguments are payloads as they stand", async () => {
   const queue = await queueOf("texts");
   const lines = '  two anchors\n\n{"json": 1}\r\n"quoted"\n';

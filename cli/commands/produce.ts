@@ -19,6 +19,7 @@ interface Options {
   readonly encoding?: string;
   readonly at?: Date;
   readonly uniqueKey?: string;
+  readonly key?: string;
   readonly batch: number;
   readonly timeout: number;
 }
@@ -47,6 +48,10 @@ export function addProduce(program: Command): void {
     .option(
       "--unique-key <key>",
       "unique key of every item that names none itself; no second one with it is written",
+    )
+    .option(
+      "--key <key>",
+      "name of this input; what was produced of it lately is not produced again",
     )
     .addOption(
       new Option("--batch <count>", "items a call, where there are that many")
@@ -148,7 +153,7 @@ interface Producing {
 
 async function produce({ context, queue, items, options }: Producing): Promise<void> {
   const { client } = context;
-  const { kind, reference, encoding, at, uniqueKey, batch, timeout } = options;
+  const { kind, reference, encoding, at, uniqueKey, key, batch, timeout } = options;
   const common = {
     ...(kind === undefined ? {} : { kind }),
     ...(reference === undefined ? {} : { reference }),
@@ -164,12 +169,16 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
   let read: number | undefined;
   /** Items of the call that is under way. */
   let sent = 0;
+  let calls = 0;
   const signal = interruption();
   const send = async (): Promise<void> => {
     if (gathered.length === 0) return;
     sent = gathered.length;
     const request = { queue_name: queue, items: gathered };
-    const reply = await client.produce(request, { timeoutMs: timeout, signal });
+    calls += 1;
+    // The same input makes the same calls, each with a name of its own.
+    const named = key === undefined ? {} : { key: `${key}/${calls}` };
+    const reply = await client.produce(request, { timeoutMs: timeout, signal, ...named });
     duplicates += reply.duplicates?.length ?? 0;
     sent = 0;
     produced += gathered.length;
