@@ -32,6 +32,8 @@ export default defineConfig({
     __VUE_PROD_DEVTOOLS__: "false",
     __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: "false",
   },
+  // The addresses of `site-config.ts`.
+  envPrefix: ["VITE_", "SITE_"],
   server: { fs: { allow: [root] } },
   build: {
     target: "es2022",

@@ -14,7 +14,7 @@ interface OgCardProps {
   readonly site: string;
 }
 
-const colors = {
+export const cardColors = {
   ground: "#0b0e13",
   line: "#344050",
   text: "#e6ebf2",
@@ -29,8 +29,8 @@ const frame: CSSProperties = {
   width: ogCardSize.width,
   height: ogCardSize.height,
   padding: 72,
-  background: colors.ground,
-  color: colors.text,
+  background: cardColors.ground,
+  color: cardColors.text,
   fontFamily: "Bricolage Grotesque",
 };
 
@@ -40,12 +40,12 @@ export function OgCard({ title, section, description, site }: OgCardProps): Reac
     <div style={frame}>
       <div style={{ display: "flex", alignItems: "center", gap: 24, fontSize: 34 }}>
         <svg width="56" height="56" viewBox="0 0 32 32" fill="none" aria-hidden="true">
-          <path d={markPaths.left} stroke={colors.text} strokeWidth="3.5" />
-          <path d={markPaths.right} stroke={colors.text} strokeWidth="3.5" />
-          <rect x={x} y={y} width={size} height={size} fill={colors.accent} />
+          <path d={markPaths.left} stroke={cardColors.text} strokeWidth="3.5" />
+          <path d={markPaths.right} stroke={cardColors.text} strokeWidth="3.5" />
+          <rect x={x} y={y} width={size} height={size} fill={cardColors.accent} />
         </svg>
         <span>{site}</span>
-        {section !== "" && <span style={{ color: colors.muted }}>{section}</span>}
+        {section !== "" && <span style={{ color: cardColors.muted }}>{section}</span>}
       </div>
       <div style={{ display: "flex", flexDirection: "column", gap: 28 }}>
         <div
@@ -57,8 +57,8 @@ export function OgCard({ title, section, description, site }: OgCardProps): Reac
           style={{
             display: "flex",
             paddingTop: 28,
-            borderTop: `2px solid ${colors.line}`,
-            color: colors.muted,
+            borderTop: `2px solid ${cardColors.line}`,
+            color: cardColors.muted,
             fontSize: 32,
             lineHeight: 1.4,
           }}

@@ -162,14 +162,15 @@ export interface SiteConfig {
   readonly titleDelimiter: string;
   /** A file of app/public. */
   readonly favicon: string;
-  /** Where the site is published, for feeds and cards; no slash at the end. */
-  readonly url: string;
+  /** Where the site is published, without a slash at the end; `null`: nowhere that is known. */
+  readonly url: string | null;
   /** Path of the home page; only `/`: the server has one site, at its root. */
   readonly baseUrl: string;
   /** Social card of pages without one of their own. */
   readonly image: string;
-  readonly repository: string;
-  readonly editUrl: string;
+  readonly repository: string | null;
+  /** Followed by the path of a page's file. */
+  readonly editUrl: string | null;
   readonly i18n: {
     readonly defaultLocale: string;
     readonly locales: Readonly<Record<string, LocaleConfig>>;

@@ -41,9 +41,14 @@ export function defineSite(config: SiteConfig): SiteConfig {
   if (config.baseUrl !== "/") {
     throw new ConfigError(`baseUrl is invalid; expected '/', got '${config.baseUrl}'`);
   }
-  if (!/^https?:\/\/[^/]+$/.test(config.url)) {
+  if (config.url !== null && !/^https?:\/\/[^/]+$/.test(config.url)) {
     throw new ConfigError(
       `url is invalid; expected an origin without a slash at its end, got '${config.url}'`,
+    );
+  }
+  if (config.repository !== null && !/^https?:\/\/.*[^/]$/.test(config.repository)) {
+    throw new ConfigError(
+      `repository is invalid; expected an address without a slash at its end, got '${config.repository}'`,
     );
   }
   if (docs.versions.length === 0) {
@@ -174,4 +179,20 @@ export function assertLinkable(config: SiteConfig, docs: readonly DocData[]): vo
 
 function flat(items: readonly NavbarItem[]): readonly NavbarItem[] {
   return items.flatMap((item) => [item, ...(item.type === "dropdown" ? flat(item.items) : [])]);
+}
+
+/** What a build lacks for an address that it was not told; `null`: nothing. */
+export function missingAddresses({
+  url,
+  repository,
+}: Pick<SiteConfig, "url" | "repository">): string | null {
+  const missing = [
+    ...(url === null
+      ? ["SITE_URL is not set: no canonical links, no cards, and feeds only from `bun start`"]
+      : []),
+    ...(repository === null
+      ? ["SITE_REPOSITORY is not set: no edit links, and GitHub leads to its front page"]
+      : []),
+  ];
+  return missing.length === 0 ? null : `WARNING  ${missing.join(". ")}. See app/site-config.ts.`;
 }
