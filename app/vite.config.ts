@@ -8,7 +8,7 @@ import { contentPlugin } from "./build/content-plugin.ts";
 import { mdxOptions } from "./build/mdx-options.ts";
 import { referencePlugin } from "./build/reference-plugin.ts";
 import { searchPlugin } from "./build/search-plugin.ts";
-import { resultsPlugin } from "./charts/results-plugin.ts";
+import { benchPlugin } from "./charts/bench-plugin.ts";
 import { proofPlugin } from "./proof/proof-plugin.ts";
 import { scalarPlugin } from "./reference/scalar-plugin.ts";
 
@@ -19,7 +19,7 @@ export default defineConfig({
     contentPlugin(),
     referencePlugin(),
     searchPlugin(),
-    resultsPlugin(),
+    benchPlugin(),
     proofPlugin(),
     scalarPlugin(),
     noReplayPlugin(),

@@ -1,8 +1,8 @@
+import { judged } from "virtual:bench";
 import type { ReactNode } from "react";
 import type { Range } from "./bench-data.ts";
 import { number } from "./figures.ts";
-import { goals, type Judged, judge, type Verdict } from "./goals.ts";
-import { siteData } from "./site-data.ts";
+import type { Judged, Verdict } from "./goals.ts";
 import "./charts.css";
 
 const verdictTexts: Readonly<Record<Verdict, string>> = {
@@ -13,7 +13,6 @@ const verdictTexts: Readonly<Record<Verdict, string>> = {
 
 /** The goals of the project, and how far each is. */
 export function BenchTable(): ReactNode {
-  const judged = goals.map((goal) => judge(goal, siteData));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section className="hf-scroll" aria-label="Goals and measured figures" tabIndex={0}>
