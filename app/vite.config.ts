@@ -8,8 +8,9 @@ import { contentPlugin } from "./build/content-plugin.ts";
 import { mdxOptions } from "./build/mdx-options.ts";
 import { referencePlugin } from "./build/reference-plugin.ts";
 import { searchPlugin } from "./build/search-plugin.ts";
-import { benchPlugin } from "./charts/bench-plugin.ts";
-import { proofPlugin } from "./proof/proof-plugin.ts";
+import { virtualModule } from "./build/virtual-module.ts";
+import { benchModule } from "./charts/bench-results.ts";
+import { proofModule } from "./proof/proof-data.ts";
 import { scalarPlugin } from "./reference/scalar-plugin.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -19,8 +20,8 @@ export default defineConfig({
     contentPlugin(),
     referencePlugin(),
     searchPlugin(),
-    benchPlugin(),
-    proofPlugin(),
+    virtualModule("virtual:bench", benchModule),
+    virtualModule("virtual:proof", proofModule),
     scalarPlugin(),
     noReplayPlugin(),
     { enforce: "pre", ...mdx(mdxOptions()) },

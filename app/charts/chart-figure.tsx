@@ -93,7 +93,7 @@ function tickPlace(at: number): CSSProperties {
 
 function Details({ chart }: { readonly chart: Chart }): ReactNode {
   return (
-    <details className="hf-chart-data">
+    <details className="hf-chart-data prose">
       <summary>The figures, and how they were measured</summary>
       <p>{chart.source}.</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
@@ -101,7 +101,7 @@ function Details({ chart }: { readonly chart: Chart }): ReactNode {
         <table>
           <thead>
             <tr>
-              {[chart.unit, "of", "median", "lowest", "highest"].map((name) => (
+              {[chart.unit, "of", "median", "lowest to highest"].map((name) => (
                 <th key={name} scope="col">
                   {name}
                 </th>
@@ -115,8 +115,7 @@ function Details({ chart }: { readonly chart: Chart }): ReactNode {
                   <th scope="row">{title}</th>
                   <td>{name}</td>
                   <td>{number(median)}</td>
-                  <td>{number(min)}</td>
-                  <td>{number(max)}</td>
+                  <td>{`${number(min)} to ${number(max)}`}</td>
                 </tr>
               )),
             )}

@@ -4,7 +4,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import type { PeerRow } from "../../bench/peers/peers.ts";
 import type { Results } from "../../bench/results.ts";
 import { benchData, type ResultsFile, requireFigure } from "./bench-data.ts";
-import { readBenchData } from "./bench-plugin.ts";
+import { readBenchData } from "./bench-results.ts";
 import { ChartFigure } from "./chart-figure.tsx";
 import { count, namesIn, number, shownRatios, written } from "./figures.ts";
 import { type Goal, goals, judge } from "./goals.ts";

@@ -1,8 +1,10 @@
 // What the page "How Holdfast is tested" shows of a report of `bun run proof`. Pure.
 // Every number of the page comes from there.
 
+import faults from "../../proof/faults.json" with { type: "json" };
 import type { Report } from "../../proof/report.ts";
 import type { ProofResult } from "../../proof/result.ts";
+import { readResults } from "../charts/bench-results.ts";
 import { figureNames, type Named } from "./figure-names.ts";
 
 export interface ProofFigure {
@@ -44,6 +46,11 @@ export interface ProofData {
 
 const gibibyte = 2 ** 30;
 const untilFound = "seeds until ";
+
+/** `virtual:proof`: the newest report that is checked in, and the faults found so far. */
+export function proofModule(): object {
+  return { proof: proofData(readResults<Report>("proof")), faults };
+}
 
 /** Of the newest report; `null` = there is none. */
 export function proofData(reports: readonly Report[]): ProofData | null {

@@ -4,9 +4,9 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { methods } from "../../proof/methods.ts";
 import type { Report } from "../../proof/report.ts";
 import type { ProofResult } from "../../proof/result.ts";
+import { readResults } from "../charts/bench-results.ts";
 import { figureNames } from "./figure-names.ts";
 import { type ProofData, proofData } from "./proof-data.ts";
-import { readReports } from "./proof-plugin.ts";
 import { FaultList, MethodFigures, Planted, Summary } from "./proof-views.tsx";
 
 function result(method: string, figures: Record<string, number>): ProofResult {
@@ -109,7 +109,7 @@ test("figureNames: every method of proof has its names, each once", () => {
 });
 
 test("the reports that are checked in: every method has its figures", () => {
-  for (const one of readReports()) {
+  for (const one of readResults<Report>("proof")) {
     const data = proofData([one]);
     expect(data?.methods.map(({ name }) => name)).toEqual(one.results.map(({ method }) => method));
   }
