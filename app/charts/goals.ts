@@ -3,25 +3,22 @@
 
 import { type BenchData, overPeers, type Range } from "./bench-data.ts";
 
-export type Verdict = "met" | "missed" | "open";
-
-type Bound = { readonly atLeast: number } | { readonly atMost: number };
-
-export type Goal = Bound & {
+export interface Goal {
   readonly what: string;
-  readonly unit: string;
+  /** A bound with its unit, such as `≥ 0.5 ×`. */
+  readonly goal: string;
   /** A figure by its name, or Holdfast over the fastest of other queues. */
   readonly of: string | { readonly among: RegExp; readonly itemsPerCall: number };
-  /** From the figure to the unit. */
+  /** From the figure to the unit; default: 1. */
   readonly scale?: number;
-};
+}
 
 export interface Judged {
   readonly what: string;
   readonly goal: string;
   readonly unit: string;
   readonly range: Range | null;
-  readonly verdict: Verdict;
+  readonly verdict: "met" | "missed" | "open";
 }
 
 const cell = (shape: string): string => `canonical phases/100B/${shape}/p1`;
@@ -29,94 +26,81 @@ const cell = (shape: string): string => `canonical phases/100B/${shape}/p1`;
 export const goals: readonly Goal[] = [
   {
     what: "Produce, 1 item a call: of what HTTP alone reaches",
-    atLeast: 0.5,
-    unit: "×",
+    goal: "≥ 0.5 ×",
     of: `${cell("1x64")}/b0: produce.overE`,
   },
   {
     what: "Produce, 100 items a call: of what SQLite alone reaches",
-    atLeast: 0.7,
-    unit: "×",
+    goal: "≥ 0.7 ×",
     of: `${cell("100x64")}/b0: produce.overS`,
   },
   {
     what: "Produce, 1,000 items a call: of what SQLite alone reaches",
-    atLeast: 0.7,
-    unit: "×",
+    goal: "≥ 0.7 ×",
     of: `${cell("1000x8")}/b0: produce.overS`,
   },
   {
     what: "All three calls, 100 items each, against Redis Streams that syncs",
-    atLeast: 2.5,
-    unit: "×",
+    goal: "≥ 2.5 ×",
     of: { among: /^Redis Streams/, itemsPerCall: 100 },
   },
   {
     what: "The same against the best of BullMQ, pg-boss, beanstalkd",
-    atLeast: 20,
-    unit: "×",
+    goal: "≥ 20 ×",
     of: { among: /^(BullMQ|pg-boss|beanstalkd)/, itemsPerCall: 100 },
   },
   {
     what: "All three calls, 1 item each, against the best of all",
-    atLeast: 1.5,
-    unit: "×",
+    goal: "≥ 1.5 ×",
     of: { among: /./, itemsPerCall: 1 },
   },
   {
     what: "All three calls with 1 M items waiting, against an empty queue",
-    atLeast: 0.9,
-    unit: "×",
+    goal: "≥ 0.9 ×",
     of: `${cell("100x64")}/b1M: all.overEmpty`,
   },
   {
     what: "The same with 10 M items waiting",
-    atLeast: 0.9,
-    unit: "×",
+    goal: "≥ 0.9 ×",
     of: "backlog phases/100B/100x8/p1/b10M: all.overEmpty",
   },
   {
     what: "Memory with 10 M items waiting, above that of an empty server",
-    atMost: 128,
-    unit: "MB",
+    goal: "≤ 128 MB",
     of: "start b10M: memoryBytesAboveEmpty",
     scale: 1e-6,
   },
   {
     what: "A waiting lease woken by a produce, p99",
-    atMost: 3,
-    unit: "ms",
+    goal: "≤ 3 ms",
     of: "wake: wake.p99Ms",
   },
   {
     what: "Ready after a start with 10 M items waiting",
-    atMost: 2,
-    unit: "s",
+    goal: "≤ 2 s",
     of: "start b10M: readyMs",
     scale: 0.001,
   },
   {
     what: "Disk after draining 1 M items, against 1,000",
-    atMost: 2,
-    unit: "×",
+    goal: "≤ 2 ×",
     of: "drain 1M: diskBytesTidyOver1k",
   },
   {
     what: "1,025 partitions against one, the same work",
-    atLeast: 0.8,
-    unit: "×",
+    goal: "≥ 0.8 ×",
     of: "partitions phases/100B/100x64/p1025/b0: all.overOnePartition",
   },
 ];
 
-export function judge(goal: Goal, data: Pick<BenchData, "find" | "peers">): Judged {
-  const { what, unit, of, scale = 1 } = goal;
+export function judge(one: Goal, data: Pick<BenchData, "find" | "peers">): Judged {
+  const { what, goal, of, scale = 1 } = one;
+  const [sign, bound = "", unit = ""] = goal.split(" ");
   const measured = typeof of === "string" ? data.find(of) : overPeers(data, of);
-  const range = measured === null ? null : scaled(measured.range, scale);
-  const [sign, bound] = "atLeast" in goal ? ["≥", goal.atLeast] : ["≤", goal.atMost];
-  const isMet = range !== null && (sign === "≥" ? range.median >= bound : range.median <= bound);
-  const verdict = range === null ? "open" : isMet ? "met" : "missed";
-  return { what, unit, range, verdict, goal: `${sign} ${bound} ${unit}` };
+  if (measured === null) return { what, goal, unit, range: null, verdict: "open" };
+  const range = scaled(measured.range, scale);
+  const isMet = sign === "≥" ? range.median >= Number(bound) : range.median <= Number(bound);
+  return { what, goal, unit, range, verdict: isMet ? "met" : "missed" };
 }
 
 function scaled({ median, min, max }: Range, scale: number): Range {
