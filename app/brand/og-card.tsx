@@ -2,7 +2,7 @@
 // boxes and inline styles only, because it is drawn by a renderer that knows no CSS file.
 
 import type { CSSProperties, ReactNode } from "react";
-import { markPaths } from "./mark.tsx";
+import { Mark } from "./mark.tsx";
 
 export const ogCardSize = { width: 1200, height: 630 } as const;
 
@@ -35,15 +35,10 @@ const frame: CSSProperties = {
 };
 
 export function OgCard({ title, section, description, site }: OgCardProps): ReactNode {
-  const { x, y, size } = markPaths.item;
   return (
     <div style={frame}>
       <div style={{ display: "flex", alignItems: "center", gap: 24, fontSize: 34 }}>
-        <svg width="56" height="56" viewBox="0 0 32 32" fill="none" aria-hidden="true">
-          <path d={markPaths.left} stroke={cardColors.text} strokeWidth="3.5" />
-          <path d={markPaths.right} stroke={cardColors.text} strokeWidth="3.5" />
-          <rect x={x} y={y} width={size} height={size} fill={cardColors.accent} />
-        </svg>
+        <Mark size={56} itemColor={cardColors.accent} />
         <span>{site}</span>
         {section !== "" && <span style={{ color: cardColors.muted }}>{section}</span>}
       </div>

@@ -11,7 +11,7 @@ import { writeCards } from "./cards.ts";
 import { compressFiles } from "./compress.ts";
 import { otherOrigins, pagePolicies } from "./csp.ts";
 import { feedsOf } from "./feeds.ts";
-import { writeIcons } from "./icons.ts";
+import { writeIcons } from "./icons.tsx";
 import { inlineStyles } from "./inline-styles.ts";
 import { inputsHash } from "./inputs-hash.ts";
 import { writeMarkdown } from "./page-markdown.ts";
