@@ -19,6 +19,8 @@ export const mdxModules: Readonly<Record<string, string>> = {
   LeaseSimulator: "simulator/lease-simulator.tsx",
   BenchChart: "charts/bench-chart.tsx",
   BenchFigure: "charts/bench-figure.tsx",
+  PeerSettings: "charts/bench-chart.tsx",
+  PeerRatio: "charts/bench-figure.tsx",
   BenchTable: "charts/bench-table.tsx",
   ProofSummary: "proof/proof-blocks.tsx",
   ProofMethod: "proof/proof-blocks.tsx",

@@ -42,7 +42,9 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
         <script dangerouslySetInnerHTML={{ __html: headScript }} suppressHydrationWarning />
         <RenderWhole />
         <link rel="preload" href={displayFont} as="font" crossOrigin="" />
+        <link rel="icon" href="/favicon.ico" sizes="32x32" />
         <link rel="icon" href={siteConfig.favicon} type="image/svg+xml" />
+        <link rel="apple-touch-icon" href="/apple-touch-icon.png" />
         {blog.feeds.map((feed) => (
           <link
             key={feed}

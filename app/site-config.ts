@@ -1,14 +1,20 @@
 // The site's configuration, the only one. A fault in it stops the build and names
 // itself (`config/validate.ts`).
+//
+// Two addresses are known only to whoever publishes, and are settings of the build:
+//   SITE_URL         https://queue.example.org, without a slash at its end
+//   SITE_REPOSITORY  https://github.com/owner/name
+// What needs an address that is not set is left out, and the build says so.
 
 import type { SiteConfig } from "./config/types.ts";
 import { defineSite } from "./config/validate.ts";
 
-const repository = "https://github.com/holdfast-queue/holdfast";
+const url = setting(import.meta.env?.["SITE_URL"]);
+const repository = setting(import.meta.env?.["SITE_REPOSITORY"]);
 
-/** Set at build to publish somewhere; it is written into feeds, cards and canonical links. */
-const url =
-  (import.meta.env?.["VITE_SITE_URL"] as string | undefined) ?? "https://holdfast.example";
+function setting(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
 
 const config: SiteConfig = {
   title: "Holdfast",
@@ -21,7 +27,7 @@ const config: SiteConfig = {
   baseUrl: "/",
   image: "/cards/home.png",
   repository,
-  editUrl: `${repository}/edit/main`,
+  editUrl: repository === null ? null : `${repository}/edit/main`,
   i18n: {
     defaultLocale: "en",
     locales: { en: { label: "English", direction: "ltr", htmlLang: "en" } },
@@ -42,7 +48,8 @@ const config: SiteConfig = {
       { type: "search" },
       { type: "docsVersionDropdown" },
       { type: "localeDropdown" },
-      { label: "GitHub", href: repository },
+      // The specification names this item, so a build without a repository has it too.
+      { label: "GitHub", href: repository ?? "https://github.com" },
       { label: "Get Started", to: "/docs/quick-start", className: "button" },
     ],
   },
@@ -78,7 +85,7 @@ const config: SiteConfig = {
       {
         title: "Project",
         items: [
-          { label: "GitHub", href: repository },
+          ...(repository === null ? [] : [{ label: "GitHub", href: repository }]),
           { label: "Vocabulary", to: "/markdown-page" },
           { label: "For language models", to: "/llms.txt" },
         ],

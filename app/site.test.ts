@@ -10,6 +10,7 @@ import { hashesOf } from "./build/csp.ts";
 import { buildTimeoutMs, ensureBuilt } from "./build/ensure-built.ts";
 import { folders, pagePaths } from "./build/site-folder.ts";
 import { sidebarDocs } from "./config/validate.ts";
+import { cardPath } from "./shell/card-path.ts";
 import { siteConfig } from "./site-config.ts";
 import { openTestApp, type TestApp } from "./testing/site-app.ts";
 
@@ -99,14 +100,9 @@ describe("addresses", () => {
     ]);
     expect(links(right)).toEqual([
       ["English", "/"],
-      ["GitHub", siteConfig.repository],
+      ["GitHub", siteConfig.repository ?? "https://github.com"],
       ["Get Started", "/docs/quick-start"],
     ]);
-  });
-
-  test("/docs shows the main doc and names its one address", async () => {
-    const html = await htmlOf("/docs");
-    expect(html).toContain(`<link rel="canonical" href="${siteConfig.url}/docs/intro"/>`);
   });
 
   test.each(["/api/", "/docs/intro.html", "/docs/intro/index.html", "/index.html"])(
@@ -123,7 +119,6 @@ describe("addresses", () => {
     expect(response.status).toBe(404);
     const html = await response.text();
     expect(html).toContain("Nothing is held here.");
-    expect(html).toContain(`og:image" content="${siteConfig.url}${siteConfig.image}"`);
     const elsewhere = readFileSync(join(folders.site, "404.html"), "utf8");
     expect(elsewhere).toBe(html);
   });
@@ -277,7 +272,7 @@ describe("the shell", () => {
     expect(left).toContain('aria-current="true" href="/docs/intro">Docs</a>');
     expect(left).toContain('href="/api">API</a>');
     expect(right).toContain('class="search-button"');
-    expect(right).toMatch(/href="https:\/\/github\.com\/[^"]+" rel="noopener"[^>]*>GitHub/);
+    expect(right).toMatch(/href="https:\/\/github\.com[^"]*" rel="noopener"[^>]*>GitHub/);
     expect(right).toContain('<a class="button" href="/docs/quick-start">Get Started</a>');
   });
 
@@ -318,9 +313,7 @@ describe("the shell", () => {
 describe("for those who are not people", () => {
   test("llms.txt names every doc and post, in the order of their menus; each link is there", async () => {
     const text = await htmlOf("/llms.txt");
-    const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, href = ""]) =>
-      href.replace(siteConfig.url, ""),
-    );
+    const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, href = ""]) => href);
     const at = { sidebarId: "docs", version: "current" };
     const docs = sidebarDocs(siteConfig, readContent().docs, at);
     expect(links).toEqual([
@@ -363,7 +356,7 @@ describe("for those who are not people", () => {
         const expected = [
           `<![CDATA[${post.title}]]>`,
           `<![CDATA[${post.description}]]>`,
-          `${siteConfig.url}/blog/${post.slug}`,
+          `http://localhost/blog/${post.slug}`,
           feed === "rss" ? day.toUTCString() : day.toISOString(),
           ...writers.map(({ title }) => `<${author}>${title}</${author}>`),
           ...post.tags.map(tag),
@@ -382,11 +375,9 @@ describe("for those who are not people", () => {
       ([, address = ""]) => new URL(address).pathname,
     );
     expect(addresses.sort()).toEqual(pages.filter((path) => path !== "/docs").sort());
-    for (const path of pages) {
-      const card = /og:image" content="([^"]+)"/.exec(await htmlOf(path))?.[1] ?? "";
-      expect((await site.get(new URL(card).pathname)).headers.get("content-type")).toBe(
-        "image/png",
-      );
+    for (const path of addresses) {
+      const card = await site.get(cardPath(path));
+      expect(card.headers.get("content-type")).toBe("image/png");
     }
   });
 

@@ -14,6 +14,16 @@ declare module "virtual:reference" {
   export const reasons: Rows["reasons"];
 }
 
+declare module "virtual:bench" {
+  export const charts: Readonly<
+    Record<import("./charts/groups.ts").Group, import("./charts/groups.ts").Chart | null>
+  >;
+  export const figures: Readonly<Record<string, import("./charts/figures.ts").Shown>>;
+  export const ratios: Readonly<Record<number, import("./charts/figures.ts").Shown>>;
+  export const settings: readonly string[];
+  export const judged: readonly import("./charts/goals.ts").Judged[];
+}
+
 declare module "virtual:proof" {
   type Faults = typeof import("../proof/faults.json");
   /** `null` until there is a report. */

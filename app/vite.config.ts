@@ -8,8 +8,9 @@ import { contentPlugin } from "./build/content-plugin.ts";
 import { mdxOptions } from "./build/mdx-options.ts";
 import { referencePlugin } from "./build/reference-plugin.ts";
 import { searchPlugin } from "./build/search-plugin.ts";
-import { resultsPlugin } from "./charts/results-plugin.ts";
-import { proofPlugin } from "./proof/proof-plugin.ts";
+import { virtualModule } from "./build/virtual-module.ts";
+import { benchModule } from "./charts/bench-results.ts";
+import { proofModule } from "./proof/proof-data.ts";
 import { scalarPlugin } from "./reference/scalar-plugin.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -19,8 +20,8 @@ export default defineConfig({
     contentPlugin(),
     referencePlugin(),
     searchPlugin(),
-    resultsPlugin(),
-    proofPlugin(),
+    virtualModule("virtual:bench", benchModule),
+    virtualModule("virtual:proof", proofModule),
     scalarPlugin(),
     noReplayPlugin(),
     { enforce: "pre", ...mdx(mdxOptions()) },
@@ -32,6 +33,8 @@ export default defineConfig({
     __VUE_PROD_DEVTOOLS__: "false",
     __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: "false",
   },
+  // The addresses of `site-config.ts`.
+  envPrefix: ["VITE_", "SITE_"],
   server: { fs: { allow: [root] } },
   build: {
     target: "es2022",

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSite } from "./site.ts";
+import { openSite, ownOrigin } from "./site.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-site-"));
 const folders = {
@@ -155,4 +155,22 @@ test("a site that is being built says so to browsers, and is there once it is", 
   mkdirSync(late.site);
   writeFileSync(join(late.site, "index.html"), "home");
   expect((await site(request(), "/"))?.status).toBe(200);
+});
+
+test("a file whose addresses must be whole has the origin that was asked, in HEAD too", async () => {
+  const [own, other] = [`<a>${ownOrigin}/b</a>`, "http://queue.internal:9090"];
+  put("named.xml", own);
+  put("named.xml.br", "compressed");
+  const manifest = JSON.stringify({ policies: {}, ownOrigin: ["/named.xml"] });
+  writeFileSync(`${folders.manifest}.named`, manifest);
+  const site = openSite({ ...folders, manifest: `${folders.manifest}.named` });
+  const ask = async (method: string) =>
+    await site(
+      new Request(`${other}/named.xml`, { method, headers: { "accept-encoding": "br" } }),
+      "/named.xml",
+    );
+  const [got, head] = [await ask("GET"), await ask("HEAD")];
+  expect(await got?.text()).toBe(`<a>${other}/b</a>`);
+  expect(got?.headers.get("content-type")).toBe("application/xml; charset=utf-8");
+  expect(head?.headers.get("content-length")).toBe(String(`<a>${other}/b</a>`.length));
 });

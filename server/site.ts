@@ -20,6 +20,12 @@ interface Encoded {
   readonly bytes: number;
 }
 
+/**
+ * Stands for the origin in files whose addresses must be whole, where the build knew none:
+ * they are sent with the origin that was asked.
+ */
+export const ownOrigin = "http://own-origin.invalid";
+
 interface Entry extends Encoded {
   readonly type: string;
   readonly etag: string;
@@ -28,6 +34,8 @@ interface Entry extends Encoded {
   readonly policy: string | null;
   readonly br: Encoded | null;
   readonly gzip: Encoded | null;
+  /** Whether `ownOrigin` stands in it. */
+  readonly namesOrigin: boolean;
 }
 
 type Table = ReadonlyMap<string, Entry>;
@@ -43,6 +51,7 @@ const compressed = /\.(br|gz)$/;
 
 const types: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
+  ico: "image/x-icon",
   html: "text/html; charset=utf-8",
   js: "text/javascript; charset=utf-8",
   json: "application/json; charset=utf-8",
@@ -87,9 +96,12 @@ interface Manifest {
   readonly policies: Readonly<Record<string, readonly string[]>>;
   /** Other origins that pages may ask. */
   readonly connect?: readonly string[];
+  /** Files in which `ownOrigin` stands. */
+  readonly ownOrigin?: readonly string[];
 }
 
-function readTable(folder: string, { policies, connect = [] }: Manifest): Table {
+function readTable(folder: string, manifest: Manifest): Table {
+  const { policies, connect = [], ownOrigin: unnamed = [] } = manifest;
   const sizes = new Map<string, Encoded>();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -113,6 +125,7 @@ function readTable(folder: string, { policies, connect = [] }: Manifest): Table 
       policy: isPage ? policyOf(policies[path] ?? [], connect) : null,
       br: sizes.get(`${path}.br`) ?? null,
       gzip: sizes.get(`${path}.gz`) ?? null,
+      namesOrigin: unnamed.includes(path),
     });
   }
   return table;
@@ -145,6 +158,7 @@ function answer(table: Table, request: Request, path: string): Response | null {
     return send(request, text ?? page, { varies: textOf(table, known) !== null });
   }
   const file = table.get(known);
+  if (file?.namesOrigin === true) return sendNamed(request, file);
   // A page has one address, which is not its file's.
   if (file !== undefined && file.policy === null) return send(request, file, { varies: false });
   return notFound(table, request);
@@ -201,6 +215,18 @@ interface Sending {
   /** Whether the same address has a text for `Accept: text/markdown`. */
   readonly varies: boolean;
   readonly status?: number;
+}
+
+/** Few and small files, so they are filled for each request, and not compressed. */
+function sendNamed(request: Request, { file, type, cacheControl }: Entry): Response {
+  const text = readFileSync(file, "utf8").replaceAll(ownOrigin, new URL(request.url).origin);
+  const headers = {
+    "content-type": type,
+    "cache-control": cacheControl,
+    "content-length": String(Buffer.byteLength(text)),
+    "x-content-type-options": "nosniff",
+  };
+  return new Response(request.method === "HEAD" ? null : text, { headers });
 }
 
 function send(request: Request, entry: Entry, { varies, status = 200 }: Sending): Response {

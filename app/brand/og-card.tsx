@@ -2,7 +2,7 @@
 // boxes and inline styles only, because it is drawn by a renderer that knows no CSS file.
 
 import type { CSSProperties, ReactNode } from "react";
-import { markPaths } from "./mark.tsx";
+import { Mark } from "./mark.tsx";
 
 export const ogCardSize = { width: 1200, height: 630 } as const;
 
@@ -14,7 +14,7 @@ interface OgCardProps {
   readonly site: string;
 }
 
-const colors = {
+export const cardColors = {
   ground: "#0b0e13",
   line: "#344050",
   text: "#e6ebf2",
@@ -29,23 +29,18 @@ const frame: CSSProperties = {
   width: ogCardSize.width,
   height: ogCardSize.height,
   padding: 72,
-  background: colors.ground,
-  color: colors.text,
+  background: cardColors.ground,
+  color: cardColors.text,
   fontFamily: "Bricolage Grotesque",
 };
 
 export function OgCard({ title, section, description, site }: OgCardProps): ReactNode {
-  const { x, y, size } = markPaths.item;
   return (
     <div style={frame}>
       <div style={{ display: "flex", alignItems: "center", gap: 24, fontSize: 34 }}>
-        <svg width="56" height="56" viewBox="0 0 32 32" fill="none" aria-hidden="true">
-          <path d={markPaths.left} stroke={colors.text} strokeWidth="3.5" />
-          <path d={markPaths.right} stroke={colors.text} strokeWidth="3.5" />
-          <rect x={x} y={y} width={size} height={size} fill={colors.accent} />
-        </svg>
+        <Mark size={56} itemColor={cardColors.accent} />
         <span>{site}</span>
-        {section !== "" && <span style={{ color: colors.muted }}>{section}</span>}
+        {section !== "" && <span style={{ color: cardColors.muted }}>{section}</span>}
       </div>
       <div style={{ display: "flex", flexDirection: "column", gap: 28 }}>
         <div
@@ -57,8 +52,8 @@ export function OgCard({ title, section, description, site }: OgCardProps): Reac
           style={{
             display: "flex",
             paddingTop: 28,
-            borderTop: `2px solid ${colors.line}`,
-            color: colors.muted,
+            borderTop: `2px solid ${cardColors.line}`,
+            color: cardColors.muted,
             fontSize: 32,
             lineHeight: 1.4,
           }}

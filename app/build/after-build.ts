@@ -3,18 +3,22 @@
 // leaves the last site as it was.
 
 import { copyFileSync, cpSync, existsSync, renameSync, rmSync } from "node:fs";
+import { ownOrigin } from "../../server/site.ts";
+import { missingAddresses } from "../config/validate.ts";
+import { siteConfig } from "../site-config.ts";
 import { budgetFaults } from "./budgets.ts";
 import { writeCards } from "./cards.ts";
 import { compressFiles } from "./compress.ts";
 import { otherOrigins, pagePolicies } from "./csp.ts";
-import { writeFeeds } from "./feeds.ts";
+import { feedsOf } from "./feeds.ts";
+import { writeIcons } from "./icons.tsx";
 import { inlineStyles } from "./inline-styles.ts";
 import { inputsHash } from "./inputs-hash.ts";
 import { writeMarkdown } from "./page-markdown.ts";
 import { readPages } from "./pages.ts";
 import { writeSearchData } from "./search-data.ts";
-import { folders, listFiles, write } from "./site-folder.ts";
-import { writeIndexes } from "./site-indexes.ts";
+import { folders, listFiles, write, writeDraft } from "./site-folder.ts";
+import { robotFiles, writeIndexes } from "./site-indexes.ts";
 
 const started = performance.now();
 rmSync(folders.draft, { recursive: true, force: true });
@@ -28,12 +32,20 @@ inlineStyles();
 const pages = readPages();
 const texts = writeMarkdown(pages);
 writeSearchData(texts);
-writeFeeds(pages);
 writeIndexes(texts);
+const origin = siteConfig.url ?? ownOrigin;
+const addressed = { ...feedsOf(pages, origin), ...robotFiles(pages, origin) };
+for (const [path, text] of Object.entries(addressed)) writeDraft(path, text);
 await writeCards(pages);
+await writeIcons();
 // Where hosts of static files look for it.
 copyFileSync(`${folders.draft}/404/index.html`, `${folders.draft}/404.html`);
-const manifest = { inputs: inputsHash(), policies: pagePolicies(), connect: otherOrigins() };
+const manifest = {
+  inputs: inputsHash(),
+  policies: pagePolicies(),
+  connect: otherOrigins(),
+  ownOrigin: siteConfig.url === null ? Object.keys(addressed) : [],
+};
 const compressed = await compressFiles();
 
 const faults = budgetFaults(folders.draft);
@@ -47,3 +59,5 @@ const seconds = ((performance.now() - started) / 1_000).toFixed(1);
 console.log(
   `build/site: ${pages.length} pages, ${compressed} files compressed, finished in ${seconds} s`,
 );
+const warning = missingAddresses(siteConfig);
+if (warning !== null) console.warn(warning);

@@ -4,28 +4,24 @@ import type { Plugin } from "vite";
 import { assertLinkable } from "../config/validate.ts";
 import { siteConfig } from "../site-config.ts";
 import { contentFolder, readContent } from "./content.ts";
+import { virtualModule } from "./virtual-module.ts";
 
 const name = "virtual:content";
-const id = `\0${name}`;
+
+function contentModule(): object {
+  const content = readContent();
+  assertLinkable(siteConfig, content.docs);
+  return { ...content, docs: content.docs.map(({ description: _, ...doc }) => doc) };
+}
 
 export function contentPlugin(): Plugin {
   return {
-    name: "holdfast-content",
-    resolveId: (source) => (source === name ? id : undefined),
-    load(source) {
-      if (source !== id) return undefined;
-      const content = readContent();
-      assertLinkable(siteConfig, content.docs);
-      const docs = content.docs.map(({ description: _, ...doc }) => doc);
-      return Object.entries({ ...content, docs })
-        .map(([key, value]) => `export const ${key} = ${JSON.stringify(value)};`)
-        .join("\n");
-    },
+    ...virtualModule(name, contentModule),
     configureServer(server) {
       server.watcher.add(contentFolder);
       server.watcher.on("all", (_event, file) => {
         if (!file.startsWith(contentFolder)) return;
-        const module = server.moduleGraph.getModuleById(id);
+        const module = server.moduleGraph.getModuleById(`\0${name}`);
         if (module !== undefined) void server.reloadModule(module);
       });
     },

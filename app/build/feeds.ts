@@ -7,25 +7,25 @@ import { postPath } from "../blog/posts.ts";
 import { siteConfig } from "../site-config.ts";
 import { readContent } from "./content.ts";
 import { find, hasClass, type SitePage } from "./pages.ts";
-import { writeDraft } from "./site-folder.ts";
 
-export function writeFeeds(pages: readonly SitePage[]): void {
-  const { title, url, blog } = siteConfig;
+/** By path. A feed's addresses have to be whole: they begin with `origin`. */
+export function feedsOf(pages: readonly SitePage[], origin: string): Record<string, string> {
+  const { title, blog } = siteConfig;
   const { posts, authors } = readContent();
   const feed = new Feed({
     title: `${title} ${blog.title}`,
     description: blog.description,
-    id: url + blog.path,
-    link: url + blog.path,
+    id: origin + blog.path,
+    link: origin + blog.path,
     language: siteConfig.i18n.defaultLocale,
     copyright: siteConfig.footer.copyright,
     updated: dateOf(posts[0]?.date ?? "1970-01-01"),
     generator: title,
     docs: "https://www.rssboard.org/rss-specification",
-    feedLinks: { rss: `${url}${blog.path}/rss.xml`, atom: `${url}${blog.path}/atom.xml` },
+    feedLinks: { rss: `${origin}${blog.path}/rss.xml`, atom: `${origin}${blog.path}/atom.xml` },
   });
   for (const post of posts) {
-    const address = url + postPath(post);
+    const address = origin + postPath(post);
     const page = pages.find(({ path }) => path === postPath(post));
     const prose = page === undefined ? null : find(page.main, (node) => hasClass(node, "prose"));
     const content = prose === null ? "" : toHtml(readable(prose).children);
@@ -35,7 +35,7 @@ export function writeFeeds(pages: readonly SitePage[]): void {
       link: address,
       description: post.description,
       content: content
-        .replaceAll(/(href|src)="\//g, `$1="${url}/`)
+        .replaceAll(/(href|src)="\//g, `$1="${origin}/`)
         .replaceAll(/href="#/g, `href="${address}#`),
       date: dateOf(post.date),
       author: authors
@@ -44,8 +44,8 @@ export function writeFeeds(pages: readonly SitePage[]): void {
       category: post.tags.map((name) => ({ name })),
     });
   }
-  if (blog.feeds.includes("rss")) writeDraft(`${blog.path}/rss.xml`, named(feed.rss2()));
-  if (blog.feeds.includes("atom")) writeDraft(`${blog.path}/atom.xml`, feed.atom1());
+  const texts = { rss: () => named(feed.rss2()), atom: () => feed.atom1() };
+  return Object.fromEntries(blog.feeds.map((kind) => [`${blog.path}/${kind}.xml`, texts[kind]()]));
 }
 
 /** In RSS an author is an address of mail; one who has only a name is a creator. */

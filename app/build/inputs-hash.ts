@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { siteConfig } from "../site-config.ts";
 import { folders, hashOf, listFiles } from "./site-folder.ts";
 
 const inputs = [
@@ -27,5 +28,8 @@ export function inputsHash(): string {
       .filter((file) => !notInput.test(file))
       .map((file) => `${input}/${file}`);
   });
-  return hashOf(...files.flatMap((file) => [file, readFileSync(join(folders.root, file))]));
+  return hashOf(
+    JSON.stringify(siteConfig),
+    ...files.flatMap((file) => [file, readFileSync(join(folders.root, file))]),
+  );
 }

@@ -70,7 +70,7 @@ function treeOf(main: Element): Root {
       button: () => undefined,
       a: (state: State, node: Element) => ({
         type: "link" as const,
-        url: absolute(String(node.properties["href"] ?? "")),
+        url: addressed(String(node.properties["href"] ?? "")),
         children: state.all(node) as never,
       }),
       dt: (state: State, node: Element) => ({
@@ -130,6 +130,7 @@ function figure(state: State, node: Element): never {
   } as never;
 }
 
-function absolute(href: string): string {
-  return href.startsWith("/") ? siteConfig.url + href : href;
+/** Whole where the site's address is known; otherwise it leads to the server it came from. */
+function addressed(href: string): string {
+  return href.startsWith("/") ? (siteConfig.url ?? "") + href : href;
 }

@@ -6,6 +6,7 @@ import type { Element, Root } from "hast";
 import { fromHtml } from "hast-util-from-html";
 import { toString as textOf } from "hast-util-to-string";
 import { EXIT, visit } from "unist-util-visit";
+import { siteConfig } from "../site-config.ts";
 import { folders, listFiles } from "./site-folder.ts";
 
 export interface SitePage {
@@ -31,14 +32,13 @@ function readPage(file: string): SitePage {
   const main = find(tree, ({ tagName }) => tagName === "main");
   const heading = find(tree, ({ tagName }) => tagName === "h1");
   if (main === null || heading === null) throw new Error(`${path} has no <main> with an <h1>`);
-  const canonical = find(tree, ({ properties }) => String(properties["rel"]) === "canonical");
   const described = find(tree, ({ properties }) => properties["name"] === "description");
-  const address = String(canonical?.properties["href"] ?? "");
   return {
     path,
     title: textOf(heading).trim(),
     description: String(described?.properties["content"] ?? ""),
-    isIndexed: new URL(address).pathname === path,
+    // At the root of a version stands its main doc once more.
+    isIndexed: siteConfig.docs.versions.every((version) => version.path !== path),
     main,
   };
 }

@@ -8,23 +8,35 @@ import { siteConfig } from "../site-config.ts";
 import { readContent } from "./content.ts";
 import { lastChanges } from "./last-changes.ts";
 import type { PageText } from "./page-markdown.ts";
+import type { SitePage } from "./pages.ts";
 import { folders, writeDraft } from "./site-folder.ts";
 
-const { url, title, description } = siteConfig;
+const { title, description } = siteConfig;
+/** Links may be relative to the server that they came from. */
+const url = siteConfig.url ?? "";
 
 export function writeIndexes(pages: readonly PageText[]): void {
-  writeDraft("sitemap.xml", sitemap(pages));
-  writeDraft("robots.txt", `User-agent: *\nAllow: /\n\nSitemap: ${url}/sitemap.xml\n`);
   writeDraft("llms.txt", llms(pages));
   writeDraft("llms-full.txt", llmsFull(pages));
   writeDraft("openapi.json", readFileSync(join(folders.root, "openapi/openapi.json")));
 }
 
-function sitemap(pages: readonly PageText[]): string {
+/** By path: what robots ask for, with addresses that have to be whole. */
+export function robotFiles(
+  pages: readonly Pick<SitePage, "path">[],
+  origin: string,
+): Record<string, string> {
+  return {
+    "/sitemap.xml": sitemap(pages, origin),
+    "/robots.txt": `User-agent: *\nAllow: /\n\nSitemap: ${origin}/sitemap.xml\n`,
+  };
+}
+
+function sitemap(pages: readonly Pick<SitePage, "path">[], origin: string): string {
   const entries = pages.map(({ path }) => {
     const changed = lastChanges().get(`content${path}.mdx`);
     const lastmod = changed === undefined ? "" : `<lastmod>${changed}</lastmod>`;
-    return `  <url><loc>${url}${path}</loc>${lastmod}</url>\n`;
+    return `  <url><loc>${origin}${path}</loc>${lastmod}</url>\n`;
   });
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${entries.join("")}</urlset>\n`;
 }

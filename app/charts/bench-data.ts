@@ -1,76 +1,42 @@
-// What the site says about speed, from the results files of the benchmark: for each
-// figure the newest file that has it. Pure; a figure that no file has is an error of
-// the build, because a text speaks of it.
+// What the site says about speed comes from the results files of the benchmark: for each
+// figure from the newest file that has it. Pure.
 
-import type { PeerRow, PeersResult } from "../../bench/peers/peers.ts";
+import type { PeerFailure, PeerRow, PeersResult } from "../../bench/peers/peers.ts";
 import type { Measurement, Results } from "../../bench/results.ts";
 import type { Spread } from "../../bench/statistics.ts";
 
 export type Range = Pick<Spread, "median" | "min" | "max">;
-
-/** A run of `bun bench/peers/peers.ts --json`; it may say when and where it was made. */
-export type PeersFile = PeersResult & Partial<Pick<Results, "madeAt" | "commit" | "command">>;
-
-export type ResultsFile = Results | PeersFile;
-
-/** Where a figure comes from. */
-export interface Source {
-  readonly commit: string;
-  readonly command: string;
-  readonly madeAt: string;
-}
+export type ResultsFile = Results | PeersResult;
+export type Source = Pick<Results, "commit" | "command" | "madeAt">;
 
 export interface Figure extends Source {
-  readonly measurement: string;
+  /** Without the name of its measurement. */
   readonly name: string;
   readonly range: Range;
 }
 
-export interface Peers {
+/** What one run measured of Holdfast and of other queues. */
+export interface Peers extends Source {
+  readonly rounds: number;
   readonly rows: readonly PeerRow[];
-  readonly source: Source;
+  readonly failures: readonly PeerFailure[];
 }
 
 export interface BenchData {
   /** By `<measurement>: <figure>`. */
   readonly find: (name: string) => Figure | null;
-  readonly require: (name: string) => Figure;
-  /** The newest file that has all measurements of the kind that is asked for. */
+  /** The newest file with a measurement of the kind that is asked for. */
   readonly newest: (has: (measurement: Measurement) => boolean) => Results | null;
-  /** Measured beside each other by one run, or `null` where there is no such file. */
   readonly peers: Peers | null;
 }
 
-function isPeers(file: ResultsFile): file is PeersFile {
-  return "rows" in file;
-}
-
-/** Of the form that sorts by its text. */
-const dateOf = (file: ResultsFile): string => file.madeAt ?? "";
-
-/** The newest first. */
-function byAge(a: ResultsFile, b: ResultsFile): number {
-  if (dateOf(a) === dateOf(b)) return 0;
-  return dateOf(a) < dateOf(b) ? 1 : -1;
-}
-
-export function benchData(files: Readonly<Record<string, ResultsFile>>): BenchData {
-  const all = Object.values(files).toSorted(byAge);
-  const results = all.filter((file): file is Results => !isPeers(file));
-  const find = (name: string): Figure | null => findFigure(results, name);
+export function benchData(files: readonly ResultsFile[]): BenchData {
+  const all = files.toSorted((a, b) => b.madeAt.localeCompare(a.madeAt));
+  const results = all.filter((file): file is Results => "measurements" in file);
   return {
-    find,
-    require: (name) => {
-      const figure = find(name);
-      if (figure === null) {
-        throw new Error(
-          `no file in bench/results has '${name}'; expected '<measurement>: <figure>' of one of them`,
-        );
-      }
-      return figure;
-    },
+    find: (name) => findFigure(results, name),
     newest: (has) => results.find(({ measurements }) => measurements.some(has)) ?? null,
-    peers: peersOf(all.find(isPeers)),
+    peers: all.find((file): file is PeersResult => "rows" in file) ?? null,
   };
 }
 
@@ -79,19 +45,54 @@ function findFigure(results: readonly Results[], name: string): Figure | null {
   const [measurement, figure] = [name.slice(0, split), name.slice(split + 2)];
   for (const { measurements, commit, command, madeAt } of results) {
     const range = measurements.find((other) => other.name === measurement)?.figures[figure];
-    if (range !== undefined) {
-      return { measurement, name: figure, range, commit, command, madeAt };
-    }
+    if (range !== undefined) return { name: figure, range, commit, command, madeAt };
   }
   return null;
 }
 
-function peersOf(file: PeersFile | undefined): Peers | null {
-  if (file === undefined || file.rows.length === 0) return null;
-  const { rows, commit = "", command = "bun run bench --peers", madeAt = "" } = file;
-  return { rows, source: { commit, command, madeAt } };
+/** A text speaks of this figure, so it has to be in a file. */
+export function requireFigure(data: Pick<BenchData, "find">, name: string): Figure {
+  const figure = data.find(name);
+  if (figure !== null) return figure;
+  throw new Error(
+    `no file in bench/results has '${name}'; expected '<measurement>: <figure>' of one of them`,
+  );
+}
+
+/** Systems that promise as much as Holdfast by default: they sync before they answer. */
+export function syncingRows({ rows }: Pick<Peers, "rows">): readonly PeerRow[] {
+  return rows.filter(({ durabilityClass }) => durabilityClass === "D2");
+}
+
+export function isOwn({ peer }: Pick<PeerRow, "peer">): boolean {
+  return peer === "Holdfast";
+}
+
+export interface PeerRatio {
+  readonly range: Range;
+  /** The fastest of the others. */
+  readonly peer: string;
+}
+
+/** Holdfast over the fastest of the others that are named, through all three calls. */
+export function overPeers(
+  { peers }: Pick<BenchData, "peers">,
+  { itemsPerCall, among = /./ }: { readonly itemsPerCall: number; readonly among?: RegExp },
+): PeerRatio | null {
+  const rows = (peers === null ? [] : syncingRows(peers))
+    .filter((row) => row.itemsPerCall === itemsPerCall)
+    .toSorted((a, b) => b.total.median - a.total.median);
+  const own = rows.find(isOwn);
+  const best = rows.find((row) => !isOwn(row) && among.test(row.peer));
+  if (own === undefined || best === undefined) return null;
+  const range = {
+    median: own.total.median / best.total.median,
+    min: own.total.min / best.total.max,
+    max: own.total.max / best.total.min,
+  };
+  return { range, peer: best.peer };
 }
 
 export function sourceText({ commit, command }: Source): string {
-  return commit === "" ? command : `commit ${commit}: ${command}`;
+  return `commit ${commit}: ${command}`;
 }

@@ -1,7 +1,6 @@
+import { figures, ratios } from "virtual:bench";
 import type { ReactNode } from "react";
-import { sourceText } from "./bench-data.ts";
-import { written } from "./figures.ts";
-import { siteData } from "./site-data.ts";
+import type { Shown } from "./figures.ts";
 import "./charts.css";
 
 interface BenchFigureProps {
@@ -11,11 +10,19 @@ interface BenchFigureProps {
 
 /** One measured figure within a text, by name, so that no text holds a number of its own. */
 export function BenchFigure({ name }: BenchFigureProps): ReactNode {
-  const figure = siteData.require(name);
-  const { number, unit } = written(figure.name, figure.range.median);
+  return <Data shown={figures[name]} />;
+}
+
+/** Holdfast through all three calls, as a multiple of the fastest other queue. */
+export function PeerRatio({ itemsPerCall }: { readonly itemsPerCall: number }): ReactNode {
+  return <Data shown={ratios[itemsPerCall]} />;
+}
+
+function Data({ shown }: { readonly shown: Shown | undefined }): ReactNode {
+  if (shown === undefined) throw new Error("no file in bench/results has what a text speaks of");
   return (
-    <data className="hf-figure" value={figure.range.median} title={sourceText(figure)}>
-      {`${number}\u00a0${unit}`}
+    <data className="hf-figure" value={shown.value} title={shown.title}>
+      {shown.text}
     </data>
   );
 }

@@ -1,59 +1,46 @@
+import { judged } from "virtual:bench";
 import type { ReactNode } from "react";
-import type { Range } from "./bench-data.ts";
 import { number } from "./figures.ts";
-import { goals, type Judged, judge, type Verdict } from "./goals.ts";
-import { siteData } from "./site-data.ts";
+import type { Judged } from "./goals.ts";
 import "./charts.css";
 
-const verdictTexts: Readonly<Record<Verdict, string>> = {
-  met: "met",
-  missed: "not met",
-  open: "not measured yet",
-};
+const verdictTexts = { met: "met", missed: "not met", open: "not measured yet" } as const;
 
 /** The goals of the project, and how far each is. */
 export function BenchTable(): ReactNode {
-  const judged = goals.map((goal) => judge(goal, siteData));
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-    <section className="hf-scroll" aria-label="Goals and measured figures" tabIndex={0}>
-      <table className="hf-goals">
-        <thead>
-          <tr>
-            <th scope="col">what</th>
-            <th scope="col">goal</th>
-            <th scope="col">measured</th>
-            <th scope="col">verdict</th>
-          </tr>
-        </thead>
-        <tbody>
-          {judged.map((goal) => (
-            <Row key={goal.what} goal={goal} />
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <table className="hf-goals">
+      <thead>
+        <tr>
+          <th scope="col">goal</th>
+          <th scope="col">measured</th>
+        </tr>
+      </thead>
+      <tbody>
+        {judged.map((goal) => (
+          <Row key={goal.what} goal={goal} />
+        ))}
+      </tbody>
+    </table>
   );
 }
 
-function Row({ goal }: { readonly goal: Judged }): ReactNode {
-  const { what, verdict, range, unit } = goal;
+function Row({ goal: { what, goal, verdict, range, unit } }: { readonly goal: Judged }): ReactNode {
+  const text = (value: number): string => (unit === "×" ? value.toPrecision(3) : number(value));
   return (
     <tr>
-      <th scope="row">{what}</th>
-      <td>{goal.goal}</td>
-      <td>{range === null ? "–" : <Measured range={range} unit={unit} />}</td>
-      <td className={`hf-verdict hf-verdict-${verdict}`}>{verdictTexts[verdict]}</td>
+      <th scope="row">
+        {what} <span>{goal}</span>
+      </th>
+      <td className={`hf-verdict-${verdict}`}>
+        {range !== null && (
+          <>
+            <b>{`${text(range.median)} ${unit}`}</b>
+            <span>{`${text(range.min)} to ${text(range.max)}`}</span>
+          </>
+        )}
+        <i>{verdictTexts[verdict]}</i>
+      </td>
     </tr>
-  );
-}
-
-function Measured({ range, unit }: { readonly range: Range; readonly unit: string }): ReactNode {
-  const text = (value: number): string => (unit === "×" ? value.toFixed(2) : number(value));
-  return (
-    <>
-      <b>{`${text(range.median)} ${unit}`}</b>{" "}
-      <span>{`${text(range.min)} to ${text(range.max)}`}</span>
-    </>
   );
 }

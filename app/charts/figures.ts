@@ -1,5 +1,7 @@
 // How a figure is written: its unit by its name, three digits at most; pure.
 
+import { type BenchData, overPeers, requireFigure, sourceText } from "./bench-data.ts";
+
 interface Unit {
   readonly of: RegExp;
   readonly text: string;
@@ -26,6 +28,7 @@ export interface Written {
 }
 
 const threeDigits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+const compact = new Intl.NumberFormat("en", { notation: "compact" });
 const whole = new Intl.NumberFormat("en");
 
 /** What was counted or set, and not measured: all its digits. */
@@ -38,6 +41,11 @@ export function number(value: number): string {
   return threeDigits.format(value);
 }
 
+/** For the ticks of an axis. */
+export function short(value: number): string {
+  return compact.format(value);
+}
+
 /** Throws for a figure without a known unit, because a bare number says nothing. */
 export function written(name: string, value: number): Written {
   const unit = units.find(({ of }) => of.test(name));
@@ -45,4 +53,39 @@ export function written(name: string, value: number): Written {
     throw new Error(`the unit of '${name}' is not known; add it to figures.ts`);
   const scaled = value * unit.scale;
   return { number: unit.text === "×" ? scaled.toFixed(2) : number(scaled), unit: unit.text };
+}
+
+export interface Shown {
+  readonly text: string;
+  readonly value: number;
+  /** Says where it comes from. */
+  readonly title: string;
+}
+
+/** The names that `<BenchFigure name="…" />` has in a text. */
+export function namesIn(text: string): string[] {
+  return [...text.matchAll(/<BenchFigure\s+name="([^"]+)"/g)].flatMap(([, name]) => name ?? []);
+}
+
+export function shownFigure(data: BenchData, fullName: string): Shown {
+  const figure = requireFigure(data, fullName);
+  const value = figure.range.median;
+  const { number: digits, unit } = written(figure.name, value);
+  return { text: `${digits}\u00a0${unit}`, value, title: sourceText(figure) };
+}
+
+/** By the items of a call: Holdfast over the fastest of the others. */
+export function shownRatios(data: BenchData): Readonly<Record<number, Shown>> {
+  const { peers } = data;
+  if (peers === null) return {};
+  const sizes = new Set(peers.rows.map(({ itemsPerCall }) => itemsPerCall));
+  return Object.fromEntries(
+    [...sizes].flatMap((itemsPerCall) => {
+      const ratio = overPeers(data, { itemsPerCall });
+      if (ratio === null) return [];
+      const value = ratio.range.median;
+      const text = `${value.toFixed(2)}\u00a0× ${ratio.peer}`;
+      return [[itemsPerCall, { text, value, title: sourceText(peers) }]];
+    }),
+  );
 }

@@ -2,11 +2,20 @@
 // run, do the same work and promise the same durability.
 
 import { durabilityTexts } from "../../bench/peers/peer.ts";
+import type { PeerRow } from "../../bench/peers/peers.ts";
 import type { Results } from "../../bench/results.ts";
-import { type BenchData, type Range, type Source, sourceText } from "./bench-data.ts";
+import {
+  type BenchData,
+  isOwn,
+  type Peers,
+  type Range,
+  sourceText,
+  syncingRows,
+} from "./bench-data.ts";
 import { count } from "./figures.ts";
 
-export type Group = "produce" | "consume" | "all" | "backlog" | "peers";
+export const groups = ["produce", "consume", "all", "backlog", "peers"] as const;
+export type Group = (typeof groups)[number];
 
 export interface Bar {
   readonly name: string;
@@ -27,9 +36,9 @@ export interface Chart {
   readonly note: string;
   readonly unit: string;
   readonly panels: readonly Panel[];
+  /** Whose bar is missing somewhere, and why. */
+  readonly absent: readonly string[];
   readonly source: string;
-  readonly madeAt: string;
-  readonly rounds: string;
 }
 
 const phases = {
@@ -38,68 +47,46 @@ const phases = {
   all: "Produce, lease and complete",
 } as const;
 
-const sqliteNote =
-  "SQLite alone writes the same rows with commits of the same size and syncs them, without HTTP. Each group of bars has a scale of its own.";
-const httpNote = "HTTP alone is an Elysia server that takes the same bodies and stores nothing.";
-
 const itemsText = (items: number): string =>
   items === 1 ? "1 item a call" : `${count(items)} items a call`;
 
-function described(results: Results): Pick<Chart, "unit" | "source" | "madeAt" | "rounds"> {
-  return {
-    unit: "items/s",
-    source: sourceText(results),
-    madeAt: results.madeAt.slice(0, 10),
-    rounds: `${results.machine.cores} cores shared with the load, ${results.machine.fileSystem}; medians of ${results.settings["rounds"]} rounds, the line from lowest to highest`,
-  };
-}
-
 /** `null` where no file has what the group shows. */
 export function chartOf(data: BenchData, group: Group): Chart | null {
-  switch (group) {
-    case "produce":
-    case "consume":
-    case "all":
-      return floorsChart(data, group);
-    case "backlog":
-      return backlogChart(data);
-    case "peers":
-      return peersChart(data);
-  }
+  if (group === "backlog") return backlogChart(data);
+  return group === "peers" ? peersChart(data) : floorsChart(data, group);
 }
 
 function floorsChart(data: BenchData, phase: keyof typeof phases): Chart | null {
-  const results = data.newest(({ name }) => name.startsWith("canonical phases/100B/"));
+  const cells = "canonical phases/100B/";
+  const results = data.newest(({ name }) => name.startsWith(cells));
   if (results === null) return null;
   const panels = results.measurements.flatMap(({ cell, figures }): Panel[] => {
-    const own = figures[`${phase}.itemsPerSecond`];
-    const isPlain = cell?.name.startsWith("canonical phases/100B/") === true && cell.backlog === 0;
-    if (!isPlain || cell === undefined || own === undefined) return [];
-    const sqlite = figures[`S.${phase}.itemsPerSecond`];
-    const http = figures[`E.${phase}.itemsPerSecond`];
+    if (cell?.name.startsWith(cells) !== true || cell.backlog !== 0) return [];
+    const rate = `${phase}.itemsPerSecond`;
     return [
       {
         title: itemsText(cell.itemsPerCall),
         detail: `${cell.connections} connections`,
         bars: [
-          { name: "Holdfast", look: "own", range: own },
-          ...(sqlite === undefined ? [] : [floor("SQLite alone", sqlite)]),
-          ...(http === undefined ? [] : [floor("HTTP alone", http)]),
+          ...bar("Holdfast", "own", figures[rate]),
+          ...bar("SQLite alone", "floor", figures[`S.${rate}`]),
+          ...bar("HTTP alone", "floor", figures[`E.${rate}`]),
         ],
       },
     ];
   });
+  const hasHttp = panels.some(({ bars }) => bars.some(({ name }) => name === "HTTP alone"));
   return {
-    title: `${phases[phase]}: 100-byte items a second`,
-    durability: durabilityTexts.D2,
-    note: panels.some(({ bars }) => bars.length > 2) ? `${sqliteNote} ${httpNote}` : sqliteNote,
+    title: phases[phase],
+    note: `Items of 100 bytes. SQLite alone writes the same rows with commits of the same size and syncs them, without HTTP.${hasHttp ? " HTTP alone is an Elysia server that takes the same bodies and stores nothing." : ""}`,
     panels,
-    ...described(results),
+    absent: absences(panels, () => "not measured"),
+    ...measuredBy(results),
   };
 }
 
-function floor(name: string, range: Range): Bar {
-  return { name, look: "floor", range };
+function bar(name: string, look: Bar["look"], range: Range | undefined): Bar[] {
+  return range === undefined ? [] : [{ name, look, range }];
 }
 
 function backlogChart(data: BenchData): Chart | null {
@@ -109,52 +96,89 @@ function backlogChart(data: BenchData): Chart | null {
   const match = full?.name.match(waiting)?.groups;
   const empty = results?.measurements.find(({ name }) => name === `${match?.["start"]}0`);
   if (results === null || full === undefined || empty === undefined) return null;
-  const panels = (["produce", "consume"] as const).flatMap((phase): Panel[] => {
-    const [before, after] = [empty, full].map(({ figures }) => figures[`${phase}.itemsPerSecond`]);
-    if (before === undefined || after === undefined) return [];
-    return [
-      {
-        title: phases[phase],
-        detail: itemsText(full.cell?.itemsPerCall ?? 0),
-        bars: [
-          { name: "empty queue", look: "floor", range: before },
-          { name: `${match?.["count"]} waiting`, look: "own", range: after },
-        ],
-      },
-    ];
-  });
+  const panels = (["produce", "consume"] as const).map((phase) => ({
+    title: phases[phase],
+    detail: itemsText(full.cell?.itemsPerCall ?? 0),
+    bars: [
+      ...bar("empty queue", "floor", empty.figures[`${phase}.itemsPerSecond`]),
+      ...bar(`${match?.["count"]} waiting`, "own", full.figures[`${phase}.itemsPerSecond`]),
+    ],
+  }));
   return {
     title: "The same work on an empty queue and on a full one",
-    durability: durabilityTexts.D2,
-    note: "Items a second, 100 bytes each. What waits was produced before the clock started.",
+    note: "Items of 100 bytes. What waits was produced before the clock started.",
     panels,
-    ...described(results),
+    absent: absences(panels, () => "not measured"),
+    ...measuredBy(results),
+  };
+}
+
+function measuredBy(results: Results): Pick<Chart, "durability" | "unit" | "source"> {
+  const { machine, settings, madeAt } = results;
+  return {
+    durability: durabilityTexts.D2,
+    unit: "items/s",
+    source: `${machine.cores} cores shared with the load, ${machine.fileSystem}; medians of ${settings["rounds"]} rounds, the line from lowest to highest. Measured ${madeAt.slice(0, 10)}, ${sourceText(results)}`,
   };
 }
 
 function peersChart({ peers }: BenchData): Chart | null {
-  const rows = (peers?.rows ?? []).filter(({ durabilityClass }) => durabilityClass === "D2");
+  const rows = peers === null ? [] : syncingRows(peers);
   if (peers === null || rows.length === 0) return null;
   const sizes = [...new Set(rows.map(({ itemsPerCall }) => itemsPerCall))].sort((a, b) => a - b);
+  const panels = sizes.map((size) => ({
+    title: itemsText(size),
+    detail: "",
+    bars: rows
+      .filter(({ itemsPerCall }) => itemsPerCall === size)
+      .toSorted((a, b) => b.total.median - a.total.median)
+      .flatMap((row) => bar(row.peer, isOwn(row) ? "own" : "peer", row.total)),
+  }));
+  const reasonOf = (name: string, index: number): string =>
+    peers.failures.find(({ peer, itemsPerCall }) => peer === name && itemsPerCall === sizes[index])
+      ?.reason ?? "not measured";
   return {
-    title: "Produce, lease and complete beside what people pick today",
+    title: "Produce, lease and complete, beside other queues",
     durability: durabilityTexts.D2,
-    note: "Items a second through all three calls, each peer with the batch calls and connections that serve it best. Peers that do not sync every call before they answer are not in this chart.",
+    note: "Items of 100 bytes through all three calls. Each queue has the batch calls and connections that serve it best.",
     unit: "items/s",
-    panels: sizes.map((size) => ({
-      title: itemsText(size),
-      detail: "",
-      bars: rows
-        .filter(({ itemsPerCall }) => itemsPerCall === size)
-        .toSorted((a, b) => b.total.median - a.total.median)
-        .map(({ peer, total }) => ({
-          name: peer,
-          look: peer.startsWith("Holdfast") ? "own" : "peer",
-          range: total,
-        })),
-    })),
-    source: sourceText(peers.source satisfies Source),
-    madeAt: peers.source.madeAt.slice(0, 10),
-    rounds: "medians, the line from lowest to highest",
+    panels,
+    absent: [...unsynced(peers), ...absences(panels, reasonOf)],
+    source: `Medians of ${peers.rounds} rounds, the line from lowest to highest. Measured ${peers.madeAt.slice(0, 10)}, ${sourceText(peers)}`,
   };
+}
+
+function unsynced({ rows }: Peers): string[] {
+  return firstOfEach(rows.filter(({ durabilityClass }) => durabilityClass !== "D2")).map(
+    ({ peer, durabilityClass, caveat }) =>
+      `${peer} is not in the chart: ${durabilityTexts[durabilityClass]}${noted("; ", caveat)}.`,
+  );
+}
+
+function absences(
+  panels: readonly Panel[],
+  reasonOf: (name: string, panel: number) => string,
+): string[] {
+  const names = [...new Set(panels.flatMap(({ bars }) => bars.map(({ name }) => name)))];
+  return panels.flatMap(({ title, bars }, index) =>
+    names
+      .filter((name) => bars.every((other) => other.name !== name))
+      .map((name) => `${name} is missing at ${title}: ${reasonOf(name, index)}.`),
+  );
+}
+
+/** How each queue was set up for its best. */
+export function peerSettings({ peers }: BenchData): readonly string[] {
+  return firstOfEach(peers?.rows ?? []).map(
+    ({ peer, version, settings, caveat }) =>
+      `${peer} (${version}): ${settings}${noted(". Note: ", caveat)}.`,
+  );
+}
+
+function firstOfEach(rows: readonly PeerRow[]): readonly PeerRow[] {
+  return [...new Map(rows.toReversed().map((row) => [row.peer, row])).values()].toReversed();
+}
+
+function noted(before: string, caveat: string): string {
+  return caveat === "" ? "" : before + caveat;
 }

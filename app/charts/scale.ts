@@ -1,20 +1,55 @@
-// Where on a bar's track a value lies; pure.
+// The one axis of a chart. Pure.
 
 import type { Range } from "./bench-data.ts";
 
-/** Per cent of the track, from zero to the highest value of the panel. */
-export interface Places {
-  readonly median: number;
-  readonly min: number;
-  readonly max: number;
+export interface Axis {
+  readonly isLogarithmic: boolean;
+  /** Per cent of the track. */
+  readonly place: (value: number) => number;
+  readonly ticks: readonly number[];
 }
 
-export function placesOf(range: Range, highest: number): Places {
-  const place = (value: number): number =>
-    highest <= 0 ? 0 : Math.round((value / highest) * 1_000) / 10;
-  return { median: place(range.median), min: place(range.min), max: place(range.max) };
+/** Where values differ by more, the small ones of a linear axis cannot be told apart. */
+const linearRatioMax = 20;
+const ticksWanted = 4;
+
+export function axisOf(ranges: readonly Range[]): Axis {
+  const lowest = Math.min(...ranges.map(({ min }) => min));
+  const highest = Math.max(...ranges.map(({ max }) => max));
+  return lowest > 0 && highest / lowest > linearRatioMax
+    ? logarithmic(lowest, highest)
+    : linear(highest);
 }
 
-export function highestOf(ranges: readonly Range[]): number {
-  return Math.max(0, ...ranges.map(({ max }) => max));
+function linear(highest: number): Axis {
+  const step = roundUp(highest / ticksWanted);
+  const count = Math.ceil(highest / step);
+  return {
+    isLogarithmic: false,
+    place: (value) => percent(value / (step * count)),
+    ticks: Array.from({ length: count + 1 }, (_, index) => index * step),
+  };
+}
+
+/** From a round value to a round value, with a tick at each power of ten. */
+function logarithmic(lowest: number, highest: number): Axis {
+  const [from, to] = [1 / roundUp(1 / lowest), roundUp(highest)];
+  const first = Math.ceil(Math.log10(from) - 1e-9);
+  const count = Math.floor(Math.log10(to) + 1e-9) - first + 1;
+  return {
+    isLogarithmic: true,
+    place: (value) => percent(Math.log(value / from) / Math.log(to / from)),
+    ticks: Array.from({ length: count }, (_, index) => 10 ** (first + index)),
+  };
+}
+
+function percent(part: number): number {
+  return Math.round(part * 1_000) / 10;
+}
+
+/** To 1, 2 or 5 times a power of ten. */
+function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  const digit = [1, 2, 5].find((candidate) => candidate * power >= value * (1 - 1e-9)) ?? 10;
+  return digit * power;
 }

@@ -15,13 +15,16 @@ interface ActiveBelow {
   readonly activeBaseRegex?: string;
 }
 
-export interface LinkItem extends ItemBase, ActiveBelow {
-  readonly type?: "default";
+export interface FooterLink {
   readonly label: string;
   /** Path within the site. */
   readonly to?: string;
   /** Address elsewhere. */
   readonly href?: string;
+}
+
+export interface LinkItem extends ItemBase, ActiveBelow, FooterLink {
+  readonly type?: "default";
 }
 
 export interface DropdownItem extends ItemBase, ActiveBelow {
@@ -32,59 +35,24 @@ export interface DropdownItem extends ItemBase, ActiveBelow {
   readonly items: readonly DropdownEntry[];
 }
 
-export interface LocaleDropdownItem extends ItemBase {
-  readonly type: "localeDropdown";
-}
+type Item<Type extends string, Fields = unknown> = ItemBase & { readonly type: Type } & Fields;
 
-export interface SearchItem extends ItemBase {
-  readonly type: "search";
-}
-
-export interface HtmlItem extends ItemBase {
-  readonly type: "html";
-  readonly value: string;
-}
-
-export interface DocItem extends ItemBase {
-  readonly type: "doc";
-  readonly docId: string;
-  /** Default: the doc's own. */
-  readonly label?: string;
-}
-
-export interface DocSidebarItem extends ItemBase {
-  readonly type: "docSidebar";
-  readonly sidebarId: string;
-  /** Default: that of the doc it links to. */
-  readonly label?: string;
-}
-
-export interface DocsVersionItem extends ItemBase {
-  readonly type: "docsVersion";
-  /** Default: the version that the reader is in. */
-  readonly version?: string;
-  readonly label?: string;
-}
-
-export interface DocsVersionDropdownItem extends ItemBase {
-  readonly type: "docsVersionDropdown";
-  /** Names of versions; default: all. */
-  readonly versions?: readonly string[];
-}
-
-/** What a dropdown lists. */
-export type DropdownEntry = LinkItem | HtmlItem | DocItem | DocSidebarItem | DocsVersionItem;
+/** What a dropdown lists. A label that is left out is that of the doc or version. */
+export type DropdownEntry =
+  | LinkItem
+  | Item<"html", { readonly value: string }>
+  | Item<"doc", { readonly docId: string; readonly label?: string }>
+  | Item<"docSidebar", { readonly sidebarId: string; readonly label?: string }>
+  // Default: the version that the reader is in.
+  | Item<"docsVersion", { readonly version?: string; readonly label?: string }>;
 
 export type NavbarItem =
-  | LinkItem
+  | DropdownEntry
   | DropdownItem
-  | LocaleDropdownItem
-  | SearchItem
-  | HtmlItem
-  | DocItem
-  | DocSidebarItem
-  | DocsVersionItem
-  | DocsVersionDropdownItem;
+  | Item<"localeDropdown">
+  | Item<"search">
+  // Names of versions; default: all.
+  | Item<"docsVersionDropdown", { readonly versions?: readonly string[] }>;
 
 export type NavbarItemType = NonNullable<NavbarItem["type"]>;
 
@@ -98,18 +66,12 @@ export interface AnnouncementBarConfig {
   readonly isCloseable: boolean;
 }
 
-export interface FooterLink {
-  readonly label: string;
-  readonly to?: string;
-  readonly href?: string;
-}
-
 export interface FooterColumn {
   readonly title: string;
   readonly items: readonly FooterLink[];
 }
 
-export interface Logo {
+interface Logo {
   readonly src: string;
   readonly srcDark?: string;
   readonly alt: string;
@@ -133,26 +95,22 @@ export interface DocsVersion {
   readonly mainDoc: string;
 }
 
-/** Docs under a heading of the menu. */
-export interface SidebarGroup {
-  readonly label: string;
-  readonly docs: readonly string[];
-}
-
-/** In their order; `"all"` = every doc of the version, under no heading. */
-export type Sidebar = readonly SidebarGroup[] | "all";
-
-export interface LocaleConfig {
-  readonly label: string;
-  readonly direction: "ltr" | "rtl";
-  readonly htmlLang: string;
-}
+/** Docs under headings, in their order; `"all"` = every doc of the version, under none. */
+export type Sidebar =
+  | readonly { readonly label: string; readonly docs: readonly string[] }[]
+  | "all";
 
 /** OpenPanel, the only provider that the site knows. */
 export interface AnalyticsConfig {
   readonly clientId: string;
   /** The provider's API, without a slash at the end; events go to `/track` below it. */
   readonly apiUrl: string;
+}
+
+interface LocaleConfig {
+  readonly label: string;
+  readonly direction: "ltr" | "rtl";
+  readonly htmlLang: string;
 }
 
 export interface SiteConfig {
@@ -162,14 +120,15 @@ export interface SiteConfig {
   readonly titleDelimiter: string;
   /** A file of app/public. */
   readonly favicon: string;
-  /** Where the site is published, for feeds and cards; no slash at the end. */
-  readonly url: string;
+  /** Where the site is published, without a slash at the end; `null`: nowhere that is known. */
+  readonly url: string | null;
   /** Path of the home page; only `/`: the server has one site, at its root. */
   readonly baseUrl: string;
   /** Social card of pages without one of their own. */
   readonly image: string;
-  readonly repository: string;
-  readonly editUrl: string;
+  readonly repository: string | null;
+  /** Followed by the path of a page's file. */
+  readonly editUrl: string | null;
   readonly i18n: {
     readonly defaultLocale: string;
     readonly locales: Readonly<Record<string, LocaleConfig>>;

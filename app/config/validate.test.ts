@@ -39,6 +39,10 @@ test.each([
     { url: "https://holdfast.example/" },
     "url is invalid; expected an origin without a slash at its end, got 'https://holdfast.example/'",
   ],
+  [
+    { repository: "holdfast" },
+    "repository is invalid; expected an address without a slash at its end, got 'holdfast'",
+  ],
 ])("address: %j is refused", (change, text) => {
   expect(() => defineSite({ ...siteConfig, ...change })).toThrow(text);
 });

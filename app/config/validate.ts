@@ -15,56 +15,52 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-const itemTypes: Readonly<Record<NavbarItemType, true>> = {
+/** Every type, and whether it fits into a dropdown. */
+const itemTypes: Readonly<Record<NavbarItemType, boolean>> = {
   default: true,
-  dropdown: true,
-  localeDropdown: true,
-  search: true,
+  dropdown: false,
+  localeDropdown: false,
+  search: false,
   html: true,
   doc: true,
   docSidebar: true,
   docsVersion: true,
-  docsVersionDropdown: true,
+  docsVersionDropdown: false,
 };
 
-const entryTypes: Readonly<Record<NonNullable<DropdownEntry["type"]>, true>> = {
-  default: true,
-  html: true,
-  doc: true,
-  docSidebar: true,
-  docsVersion: true,
-};
+function check(isRight: boolean, field: string, rule: { expected: string; got: unknown }): void {
+  if (isRight) return;
+  throw new ConfigError(`${field} is invalid; expected ${rule.expected}, got '${rule.got}'`);
+}
 
 /** Returns the configuration as it came, or throws the first fault in it. */
 export function defineSite(config: SiteConfig): SiteConfig {
-  const { docs, navbar, i18n, tableOfContents } = config;
-  if (config.baseUrl !== "/") {
-    throw new ConfigError(`baseUrl is invalid; expected '/', got '${config.baseUrl}'`);
-  }
-  if (!/^https?:\/\/[^/]+$/.test(config.url)) {
-    throw new ConfigError(
-      `url is invalid; expected an origin without a slash at its end, got '${config.url}'`,
-    );
-  }
-  if (docs.versions.length === 0) {
-    throw new ConfigError("docs.versions is empty; expected at least one version");
-  }
-  if (i18n.locales[i18n.defaultLocale] === undefined) {
-    throw new ConfigError(
-      `i18n.defaultLocale is invalid; expected one of i18n.locales, got '${i18n.defaultLocale}'`,
-    );
-  }
-  const { minHeadingLevel, maxHeadingLevel } = tableOfContents;
-  if (minHeadingLevel < 2 || maxHeadingLevel > 6 || minHeadingLevel > maxHeadingLevel) {
-    throw new ConfigError(
-      `tableOfContents is invalid; expected levels within 2 to 6, got ${minHeadingLevel} to ${maxHeadingLevel}`,
-    );
-  }
-  if (config.analytics !== null && !/^https?:\/\/.*[^/]$/.test(config.analytics.apiUrl)) {
-    throw new ConfigError(
-      `analytics.apiUrl is invalid; expected an address without a slash at its end, got '${config.analytics.apiUrl}'`,
-    );
-  }
+  const { baseUrl, url, repository, docs, navbar, i18n, analytics } = config;
+  const { minHeadingLevel: low, maxHeadingLevel: high } = config.tableOfContents;
+  const address = /^https?:\/\/.*[^/]$/;
+  const addressRule = "an address without a slash at its end";
+  check(baseUrl === "/", "baseUrl", { expected: "'/'", got: baseUrl });
+  check(url === null || /^https?:\/\/[^/]+$/.test(url), "url", {
+    expected: "an origin without a slash at its end",
+    got: url,
+  });
+  check(repository === null || address.test(repository), "repository", {
+    expected: addressRule,
+    got: repository,
+  });
+  check(docs.versions.length > 0, "docs.versions", { expected: "at least one", got: "none" });
+  check(i18n.locales[i18n.defaultLocale] !== undefined, "i18n.defaultLocale", {
+    expected: "one of i18n.locales",
+    got: i18n.defaultLocale,
+  });
+  check(low >= 2 && high <= 6 && low <= high, "tableOfContents", {
+    expected: "levels within 2 to 6",
+    got: `${low} to ${high}`,
+  });
+  check(analytics === null || address.test(analytics.apiUrl), "analytics.apiUrl", {
+    expected: addressRule,
+    got: analytics?.apiUrl,
+  });
   for (const item of navbar.items) checkItem(config, item);
   return config;
 }
@@ -85,10 +81,10 @@ function checkItem(config: SiteConfig, item: NavbarItem): void {
 function checkEntry(config: SiteConfig, entry: DropdownEntry): void {
   checkItem(config, entry);
   const type = entry.type ?? "default";
-  if (Object.hasOwn(entryTypes, type)) return;
-  const expected = Object.keys(entryTypes).join(", ");
+  if (itemTypes[type]) return;
+  const expected = Object.entries(itemTypes).flatMap(([name, fits]) => (fits ? [name] : []));
   throw new ConfigError(
-    `navbar item does not fit into a dropdown; expected ${expected}, got '${type}' in ${JSON.stringify(entry)}`,
+    `navbar item does not fit into a dropdown; expected ${expected.join(", ")}, got '${type}' in ${JSON.stringify(entry)}`,
   );
 }
 
@@ -98,18 +94,24 @@ export function unknownType(type: string, item: unknown): string {
   return `unknown navbar item type; expected ${expected}, got '${type}' in ${JSON.stringify(item)}`;
 }
 
-export function requireVersion(config: SiteConfig, name: string): DocsVersion {
-  const version = config.docs.versions.find((candidate) => candidate.name === name);
-  if (version !== undefined) return version;
-  const known = config.docs.versions.map((candidate) => candidate.name).join(", ");
-  throw new ConfigError(`docs version does not exist; expected one of ${known}, got '${name}'`);
+function required<Value>(
+  what: string,
+  known: Readonly<Record<string, Value>>,
+  name: string,
+): Value {
+  const value = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (value !== undefined) return value;
+  const names = Object.keys(known).join(", ");
+  throw new ConfigError(`${what} does not exist; expected one of ${names}, got '${name}'`);
 }
 
-function requireSidebar(config: SiteConfig, id: string): Sidebar {
-  const sidebar = config.docs.sidebars[id];
-  if (sidebar !== undefined) return sidebar;
-  const known = Object.keys(config.docs.sidebars).join(", ");
-  throw new ConfigError(`docs sidebar does not exist; expected one of ${known}, got '${id}'`);
+export function requireVersion({ docs }: SiteConfig, name: string): DocsVersion {
+  const known = Object.fromEntries(docs.versions.map((version) => [version.name, version]));
+  return required("docs version", known, name);
+}
+
+function requireSidebar({ docs }: SiteConfig, id: string): Sidebar {
+  return required("docs sidebar", docs.sidebars, id);
 }
 
 interface SidebarPlace {
@@ -174,4 +176,20 @@ export function assertLinkable(config: SiteConfig, docs: readonly DocData[]): vo
 
 function flat(items: readonly NavbarItem[]): readonly NavbarItem[] {
   return items.flatMap((item) => [item, ...(item.type === "dropdown" ? flat(item.items) : [])]);
+}
+
+/** What a build lacks for an address that it was not told; `null`: nothing. */
+export function missingAddresses({
+  url,
+  repository,
+}: Pick<SiteConfig, "url" | "repository">): string | null {
+  const missing = [
+    ...(url === null
+      ? ["SITE_URL is not set: no canonical links, no cards, and feeds only from `bun start`"]
+      : []),
+    ...(repository === null
+      ? ["SITE_REPOSITORY is not set: no edit links, and GitHub leads to its front page"]
+      : []),
+  ];
+  return missing.length === 0 ? null : `WARNING  ${missing.join(". ")}. See app/site-config.ts.`;
 }

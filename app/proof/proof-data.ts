@@ -1,32 +1,22 @@
-// What the page "How Holdfast is tested" shows of a report of `bun run proof`. Pure.
-// Every number of the page comes from there.
+// What the page "How Holdfast is tested" shows of a report of `bun run proof`, in words.
+// Pure but for the files. Every number of the page comes from there.
 
+import faults from "../../proof/faults.json" with { type: "json" };
 import type { Report } from "../../proof/report.ts";
 import type { ProofResult } from "../../proof/result.ts";
+import { readResults } from "../charts/bench-results.ts";
+import { count } from "../charts/figures.ts";
 import { figureNames, type Named } from "./figure-names.ts";
 
-export interface ProofFigure {
-  readonly label: string;
-  readonly value: number;
-  /** What it is a part of; `null` = it stands for itself. */
-  readonly of: number | null;
-}
+/** What was counted, and how much of it. */
+export type Line = readonly [label: string, amount: string];
 
 export interface MethodData {
-  readonly name: string;
-  readonly seed: number;
-  readonly seconds: number;
-  readonly figures: readonly ProofFigure[];
-  readonly faultCount: number;
+  readonly verdict: string;
+  readonly run: string;
+  readonly lines: readonly Line[];
   /** Why it was not run; `null` = it was. */
   readonly skipped: string | null;
-}
-
-/** Planted bugs that took the same number of worlds. */
-export interface PlantedGroup {
-  /** `null`: not found. */
-  readonly worlds: number | null;
-  readonly names: readonly string[];
 }
 
 export interface ProofData {
@@ -34,88 +24,95 @@ export interface ProofData {
   readonly command: string;
   /** `YYYY-MM-DD`. */
   readonly madeAt: string;
-  readonly seconds: number;
+  readonly took: string;
   readonly machine: string;
-  readonly versions: string;
-  readonly summary: readonly ProofFigure[];
-  readonly methods: readonly MethodData[];
-  readonly planted: readonly PlantedGroup[];
+  readonly summary: readonly Line[];
+  /** By their names, in the order in which they run. */
+  readonly methods: Readonly<Record<string, MethodData>>;
+  /** Planted bugs, by how many worlds it took to find them. */
+  readonly planted: readonly (readonly [worlds: string, names: readonly string[]])[];
 }
 
-const gibibyte = 2 ** 30;
-const untilFound = "seeds until ";
+/** `virtual:proof`: the newest report that is checked in, and the faults found so far. */
+export function proofModule(): object {
+  return { proof: proofData(readResults<Report>("proof")), faults };
+}
 
 /** Of the newest report; `null` = there is none. */
 export function proofData(reports: readonly Report[]): ProofData | null {
   const [report] = reports.toSorted((a, b) => b.madeAt.localeCompare(a.madeAt));
   if (report === undefined) return null;
-  const { machine, versions, results } = report;
+  const { commit, command, machine, versions, results } = report;
   const { bun = "?", sqlite = "?" } = versions;
   return {
-    commit: report.commit,
-    command: report.command,
+    commit,
+    command,
     madeAt: report.madeAt.slice(0, 10),
-    seconds: report.seconds,
-    machine: `${machine.cpu}, ${machine.cores} cores, ${Math.round(machine.memoryBytes / gibibyte)} GiB, Linux ${machine.kernel}`,
-    versions: `Bun ${bun}, SQLite ${sqlite}`,
+    took: duration(report.seconds),
+    machine: `${machine.cpu}, ${machine.cores} cores, ${Math.round(machine.memoryBytes / 2 ** 30)} GiB, Linux ${machine.kernel}; Bun ${bun}, SQLite ${sqlite}`,
     summary: summaryOf(results),
-    methods: results.map(methodOf),
+    methods: Object.fromEntries(results.map((result) => [result.method, methodOf(result)])),
     planted: plantedOf(results.find(({ method }) => method === "planted bugs")),
   };
 }
 
+function duration(seconds: number): string {
+  return seconds < 120 ? `${count(seconds)} s` : `${count(Math.round(seconds / 60))} min`;
+}
+
 /** Figures that more than one method has are added up. */
-function summaryOf(results: readonly ProofResult[]): readonly ProofFigure[] {
-  const sumOf = (key: string, ...methods: string[]): number =>
-    results
-      .filter(({ method }) => methods.length === 0 || methods.includes(method))
-      .reduce((sum, { figures }) => sum + (figures[key] ?? 0), 0);
-  const simulations = ["simulation", "simulation over SQLite"];
-  const shown = (label: string, value: number, of: number | null = null) => ({ label, value, of });
+function summaryOf(results: readonly ProofResult[]): readonly Line[] {
+  const sum = (key: string, ...methods: string[]): string =>
+    count(
+      results
+        .filter(({ method }) => methods.length === 0 || methods.includes(method))
+        .reduce((total, { figures }) => total + (figures[key] ?? 0), 0),
+    );
+  const planted = (key: string): string => sum(key, "planted bugs");
   return [
-    shown("simulated worlds", sumOf("worlds", ...simulations)),
-    shown("real kills", sumOf("kills", "kills")),
-    shown("power cuts", sumOf("cuts", "power cuts")),
-    shown("planted bugs found", sumOf("found", "planted bugs"), sumOf("planted", "planted bugs")),
-    shown("acknowledged items checked", sumOf("acknowledged")),
-    shown("acknowledged items lost", sumOf("lost")),
+    ["simulated worlds", sum("worlds", "simulation", "simulation over SQLite")],
+    ["real kills", sum("kills", "kills")],
+    ["power cuts", sum("cuts", "power cuts")],
+    ["planted bugs found", `${planted("found")} of ${planted("planted")}`],
+    ["acknowledged items checked", sum("acknowledged")],
+    ["acknowledged items lost", sum("lost")],
   ];
 }
 
 function methodOf(result: ProofResult): MethodData {
-  const { method, seed, seconds, faults, skipped } = result;
+  const { method, seed, seconds, faults: found, skipped } = result;
+  const named = skipped === undefined ? (figureNames[method] ?? []) : [];
   return {
-    name: method,
-    seed,
-    seconds,
-    figures:
-      skipped === undefined
-        ? (figureNames[method] ?? []).map((named) => figureOf(named, result))
-        : [],
-    faultCount: faults.length,
+    verdict: `${found.length === 0 ? "no" : found.length} fault${found.length > 1 ? "s" : ""}`,
+    run: `seed ${seed}, ${duration(seconds)}`,
+    lines: named.map((figure) => lineOf(figure, result)),
     skipped: skipped ?? null,
   };
 }
 
-function figureOf({ label, keys, of, isTally }: Named, { method, figures }: ProofResult) {
+function lineOf({ label, keys, of, isTally }: Named, { method, figures }: ProofResult): Line {
   const amountOf = (key: string): number => {
     const value = figures[key] ?? (isTally ? 0 : undefined);
     if (value !== undefined) return value;
     throw new Error(`a report of proof lacks a figure; expected '${key}' in '${method}'`);
   };
-  const sum = (names: readonly string[]) => names.reduce((all, key) => all + amountOf(key), 0);
-  return { label, value: sum(keys), of: of === undefined ? null : sum(of) };
+  const sum = (names: readonly string[]) =>
+    count(names.reduce((total, key) => total + amountOf(key), 0));
+  return [label, of === undefined ? sum(keys) : `${sum(keys)} of ${sum(of)}`];
 }
 
-function plantedOf(result: ProofResult | undefined): readonly PlantedGroup[] {
-  const bugs = Object.entries(result?.figures ?? {}).flatMap(([key, seeds]) =>
-    key.startsWith(untilFound) ? [{ name: key.slice(untilFound.length), seeds }] : [],
+function plantedOf(result: ProofResult | undefined): ProofData["planted"] {
+  const untilFound = "seeds until ";
+  const bugs = Object.entries(result?.figures ?? {}).flatMap(([key, worlds]) =>
+    key.startsWith(untilFound) ? [{ name: key.slice(untilFound.length), worlds }] : [],
   );
-  const groups = Map.groupBy(bugs, ({ seeds }) => (seeds < 0 ? Number.POSITIVE_INFINITY : seeds));
+  const groups = Map.groupBy(bugs, ({ worlds }) => (worlds < 0 ? Infinity : worlds));
   return [...groups]
     .toSorted(([a], [b]) => a - b)
-    .map(([seeds, found]) => ({
-      worlds: Number.isFinite(seeds) ? seeds : null,
-      names: found.map(({ name }) => name).toSorted(),
-    }));
+    .map(([worlds, found]) => [worldsText(worlds), found.map(({ name }) => name).toSorted()]);
+}
+
+function worldsText(worlds: number): string {
+  if (worlds === Infinity) return "Not found";
+  return worlds === 1 ? "In the first world" : `In world ${count(worlds)}`;
 }

@@ -2,7 +2,7 @@
 // a tree in which no report is checked in yet.
 
 import type { ReactNode } from "react";
-import type { MethodData, ProofData, ProofFigure } from "./proof-data.ts";
+import type { ProofData } from "./proof-data.ts";
 import "./proof.css";
 
 export interface Fault {
@@ -13,76 +13,54 @@ export interface Fault {
   readonly test: { readonly file: string; readonly name: string };
 }
 
-const whole = (value: number): string => value.toLocaleString("en");
-
-/** A part with its whole: `47 of 47`. */
-function amountOf({ value, of }: ProofFigure): string {
-  return of === null ? whole(value) : `${whole(value)} of ${whole(of)}`;
+interface ProofProps {
+  readonly proof: ProofData | null;
 }
 
-function minutes(seconds: number): string {
-  return seconds < 120 ? `${whole(seconds)} s` : `${whole(Math.round(seconds / 60))} min`;
-}
+const notMeasured = (
+  <p className="hf-proof-none">
+    Not measured yet. <code>bun run proof</code> makes the figures.
+  </p>
+);
 
-function NotMeasured(): ReactNode {
-  return <p className="hf-proof-none">Not measured yet.</p>;
-}
-
-export function Summary({ proof }: { readonly proof: ProofData | null }): ReactNode {
-  if (proof === null) {
-    return (
-      <div className="hf-proof">
-        <p className="hf-proof-none">
-          Not measured yet. <code>bun run proof</code> makes the figures.
-        </p>
-      </div>
-    );
-  }
-  const { summary, commit, madeAt, seconds, machine, versions, command } = proof;
+export function Summary({ proof }: ProofProps): ReactNode {
+  if (proof === null) return notMeasured;
+  const { summary, commit, madeAt, took, machine, command } = proof;
   return (
     <div className="hf-proof">
       <dl className="hf-proof-summary">
-        {summary.map((figure) => (
-          <div key={figure.label}>
-            <dt>{figure.label}</dt>
-            <dd>{amountOf(figure)}</dd>
+        {summary.map(([label, amount]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{amount}</dd>
           </div>
         ))}
       </dl>
       <p className="hf-proof-source">
-        Commit <code>{commit}</code>, {madeAt}, in {minutes(seconds)}: <code>{command}</code>.{" "}
-        {machine}; {versions}.
+        Commit <code>{commit}</code>, {madeAt}, in {took}: <code>{command}</code>. {machine}.
       </p>
     </div>
   );
 }
 
-interface MethodProps {
-  readonly name: string;
-  readonly proof: ProofData | null;
-}
-
-export function MethodFigures({ name, proof }: MethodProps): ReactNode {
-  const method = proof?.methods.find((one) => one.name === name);
-  if (method === undefined) return <NotMeasured />;
-  if (method.skipped !== null) {
-    return <p className="hf-proof-none">Skipped in this run: {method.skipped}.</p>;
-  }
+export function MethodFigures({ name, proof }: ProofProps & { readonly name: string }): ReactNode {
+  const method = proof?.methods[name];
+  if (method === undefined) return notMeasured;
+  const { verdict, run, lines, skipped } = method;
+  if (skipped !== null) return <p className="hf-proof-none">Skipped in this run: {skipped}.</p>;
   return (
     <table className="hf-ledger">
       <thead>
         <tr>
-          <th scope="col">{verdict(method)}</th>
-          <th scope="col">
-            seed {method.seed}, {minutes(method.seconds)}
-          </th>
+          <th scope="col">{verdict}</th>
+          <th scope="col">{run}</th>
         </tr>
       </thead>
       <tbody>
-        {method.figures.map((figure) => (
-          <tr key={figure.label}>
-            <td>{figure.label}</td>
-            <td>{amountOf(figure)}</td>
+        {lines.map(([label, amount]) => (
+          <tr key={label}>
+            <td>{label}</td>
+            <td>{amount}</td>
           </tr>
         ))}
       </tbody>
@@ -90,18 +68,13 @@ export function MethodFigures({ name, proof }: MethodProps): ReactNode {
   );
 }
 
-function verdict({ faultCount }: MethodData): string {
-  if (faultCount === 0) return "no fault";
-  return faultCount === 1 ? "1 fault" : `${whole(faultCount)} faults`;
-}
-
-export function Planted({ proof }: { readonly proof: ProofData | null }): ReactNode {
-  if (proof === null || proof.planted.length === 0) return <NotMeasured />;
+export function Planted({ proof }: ProofProps): ReactNode {
+  if (proof === null || proof.planted.length === 0) return notMeasured;
   return (
     <dl className="hf-planted">
-      {proof.planted.map(({ worlds, names }) => (
-        <div key={worlds ?? "never"}>
-          <dt>{worldsText(worlds)}</dt>
+      {proof.planted.map(([worlds, names]) => (
+        <div key={worlds}>
+          <dt>{worlds}</dt>
           <dd>
             <ul>
               {names.map((name) => (
@@ -113,11 +86,6 @@ export function Planted({ proof }: { readonly proof: ProofData | null }): ReactN
       ))}
     </dl>
   );
-}
-
-function worldsText(worlds: number | null): string {
-  if (worlds === null) return "Not found";
-  return worlds === 1 ? "In the first world" : `In world ${whole(worlds)}`;
 }
 
 export function FaultList({ faults }: { readonly faults: readonly Fault[] }): ReactNode {

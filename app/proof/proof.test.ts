@@ -4,9 +4,9 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { methods } from "../../proof/methods.ts";
 import type { Report } from "../../proof/report.ts";
 import type { ProofResult } from "../../proof/result.ts";
+import { readResults } from "../charts/bench-results.ts";
 import { figureNames } from "./figure-names.ts";
 import { type ProofData, proofData } from "./proof-data.ts";
-import { readReports } from "./proof-plugin.ts";
 import { FaultList, MethodFigures, Planted, Summary } from "./proof-views.tsx";
 
 function result(method: string, figures: Record<string, number>): ProofResult {
@@ -74,10 +74,9 @@ test("proofData: of the newest report; without one there is nothing", () => {
 });
 
 test("proofData: figures under their names; what did not happen is 0, what is lacking an error", () => {
-  const [method] = made(media).methods;
-  const of = (label: string) => method?.figures.find((figure) => figure.label === label)?.value;
-  expect(of("truncations of the log")).toBe(5_000);
-  expect(method?.figures.map(({ value }) => value)).toEqual([5_000, 0, 0, 4_000, 5, 0, 0, 0, 0]);
+  const lines = made(media).methods["media"]?.lines ?? [];
+  expect(lines[0]).toEqual(["truncations of the log", "5,000"]);
+  expect(lines.map(([, amount]) => amount).join(" ")).toBe("5,000 0 0 4,000 5 0 0 0 0");
   expect(() => made(result("soak", { loadSeconds: 1 }))).toThrow(
     "a report of proof lacks a figure; expected 'itemsCompleted' in 'soak'",
   );
@@ -85,9 +84,9 @@ test("proofData: figures under their names; what did not happen is 0, what is la
 
 test("proofData: planted bugs by the worlds that they took, those not found last", () => {
   expect(made(planted).planted).toEqual([
-    { worlds: 1, names: ["an answer too soon"] },
-    { worlds: 12, names: ["a lost half"] },
-    { worlds: null, names: ["a shy one"] },
+    ["In the first world", ["an answer too soon"]],
+    ["In world 12", ["a lost half"]],
+    ["Not found", ["a shy one"]],
   ]);
 });
 
@@ -95,8 +94,8 @@ test("the summary adds up what was acknowledged and what was lost, over all meth
   const calls = result("system calls", { runs: 9, reached: 9, acknowledged: 500, lost: 2 });
   const { summary } = made(soak, calls);
   expect(summary.slice(-2)).toEqual([
-    { label: "acknowledged items checked", value: 500, of: null },
-    { label: "acknowledged items lost", value: 3, of: null },
+    ["acknowledged items checked", "500"],
+    ["acknowledged items lost", "3"],
   ]);
 });
 
@@ -109,9 +108,9 @@ test("figureNames: every method of proof has its names, each once", () => {
 });
 
 test("the reports that are checked in: every method has its figures", () => {
-  for (const one of readReports()) {
+  for (const one of readResults<Report>("proof")) {
     const data = proofData([one]);
-    expect(data?.methods.map(({ name }) => name)).toEqual(one.results.map(({ method }) => method));
+    expect(Object.keys(data?.methods ?? {})).toEqual(one.results.map(({ method }) => method));
   }
 });
 

@@ -38,9 +38,11 @@ export default function DocsLayout(): ReactNode {
           <Toc toc={toc} kind="inline" />
           <PageBody />
           <footer className="docs-foot">
-            <a href={`${siteConfig.editUrl}/${source}`} rel="noopener">
-              Edit this page
-            </a>
+            {siteConfig.editUrl !== null && (
+              <a href={`${siteConfig.editUrl}/${source}`} rel="noopener">
+                Edit this page
+              </a>
+            )}
             {updated !== null && (
               <span>
                 Last updated <time dateTime={updated}>{updated}</time>

@@ -1,4 +1,5 @@
 // Title, description, canonical address and card of a page. React moves them to <head>.
+// Addresses of a site must be whole there, so without the site's own they are left out.
 
 import type { ReactNode } from "react";
 import { siteConfig } from "../site-config.ts";
@@ -22,27 +23,28 @@ export function titleOf(page: string): string {
 
 export function PageMeta(props: PageMetaProps): ReactNode {
   const { title, description, path, kind = "website", isIndexed = true } = props;
-  const address = siteConfig.url + path;
+  const { url } = siteConfig;
   const full = titleOf(title);
   return (
     <>
       <title>{full}</title>
       <meta name="description" content={description} />
-      {isIndexed ? (
-        <link rel="canonical" href={address} />
-      ) : (
-        <meta name="robots" content="noindex" />
-      )}
+      {!isIndexed && <meta name="robots" content="noindex" />}
+      {isIndexed && url !== null && <link rel="canonical" href={url + path} />}
       <meta property="og:title" content={title} />
       <meta property="og:description" content={description} />
       <meta property="og:type" content={kind} />
-      <meta property="og:url" content={address} />
       <meta property="og:site_name" content={siteConfig.title} />
-      <meta
-        property="og:image"
-        content={siteConfig.url + (isIndexed ? cardPath(path) : siteConfig.image)}
-      />
-      <meta name="twitter:card" content="summary_large_image" />
+      {url !== null && (
+        <>
+          <meta property="og:url" content={url + path} />
+          <meta
+            property="og:image"
+            content={url + (isIndexed ? cardPath(path) : siteConfig.image)}
+          />
+          <meta name="twitter:card" content="summary_large_image" />
+        </>
+      )}
     </>
   );
 }

@@ -295,8 +295,12 @@ async function visitFrom(page: Page, path: string): Promise<void> {
     history.pushState(history.state, "", to);
     dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
   }, path);
-  await page.waitForFunction((to) => {
-    const address = document.querySelector<HTMLLinkElement>("link[rel=canonical]")?.href;
-    return address !== undefined && new URL(address).pathname === to;
-  }, path);
+  // The link to the page in its own language says where the page is.
+  await page.waitForFunction(
+    (to) =>
+      [...document.querySelectorAll("a")].some(
+        ({ textContent, pathname }) => textContent === "English" && pathname === to,
+      ),
+    path,
+  );
 }

@@ -9,8 +9,8 @@
 export type DurabilityClass = "D2" | "D2 produce";
 
 export const durabilityTexts: Readonly<Record<DurabilityClass, string>> = {
-  D2: "D2: synced to the disk before every answer",
-  "D2 produce": "D2 for produce only: completions are not confirmed, or not synced first",
+  D2: "synced to the disk before every answer",
+  "D2 produce": "only produce is synced before its answer",
 };
 
 export interface Peer {
