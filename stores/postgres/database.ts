@@ -11,9 +11,14 @@ export interface DatabaseOptions {
   readonly shard: number;
   /** Makes the store's tag when it is new: 12 characters `0-9A-Za-z`. */
   readonly newTag: () => string;
+  /** Whether its instants are those of a test clock; `null`: whichever it is. */
+  readonly testClock: boolean | null;
 }
 
 const ownerBytes = 16;
+/** How long the session of a server that was killed may take to end. */
+const lockPatienceMs = 3_000;
+const lockPauseMs = 50;
 
 /** The beginning of an owner, behind whatever there is. */
 const takeOver = `
@@ -35,11 +40,13 @@ export class Database {
   }
 
   /** Throws `StoreError`: `unusable` where the database cannot be reached. */
-  static async open({ url, schema: name, shard, newTag }: DatabaseOptions): Promise<Database> {
+  static async open(options: DatabaseOptions): Promise<Database> {
+    const { url, schema: name, shard } = options;
     const database = new Database(await Connection.open(url), `"${name}_${shard}"`);
     try {
-      await database.#make(newTag);
+      await database.#make(options);
       await database.#lock();
+      await database.#refuseOtherClock(options);
       await database.#takeOver();
       return database;
     } catch (cause) {
@@ -67,33 +74,39 @@ export class Database {
   }
 
   /** All of it or nothing, whoever else does it at the same time. */
-  async #make(newTag: () => string): Promise<void> {
+  async #make({ newTag, testClock }: DatabaseOptions): Promise<void> {
     const name = this.#shard.slice(1, -1);
     const [found] = await this.#connection.rows(
       "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = convert_from($1::bytea, 'UTF8')",
       [Buffer.from(name)],
     );
     if (found?.[0] !== 0) return;
-    const tag = newTag();
+    const identity = `INSERT INTO shard.identity VALUES (1, '${newTag()}', ${testClock === true});`;
     await this.#connection.script(
-      this.#named(`BEGIN;
-        SELECT pg_advisory_xact_lock(hashtext('holdfast'));
-        CREATE SCHEMA ${this.#shard};
-        ${schema}
-        INSERT INTO shard.identity VALUES (1, '${tag}');
-        COMMIT`),
+      this.#named(`BEGIN; CREATE SCHEMA ${this.#shard}; ${schema} ${identity} COMMIT`),
     );
   }
 
   /** As long as the session lives, no other server opens the shard. */
   async #lock(): Promise<void> {
-    const [locked] = await this.#connection.rows(
-      "SELECT pg_try_advisory_lock(hashtextextended(convert_from($1::bytea, 'UTF8'), 0))",
-      [Buffer.from(this.#shard)],
-    );
-    if (locked?.[0] !== true) {
-      throw new StoreError("locked", "the database is in use by another server");
+    for (const until = Date.now() + lockPatienceMs; ; await Bun.sleep(lockPauseMs)) {
+      const [locked] = await this.#connection.rows(
+        "SELECT pg_try_advisory_lock(hashtextextended(convert_from($1::bytea, 'UTF8'), 0))",
+        [Buffer.from(this.#shard)],
+      );
+      if (locked?.[0] === true) return;
+      if (Date.now() > until) {
+        throw new StoreError("locked", "the database is in use by another server");
+      }
     }
+  }
+
+  async #refuseOtherClock({ testClock }: DatabaseOptions): Promise<void> {
+    const [row] = await this.rows("SELECT test_clock FROM shard.identity");
+    if (testClock === null || row?.[0] === testClock) return;
+    const [made, opened] = testClock ? ["", " a test clock"] : [" a test clock", ""];
+    const text = `the store was made for${made || " use"}; expected one for${opened || " use"}`;
+    throw new StoreError("unusable", text);
   }
 
   /** A commit of the last owner that is still under way either comes before this, or never. */

@@ -29,7 +29,7 @@ let count = 0;
 /** Options of a store that nobody else has. */
 function newStore() {
   count += 1;
-  return { url: server.url, schema: `rule${count}`, shard: 0, newTag: () => tag };
+  return { url: server.url, schema: `rule${count}`, shard: 0, newTag: () => tag, testClock: false };
 }
 
 describeStore("postgres", async (): Promise<OpenedStore> => {
@@ -71,6 +71,13 @@ test("open: one server at a time has a shard", async () => {
   await first.store.close();
   const second = await openPostgresStore(options);
   for (const { store } of [other, second]) await store.close();
+});
+
+test("open: a store is for a test clock or for use", async () => {
+  const options = newStore();
+  await (await openPostgresStore({ ...options, testClock: true })).store.close();
+  expect(await faultOf(openPostgresStore(options))).toBe("unusable");
+  await (await openPostgresStore({ ...options, testClock: null })).store.close();
 });
 
 test("open: what can be reached nowhere is told as such", async () => {

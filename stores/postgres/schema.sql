@@ -109,4 +109,9 @@ CREATE TABLE shard.quarantine (
 
 CREATE TABLE shard.queue (queue_id bigint PRIMARY KEY, entry text NOT NULL);
 CREATE TABLE shard.catalog (one bigint PRIMARY KEY CHECK (one = 1), version bigint NOT NULL);
-CREATE TABLE shard.identity (one bigint PRIMARY KEY CHECK (one = 1), tag text NOT NULL);
+CREATE TABLE shard.identity (
+  one bigint PRIMARY KEY CHECK (one = 1),
+  tag text NOT NULL,
+  -- Its instants are those of a test clock, and may be far ahead.
+  test_clock boolean NOT NULL
+);
