@@ -3,7 +3,6 @@
 import { mkdirSync } from "node:fs";
 import type { Backend } from "./backend.ts";
 import { openMemoryStore } from "./memory/store.ts";
-import { openPostgresStore } from "./postgres/store.ts";
 import type { Durability } from "./sqlite/connect.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 import type { SyncSetting } from "./sqlite/sync.ts";
@@ -63,6 +62,8 @@ export async function openStore(
   const { testClock = false } = config;
   if (config.kind === "postgres") {
     const { url, schema = "holdfast" } = config;
+    // Its client library takes memory and time at a start, of which a server on files has no use.
+    const { openPostgresStore } = await import("./postgres/store.ts");
     return openPostgresStore({ url, schema, shard, newTag, testClock });
   }
   try {
