@@ -69,6 +69,9 @@ test("readConfig: a store in PostgreSQL needs a database", () => {
     ok: true,
     config: { store: "postgres", databaseUrl: url },
   });
+  expect(
+    faultsOf({ argv: ["--store", "postgres", "--database-url", url, "--backups", "b"] }),
+  ).toEqual([expect.stringContaining("--backups is of files")]);
   expect(faultsOf({ argv: ["--database-url", "db.example"] })).toEqual([
     expect.stringContaining("--database-url is invalid; expected a URL such as"),
   ]);

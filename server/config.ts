@@ -255,10 +255,18 @@ export function readConfig(source: ConfigSource): ConfigResult {
   return between.length > 0 ? { ok: false, faults: between } : { ok: true, config, ignored };
 }
 
-function databaseFaults({ store, databaseUrl }: Config): readonly string[] {
-  if (store !== "postgres" || databaseUrl !== "") return [];
-  const expected = "expected --database-url with it, such as postgres://user:password@host/name";
-  return [`there is no database; ${expected}; 'bun run postgres' starts one for trials`];
+function databaseFaults({ store, databaseUrl, backups }: Config): readonly string[] {
+  if (store !== "postgres") return [];
+  const faults: string[] = [];
+  if (databaseUrl === "") {
+    const expected = "expected --database-url with it, such as postgres://user:password@host/name";
+    faults.push(`there is no database; ${expected}; 'bun run postgres' starts one for trials`);
+  }
+  if (backups !== "") {
+    const expected = "expected none with --store postgres, which pg_dump copies";
+    faults.push(`--backups is of files; ${expected}, got ${shown(backups)}`);
+  }
+  return faults;
 }
 
 /** One core is left to the main thread; past four, shards add syncs and no speed. */
