@@ -80,9 +80,14 @@ function closeOnSignals(server: Server, log: Log): void {
   }
 }
 
+function placeOf({ store, data, databaseSchema }: Config): string {
+  if (store === "memory") return "in memory, gone when it stops";
+  return store === "postgres" ? `in PostgreSQL, schema ${databaseSchema}` : `in ${data}`;
+}
+
 function greet({ url, hasSite }: Server, config: Config): void {
-  const { store, data, shards, host, apiKeysFile, testClock } = config;
-  const place = store === "memory" ? "in memory, gone when it stops" : `in ${data}`;
+  const { shards, host, apiKeysFile, testClock } = config;
+  const place = placeOf(config);
   const port = url.slice(url.lastIndexOf(":") + 1);
   const address = isEverywhere(host)
     ? `${bracketed(host)}:${port}, every address of this machine`

@@ -169,10 +169,10 @@ test("a request with all its keys, optional ones as undefined and null, is taken
 test.each<[unknown, string]>([
   [undefined, required("argument", "an object")],
   [{}, required("store", "an object")],
-  [{ store: {} }, required("store.kind", "'memory' or 'sqlite'")],
+  [{ store: {} }, required("store.kind", "'memory', 'sqlite' or 'postgres'")],
   [
     { store: { kind: "redis" } },
-    "store.kind is invalid; expected 'memory' or 'sqlite', got 'redis'",
+    "store.kind is invalid; expected 'memory', 'sqlite' or 'postgres', got 'redis'",
   ],
   [{ store: { kind: "sqlite" } }, required("store.directory", "a string")],
   [

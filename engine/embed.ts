@@ -71,7 +71,7 @@ const ensured = [
 ] as const;
 
 const sqlite = object<Extract<StoreConfig, { kind: "sqlite" }>>({
-  kind: shape("'memory' or 'sqlite'", (value) => value === "sqlite"),
+  kind: shape("'memory', 'sqlite' or 'postgres'", (value) => value === "sqlite"),
   directory: text,
   durability: optional(word("full", "normal")),
   sync: optional(word("auto", "commit", "thread")),
@@ -80,10 +80,16 @@ const sqlite = object<Extract<StoreConfig, { kind: "sqlite" }>>({
   pagesMax: optional(number),
 });
 const memory = object<Extract<StoreConfig, { kind: "memory" }>>({ kind: word("memory") });
-const store: Shape<StoreConfig> = (value, path) =>
-  typeof value === "object" && value !== null && "kind" in value && value.kind === "memory"
-    ? memory(value, path)
-    : sqlite(value, path);
+const postgres = object<Extract<StoreConfig, { kind: "postgres" }>>({
+  kind: word("postgres"),
+  url: text,
+  schema: optional(text),
+});
+const store: Shape<StoreConfig> = (value, path) => {
+  const kind = typeof value === "object" && value !== null && "kind" in value && value.kind;
+  if (kind === "memory") return memory(value, path);
+  return kind === "postgres" ? postgres(value, path) : sqlite(value, path);
+};
 const isShardCount = (value: unknown): value is number =>
   typeof value === "number" &&
   Number.isSafeInteger(value) &&

@@ -37,6 +37,8 @@ test("readConfig: with nothing given, every setting has its default", () => {
       data: "./data",
       backups: "",
       store: "sqlite",
+      databaseUrl: "",
+      databaseSchema: "holdfast",
       shards: 1,
       durability: "full",
       sync: "auto",
@@ -56,6 +58,23 @@ test("readConfig: with nothing given, every setting has its default", () => {
       shutdownTimeoutMs: 30_000,
     },
   });
+});
+
+test("readConfig: a store in PostgreSQL needs a database", () => {
+  expect(faultsOf({ argv: ["--store", "postgres"] })).toEqual([
+    expect.stringContaining("expected --database-url with it"),
+  ]);
+  const url = "postgres://user:word@db.example:5432/holdfast";
+  expect(read({ argv: ["--store", "postgres", "--database-url", url] })).toMatchObject({
+    ok: true,
+    config: { store: "postgres", databaseUrl: url },
+  });
+  expect(
+    faultsOf({ argv: ["--store", "postgres", "--database-url", url, "--backups", "b"] }),
+  ).toEqual([expect.stringContaining("--backups is of files")]);
+  expect(faultsOf({ argv: ["--database-url", "db.example"] })).toEqual([
+    expect.stringContaining("--database-url is invalid; expected a URL such as"),
+  ]);
 });
 
 test("readConfig: flags come before the environment, the environment before the file", () => {
@@ -133,7 +152,7 @@ test("readConfig: every fault of every source is named at once", () => {
     'unknown variable; got "HOLDFAST_PROT" (did you mean HOLDFAST_PORT?)',
     'unknown key in x.json; got "Shards" (did you mean shards?)',
     '--port is invalid; expected a whole number from 0 to 65535, got "abc"',
-    '--store is invalid; expected sqlite or memory, got "disk"',
+    '--store is invalid; expected sqlite, postgres or memory, got "disk"',
     'durability in x.json is invalid; expected full or normal, got "none"',
     'HOLDFAST_LOG_LEVEL is invalid; expected fatal, error, warn, info or debug, got "loud"',
   ]);

@@ -55,9 +55,22 @@ export const ConfigSchema = Type.Object({
     pattern: "^[^\\0]*$",
     description: "Folder for backups, each in one of its own; without it none can be made.",
   }),
-  store: choice(["sqlite", "memory"], {
+  store: choice(["sqlite", "postgres", "memory"], {
     default: "sqlite",
     description: "Where items are kept; memory forgets them when the server stops.",
+  }),
+  databaseUrl: text({
+    default: "",
+    expected: "a URL such as postgres://user:password@host:5432/name",
+    pattern: "^(postgres(ql)?://.+)?$",
+    description: "The PostgreSQL of --store postgres; a password is better off in the environment.",
+  }),
+  databaseSchema: text({
+    default: "holdfast",
+    expected: "a lower-case name",
+    pattern: "^[a-z][a-z0-9_]{0,40}$",
+    description:
+      "Begins the names of the schemas in the database, one per shard; made when missing.",
   }),
   shards: Type.Integer({
     minimum: 1,
@@ -238,8 +251,22 @@ export function readConfig(source: ConfigSource): ConfigResult {
   if (!Value.Check(ConfigSchema, config)) {
     throw new Error(`a default breaks its own schema; got ${JSON.stringify(config)}`);
   }
-  const between = exposureFaults(config);
+  const between = [...exposureFaults(config), ...databaseFaults(config)];
   return between.length > 0 ? { ok: false, faults: between } : { ok: true, config, ignored };
+}
+
+function databaseFaults({ store, databaseUrl, backups }: Config): readonly string[] {
+  if (store !== "postgres") return [];
+  const faults: string[] = [];
+  if (databaseUrl === "") {
+    const expected = "expected --database-url with it, such as postgres://user:password@host/name";
+    faults.push(`there is no database; ${expected}; 'bun run postgres' starts one for trials`);
+  }
+  if (backups !== "") {
+    const expected = "expected none with --store postgres, which pg_dump copies";
+    faults.push(`--backups is of files; ${expected}, got ${shown(backups)}`);
+  }
+  return faults;
 }
 
 /** One core is left to the main thread; past four, shards add syncs and no speed. */

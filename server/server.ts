@@ -76,7 +76,7 @@ export async function openServer(config: Config, log: Log): Promise<Server> {
   const door = doorOf(config, log);
   try {
     await tryListening(config);
-    const folder = config.store === "memory" ? null : openDataFolder(config.data);
+    const folder = config.store === "sqlite" ? openDataFolder(config.data) : null;
     try {
       return await serve({ config, log, tls: read.tls, door });
     } catch (error) {
@@ -158,16 +158,7 @@ function backupsOf({ backups: folder }: Config, engine: ServerEngine): Pick<AppO
 }
 
 async function engineOf(config: Config, log: Log, clock: Clock) {
-  const store: StoreConfig =
-    config.store === "memory"
-      ? { kind: "memory" }
-      : {
-          kind: "sqlite",
-          directory: config.data,
-          durability: config.durability,
-          sync: config.sync,
-          acceptLogLoss: config.acceptWalLoss,
-        };
+  const store = storeOf(config);
   const { testClock } = config;
   const options: StoreOptions = { ...store, testClock };
   const turnLimits = {
@@ -189,6 +180,23 @@ async function engineOf(config: Config, log: Log, clock: Clock) {
   });
 }
 
+function storeOf(config: Config): StoreConfig {
+  switch (config.store) {
+    case "memory":
+      return { kind: "memory" };
+    case "postgres":
+      return { kind: "postgres", url: config.databaseUrl, schema: config.databaseSchema };
+    case "sqlite":
+      return {
+        kind: "sqlite",
+        directory: config.data,
+        durability: config.durability,
+        sync: config.sync,
+        acceptLogLoss: config.acceptWalLoss,
+      };
+  }
+}
+
 /** Long enough for a client to try again, short enough for what has to be kept. */
 const receiptsWindowMs = { min: 1_000, max: 24 * 3_600_000 };
 
@@ -206,9 +214,11 @@ function isLocked(error: unknown): boolean {
 }
 
 /** What was thrown, in words for the operator where it is no bug. */
-function startErrorOf(error: unknown, { data }: Config): unknown {
+function startErrorOf(error: unknown, { store, data, databaseSchema }: Config): unknown {
   if (error instanceof ListenError) return new StartError(error.fault, error.message);
-  const place = `data folder '${data}'`;
+  // The URL may hold a password.
+  const place =
+    store === "postgres" ? `database schema '${databaseSchema}'` : `data folder '${data}'`;
   if (error instanceof DataFolderError) {
     return new StartError("settings", `${error.message}; ${place}`);
   }

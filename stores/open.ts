@@ -11,6 +11,13 @@ import { StoreError } from "./store.ts";
 export type StoreConfig =
   | { readonly kind: "memory" }
   | {
+      readonly kind: "postgres";
+      /** Such as `postgres://user:password@host:5432/name`. */
+      readonly url: string;
+      /** Begins the names of the database schemas, one per shard, which are made when missing; default `holdfast`. */
+      readonly schema?: string;
+    }
+  | {
       readonly kind: "sqlite";
       /** Made when it is missing; one file per shard goes into it. */
       readonly directory: string;
@@ -36,7 +43,9 @@ const ballastBytesDefault = 8 * 1024 * 1024;
 
 /** What the store's answers promise, in a word for health, metrics and benchmarks. */
 export function durabilityOf(config: StoreConfig): Durability | "none" {
-  return config.kind === "memory" ? "none" : (config.durability ?? "full");
+  if (config.kind === "memory") return "none";
+  // A session asks for it itself; how the database keeps it is for who runs that.
+  return config.kind === "postgres" ? "full" : (config.durability ?? "full");
 }
 
 /**
@@ -50,6 +59,13 @@ export async function openStore(
   newTag: () => string,
 ): Promise<Backend> {
   if (config.kind === "memory") return openMemoryStore({ tag: newTag() });
+  const { testClock = false } = config;
+  if (config.kind === "postgres") {
+    const { url, schema = "holdfast" } = config;
+    // Its client library takes memory and time at a start, of which a server on files has no use.
+    const { openPostgresStore } = await import("./postgres/store.ts");
+    return openPostgresStore({ url, schema, shard, newTag, testClock });
+  }
   try {
     mkdirSync(config.directory, { recursive: true });
   } catch (cause) {
@@ -62,7 +78,7 @@ export async function openStore(
     newTag,
     acceptLogLoss: config.acceptLogLoss ?? false,
     ballastBytes: config.ballastBytes ?? ballastBytesDefault,
-    ...(config.testClock === undefined ? {} : { testClock: config.testClock }),
+    testClock,
     ...(config.pagesMax === undefined ? {} : { pagesMax: config.pagesMax }),
   });
 }

@@ -69,7 +69,14 @@ function idOf(kind: "-u" | "-g", user: string): number {
 export function asUser(user: string, command: readonly string[]): string[] {
   if (process.getuid?.() !== 0) return [...command];
   // setpriv becomes the command, so its pid is the server's.
-  return ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--init-groups", "--", ...command];
+  return [
+    "setpriv",
+    `--reuid=${user}`,
+    `--regid=${idOf("-g", user)}`,
+    "--init-groups",
+    "--",
+    ...command,
+  ];
 }
 
 /** Makes a folder that belongs to the user. */

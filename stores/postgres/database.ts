@@ -1,0 +1,121 @@
+// The schema of one shard in a database: made when it is missing, and belonging to one owner.
+
+import { StoreError } from "../store.ts";
+import { Connection, type Row, type Value } from "./connection.ts";
+import schema from "./schema.sql" with { type: "text" };
+
+export interface DatabaseOptions {
+  readonly url: string;
+  /** Its schema begins with this name. */
+  readonly schema: string;
+  readonly shard: number;
+  /** Makes the store's tag when it is new: 12 characters `0-9A-Za-z`. */
+  readonly newTag: () => string;
+  /** Whether its instants are those of a test clock; `null`: whichever it is. */
+  readonly testClock: boolean | null;
+}
+
+const ownerBytes = 16;
+/** How long the session of a server that was killed may take to end. */
+const lockPatienceMs = 3_000;
+const lockPauseMs = 50;
+
+/** The beginning of an owner, behind whatever there is. */
+const takeOver = `
+  INSERT INTO shard.turn SELECT coalesce(max(position), 0) + 1, $1::bytea, NULL FROM shard.turn
+  ON CONFLICT DO NOTHING RETURNING position`;
+
+export class Database {
+  readonly #connection: Connection;
+  readonly #shard: string;
+  readonly #texts = new Map<string, string>();
+  /** What is written into each row of the chain: nobody else has it. */
+  readonly owner = Buffer.from(crypto.getRandomValues(new Uint8Array(ownerBytes)));
+  /** The last row of the chain. */
+  position = 0;
+
+  private constructor(connection: Connection, shard: string) {
+    this.#connection = connection;
+    this.#shard = shard;
+  }
+
+  /** Throws `StoreError`: `unusable` where the database cannot be reached. */
+  static async open(options: DatabaseOptions): Promise<Database> {
+    const { url, schema: name, shard } = options;
+    const database = new Database(await Connection.open(url), `"${name}_${shard}"`);
+    try {
+      await database.#make(options);
+      await database.#lock();
+      await database.#refuseOtherClock(options);
+      await database.#takeOver();
+      return database;
+    } catch (cause) {
+      await database.close();
+      throw cause;
+    }
+  }
+
+  /** `shard` in the text stands for the schema. */
+  rows(text: string, values: readonly Value[] = []): Promise<Row[]> {
+    return this.#connection.rows(this.#named(text), values);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  #named(text: string): string {
+    let named = this.#texts.get(text);
+    if (named === undefined) {
+      named = text.replaceAll("shard.", `${this.#shard}.`);
+      this.#texts.set(text, named);
+    }
+    return named;
+  }
+
+  /** All of it or nothing, whoever else does it at the same time. */
+  async #make({ newTag, testClock }: DatabaseOptions): Promise<void> {
+    const name = this.#shard.slice(1, -1);
+    const [found] = await this.#connection.rows(
+      "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = convert_from($1::bytea, 'UTF8')",
+      [Buffer.from(name)],
+    );
+    if (found?.[0] !== 0) return;
+    const identity = `INSERT INTO shard.identity VALUES (1, '${newTag()}', ${testClock === true});`;
+    await this.#connection.script(
+      this.#named(`BEGIN; CREATE SCHEMA ${this.#shard}; ${schema} ${identity} COMMIT`),
+    );
+  }
+
+  /** As long as the session lives, no other server opens the shard. */
+  async #lock(): Promise<void> {
+    for (const until = Date.now() + lockPatienceMs; ; await Bun.sleep(lockPauseMs)) {
+      const [locked] = await this.#connection.rows(
+        "SELECT pg_try_advisory_lock(hashtextextended(convert_from($1::bytea, 'UTF8'), 0))",
+        [Buffer.from(this.#shard)],
+      );
+      if (locked?.[0] === true) return;
+      if (Date.now() > until) {
+        throw new StoreError("locked", "the database is in use by another server");
+      }
+    }
+  }
+
+  async #refuseOtherClock({ testClock }: DatabaseOptions): Promise<void> {
+    const [row] = await this.rows("SELECT test_clock FROM shard.identity");
+    if (testClock === null || row?.[0] === testClock) return;
+    const [made, opened] = testClock ? ["", " a test clock"] : [" a test clock", ""];
+    const text = `the store was made for${made || " use"}; expected one for${opened || " use"}`;
+    throw new StoreError("unusable", text);
+  }
+
+  /** A commit of the last owner that is still under way either comes before this, or never. */
+  async #takeOver(): Promise<void> {
+    for (;;) {
+      const [row] = await this.rows(takeOver, [this.owner]);
+      if (row === undefined) continue;
+      this.position = row[0] as number;
+      return;
+    }
+  }
+}

@@ -1,0 +1,180 @@
+// Reads of spans: the first items up to a bound of items and of payload bytes. Many spans are one
+// statement; how many rows are enough is a guess, and what it missed is asked for in the next round.
+
+import type { Item, ScheduledItem } from "../item.ts";
+import type { Mark, Read, ReadLimit, ScheduledMark, Some, Span } from "../store.ts";
+import { int8Array } from "./arrays.ts";
+import type { Row } from "./connection.ts";
+import type { Database } from "./database.ts";
+import { packItemsMax } from "./packs.ts";
+import {
+  itemColumns,
+  itemsOf,
+  markColumns,
+  marksOf,
+  packColumns,
+  scheduledColumns,
+  scheduledMarkColumns,
+  scheduledMarkOf,
+  scheduledOf,
+} from "./rows.ts";
+
+/** A span of which the first items are wanted. */
+export interface Wanted extends Span {
+  readonly limit: ReadLimit;
+}
+
+interface Found {
+  readonly seq: number;
+}
+
+interface Source<T extends Found> {
+  readonly text: string;
+  /** The items of a row, which begins with the number of its span and whether rows follow on it. */
+  readonly read: (row: Row) => readonly T[];
+  /** The first number behind the row. */
+  readonly endOf: (row: Row) => number;
+  /** What one counts against the bound of bytes. */
+  readonly bytesOf: (found: T) => number;
+}
+
+const span =
+  'unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS span(slot, "from", before, rows, bytes, place)';
+const ahead =
+  "coalesce(sum(bytes) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS ahead, count(*) OVER () AS found";
+
+const packs = (columns: string): string => `
+  SELECT span.place, i.found = span.rows OR i.ahead + i.bytes >= span.bytes, ${packColumns}, ${columns}
+  FROM ${span}
+  CROSS JOIN LATERAL (
+    SELECT near.*, ${ahead} FROM (
+      SELECT * FROM shard.item
+      WHERE slot = span.slot AND seq > span."from" - ${packItemsMax} AND seq + count > span."from" AND seq < span.before
+      ORDER BY seq LIMIT span.rows
+    ) near
+  ) i
+  LEFT JOIN LATERAL (
+    SELECT array_agg(seq) AS seqs FROM shard.gone
+    WHERE slot = i.slot AND seq >= i.seq AND seq < i.seq + i.count
+  ) gone ON i.count > 1
+  WHERE i.ahead < span.bytes
+  ORDER BY span.place, i.seq`;
+
+const aside = (columns: string): string => `
+  SELECT span.place, i.found = span.rows OR i.ahead + length(i.payload) >= span.bytes, ${columns}
+  FROM ${span}
+  CROSS JOIN LATERAL (
+    SELECT near.*, ${ahead} FROM (
+      SELECT *, length(payload) AS bytes FROM shard.scheduled
+      WHERE slot = span.slot AND seq >= span."from" AND seq < span.before
+      ORDER BY seq LIMIT span.rows
+    ) near
+  ) i
+  WHERE i.ahead < span.bytes
+  ORDER BY span.place, i.seq`;
+
+const nothing = (): number => 0;
+const endOfPack = (row: Row): number => Number(row[3]) + Number(row[4]);
+const endOfOne = (row: Row): number => Number(row[3]) + 1;
+const payloadBytes = ({ payload }: Item): number => payload.length;
+
+export const sources = {
+  items: {
+    text: packs(itemColumns),
+    read: itemsOf,
+    endOf: endOfPack,
+    bytesOf: payloadBytes,
+  } as Source<Read<Item>>,
+  marks: {
+    text: packs(markColumns),
+    read: marksOf,
+    endOf: endOfPack,
+    bytesOf: nothing,
+  } as Source<Mark>,
+  scheduled: {
+    text: aside(scheduledColumns),
+    read: (row) => [scheduledOf(row)],
+    endOf: endOfOne,
+    bytesOf: payloadBytes,
+  } as Source<Read<ScheduledItem>>,
+  scheduledMarks: {
+    text: aside(scheduledMarkColumns),
+    read: (row) => [scheduledMarkOf(row)],
+    endOf: endOfOne,
+    bytesOf: nothing,
+  } as Source<ScheduledMark>,
+} as const;
+
+/** The rows of the first round: as many as there may be items, but for long spans. */
+const firstRows = 64;
+const bytesUnbound = Number.MAX_SAFE_INTEGER;
+
+/** What is still missing of one span. */
+class Reading<T extends Found> {
+  readonly found: T[] = [];
+  readonly #wanted: Wanted;
+  readonly #source: Source<T>;
+  #from: number;
+  #bytes: number;
+  #rows: number;
+  /** Whether nothing was said yet of what comes behind what was found. */
+  isOpen = true;
+  isAll = true;
+
+  constructor(wanted: Wanted, source: Source<T>) {
+    this.#wanted = wanted;
+    this.#source = source;
+    this.#from = wanted.from;
+    this.#bytes = wanted.limit.payloadBytes;
+    this.#rows = Math.min(wanted.limit.items, firstRows);
+  }
+
+  /** Values for `span`. */
+  values(): readonly [number, number, number, number, number] {
+    const { slot, before } = this.#wanted;
+    return [slot, this.#from, before, this.#rows, Math.min(this.#bytes, bytesUnbound)];
+  }
+
+  take(rows: readonly Row[]): void {
+    const { limit, before } = this.#wanted;
+    for (const row of rows) {
+      for (const one of this.#source.read(row.slice(2))) {
+        if (one.seq < this.#from) continue;
+        if (one.seq >= before) break;
+        this.found.push(one);
+        this.#from = one.seq + 1;
+        this.#bytes -= this.#source.bytesOf(one);
+        if (this.found.length >= limit.items || this.#bytes <= 0) {
+          this.isAll = false;
+          this.isOpen = false;
+          return;
+        }
+      }
+    }
+    const [last] = rows.slice(-1);
+    this.isOpen = last?.[1] === true;
+    // A row may have nothing left that is wanted.
+    if (this.isOpen) this.#from = Math.max(this.#from, this.#source.endOf(last as Row));
+    this.#rows = Math.min(limit.items, 4 * this.#rows);
+  }
+}
+
+/** In the order of the spans. */
+export async function pages<T extends Found>(
+  database: Database,
+  source: Source<T>,
+  wanted: readonly Wanted[],
+): Promise<Some<T>[]> {
+  const readings = wanted.map((one) => new Reading(one, source));
+  for (;;) {
+    const open = readings.filter(({ isOpen }) => isOpen);
+    if (open.length === 0) return readings.map(({ found, isAll }) => ({ found, isAll }));
+    const values = open.map((reading) => reading.values());
+    const columns = [0, 1, 2, 3, 4].map((column) =>
+      int8Array(values.map((of) => of[column] as number)),
+    );
+    const rows = await database.rows(source.text, columns);
+    const bySpan = Map.groupBy(rows, (row) => row[0] as number);
+    for (const [index, reading] of open.entries()) reading.take(bySpan.get(index + 1) ?? []);
+  }
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Postgres, startPostgres } from "../../scripts/postgres.ts";
+import type { OpenedStore } from "../conformance/bench.ts";
+import { describeStore } from "../conformance/suite.ts";
+import { item, nothing, tally } from "../conformance/values.ts";
+import { type Changes, type Store, StoreError } from "../store.ts";
+import { Connection } from "./connection.ts";
+import { openPostgresStore } from "./store.ts";
+
+const tag = "0123456789Ab";
+const folder = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
+chmodSync(folder, 0o755);
+let server: Postgres;
+
+beforeAll(async () => {
+  // It is killed with its data at the end.
+  server = await startPostgres({ data: join(folder, "data"), settings: ["fsync=off"] });
+}, 180_000);
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let count = 0;
+
+/** Options of a store that nobody else has. */
+function newStore() {
+  count += 1;
+  return { url: server.url, schema: `rule${count}`, shard: 0, newTag: () => tag, testClock: false };
+}
+
+describeStore("postgres", async (): Promise<OpenedStore> => {
+  const options = newStore();
+  let backend = await openPostgresStore(options);
+  return {
+    backend,
+    reopen: async () => {
+      await backend.store.close();
+      backend = await openPostgresStore(options);
+      return backend;
+    },
+    dispose: () => backend.store.close(),
+  };
+});
+
+async function commit(store: Store, turn: number, changes: Partial<Changes> = {}): Promise<void> {
+  await store.commit({
+    ...nothing,
+    ...changes,
+    turn: { turn, at: turn, opLast: turn, refused: [] },
+  });
+}
+
+async function faultOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => null,
+    (cause: unknown) => cause,
+  );
+  expect(error).toBeInstanceOf(StoreError);
+  return (error as StoreError).fault;
+}
+
+test("open: one server at a time has a shard", async () => {
+  const options = newStore();
+  const first = await openPostgresStore(options);
+  expect(await faultOf(openPostgresStore(options))).toBe("locked");
+  const other = await openPostgresStore({ ...options, shard: 1 });
+  await first.store.close();
+  const second = await openPostgresStore(options);
+  for (const { store } of [other, second]) await store.close();
+});
+
+test("open: a store is for a test clock or for use", async () => {
+  const options = newStore();
+  await (await openPostgresStore({ ...options, testClock: true })).store.close();
+  expect(await faultOf(openPostgresStore(options))).toBe("unusable");
+  await (await openPostgresStore({ ...options, testClock: null })).store.close();
+});
+
+test("open: what can be reached nowhere is told as such", async () => {
+  const url = "postgres://holdfast@127.0.0.1:1/postgres";
+  expect(await faultOf(openPostgresStore({ ...newStore(), url }))).toBe("unusable");
+});
+
+test("commit: whoever lost the shard writes nothing any more", async () => {
+  const options = newStore();
+  const first = await openPostgresStore(options);
+  await commit(first.store, 1, { insert: [item(1, 1)] });
+  const database = await Connection.open(server.url);
+  // As if another server had taken over while the first one slept.
+  await database.script(
+    `INSERT INTO ${options.schema}_0.turn SELECT max(position) + 1, 'another' FROM ${options.schema}_0.turn`,
+  );
+  expect(await faultOf(commit(first.store, 2, { insert: [item(1, 2)] }))).toBe("failed");
+  await first.store.close();
+  const second = await openPostgresStore(options);
+  expect((await second.store.load()).turns.map(({ turn }) => turn)).toEqual([1]);
+  await commit(second.store, 2, { insert: [item(1, 2)] });
+  await second.store.close();
+  await database.close();
+});
+
+test("commit: a session that is cut fails, and what it had written is there", async () => {
+  const options = newStore();
+  const first = await openPostgresStore(options);
+  await commit(first.store, 1);
+  const database = await Connection.open(server.url);
+  await database.script(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holdfast' AND pid <> pg_backend_pid()",
+  );
+  expect(await faultOf(commit(first.store, 2))).toBe("failed");
+  await first.store.close();
+  const second = await openPostgresStore(options);
+  expect((await second.store.load()).turns.map(({ turn }) => turn)).toEqual([1]);
+  await second.store.close();
+  await database.close();
+});
+
+test("tallies: are told by the turns, and folded before those go", async () => {
+  const options = newStore();
+  let { store } = await openPostgresStore(options);
+  const reopened = async () => {
+    await store.close();
+    ({ store } = await openPostgresStore(options));
+    return await store.load();
+  };
+  await commit(store, 1, {
+    tally: [tally(1, { nextSeq: 7 }), tally(2)],
+    receive: [{ sourceShard: 3, outboundSeq: 9 }],
+  });
+  for (let turn = 2; turn <= 1_500; turn += 1) {
+    await commit(store, turn, { tally: [tally(2, { nextSeq: turn })] });
+    if (turn === 700) await reopened();
+  }
+  const image = await reopened();
+  expect(image.turns.length).toBeLessThan(1_400);
+  expect(image.turns.at(-1)?.turn).toBe(1_500);
+  expect(image.tallies.toSorted((a, b) => a.slot - b.slot)).toEqual([
+    tally(1, { nextSeq: 7 }),
+    tally(2, { nextSeq: 1_500 }),
+  ]);
+  expect(image.inbound).toEqual([{ sourceShard: 3, outboundSeq: 9 }]);
+  await store.close();
+}, 60_000);

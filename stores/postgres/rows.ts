@@ -1,0 +1,178 @@
+// What rows say: of items, of what an item's producer gave it, and of turns.
+
+import type { Item, OutboundItem, ScheduledItem, Tally } from "../item.ts";
+import {
+  type Inbound,
+  type Mark,
+  type Read,
+  type ScheduledMark,
+  StoreError,
+  type TurnRecord,
+} from "../store.ts";
+import type { Row } from "./connection.ts";
+
+/** Kind, encoding and reference, for the column `texts`; `null` = empty, all of them. */
+export function textsOf({ kind, encoding, reference }: Item): string | null {
+  const isPlain = kind === "" && encoding === "" && reference === "";
+  return isPlain ? null : JSON.stringify([kind, encoding, reference]);
+}
+
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+function readTexts(bytes: Uint8Array | null): Pick<Item, "kind" | "encoding" | "reference"> {
+  if (bytes === null) return { kind: "", encoding: "", reference: "" };
+  const [kind = "", encoding = "", reference = ""] = JSON.parse(utf8.decode(bytes)) as string[];
+  return { kind, encoding, reference };
+}
+
+function textOf(bytes: unknown): string {
+  return bytes === null ? "" : utf8.decode(bytes as Uint8Array);
+}
+
+/** What a row of `item` tells beside its items. */
+export interface Pack {
+  readonly slot: number;
+  readonly first: number;
+  readonly count: number;
+  readonly gone: ReadonlySet<number> | null;
+}
+
+export const packColumns = "i.slot, i.seq, i.count, gone.seqs";
+export const itemColumns =
+  "i.created_at, i.queued_at, i.expire_deadline, i.early, i.attempts, i.source_id, i.texts, i.payloads";
+export const markColumns = "i.created_at, i.expire_deadline, i.attempts, i.bytes";
+
+export function packOf(row: Row): Pack {
+  const [slot, first, count, gone] = row as [number, number, number, number[] | null];
+  return { slot, first, count, gone: gone === null ? null : new Set(gone) };
+}
+
+/** The items of a row that are still there; `row` begins with `packColumns`. */
+export function itemsOf(row: Row): Read<Item>[] {
+  const { slot, first, count, gone } = packOf(row);
+  const [createdAt, queuedAt, expireDeadline, early, attempts, sourceId, texts, payloads] =
+    row.slice(4) as [
+      number,
+      number,
+      number,
+      boolean,
+      number,
+      unknown,
+      Uint8Array[] | null,
+      Uint8Array[],
+    ];
+  const shared = { slot, createdAt, queuedAt, expireDeadline, early, attempts };
+  const items: Read<Item>[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const seq = first + index;
+    if (gone?.has(seq) === true) continue;
+    const given = { ...readTexts(texts?.[index] ?? null), sourceId: textOf(sourceId) };
+    const payload = payloads[index] ?? new Uint8Array();
+    items.push({ ...shared, seq, ...given, payload, damaged: false });
+  }
+  return items;
+}
+
+export function marksOf(row: Row): Mark[] {
+  const { slot, first, count, gone } = packOf(row);
+  const [createdAt = 0, expireDeadline = 0, attempts = 0, bytes = 0] = row.slice(4) as number[];
+  const marks: Mark[] = [];
+  for (let seq = first; seq < first + count; seq += 1) {
+    if (gone?.has(seq) === true) continue;
+    marks.push({ slot, seq, createdAt, expireDeadline, attempts, payloadBytes: bytes / count });
+  }
+  return marks;
+}
+
+export const scheduledColumns =
+  "i.slot, i.seq, i.created_at, i.queued_at, i.expire_deadline, i.attempts, i.source_id, i.texts, i.payload, i.due_at, i.retried";
+export const scheduledMarkColumns =
+  "i.slot, i.seq, i.created_at, i.expire_deadline, i.attempts, length(i.payload)::bigint, i.due_at, i.retried";
+
+export function scheduledOf(row: Row): Read<ScheduledItem> {
+  const [
+    slot,
+    seq,
+    createdAt,
+    queuedAt,
+    expireDeadline,
+    attempts,
+    sourceId,
+    texts,
+    payload,
+    dueAt,
+  ] = row as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    unknown,
+    Uint8Array | null,
+    Uint8Array,
+    number,
+  ];
+  return {
+    ...{ slot, seq, createdAt, queuedAt, expireDeadline, early: false, attempts },
+    ...{ ...readTexts(texts), sourceId: textOf(sourceId), payload },
+    ...{ dueAt, retried: row[10] === true, damaged: false },
+  };
+}
+
+export function scheduledMarkOf(row: Row): ScheduledMark {
+  const [slot = 0, seq = 0, createdAt = 0, expireDeadline = 0, attempts = 0, payloadBytes = 0] =
+    row as number[];
+  const mark = { slot, seq, createdAt, expireDeadline, attempts, payloadBytes };
+  return { ...mark, dueAt: Number(row[6]), retried: row[7] === true };
+}
+
+export const outboundColumns =
+  "i.outbound_seq, i.target_shard, i.target_slot, i.slot, i.seq, i.created_at, i.queued_at, i.expire_deadline, i.early, i.attempts, i.source_id, i.texts, i.payload";
+
+export function outboundOf(row: Row): Read<OutboundItem> {
+  const [outboundSeq = 0, targetShard = 0, targetSlot = 0, slot = 0, seq = 0] = row as number[];
+  const [createdAt = 0, queuedAt = 0, expireDeadline = 0] = row.slice(5) as number[];
+  const [early, attempts, sourceId, texts, payload] = row.slice(8) as [
+    boolean,
+    number,
+    unknown,
+    Uint8Array | null,
+    Uint8Array,
+  ];
+  return {
+    ...{ outboundSeq, targetShard, targetSlot, slot, seq, createdAt, queuedAt, expireDeadline },
+    ...{ early, attempts, ...readTexts(texts), sourceId: textOf(sourceId) },
+    ...{ payload, damaged: false },
+  };
+}
+
+/** What a turn's row says. */
+export interface StoredTurn extends TurnRecord {
+  readonly tallies: readonly StoredTally[];
+  readonly inbound: readonly Inbound[];
+}
+
+/** The sum of instants is a text, longer than a number may be. */
+export type StoredTally = Omit<Tally, "createdAtSum"> & { readonly createdAtSum: string };
+
+export function storedTally(tally: Tally): StoredTally {
+  return { ...tally, createdAtSum: String(tally.createdAtSum) };
+}
+
+export function tallyOf(stored: StoredTally): Tally {
+  return { ...stored, createdAtSum: BigInt(stored.createdAtSum) };
+}
+
+/** What was written as JSON. */
+export function parsed<T>(text: unknown): T {
+  try {
+    return JSON.parse(text as string) as T;
+  } catch (cause) {
+    throw new StoreError(
+      "damaged",
+      "a stored row has another form than this version writes",
+      cause,
+    );
+  }
+}
