@@ -5,7 +5,7 @@ import Slugger from "github-slugger";
 import type { Nodes, Root } from "mdast";
 import { operations } from "../../openapi/operations.ts";
 import { postPath } from "../blog/posts.ts";
-import type { Section } from "../search/section.ts";
+import type { Section } from "../search/engine.ts";
 import { siteConfig } from "../site-config.ts";
 import { readContent } from "./content.ts";
 import { isUnsearched, type PageText } from "./page-markdown.ts";

@@ -2,7 +2,16 @@
 
 import MiniSearch from "minisearch";
 import { otherNames } from "./other-names.ts";
-import type { Section } from "./section.ts";
+
+/** What is searched: one entry for each section of each page. */
+export interface Section {
+  readonly url: string;
+  /** Title of the page. */
+  readonly page: string;
+  /** Of the section; the page's title for what comes before the first. */
+  readonly heading: string;
+  readonly text: string;
+}
 
 export interface Found extends Section {
   readonly terms: readonly string[];
