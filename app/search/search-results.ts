@@ -9,7 +9,7 @@ import "./search-results.css";
 export async function showResults(): Promise<void> {
   const response = await fetch("/search.json");
   if (!response.ok) throw new Error(`search data is not available; got ${response.status}`);
-  const search = createSearch((await response.json()) as readonly Section[]);
+  const search = await createSearch((await response.json()) as readonly Section[]);
   const dialog = document.querySelector<HTMLDialogElement>("dialog.search");
   const input = dialog?.querySelector("input");
   const list = dialog?.querySelector(".search-results");
