@@ -15,9 +15,9 @@ import { writeDraft } from "./site-folder.ts";
 
 const searched = /^\/(docs\/.+|markdown-page|blog\/(?!archive$|tags|authors)[^/]+)$/;
 
-/** Who asks wants the page that explains, not one that shows the inside, lists or tells. */
+/** Who asks wants the page that explains, not one that compares, shows the inside, lists or tells. */
 const weights: readonly (readonly [RegExp, number])[] = [
-  [/^\/docs\/(architecture|testing|comparison)$/, 0.6],
+  [/^\/docs\/(architecture|testing|comparison|moving-from-.*)$/, 0.6],
   [/^\/api/, 0.7],
   [/^\/docs\/(errors\/|.*-reference|.*-files|changelog)|^\/blog\/|#/, 0.5],
 ];
