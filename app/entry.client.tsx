@@ -2,6 +2,7 @@ import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { HydratedRouter } from "react-router/dom";
 import { startAnalytics } from "./analytics/start-analytics.ts";
+import { startSearch } from "./search/open-search.ts";
 import { SiteRouter } from "./shell/site-router.tsx";
 import { siteConfig } from "./site-config.ts";
 
@@ -12,4 +13,5 @@ startTransition(() => {
   );
 });
 
+startSearch();
 startAnalytics(siteConfig.analytics);

@@ -3,7 +3,7 @@
 // in a reader's cache when the site does.
 
 const shell =
-  /\/app\/(shell|config|brand)\/|\/app\/(site-config|search\/search-(box|button|state)|docs\/(docs-menu|versions)|blog\/(blog-menu|posts))\.tsx?$|virtual:content$/;
+  /\/app\/(shell|config|brand)\/|\/app\/(site-config|search\/(search-(button|dialog-frame)|open-search)|docs\/(docs-menu|versions)|blog\/(blog-menu|posts))\.tsx?$|virtual:content$/;
 
 /** By their names, each after the one that it imports. */
 export const sharedChunks = ["packages", "shell"] as const;

@@ -1,17 +1,11 @@
 import type { ReactNode } from "react";
 import { Icon } from "../shell/icon.tsx";
-import { openSearch } from "./search-state.ts";
 
 /** Looks like the box it opens; on small screens only its sign is left. */
 export function SearchButton({ isCompact }: { readonly isCompact: boolean }): ReactNode {
   if (isCompact) {
     return (
-      <button
-        type="button"
-        className="icon-button search-open"
-        aria-label="Search"
-        onClick={openSearch}
-      >
+      <button type="button" className="icon-button search-open" aria-label="Search" data-search="">
         <Icon name="search" />
       </button>
     );
@@ -21,11 +15,12 @@ export function SearchButton({ isCompact }: { readonly isCompact: boolean }): Re
       type="button"
       className="search-button"
       aria-keyshortcuts="Control+K Meta+K /"
-      onClick={openSearch}
+      data-search=""
     >
       <Icon name="search" />
       <span>Search</span>
-      <kbd>Ctrl K</kbd>
+      <kbd className="of-mac">⌘K</kbd>
+      <kbd className="of-others">Ctrl K</kbd>
     </button>
   );
 }

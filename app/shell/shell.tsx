@@ -2,7 +2,7 @@
 
 import { type ReactNode, useEffect } from "react";
 import { useLocation } from "react-router";
-import { SearchBox } from "../search/search-box.tsx";
+import { SearchDialogFrame } from "../search/search-dialog-frame.tsx";
 import { AnnouncementBar } from "./announcement-bar.tsx";
 import { replayEarlyPress } from "./early-press.ts";
 import { Footer } from "./footer.tsx";
@@ -16,6 +16,7 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
   useVisitNotes();
   return (
     <>
+      <SearchDialogFrame />
       <a className="skip-link" href="#main">
         Skip to main content
       </a>
@@ -24,7 +25,6 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
       <Navbar />
       {children}
       <Footer />
-      <SearchBox />
       <RouteAnnouncer />
     </>
   );
