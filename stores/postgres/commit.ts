@@ -3,10 +3,10 @@
 // that have nothing to do are left out.
 
 import { type Item, type ScheduledItem, wakeAt } from "../item.ts";
+import { packItemsMax, packsOf } from "../packs.ts";
 import type { Changes, Destination, Inbound, Move, SlotSeqs } from "../store.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
 import type { Value } from "./connection.ts";
-import { packItemsMax, packsOf } from "./packs.ts";
 import { type StoredTally, type StoredTurn, storedTally, textsOf } from "./rows.ts";
 
 export interface Statement {
@@ -60,6 +60,9 @@ export function commitOf(
   addChecks(parts, changes);
   return parts.statement();
 }
+
+/** Payload bytes of a pack: about as much as a page holds. */
+const packBytesMax = 7_900;
 
 type Write = (value: (value: Value) => string) => string;
 
@@ -135,7 +138,7 @@ const dueOf = ({ dueAt, expireDeadline }: Pick<ScheduledItem, "dueAt" | "expireD
 
 function addInserts(parts: Parts, insert: readonly Item[]): void {
   if (insert.length === 0) return;
-  const packs = packsOf(insert);
+  const packs = packsOf(insert, packBytesMax);
   const items = packs.flatMap((pack, index) => pack.map((item) => ({ item, index: index + 1 })));
   const first = (pack: readonly Item[]): Item => pack[0] as Item;
   const columns = [
@@ -280,7 +283,7 @@ function addMoves(parts: Parts, moves: readonly Move[]): void {
 /** What the tables' own keys do not refuse: a number within a pack, and a move of nothing to nowhere. */
 function addChecks(parts: Parts, { insert, move }: Changes): void {
   const taken: SlotSpan[] = [
-    ...packsOf(insert).map(([first, ...others]) => ({
+    ...packsOf(insert, packBytesMax).map(([first, ...others]) => ({
       ...(first as Item),
       count: 1 + others.length,
     })),

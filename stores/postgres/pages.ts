@@ -2,11 +2,11 @@
 // statement; how many rows are enough is a guess, and what it missed is asked for in the next round.
 
 import type { Item, ScheduledItem } from "../item.ts";
+import { packItemsMax } from "../packs.ts";
 import type { Mark, Read, ReadLimit, ScheduledMark, Some, Span } from "../store.ts";
 import { int8Array } from "./arrays.ts";
 import type { Row } from "./connection.ts";
 import type { Database } from "./database.ts";
-import { packItemsMax } from "./packs.ts";
 import {
   itemColumns,
   itemsOf,

@@ -4,6 +4,7 @@
 
 import type { Database, Statement } from "bun:sqlite";
 import type { Item } from "../item.ts";
+import { packsOf } from "../packs.ts";
 import {
   type Mark,
   type Read,
@@ -15,7 +16,7 @@ import {
   type Wants,
 } from "../store.ts";
 import type { StoredCounts } from "../upkeep.ts";
-import { packsOf } from "./pack.ts";
+import { packBytesMax } from "./pack.ts";
 import { finalizeAll, type Prepared, prepareAll } from "./prepared.ts";
 import { isPlain, itemColumns, itemsOf, itemValues, packColumns, packValues } from "./rows.ts";
 import { insertedItem, key, keyOf, place } from "./sql-text.ts";
@@ -87,7 +88,7 @@ export class ItemTable {
   insert(items: readonly Item[]): void {
     const run = this.#statements;
     const ends = new Map<number, number>();
-    for (const pack of packsOf(items)) {
+    for (const pack of packsOf(items, packBytesMax)) {
       const [first, ...others] = pack;
       if (first === undefined) continue;
       const after = first.seq + pack.length;

@@ -16,9 +16,10 @@ import {
   toItems,
 } from "../conformance/values.ts";
 import type { Item } from "../item.ts";
+import { packItemsMax, packsOf } from "../packs.ts";
 import { readItems } from "../single-reads.ts";
 import type { Changes, Read, Store } from "../store.ts";
-import { packBytesMax, packItemsMax, packsOf } from "./pack.ts";
+import { packBytesMax } from "./pack.ts";
 import { openSqliteStore } from "./store.ts";
 
 function setup() {
@@ -63,7 +64,8 @@ async function items(store: Store, from = 0, before = end): Promise<readonly Rea
   return (await readItems(store, { slot: 1, from, before }, all)).found;
 }
 
-const counts = (items: readonly Item[]): number[] => packsOf(items).map(({ length }) => length);
+const counts = (items: readonly Item[]): number[] =>
+  packsOf(items, packBytesMax).map(({ length }) => length);
 
 test("packsOf: neighbours that share instants and attempts go together, whatever their texts", () => {
   expect(counts(alike(1, 0, 10))).toEqual([10]);
@@ -80,7 +82,7 @@ test("packsOf: neighbours that share instants and attempts go together, whatever
 test("packsOf: items of several slots that take turns go with their own", () => {
   const other = alike(1, 0, 5).map((one) => ({ ...one, slot: 2 }));
   const mixed = alike(1, 0, 5).flatMap((one, index) => [one, other[index] as Item]);
-  expect(packsOf(mixed)).toEqual([alike(1, 0, 5), other]);
+  expect(packsOf(mixed, packBytesMax)).toEqual([alike(1, 0, 5), other]);
 });
 
 test("packsOf: what an index finds stays alone", () => {

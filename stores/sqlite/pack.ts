@@ -4,8 +4,6 @@
 
 import type { Item } from "../item.ts";
 
-/** The most items of a pack; so much has to be read to come to one of them. */
-export const packItemsMax = 128;
 /** The most payload bytes of a pack; an item with more has a row of its own. */
 export const packBytesMax = 16_384;
 
@@ -15,49 +13,6 @@ const bytesPerUnitMax = 3;
 const numbersPerItem = 2;
 const sizesBytesPerItem = numbersPerItem * Uint32Array.BYTES_PER_ELEMENT;
 const textsPerItem = 3;
-
-/** Items in the order given, neighbours that may share a row together. */
-export function packsOf(items: readonly Item[]): Item[][] {
-  const packs: Item[][] = [];
-  const open = new Map<number, { readonly items: Item[]; bytes: number }>();
-  for (const item of items) {
-    const pack = open.get(item.slot);
-    const bytes = item.payload.length;
-    const last = pack?.items.at(-1);
-    if (
-      pack !== undefined &&
-      last !== undefined &&
-      pack.items.length < packItemsMax &&
-      pack.bytes + bytes <= packBytesMax &&
-      isNeighbour(last, item)
-    ) {
-      pack.items.push(item);
-      pack.bytes += bytes;
-      continue;
-    }
-    const begun = [item];
-    packs.push(begun);
-    if (mayShare(item)) open.set(item.slot, { items: begun, bytes });
-    else open.delete(item.slot);
-  }
-  return packs;
-}
-
-/** Items that an index finds have rows of their own. */
-function mayShare({ early, sourceId }: Item): boolean {
-  return !early && sourceId === "";
-}
-
-function isNeighbour(last: Item, next: Item): boolean {
-  return (
-    next.seq === last.seq + 1 &&
-    next.createdAt === last.createdAt &&
-    next.queuedAt === last.queuedAt &&
-    next.expireDeadline === last.expireDeadline &&
-    next.attempts === last.attempts &&
-    mayShare(next)
-  );
-}
 
 /** What differs between the items of a pack. */
 export interface Contents {

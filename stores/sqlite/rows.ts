@@ -3,6 +3,7 @@
 // row stops the store.
 
 import type { Item, Lease, OutboundItem, ScheduledItem, Tally } from "../item.ts";
+import { packItemsMax } from "../packs.ts";
 import { type CatalogEntry, isCatalogEntry } from "../queue.ts";
 import {
   type Inbound,
@@ -13,7 +14,7 @@ import {
   type TurnRecord,
   type UniqueKey,
 } from "../store.ts";
-import { type Contents, countOf, PackReader, packContents, packItemsMax } from "./pack.ts";
+import { type Contents, countOf, PackReader, packContents } from "./pack.ts";
 
 /** Columns of an item, in the order in which statements bind and read them. */
 export const itemColumns =

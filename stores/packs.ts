@@ -1,15 +1,13 @@
-// Which items share a row: neighbours that were written together. A row costs PostgreSQL more than
-// the bytes of a small item.
+// Which items share a row, a pack: neighbours that were written together and share their instants
+// and attempts. A row costs a database more than the bytes of a small item.
 
-import type { Item } from "../item.ts";
+import type { Item } from "./item.ts";
 
-/** So much has to be read to come to one of them. */
+/** The most items of a pack; so much has to be read to come to one of them. */
 export const packItemsMax = 128;
-/** Payload bytes of a pack: about as much as a page holds. */
-const packBytesMax = 7_900;
 
-/** Items in the order given. */
-export function packsOf(items: readonly Item[]): Item[][] {
+/** Items in the order given; one with more payload bytes than a pack may have is alone. */
+export function packsOf(items: readonly Item[], bytesMax: number): Item[][] {
   const packs: Item[][] = [];
   const open = new Map<number, { readonly items: Item[]; bytes: number }>();
   for (const item of items) {
@@ -17,7 +15,7 @@ export function packsOf(items: readonly Item[]): Item[][] {
     const last = pack?.items.at(-1);
     const bytes = item.payload.length;
     const isRoom = pack !== undefined && pack.items.length < packItemsMax;
-    if (isRoom && pack.bytes + bytes <= packBytesMax && last && isNeighbour(last, item)) {
+    if (isRoom && pack.bytes + bytes <= bytesMax && last && isNeighbour(last, item)) {
       pack.items.push(item);
       pack.bytes += bytes;
       continue;
