@@ -79,7 +79,9 @@ const config: SiteConfig = {
         title: "Project",
         items: [
           { label: "GitHub", href: repository },
-          { label: "Vocabulary", to: "/markdown-page" },
+          { label: "Glossary", to: "/docs/glossary" },
+          { label: "Changelog", to: "/docs/changelog" },
+          { label: "Pages as Markdown", to: "/markdown-page" },
           { label: "For language models", to: "/llms.txt" },
         ],
       },
@@ -94,10 +96,21 @@ const config: SiteConfig = {
         { label: "Start here", docs: ["intro", "quick-start"] },
         {
           label: "Call it",
-          docs: ["client", "command-line", "embedded", "errors", "moving-from-querator"],
+          docs: ["client", "command-line", "command-reference", "embedded"],
         },
+        { label: "Move to it", docs: ["moving-from-querator"] },
         { label: "Run it", docs: ["configuration", "operations"] },
         { label: "Trust it", docs: ["architecture", "testing", "faq"] },
+        { label: "Look it up", docs: ["glossary", "changelog"] },
+        {
+          label: "Errors",
+          docs: [
+            "errors",
+            ...[200, 400, 401, 403, 404, 405, 413, 415, 429, 453, 454, 500, 503, 504].map(
+              (code) => `errors/${code}`,
+            ),
+          ],
+        },
       ],
     },
   },

@@ -28,6 +28,8 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   "/": { html: 14.5 * kilo, scripts: 115 * kilo },
   // Four drawings, each for wide and for narrow windows, two charts and the longest text of the docs.
   "/docs/architecture": { html: 20.3 * kilo, scripts: 107 * kilo },
+  // The whole of CHANGELOG.md, which grows with every release.
+  "/docs/changelog": { html: 16.5 * kilo, scripts: 107 * kilo },
   // Every method, option and error of the client, and a program for each.
   "/docs/client": { html: 15.5 * kilo, scripts: 107 * kilo },
   // Every flag with its meaning, every limit, and who may call.
@@ -48,7 +50,7 @@ const largePages: Readonly<Record<string, PageBudget>> = {
 
 export const budgets = {
   stylesBytesMax: 10 * kilo,
-  searchBytesMax: 26.8 * kilo,
+  searchBytesMax: 45 * kilo,
   fontBytesMax: 30 * kilo,
   inlineScriptBytesMax: 2 * kilo,
 } as const;

@@ -12,7 +12,7 @@ import { isUnsearched, type PageText } from "./page-markdown.ts";
 import { referenceRows } from "./reference-rows.ts";
 import { writeDraft } from "./site-folder.ts";
 
-const searched = /^\/(docs\/[^/]+|markdown-page|blog\/(?!archive$|tags|authors)[^/]+)$/;
+const searched = /^\/(docs\/.+|markdown-page|blog\/(?!archive$|tags|authors)[^/]+)$/;
 /** A section's beginning says what it is about; the whole would only make the data large. */
 const textLengthMax = 185;
 const settingLengthMax = 120;
