@@ -24,8 +24,10 @@ import { remarkPage } from "./remark-page.ts";
 
 const codeLanguages = [
   "diff",
+  "docker",
   "go",
   "http",
+  "ini",
   "javascript",
   "json",
   "mdx",
