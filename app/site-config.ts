@@ -95,12 +95,26 @@ const config: SiteConfig = {
       docs: [
         { label: "Start here", docs: ["intro", "quick-start"] },
         {
+          label: "Guides",
+          docs: ["background-jobs", "webhooks", "fan-out", "scheduled-work", "batch-pipelines"].map(
+            (guide) => `guides/${guide}`,
+          ),
+        },
+        {
           label: "Call it",
           docs: ["client", "command-line", "command-reference", "embedded"],
         },
-        { label: "Move to it", docs: ["moving-from-querator"] },
-        { label: "Run it", docs: ["configuration", "operations"] },
-        { label: "Trust it", docs: ["architecture", "testing", "faq"] },
+        {
+          label: "Move to it",
+          docs: ["sqs", "bullmq", "pg-boss", "celery", "querator"].map(
+            (queue) => `moving-from-${queue}`,
+          ),
+        },
+        {
+          label: "Run it",
+          docs: ["deployment", "deployment-files", "configuration", "operations"],
+        },
+        { label: "Trust it", docs: ["architecture", "testing", "comparison", "status", "faq"] },
         { label: "Look it up", docs: ["glossary", "changelog"] },
         {
           label: "Errors",
