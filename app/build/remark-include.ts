@@ -19,10 +19,15 @@ export function remarkInclude(this: { readonly parse: (text: string) => Root }) 
       if (node.name !== "Include" || index === undefined) return undefined;
       const file = node.attributes.find((each) => "name" in each && each.name === "file")?.value;
       const included = this.parse(readFileSync(join(root, String(file)), "utf8"));
-      // The page has a title of its own.
-      const sections = included.children.filter(
-        (each) => each.type !== "heading" || each.depth > 1,
+      // The page has a title and a lead of its own.
+      const first = included.children.findIndex(
+        (each) => each.type === "heading" && each.depth > 1,
       );
+      const sections = included.children.slice(first);
+      // A version may stand in brackets, as a reference that leads nowhere here.
+      visit({ ...included, children: sections }, "heading", ({ children: [text] }) => {
+        if (text?.type === "text") text.value = text.value.replace(/^\[(.+)\]/, "$1");
+      });
       parent?.children.splice(index, 1, ...sections);
       return [SKIP, index + sections.length];
     });

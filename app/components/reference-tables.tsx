@@ -149,13 +149,13 @@ export function ReasonsTable(): ReactNode {
   );
 }
 
-/** What a code says whatever was asked, and what to do about it. */
+/** What to do about a code; its page begins with what it means. */
 export function Code({ code }: { readonly code: string }): ReactNode {
   const row = codes.find((known) => known.code === code);
   if (row === undefined) throw new Error(`code does not exist; got '${code}'`);
   return (
     <p>
-      <Inline text={`${row.meaning} ${row.reaction}`} />
+      <strong>What to do:</strong> <Inline text={row.reaction} />
     </p>
   );
 }
