@@ -314,6 +314,27 @@ describe("the shell", () => {
   });
 });
 
+test("files of the repository are shown as they are", async () => {
+  const shown = {
+    "/docs/deployment": ["deploy/systemd/holdfast.service"],
+    "/docs/deployment-files": ["Dockerfile", "compose.yaml", "kubernetes/holdfast.yaml"].map(
+      (file) => `deploy/${file}`,
+    ),
+  };
+  for (const [path, files] of Object.entries(shown)) {
+    const text = await htmlOf(`${path}.md`);
+    for (const file of files) {
+      expect(text).toContain(readFileSync(join(folders.root, file), "utf8").trimEnd());
+    }
+  }
+  const [, ...versions] = readFileSync(join(folders.root, "CHANGELOG.md"), "utf8").split("\n## ");
+  const headings = versions.map((version) => version.slice(0, version.indexOf("\n")));
+  const text = await htmlOf("/docs/changelog.md");
+  expect(headings).toContain("[Unreleased]");
+  for (const heading of headings)
+    expect(text).toContain(`## ${heading.replaceAll(/[[\]]/g, "")}\n`);
+});
+
 describe("for those who are not people", () => {
   test("llms.txt names every doc and post, in the order of their menus; each link is there", async () => {
     const text = await htmlOf("/llms.txt");
