@@ -86,7 +86,9 @@ const config: SiteConfig = {
         title: "Project",
         items: [
           ...(repository === null ? [] : [{ label: "GitHub", href: repository }]),
-          { label: "Vocabulary", to: "/markdown-page" },
+          { label: "Glossary", to: "/docs/glossary" },
+          { label: "Changelog", to: "/docs/changelog" },
+          { label: "Pages as Markdown", to: "/markdown-page" },
           { label: "For language models", to: "/llms.txt" },
         ],
       },
@@ -100,11 +102,36 @@ const config: SiteConfig = {
       docs: [
         { label: "Start here", docs: ["intro", "quick-start"] },
         {
-          label: "Call it",
-          docs: ["client", "command-line", "embedded", "errors", "moving-from-querator"],
+          label: "Guides",
+          docs: ["background-jobs", "webhooks", "fan-out", "scheduled-work", "batch-pipelines"].map(
+            (guide) => `guides/${guide}`,
+          ),
         },
-        { label: "Run it", docs: ["configuration", "operations"] },
-        { label: "Trust it", docs: ["architecture", "testing", "faq"] },
+        {
+          label: "Call it",
+          docs: ["client", "command-line", "command-reference", "embedded"],
+        },
+        {
+          label: "Move to it",
+          docs: ["sqs", "bullmq", "pg-boss", "celery", "querator"].map(
+            (queue) => `moving-from-${queue}`,
+          ),
+        },
+        {
+          label: "Run it",
+          docs: ["deployment", "deployment-files", "configuration", "operations", "postgresql"],
+        },
+        { label: "Trust it", docs: ["architecture", "testing", "comparison", "status", "faq"] },
+        { label: "Look it up", docs: ["glossary", "changelog"] },
+        {
+          label: "Errors",
+          docs: [
+            "errors",
+            ...[200, 400, 401, 403, 404, 405, 413, 415, 429, 453, 454, 500, 503, 504].map(
+              (code) => `errors/${code}`,
+            ),
+          ],
+        },
       ],
     },
   },

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { budgetFaults } from "./build/budgets.ts";
-import { readContent } from "./build/content.ts";
+import { listMdx, readContent } from "./build/content.ts";
 import { hashesOf } from "./build/csp.ts";
 import { buildTimeoutMs, ensureBuilt } from "./build/ensure-built.ts";
 import { folders, pagePaths } from "./build/site-folder.ts";
@@ -32,20 +32,9 @@ const specified = [
   "/",
   "/api",
   "/docs",
-  ...[
-    "intro",
-    "quick-start",
-    "client",
-    "command-line",
-    "architecture",
-    "configuration",
-    "operations",
-    "testing",
-    "embedded",
-    "errors",
-    "faq",
-    "moving-from-querator",
-  ].map((doc) => `/docs/${doc}`),
+  ...["intro", "quick-start", "architecture", "configuration", "embedded", "faq"].map(
+    (doc) => `/docs/${doc}`,
+  ),
   "/blog",
   "/blog/archive",
   "/blog/authors",
@@ -60,6 +49,16 @@ const specified = [
   ),
   "/markdown-page",
 ];
+
+const inSidebar = sidebarDocs(siteConfig, readContent().docs, {
+  sidebarId: "docs",
+  version: "current",
+});
+
+test("every document is in the sidebar, once", () => {
+  const slugs = inSidebar.map(({ slug }) => slug);
+  expect(slugs.toSorted()).toEqual(listMdx("docs").toSorted());
+});
 
 describe("addresses", () => {
   test.each(specified)("%s is a page with one title and one heading", async (path) => {
@@ -308,6 +307,27 @@ describe("the shell", () => {
       expect([slug, listed]).toEqual([slug, [...expected, ...expected]]);
     }
   });
+});
+
+test("files of the repository are shown as they are", async () => {
+  const shown = {
+    "/docs/deployment": ["deploy/systemd/holdfast.service"],
+    "/docs/deployment-files": ["Dockerfile", "compose.yaml", "kubernetes/holdfast.yaml"].map(
+      (file) => `deploy/${file}`,
+    ),
+  };
+  for (const [path, files] of Object.entries(shown)) {
+    const text = await htmlOf(`${path}.md`);
+    for (const file of files) {
+      expect(text).toContain(readFileSync(join(folders.root, file), "utf8").trimEnd());
+    }
+  }
+  const [, ...versions] = readFileSync(join(folders.root, "CHANGELOG.md"), "utf8").split("\n## ");
+  const headings = versions.map((version) => version.slice(0, version.indexOf("\n")));
+  const text = await htmlOf("/docs/changelog.md");
+  expect(headings).toContain("[Unreleased]");
+  for (const heading of headings)
+    expect(text).toContain(`## ${heading.replaceAll(/[[\]]/g, "")}\n`);
 });
 
 describe("for those who are not people", () => {

@@ -12,6 +12,8 @@ declare module "virtual:reference" {
   export const limits: Rows["limits"];
   export const codes: Rows["codes"];
   export const reasons: Rows["reasons"];
+  export const commands: typeof import("./build/command-rows.ts").commands;
+  export const sharedFlags: typeof import("./build/command-rows.ts").sharedFlags;
 }
 
 declare module "virtual:bench" {

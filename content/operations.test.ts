@@ -1,4 +1,4 @@
-// The operators' page against what it speaks of: the metrics that a server exports, the
+// The operators' pages against what they speak of: the metrics that a server exports, the
 // alerts that are deployed, the lines that are logged, and the commands, which
 // `samples.test.ts` runs.
 
@@ -11,6 +11,7 @@ import { fencesOf } from "./testing/samples.ts";
 
 const root = join(import.meta.dir, "..");
 const page = readFileSync(join(import.meta.dir, "docs/operations.mdx"), "utf8");
+const deployment = readFileSync(join(import.meta.dir, "docs/deployment.mdx"), "utf8");
 
 /** The rows of the table under a heading, cell by cell. */
 function tableUnder(heading: string): string[][] {
@@ -67,9 +68,9 @@ test("operations: its log lines are those that the server logs, each with its le
   expect(told.toSorted()).toEqual(logged.toSorted());
 });
 
-test("operations: what it points to is there", () => {
-  const paths = codesIn(page).filter((code) => /^deploy\//.test(code));
-  expect(paths.length).toBeGreaterThan(3);
+test("deployment: what it points to is there, or is a secret that its reader makes", () => {
+  const paths = codesIn(deployment).filter((code) => /^deploy\/(?!secrets\/)/.test(code));
+  expect(paths.length).toBeGreaterThan(4);
   for (const path of paths) expect([path, existsSync(join(root, path))]).toEqual([path, true]);
 });
 
@@ -83,6 +84,12 @@ const notRun: Readonly<Record<string, string>> = {
     "the image; deploy.test.ts reads the configuration that it makes",
   "docker run -p 127.0.0.1:9090:9090 -v holdfast:/data -e HOLDFAST_INSECURE=true holdfast":
     "the same",
+  "docker build -f deploy/Dockerfile -t holdfast:0.1.0 .": "the same, with a version",
+  "docker run --rm holdfast:0.1.0 key billing": "the same",
+  "kubectl create secret generic holdfast-keys --from-file=api-keys":
+    "needs a cluster; kubernetes.test.ts reads where the secret is mounted",
+  "kubectl apply -f deploy/kubernetes/holdfast.yaml":
+    "the same; kubernetes.test.ts holds the manifest against the image and the server",
   "docker compose -f deploy/compose.yaml up --build":
     "needs a container engine; deploy.test.ts parses the file and holds it against the server",
   "docker compose exec holdfast /usr/local/bin/holdfast backup":
@@ -97,11 +104,15 @@ const notRun: Readonly<Record<string, string>> = {
   "ulimit -n": "a setting of the shell; server/open-files.test.ts has what it is about",
 };
 
-const isCommand = /^(\.\/holdfast|holdfast|bun|docker|systemctl|ulimit|curl|mkdir) /;
+const isCommand = /^(\.\/holdfast|holdfast|bun|docker|kubectl|systemctl|ulimit|curl|mkdir) /;
 const fences = fencesOf(page);
-const inText = codesIn(page.replaceAll(/^```[\s\S]*?^```$/gm, ""));
+const inText = [page, deployment].flatMap((text) =>
+  codesIn(text.replaceAll(/^```[\s\S]*?^```$/gm, "")),
+);
 /** Lines of the samples, which `samples.test.ts` runs. */
-const ran = fences.filter(({ role }) => role !== "output").flatMap(({ code }) => code.split("\n"));
+const ran = [...fences, ...fencesOf(deployment)]
+  .filter(({ role }) => role !== "output")
+  .flatMap(({ code }) => code.split("\n"));
 
 /** The name of a command and its flags, whatever stands behind them and however it is reached. */
 function formOf(command: string): { readonly name: string; readonly flags: readonly string[] } {
@@ -133,7 +144,10 @@ test("operations: each command in its text is run too, or is in the list of thos
 });
 
 test("operations: so is each command in the first lines of what is deployed", () => {
-  const files = ["deploy/Dockerfile", "deploy/compose.yaml", "deploy/systemd/holdfast.service"];
+  const files = [
+    ...["deploy/Dockerfile", "deploy/compose.yaml", "deploy/systemd/holdfast.service"],
+    "deploy/kubernetes/holdfast.yaml",
+  ];
   const told = files.flatMap((file) => {
     const text = readFileSync(join(root, file), "utf8");
     const alone = [...text.matchAll(/^# {3}(\S.*)$/gm)].map(([, line = ""]) => line);

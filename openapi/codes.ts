@@ -32,7 +32,7 @@ export const replyCodes = {
   403: {
     text: "Forbidden",
     meaning:
-      "The `Host` or `Origin` header names a site that this server does not answer. So web pages of others cannot call a server in reach of your browser.",
+      "The `Host` or `Origin` header names a site that this server does not answer. This keeps other sites' pages from calling a server that your browser can reach.",
     reaction: "Call the server by its own address, or have its operator allow yours.",
   },
   404: {
@@ -60,7 +60,7 @@ export const replyCodes = {
   429: {
     text: "Too Many Requests",
     meaning:
-      "As many requests wait as the server holds, or too many wrong API keys came from your address. Nothing changed.",
+      "The server holds as many requests as it may, or too many wrong API keys came from your address. Nothing changed.",
     reaction: "Wait for the seconds in the header `Retry-After`, then send the same request again.",
   },
   453: {
@@ -88,8 +88,9 @@ export const replyCodes = {
   },
   504: {
     text: "Gateway Timeout",
-    meaning: "The store did not answer in time. It may be done or not.",
-    reaction: "Look, then repeat it.",
+    meaning: "The store did not answer in time. The request may have been carried out or not.",
+    reaction:
+      "Send the same request again with the same `Idempotency-Key`; without one, look first what became of it.",
   },
 } as const satisfies Record<number, CodeMeaning>;
 

@@ -206,7 +206,7 @@ All go to the partition with the fewest items ready, and are offered in the orde
 
 An item with an \`enqueue_at\` to come joins the tail of its partition when it is due, and its \`expire_timeout\` counts from then.
 
-An item with a \`unique_key\` is written once within the queue's \`unique_for\`: another one with the key counts as done, and the reply has its place in \`duplicates\`. Items that come with any go to the first partition, whatever it holds.
+An item with a \`unique_key\` is written once within the queue's \`unique_for\`: a second one with the same key counts as done, and the reply has its place in \`duplicates\`. Items that come with any go to the first partition, whatever it holds.
 
 If the connection breaks before the answer, the items may or may not have been written. Produce them again if your consumers can tell what was done before.`,
     request: schemas.ProduceRequest,
@@ -670,7 +670,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     path: "/v1/queue.pause",
     tag: "Operations",
     summary: "Pause a queue",
-    description: `Stops leases, produces, or both, until \`queue.resume\`. Once the 200 is there nothing is leased, by whatever was under way, and a restart changes nothing. Lease requests keep their places in the line and wait; whose time passes is answered 454.
+    description: `Stops leases, produces, or both, until \`queue.resume\`. After its 200 nothing is leased, not even by calls that were under way, and a restart does not end the pause. Lease requests keep their places in the line and wait; whose time passes is answered 454.
 
 Time goes on: items fall due, lapse and expire. What is leased can be completed, retried, extended and released, and items can be imported. A pause takes the place of the one before.`,
     request: schemas.QueuePauseRequest,
@@ -752,7 +752,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
   reload: row({
     path: "/v1/queue.reload",
     tag: "Operations",
-    summary: "Count a queue anew",
+    summary: "Recount a queue",
     description:
       "Counts the items of every partition of a queue from its store, and puts the result in place of the counts that are kept. Counts are written together with what changes them, so they are right without it; it is for an operator who wants proof, or who changed the store by other means. It reads every item of the queue in pieces, and the queue is served meanwhile. The reply comes when all partitions are counted.",
     request: schemas.QueueReloadRequest,
@@ -1024,7 +1024,7 @@ export const pages = {
     tag: "Server",
     summary: "Liveness probe",
     description:
-      "Answers as long as the process does, whatever its stores do and by whatever name it is called: who gets no 200 may start it again. It needs no API key.",
+      "Answers as long as the process does, whatever the state of its stores and under any host name. A supervisor that gets no 200 may restart it. It needs no API key.",
     contentType: "application/json",
     response: schemas.Reply,
     replies: { 200: success("The process answers.") },

@@ -21,10 +21,13 @@ export const reasons = {
     codes: [400],
     meaning: "The dead queue does not exist, or cannot be the dead queue of this one.",
   },
-  too_many: { codes: [400], meaning: "The server has as many queues or partitions as it holds." },
+  too_many: {
+    codes: [400],
+    meaning: "The server has as many queues or partitions as it can hold.",
+  },
   duplicate_client: {
     codes: [400],
-    meaning: "Another lease of this `client_id` waits on the queue.",
+    meaning: "Another lease with this `client_id` is waiting on the queue.",
   },
   key_taken: {
     codes: [400],
@@ -45,15 +48,15 @@ export const reasons = {
   },
   full: {
     codes: [429],
-    meaning: "As many requests, leases or bodies are worked on or wait as the server holds.",
+    meaning: "The server holds as many requests, leases, bodies or keys as it may.",
   },
   wrong_keys: { codes: [429], meaning: "Too many wrong API keys came from this address." },
   not_leased: {
     codes: [453],
-    meaning: "An id is not that of an item leased here and now; `details` says which, and why.",
+    meaning: "An id does not name an item that is leased now; `details` says which, and why.",
   },
   no_dead_queue: { codes: [453], meaning: "An item is given up in a queue without a dead queue." },
-  queue_deleted: { codes: [453], meaning: "The queue was deleted meanwhile." },
+  queue_deleted: { codes: [453], meaning: "The queue was deleted while the call waited." },
   queue_paused: { codes: [453], meaning: "The queue takes no items until it is resumed." },
   queue_not_empty: { codes: [453], meaning: "The queue holds items, or some are on their way." },
   queue_in_use: { codes: [453], meaning: "The queue is the dead queue of another." },
@@ -61,7 +64,7 @@ export const reasons = {
   backups_off: { codes: [453], meaning: "The server was started without `--backups`." },
   no_test_clock: { codes: [453], meaning: "The server was started without `--test-clock`." },
   empty: { codes: [454], meaning: "No item came until `request_timeout`." },
-  late: { codes: [454], meaning: "It could not be done in time, and was not done." },
+  late: { codes: [454], meaning: "The call could not be carried out in time, and was not." },
   client_gone: { codes: [454], meaning: "The client hung up while it waited for items." },
   leases_paused: {
     codes: [454],
@@ -74,11 +77,11 @@ export const reasons = {
   },
   lease_over: {
     codes: [454],
-    meaning: "A lease was asked for again, and nothing of it is held any more.",
+    meaning: "A lease was repeated, and none of its items are held any more.",
   },
   repeated: {
     codes: [454],
-    meaning: "The lease was asked for again while it waited; the repetition is answered.",
+    meaning: "The lease was repeated while it waited; the repetition gets the answer.",
   },
   internal: { codes: [500], meaning: "The server has a bug; its log has the cause." },
   store_full: { codes: [500], meaning: "The disk has no room; what only adds is refused." },
@@ -87,8 +90,11 @@ export const reasons = {
   in_part: { codes: [500, 429, 503], meaning: "A clear, a delete or an advance was done in part." },
   backup_failed: { codes: [500], meaning: "The backup was not made; the stores are as they were." },
   shutting_down: { codes: [503], meaning: "The server is shutting down." },
-  not_ready: { codes: [503], meaning: "Shards are down that the answer depends on." },
-  unknown_outcome: { codes: [504], meaning: "It may be done, or may yet be." },
+  not_ready: { codes: [503], meaning: "Shards that the answer depends on are down." },
+  unknown_outcome: {
+    codes: [504],
+    meaning: "The call may have been carried out, or may still be.",
+  },
 } as const satisfies Record<string, ReasonMeaning>;
 
 export type Reason = keyof typeof reasons;

@@ -195,7 +195,7 @@ export const ProduceItem = Type.Object(
     ),
     unique_key: Type.Optional(
       Type.String({
-        description: `At most ${bounds.uniqueKeyBytesMax} bytes, for a queue with \`unique_for\`: for so long from when an item with a key was written, no other one with it is, whatever became of the first. \`""\` = none.`,
+        description: `At most ${bounds.uniqueKeyBytesMax} bytes, for a queue with \`unique_for\`: for that long after an item with a key was written, no other item with the same key is, whatever became of the first. \`""\` = none.`,
         examples: ["order-42"],
         [publishedKeyword]: { maxLength: bounds.uniqueKeyBytesMax },
       }),
@@ -467,7 +467,7 @@ const leasedMax = Type.Integer({
 
 const leaseRate = Type.String({
   description:
-    'The most items leased in any interval, as items and a duration: `100/1s`; `""` = no limit. It is kept to a thousandth of the interval, and begins anew with the server.',
+    'The most items leased in any interval, as items and a duration: `100/1s`; `""` = no limit. It is kept to a thousandth of the interval, and starts again with the server.',
   examples: ["100/1s", ""],
 });
 
@@ -516,7 +516,7 @@ const pauseKeys = {
 
 const ignoredPause = {
   description:
-    "Set by `queue.pause`. Accepted, so that a reply can be sent back as it came, and ignored.",
+    "Set by `queue.pause`. Accepted, so that a reply can be sent back unchanged, and ignored.",
 };
 const ignoredPauseKeys = {
   lease_paused: Type.Optional(Type.Boolean({ ...ignoredPause, examples: [false] })),
@@ -537,7 +537,7 @@ const namespace = Type.Optional(
 const ignoredInstant = (what: string) =>
   Type.Optional(
     orNull({
-      description: `${what} Accepted, so that a reply can be sent back as it came, and ignored.`,
+      description: `${what} Accepted, so that a reply can be sent back unchanged, and ignored.`,
       examples: ["2026-03-01T12:00:00.000Z"],
     }),
   );
@@ -921,7 +921,7 @@ export type QueueClearRequest = Static<typeof QueueClearRequest>;
 
 export const QueueReloadRequest = Type.Object(
   { queue_name: queueName },
-  { ...closed, description: "Which queue to count anew." },
+  { ...closed, description: "Which queue to recount." },
 );
 export type QueueReloadRequest = Static<typeof QueueReloadRequest>;
 
@@ -1062,7 +1062,7 @@ export const ImportItem = Type.Object(
     id: Type.Optional(
       Type.String({
         description:
-          "Accepted, so that a listed item can be sent as it came, and ignored: every imported item gets a new id.",
+          "Accepted, so that a listed item can be sent unchanged, and ignored: every imported item gets a new id.",
         examples: [sampleId],
       }),
     ),
@@ -1125,7 +1125,7 @@ export const ImportItem = Type.Object(
     max_attempts: Type.Optional(
       Type.Integer({
         description:
-          "Accepted, so that a listed item can be sent as it came, and ignored: the limit is the queue's.",
+          "Accepted, so that a listed item can be sent unchanged, and ignored: the limit is the queue's.",
         examples: [10],
       }),
     ),

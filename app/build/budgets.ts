@@ -18,38 +18,41 @@ interface PageBudget {
 
 /**
  * What a page fits into unless it is named below: HTML that comes with TCP's first window, and
- * the code of the shell and a layout. The text of a page brings none along.
+ * the code of the shell, which has the list of all docs, and of a layout. The text of a page brings
+ * none along.
  */
-const standard: PageBudget = { html: 14.3 * kilo, scripts: 107 * kilo };
+const standard: PageBudget = { html: 14.3 * kilo, scripts: 107.3 * kilo };
 
 /** Pages whose content needs more; what they have now, and two in a hundred at most. */
 const largePages: Readonly<Record<string, PageBudget>> = {
   // Its story moves and its chart changes with every results file; TCP's first window has 14,600 bytes.
   "/": { html: 14.5 * kilo, scripts: 115 * kilo },
   // Four drawings, each for wide and for narrow windows, two charts and the longest text of the docs.
-  "/docs/architecture": { html: 20.3 * kilo, scripts: 107 * kilo },
+  "/docs/architecture": { html: 20.3 * kilo, scripts: 107.3 * kilo },
+  // The whole of CHANGELOG.md, which grows with every release.
+  "/docs/changelog": { html: 16.5 * kilo, scripts: 107.3 * kilo },
   // Every method, option and error of the client, and a program for each.
-  "/docs/client": { html: 15.5 * kilo, scripts: 107 * kilo },
+  "/docs/client": { html: 15.5 * kilo, scripts: 107.3 * kilo },
   // Every flag with its meaning, every limit, and who may call.
-  "/docs/configuration": { html: 17.2 * kilo, scripts: 107 * kilo },
+  "/docs/configuration": { html: 17.2 * kilo, scripts: 107.3 * kilo },
   // Every metric, alert and line of the log, where keys go, and the drill.
-  "/docs/operations": { html: 17.7 * kilo, scripts: 107 * kilo },
+  "/docs/operations": { html: 17.7 * kilo, scripts: 107.3 * kilo },
   // 47 blocks of code: each call in curl, and whole programs in three languages.
-  "/docs/quick-start": { html: 18.4 * kilo, scripts: 107 * kilo },
+  "/docs/quick-start": { html: 18.4 * kilo, scripts: 107.3 * kilo },
   // Ten methods with their figures, every planted bug, and every fault that was found.
-  "/docs/testing": { html: 16 * kilo, scripts: 107 * kilo },
+  "/docs/testing": { html: 16.2 * kilo, scripts: 107.3 * kilo },
   // Charts, tables and drawings in the longest article.
-  "/blog/long-blog-post": { html: 21.4 * kilo, scripts: 107 * kilo },
+  "/blog/long-blog-post": { html: 21.4 * kilo, scripts: 107.3 * kilo },
   // A simulator that is played with, so its text is hydrated.
-  "/blog/mdx-blog-post": { html: 14 * kilo, scripts: 115 * kilo },
+  "/blog/mdx-blog-post": { html: 14 * kilo, scripts: 115.5 * kilo },
   // Every operation of the API, readable before any code of it runs.
-  "/api": { html: 51 * kilo, scripts: 105.5 * kilo, styles: 19.3 * kilo },
+  "/api": { html: 51 * kilo, scripts: 106.8 * kilo, styles: 19.3 * kilo },
 };
 
 export const budgets = {
   stylesBytesMax: 10 * kilo,
   /** Its code, and the whole prose of the site; asked for when a reader goes for the search. */
-  searchBytesMax: 66 * kilo,
+  searchBytesMax: 86 * kilo,
   fontBytesMax: 30 * kilo,
   /** What opens the search is 0.3 of it: no key is lost before other code is there. */
   inlineScriptBytesMax: 2.2 * kilo,

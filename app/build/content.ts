@@ -23,11 +23,11 @@ export function splitFrontMatter(source: string): { data: FrontMatter; body: str
   };
 }
 
-/** Names without extension, in an order that is the same on every machine. */
+/** Paths without extension, in an order that is the same on every machine. */
 export function listMdx(folder: string): readonly string[] {
   const path = join(contentFolder, folder);
   if (!existsSync(path)) return [];
-  return readdirSync(path)
+  return readdirSync(path, { encoding: "utf8", recursive: true })
     .filter((file) => file.endsWith(".mdx"))
     .sort()
     .map((file) => file.slice(0, -".mdx".length));

@@ -19,12 +19,15 @@ import { rehypeCellLabels } from "./rehype-cell-labels.ts";
 import { rehypeCheckboxNames } from "./rehype-checkbox-names.ts";
 import { rehypeStaticCode } from "./rehype-static-code.ts";
 import { remarkImports } from "./remark-imports.ts";
+import { remarkInclude } from "./remark-include.ts";
 import { remarkPage } from "./remark-page.ts";
 
 const codeLanguages = [
   "diff",
+  "docker",
   "go",
   "http",
+  "ini",
   "javascript",
   "json",
   "mdx",
@@ -44,6 +47,7 @@ export function mdxOptions(): Readonly<CompileOptions> {
       remarkFrontmatter,
       [remarkMdxFrontmatter, { name: "frontmatter" }],
       remarkGfm,
+      remarkInclude,
       remarkImports,
       remarkPage,
     ],

@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { reasons } from "../../openapi/reasons.ts";
+import { commands } from "./command-rows.ts";
+import { contentFolder } from "./content.ts";
 import { referenceRows } from "./reference-rows.ts";
 
 test("reasons: each with the codes that come with it", () => {
@@ -20,4 +24,27 @@ test.each([
   ["reference", "2 kB"],
 ])("limits: %s is written as %s", (id, value) => {
   expect(referenceRows.limits.find((limit) => limit.id === id)?.value).toBe(value);
+});
+
+test("commands: the page of all commands has each once, in the order of `--help`", () => {
+  const page = readFileSync(join(contentFolder, "docs/command-reference.mdx"), "utf8");
+  const told = [...page.matchAll(/^## holdfast (.+)\n\n<Cmd name="(.+)" \/>$/gm)];
+  const names = commands.map(({ name }) => name);
+  expect(names).toContain("queues create");
+  expect(told.map(([, heading, name]) => [heading, name])).toEqual(
+    names.map((name) => [name, name]),
+  );
+});
+
+test("commands: arguments and flags are those of `--help`", () => {
+  const lease = commands.find(({ name }) => name === "lease");
+  expect(lease?.usage).toBe("holdfast lease [options] <queue>");
+  expect(lease?.words.map(({ word }) => word)).toEqual([
+    "<queue>",
+    "-n, --batch <count>",
+    "-w, --wait <duration>",
+    "--client-id <name>",
+    "-t, --lease-timeout <duration>",
+    "--complete",
+  ]);
 });

@@ -1,7 +1,8 @@
 // Tables that are generated from the server's own constants; each row has an anchor.
 
-import { codes, limits, reasons, settings } from "virtual:reference";
+import { codes, commands, limits, reasons, settings, sharedFlags } from "virtual:reference";
 import { Fragment, type ReactNode } from "react";
+import { SiteLink } from "../shell/site-link.tsx";
 import "./reference-tables.css";
 
 /** Text with `code` in it; a --flag is code too, and so does not break at its hyphens. */
@@ -65,89 +66,143 @@ function Fact({
   );
 }
 
-export function LimitsTable(): ReactNode {
+interface TableProps {
+  readonly head: readonly string[];
+  readonly children: ReactNode;
+}
+
+function Table({ head, children }: TableProps): ReactNode {
   return (
     <div className="table-frame">
       <table>
         <thead>
           <tr>
-            <th scope="col">Limit</th>
-            <th scope="col">Value</th>
+            {head.map((text) => (
+              <th scope="col" key={text}>
+                {text}
+              </th>
+            ))}
           </tr>
         </thead>
-        <tbody>
-          {limits.map(({ id, what, value }) => (
-            <tr key={id} id={`limit-${id}`}>
-              <td>
-                <Inline text={what} />
-              </td>
-              <td className="figure">{value}</td>
-            </tr>
-          ))}
-        </tbody>
+        <tbody>{children}</tbody>
       </table>
     </div>
+  );
+}
+
+export function LimitsTable(): ReactNode {
+  return (
+    <Table head={["Limit", "Value"]}>
+      {limits.map(({ id, what, value }) => (
+        <tr key={id} id={`limit-${id}`}>
+          <td>
+            <Inline text={what} />
+          </td>
+          <td className="figure">{value}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
 export function CodesTable(): ReactNode {
   return (
-    <div className="table-frame">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Code</th>
-            <th scope="col">It means</th>
-            <th scope="col">What to do</th>
-          </tr>
-        </thead>
-        <tbody>
-          {codes.map(({ code, text, meaning, reaction }) => (
-            <tr key={code} id={`code-${code}`}>
-              <td>
-                <strong className="figure">{code}</strong>
-                <br />
-                <code>{text}</code>
-              </td>
-              <td data-label="It means">
-                <Inline text={meaning} />
-              </td>
-              <td data-label="What to do">
-                <Inline text={reaction} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table head={["Code", "It means", "What to do"]}>
+      {codes.map(({ code, text, meaning, reaction }) => (
+        <tr key={code} id={`code-${code}`}>
+          <td>
+            <SiteLink to={`/docs/errors/${code}`}>
+              <strong className="figure">{code}</strong>
+            </SiteLink>
+            <br />
+            <code>{text}</code>
+          </td>
+          <td data-label="It means">
+            <Inline text={meaning} />
+          </td>
+          <td data-label="What to do">
+            <Inline text={reaction} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
 export function ReasonsTable(): ReactNode {
   return (
-    <div className="table-frame">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Reason</th>
-            <th scope="col">Code</th>
-            <th scope="col">It means</th>
-          </tr>
-        </thead>
-        <tbody>
-          {reasons.map(({ reason, codes: itsCodes, meaning }) => (
-            <tr key={reason} id={`reason-${reason}`}>
-              <td>
-                <code>{reason}</code>
-              </td>
-              <td className="figure">{itsCodes}</td>
-              <td>
-                <Inline text={meaning} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table head={["Reason", "Code", "It means"]}>
+      {reasons.map(({ reason, codes: its, meaning }) => (
+        <tr key={reason} id={`reason-${reason}`}>
+          <td>
+            <SiteLink to={`/docs/errors/${its.split(", ")[0]}#${reason}`}>
+              <code>{reason}</code>
+            </SiteLink>
+          </td>
+          <td className="figure">{its}</td>
+          <td>
+            <Inline text={meaning} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+/** What to do about a code; its page begins with what it means. */
+export function Code({ code }: { readonly code: string }): ReactNode {
+  const row = codes.find((known) => known.code === code);
+  if (row === undefined) throw new Error(`code does not exist; got '${code}'`);
+  return (
+    <p>
+      <strong>What to do:</strong> <Inline text={row.reaction} />
+    </p>
+  );
+}
+
+export function Reason({ name }: { readonly name: string }): ReactNode {
+  const row = reasons.find(({ reason }) => reason === name);
+  if (row === undefined) throw new Error(`reason does not exist; got '${name}'`);
+  return (
+    <p>
+      <Inline text={row.meaning} />
+    </p>
+  );
+}
+
+function Words({
+  words,
+}: {
+  readonly words: readonly { readonly word: string; readonly meaning: string }[];
+}): ReactNode {
+  return (
+    <Table head={["Argument or flag", "Meaning"]}>
+      {words.map(({ word, meaning }) => (
+        <tr key={word}>
+          <td>
+            <code>{word}</code>
+          </td>
+          <td>{meaning}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+export function SharedFlags(): ReactNode {
+  return <Words words={sharedFlags} />;
+}
+
+/** One command of the program: usage, what it does, its arguments and flags. */
+export function Cmd({ name }: { readonly name: string }): ReactNode {
+  const row = commands.find((known) => known.name === name);
+  if (row === undefined) throw new Error(`command does not exist; got '${name}'`);
+  return (
+    <>
+      <p>
+        <code>{row.usage}</code>: {row.meaning}.
+      </p>
+      {row.words.length > 0 && <Words words={row.words} />}
+    </>
   );
 }

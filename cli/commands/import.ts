@@ -31,7 +31,7 @@ export function addImport(program: Command): void {
     .argument("<queue>", "name of the queue, which has to exist")
     .argument("[file]", "an export; standard input unless told")
     .option("--resume", "go on where an import of this file was broken off")
-    .option("--again", "begin anew although an import of this file was broken off")
+    .option("--again", "start over although an import of this file was interrupted")
     .option(
       "--keep-leases",
       "leased items stay leased until their leases lapse; nobody has their new ids",

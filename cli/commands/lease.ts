@@ -31,10 +31,11 @@ export function addLease(program: Command): void {
         .argParser(durationMs)
         .default(60_000, "1m"),
     )
-    .option(
-      "--client-id <name>",
-      "name of the consumer, unique among those that wait",
-      `cli-${process.pid}`,
+    .addOption(
+      new Option(
+        "--client-id <name>",
+        "name of the consumer, unique among those that wait",
+      ).default(`cli-${process.pid}`, "one of this process"),
     )
     .addOption(leaseTimeoutOption())
     .option("--complete", "complete them once they are shown")

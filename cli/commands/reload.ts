@@ -6,7 +6,7 @@ import { contextOf } from "../context.ts";
 export function addReload(program: Command): void {
   program
     .command("reload")
-    .description("count the items of a queue anew, from its store")
+    .description("recount the items of a queue from its store")
     .argument("<queue>", "name of the queue")
     .addHelpText(
       "after",
