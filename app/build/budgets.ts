@@ -42,14 +42,18 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // A simulator that is played with.
   "/blog/mdx-blog-post": { html: 14 * kilo, scripts: island },
   // Every operation of the API, readable before any code of it runs.
-  "/api": { html: 51 * kilo, scripts: island, styles: 19.3 * kilo },
+  "/api": { html: 51 * kilo, scripts: island, styles: 19.6 * kilo },
 };
 
 export const budgets = {
   stylesBytesMax: 10 * kilo,
-  searchBytesMax: 26.8 * kilo,
+  /** Its code, and the whole prose of the site; asked for when a reader goes for the search. */
+  searchBytesMax: 66 * kilo,
   fontBytesMax: 30 * kilo,
-  inlineScriptBytesMax: 2 * kilo,
+  /** What opens the search is 0.3 of it: no key is lost before other code is there. */
+  inlineScriptBytesMax: 2.2 * kilo,
+  /** Its dialog stands in every page, beside what a page has of its own. */
+  searchDialogBytesMax: 0.6 * kilo,
 } as const;
 
 function wireBytes(file: string, folder: string): number {
@@ -98,7 +102,7 @@ function pageFaults(size: PageSize): readonly string[] {
   const { path } = size;
   const { html, scripts, styles = budgets.stylesBytesMax } = largePages[path] ?? standard;
   return [
-    ...over(`the page ${path}`, size.html, html),
+    ...over(`the page ${path}`, size.html, html + budgets.searchDialogBytesMax),
     ...over(`the code of ${path}`, size.scripts, scripts),
     ...over(`the styles of ${path}`, size.styles, styles),
     ...over(`the inline scripts of ${path}`, size.inlineScripts, budgets.inlineScriptBytesMax),
@@ -113,7 +117,7 @@ function over(what: string, bytes: number, max: number): readonly string[] {
 export function budgetFaults(folder: string): readonly string[] {
   const assets = listFiles(folder).filter((file) => file.startsWith("assets/"));
   const fonts = assets.filter((file) => file.endsWith(".woff2"));
-  const search = assets.filter((file) => /search-dialog[^/]*\.(js|css)$/.test(file));
+  const search = assets.filter((file) => /search-results[^/]*\.(js|css)$/.test(file));
   const searchBytes = ["search.json", ...search].map((file) => wireBytes(file, folder));
   return [
     ...pageSizes(folder).flatMap(pageFaults),

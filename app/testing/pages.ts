@@ -265,9 +265,9 @@ export function testPages(browser: () => SiteBrowser): void {
       });
       await page.goto(`${browser().url}/docs/intro`, { waitUntil: "commit" });
       await page.locator(".search-button").click();
-      expect(await page.getByRole("dialog").count()).toBe(0);
-      code.resolve();
       await page.getByRole("dialog", { name: "Search" }).waitFor();
+      code.resolve();
+      await mounted();
 
       const held = Promise.withResolvers<void>();
       await page.unrouteAll();

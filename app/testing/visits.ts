@@ -207,6 +207,24 @@ export function testVisits(browser: () => SiteBrowser): void {
       await page.getByRole("button", { name: "Try again" }).click();
       await page.locator("[data-island]", { hasText: "Fixed" }).waitFor();
     });
+
+    test.each(["**/assets/search-results-*.js", "**/search.json"])(
+      "search whose %s cannot be had says so, and is tried again with what was typed",
+      async (address) => {
+        await using visitor = await browser().fresh();
+        const { page, visit } = visitor;
+        await page.route(address, (route) => route.abort());
+        await visit("/docs/intro");
+        await page.keyboard.press("Control+k");
+        await page.keyboard.type("lease");
+        const state = page.getByRole("status").filter({ hasText: "could not be loaded" });
+        await state.waitFor();
+        await page.unrouteAll();
+        await state.getByRole("button", { name: "Retry" }).click();
+        await page.getByRole("option").first().waitFor();
+        expect(await page.getByRole("combobox").inputValue()).toBe("lease");
+      },
+    );
   });
 }
 
