@@ -3,6 +3,9 @@
 
 const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 
+/** Told of the frame that shows another tab, with the tab's label. */
+export const tabShown = "tabshown";
+
 function keyOf(group: string): string {
   return `tabs.${group}`;
 }
@@ -42,6 +45,7 @@ function show(frame: Element, label: string): void {
     const panel = document.getElementById(tab.getAttribute("aria-controls") ?? "");
     panel?.setAttribute("data-selected", String(isSelected));
   }
+  frame.dispatchEvent(new CustomEvent(tabShown, { bubbles: true, detail: label }));
 }
 
 export function selectTab(tab: HTMLElement): void {

@@ -3,7 +3,7 @@
 
 import openapi from "../../openapi/openapi.json" with { type: "json" };
 import { type MediaType, operations, type PlacedOperation, type Reply } from "./operations.ts";
-import { type Field, fieldsOf, type Schema, typeText } from "./schema-fields.ts";
+import { type Field, fieldsOf, rulesOf, typeText } from "./schema-fields.ts";
 
 export function apiMarkdown(): string {
   const { info, servers, tags } = openapi;
@@ -61,30 +61,31 @@ type Content = Readonly<Record<string, MediaType>>;
 
 function contentText(content: Content): readonly string[] {
   return Object.entries(content).flatMap(([type, media]) => {
-    const schema = (media.schema ?? {}) as Schema;
+    const schema = media.schema ?? {};
     const fields = fieldsOf(schema);
     return [
       fields.length === 0 ? `\`${type}\`: ${typeText(schema)}` : `\`${type}\`:\n\n${table(fields)}`,
-      ...exampleOf({ [type]: media }),
+      exampleText(type, media),
     ];
   });
 }
 
-function exampleOf(content: Content): readonly string[] {
-  return Object.entries(content).flatMap(([type, { example, examples }]) => {
-    const all = example === undefined ? Object.values(examples ?? {}) : [{ value: example }];
-    return all.map(({ value }) => {
-      const isText = typeof value === "string";
-      const language = type.includes("json") ? "json" : "text";
-      return `\`\`\`${language}\n${isText ? value.trimEnd() : JSON.stringify(value, null, 2)}\n\`\`\``;
-    });
-  });
+function exampleText(type: string, { example }: MediaType): string {
+  if (example === undefined) return "";
+  const isText = typeof example === "string";
+  const language = type.includes("json") ? "json" : "text";
+  return `\`\`\`${language}\n${isText ? example.trimEnd() : JSON.stringify(example, null, 2)}\n\`\`\``;
 }
 
 function table(fields: readonly Field[]): string {
   const cell = (text: string) => text.replaceAll("|", "\\|").replace(/\s*\n\s*/g, " ");
-  const rows = fields.map(({ path, type, isRequired, description }) =>
-    [`\`${path}\``, type, isRequired ? "yes" : "no", cell(description)].join(" | "),
+  const rows = fields.map(({ path, schema, type, isRequired, description }) =>
+    [
+      `\`${path}\``,
+      [type, ...rulesOf(schema)].join(", "),
+      isRequired ? "yes" : "no",
+      cell(description),
+    ].join(" | "),
   );
   return ["Field | Type | Required | Meaning", "--- | --- | --- | ---", ...rows]
     .map((row) => `| ${row} |`)

@@ -1,16 +1,17 @@
-// The API's page: as text, and what its code weighs. In Chromium it is tried by
-// `testing/reference.ts`.
+// The API's page: as text, its samples as they run, and what the code weighs that it loads. In
+// Chromium it is tried by `testing/reference.ts`.
 
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildTimeoutMs, ensureBuilt } from "../build/ensure-built.ts";
 import { folders } from "../build/site-folder.ts";
+import { openTestApp } from "../testing/site-app.ts";
 import { apiMarkdown } from "./api-markdown.ts";
-import { operations } from "./operations.ts";
-import { fieldsOf, type Schema } from "./schema-fields.ts";
-import { readable } from "./static-html.ts";
-import { usedStyles } from "./used-styles.ts";
+import { mediaOf, operations } from "./operations.ts";
+import { samples } from "./samples.ts";
+import { fieldsOf } from "./schema-fields.ts";
 
 describe("Markdown", () => {
   const text = apiMarkdown();
@@ -34,39 +35,105 @@ describe("Markdown", () => {
 
   test("has a row for every field that an operation takes or gives, nested ones by their path", () => {
     for (const { requestBody, responses } of operations) {
-      const contents = [requestBody?.content, responses["200"]?.content];
-      const schemas = contents.flatMap((content) =>
-        Object.values(content ?? {}).map((media) => media.schema as Schema),
-      );
+      const schemas = [mediaOf(requestBody).schema ?? {}, mediaOf(responses["200"]).schema ?? {}];
       for (const { path } of schemas.flatMap((schema) => fieldsOf(schema))) {
         expect(text).toContain(`| \`${path}\` | `);
       }
     }
     expect(text).toContain("| `items[].utf8` | string or null | no |");
+    expect(text).toContain('| `request_timeout` | string, default "5m" | yes |');
+    expect(text).toContain("| `batch_size` | integer or null, 1 to 1000, default 1 | no |");
   });
 });
 
-describe("the text", () => {
-  test("fragments are Scalar's without the document's name; operations have short ones too", () => {
-    const rendered =
-      '<main class="m"><section id="api-1/tag/items/produce" class="s"><!--[--><a href="#tag/items/produce">P</a><!--]--></section></main>';
-    const place = { operationId: "produce", fragment: "tag/items/produce" };
-    expect(readable(rendered, [place])).toBe(
-      '<main id="main" tabindex="-1" class="m"><section id="tag/items/produce" class="s"><span id="produce" class="reference-anchor"></span><a href="#tag/items/produce">P</a></section></main>',
-    );
+describe("samples and examples", () => {
+  const bodyOf = (id: string) => {
+    const operation = operations.find(({ operationId }) => operationId === id);
+    if (operation === undefined) throw new Error(`no operation is called '${id}'`);
+    return { path: operation.path, body: mediaOf(operation.requestBody).example as object };
+  };
+
+  test("the examples tell one story: what the first makes, the next ones use", async () => {
+    await using app = await openTestApp();
+    const call = async (id: string, given: object = {}) => {
+      const { path, body } = bodyOf(id);
+      const reply = await app.app.handle(
+        new Request(`http://localhost${path}`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ ...body, ...given }),
+        }),
+      );
+      expect([id, reply.status]).toEqual([id, 200]);
+      return (await reply.json()) as { items: { id: string }[]; partition: number };
+    };
+    await call("createQueue");
+    await call("produce");
+    const { items, partition } = await call("lease");
+    const [first = "", second = ""] = items.map(({ id }) => id);
+    await call("extend", { partition, ids: [first, second] });
+    await call("retry", { partition, items: [{ id: first, retry_at: null, dead: false }] });
+    await call("complete", { partition, ids: [second] });
+    for (const id of ["listQueues", "queueInfo", "updateQueue", "stats", "inspect"]) await call(id);
+    for (const id of ["pause", "resume", "reload", "listItems", "listScheduled"]) await call(id);
+    await call("importItems");
+    await call("deleteItems");
+    await call("clear");
+    await call("deleteQueue", { force: true });
   });
 
-  test("styles: rules whose classes and marks are all there, in their groups and order", () => {
-    const css =
-      "@layer a{.x{color:red}.gone{color:red}}@media (width<9px){.gone .x{top:0}}.x:not(.gone):is(.p,.q){left:0}.w-\\[1\\,2\\]{width:1px}.x[data-v-1]{a:b}.x[data-v-2]{a:b}@keyframes k{from{top:0}}:root{--c:1}";
-    expect(usedStyles(css, '<p class="x w-[1,2]" data-v-1>')).toBe(
-      "@layer a{.x{color:red}}.x:not(.gone):is(.p,.q){left:0}.w-\\[1\\,2\\]{width:1px}.x[data-v-1]{a:b}@keyframes k{from{top:0}}:root{--c:1}",
-    );
-  });
+  const programs: Readonly<Record<keyof typeof samples, readonly (string | null)[]>> = {
+    curl: [Bun.which("sh")],
+    TypeScript: [process.execPath],
+    Python: [Bun.which("python3")],
+    Go: [Bun.which("go"), "run"],
+  };
+  const extensions = { curl: "sh", TypeScript: "ts", Python: "py", Go: "go" } as const;
+  const languages = (Object.keys(samples) as (keyof typeof samples)[]).filter(
+    (language) => programs[language][0] !== null,
+  );
+
+  test.each(languages)(
+    "%s: with and without a body, a sample gets a 200",
+    async (language) => {
+      await using app = await openTestApp();
+      const server = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        reusePort: false,
+        fetch: (request) => app.app.handle(request),
+      });
+      const folder = mkdtempSync(join(tmpdir(), "holdfast-samples-"));
+      const [program = "", ...argv] = programs[language].map(String);
+      for (const id of ["createQueue", "pause", "health"]) {
+        const file = join(folder, `${id}.${extensions[language]}`);
+        const code = samples[language](bodyOf(id));
+        writeFileSync(file, code.replaceAll("localhost:9090", `127.0.0.1:${server.port}`));
+        const { stdout, stderr } = Bun.spawn([program, ...argv, file], {
+          stdout: "pipe",
+          stderr: "pipe",
+          env: { ...process.env, GOTOOLCHAIN: "local", GOPROXY: "off" },
+        });
+        const [printed, failed] = await Promise.all([
+          new Response(stdout).text(),
+          new Response(stderr).text(),
+        ]);
+        const wanted = id === "health" ? /"status":\s?"ok"/ : /code"?'?:\s?200/;
+        expect([id, printed, failed]).toEqual([
+          id,
+          expect.stringMatching(wanted),
+          expect.anything(),
+        ]);
+      }
+      rmSync(folder, { recursive: true });
+      await server.stop(true);
+    },
+    120_000,
+  );
 });
 
 test(
-  "the live reference is within its weight",
+  "what Test Request loads is within its weight",
   async () => {
     await ensureBuilt();
     const assets = join(folders.site, "assets");
@@ -82,8 +149,10 @@ test(
       const compressed = join(assets, `${file}.br`);
       return inner + statSync(existsSync(compressed) ? compressed : join(assets, file)).size;
     };
-    const [start] = [...new Bun.Glob("live-reference-*.js").scanSync(assets)];
-    expect(follow(start ?? "")).toBeLessThanOrEqual(870_000);
+    const [start] = [...new Bun.Glob("api-client-*.js").scanSync(assets)];
+    const bytes = follow(start ?? "");
+    expect(bytes).toBeGreaterThan(100_000);
+    expect(bytes).toBeLessThanOrEqual(760_000);
   },
   buildTimeoutMs,
 );
