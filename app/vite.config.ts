@@ -32,6 +32,8 @@ export default defineConfig({
   },
   server: { fs: { allow: [root] } },
   build: {
+    // Says which files a page leads to (`build/unused-assets.ts`).
+    manifest: true,
     target: "es2022",
     // Browsers that know nested rules and both colour schemes: neither is written out for others.
     cssTarget: ["chrome123", "edge123", "firefox121", "safari17.5"],

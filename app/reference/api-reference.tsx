@@ -1,8 +1,6 @@
-// The reference of the API, from its description. It is read as it is: nothing of it is
-// hydrated.
+// The reference of the API, from its description.
 
 import { Fragment, type ReactNode } from "react";
-import { renderToStaticMarkup } from "react-dom/server";
 import { replyCodes } from "../../openapi/codes.ts";
 import { forms } from "../../openapi/forms.ts";
 import openapi from "../../openapi/openapi.json" with { type: "json" };
@@ -11,6 +9,10 @@ import { Markdown } from "./markdown.tsx";
 import { compactText, Operation } from "./operation.tsx";
 import { commonReplies, operations } from "./operations.ts";
 import { fieldsOf, formNames, formText, resolved, sharedSchemas } from "./schema-fields.ts";
+import "../components/code-block.css";
+import "../components/tabs.css";
+import "../styles/docs.css";
+import "./reference.css";
 
 const { info, servers, tags } = openapi;
 
@@ -20,14 +22,9 @@ const appendix = [
   ["forms", "Forms of text"],
 ] as const;
 
-/** Without the marks by which React would find its texts again. */
-export function apiReferenceHtml(): string {
-  return renderToStaticMarkup(<ApiReference />, { identifierPrefix: "api" });
-}
-
-function ApiReference(): ReactNode {
+export function ApiReference(): ReactNode {
   return (
-    <>
+    <div className="docs reference">
       <div className="docs-sidebar">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
         <nav aria-label="API" tabIndex={0}>
@@ -52,7 +49,7 @@ function ApiReference(): ReactNode {
         ))}
         <Appendix />
       </main>
-    </>
+    </div>
   );
 }
 

@@ -106,7 +106,7 @@ function Success({ reply }: { readonly reply: Reply }): ReactNode {
   );
 }
 
-/** One panel for all languages: what is not chosen is not there (`sample-tabs.ts`). */
+/** One panel for all languages: what is not chosen is not there (`start-reference.ts`). */
 function Samples({ operation: { operationId, path, requestBody } }: OperationProps): ReactNode {
   const call = { path, body: mediaOf(requestBody).example };
   return (
