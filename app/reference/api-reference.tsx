@@ -1,5 +1,6 @@
 // The reference of the API, from its description.
 
+import Slugger from "github-slugger";
 import { Fragment, type ReactNode } from "react";
 import { replyCodes } from "../../openapi/codes.ts";
 import { forms } from "../../openapi/forms.ts";
@@ -16,6 +17,10 @@ import "./reference.css";
 
 const { info, servers, tags } = openapi;
 
+const slugger = new Slugger();
+const introduction = [...info.description.matchAll(/^## (.+)$/gm)].map(
+  ([, title = ""]) => [slugger.slug(title), title] as const,
+);
 const appendix = [
   ["common-replies", "Replies of all operations"],
   ["schemas", "Schemas"],
@@ -40,11 +45,9 @@ export function ApiReference(): ReactNode {
           <Fragment key={name}>
             <h2 id={`tag/${name.toLowerCase()}`}>{name}</h2>
             <Markdown text={description} />
-            {operations
-              .filter((operation) => operation.tags.includes(name))
-              .map((operation) => (
-                <Operation key={operation.operationId} operation={operation} />
-              ))}
+            {operationsOf(name).map((operation) => (
+              <Operation key={operation.operationId} operation={operation} />
+            ))}
           </Fragment>
         ))}
         <Appendix />
@@ -56,11 +59,13 @@ export function ApiReference(): ReactNode {
 function Menu(): ReactNode {
   const groups = tags.map(({ name }) => ({
     name,
-    links: operations
-      .filter((operation) => operation.tags.includes(name))
-      .map(({ operationId, summary }) => [operationId, summary] as const),
+    links: operationsOf(name).map(({ operationId, summary }) => [operationId, summary] as const),
   }));
-  return [...groups, { name: "Appendix", links: appendix }].map(({ name, links }) => (
+  return [
+    { name: "Introduction", links: introduction },
+    ...groups,
+    { name: "Appendix", links: appendix },
+  ].map(({ name, links }) => (
     <section key={name} className="menu-group">
       <h2>{name}</h2>
       <ul className="menu">
@@ -72,6 +77,10 @@ function Menu(): ReactNode {
       </ul>
     </section>
   ));
+}
+
+function operationsOf(tag: string) {
+  return operations.filter(({ tags: its }) => its.includes(tag));
 }
 
 function Introduction(): ReactNode {
@@ -123,13 +132,16 @@ function Appendix(): ReactNode {
           <Fragment key={name}>
             <h3 id={`schema-${name}`}>{name}</h3>
             <Markdown text={schema.description ?? ""} />
-            <FieldList fields={fieldsOf(schema, sharedSchemas)} />
+            <FieldList fields={fieldsOf(schema, sharedSchemas)} isReply />
           </Fragment>
         );
       })}
       <h2 id={formsId}>{texts}</h2>
-      <p>The regular expressions of the texts that fields take, without look-around.</p>
-      <dl className="fields">
+      <p>
+        The regular expressions that texts have to match. Bounds, and days that no calendar has, are
+        checked besides.
+      </p>
+      <dl className="fields forms">
         {formNames.map((name) => (
           <Fragment key={name}>
             <dt id={`form-${name}`}>{formText(name)}</dt>

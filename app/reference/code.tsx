@@ -1,23 +1,6 @@
-// Code as it is, without the elements that colours cost: the page has hundreds of pieces.
+// Code as it is, without the elements that colours cost: the page has many pieces of it.
 
 import type { ReactNode } from "react";
-
-interface CodeProps {
-  readonly title: ReactNode;
-  readonly children: string;
-}
-
-export function Code({ title, children }: CodeProps): ReactNode {
-  return (
-    <figure className="code">
-      <figcaption className="code-head">
-        <span className="code-title">{title}</span>
-        <CopyButton />
-      </figcaption>
-      <Lines>{children}</Lines>
-    </figure>
-  );
-}
 
 export function CopyButton(): ReactNode {
   return (
@@ -27,7 +10,7 @@ export function CopyButton(): ReactNode {
   );
 }
 
-export function Lines({ children }: Pick<CodeProps, "children">): ReactNode {
+export function Lines({ children }: { readonly children: string }): ReactNode {
   return (
     <pre>
       <code className="line">{children}</code>

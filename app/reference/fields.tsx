@@ -14,7 +14,13 @@ import {
   sharedSchemas,
 } from "./schema-fields.ts";
 
-export function Fields({ schema }: { readonly schema: Schema }): ReactNode {
+interface FieldsProps {
+  readonly schema: Schema;
+  /** A reply has all its fields, but for those that may be absent; a request, those required. */
+  readonly isReply?: boolean;
+}
+
+export function Fields({ schema, isReply = false }: FieldsProps): ReactNode {
   const name = nameOf(schema) ?? "";
   if (sharedSchemas.includes(name)) {
     return (
@@ -23,10 +29,15 @@ export function Fields({ schema }: { readonly schema: Schema }): ReactNode {
       </p>
     );
   }
-  return <FieldList fields={fieldsOf(schema, sharedSchemas)} />;
+  return <FieldList fields={fieldsOf(schema, sharedSchemas)} isReply={isReply} />;
 }
 
-export function FieldList({ fields }: { readonly fields: readonly Field[] }): ReactNode {
+interface FieldListProps {
+  readonly fields: readonly Field[];
+  readonly isReply?: boolean;
+}
+
+export function FieldList({ fields, isReply = false }: FieldListProps): ReactNode {
   if (fields.length === 0) return null;
   return (
     <dl className="fields">
@@ -34,7 +45,7 @@ export function FieldList({ fields }: { readonly fields: readonly Field[] }): Re
         <Fragment key={field.path}>
           <dt>{field.path}</dt>
           <dd>
-            <Facts field={field} /> <Markdown text={field.description} isInline />
+            <Facts field={field} isReply={isReply} /> <Markdown text={field.description} isInline />
           </dd>
         </Fragment>
       ))}
@@ -44,16 +55,17 @@ export function FieldList({ fields }: { readonly fields: readonly Field[] }): Re
 
 interface FactsProps {
   readonly field: Field;
+  readonly isReply: boolean;
 }
 
-function Facts({ field: { schema, type, isRequired } }: FactsProps): ReactNode {
-  const Kind = isRequired ? "em" : "small";
+function Facts({ field: { schema, type, isRequired }, isReply }: FactsProps): ReactNode {
+  const Kind = isRequired && !isReply ? "em" : "small";
   const form = formOf(schema);
   const entry = nameOf(schema.items ?? {}) ?? "";
   const rules = rulesOf(schema).map((rule) => `, ${rule}`);
   return (
     <Kind>
-      {isRequired && "required "}
+      {isRequired && !isReply && "required "}
       {sharedSchemas.includes(entry) ? (
         <>
           list of <SchemaLink name={entry} />
@@ -68,6 +80,7 @@ function Facts({ field: { schema, type, isRequired } }: FactsProps): ReactNode {
         </>
       )}
       {rules}
+      {isReply && !isRequired && ", may be absent"}
     </Kind>
   );
 }

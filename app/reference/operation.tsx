@@ -60,7 +60,9 @@ function Request({ operation: { parameters = [], requestBody } }: OperationProps
       <h4>Request</h4>
       <Fields schema={mediaOf(requestBody).schema ?? {}} />
       <FieldList fields={headers} />
-      <Markdown text={requestBody.description ?? ""} />
+      <p className="operation-note">
+        <Markdown text={requestBody.description ?? ""} isInline />
+      </p>
     </>
   );
 }
@@ -84,7 +86,7 @@ function Replies({ responses }: Pick<PlacedOperation, "responses">): ReactNode {
         ))}
       </dl>
       {common.length > 0 && (
-        <p>
+        <p className="operation-note">
           <a href="#common-replies">{common.join(", ")}</a>: the same for every operation.
         </p>
       )}
@@ -96,7 +98,7 @@ function Success({ reply }: { readonly reply: Reply }): ReactNode {
   const { schema = {} } = mediaOf(reply);
   return (
     <>
-      <Fields schema={schema} />
+      <Fields schema={schema} isReply />
       {Object.entries(reply.headers ?? {}).map(([name, { description = "" }]) => (
         <p key={name}>
           Header <code>{name}</code>: {description}

@@ -34,9 +34,11 @@ export interface Field {
 
 const schemas = openapi.components.schemas as unknown as Readonly<Record<string, Schema>>;
 
-/** Schemas that several places refer to: the page shows each once, and links to it. */
+/** Schemas of replies that several places refer to: the page shows each once, and links to it. */
 export const sharedSchemas: readonly string[] = Object.keys(schemas).filter(
-  (name) => JSON.stringify(openapi).split(`"#/components/schemas/${name}"`).length > 2,
+  (name) =>
+    !name.endsWith("Request") &&
+    JSON.stringify(openapi).split(`"#/components/schemas/${name}"`).length > 2,
 );
 
 export function nameOf({ $ref }: Schema): string | undefined {

@@ -27,13 +27,10 @@ export function testReference(browser: () => SiteBrowser): void {
       const { page } = visitor;
       await page.goto(`${browser().url}/api`, { waitUntil: "load" });
       for (const { path, summary, operationId, requestBody, responses } of operations) {
-        const section = page.locator(`.operation:has(#${operationId})`);
-        const text = (await section.textContent()) ?? "";
+        const text = (await page.locator(`.operation:has(#${operationId})`).textContent()) ?? "";
         const fields = fieldsOf(mediaOf(requestBody).schema ?? {}, sharedSchemas);
-        const shown = [path, summary, ...fields.map((field) => field.path)];
+        const shown = [summary, ...fields.map((field) => field.path), ...Object.keys(responses)];
         expect([path, ...shown.filter((one) => !text.includes(one))]).toEqual([path]);
-        for (const code of Object.keys(responses))
-          expect([path, text]).toEqual([path, expect.stringContaining(code)]);
       }
       const lost = await page
         .locator("a[href^='#']")
@@ -76,40 +73,36 @@ export function testReference(browser: () => SiteBrowser): void {
       expect(cut).toEqual([]);
     });
 
-    test("it names the four languages that it has samples in, and promises no others", async () => {
-      await using visitor = await browser().fresh();
-      const { page, visit } = visitor;
-      await visit("/api");
-      expect(await page.locator("main").textContent()).not.toMatch(/Ruby|PHP|Client Libraries/);
-      const tabs = page.locator(".operation:has(#lease) [role=tab]");
-      expect(await tabs.allTextContents()).toEqual(Object.keys(samples));
-    });
-
-    test("a language is chosen for all samples, by pointer or keyboard, is remembered, and what is copied is what shows", async () => {
+    test("a language of four is chosen for all samples, by pointer or keyboard, is remembered, and what is copied is what shows", async () => {
       await using visitor = await browser().fresh({
         permissions: ["clipboard-read", "clipboard-write"],
       });
       const { page, visit } = visitor;
-      await visit("/api");
       const of = (id: string) => page.locator(`.operation:has(#${id}) .tabs`);
-      const expected = (id: string, language: keyof typeof samples) => {
+      const sampleOf = (id: string, language: keyof typeof samples) => {
         const operation = operations.find(({ operationId }) => operationId === id);
         const body = mediaOf(operation?.requestBody).example;
         return samples[language]({ path: operation?.path ?? "", body });
       };
-      expect(await of("lease").locator("pre").textContent()).toBe(expected("lease", "curl"));
-      await of("lease").getByRole("tab", { name: "Python" }).click();
-      expect(await of("lease").locator("pre").textContent()).toBe(expected("lease", "Python"));
-      await page.keyboard.press("ArrowRight");
-      expect(await of("health").locator("pre").textContent()).toBe(expected("health", "Go"));
+      const shows = async (id: string, language: keyof typeof samples) => {
+        const code = await of(id).locator("pre > code").elementHandle();
+        const wanted = { code, text: sampleOf(id, language) };
+        await page.waitForFunction((one) => one.code?.textContent === one.text, wanted);
+      };
       await visit("/api");
-      await of("pause").getByRole("tab", { name: "Go", selected: true }).waitFor();
-      expect(await of("pause").locator("pre").textContent()).toBe(expected("pause", "Go"));
+      expect(await page.locator("main").textContent()).not.toMatch(/Ruby|PHP|Client Libraries/);
+      expect(await of("lease").getByRole("tab").allTextContents()).toEqual(Object.keys(samples));
+      await shows("lease", "curl");
+      await of("lease").getByRole("tab", { name: "Python" }).click();
+      await shows("lease", "Python");
+      await page.keyboard.press("ArrowRight");
+      await shows("health", "Go");
+      await visit("/api");
+      await shows("pause", "Go");
       await of("pause").getByRole("button", { name: "Copy code" }).click();
       await of("pause").getByText("Copied").waitFor();
-      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
-        expected("pause", "Go"),
-      );
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      expect(copied).toBe(sampleOf("pause", "Go"));
     });
 
     test("Scalar is asked for by Test Request alone, and its examples get a 200 in order", async () => {
