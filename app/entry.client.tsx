@@ -12,8 +12,10 @@ import { startProgress } from "./behaviours/progress.ts";
 import { startTabs } from "./behaviours/tabs.ts";
 import { startToc } from "./behaviours/toc.ts";
 import { startIslands } from "./islands/start-islands.ts";
+import { startReference } from "./reference/start-reference.ts";
 import { startSearch } from "./search/open-search.ts";
 
+startReference();
 startTabs();
 startColorMode();
 startAnnouncement();

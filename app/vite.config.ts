@@ -10,7 +10,6 @@ import { referencePlugin } from "./build/reference-plugin.ts";
 import { searchPlugin } from "./build/search-plugin.ts";
 import { resultsPlugin } from "./charts/results-plugin.ts";
 import { proofPlugin } from "./proof/proof-plugin.ts";
-import { scalarPlugin } from "./reference/scalar-plugin.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -21,7 +20,6 @@ export default defineConfig({
     searchPlugin(),
     resultsPlugin(),
     proofPlugin(),
-    scalarPlugin(),
     noReplayPlugin(),
     { enforce: "pre", ...mdx(mdxOptions()) },
     reactRouter(),

@@ -17,7 +17,9 @@ export function writeIndexes(pages: readonly PageText[]): void {
   writeDraft("robots.txt", `User-agent: *\nAllow: /\n\nSitemap: ${url}/sitemap.xml\n`);
   writeDraft("llms.txt", llms(pages));
   writeDraft("llms-full.txt", llmsFull(pages));
-  writeDraft("openapi.json", readFileSync(join(folders.root, "openapi/openapi.json")));
+  for (const file of ["openapi.json", "holdfast.proto"]) {
+    writeDraft(file, readFileSync(join(folders.root, "openapi", file)));
+  }
 }
 
 function sitemap(pages: readonly PageText[]): string {

@@ -8,7 +8,6 @@ const islands = {
   simulator: () =>
     import("../simulator/lease-simulator.tsx").then(({ LeaseSimulator }) => LeaseSimulator),
   "lease-loop": () => import("../home/lease-loop.tsx").then(({ LeaseLoop }) => LeaseLoop),
-  reference: () => import("../reference/api-page.tsx").then(({ ApiPage }) => ApiPage),
 } satisfies Readonly<Record<string, () => Promise<ComponentType<never>>>>;
 
 export type IslandName = keyof typeof islands;

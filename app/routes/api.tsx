@@ -1,8 +1,6 @@
 import type { ReactNode } from "react";
-import { Island } from "../islands/island.tsx";
+import { ApiReference } from "../reference/api-reference.tsx";
 import { PageMeta } from "../shell/page-meta.tsx";
-import "virtual:api-reference.css";
-import "../reference/reference.css";
 
 export default function Api(): ReactNode {
   return (
@@ -12,7 +10,7 @@ export default function Api(): ReactNode {
         description="Every operation of the Holdfast HTTP API: requests, replies and codes."
         path="/api"
       />
-      <Island name="reference" />
+      <ApiReference />
     </>
   );
 }
