@@ -179,7 +179,7 @@ const sampleQueue: schemas.QueueInfo = {
   queue_name: "orders",
   created_at: "2026-03-01T12:00:00.000Z",
   updated_at: "2026-03-01T12:00:00.000Z",
-  dead_queue: "orders-dead",
+  dead_queue: "",
   reference: "team-checkout",
   lease_timeout: "60m",
   expire_timeout: "24h",
@@ -336,7 +336,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       partition: 0,
       items: [
         { id: sampleId, retry_at: "2026-03-01T12:15:00.000Z", dead: false },
-        { id: otherId, retry_at: null, dead: true },
+        { id: otherId, retry_at: null, dead: false },
       ],
     },
     replies: {
@@ -486,7 +486,6 @@ No lease gets shorter, and no item is offered before the latest deadline that an
     bodyBytesMax: bounds.bodyBytesMax,
     example: {
       queue_name: "orders",
-      dead_queue: "orders-dead",
       reference: "team-checkout",
       lease_timeout: "60m",
       expire_timeout: "24h",
@@ -654,7 +653,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
           queued: 485,
           retried: 1,
           scheduled: 2,
-          dead_letter: 7,
+          dead_letter: 0,
         },
       },
       400: refusal(400, {

@@ -614,7 +614,7 @@ export const QueuesListReply = Type.Object(
             queue_name: "orders",
             created_at: "2026-03-01T12:00:00.000Z",
             updated_at: "2026-03-01T12:00:00.000Z",
-            dead_queue: "orders-dead",
+            dead_queue: "",
             reference: "team-checkout",
             lease_timeout: "60m",
             expire_timeout: "24h",

@@ -57,6 +57,7 @@ const types: Readonly<Record<string, string>> = {
   json: "application/json; charset=utf-8",
   md: "text/markdown; charset=utf-8",
   png: "image/png",
+  proto: "text/plain; charset=utf-8",
   svg: "image/svg+xml",
   txt: "text/plain; charset=utf-8",
   woff2: "font/woff2",

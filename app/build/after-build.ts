@@ -12,13 +12,13 @@ import { compressFiles } from "./compress.ts";
 import { otherOrigins, pagePolicies } from "./csp.ts";
 import { feedsOf } from "./feeds.ts";
 import { writeIcons } from "./icons.tsx";
-import { inlineStyles } from "./inline-styles.ts";
 import { inputsHash } from "./inputs-hash.ts";
 import { writeMarkdown } from "./page-markdown.ts";
 import { readPages } from "./pages.ts";
 import { writeSearchData } from "./search-data.ts";
 import { folders, listFiles, write, writeDraft } from "./site-folder.ts";
 import { robotFiles, writeIndexes } from "./site-indexes.ts";
+import { dropUnusedAssets } from "./unused-assets.ts";
 
 const started = performance.now();
 rmSync(folders.draft, { recursive: true, force: true });
@@ -28,7 +28,7 @@ for (const file of listFiles(folders.draft)) {
   if (/\.data$|__spa-fallback|^\.vite\//.test(file)) rmSync(`${folders.draft}/${file}`);
 }
 
-inlineStyles();
+dropUnusedAssets();
 const pages = readPages();
 const texts = writeMarkdown(pages);
 writeSearchData(texts);

@@ -6,7 +6,6 @@ import { toString as textOf } from "hast-util-to-string";
 import type { Nodes, Root, RootContent } from "mdast";
 import { gfmToMarkdown } from "mdast-util-gfm";
 import { type Options, toMarkdown } from "mdast-util-to-markdown";
-import { apiMarkdown } from "../reference/api-markdown.ts";
 import { siteConfig } from "../site-config.ts";
 import { find, hasClass, type SitePage } from "./pages.ts";
 import { writeDraft } from "./site-folder.ts";
@@ -29,7 +28,7 @@ export function isUnsearched(node: Nodes): boolean {
 export function writeMarkdown(pages: readonly SitePage[]): readonly PageText[] {
   const texts = pages.map((page) => {
     const tree = treeOf(page.main);
-    const markdown = page.path === "/api" ? apiMarkdown() : markdownOf(tree);
+    const markdown = markdownOf(tree);
     writeDraft(`${page.path === "/" ? "/index" : page.path}.md`, markdown);
     return { ...page, tree, markdown };
   });
@@ -73,15 +72,23 @@ function treeOf(main: Element): Root {
         url: addressed(String(node.properties["href"] ?? "")),
         children: state.all(node) as never,
       }),
-      dt: (state: State, node: Element) => ({
+      dt: (state: State, node: Element, parent: Parents | undefined) => ({
         type: "paragraph" as const,
-        children: [{ type: "strong" as const, children: state.all(node) as never }],
+        children: isFields(parent)
+          ? [{ type: "inlineCode" as const, value: textOf(node) }]
+          : [{ type: "strong" as const, children: state.all(node) as never }],
       }),
+      small: (state: State, node: Element) => defaultHandlers.em(state, node) as never,
       dd: (state: State, node: Element) => state.toFlow(state.all(node)) as never,
       dl: (state: State, node: Element) => state.toFlow(state.all(node)) as never,
     },
   }) as Nodes;
   return tree.type === "root" ? tree : { type: "root", children: [tree as RootContent] };
+}
+
+/** Their names are code. */
+function isFields(parent: Parents | undefined): boolean {
+  return parent?.type === "element" && hasClass(parent, "fields");
 }
 
 function marked<Made extends Nodes | undefined>(node: Element, made: Made): Made {

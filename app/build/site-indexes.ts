@@ -18,7 +18,9 @@ const url = siteConfig.url ?? "";
 export function writeIndexes(pages: readonly PageText[]): void {
   writeDraft("llms.txt", llms(pages));
   writeDraft("llms-full.txt", llmsFull(pages));
-  writeDraft("openapi.json", readFileSync(join(folders.root, "openapi/openapi.json")));
+  for (const file of ["openapi.json", "holdfast.proto"]) {
+    writeDraft(file, readFileSync(join(folders.root, "openapi", file)));
+  }
 }
 
 /** By path: what robots ask for, with addresses that have to be whole. */

@@ -1,39 +1,15 @@
-import { type ReactNode, useEffect, useState } from "react";
+import type { ReactNode } from "react";
 
-const copiedMs = 1_600;
-
-/** Copies a text. It shows once there is a script that can. */
-export function CopyButton({
-  text,
-  label,
-}: {
+interface CopyButtonProps {
   readonly text: string;
   readonly label: string;
-}): ReactNode {
-  const [isReady, setReady] = useState(false);
-  const [isCopied, setCopied] = useState(false);
-  useEffect(() => setReady(navigator.clipboard !== undefined), []);
-  useEffect(() => {
-    if (!isCopied) return;
-    const timer = setTimeout(() => setCopied(false), copiedMs);
-    return () => clearTimeout(timer);
-  }, [isCopied]);
-  const copy = (): void => {
-    navigator.clipboard.writeText(text).then(
-      () => setCopied(true),
-      () => setCopied(false),
-    );
-  };
+}
+
+/** Copies a text (`behaviours/copy.ts`). It shows where there is a script that can. */
+export function CopyButton({ text, label }: CopyButtonProps): ReactNode {
   return (
-    <button
-      type="button"
-      className="hf-copy"
-      data-ready={isReady}
-      disabled={!isReady}
-      aria-label={isCopied ? "Copied" : label}
-      onClick={copy}
-    >
-      {isCopied ? "Copied" : "Copy"}
+    <button type="button" className="hf-copy" aria-label={label} data-copy={text}>
+      Copy
     </button>
   );
 }

@@ -3,13 +3,14 @@
 
 import type { ReactNode } from "react";
 import { BenchChart } from "../charts/bench-chart.tsx";
+import { Island } from "../islands/island.tsx";
 import { SiteLink } from "../shell/site-link.tsx";
 import { Comparison } from "./comparison.tsx";
 import { CopyButton } from "./copy-button.tsx";
-import { LeaseLoop } from "./lease-loop.tsx";
 import { Proof } from "./proof.tsx";
 import { ThreeCalls } from "./three-calls.tsx";
 import "./home.css";
+import "./lease-loop.css";
 
 const startCommand = "npx --yes bun start";
 
@@ -59,7 +60,7 @@ function Hero(): ReactNode {
         </div>
       </div>
       <div className="hf-hero-loop">
-        <LeaseLoop />
+        <Island name="lease-loop" />
       </div>
     </section>
   );

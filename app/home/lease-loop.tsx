@@ -4,7 +4,6 @@
 
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { loopMs, stillMs, tracks } from "./lease-loop-story.ts";
-import "./lease-loop.css";
 
 const items = ["a", "b", "c", "d", "e", "f", "g"] as const;
 

@@ -1,17 +1,27 @@
 // The operations of `openapi.json`, in its order.
 
 import openapi from "../../openapi/openapi.json" with { type: "json" };
+import type { Schema } from "./schema-fields.ts";
 
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
+  readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
     readonly description?: string;
     readonly content: Readonly<Record<string, MediaType>>;
   };
   readonly responses: Readonly<Record<string, Reply>>;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly description: string;
+  readonly required: boolean;
+  readonly schema: Schema;
 }
 
 export interface Reply {
@@ -21,9 +31,8 @@ export interface Reply {
 }
 
 export interface MediaType {
-  readonly schema?: unknown;
+  readonly schema?: Schema;
   readonly example?: unknown;
-  readonly examples?: Readonly<Record<string, { readonly value?: unknown }>>;
 }
 
 export interface PlacedOperation extends Operation {
@@ -33,14 +42,35 @@ export interface PlacedOperation extends Operation {
 
 export const operations: readonly PlacedOperation[] = Object.entries(openapi.paths).flatMap(
   ([path, methods]) =>
-    Object.entries(methods as Readonly<Record<string, Operation>>).map(([method, operation]) => ({
-      ...operation,
-      path,
-      method: method.toUpperCase(),
-    })),
+    Object.entries(methods as unknown as Readonly<Record<string, Operation>>).map(
+      ([method, operation]) => ({ ...operation, path, method: method.toUpperCase() }),
+    ),
 );
 
-/** As Scalar makes it of the tag's name and of what `scalar-options.ts` says. */
-export function fragmentOf({ tags, operationId }: Operation): string {
-  return `tag/${(tags[0] ?? "").toLowerCase()}/${operationId}`;
+/** The one form of a body or reply: the contract describes each in one media type. */
+export function mediaOf(part: Pick<Reply, "content"> | undefined): MediaType {
+  return Object.values(part?.content ?? {})[0] ?? {};
+}
+
+/** Of codes that do not depend on what was asked. */
+const commonCodes = ["403", "413", "415", "429", "500", "503", "504"];
+
+/** By their codes, the replies that operations have in common. */
+export const commonReplies: ReadonlyMap<string, Reply> = new Map(
+  commonCodes.flatMap((code) => {
+    const all = operations.flatMap(({ responses }) => responses[code] ?? []);
+    const alike = (one: Reply) => all.filter((other) => exampleOf(other) === exampleOf(one)).length;
+    const [most] = all.toSorted((one, other) => alike(other) - alike(one));
+    return most === undefined ? [] : [[code, most] as const];
+  }),
+);
+
+/** Whether the reply is the one that operations have in common. */
+export function isCommon(code: string, reply: Reply): boolean {
+  const common = commonReplies.get(code);
+  return common !== undefined && exampleOf(common) === exampleOf(reply);
+}
+
+function exampleOf(reply: Reply): string {
+  return JSON.stringify(mediaOf(reply).example);
 }

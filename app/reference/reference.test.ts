@@ -1,89 +1,108 @@
-// The API's page: as text, and what its code weighs. In Chromium it is tried by
+// The API's page as text, and its samples as they run. In Chromium it is tried by
 // `testing/reference.ts`.
 
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildTimeoutMs, ensureBuilt } from "../build/ensure-built.ts";
 import { folders } from "../build/site-folder.ts";
-import { apiMarkdown } from "./api-markdown.ts";
-import { operations } from "./operations.ts";
-import { fieldsOf, type Schema } from "./schema-fields.ts";
-import { readable } from "./static-html.ts";
-import { usedStyles } from "./used-styles.ts";
-
-describe("Markdown", () => {
-  const text = apiMarkdown();
-
-  test("names every operation with its method and path, and every code it answers", () => {
-    for (const { method, path, operationId, summary, responses } of operations) {
-      const start = text.indexOf(
-        `### ${summary}\n\n\`${method} ${path}\` (operation \`${operationId}\`)`,
-      );
-      expect([path, start > 0]).toEqual([path, true]);
-      const next = text.indexOf("\n### ", start + 1);
-      const own = text.slice(start, next === -1 ? undefined : next);
-      for (const code of Object.keys(responses)) {
-        expect([path, own.includes(code === "200" ? "200: " : `\n- ${code}: `)]).toEqual([
-          path,
-          true,
-        ]);
-      }
-    }
-  });
-
-  test("has a row for every field that an operation takes or gives, nested ones by their path", () => {
-    for (const { requestBody, responses } of operations) {
-      const contents = [requestBody?.content, responses["200"]?.content];
-      const schemas = contents.flatMap((content) =>
-        Object.values(content ?? {}).map((media) => media.schema as Schema),
-      );
-      for (const { path } of schemas.flatMap((schema) => fieldsOf(schema))) {
-        expect(text).toContain(`| \`${path}\` | `);
-      }
-    }
-    expect(text).toContain("| `items[].utf8` | string or null | no |");
-  });
-});
-
-describe("the text", () => {
-  test("fragments are Scalar's without the document's name; operations have short ones too", () => {
-    const rendered =
-      '<main class="m"><section id="api-1/tag/items/produce" class="s"><!--[--><a href="#tag/items/produce">P</a><!--]--></section></main>';
-    const place = { operationId: "produce", fragment: "tag/items/produce" };
-    expect(readable(rendered, [place])).toBe(
-      '<main id="main" tabindex="-1" class="m"><section id="tag/items/produce" class="s"><span id="produce" class="reference-anchor"></span><a href="#tag/items/produce">P</a></section></main>',
-    );
-  });
-
-  test("styles: rules whose classes and marks are all there, in their groups and order", () => {
-    const css =
-      "@layer a{.x{color:red}.gone{color:red}}@media (width<9px){.gone .x{top:0}}.x:not(.gone):is(.p,.q){left:0}.w-\\[1\\,2\\]{width:1px}.x[data-v-1]{a:b}.x[data-v-2]{a:b}@keyframes k{from{top:0}}:root{--c:1}";
-    expect(usedStyles(css, '<p class="x w-[1,2]" data-v-1>')).toBe(
-      "@layer a{.x{color:red}}.x:not(.gone):is(.p,.q){left:0}.w-\\[1\\,2\\]{width:1px}.x[data-v-1]{a:b}@keyframes k{from{top:0}}:root{--c:1}",
-    );
-  });
-});
+import { openTestApp } from "../testing/site-app.ts";
+import { mediaOf, operations } from "./operations.ts";
+import { samples } from "./samples.ts";
+import { fieldsOf, sharedSchemas } from "./schema-fields.ts";
 
 test(
-  "the live reference is within its weight",
+  "as Markdown: every operation with its fields, nested ones by their path, and its codes",
   async () => {
     await ensureBuilt();
-    const assets = join(folders.site, "assets");
-    // What every page has loaded by then.
-    const page = readFileSync(join(folders.site, "api/index.html"), "utf8");
-    const seen = new Set([...page.matchAll(/\/assets\/([^"]+\.js)/g)].map(([, name = ""]) => name));
-    const follow = (file: string): number => {
-      if (seen.has(file)) return 0;
-      seen.add(file);
-      const code = readFileSync(join(assets, file), "utf8");
-      const imports = [...code.matchAll(/(?:from|import)\s*["'`]\.\/([^"'`]+\.js)["'`]/g)];
-      const inner = imports.reduce((sum, [, name = ""]) => sum + follow(name), 0);
-      const compressed = join(assets, `${file}.br`);
-      return inner + statSync(existsSync(compressed) ? compressed : join(assets, file)).size;
-    };
-    const [start] = [...new Bun.Glob("live-reference-*.js").scanSync(assets)];
-    expect(follow(start ?? "")).toBeLessThanOrEqual(870_000);
+    const [, ...sections] = readFileSync(join(folders.site, "api.md"), "utf8").split("\n### ");
+    for (const { method, path, summary, requestBody, responses } of operations) {
+      const own = sections.find((section) => section.startsWith(`${summary}\n`)) ?? "";
+      const fields = fieldsOf(mediaOf(requestBody).schema ?? {}, sharedSchemas);
+      const expected = [
+        `**${method}** ${path}`,
+        ...fields.map((field) => `\n\`${field.path}\`\n`),
+        ...Object.keys(responses),
+      ];
+      expect([path, ...expected.filter((text) => !own.includes(text))]).toEqual([path]);
+    }
+    const produce = sections.find((section) => section.startsWith("Produce items\n"));
+    expect(produce).toContain('default "5m"* How long');
+    expect(produce).toContain("`items[].utf8`\n\n*string or null*");
   },
   buildTimeoutMs,
 );
+
+describe("samples and examples", () => {
+  const bodyOf = (id: string) => {
+    const operation = operations.find(({ operationId }) => operationId === id);
+    if (operation === undefined) throw new Error(`no operation is called '${id}'`);
+    return { path: operation.path, body: mediaOf(operation.requestBody).example as object };
+  };
+
+  test("the examples tell one story: what the first makes, the next ones use", async () => {
+    await using app = await openTestApp();
+    const call = async (id: string, given: object = {}) => {
+      const { path, body } = bodyOf(id);
+      const reply = await app.app.handle(
+        new Request(`http://localhost${path}`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ ...body, ...given }),
+        }),
+      );
+      expect([id, reply.status]).toEqual([id, 200]);
+      return (await reply.json()) as { items: { id: string }[]; partition: number };
+    };
+    for (const id of ["createQueue", "produce"]) await call(id);
+    const { items, partition } = await call("lease");
+    const [first = "", second = ""] = items.map(({ id }) => id);
+    await call("extend", { partition, ids: [first, second] });
+    await call("retry", { partition, items: [{ id: first }] });
+    await call("complete", { partition, ids: [second] });
+    const others =
+      "listQueues queueInfo updateQueue stats inspect pause resume reload listItems listScheduled importItems deleteItems clear";
+    for (const id of others.split(" ")) await call(id);
+    await call("deleteQueue", { force: true });
+  });
+
+  const programs: Readonly<Record<keyof typeof samples, readonly (string | null)[]>> = {
+    curl: [Bun.which("sh")],
+    TypeScript: [process.execPath],
+    Python: [Bun.which("python3")],
+    Go: [Bun.which("go"), "run"],
+  };
+  const extensions = { curl: "sh", TypeScript: "ts", Python: "py", Go: "go" } as const;
+  const languages = (Object.keys(samples) as (keyof typeof samples)[]).filter(
+    (language) => programs[language][0] !== null,
+  );
+
+  test.each(languages)(
+    "%s: with and without a body, a sample gets a 200",
+    async (language) => {
+      await using app = await openTestApp();
+      const server = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        reusePort: false,
+        fetch: (request) => app.app.handle(request),
+      });
+      const folder = mkdtempSync(join(tmpdir(), "holdfast-samples-"));
+      const [program = "", ...argv] = programs[language].map(String);
+      for (const id of ["createQueue", "pause", "health"]) {
+        const file = join(folder, `${id}.${extensions[language]}`);
+        const code = samples[language](bodyOf(id));
+        writeFileSync(file, code.replaceAll("localhost:9090", `127.0.0.1:${server.port}`));
+        const { stdout } = Bun.spawn([program, ...argv, file], {
+          stderr: "ignore",
+          env: { ...process.env, GOTOOLCHAIN: "local", GOPROXY: "off" },
+        });
+        expect(await new Response(stdout).text()).toMatch(/"status":"ok"|code"?: ?200/);
+      }
+      rmSync(folder, { recursive: true });
+      await server.stop(true);
+    },
+    120_000,
+  );
+});

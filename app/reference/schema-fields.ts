@@ -1,5 +1,6 @@
 // The fields of a schema of `openapi.json`, flat: nested ones by their path.
 
+import { forms } from "../../openapi/forms.ts";
 import openapi from "../../openapi/openapi.json" with { type: "json" };
 
 export interface Schema {
@@ -10,17 +11,22 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
-  readonly additionalProperties?: boolean | Schema;
   readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly contentEncoding?: string;
+  readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
 }
 
 export interface Field {
   /** `items[].utf8` is the key of each entry of a list. */
   readonly path: string;
+  readonly schema: Schema;
   readonly type: string;
   readonly isRequired: boolean;
   readonly description: string;
@@ -28,50 +34,81 @@ export interface Field {
 
 const schemas = openapi.components.schemas as unknown as Readonly<Record<string, Schema>>;
 
+/** Schemas of replies that several places refer to: the page shows each once, and links to it. */
+export const sharedSchemas: readonly string[] = Object.keys(schemas).filter(
+  (name) =>
+    !name.endsWith("Request") &&
+    JSON.stringify(openapi).split(`"#/components/schemas/${name}"`).length > 2,
+);
+
+export function nameOf({ $ref }: Schema): string | undefined {
+  return $ref?.slice($ref.lastIndexOf("/") + 1);
+}
+
 export function resolved(schema: Schema): Schema {
-  const name = schema.$ref?.slice(schema.$ref.lastIndexOf("/") + 1);
+  const name = nameOf(schema);
   return name === undefined ? schema : { ...schemas[name], ...schema };
 }
 
-export function fieldsOf(given: Schema, prefix = ""): readonly Field[] {
+/** Schemas named in `except` are left folded. */
+export function fieldsOf(
+  given: Schema,
+  except: readonly string[] = [],
+  prefix = "",
+): readonly Field[] {
   const schema = resolved(given);
-  const entry = schema.items === undefined ? [] : fieldsOf(schema.items, `${prefix}[]`);
-  const choices = (schema.anyOf ?? []).flatMap((choice) => fieldsOf(choice, prefix));
+  const inner = (one: Schema, path: string) =>
+    except.includes(nameOf(one) ?? "") ? [] : fieldsOf(one, except, path);
+  const entry = schema.items === undefined ? [] : inner(schema.items, `${prefix}[]`);
   const own = Object.entries(schema.properties ?? {}).flatMap(([key, property]) => {
     const path = prefix === "" ? key : `${prefix}.${key}`;
+    const whole = resolved(property);
     const field = {
       path,
+      schema: whole,
       type: typeText(property),
       isRequired: schema.required?.includes(key) === true,
-      description: describe(property),
+      description: whole.description ?? "",
     };
-    return [field, ...fieldsOf(property, path)];
+    return [field, ...inner(property, path)];
   });
-  return [...own, ...choices, ...entry];
+  return [...own, ...entry];
 }
 
 export function typeText(given: Schema): string {
-  const { type, items, anyOf } = resolved(given);
-  if (anyOf !== undefined) return anyOf.map(typeText).join(" or ");
-  if (items !== undefined) return `list of ${typeText(items)}`;
+  const { type, items } = resolved(given);
+  if (items !== undefined) return `list of ${nameOf(items) ?? typeText(items)}`;
   return typeof type === "string" ? type : (type ?? ["any"]).join(" or ");
 }
 
-function describe(given: Schema): string {
-  const {
-    description = "",
-    minimum,
-    maximum,
-    minItems,
-    maxItems,
-    default: value,
-  } = resolved(given);
-  const bounds = [
-    minimum === undefined ? "" : `At least ${minimum}.`,
-    maximum === undefined ? "" : `At most ${maximum}.`,
-    minItems === undefined ? "" : `At least ${minItems} of them.`,
-    maxItems === undefined ? "" : `At most ${maxItems} of them.`,
-    value === undefined ? "" : `Default: \`${JSON.stringify(value)}\`.`,
-  ];
-  return [description, ...bounds].filter((text) => text !== "").join(" ");
+/** The form of a text, by its name in `openapi/forms.ts` or, without one, as it is. */
+export function formOf({ pattern, items }: Schema): FormName | undefined {
+  const expression = pattern ?? (items && resolved(items).pattern);
+  return formNames.find((name) => forms[name] === expression);
+}
+
+export type FormName = keyof typeof forms;
+export const formNames = Object.keys(forms) as readonly FormName[];
+
+/** `durationOrNever` is a "duration or never". */
+export function formText(name: FormName): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** What holds for a field beside its type. */
+export function rulesOf(schema: Schema): readonly string[] {
+  const { minimum, maximum, minItems, maxItems, minLength, maxLength } = schema;
+  return [
+    schema.contentEncoding ?? "",
+    range(minimum, maximum, ""),
+    range(minItems, maxItems, " entries"),
+    range(minLength, maxLength, " characters"),
+    schema.default === undefined ? "" : `default ${JSON.stringify(schema.default)}`,
+  ].filter((text) => text !== "");
+}
+
+function range(min: number | undefined, max: number | undefined, unit: string): string {
+  if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`;
+  if (min !== undefined) return `at least ${min}${unit}`;
+  return max === undefined ? "" : `at most ${max}${unit}`;
 }

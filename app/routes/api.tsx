@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { ApiPage } from "../reference/api-page.tsx";
+import { ApiReference } from "../reference/api-reference.tsx";
 import { PageMeta } from "../shell/page-meta.tsx";
 
 export default function Api(): ReactNode {
@@ -10,7 +10,7 @@ export default function Api(): ReactNode {
         description="Every operation of the Holdfast HTTP API: requests, replies and codes."
         path="/api"
       />
-      <ApiPage />
+      <ApiReference />
     </>
   );
 }

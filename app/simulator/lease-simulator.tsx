@@ -6,7 +6,6 @@ import { EventLog } from "./event-log.tsx";
 import { Partition, Tray } from "./partition.tsx";
 import { type Simulation, waitingMax } from "./queue.ts";
 import { type SimulationControls, type Speed, speeds, useSimulation } from "./use-simulation.ts";
-import "./simulator.css";
 
 export function LeaseSimulator(): ReactNode {
   const controls = useSimulation();

@@ -98,7 +98,7 @@ export function testSearch(browser: () => SiteBrowser): void {
 
   test("search: on a Mac its button names the key that is there", async () => {
     for (const [platform, keys] of Object.entries({ MacIntel: "⌘K", "Linux x86_64": "Ctrl K" })) {
-      await using visitor = await browser().own();
+      await using visitor = await browser().fresh();
       const { page, visit } = visitor;
       await page.addInitScript(
         (value) => Object.defineProperty(navigator, "platform", { value }),

@@ -1,0 +1,46 @@
+// The Markdown of the contract, made into elements while the page is built.
+
+import { evaluateSync } from "@mdx-js/mdx";
+import { type ComponentProps, Fragment, isValidElement, type ReactNode } from "react";
+import * as runtime from "react/jsx-runtime";
+import rehypeSlug from "rehype-slug";
+import remarkGfm from "remark-gfm";
+import { rehypeCellLabels } from "../build/rehype-cell-labels.ts";
+import { CopyButton, Lines } from "./code.tsx";
+
+interface MarkdownProps {
+  readonly text: string;
+  /** It stands within an element that is a paragraph already, and is plain text and code. */
+  readonly isInline?: boolean;
+}
+
+export function Markdown({ text, isInline = false }: MarkdownProps): ReactNode {
+  const { default: Content } = evaluateSync(text, {
+    ...runtime,
+    format: "md",
+    remarkPlugins: [remarkGfm],
+    rehypePlugins: [rehypeSlug, rehypeCellLabels],
+  });
+  const plain = { p: Fragment, strong: Fragment };
+  return <Content components={isInline ? plain : { pre: Block, table: Table }} />;
+}
+
+function Block({ children }: ComponentProps<"pre">): ReactNode {
+  return isValidElement<ComponentProps<"code">>(children) ? (
+    <figure className="code">
+      <figcaption className="code-head">
+        <span className="code-title">Shell</span>
+        <CopyButton />
+      </figcaption>
+      <Lines>{String(children.props.children).trimEnd()}</Lines>
+    </figure>
+  ) : null;
+}
+
+function Table(props: ComponentProps<"table">): ReactNode {
+  return (
+    <div className="table-frame">
+      <table {...props} />
+    </div>
+  );
+}
