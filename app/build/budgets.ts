@@ -24,9 +24,11 @@ const standard: PageBudget = { html: 14.3 * kilo, scripts: 107 * kilo };
 
 /** Pages whose content needs more; what they have now, and two in a hundred at most. */
 const largePages: Readonly<Record<string, PageBudget>> = {
-  // Its story moves and its chart changes with every results file; TCP's first window has 14,600 bytes.
-  "/": { html: 14.5 * kilo, scripts: 115 * kilo },
+  // A simulator, the first steps in four languages, a chart and a comparison.
+  "/": { html: 16.5 * kilo, scripts: 121 * kilo },
   // Four drawings, each for wide and for narrow windows, two charts and the longest text of the docs.
+  "/docs/intro": { html: 14.5 * kilo, scripts: 107 * kilo },
+  "/docs": { html: 14.5 * kilo, scripts: 107 * kilo },
   "/docs/architecture": { html: 20.3 * kilo, scripts: 107 * kilo },
   // Every method, option and error of the client, and a program for each.
   "/docs/client": { html: 15.5 * kilo, scripts: 107 * kilo },
@@ -34,8 +36,8 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   "/docs/configuration": { html: 17.2 * kilo, scripts: 107 * kilo },
   // Every metric, alert and line of the log, where keys go, and the drill.
   "/docs/operations": { html: 17.7 * kilo, scripts: 107 * kilo },
-  // 47 blocks of code: each call in curl, and whole programs in three languages.
-  "/docs/quick-start": { html: 18.4 * kilo, scripts: 107 * kilo },
+  // 48 blocks of code: the first steps, each call in curl, and whole programs in three languages.
+  "/docs/quick-start": { html: 18.6 * kilo, scripts: 107 * kilo },
   // Ten methods with their figures, every planted bug, and every fault that was found.
   "/docs/testing": { html: 16 * kilo, scripts: 107 * kilo },
   // Charts, tables and drawings in the longest article.
