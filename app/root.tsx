@@ -1,6 +1,7 @@
 // The document around every page, and the shell within it, in the specification's
 // order: skip link, announcement, navigation bar, content, footer.
 
+import textFont from "@fontsource/atkinson-hyperlegible-next/files/atkinson-hyperlegible-next-latin-400-normal.woff2";
 import displayFont from "@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-600-normal.woff2";
 import { type ReactNode, ViewTransition } from "react";
 import {
@@ -42,6 +43,7 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
         <script dangerouslySetInnerHTML={{ __html: headScript }} suppressHydrationWarning />
         <RenderWhole />
         <link rel="preload" href={displayFont} as="font" crossOrigin="" />
+        <link rel="preload" href={textFont} as="font" crossOrigin="" />
         <link rel="icon" href={siteConfig.favicon} type="image/svg+xml" />
         {blog.feeds.map((feed) => (
           <link

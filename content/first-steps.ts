@@ -7,12 +7,15 @@ export function firstSteps(repository: string | null): string {
 }
 
 const steps = `(cd holdfast && npx --yes bun start) &
-curl -sw '\\n' --retry 300 --retry-delay 1 --retry-connrefused localhost:9090/readyz
+curl -sw '\\n' --retry 300 --retry-delay 1 --retry-connrefused \\
+  localhost:9090/readyz
 
 call() {
-  curl -sw '\\n' "localhost:9090/v1/$1" -H 'Content-Type: application/json' -d "$2"
+  curl -sw '\\n' "localhost:9090/v1/$1" \\
+    -H 'Content-Type: application/json' -d "$2"
 }
-call queues.create '{"queue_name": "parcels-dead", "lease_timeout": "60m", "expire_timeout": "240h"}'
+call queues.create '{"queue_name": "parcels-dead",
+  "lease_timeout": "60m", "expire_timeout": "240h"}'
 call queues.create '{"queue_name": "parcels", "dead_queue": "parcels-dead",
   "lease_timeout": "60m", "expire_timeout": "24h"}'
 call queue.produce '{"queue_name": "parcels", "request_timeout": "1m",
