@@ -6,7 +6,6 @@ export interface DocData {
   readonly title: string;
   /** Its name in the sidebar. */
   readonly label: string;
-  /** Not sent to browsers: the page itself has it. */
   readonly description?: string;
   readonly position: number;
 }
@@ -59,8 +58,6 @@ export interface PageHandle {
   readonly source: string;
   /** `YYYY-MM-DD` of the last commit; `null` = not known. */
   readonly updated: string | null;
-  /** Whether its text has no part that React has to know (`shell/still-page.ts`). */
-  readonly isStill: boolean;
   readonly frontmatter: {
     readonly title: string;
     readonly description: string;

@@ -1,15 +1,35 @@
-import { StrictMode, startTransition } from "react";
-import { hydrateRoot } from "react-dom/client";
-import { HydratedRouter } from "react-router/dom";
+// Starts what moves on a page. The page is whole before this runs, and stays so if it never does.
+
 import { startAnalytics } from "./analytics/start-analytics.ts";
-import { SiteRouter } from "./shell/site-router.tsx";
-import { siteConfig } from "./site-config.ts";
+import { startAnnouncement } from "./behaviours/announcement.ts";
+import { startColorMode } from "./behaviours/color-mode.ts";
+import { startCopying } from "./behaviours/copy.ts";
+import { startDrawer } from "./behaviours/drawer.ts";
+import { startDropdowns } from "./behaviours/dropdowns.ts";
+import { startLinks } from "./behaviours/links.ts";
+import { startNavbar } from "./behaviours/navbar.ts";
+import { startProgress } from "./behaviours/progress.ts";
+import { startTabs } from "./behaviours/tabs.ts";
+import { startToc } from "./behaviours/toc.ts";
+import { startIslands } from "./islands/start-islands.ts";
+import { startSearch } from "./search/open-search.ts";
 
-startTransition(() => {
-  hydrateRoot(
-    document,
-    <StrictMode>{import.meta.env.DEV ? <HydratedRouter /> : <SiteRouter />}</StrictMode>,
-  );
-});
+startTabs();
+startColorMode();
+startAnnouncement();
+startDropdowns();
+startDrawer();
+startNavbar();
+startToc();
+startCopying();
+startLinks();
+startProgress();
+startSearch();
 
-startAnalytics(siteConfig.analytics);
+// From here on a press is heard; the one before is made good.
+document.documentElement.dataset["mounted"] = "";
+const { earlyPress } = window as { earlyPress?: HTMLElement };
+if (earlyPress?.isConnected === true) earlyPress.click();
+
+startIslands();
+startAnalytics(document.documentElement.dataset["analytics"]);

@@ -16,7 +16,7 @@ export const mdxModules: Readonly<Record<string, string>> = {
   Turn: "diagrams/turn.tsx",
   GroupCommit: "diagrams/group-commit.tsx",
   Crossing: "diagrams/crossing.tsx",
-  LeaseSimulator: "simulator/lease-simulator.tsx",
+  LeaseSimulator: "islands/lease-simulator.tsx",
   BenchChart: "charts/bench-chart.tsx",
   BenchFigure: "charts/bench-figure.tsx",
   BenchTable: "charts/bench-table.tsx",
@@ -26,6 +26,3 @@ export const mdxModules: Readonly<Record<string, string>> = {
   FaultsFound: "proof/proof-blocks.tsx",
   Comparison: "home/comparison.tsx",
 };
-
-/** Those that are more than a picture: a page with one of them is hydrated whole. */
-export const liveComponents: ReadonlySet<string> = new Set(["LeaseSimulator"]);

@@ -1,31 +1,22 @@
-// The document around every page, and the shell within it, in the specification's
-// order: skip link, announcement, navigation bar, content, footer.
+// The document around every page. What is rendered here is what the reader gets: nothing of it
+// is rendered again in the browser.
+
+// First, because it says which layer comes after which.
+import "./styles/index.css";
 
 import textFont from "@fontsource/atkinson-hyperlegible-next/files/atkinson-hyperlegible-next-latin-400-normal.woff2";
+import strongFont from "@fontsource/atkinson-hyperlegible-next/files/atkinson-hyperlegible-next-latin-600-normal.woff2";
 import displayFont from "@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-600-normal.woff2";
-import { type ReactNode, ViewTransition } from "react";
-import {
-  Outlet,
-  Scripts,
-  ScrollRestoration,
-  useLocation,
-  useNavigate,
-  useRouteError,
-} from "react-router";
-import { ErrorFrame } from "./shell/error-frame.tsx";
-import { ErrorPage } from "./shell/error-screens.tsx";
+import { type ReactNode, use } from "react";
+import { Links, Outlet } from "react-router";
 import { headScript } from "./shell/head-script.ts";
-import { PageStyles } from "./shell/page-styles.tsx";
-import { pageTransition } from "./shell/page-transition.ts";
+import { PageAssetsContext } from "./shell/page-assets.ts";
 import { Shell } from "./shell/shell.tsx";
 import { usePathname } from "./shell/use-pathname.ts";
 import { siteConfig } from "./site-config.ts";
-import "./styles/index.css";
 
-const { i18n, blog, title } = siteConfig;
+const { i18n, blog, title, colorMode, analytics } = siteConfig;
 const locale = i18n.locales[i18n.defaultLocale];
-/** In the browser the page has been started; what starts it would only be code there. */
-const isRendered = import.meta.env.SSR || import.meta.env.DEV;
 const feedTypes = { rss: "application/rss+xml", atom: "application/atom+xml" } as const;
 
 export function Layout({ children }: { readonly children: ReactNode }): ReactNode {
@@ -33,17 +24,19 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
     <html
       lang={locale?.htmlLang}
       dir={locale?.direction}
-      data-theme={siteConfig.colorMode.defaultMode}
-      suppressHydrationWarning
+      data-theme={colorMode.defaultMode}
+      data-theme-choice={colorMode.defaultMode}
+      data-analytics={analytics === null ? undefined : JSON.stringify(analytics)}
     >
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="dark light" />
-        <script dangerouslySetInnerHTML={{ __html: headScript }} suppressHydrationWarning />
+        <script dangerouslySetInnerHTML={{ __html: headScript }} />
         <RenderWhole />
-        <link rel="preload" href={displayFont} as="font" crossOrigin="" />
-        <link rel="preload" href={textFont} as="font" crossOrigin="" />
+        {[displayFont, textFont, strongFont].map((font) => (
+          <link key={font} rel="preload" href={font} as="font" crossOrigin="" />
+        ))}
         <link rel="icon" href={siteConfig.favicon} type="image/svg+xml" />
         {blog.feeds.map((feed) => (
           <link
@@ -54,12 +47,11 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
             href={`${blog.path}/${feed}.xml`}
           />
         ))}
-        <PageStyles />
+        <Styles />
       </head>
       <body>
         {children}
-        <ScrollRestoration />
-        {isRendered && <Scripts />}
+        <Script />
       </body>
     </html>
   );
@@ -74,49 +66,24 @@ function RenderWhole(): ReactNode {
   return <link rel="expect" href={isApi ? "#produce" : "#site-footer"} blocking="render" />;
 }
 
+function Styles(): ReactNode {
+  const { styles } = use(PageAssetsContext);
+  if (import.meta.env.DEV) return <Links />;
+  return <style dangerouslySetInnerHTML={{ __html: styles.join("\n") }} />;
+}
+
+/** The only one that a page asks for by itself, once its text is there. */
+function Script(): ReactNode {
+  const { entry, reloader } = use(PageAssetsContext);
+  if (reloader === undefined) return <script type="module" src={entry} fetchPriority="low" />;
+  const code = `import ${JSON.stringify(reloader)}; import(${JSON.stringify(entry)});`;
+  return <script type="module" dangerouslySetInnerHTML={{ __html: code }} />;
+}
+
 export default function Root(): ReactNode {
   return (
-    <Framed>
-      <PageFrame>
-        <ViewTransition default={pageTransition()}>
-          <Outlet />
-        </ViewTransition>
-      </PageFrame>
-    </Framed>
+    <Shell>
+      <Outlet />
+    </Shell>
   );
-}
-
-/** What the router throws; what a page throws is caught by its frame. */
-export function ErrorBoundary(): ReactNode {
-  const error = useRouteError();
-  const navigate = useNavigate();
-  return (
-    <Framed>
-      <ErrorPage error={error} retry={() => void navigate(".", { replace: true })} />
-    </Framed>
-  );
-}
-
-/** The shell; if it breaks itself, its reader is told without it. */
-function Framed({ children }: { readonly children: ReactNode }): ReactNode {
-  return (
-    <ErrorFrame fallback={(error, retry) => <ErrorPage error={error} retry={retry} />}>
-      <Shell>{children}</Shell>
-    </ErrorFrame>
-  );
-}
-
-function PageFrame({ children }: { readonly children: ReactNode }): ReactNode {
-  return (
-    <ErrorFrame
-      place={useLocation().key}
-      fallback={(error, retry) => <ErrorPage error={error} retry={retry} />}
-    >
-      {children}
-    </ErrorFrame>
-  );
-}
-
-export function HydrateFallback(): ReactNode {
-  return <main id="main" aria-busy="true" />;
 }

@@ -3,11 +3,12 @@
 
 import type { AnalyticsConfig } from "../config/types.ts";
 
-export function startAnalytics(config: AnalyticsConfig | null): void {
-  if (config === null) return;
+/** The configuration as the page carries it. */
+export function startAnalytics(config: string | undefined): void {
+  if (config === undefined) return;
   const start = async () => {
     const { AnalyticsClient } = await import("./analytics-client.ts");
-    new AnalyticsClient(config);
+    new AnalyticsClient(JSON.parse(config) as AnalyticsConfig);
   };
   // What cannot be loaded is not missed by the reader.
   const begin = () => void start().catch(() => undefined);

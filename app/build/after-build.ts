@@ -8,13 +8,13 @@ import { writeCards } from "./cards.ts";
 import { compressFiles } from "./compress.ts";
 import { otherOrigins, pagePolicies } from "./csp.ts";
 import { writeFeeds } from "./feeds.ts";
-import { inlineStyles } from "./inline-styles.ts";
 import { inputsHash } from "./inputs-hash.ts";
 import { writeMarkdown } from "./page-markdown.ts";
 import { readPages } from "./pages.ts";
 import { writeSearchData } from "./search-data.ts";
 import { folders, listFiles, write } from "./site-folder.ts";
 import { writeIndexes } from "./site-indexes.ts";
+import { dropUnusedAssets } from "./unused-assets.ts";
 
 const started = performance.now();
 rmSync(folders.draft, { recursive: true, force: true });
@@ -24,7 +24,7 @@ for (const file of listFiles(folders.draft)) {
   if (/\.data$|__spa-fallback|^\.vite\//.test(file)) rmSync(`${folders.draft}/${file}`);
 }
 
-inlineStyles();
+dropUnusedAssets();
 const pages = readPages();
 const texts = writeMarkdown(pages);
 writeSearchData(texts);

@@ -1,27 +1,20 @@
-// How the browser's code is cut into files. What every page needs is two of them: packed
-// together it is smaller than in a dozen, and the packages, which seldom change, stay
-// in a reader's cache when the site does.
+// How the browser's code is cut into files. A page asks for one; React is apart from the islands
+// that share it.
 
-const shell =
-  /\/app\/(shell|config|brand)\/|\/app\/(site-config|search\/search-(box|button|state)|docs\/(docs-menu|versions)|blog\/(blog-menu|posts))\.tsx?$|virtual:content$/;
-
-/** By their names, each after the one that it imports. */
-export const sharedChunks = ["packages", "shell"] as const;
+const page =
+  /\/app\/(entry\.client|behaviours\/|config\/constants|islands\/(start-islands|islands)\.|search\/open-search|analytics\/start-analytics)/;
 
 export const clientChunks = {
-  /** Its own marks are lost with the name that its build gives to React. */
-  treeshake: {
-    manualPureFunctions: ["React$1.createContext", "React$1.forwardRef", "React$1.memo"],
-  },
   output: {
     codeSplitting: {
       groups: [
+        // What renders pages at build time is not for the browser.
         {
-          name: sharedChunks[0],
-          test: /\/node_modules\/(react|react-dom|react-router|scheduler)\//,
+          name: "react",
+          test: /\/node_modules\/(react|react-dom|scheduler)\/(?!.*server)/,
           priority: 2,
         },
-        { name: sharedChunks[1], test: shell, priority: 1 },
+        { name: "page", test: page, priority: 1 },
       ],
     },
   },

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { speculationRules } from "../behaviours/speculation-rules.ts";
 import { siteConfig } from "../site-config.ts";
 import { folders, listFiles } from "./site-folder.ts";
 
@@ -23,6 +24,8 @@ export function otherOrigins(): readonly string[] {
 
 export function hashesOf(html: string): readonly string[] {
   const scripts = [...html.matchAll(inlineScript)].map(([, code = ""]) => code);
+  // Added by the page's own script.
+  scripts.push(speculationRules);
   const hashes = scripts.map((code) =>
     new Bun.CryptoHasher("sha256").update(code).digest("base64"),
   );

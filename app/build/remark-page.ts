@@ -1,5 +1,5 @@
 // Adds `export const handle` to an MDX page: its contents of levels 2 to 3, where its
-// source is, when it was changed last, and whether all of it is still. Of a route module the router keeps known
+// source is, and when it was changed last. Of a route module the router keeps known
 // exports only, and `handle` is one.
 
 import { relative } from "node:path";
@@ -11,7 +11,6 @@ import { toString as textOf } from "mdast-util-to-string";
 import { visit } from "unist-util-visit";
 import type { VFile } from "vfile";
 import type { TocEntry } from "../content-types.ts";
-import { liveComponents } from "../mdx-modules.ts";
 import { siteConfig } from "../site-config.ts";
 import { lastChanges } from "./last-changes.ts";
 
@@ -30,14 +29,6 @@ export function tocOf(tree: Root): readonly TocEntry[] {
   return entries;
 }
 
-function isStill(tree: Root): boolean {
-  let live = 0;
-  visit(tree, ["mdxJsxFlowElement", "mdxJsxTextElement"], (node) => {
-    if ("name" in node && liveComponents.has(node.name ?? "")) live += 1;
-  });
-  return live === 0;
-}
-
 export function remarkPage() {
   return (tree: Root, file: VFile) => {
     const source = relative(root, file.path);
@@ -45,7 +36,6 @@ export function remarkPage() {
       toc: tocOf(tree),
       source,
       updated: lastChanges().get(source) ?? null,
-      isStill: isStill(tree),
     });
     if (handle.type !== "ObjectExpression") throw new Error("a handle is an object");
     handle.properties.push({

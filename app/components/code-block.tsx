@@ -1,4 +1,4 @@
-// A block of code, highlighted at build time. What its button does is in `copy-code.ts`.
+// A block of code, highlighted at build time. What its button does is in `behaviours/copy.ts`.
 
 import type { ReactNode } from "react";
 import "./code-block.css";

@@ -1,5 +1,5 @@
-// Panels of which one shows: the one that was chosen last in its group, which `tab-groups.ts`
-// sees to. Without JavaScript every panel shows, one below the other.
+// Panels of which one shows: the one that was chosen last in its group, which
+// `behaviours/tabs.ts` sees to. Without JavaScript every panel shows, one below the other.
 
 import { Children, isValidElement, type ReactNode, useId } from "react";
 import "./tabs.css";

@@ -6,7 +6,7 @@ import { sidebarGroups } from "../config/validate.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { usePathname } from "../shell/use-pathname.ts";
 import { siteConfig } from "../site-config.ts";
-import { placeOf, useVersion } from "./versions.ts";
+import { placeOf, versionAt } from "./versions.ts";
 
 /** The sidebar of a version; each doc is in one sidebar. */
 function groupsOf(version: string) {
@@ -21,7 +21,7 @@ export function docsOf(version: string) {
 
 export function DocsMenu(): ReactNode {
   const pathname = usePathname();
-  const version = useVersion(pathname);
+  const version = versionAt(pathname, siteConfig.docs.versions);
   const shown = placeOf(pathname, siteConfig.docs.versions)?.slug ?? version.mainDoc;
   return groupsOf(version.name).map((group) => (
     <section key={group.label} className="menu-group">

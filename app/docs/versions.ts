@@ -1,11 +1,8 @@
-// Versions of the docs: which one an address belongs to, where the same doc is in
-// another, and which one the reader prefers.
+// Versions of the docs: which one an address belongs to, and where the same doc is in another.
 
-import { useSyncExternalStore } from "react";
 import { routeMatchesMax } from "../config/constants.ts";
 import type { DocsVersion } from "../config/types.ts";
 import type { DocData } from "../content-types.ts";
-import { siteConfig } from "../site-config.ts";
 
 interface Place {
   readonly version: DocsVersion;
@@ -49,38 +46,9 @@ export function pathIn(
   return `${version.path}/${hasDoc ? slug : version.mainDoc}`;
 }
 
-const storageKey = `docs.version.${siteConfig.docs.pluginId}`;
-const listeners = new Set<() => void>();
-
-export function preferVersion(name: string): void {
-  try {
-    localStorage.setItem(storageKey, name);
-  } catch {
-    // The address still tells the version.
-  }
-  for (const listener of listeners) listener();
-}
-
-function preferred(): string | null {
-  try {
-    return localStorage.getItem(storageKey);
-  } catch {
-    return null;
-  }
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-/** The version of the address, else the preferred one, else the first. */
-export function useVersion(path: string): DocsVersion {
-  const { versions } = siteConfig.docs;
-  const name = useSyncExternalStore(subscribe, preferred, () => null);
-  const [first] = versions;
-  const version =
-    placeOf(path, versions)?.version ?? versions.find((known) => known.name === name) ?? first;
+/** The version of the address, else the first. */
+export function versionAt(path: string, versions: readonly DocsVersion[]): DocsVersion {
+  const version = placeOf(path, versions)?.version ?? versions[0];
   if (version === undefined) throw new Error("there is no docs version");
   return version;
 }

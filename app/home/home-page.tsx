@@ -4,8 +4,8 @@
 import type { ReactNode } from "react";
 import FirstSteps from "../../content/parts/first-steps.mdx";
 import { BenchChart } from "../charts/bench-chart.tsx";
+import { LeaseSimulator } from "../islands/lease-simulator.tsx";
 import { SiteLink } from "../shell/site-link.tsx";
-import { LeaseSimulator } from "../simulator/lease-simulator.tsx";
 import { claims } from "./claims.ts";
 import { Comparison } from "./comparison.tsx";
 import "./home.css";

@@ -1,6 +1,8 @@
 import type { ReactNode } from "react";
-import { ApiPage } from "../reference/api-page.tsx";
+import { Island } from "../islands/island.tsx";
 import { PageMeta } from "../shell/page-meta.tsx";
+import "virtual:api-reference.css";
+import "../reference/reference.css";
 
 export default function Api(): ReactNode {
   return (
@@ -10,7 +12,7 @@ export default function Api(): ReactNode {
         description="Every operation of the Holdfast HTTP API: requests, replies and codes."
         path="/api"
       />
-      <ApiPage />
+      <Island name="reference" />
     </>
   );
 }

@@ -1,16 +1,15 @@
 import { posts } from "virtual:content";
 import type { ReactNode } from "react";
+import { Outlet } from "react-router";
 import { BlogFrame } from "../blog/blog-frame.tsx";
 import { PostAuthors, PostFacts, PostTags } from "../blog/post-facts.tsx";
 import { postPath } from "../blog/posts.ts";
 import { PageActions } from "../docs/page-actions.tsx";
 import { Paging } from "../docs/paging.tsx";
 import { Toc } from "../docs/toc.tsx";
-import { PageBody } from "../page-text/page-body.tsx";
 import { PageMeta } from "../shell/page-meta.tsx";
 import { usePage } from "../shell/use-page.ts";
 import { usePathname } from "../shell/use-pathname.ts";
-import "../styles/docs.css";
 
 export default function BlogLayout(): ReactNode {
   const pathname = usePathname();
@@ -31,7 +30,9 @@ export default function BlogLayout(): ReactNode {
           <PageActions path={path} />
         </header>
         <Toc toc={toc} kind="inline" />
-        <PageBody />
+        <div className="prose">
+          <Outlet />
+        </div>
         <footer className="docs-foot">
           <PostTags post={post} />
         </footer>

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
+import { Outlet } from "react-router";
 import { DocsMenu, docsOf } from "../docs/docs-menu.tsx";
 import { PageActions } from "../docs/page-actions.tsx";
 import { Paging } from "../docs/paging.tsx";
 import { Toc } from "../docs/toc.tsx";
-import { placeOf, useVersion } from "../docs/versions.ts";
-import { PageBody } from "../page-text/page-body.tsx";
+import { placeOf, versionAt } from "../docs/versions.ts";
 import { PageMeta } from "../shell/page-meta.tsx";
 import { usePage } from "../shell/use-page.ts";
 import { usePathname } from "../shell/use-pathname.ts";
@@ -14,7 +14,7 @@ import "../styles/docs.css";
 export default function DocsLayout(): ReactNode {
   const pathname = usePathname();
   const { frontmatter, toc, source, updated } = usePage();
-  const version = useVersion(pathname);
+  const version = versionAt(pathname, siteConfig.docs.versions);
   const slug = placeOf(pathname, siteConfig.docs.versions)?.slug ?? version.mainDoc;
   const path = `${version.path}/${slug}`;
   const docs = docsOf(version.name);
@@ -36,7 +36,9 @@ export default function DocsLayout(): ReactNode {
             <PageActions path={path} />
           </header>
           <Toc toc={toc} kind="inline" />
-          <PageBody />
+          <div className="prose">
+            <Outlet />
+          </div>
           <footer className="docs-foot">
             <a href={`${siteConfig.editUrl}/${source}`} rel="noopener">
               Edit this page

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { PageBody } from "../page-text/page-body.tsx";
+import { Outlet } from "react-router";
 import { PageMeta } from "../shell/page-meta.tsx";
 import { usePage } from "../shell/use-page.ts";
 import { usePathname } from "../shell/use-pathname.ts";
@@ -14,7 +14,9 @@ export default function PageLayout(): ReactNode {
         <h1>{frontmatter.title}</h1>
         <p className="lead">{frontmatter.description}</p>
       </header>
-      <PageBody />
+      <div className="prose">
+        <Outlet />
+      </div>
     </main>
   );
 }

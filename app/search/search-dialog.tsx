@@ -2,25 +2,35 @@
 // Escape closes and gives the focus back.
 
 import { type KeyboardEvent, type ReactNode, useDeferredValue, useEffect, useState } from "react";
-import { useNavigate } from "react-router";
+import { createRoot, type Root } from "react-dom/client";
 import { Icon } from "../shell/icon.tsx";
 import { Modal } from "../shell/modal.tsx";
-import { noteVisit } from "../shell/visit-note.ts";
 import { excerptOf, type Found, partsOf, type Search } from "./engine.ts";
 import { loadSearch } from "./load.ts";
 import { type Recent, readRecents, remember } from "./recents.ts";
-import { closeSearch } from "./search-state.ts";
 import "./search.css";
 
 const listId = "search-results";
 const optionId = (index: number) => `search-option-${index}`;
 
-export function SearchDialog(): ReactNode {
+let opened: Root | null = null;
+
+export function openDialog(): void {
+  if (opened !== null) return;
+  opened = createRoot(document.body.appendChild(document.createElement("div")));
+  opened.render(<SearchDialog />);
+}
+
+function closeSearch(): void {
+  opened?.unmount();
+  opened = null;
+}
+
+function SearchDialog(): ReactNode {
   const { search, failure } = useSearch();
   const [query, setQuery] = useState("");
   const [chosen, setChosen] = useState(0);
   const [recents] = useState(readRecents);
-  const navigate = useNavigate();
   const asked = useDeferredValue(query.trim());
 
   const found = asked === "" || search === null ? [] : search(asked);
@@ -30,8 +40,7 @@ export function SearchDialog(): ReactNode {
   const visit = (place: Recent) => {
     remember(place);
     closeSearch();
-    noteVisit(place.url);
-    void navigate(place.url);
+    location.assign(place.url);
   };
   const pressed = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -1,24 +1,28 @@
 import type { ReactNode } from "react";
+import { colorModeLabel } from "../behaviours/color-mode.ts";
 import { siteConfig } from "../site-config.ts";
-import { choose, nextChoice, useThemeChoice } from "./color-mode.ts";
 import { Icon } from "./icon.tsx";
 
+const choices = ["system", "light", "dark"] as const;
+
+/** It shows the choice that is on <html>. Until the page's behaviours have started it is disabled. */
 export function ColorModeToggle(): ReactNode {
-  const choice = useThemeChoice();
   const { respectPrefersColorScheme, defaultMode } = siteConfig.colorMode;
-  const shown = choice ?? defaultMode;
-  const next = nextChoice(shown, respectPrefersColorScheme);
-  const label = `Colour mode: ${shown}. Switch to ${next}.`;
+  const label = colorModeLabel(defaultMode, respectPrefersColorScheme);
   return (
     <button
       type="button"
       className="icon-button color-mode-toggle"
-      disabled={choice === null}
+      disabled={true}
       aria-label={label}
       title={label}
-      onClick={() => choose(next)}
+      data-respects-system={respectPrefersColorScheme ? "" : undefined}
     >
-      <Icon name={shown} />
+      {choices.map((choice) => (
+        <span key={choice} data-choice={choice}>
+          <Icon name={choice} />
+        </span>
+      ))}
     </button>
   );
 }

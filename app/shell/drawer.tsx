@@ -1,66 +1,42 @@
-// The menu of small screens. Where the page has a menu of its own (docs, blog), that
-// comes first, and a button leads back to the main one.
+// The menu of small screens. Where the page has a menu of its own (docs, blog), that comes first,
+// and a button leads back to the main one; without code the main one stands below it.
 
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import type { ReactNode } from "react";
 import { Logo } from "../brand/logo.tsx";
-import { desktopWidthMin } from "../config/constants.ts";
 import { Icon } from "./icon.tsx";
 import { MainMenu, sectionMenu } from "./menus.tsx";
-import { Modal } from "./modal.tsx";
 import { usePathname } from "./use-pathname.ts";
 
-interface DrawerProps {
-  readonly isOpen: boolean;
-  readonly close: () => void;
-}
+export const drawerId = "drawer";
 
-export function Drawer({ isOpen, close }: DrawerProps): ReactNode {
-  const pathname = usePathname();
-  const visited = useRef(pathname);
-
-  // A visit ends it; so does a window wide enough for the bar.
-  useEffect(() => {
-    if (visited.current !== pathname) close();
-    visited.current = pathname;
-  }, [pathname, close]);
-  useEffect(() => {
-    if (!isOpen) return undefined;
-    const wide = matchMedia(`(min-width: ${desktopWidthMin + 1}px)`);
-    wide.addEventListener("change", close);
-    return () => wide.removeEventListener("change", close);
-  }, [isOpen, close]);
-
+export function Drawer(): ReactNode {
+  const section = sectionMenu(usePathname());
   return (
-    <Modal className="drawer" label="Menu" isOpen={isOpen} close={close}>
-      {isOpen && <DrawerPanel pathname={pathname} close={close} />}
-    </Modal>
-  );
-}
-
-function DrawerPanel({ pathname, close }: { pathname: string; close: () => void }): ReactNode {
-  const [isMain, setMain] = useState(false);
-  const secondary = sectionMenu(pathname);
-  return (
-    <div className="drawer-panel">
+    <dialog className="drawer" id={drawerId} popover="auto" aria-label="Menu">
       <div className="drawer-head">
         <Logo />
-        <button type="button" className="icon-button" aria-label="Close menu" onClick={close}>
+        <button
+          type="button"
+          className="icon-button drawer-close"
+          aria-label="Close menu"
+          popoverTarget={drawerId}
+          popoverTargetAction="hide"
+        >
           <Icon name="close" />
         </button>
       </div>
-      {secondary !== null && !isMain ? (
-        <nav aria-label="Section">
-          <button type="button" className="drawer-back" onClick={() => setMain(true)}>
+      {section !== null && (
+        <nav className="drawer-section" aria-label="Section">
+          <button type="button" className="drawer-back">
             <Icon name="back" />
             Back to main menu
           </button>
-          {secondary}
-        </nav>
-      ) : (
-        <nav aria-label="Main">
-          <MainMenu />
+          {section}
         </nav>
       )}
-    </div>
+      <nav className="drawer-main" aria-label="Menu">
+        <MainMenu />
+      </nav>
+    </dialog>
   );
 }

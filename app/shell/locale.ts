@@ -1,10 +1,5 @@
-// Addresses of the same page in other locales. The default locale has no prefix.
-
-interface Address {
-  readonly pathname: string;
-  readonly search: string;
-  readonly hash: string;
-}
+// Paths of the same page in other locales. The default locale has no prefix. What follows the
+// path is added when the link is pressed (`behaviours/links.ts`).
 
 interface Locales {
   readonly current: string;
@@ -12,11 +7,9 @@ interface Locales {
   readonly standard: string;
 }
 
-export function localePath(address: Address, { current, target, standard }: Locales): string {
+export function localePath(path: string, { current, target, standard }: Locales): string {
   const prefix = `/${current}`;
-  const { pathname, search, hash } = address;
-  const isPrefixed = current !== standard && `${pathname}/`.startsWith(`${prefix}/`);
-  const plain = isPrefixed ? pathname.slice(prefix.length) || "/" : pathname;
-  const path = target === standard ? plain : `/${target}${plain === "/" ? "" : plain}`;
-  return path + search + hash;
+  const isPrefixed = current !== standard && `${path}/`.startsWith(`${prefix}/`);
+  const plain = isPrefixed ? path.slice(prefix.length) || "/" : path;
+  return target === standard ? plain : `/${target}${plain === "/" ? "" : plain}`;
 }

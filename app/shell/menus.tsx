@@ -1,5 +1,5 @@
-// The items of the navigation bar as the menus of small screens list them, and the menu
-// of the section that the reader is in.
+// The items of the navigation bar as the drawer lists them, and the menu of the section that the
+// page is in.
 
 import type { ReactNode } from "react";
 import { BlogMenu } from "../blog/blog-menu.tsx";
@@ -8,21 +8,20 @@ import { DocsMenu } from "../docs/docs-menu.tsx";
 import { placeOf } from "../docs/versions.ts";
 import { siteConfig } from "../site-config.ts";
 import { Icon } from "./icon.tsx";
-import { HtmlEntry, ItemFrame, NavLink } from "./navbar-item.tsx";
+import { HtmlEntry, keyOf, NavLink } from "./navbar-item.tsx";
 import { type NavItemView, viewOf } from "./navbar-links.ts";
-import { usePlace } from "./use-place.ts";
+import { usePathname } from "./use-pathname.ts";
 
-interface MainMenuProps {
+export function MainMenu({
+  items = siteConfig.navbar.items,
+}: {
   readonly items?: readonly NavbarItem[];
-}
-
-export function MainMenu({ items = siteConfig.navbar.items }: MainMenuProps): ReactNode {
+}): ReactNode {
+  const pathname = usePathname();
   return (
     <ul className="drawer-items">
       {items.map((item) => (
-        <ItemFrame key={JSON.stringify(item)} item={item}>
-          <DrawerItem item={item} />
-        </ItemFrame>
+        <DrawerItem key={keyOf(item)} view={viewOf(item, pathname)} />
       ))}
     </ul>
   );
@@ -35,11 +34,7 @@ export function sectionMenu(pathname: string): ReactNode {
   return pathname === path || pathname.startsWith(`${path}/`) ? <BlogMenu /> : null;
 }
 
-function DrawerItem({ item }: { readonly item: NavbarItem }): ReactNode {
-  return <DrawerView view={viewOf(item, usePlace())} />;
-}
-
-function DrawerView({ view }: { readonly view: NavItemView }): ReactNode {
+function DrawerItem({ view }: { readonly view: NavItemView }): ReactNode {
   switch (view.kind) {
     case "none":
     case "search":
@@ -62,7 +57,7 @@ function DrawerView({ view }: { readonly view: NavItemView }): ReactNode {
             </summary>
             <ul>
               {view.items.map((inner) => (
-                <DrawerView key={inner.kind === "link" ? inner.label : inner.value} view={inner} />
+                <DrawerItem key={inner.kind === "link" ? inner.label : inner.value} view={inner} />
               ))}
             </ul>
           </details>

@@ -1,52 +1,32 @@
-// Items as the bar shows them. An item that fails takes the page down, and says which
-// part of the configuration it is.
+// Items as the bar shows them. An item that fails fails the build, and says which part of the
+// configuration it is.
 
-import { type ReactNode, useCallback, useId, useRef, useState } from "react";
+import type { ReactNode } from "react";
 import type { NavbarItem } from "../config/types.ts";
-import { preferVersion } from "../docs/versions.ts";
 import { SearchButton } from "../search/search-button.tsx";
-import { ErrorFrame } from "./error-frame.tsx";
+import { siteConfig } from "../site-config.ts";
 import { Icon } from "./icon.tsx";
-import {
-  itemError,
-  type NavHtmlView,
-  type NavLinkView,
-  type NavListView,
-  viewOf,
-} from "./navbar-links.ts";
+import { type NavHtmlView, type NavLinkView, type NavListView, viewOf } from "./navbar-links.ts";
 import { SiteLink } from "./site-link.tsx";
-import { useOutside } from "./use-outside.ts";
-import { usePlace } from "./use-place.ts";
+import { usePathname } from "./use-pathname.ts";
 
-/** Names the item in an error that its rendering throws. */
-export function ItemFrame(props: { item: NavbarItem; children: ReactNode }): ReactNode {
-  const rethrow = (error: Error): never => {
-    throw itemError(props.item, error);
-  };
-  return <ErrorFrame fallback={rethrow}>{props.children}</ErrorFrame>;
+export function keyOf(item: NavbarItem): string {
+  return JSON.stringify(item);
 }
 
 export function BarItem({ item }: { readonly item: NavbarItem }): ReactNode {
-  return (
-    <ItemFrame item={item}>
-      <BarItemView item={item} />
-    </ItemFrame>
-  );
-}
-
-function BarItemView({ item }: { readonly item: NavbarItem }): ReactNode {
-  const view = viewOf(item, usePlace());
+  const view = viewOf(item, usePathname());
   switch (view.kind) {
     case "none":
       return null;
+    case "html":
+      return <HtmlEntry html={view} />;
     case "search":
       return (
         <li>
           <SearchButton isCompact={false} />
         </li>
       );
-    case "html":
-      return <HtmlEntry html={view} />;
     case "link":
       return (
         <li>
@@ -63,13 +43,17 @@ function BarItemView({ item }: { readonly item: NavbarItem }): ReactNode {
 }
 
 export function NavLink({ link }: { readonly link: NavLinkView }): ReactNode {
-  const { label, to, isActive, className, prefers } = link;
+  const { label, to, isActive, className, version, versions, keepsPlace } = link;
+  const isOfDocs = version !== undefined || versions !== undefined;
   return (
     <SiteLink
       to={to}
       className={className ?? "navbar-link"}
-      {...(isActive ? { "aria-current": "true" as const } : {})}
-      {...(prefers === undefined ? {} : { onClick: () => preferVersion(prefers) })}
+      aria-current={isActive ? "true" : undefined}
+      data-docs={isOfDocs ? `docs.version.${siteConfig.docs.pluginId}` : undefined}
+      data-version={version}
+      data-versions={versions === undefined ? undefined : JSON.stringify(versions)}
+      data-keeps-place={keepsPlace === true ? "" : undefined}
     >
       {label}
       {/^[a-z]+:/.test(to) && <Icon name="out" />}
@@ -83,40 +67,17 @@ export function HtmlEntry({ html }: { readonly html: NavHtmlView }): ReactNode {
 }
 
 function Dropdown({ list }: { readonly list: NavListView }): ReactNode {
-  const [isOpen, setOpen] = useState(false);
-  const frame = useRef<HTMLDivElement>(null);
-  const opener = useRef<HTMLButtonElement>(null);
-  const id = useId();
-  const leave = useCallback(() => setOpen(false), []);
-  useOutside(frame, { isOpen, leave });
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes from any link within
-    <div
-      className="dropdown"
-      ref={frame}
-      onKeyDown={({ key }) => {
-        if (key !== "Escape" || !isOpen) return;
-        setOpen(false);
-        opener.current?.focus();
-      }}
-    >
-      <button
-        type="button"
-        className={list.className ?? "navbar-link"}
-        ref={opener}
-        aria-expanded={isOpen}
-        aria-controls={id}
-        onClick={() => setOpen(!isOpen)}
-      >
+    <details className="dropdown">
+      <summary className={list.className ?? "navbar-link"}>
         {list.icon !== null && <Icon name={list.icon} />}
         {list.label}
         <Icon name="down" />
-      </button>
-      <ul className="dropdown-menu" id={id} hidden={!isOpen}>
+      </summary>
+      <ul className="dropdown-menu">
         {list.items.map((item) =>
           item.kind === "link" ? (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: a key press on a link is a click too
-            <li key={item.label} onClick={leave}>
+            <li key={item.label}>
               <NavLink link={item} />
             </li>
           ) : (
@@ -124,6 +85,6 @@ function Dropdown({ list }: { readonly list: NavListView }): ReactNode {
           ),
         )}
       </ul>
-    </div>
+    </details>
   );
 }

@@ -11,14 +11,12 @@ import type {
 } from "../config/types.ts";
 import { requireDoc, requireVersion, sidebarTarget, unknownType } from "../config/validate.ts";
 import type { DocData } from "../content-types.ts";
-import { pathIn, placeOf } from "../docs/versions.ts";
+import { pathIn, placeOf, versionAt } from "../docs/versions.ts";
 import { siteConfig } from "../site-config.ts";
 import { localePath } from "./locale.ts";
 
-export interface Place {
+interface Place {
   readonly pathname: string;
-  readonly search: string;
-  readonly hash: string;
   /** The version that links to docs lead to. */
   readonly version: DocsVersion;
 }
@@ -30,7 +28,11 @@ export interface NavLinkView {
   readonly isActive: boolean;
   readonly className?: string | undefined;
   /** The docs version that the link leads to, to be preferred from then on. */
-  readonly prefers?: string;
+  readonly version?: string;
+  /** Outside of the docs: where it leads in each version, by the reader's preference. */
+  readonly versions?: Readonly<Record<string, string>> | undefined;
+  /** Whether it leads to the same page, with the query and the hash that it has. */
+  readonly keepsPlace?: boolean;
 }
 
 export interface NavHtmlView {
@@ -62,7 +64,7 @@ export class NavbarItemError extends Error {
 }
 
 /** An error of an item, told with the item's configuration, once. */
-export function itemError(item: NavbarItem, cause: unknown): NavbarItemError {
+function itemError(item: NavbarItem, cause: unknown): NavbarItemError {
   if (cause instanceof NavbarItemError) return cause;
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new NavbarItemError(
@@ -71,11 +73,11 @@ export function itemError(item: NavbarItem, cause: unknown): NavbarItemError {
   );
 }
 
-export function viewOf(item: DropdownEntry, place: Place): NavLinkView | NavHtmlView;
-export function viewOf(item: NavbarItem, place: Place): NavItemView;
-export function viewOf(item: NavbarItem, place: Place): NavItemView {
+export function viewOf(item: DropdownEntry, pathname: string): NavLinkView | NavHtmlView;
+export function viewOf(item: NavbarItem, pathname: string): NavItemView;
+export function viewOf(item: NavbarItem, pathname: string): NavItemView {
   try {
-    return view(item, place);
+    return view(item, { pathname, version: versionAt(pathname, siteConfig.docs.versions) });
   } catch (error) {
     throw itemError(item, error);
   }
@@ -128,7 +130,11 @@ function view(item: NavbarItem, place: Place): NavItemView {
 function dropdownView(item: DropdownItem, place: Place): NavListView {
   const { label, to, items } = item;
   const own = to === undefined ? [] : [linkView({ label, to }, place)];
-  const list = listView(label, [...own, ...items.map((entry) => viewOf(entry, place))], item);
+  const list = listView(
+    label,
+    [...own, ...items.map((entry) => viewOf(entry, place.pathname))],
+    item,
+  );
   return { ...list, isActive: list.isActive || isActiveAt(item, place) };
 }
 
@@ -154,7 +160,17 @@ interface Linked {
 function docLink(doc: DocData, { item, place }: Linked): NavLinkView {
   const to = `${place.version.path}/${doc.slug}`;
   const { label = doc.label, className } = item;
-  return { kind: "link", label, to, isActive: place.pathname === to, className };
+  const { versions } = siteConfig.docs;
+  const isChoice = versions.length > 1 && placeOf(place.pathname, versions) === null;
+  const paths = versions.map((one) => [one.name, pathIn(one, { slug: doc.slug, docs })]);
+  return {
+    kind: "link",
+    label,
+    to,
+    isActive: place.pathname === to,
+    className,
+    versions: isChoice ? Object.fromEntries(paths) : undefined,
+  };
 }
 
 function versionLink(version: DocsVersion, { item, place }: Linked): NavLinkView {
@@ -165,7 +181,7 @@ function versionLink(version: DocsVersion, { item, place }: Linked): NavLinkView
     to: pathIn(version, { slug, docs }),
     isActive: version.name === place.version.name,
     className: item.className,
-    prefers: version.name,
+    version: version.name,
   };
 }
 
@@ -174,13 +190,14 @@ function localeLabel(): string {
   return locales[defaultLocale]?.label ?? defaultLocale;
 }
 
-function localeLinks(place: Place): readonly NavLinkView[] {
+function localeLinks({ pathname }: Place): readonly NavLinkView[] {
   const { locales, defaultLocale } = siteConfig.i18n;
   return Object.entries(locales).map(([target, { label }]) => ({
     kind: "link",
     label,
-    to: localePath(place, { current: defaultLocale, target, standard: defaultLocale }),
+    to: localePath(pathname, { current: defaultLocale, target, standard: defaultLocale }),
     isActive: target === defaultLocale,
+    keepsPlace: true,
   }));
 }
 

@@ -1,13 +1,12 @@
 // The shell's decisions, as functions.
 
 import { describe, expect, test } from "bun:test";
+import { nextChoice } from "../behaviours/color-mode.ts";
+import { mayPrefetch } from "../behaviours/links.ts";
+import { isShownAfter } from "../behaviours/navbar.ts";
 import { siteConfig } from "../site-config.ts";
-import { isChunkError } from "./chunk-error.ts";
-import { nextChoice } from "./color-mode.ts";
-import { mayPrefetch } from "./connection.ts";
 import { headScriptOf } from "./head-script.ts";
 import { localePath } from "./locale.ts";
-import { isShownAfter } from "./navbar-visibility.ts";
 
 describe("colour mode", () => {
   test("with the system respected: system, light, dark, system", () => {
@@ -54,30 +53,18 @@ test("announcement: one that cannot be closed is shown to who closed it when it 
 });
 
 describe("locales", () => {
-  const address = { pathname: "/docs/intro", search: "?a=1", hash: "#leases" };
   const standard = "en";
 
-  test("the default one has no prefix; query and hash stay", () => {
+  test("the default one has no prefix", () => {
     const same = { current: "en", target: "en", standard };
-    expect(localePath(address, same)).toBe("/docs/intro?a=1#leases");
+    expect(localePath("/docs/intro", same)).toBe("/docs/intro");
   });
 
   test("another one gets its prefix, and loses it on the way back", () => {
     const there = { current: "en", target: "de", standard };
-    expect(localePath(address, there)).toBe("/de/docs/intro?a=1#leases");
-    const german = { ...address, pathname: "/de/docs/intro" };
+    expect(localePath("/docs/intro", there)).toBe("/de/docs/intro");
     const back = { current: "de", target: "en", standard };
-    expect(localePath(german, back)).toBe("/docs/intro?a=1#leases");
-    expect(localePath({ ...german, pathname: "/de" }, back)).toBe("/?a=1#leases");
+    expect(localePath("/de/docs/intro", back)).toBe("/docs/intro");
+    expect(localePath("/de", back)).toBe("/");
   });
-});
-
-test.each([
-  ["Failed to fetch dynamically imported module: /assets/a.js", true],
-  ["error loading dynamically imported module", true],
-  ["Importing a module script failed.", true],
-  ["Unable to preload CSS for /assets/a.css", true],
-  ["x is not a function", false],
-])("a chunk's failure is told from a crash: %s", (message, isChunk) => {
-  expect(isChunkError(new TypeError(message))).toBe(isChunk);
 });

@@ -1,48 +1,37 @@
 // Everything around a page's content, in its order.
 
-import { type ReactNode, useEffect } from "react";
-import { useLocation } from "react-router";
-import { SearchBox } from "../search/search-box.tsx";
+import type { ReactNode } from "react";
+import { failureId } from "../behaviours/storage.ts";
 import { AnnouncementBar } from "./announcement-bar.tsx";
-import { replayEarlyPress } from "./early-press.ts";
+import { Drawer } from "./drawer.tsx";
 import { Footer } from "./footer.tsx";
 import { Navbar } from "./navbar.tsx";
-import { ProgressBar } from "./progress-bar.tsx";
-import { RouteAnnouncer } from "./route-announcer.tsx";
-import { forgetVisit, noteClick } from "./visit-note.ts";
 
 export function Shell({ children }: { readonly children: ReactNode }): ReactNode {
-  useMountedMark();
-  useVisitNotes();
   return (
     <>
       <a className="skip-link" href="#main">
         Skip to main content
       </a>
-      <ProgressBar />
       <AnnouncementBar />
       <Navbar />
       {children}
       <Footer />
-      <SearchBox />
-      <RouteAnnouncer />
+      <Drawer />
+      <FailureNotice />
     </>
   );
 }
 
-/** Tests and styles can tell that the page has come to life. */
-function useMountedMark(): void {
-  useEffect(() => {
-    document.documentElement.dataset["mounted"] = "";
-    replayEarlyPress();
-  }, []);
-}
-
-function useVisitNotes(): void {
-  const { key } = useLocation();
-  useEffect(forgetVisit, [key]);
-  useEffect(() => {
-    document.addEventListener("click", noteClick, true);
-    return () => document.removeEventListener("click", noteClick, true);
-  }, []);
+/** Told when code of the page cannot be had. */
+function FailureNotice(): ReactNode {
+  return (
+    <div className="chunk-failure" id={failureId} role="alert" hidden>
+      <p>The code of this page could not be loaded.</p>
+      {/* biome-ignore lint/a11y/useValidAnchor: the empty address is the page's own */}
+      <a className="button" href="">
+        Retry
+      </a>
+    </div>
+  );
 }

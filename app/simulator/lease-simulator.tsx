@@ -4,7 +4,6 @@ import type { ReactNode } from "react";
 import { ConsumerPanel, EventLog, Partition, Tray } from "./parts.tsx";
 import { waitingMax } from "./queue.ts";
 import { type SimulationControls, type Speed, speeds, useSimulation } from "./use-simulation.ts";
-import "./simulator.css";
 
 export function LeaseSimulator(): ReactNode {
   const controls = useSimulation();

@@ -1,7 +1,6 @@
 // What holds for every page, and for those of every type.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
 import { folders, listFiles, pagePaths } from "../build/site-folder.ts";
 import { axeFaultsAt } from "./axe.ts";
 import { misfits } from "./misfits.ts";
@@ -43,18 +42,16 @@ const arriving = ["/", "/api", "/docs/intro", "/blog", "/blog/long-blog-post", "
 
 export function testPages(browser: () => SiteBrowser): void {
   test.each(walks)(
-    "every page, visited from the one before, part %i: nothing is wider than its window, too small to press, or found by axe",
+    "every page, part %i: nothing is wider than its window, too small to press, or found by axe",
     async (part) => {
       await using visitor = await browser().fresh();
       const { page, errors, visit } = visitor;
-      // What is at no address comes first: a visit leads there by loading only.
       const mine = [unknownAddress, ...pagePaths()]
         .filter((path) => !notWalked.includes(path))
         .filter((_, index) => index % walks.length === part);
       const found: string[] = [];
-      for (const [index, path] of mine.entries()) {
-        if (index === 0) await visit(path);
-        else await visitFrom(page, path);
+      for (const path of mine) {
+        await visit(path);
         const faults = [...(await misfits(page)), ...(await axeFaultsAt(page, path))];
         found.push(...faults.map((fault) => `${path}: ${fault}`));
       }
@@ -223,7 +220,7 @@ export function testPages(browser: () => SiteBrowser): void {
         .map((file) => `/${file.replace(/\/?index\.html$/, "")}`);
 
     test("every page can be read: its heading, its text, all its tabs, and links", async () => {
-      await using visitor = await browser().own({ javaScriptEnabled: false, viewport: narrow });
+      await using visitor = await browser().fresh({ javaScriptEnabled: false, viewport: narrow });
       const { page } = visitor;
       // The reference of the API folds its replies; it has tests of its own.
       for (const path of [...paths().filter((one) => one !== "/api"), "/no/such/page"]) {
@@ -242,16 +239,16 @@ export function testPages(browser: () => SiteBrowser): void {
     });
 
     test("the menu opens, leads on, and what does nothing is not shown", async () => {
-      await using visitor = await browser().own({ javaScriptEnabled: false, viewport: narrow });
+      await using visitor = await browser().fresh({ javaScriptEnabled: false, viewport: narrow });
       const { page } = visitor;
       await page.goto(`${browser().url}/docs/intro`);
       expect(await page.locator(".search-open").isVisible()).toBe(false);
       expect(await page.getByRole("button", { name: "Close announcement" }).isVisible()).toBe(
         false,
       );
-      const menu = page.getByRole("navigation", { name: "Menu" });
+      const menu = page.getByRole("dialog", { name: "Menu" });
       expect(await menu.isVisible()).toBe(false);
-      await page.locator("summary[aria-label=Menu]").click();
+      await page.locator(".menu-button").click();
       expect(await menu.getByRole("link", { name: "Blog", exact: true }).isVisible()).toBe(true);
       await menu.getByRole("link", { name: "Questions" }).click();
       await page.waitForURL("**/docs/faq");
@@ -281,23 +278,13 @@ export function testPages(browser: () => SiteBrowser): void {
       });
       await page.setViewportSize(narrow);
       await page.goto(`${browser().url}/blog`, { waitUntil: "commit" });
-      await page.locator("summary[aria-label=Menu]").click();
-      await page.getByRole("navigation", { name: "Menu" }).waitFor();
+      await page.locator(".menu-button").click();
+      const menu = page.getByRole("dialog", { name: "Menu" });
+      await menu.waitFor();
       held.resolve();
       await mounted();
-      await page.getByRole("dialog", { name: "Menu" }).waitFor();
+      await menu.waitFor();
+      expect(await menu.evaluate((dialog) => dialog.matches(":modal"))).toBe(true);
     });
   });
-}
-
-/** As a step forward goes there: to any page, whether or not there is a link to it. */
-async function visitFrom(page: Page, path: string): Promise<void> {
-  await page.evaluate((to) => {
-    history.pushState(history.state, "", to);
-    dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
-  }, path);
-  await page.waitForFunction((to) => {
-    const address = document.querySelector<HTMLLinkElement>("link[rel=canonical]")?.href;
-    return address !== undefined && new URL(address).pathname === to;
-  }, path);
 }

@@ -32,7 +32,7 @@ export function testReference(browser: () => SiteBrowser): void {
     const phaseOf = (page: Page) => page.locator(".reference").getAttribute("data-phase");
 
     test("without JavaScript: every operation, its path and its fields, and links that lead to them", async () => {
-      await using visitor = await browser().own({ javaScriptEnabled: false });
+      await using visitor = await browser().fresh({ javaScriptEnabled: false });
       const { page } = visitor;
       await page.goto(`${browser().url}/api`, { waitUntil: "load" });
       const text = (await page.locator("main").textContent()) ?? "";
@@ -102,9 +102,11 @@ export function testReference(browser: () => SiteBrowser): void {
 
     test("a visit from within the site finds the text, and it follows the colour mode; axe finds nothing in what is live, in both modes at both widths", async () => {
       await using visitor = await open("/docs/intro");
-      const { page } = visitor;
+      const { page, mounted } = visitor;
       await page.locator('.navbar-items a[href="/api"]').click();
-      await page.locator(".reference .scalar-app main#main").first().waitFor();
+      await page.waitForURL("**/api");
+      await mounted();
+      await page.keyboard.press("Shift");
       await live(page);
       await hasBackground(page, backgrounds.dark);
       expect(mostOf(await primaryColor(page))).toBe("blue");

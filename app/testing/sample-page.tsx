@@ -1,11 +1,10 @@
 // Parts of the shell with configurations that the site itself does not use.
 
-import type { ReactNode } from "react";
+import { Component, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";
 import { MemoryRouter } from "react-router";
 import type { AnnouncementBarConfig, FooterConfig, NavbarItem } from "../config/types.ts";
 import { AnnouncementBar } from "../shell/announcement-bar.tsx";
-import { ErrorFrame } from "../shell/error-frame.tsx";
 import { Footer } from "../shell/footer.tsx";
 import { MainMenu } from "../shell/menus.tsx";
 import { BarItem } from "../shell/navbar-item.tsx";
@@ -72,6 +71,19 @@ const flat: FooterConfig = {
   copyright: "Ours",
 };
 
+class Failure extends Component<{ readonly children: ReactNode }, { readonly message: string }> {
+  override state = { message: "" };
+
+  static getDerivedStateFromError({ message }: Error) {
+    return { message };
+  }
+
+  override render(): ReactNode {
+    const { message } = this.state;
+    return message === "" ? this.props.children : <p id="failure">{message}</p>;
+  }
+}
+
 function Sample(): ReactNode {
   return (
     <MemoryRouter initialEntries={["/docs/faq"]}>
@@ -86,9 +98,9 @@ function Sample(): ReactNode {
       <div id="announcement">
         <AnnouncementBar bar={announcement} />
       </div>
-      <ErrorFrame fallback={(error) => <p id="failure">{error.message}</p>}>
+      <Failure>
         <BarItem item={failing} />
-      </ErrorFrame>
+      </Failure>
       <div id="columns">
         <Footer config={columns} />
       </div>

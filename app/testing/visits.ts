@@ -1,95 +1,68 @@
-// From one page to another, and what becomes of it when something fails on the way.
+// From one page to another, and what becomes of it when something fails on the way. Each page is a
+// document of its own.
 
 import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { progressDelayMs } from "../config/constants.ts";
 import { notKept, type SiteBrowser } from "./site-browser.ts";
 
-/** Longer than the router waits before it takes a pointer on a link for an intent. */
-const intentMs = 200;
+const simulatorPage = "/blog/mdx-blog-post";
 
 export function testVisits(browser: () => SiteBrowser): void {
-  test("a visit within the site: one document, the new title told, the focus on the content", async () => {
+  test("a visit keeps the mode; the way back leads to where the reader was", async () => {
     await using visitor = await browser().fresh();
-    const { page, requests, errors, visit } = visitor;
+    const { page, errors, visit, mounted } = visitor;
     await visit("/docs/intro");
-    await page.locator('.docs-sidebar a[href="/docs/faq"]').click();
+    await page.locator(".navbar-right .color-mode-toggle").click();
+    await page.locator(".navbar-right .color-mode-toggle").click();
+    await page.evaluate(() => scrollTo({ top: 700, behavior: "instant" }));
+    await follow(page, '.docs-sidebar a[href="/docs/faq"]');
     await page.waitForURL("**/docs/faq");
-    await page.locator('[aria-live="polite"]:has-text("Questions")').waitFor({ state: "attached" });
-    expect(requests.filter((url) => /\/docs\/[a-z-]+$/.test(url))).toHaveLength(1);
-    expect(await page.locator("head title").count()).toBe(1);
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
-    await page.locator('.navbar-items a[href="/blog"]').click();
-    await page.waitForURL("**/blog");
-    await page.locator(".blog").waitFor();
-    expect(await page.locator(".blog").evaluate((e) => getComputedStyle(e).display)).toBe("grid");
+    await mounted();
+    expect(await page.locator("html").getAttribute("data-theme")).toBe("light");
+    expect(await page.locator("h1").textContent()).toBe("Questions");
     await page.goBack();
-    await page.locator("h1:has-text('Questions')").waitFor();
+    await page.locator("h1:has-text('What Holdfast is')").waitFor();
+    await page.waitForFunction(() => scrollY === 700);
     expect(errors).toEqual([]);
   });
 
-  test.each([
-    ["/docs/quick-start", "Quick start", "main"],
-    ["/docs/quick-start#reply-codes", "Quick start", "reply-codes"],
-  ])(
-    "a link within the text, which is not hydrated, leads to %s in the same document",
-    async (to, title, focused) => {
-      await using visitor = await browser().fresh();
-      const { page, requests, errors, visit } = visitor;
-      await visit("/docs/intro");
-      await page.evaluate(() => Object.assign(window, { isSameDocument: true }));
-      const link = page.locator(`[data-still] a[href="${to}"]`).first();
-      // With a modifier it is the browser's, to open another page by; this one stays.
-      await page.evaluate(() =>
-        addEventListener(
-          "click",
-          (click) => {
-            Object.assign(window, { isBrowsers: !click.defaultPrevented });
-            click.preventDefault();
-          },
-          { once: true },
-        ),
-      );
-      await link.click({ modifiers: ["ControlOrMeta"] });
-      expect(await page.evaluate(() => "isBrowsers" in window && window.isBrowsers)).toBe(true);
-      expect(new URL(page.url()).pathname).toBe("/docs/intro");
-      await link.focus();
-      await page.keyboard.press("Enter");
-      await page.waitForURL(`**${to}`);
-      await page
-        .locator(`[aria-live="polite"]:has-text("${title}")`)
-        .waitFor({ state: "attached" });
-      expect(await page.locator("h1").textContent()).toBe(title);
-      expect(await page.evaluate(() => document.activeElement?.id)).toBe(focused);
-      expect(await page.locator(`[id="${focused}"]`).evaluate(isInWindow)).toBe(true);
-      expect(await page.evaluate(() => "isSameDocument" in window)).toBe(true);
-      const documents = requests.filter((url) => /\/docs\/[a-z-]+$/.test(url));
-      expect(documents).toEqual([`${browser().url}/docs/intro`]);
-      await page.goBack();
-      await page.locator("h1:has-text('What Holdfast is')").waitFor();
-      expect(errors).toEqual([]);
-    },
-  );
+  test("a link to a place in another page leads there, below where the bar is", async () => {
+    await using visitor = await browser().fresh();
+    const { page, errors, visit, mounted } = visitor;
+    await visit("/docs/intro");
+    await follow(page, '.prose a[href="/docs/quick-start#reply-codes"]');
+    await page.waitForURL("**/docs/quick-start#reply-codes");
+    await mounted();
+    await page.locator('.navbar[data-shown="false"]').waitFor({ state: "attached" });
+    const top = await page.locator("#reply-codes").evaluate((e) => e.getBoundingClientRect().top);
+    expect(top).toBeGreaterThanOrEqual(60);
+    expect(top).toBeLessThan(200);
+    expect(errors).toEqual([]);
+  });
 
-  test("a hash that cannot be read asks for nothing: the page comes, with the focus on the content", async () => {
+  test("a hash that cannot be read, or that names nothing, asks for nothing", async () => {
     await using visitor = await browser().fresh();
     const { page, errors, visit } = visitor;
-    await visit("/docs/intro");
-    const link = page.locator('[data-still] a[href^="/docs/"]').first();
-    await link.evaluate((one) => one.setAttribute("href", "/docs/faq#%E0%A4%A"));
-    await link.focus();
-    await page.keyboard.press("Enter");
-    await page.locator('[aria-live="polite"]:has-text("Questions")').waitFor({ state: "attached" });
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+    for (const hash of ["%E0%A4%A", "nowhere"]) {
+      await visit(`/docs/faq#${hash}`);
+      expect(await page.locator(".navbar").getAttribute("data-shown")).toBe("true");
+    }
     expect(errors).toEqual([]);
   });
 
   test("the progress bar shows once a visit has taken a moment, and not before", async () => {
     await using visitor = await browser().fresh();
-    const { page, visit } = visitor;
+    const { page, visit, mounted } = visitor;
     await visit("/docs/intro");
-    const code = Promise.withResolvers<void>();
-    await page.route("**/assets/blog-index*", async (route) => {
-      await code.promise;
+    const shown = Promise.withResolvers<number>();
+    // The page that is being left cannot be asked, but can tell.
+    await page.route("**/shown?*", async (route) => {
+      shown.resolve(Number(new URL(route.request().url()).searchParams.get("after")));
+      await route.fulfill({ body: "" });
+    });
+    await page.route("**/blog", async (route) => {
+      await shown.promise;
       await route.continue();
     });
     await page.evaluate(() => {
@@ -97,20 +70,18 @@ export function testVisits(browser: () => SiteBrowser): void {
       const heard = () => {
         const clicked = performance.now();
         new MutationObserver((_, observer) => {
-          if (document.querySelector(".progress") === null) return;
+          if (document.querySelector(".progress[role=progressbar]") === null) return;
           observer.disconnect();
-          document.documentElement.dataset["progressAfter"] = String(performance.now() - clicked);
-        }).observe(document.body, { childList: true, subtree: true });
+          void fetch(`/shown?after=${performance.now() - clicked}`);
+        }).observe(document.body, { childList: true });
       };
       addEventListener("click", heard, { capture: true });
     });
-    await page.locator('.navbar-items a[href="/blog"]').click();
-    await page.locator(".progress").waitFor({ state: "attached" });
-    const after = await page.locator("html").getAttribute("data-progress-after");
-    expect(Number(after)).toBeGreaterThanOrEqual(progressDelayMs - 5);
-    code.resolve();
+    await follow(page, '.navbar-items a[href="/blog"]');
+    expect(await shown.promise).toBeGreaterThanOrEqual(progressDelayMs - 5);
     await page.waitForURL("**/blog");
-    await page.locator(".progress").waitFor({ state: "detached" });
+    await mounted();
+    expect(await page.locator(".progress").count()).toBe(0);
   });
 
   test.each([
@@ -121,21 +92,14 @@ export function testVisits(browser: () => SiteBrowser): void {
     "prefetch: with a connection of %j a link that is pointed at is fetched: %p",
     async (connection, isFetched) => {
       await using visitor = await browser().fresh({ connection });
-      const { page, requests, mounted } = visitor;
-      await page.goto(`${browser().url}/docs/intro`, { waitUntil: "load" });
-      // On such a connection the page's code comes at the first input.
-      await page.keyboard.press("Shift");
-      await mounted();
-      await page.mouse.move(0, 0);
+      const { page, errors, visit } = visitor;
+      await visit("/docs/intro");
+      const rules = page.locator('script[type="speculationrules"]');
+      expect(await rules.count()).toBe(isFetched ? 1 : 0);
+      const fetched = isFetched ? page.waitForRequest("**/docs/faq") : null;
       await page.locator('.docs-sidebar a[href="/docs/faq"]').hover();
-      const prefetch = page.locator('link[href*="/faq-"]').first();
-      if (isFetched) await prefetch.waitFor({ state: "attached" });
-      else {
-        // A timer that was set later fires later: the router has had its turn by then.
-        await page.evaluate((ms) => new Promise((done) => setTimeout(done, ms)), intentMs);
-        expect(await prefetch.count()).toBe(0);
-      }
-      expect(requests.some((url) => /\/assets\/faq-/.test(url))).toBe(isFetched);
+      await fetched;
+      expect(errors).toEqual([]);
     },
   );
 
@@ -146,28 +110,41 @@ export function testVisits(browser: () => SiteBrowser): void {
     "one page fades into the other where motion is wanted: %s, %p",
     async (reducedMotion, isFading) => {
       await using visitor = await browser().fresh({ reducedMotion });
-      const { page, visit, errors } = visitor;
-      await visit("/docs/intro");
-      await page.evaluate(() => {
-        const counted = document as Document & { transitions?: number };
-        counted.transitions = 0;
-        const start = document.startViewTransition.bind(document);
-        document.startViewTransition = (update) => {
-          counted.transitions = (counted.transitions ?? 0) + 1;
-          return start(update);
-        };
+      const { page, visit, errors, mounted } = visitor;
+      await page.addInitScript(() => {
+        addEventListener("pagereveal", (event) => {
+          const { viewTransition } = event as Event & { viewTransition: unknown };
+          document.documentElement.dataset["fades"] = String(viewTransition !== null);
+        });
       });
-      await page.locator('.docs-sidebar a[href="/docs/faq"]').click();
-      await page.locator("h1:has-text('Questions')").waitFor();
-      await page
-        .locator('[aria-live="polite"]:has-text("Questions")')
-        .waitFor({ state: "attached" });
-      const count = await page.evaluate(() => (document as { transitions?: number }).transitions);
-      expect((count ?? 0) > 0).toBe(isFading);
-      expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+      await visit("/docs/intro");
+      await follow(page, '.docs-sidebar a[href="/docs/faq"]');
+      await page.waitForURL("**/docs/faq");
+      await mounted();
+      await page.locator(`html[data-fades="${isFading}"]`).waitFor({ state: "attached" });
       expect(errors).toEqual([]);
     },
   );
+
+  test("nothing of a page keeps the browser from showing it at once on the way back", async () => {
+    await using visitor = await browser().fresh();
+    const { page, visit } = visitor;
+    await page.addInitScript(() => {
+      const listen = EventTarget.prototype.addEventListener;
+      EventTarget.prototype.addEventListener = function (this: EventTarget, ...args) {
+        if (/unload$/.test(args[0])) document.documentElement.dataset["unload"] = args[0];
+        listen.apply(this, args);
+      };
+    });
+    for (const path of ["/", "/docs/intro", simulatorPage]) {
+      await visit(path);
+      const policy = await page.evaluate(async () =>
+        (await fetch(location.href)).headers.get("cache-control"),
+      );
+      expect([path, policy?.includes("no-store")]).toEqual([path, false]);
+      expect(await page.locator("html").getAttribute("data-unload")).toBeNull();
+    }
+  });
 
   test("on a host that serves files as they lie, a page is itself at its file's address too", async () => {
     await using visitor = await browser().fresh();
@@ -191,80 +168,52 @@ export function testVisits(browser: () => SiteBrowser): void {
   });
 
   describe("failures", () => {
-    test.each(["reduce", "no-preference"] as const)(
-      "code of a page that cannot be had: the reader comes to the page all the same (motion: %s)",
-      async (reducedMotion) => {
-        await using visitor = await browser().fresh({ reducedMotion });
-        const { page, visit, mounted } = visitor;
-        await visit("/docs/intro");
-        await page.route("**/assets/blog-index*", (route) => route.abort());
-        await page.locator('.navbar-items a[href="/blog"]').click();
-        // Two documents come one after the other; waiting for an address would fail at the first.
-        const notice = page.getByRole("alert");
-        await notice.waitFor();
-        expect(new URL(page.url()).pathname).toBe("/blog");
-        expect(await notice.textContent()).toContain("dynamically imported module");
-        expect(await page.locator("h1").textContent()).toBe("Blog");
-        await page.unrouteAll();
-        await notice.getByRole("button", { name: "Retry" }).click();
-        await mounted();
-        await notice.waitFor({ state: "detached" });
-      },
-    );
+    test.each([
+      ["lease-simulator-", "A part of this page could not be loaded: simulator."],
+      ["entry.client-", "The code of this page could not be loaded."],
+    ])("code that cannot be had (%s): the page reloads once, then says so", async (file, text) => {
+      await using visitor = await browser().fresh({ viewport: { width: 1280, height: 2_000 } });
+      const { page, requests, mounted } = visitor;
+      await page.route(`**/assets/${file}*.js`, (route) => route.abort());
+      await page.goto(browser().url + simulatorPage, { waitUntil: "commit" });
+      const notice = page.getByRole("alert");
+      await notice.waitFor();
+      expect(requests.filter((url) => url.endsWith(simulatorPage))).toHaveLength(2);
+      expect(await notice.locator("p").textContent()).toBe(text);
+      expect(await page.locator(".hf-sim").isVisible()).toBe(true);
+      await page.unrouteAll();
+      await notice.getByRole("link", { name: "Retry" }).click();
+      await mounted();
+      await page.locator(".hf-sim").scrollIntoViewIfNeeded();
+      await page.locator("[data-island][data-alive]").waitFor();
+      expect(await notice.isVisible()).toBe(false);
+    });
 
-    test("a page that crashes says so, with the error and a way to try again", async () => {
+    test("an island that crashes says so, with the error and a way to try again", async () => {
       await using visitor = await browser().fresh();
       const { page, visit } = visitor;
-      let isBroken = true;
-      await page.route("**/assets/faq-*.js", async (route) => {
+      await page.route("**/assets/lease-simulator-*.js", async (route) => {
         const response = await route.fetch();
-        const code = await response.text();
-        const broken = `${code.replace(/export\s*\{[\s\S]*\};?\s*$/, "")};export default function F(){if(globalThis.isFixed)return null;throw new Error("out of order")};export const handle={toc:[],source:"",updated:null,frontmatter:{title:"Fixed",description:""}};`;
-        await route.fulfill({ response, headers: notKept, body: isBroken ? broken : code });
+        const name = /export\s*\{\s*\w+ as (\w+)/.exec(await response.text())?.[1];
+        const body = `function F(){if(globalThis.isFixed)return "Fixed";throw new Error("out of order")}export{F as ${name}}`;
+        await route.fulfill({ response, headers: notKept, body });
       });
-      await visit("/docs/intro");
-      await page.locator('.docs-sidebar a[href="/docs/faq"]').click();
+      await visit(simulatorPage);
+      await page.locator("[data-island]").scrollIntoViewIfNeeded();
       await page.getByRole("heading", { name: "This page crashed." }).waitFor();
       expect(await page.locator(".error-screen pre").textContent()).toBe("out of order");
-      expect(await page.locator(".navbar").isVisible()).toBe(true);
-      isBroken = false;
+      expect(await page.locator("h1").isVisible()).toBe(true);
       await page.evaluate(() => Object.assign(globalThis, { isFixed: true }));
       await page.getByRole("button", { name: "Try again" }).click();
-      await page.getByRole("heading", { name: "Fixed" }).waitFor();
-    });
-
-    test("search whose code cannot be had says so, can be closed, and tried again", async () => {
-      await using visitor = await browser().fresh();
-      const { page, visit, mounted } = visitor;
-      await page.route("**/assets/search-dialog-*.js", (route) => route.abort());
-      await visit("/docs/intro");
-      const notice = page.getByRole("alert");
-      await page.keyboard.press("Control+k");
-      await notice.getByText("The search could not be loaded.").waitFor();
-      await notice.getByRole("button", { name: "Close" }).click();
-      await notice.waitFor({ state: "detached" });
-      await page.keyboard.press("Control+k");
-      await notice.waitFor();
-      await page.unrouteAll();
-      await notice.getByRole("button", { name: "Retry" }).click();
-      await notice.waitFor({ state: "detached" });
-      await mounted();
-      await page.keyboard.press("Control+k");
-      await page.getByRole("dialog", { name: "Search" }).waitFor();
-    });
-
-    test("search that cannot be loaded says so", async () => {
-      await using visitor = await browser().fresh();
-      const { page, visit } = visitor;
-      await page.route("**/search.json", (route) => route.fulfill({ status: 500, body: "" }));
-      await visit("/docs/intro");
-      await page.keyboard.press("Control+k");
-      await page.locator(".search-state:has-text('not available')").waitFor();
+      await page.locator("[data-island]", { hasText: "Fixed" }).waitFor();
     });
   });
 }
 
-function isInWindow(element: Element): boolean {
-  const { top, bottom } = element.getBoundingClientRect();
-  return bottom > 0 && top < innerHeight;
+/** Presses a link without waiting for where it leads. */
+async function follow(page: Page, selector: string): Promise<void> {
+  await page
+    .locator(selector)
+    .first()
+    .evaluate((link: HTMLElement) => link.click());
 }

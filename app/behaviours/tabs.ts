@@ -1,26 +1,30 @@
 // Which tab of each group is selected: the same in all tabs of a page, kept between visits.
-// It works on the page itself, because a page's text is not hydrated (`shell/still-page.ts`).
+
+import { read, store } from "./storage.ts";
 
 const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
+
+export function startTabs(): void {
+  showRemembered();
+  window.addEventListener("pageshow", ({ persisted }) => {
+    if (persisted) showRemembered();
+  });
+  document.addEventListener("click", (event) => {
+    const tab = tabAt(event);
+    if (tab !== null) select(tab);
+  });
+  document.addEventListener("keydown", (event) => {
+    const tab = tabAt(event);
+    if (tab !== null) move(tab, event);
+  });
+}
 
 function keyOf(group: string): string {
   return `tabs.${group}`;
 }
 
-function remembered(group: string): string | null {
-  try {
-    return localStorage.getItem(keyOf(group));
-  } catch {
-    return null;
-  }
-}
-
-function remember(group: string, label: string): void {
-  try {
-    localStorage.setItem(keyOf(group), label);
-  } catch {
-    // A browser that keeps nothing still shows the chosen tab here.
-  }
+function tabAt({ target }: Event): HTMLElement | null {
+  return target instanceof Element ? target.closest<HTMLElement>(".tabs-list > button") : null;
 }
 
 function tabsIn(frame: Element): readonly HTMLElement[] {
@@ -44,18 +48,18 @@ function show(frame: Element, label: string): void {
   }
 }
 
-export function selectTab(tab: HTMLElement): void {
+function select(tab: HTMLElement): void {
   const frame = tab.closest<HTMLElement>(".tabs");
   if (frame === null) return;
   const { group } = frame.dataset;
   show(frame, tab.textContent);
   if (group === undefined) return;
-  remember(group, tab.textContent);
+  store(keyOf(group), tab.textContent);
   for (const other of grouped()) if (other.dataset["group"] === group) show(other, tab.textContent);
 }
 
 /** The arrows lead around, Home and End to the ends; of all tabs one is a stop. */
-export function moveTab(tab: HTMLElement, event: KeyboardEvent): void {
+function move(tab: HTMLElement, event: KeyboardEvent): void {
   const tabs = tabsIn(tab.closest(".tabs") ?? tab);
   const step = steps[event.key];
   let next = tabs.indexOf(tab) + (step ?? 0);
@@ -65,11 +69,10 @@ export function moveTab(tab: HTMLElement, event: KeyboardEvent): void {
   event.preventDefault();
   const chosen = tabs.at(next % tabs.length);
   if (chosen === undefined) return;
-  selectTab(chosen);
+  select(chosen);
   chosen.focus();
 }
 
-/** For a page that has just come to show. */
-export function showRememberedTabs(): void {
-  for (const frame of grouped()) show(frame, remembered(frame.dataset["group"] ?? "") ?? "");
+function showRemembered(): void {
+  for (const frame of grouped()) show(frame, read(keyOf(frame.dataset["group"] ?? "")) ?? "");
 }

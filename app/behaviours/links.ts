@@ -1,0 +1,47 @@
+// What links do beside leading on: those to the page in another language keep its query and hash,
+// those to a version of the docs have it remembered, and links of this site are fetched when the
+// reader points at them.
+
+import { speculationRules } from "./speculation-rules.ts";
+import { read, store } from "./storage.ts";
+
+interface Connection {
+  readonly saveData?: boolean;
+  readonly effectiveType?: string;
+}
+
+/** Nothing is fetched ahead on 2g, or when the reader saves data. */
+export function mayPrefetch(connection: Connection | undefined): boolean {
+  if (connection === undefined) return true;
+  return connection.saveData !== true && !(connection.effectiveType ?? "").includes("2g");
+}
+
+export function startLinks(): void {
+  for (const kind of ["click", "auxclick"] as const) document.addEventListener(kind, pressed);
+  leadToPreferredVersion();
+  if (!mayPrefetch((navigator as { connection?: Connection }).connection)) return;
+  const rules = document.createElement("script");
+  rules.type = "speculationrules";
+  rules.textContent = speculationRules;
+  document.head.append(rules);
+}
+
+function pressed({ target }: MouseEvent): void {
+  const link = target instanceof Element ? target.closest("a") : null;
+  if (link === null) return;
+  const { keepsPlace, docs, version } = link.dataset;
+  if (keepsPlace !== undefined) {
+    link.search = location.search;
+    link.hash = location.hash;
+  }
+  if (docs !== undefined && version !== undefined) store(docs, version);
+}
+
+/** Where the address names no version, links to the docs lead to the one that was chosen last. */
+function leadToPreferredVersion(): void {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-versions]")) {
+    const { docs = "", versions = "{}" } = link.dataset;
+    const paths = JSON.parse(versions) as Readonly<Record<string, string>>;
+    link.href = paths[read(docs) ?? ""] ?? link.href;
+  }
+}

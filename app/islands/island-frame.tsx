@@ -1,0 +1,34 @@
+// What a reader sees when an island breaks. The page around it stays as it is.
+
+import { Component, type ReactNode } from "react";
+
+interface IslandFrameState {
+  readonly error: unknown;
+  readonly isBroken: boolean;
+}
+
+export class IslandFrame extends Component<{ readonly children: ReactNode }, IslandFrameState> {
+  override state: IslandFrameState = { error: null, isBroken: false };
+
+  static getDerivedStateFromError(error: unknown): IslandFrameState {
+    return { error, isBroken: true };
+  }
+
+  override render(): ReactNode {
+    const { error, isBroken } = this.state;
+    if (!isBroken) return this.props.children;
+    return (
+      <div className="error-screen" role="alert">
+        <h2>This page crashed.</h2>
+        <pre>{error instanceof Error ? error.message : String(error)}</pre>
+        <button
+          type="button"
+          className="button"
+          onClick={() => this.setState({ error: null, isBroken: false })}
+        >
+          Try again
+        </button>
+      </div>
+    );
+  }
+}

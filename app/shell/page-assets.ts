@@ -1,0 +1,13 @@
+// What the build knows of a page's files, handed to the document that names them.
+
+import { createContext } from "react";
+
+interface PageAssets {
+  /** Address of the script that starts the page's behaviours and islands. */
+  readonly entry: string;
+  /** In development: what reloads modules, which has to run before any of them. */
+  readonly reloader?: string | undefined;
+  readonly styles: readonly string[];
+}
+
+export const PageAssetsContext = createContext<PageAssets>({ entry: "", styles: [] });
