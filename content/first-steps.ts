@@ -9,7 +9,6 @@ export function firstSteps(repository: string | null): string {
 const steps = `(cd holdfast && npx --yes bun start) &
 curl -sw '\\n' --retry 300 --retry-delay 1 --retry-connrefused \\
   localhost:9090/readyz
-
 call() {
   curl -sw '\\n' "localhost:9090/v1/$1" \\
     -H 'Content-Type: application/json' -d "$2"
