@@ -5,6 +5,7 @@ import { beforeAll, describe, setDefaultTimeout } from "bun:test";
 import { shellPath } from "./build/chromium-path.ts";
 import { buildTimeoutMs } from "./build/ensure-built.ts";
 import { testAxe } from "./testing/axe.ts";
+import { testFirstSteps } from "./testing/first-steps.ts";
 import { testKeyboard } from "./testing/keyboard.ts";
 import { testPages } from "./testing/pages.ts";
 import { testReference } from "./testing/reference.ts";
@@ -31,6 +32,7 @@ inChromium("in Chromium", () => {
 
   // It takes longest, so that it does not end alone.
   testReference(browser);
+  testFirstSteps(browser);
   testPages(browser);
   testShell(browser);
   testVisits(browser);

@@ -4,6 +4,8 @@
 // First, because it says which layer comes after which.
 import "./styles/index.css";
 
+import textFont from "@fontsource/atkinson-hyperlegible-next/files/atkinson-hyperlegible-next-latin-400-normal.woff2";
+import strongFont from "@fontsource/atkinson-hyperlegible-next/files/atkinson-hyperlegible-next-latin-600-normal.woff2";
 import displayFont from "@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-600-normal.woff2";
 import { type ReactNode, use } from "react";
 import { Links, Outlet } from "react-router";
@@ -32,7 +34,9 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
         <meta name="color-scheme" content="dark light" />
         <script dangerouslySetInnerHTML={{ __html: headScript }} />
         <RenderWhole />
-        <link rel="preload" href={displayFont} as="font" crossOrigin="" />
+        {[displayFont, textFont, strongFont].map((font) => (
+          <link key={font} rel="preload" href={font} as="font" crossOrigin="" />
+        ))}
         <link rel="icon" href="/favicon.ico" sizes="32x32" />
         <link rel="icon" href={siteConfig.favicon} type="image/svg+xml" />
         <link rel="apple-touch-icon" href="/apple-touch-icon.png" />

@@ -62,7 +62,7 @@ function checkHealth(port: number): number {
 test("executable: the calls of the README produce, lease and complete an item", async () => {
   await using server = await serve();
   const readme = readFileSync(join(root, "README.md"), "utf8");
-  const lines = readme.split("\n").filter((line) => line.startsWith("curl"));
+  const lines = readme.split("\n").filter((line) => line.startsWith("curl -s localhost"));
   expect(lines).toHaveLength(5);
   let leased = "";
   for (const line of lines) {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServer } from "../bench/server-process.ts";
 import { createClient } from "../client/client.ts";
+import { firstSteps } from "../content/first-steps.ts";
 import { withFlags } from "../scripts/readme.ts";
 
 const root = join(import.meta.dir, "..");
@@ -27,13 +28,17 @@ test("readme: the table of flags is that of the configuration", () => {
   expect(withFlags(readme)).toBe(readme);
 });
 
+test("readme: its first block is that of the site", () => {
+  expect(blocks("sh")[0]).toBe(firstSteps(null));
+});
+
 test("readme: its curl lines produce, lease and complete an item, and answer as shown", async () => {
   using files = scratch();
   const server = await startServer({ data: join(files.directory, "data") });
   try {
     const lines = blocks("sh")
       .flatMap((block) => block.split("\n"))
-      .filter((line) => line.startsWith("curl"));
+      .filter((line) => line.startsWith("curl -s localhost"));
     expect(lines).toHaveLength(5);
     let leased = "";
     const replies: string[] = [];

@@ -18,6 +18,7 @@ import { codeTheme } from "./code-themes.ts";
 import { rehypeCellLabels } from "./rehype-cell-labels.ts";
 import { rehypeCheckboxNames } from "./rehype-checkbox-names.ts";
 import { rehypeStaticCode } from "./rehype-static-code.ts";
+import { remarkFirstSteps } from "./remark-first-steps.ts";
 import { remarkImports } from "./remark-imports.ts";
 import { remarkInclude } from "./remark-include.ts";
 import { remarkPage } from "./remark-page.ts";
@@ -48,6 +49,7 @@ export function mdxOptions(): Readonly<CompileOptions> {
       [remarkMdxFrontmatter, { name: "frontmatter" }],
       remarkGfm,
       remarkInclude,
+      remarkFirstSteps,
       remarkImports,
       remarkPage,
     ],

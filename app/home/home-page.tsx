@@ -1,37 +1,22 @@
-// The home page: the promise, how it is used, how it is checked, what it costs, what
-// it lacks.
+// The home page: the promise and a queue to try it on, the first steps and how each claim is
+// checked, what it costs, what it lacks.
 
 import type { ReactNode } from "react";
+import FirstSteps from "../../content/parts/first-steps.mdx";
 import { BenchChart } from "../charts/bench-chart.tsx";
-import { Island } from "../islands/island.tsx";
+import { LeaseSimulator } from "../islands/lease-simulator.tsx";
 import { SiteLink } from "../shell/site-link.tsx";
+import { claims } from "./claims.ts";
 import { Comparison } from "./comparison.tsx";
-import { CopyButton } from "./copy-button.tsx";
-import { Proof } from "./proof.tsx";
-import { ThreeCalls } from "./three-calls.tsx";
 import "./home.css";
-import "./lease-loop.css";
-
-const startCommand = "npx --yes bun start";
 
 export function HomePage(): ReactNode {
   return (
     <div className="hf-home">
       <Hero />
-      <ThreeCalls />
-      <Proof />
+      <Start />
       <Speed />
-      <section className="hf-home-section" aria-labelledby="comparison">
-        <header className="hf-home-intro">
-          <h2 id="comparison">What it has, and what it lacks</h2>
-          <p>
-            It is one node: no replication, no cluster of brokers. The disk is the limit of
-            durability.
-          </p>
-        </header>
-        <Comparison />
-      </section>
-      <Next />
+      <Lacks />
     </div>
   );
 }
@@ -39,29 +24,53 @@ export function HomePage(): ReactNode {
 function Hero(): ReactNode {
   return (
     <section className="hf-hero">
-      <div className="hf-hero-text">
-        <h1>
-          A 200 <br />
-          is a proof.
-        </h1>
+      <h1>
+        A <b>200</b> is a proof.
+      </h1>
+      <div>
         <p>
-          Holdfast is a durable queue over plain HTTP. What a 200 answers is on disk, exactly one
-          holder can finish an item, and the server can say where every item is.
+          Holdfast is a durable message queue over plain HTTP. What a 200 answers is on disk,
+          exactly one holder can finish an item, and the server can say where every item is.
         </p>
-        <div className="hf-hero-actions">
-          <SiteLink className="hf-primary" to="/docs/quick-start">
-            Read the quick start
-          </SiteLink>
-          <div className="hf-install">
-            <code>{startCommand}</code>
-            <CopyButton text={startCommand} label="Copy the command" />
-            <span>in a clone of the repository</span>
-          </div>
-        </div>
+        <p className="hf-hero-actions">
+          <a className="hf-primary" href="#start">
+            Start in one paste
+          </a>
+          <SiteLink to="/docs/intro">What it promises</SiteLink>
+        </p>
       </div>
-      <div className="hf-hero-loop">
-        <Island name="lease-loop" />
+      <LeaseSimulator />
+    </section>
+  );
+}
+
+function Start(): ReactNode {
+  return (
+    <section className="hf-home-section hf-start" aria-labelledby="start">
+      <div>
+        <h2 id="start">From nothing to a completed item</h2>
+        <p>
+          Every call is a POST with a JSON body: there is nothing to install in your program.{" "}
+          <SiteLink to="/docs/quick-start">The quick start</SiteLink> goes on from here, with
+          retries, a lapsed lease and the dead queue.
+        </p>
       </div>
+      <div>
+        <FirstSteps />
+      </div>
+      <ul aria-label="What it claims, and how to check it">
+        {claims.map(({ title, text, checks }) => (
+          <li key={title}>
+            <h3>{title}</h3>
+            <p>{text}</p>
+            <p className="hf-checks">
+              {checks.map((check) => (
+                <code key={check}>{check}</code>
+              ))}
+            </p>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }
@@ -69,51 +78,29 @@ function Hero(): ReactNode {
 function Speed(): ReactNode {
   return (
     <section className="hf-home-section" aria-labelledby="speed">
-      <header className="hf-home-intro">
-        <h2 id="speed">What the proof costs</h2>
-        <p>
-          Every item synced before its 200 and checked to have come exactly once, beside what SQLite
-          costs alone. Where it loses, the bars say so:{" "}
-          <SiteLink to="/blog/long-blog-post">how a sync is shared, and where time goes</SiteLink>.
-        </p>
-      </header>
+      <h2 id="speed">What the proof costs</h2>
+      <p>
+        Every item is synced before its 200.{" "}
+        <SiteLink to="/blog/long-blog-post">How a sync is shared</SiteLink> has the other queues
+        too, and where Holdfast loses.
+      </p>
       <BenchChart group="all" />
-      <BenchChart group="peers" />
     </section>
   );
 }
 
-const next = [
-  {
-    to: "/docs/quick-start",
-    title: "Quick start",
-    text: "From nothing to a completed item, in curl, TypeScript, Python and Go.",
-  },
-  {
-    to: "/docs/architecture",
-    title: "Architecture",
-    text: "Partitions, shards, turns, and why the sync is shared.",
-  },
-  { to: "/api", title: "API reference", text: "Every call, every field, every reply code." },
-  {
-    to: "/docs/faq",
-    title: "Questions",
-    text: "Where almost in almost exactly once comes from, and when to use something else.",
-  },
-] as const;
-
-function Next(): ReactNode {
+function Lacks(): ReactNode {
   return (
-    <section className="hf-home-section hf-next" aria-labelledby="next">
-      <h2 id="next">Where to go next</h2>
-      <ul>
-        {next.map(({ to, title, text }) => (
-          <li key={to}>
-            <SiteLink to={to}>{title}</SiteLink>
-            <p>{text}</p>
-          </li>
-        ))}
-      </ul>
+    <section className="hf-home-section" aria-labelledby="comparison">
+      <h2 id="comparison">What it lacks</h2>
+      <p>
+        It is one node: no replication, no cluster. There are no priorities, no recurring items and
+        no rights per client; the dashboard is one for Grafana.
+      </p>
+      <details className="hf-details">
+        <summary>Beside bunqueue, BullMQ, pg-boss and beanstalkd, in fifteen rows</summary>
+        <Comparison />
+      </details>
     </section>
   );
 }

@@ -7,7 +7,6 @@ import type { ComponentType } from "react";
 const islands = {
   simulator: () =>
     import("../simulator/lease-simulator.tsx").then(({ LeaseSimulator }) => LeaseSimulator),
-  "lease-loop": () => import("../home/lease-loop.tsx").then(({ LeaseLoop }) => LeaseLoop),
 } satisfies Readonly<Record<string, () => Promise<ComponentType<never>>>>;
 
 export type IslandName = keyof typeof islands;

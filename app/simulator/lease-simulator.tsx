@@ -1,15 +1,14 @@
 // One queue to play with, in the page: no server is asked.
 
 import type { ReactNode } from "react";
-import { ConsumerPanel } from "./consumer-panel.tsx";
-import { EventLog } from "./event-log.tsx";
-import { Partition, Tray } from "./partition.tsx";
-import { type Simulation, waitingMax } from "./queue.ts";
+import { ConsumerPanel, EventLog, Partition, Tray } from "./parts.tsx";
+import { waitingMax } from "./queue.ts";
 import { type SimulationControls, type Speed, speeds, useSimulation } from "./use-simulation.ts";
 
 export function LeaseSimulator(): ReactNode {
   const controls = useSimulation();
   const { simulation, said, send, isReady, frame } = controls;
+  const { consumers, completed, dead, log } = simulation;
   return (
     <section className="hf-sim" ref={frame} aria-label="Lease simulator">
       <header className="hf-sim-head">
@@ -21,146 +20,83 @@ export function LeaseSimulator(): ReactNode {
       </header>
       <Partition simulation={simulation} />
       <div className="hf-sim-workers">
-        {simulation.consumers.map((consumer) => (
-          <ConsumerPanel
-            key={consumer.name}
-            consumer={consumer}
-            simulation={simulation}
-            send={send}
-            isReady={isReady}
-          />
+        {consumers.map((consumer) => (
+          <ConsumerPanel key={consumer.name} {...{ consumer, simulation, send, isReady }} />
         ))}
       </div>
       <div className="hf-sim-foot">
-        <div className="hf-sim-trays">
-          <Ends simulation={simulation} />
-          <Rules {...controls} />
+        <div className="hf-sim-ends">
+          <Tray name="completed" kind="done" labels={completed} />
+          <Tray name="dead queue" kind="dead" labels={dead.map(({ label }) => label)} />
         </div>
-        <EventLog log={simulation.log} />
+        <Rules {...controls} />
+        <EventLog log={log} />
       </div>
-      <p className="hf-sim-said" aria-live="polite">
+      <p className="visually-hidden" aria-live="polite">
         {said}
       </p>
     </section>
   );
 }
 
-function Transport({
-  simulation,
-  send,
-  isReady,
-  isPlaying,
-  setPlaying,
-}: SimulationControls): ReactNode {
-  const room = waitingMax - simulation.ready.length;
+function Transport(controls: SimulationControls): ReactNode {
+  const { simulation, send, isReady, isPlaying, setPlaying } = controls;
+  const isFull = simulation.ready.length >= waitingMax;
   return (
     <div className="hf-sim-transport">
-      <button
-        type="button"
-        className="hf-sim-main"
-        disabled={!isReady || room === 0}
-        onClick={() => send({ kind: "produce", count: 1 })}
-      >
-        Produce 1
-      </button>
-      <button
-        type="button"
-        disabled={!isReady || room === 0}
-        onClick={() => send({ kind: "produce", count: 5 })}
-      >
-        Produce 5
-      </button>
-      <button
-        type="button"
-        className="hf-sim-play"
-        disabled={!isReady}
-        onClick={() => setPlaying(!isPlaying)}
-      >
+      {[1, 5].map((count) => (
+        <button
+          key={count}
+          type="button"
+          className={count === 1 ? "hf-sim-main" : undefined}
+          disabled={!isReady || isFull}
+          onClick={() => send({ kind: "produce", count })}
+        >
+          Produce {count}
+        </button>
+      ))}
+      <button type="button" disabled={!isReady} onClick={() => setPlaying(!isPlaying)}>
         {isPlaying ? "Pause" : "Play"}
       </button>
       <button type="button" disabled={!isReady} onClick={() => send({ kind: "reset" })}>
         Reset
       </button>
-      <output className="hf-sim-clock" aria-label="Time in the model">
-        {(simulation.now / 1_000).toFixed(1)} s
-      </output>
     </div>
   );
 }
-
-function Ends({ simulation }: { readonly simulation: Simulation }): ReactNode {
-  const { completed, dead } = simulation;
-  return (
-    <div className="hf-sim-ends">
-      <Tray
-        name="completed"
-        kind="done"
-        count={completed.length}
-        items={completed.slice(-8).map((label) => ({ key: label, label }))}
-      />
-      <Tray
-        name="dead queue"
-        kind="dead"
-        count={dead.length}
-        items={dead.slice(-8).map(({ id, label }) => ({ key: String(id), label }))}
-      />
-    </div>
-  );
-}
-
-const attemptChoices = [0, 1, 2, 3, 4, 5] as const;
 
 function Rules({ simulation, send, isReady, speed, setSpeed }: SimulationControls): ReactNode {
   const { leaseTimeoutMs, maxAttempts } = simulation.settings;
+  const seconds = leaseTimeoutMs / 1_000;
   return (
     <fieldset className="hf-sim-rules" disabled={!isReady}>
-      <legend>Rules of the queue</legend>
+      <legend>rules of the queue</legend>
       <label>
         <span>lease_timeout</span>
         <input
           type="range"
           min={1}
           max={12}
-          step={1}
-          value={leaseTimeoutMs / 1_000}
-          aria-valuetext={`${leaseTimeoutMs / 1_000} seconds`}
-          onChange={(event) =>
-            send({
-              kind: "settings",
-              settings: { leaseTimeoutMs: Number(event.currentTarget.value) * 1_000 },
-            })
+          value={seconds}
+          aria-valuetext={`${seconds} seconds`}
+          onChange={({ currentTarget: { value } }) =>
+            send({ kind: "settings", settings: { leaseTimeoutMs: Number(value) * 1_000 } })
           }
         />
-        <b>{leaseTimeoutMs / 1_000}s</b>
+        <b>{seconds}s</b>
       </label>
-      <label>
-        <span>max_attempts</span>
-        <select
-          value={maxAttempts}
-          onChange={(event) =>
-            send({ kind: "settings", settings: { maxAttempts: Number(event.currentTarget.value) } })
-          }
-        >
-          {attemptChoices.map((choice) => (
-            <option key={choice} value={choice}>
-              {choice === 0 ? "0, no limit" : choice}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        <span>speed</span>
-        <select
-          value={speed}
-          onChange={(event) => setSpeed(Number(event.currentTarget.value) as Speed)}
-        >
-          {speeds.map((choice) => (
-            <option key={choice} value={choice}>
-              {choice} ×
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        name="max_attempts"
+        options={[0, 1, 2, 3, 4, 5].map((count) => [count, count === 0 ? "0, no limit" : count])}
+        value={maxAttempts}
+        choose={(chosen) => send({ kind: "settings", settings: { maxAttempts: chosen } })}
+      />
+      <Choice
+        name="speed"
+        options={speeds.map((factor) => [factor, `${factor} ×`])}
+        value={speed}
+        choose={(chosen) => setSpeed(chosen as Speed)}
+      />
       <label className="hf-sim-check">
         <input
           type="checkbox"
@@ -170,5 +106,27 @@ function Rules({ simulation, send, isReady, speed, setSpeed }: SimulationControl
         <span>items come and workers work by themselves</span>
       </label>
     </fieldset>
+  );
+}
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly options: readonly (readonly [value: number, label: ReactNode])[];
+  readonly value: number;
+  readonly choose: (value: number) => void;
+}
+
+function Choice({ name, options, value, choose }: ChoiceProps): ReactNode {
+  return (
+    <label>
+      <span>{name}</span>
+      <select value={value} onChange={(event) => choose(Number(event.currentTarget.value))}>
+        {options.map(([option, label]) => (
+          <option key={option} value={option}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

@@ -23,15 +23,11 @@ import {
   type Simulation,
 } from "./queue.ts";
 
+type ConsumerVerb = "lease" | "complete" | "retry" | "stall" | "resume" | "crash" | "restart";
+
 export type SimEvent =
   | { readonly kind: "produce"; readonly count: number }
-  | { readonly kind: "lease"; readonly consumer: string }
-  | { readonly kind: "complete"; readonly consumer: string }
-  | { readonly kind: "retry"; readonly consumer: string }
-  | { readonly kind: "stall"; readonly consumer: string }
-  | { readonly kind: "resume"; readonly consumer: string }
-  | { readonly kind: "crash"; readonly consumer: string }
-  | { readonly kind: "restart"; readonly consumer: string }
+  | { readonly kind: ConsumerVerb; readonly consumer: string }
   | { readonly kind: "settings"; readonly settings: Partial<Settings> }
   | { readonly kind: "automatic"; readonly automatic: boolean }
   | { readonly kind: "tick"; readonly ms: number }

@@ -90,10 +90,6 @@ export function partitionOf({
   ].sort((a, b) => a.item.id - b.item.id);
 }
 
-function idled(state: Simulation, name: string): Simulation {
-  return change(state, name, { work: null, idleSince: state.now });
-}
-
 export function find(state: Simulation, name: string): Consumer | undefined {
   return state.consumers.find((consumer) => consumer.name === name);
 }
@@ -128,15 +124,13 @@ export function produce(state: Simulation, wanted: number): Simulation {
   }));
   const names = items.map(({ label }) => label);
   const what = count === 1 ? `item ${names[0]} is` : `items ${names[0]} to ${names.at(-1)} are`;
-  return note(
-    {
-      ...state,
-      ready: [...state.ready, ...items],
-      nextId: state.nextId + count,
-      producedCount: state.producedCount + count,
-    },
-    { who: "produce", code: 200, text: `${what} on disk` },
-  );
+  const produced = {
+    ...state,
+    ready: [...state.ready, ...items],
+    nextId: state.nextId + count,
+    producedCount: state.producedCount + count,
+  };
+  return note(produced, { who: "produce", code: 200, text: `${what} on disk` });
 }
 
 /** A lease request joins the line, where it waits for an item until its own timeout. */
@@ -160,20 +154,11 @@ export function dealt(state: Simulation): Simulation {
   const { leaseTimeoutMs } = state.settings;
   const leaseDeadline = state.now + leaseTimeoutMs;
   const hold: Hold = { item, consumer: name, leaseDeadline, leaseTimeoutMs };
-  const granted = change(
-    leave({ ...state, ready: rest, holds: [...state.holds, hold] }, name),
-    name,
-    {
-      work: { label: item.label, id: item.id, doneAt: state.now + workMs },
-    },
-  );
-  return dealt(
-    note(granted, {
-      who: `${name} lease`,
-      code: 200,
-      text: `${item.label} (id ${item.id}) is its alone for ${leaseTimeoutMs / 1_000} s, attempts ${item.attempts + 1}`,
-    }),
-  );
+  const left = leave({ ...state, ready: rest, holds: [...state.holds, hold] }, name);
+  const work = { label: item.label, id: item.id, doneAt: state.now + workMs };
+  const text = `${item.label} (id ${item.id}) is leased for ${leaseTimeoutMs / 1_000} s, attempts ${item.attempts + 1}`;
+  const granted = change(left, name, { work });
+  return dealt(note(granted, { who: `${name} lease`, code: 200, text }));
 }
 
 function held(state: Simulation, consumer: Consumer): Hold | undefined {
@@ -184,38 +169,38 @@ export function release(state: Simulation, hold: Hold): Simulation {
   return { ...state, holds: state.holds.filter((other) => other !== hold) };
 }
 
-function refused(state: Simulation, consumer: Consumer, verb: string): Simulation {
-  const { label = "", id = 0 } = consumer.work ?? {};
-  return note(idled(state, consumer.name), {
-    who: `${consumer.name} ${verb}`,
-    code: 453,
-    text: `id ${id} does not exist: its lease lapsed, and ${label} has moved on`,
-  });
+/** What a consumer says of its work is refused once the lease has lapsed. */
+function finish(
+  state: Simulation,
+  name: string,
+  verb: "complete" | "retry",
+  then: (state: Simulation, item: SimItem) => Simulation,
+): Simulation {
+  const consumer = find(state, name);
+  if (consumer?.mode !== "up" || consumer.work === null) return state;
+  const { id, label } = consumer.work;
+  const idled = change(state, name, { work: null, idleSince: state.now });
+  const hold = held(state, consumer);
+  if (hold !== undefined) return then(release(idled, hold), hold.item);
+  const text = `id ${id} does not exist: its lease lapsed, and ${label} has moved on`;
+  return note(idled, { who: `${name} ${verb}`, code: 453, text });
 }
 
 export function complete(state: Simulation, name: string): Simulation {
-  const consumer = find(state, name);
-  if (consumer === undefined || consumer.mode !== "up" || consumer.work === null) return state;
-  const hold = held(state, consumer);
-  if (hold === undefined) return refused(state, consumer, "complete");
-  const done = idled(release(state, hold), name);
-  return note(
-    { ...done, completed: [...state.completed, hold.item.label] },
-    { who: `${name} complete`, code: 200, text: `${hold.item.label} is removed for good` },
+  return finish(state, name, "complete", (done, { label }) =>
+    note(
+      { ...done, completed: [...done.completed, label] },
+      { who: `${name} complete`, code: 200, text: `${label} is removed for good` },
+    ),
   );
 }
 
 export function giveBack(state: Simulation, name: string): Simulation {
-  const consumer = find(state, name);
-  if (consumer === undefined || consumer.mode !== "up" || consumer.work === null) return state;
-  const hold = held(state, consumer);
-  if (hold === undefined) return refused(state, consumer, "retry");
-  const given = note(idled(release(state, hold), name), {
-    who: `${name} retry`,
-    code: 200,
-    text: `${hold.item.label} is given back`,
+  return finish(state, name, "retry", (done, item) => {
+    const text = `${item.label} is given back`;
+    const given = note(done, { who: `${name} retry`, code: 200, text });
+    return follow(given, item, retry(item, rulesOf(state), state.now, null));
   });
-  return follow(given, hold.item, retry(hold.item, rulesOf(state), state.now, null));
 }
 
 export function crash(state: Simulation, name: string): Simulation {

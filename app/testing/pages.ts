@@ -137,6 +137,7 @@ export function testPages(browser: () => SiteBrowser): void {
       return { left: !left.equals(plain), right: !right.equals(plain) };
     };
     await visit("/");
+    await page.locator("summary", { hasText: "bunqueue" }).click();
     expect(await painted(0)).toEqual({ left: false, right: true });
     expect(await painted(60)).toEqual({ left: true, right: true });
     expect(await painted(9_999)).toEqual({ left: true, right: false });

@@ -1,0 +1,174 @@
+// What the simulator shows: the partition as a row of squares, the workers, the trays in
+// which items end, and the log.
+
+import { type CSSProperties, Fragment, type ReactNode } from "react";
+import type { SimEvent } from "./model.ts";
+import {
+  type Consumer,
+  type Hold,
+  type LogLine,
+  partitionOf,
+  type SimItem,
+  type Simulation,
+} from "./queue.ts";
+
+/** Places that are drawn, taken or not, so that the row keeps its height as items come and go. */
+const placesDrawn = 20;
+
+export function Partition({ simulation }: { readonly simulation: Simulation }): ReactNode {
+  const { ready, holds, now } = simulation;
+  const placed = partitionOf(simulation);
+  // By place and not by item: what is drawn changes, and nothing in the page is moved.
+  const places = Array.from({ length: Math.max(placesDrawn, placed.length) }, (_, at) => at);
+  return (
+    <div className="hf-sim-partition">
+      <p className="hf-sim-eyebrow">
+        <span>orders, partition 0</span>
+        <span>
+          {placed.length === 0
+            ? "empty: a lease waits"
+            : `${ready.length} ready, ${holds.length} leased`}
+        </span>
+        <output aria-label="Time in the model">{(now / 1_000).toFixed(1)} s</output>
+      </p>
+      <ol className="hf-sim-row">
+        {places.map((at) => {
+          const taken = placed[at];
+          return taken === undefined ? (
+            <li className="hf-sim-place" key={at} aria-hidden="true" />
+          ) : (
+            <Cell key={at} {...taken} now={now} />
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
+
+interface CellProps {
+  readonly item: SimItem;
+  readonly hold: Hold | null;
+  readonly now: number;
+}
+
+function Cell({ item, hold, now }: CellProps): ReactNode {
+  const granted = item.attempts + (hold === null ? 0 : 1);
+  const left = hold === null ? 0 : (hold.leaseDeadline - now) / hold.leaseTimeoutMs;
+  const style = { "--left": Math.max(0, left).toFixed(3) } as CSSProperties;
+  return (
+    <li className="hf-sim-cell" data-held={hold !== null} style={style}>
+      <span className="hf-sim-id" key={item.id}>
+        {item.id}
+      </span>
+      <span className="hf-sim-square">{item.label}</span>
+      {hold !== null && <span className="hf-sim-bar" />}
+      <span className="hf-sim-holder">{hold?.consumer.replace("worker-", "w") ?? ""}</span>
+      <span className="hf-sim-attempts" data-again={granted > 1}>
+        {granted === 0 ? "" : `×${granted}`}
+      </span>
+      <span className="visually-hidden">
+        {`item ${item.label}, id ${item.id}, ${hold === null ? "ready" : `leased by ${hold.consumer}`}, attempts ${granted}`}
+      </span>
+    </li>
+  );
+}
+
+interface ConsumerPanelProps {
+  readonly consumer: Consumer;
+  readonly simulation: Simulation;
+  readonly send: (event: SimEvent) => void;
+  readonly isReady: boolean;
+}
+
+/** What it is up to; and, where the server knows better than it does, that. */
+function stateOf({ work, mode, waitsUntil }: Consumer, { holds, now }: Simulation): string {
+  if (mode === "down") return "crashed";
+  if (work === null) {
+    if (mode === "stalled") return "stalled";
+    return waitsUntil === null ? "idle" : "waits for an item";
+  }
+  const hold = holds.find(({ item }) => item.id === work.id);
+  if (hold === undefined) return `is too late for ${work.label}`;
+  const seconds = ((hold.leaseDeadline - now) / 1_000).toFixed(1);
+  return mode === "stalled"
+    ? `stalled, holds ${work.label} ${seconds} s`
+    : `holds ${work.label}, ${seconds} s left`;
+}
+
+export function ConsumerPanel(props: ConsumerPanelProps): ReactNode {
+  const { consumer, simulation, send, isReady } = props;
+  const { name, mode, work, waitsUntil } = consumer;
+  const isUp = mode === "up";
+  const isLate = work !== null && !simulation.holds.some(({ item }) => item.id === work.id);
+  const press = (label: string, isPossible: boolean): ReactNode => (
+    <button
+      type="button"
+      aria-label={`${label} ${name}`}
+      disabled={!isReady || !isPossible}
+      onClick={() =>
+        send({ kind: label.toLowerCase(), consumer: name } as SimEvent & { consumer: string })
+      }
+    >
+      {label}
+    </button>
+  );
+  return (
+    <div className="hf-sim-worker" data-bad={mode === "down" || isLate}>
+      <p>
+        <b>{name}</b> <span>{stateOf(consumer, simulation)}</span>
+      </p>
+      <div className="hf-sim-buttons">
+        {!simulation.automatic && press("Lease", isUp && work === null && waitsUntil === null)}
+        {press("Complete", isUp && work !== null)}
+        {press("Retry", isUp && work !== null)}
+        {mode === "stalled" ? press("Resume", true) : press("Stall", isUp)}
+        {mode === "down" ? press("Restart", true) : press("Crash", true)}
+      </div>
+    </div>
+  );
+}
+
+interface TrayProps {
+  readonly name: string;
+  readonly kind: "done" | "dead";
+  readonly labels: readonly string[];
+}
+
+export function Tray({ name, kind, labels }: TrayProps): ReactNode {
+  return (
+    <div className={`hf-sim-tray hf-sim-tray-${kind}`}>
+      <p className="hf-sim-eyebrow">
+        <span>{name}</span>
+        <span>{labels.length}</span>
+      </p>
+      <ul>
+        {labels.slice(-8).map((label) => (
+          <li key={label}>{label}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+export function EventLog({ log }: { readonly log: readonly LogLine[] }): ReactNode {
+  return (
+    <section className="hf-sim-log" aria-label="What happened, the newest first">
+      <p className="hf-sim-eyebrow">what the server answers</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <ol tabIndex={0}>
+        {/* A row stays in its place; its text is made anew, so that none of it moves. */}
+        {log.map(({ number, at, who, code, text }, row) => (
+          <li key={row}>
+            <Fragment key={number}>
+              <time>{(at / 1_000).toFixed(1)}</time>
+              <span className={`hf-sim-code-${code ?? "none"}`}>{code ?? "·"}</span>
+              <span>
+                <b>{who}</b> {text}
+              </span>
+            </Fragment>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
