@@ -1,9 +1,14 @@
 // Brings the islands of a page to life, each when the reader comes near it. React is loaded with
-// the first.
+// the first, and not before the reader has moved: a page that has just come has better to do.
 
 import { partArrived, partFailed } from "../behaviours/part-failure.ts";
 
+const moves = ["pointermove", "pointerdown", "keydown", "scroll"] as const;
+
 export function startIslands(): void {
+  const frames = document.querySelectorAll("[data-island]");
+  // Nothing else can be missing.
+  if (frames.length === 0) partArrived();
   const observer = new IntersectionObserver(
     (entries) => {
       for (const { isIntersecting, target } of entries) {
@@ -14,10 +19,15 @@ export function startIslands(): void {
     },
     { rootMargin: "50%" },
   );
-  const frames = document.querySelectorAll("[data-island]");
-  for (const frame of frames) observer.observe(frame);
-  // Nothing else can be missing.
-  if (frames.length === 0) partArrived();
+  const waiting = new AbortController();
+  const begin = () => {
+    waiting.abort();
+    for (const frame of frames) observer.observe(frame);
+  };
+  for (const move of moves) {
+    window.addEventListener(move, begin, { passive: true, signal: waiting.signal });
+  }
+  if (scrollY > 0) begin();
 }
 
 async function start(frame: HTMLElement): Promise<void> {

@@ -174,6 +174,8 @@ export function testVisits(browser: () => SiteBrowser): void {
     ])("code that cannot be had (%s): the page reloads once, then says so", async (file, text) => {
       await using visitor = await browser().fresh({ viewport: { width: 1280, height: 2_000 } });
       const { page, requests, mounted } = visitor;
+      // What is alive waits for a reader who moves.
+      await page.addInitScript(() => addEventListener("load", () => scrollTo(0, 1)));
       await page.route(`**/assets/${file}*.js`, (route) => route.abort());
       await page.goto(browser().url + simulatorPage, { waitUntil: "commit" });
       const notice = page.getByRole("alert");
@@ -184,7 +186,6 @@ export function testVisits(browser: () => SiteBrowser): void {
       await page.unrouteAll();
       await notice.getByRole("link", { name: "Retry" }).click();
       await mounted();
-      await page.locator(".hf-sim").scrollIntoViewIfNeeded();
       await page.locator("[data-island][data-alive]").waitFor();
       expect(await notice.isVisible()).toBe(false);
     });
@@ -200,6 +201,7 @@ export function testVisits(browser: () => SiteBrowser): void {
       });
       await visit(simulatorPage);
       await page.locator("[data-island]").scrollIntoViewIfNeeded();
+      await page.keyboard.press("Shift");
       await page.getByRole("heading", { name: "This page crashed." }).waitFor();
       expect(await page.locator(".error-screen pre").textContent()).toBe("out of order");
       expect(await page.locator("h1").isVisible()).toBe(true);
