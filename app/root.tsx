@@ -1,6 +1,9 @@
 // The document around every page. What is rendered here is what the reader gets: nothing of it
 // is rendered again in the browser.
 
+// First, because it says which layer comes after which.
+import "./styles/index.css";
+
 import displayFont from "@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-600-normal.woff2";
 import { type ReactNode, use } from "react";
 import { Links, Outlet } from "react-router";
@@ -9,7 +12,6 @@ import { PageAssetsContext } from "./shell/page-assets.ts";
 import { Shell } from "./shell/shell.tsx";
 import { usePathname } from "./shell/use-pathname.ts";
 import { siteConfig } from "./site-config.ts";
-import "./styles/index.css";
 
 const { i18n, blog, title, colorMode, analytics } = siteConfig;
 const locale = i18n.locales[i18n.defaultLocale];

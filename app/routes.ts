@@ -19,9 +19,11 @@ function versionRoutes({ name, path, mainDoc }: (typeof docs.versions)[number]) 
   ];
 }
 
-function each(paths: readonly string[], file: string, id: string) {
-  return paths.map((path) => route(path, file, { id: `${id}/${path}` }));
-}
+/** The posts of a tag or an author, each at its address. */
+const postLists = [
+  ...content.authors.flatMap(({ name }) => [`authors/all-${name}-articles`, `authors/${name}`]),
+  ...content.tags.map(({ name }) => `tags/${name}`),
+];
 
 export default [
   index("routes/home.tsx"),
@@ -30,21 +32,9 @@ export default [
   route(blogPath, "routes/blog-index.tsx"),
   route(`${blogPath}/archive`, "routes/blog-archive.tsx"),
   route(`${blogPath}/authors`, "routes/blog-authors.tsx"),
-  ...each(
-    content.authors.map(({ name }) => `${blogPath}/authors/all-${name}-articles`),
-    "routes/blog-author-articles.tsx",
-    "author-articles",
-  ),
-  ...each(
-    content.authors.map(({ name }) => `${blogPath}/authors/${name}`),
-    "routes/blog-author.tsx",
-    "author",
-  ),
   route(`${blogPath}/tags`, "routes/blog-tags.tsx"),
-  ...each(
-    content.tags.map(({ name }) => `${blogPath}/tags/${name}`),
-    "routes/blog-tag.tsx",
-    "tag",
+  ...postLists.map((path) =>
+    route(`${blogPath}/${path}`, "routes/blog-posts.tsx", { id: `posts/${path}` }),
   ),
   layout(
     "routes/blog-layout.tsx",

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import mdx from "@mdx-js/rollup";
 import { reactRouter } from "@react-router/dev/vite";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
 import { noReplayPlugin } from "./analytics/no-replay-plugin.ts";
 import { clientChunks } from "./build/chunks.ts";
 import { contentPlugin } from "./build/content-plugin.ts";
@@ -23,6 +23,7 @@ export default defineConfig({
     noReplayPlugin(),
     { enforce: "pre", ...mdx(mdxOptions()) },
     reactRouter(),
+    reloadPlugin(),
   ],
   // Vue, within Scalar, asks at build time what of it is used.
   define: {
@@ -44,3 +45,16 @@ export default defineConfig({
   },
   environments: { client: { build: { rolldownOptions: clientChunks } } },
 });
+
+/** In development a page is asked for anew when something changes of which it is rendered. */
+function reloadPlugin(): Plugin {
+  return {
+    name: "holdfast-reload",
+    apply: "serve",
+    hotUpdate({ server, modules }) {
+      if (this.environment.name === "ssr" && modules.length > 0) {
+        server.hot.send({ type: "full-reload" });
+      }
+    },
+  };
+}

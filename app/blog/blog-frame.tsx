@@ -2,6 +2,7 @@
 
 import type { ReactNode } from "react";
 import { BlogMenu } from "./blog-menu.tsx";
+import "../styles/docs.css";
 import "../styles/blog.css";
 
 interface BlogFrameProps {

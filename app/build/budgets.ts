@@ -47,11 +47,15 @@ const largePages: Readonly<Record<string, PageBudget>> = {
 
 export const budgets = {
   stylesBytesMax: 10 * kilo,
-  searchBytesMax: 26.8 * kilo,
+  /** Its code, and the whole prose of the site; asked for when a reader goes for the search. */
+  searchBytesMax: 66 * kilo,
   /** Scalar's client, once Test Request is pressed. */
   apiClientBytesMax: 770 * kilo,
   fontBytesMax: 30 * kilo,
-  inlineScriptBytesMax: 2 * kilo,
+  /** What opens the search is 0.3 of it: no key is lost before other code is there. */
+  inlineScriptBytesMax: 2.2 * kilo,
+  /** Its dialog stands in every page, beside what a page has of its own. */
+  searchDialogBytesMax: 0.6 * kilo,
 } as const;
 
 function wireBytes(file: string, folder: string): number {
@@ -100,7 +104,7 @@ function pageFaults(size: PageSize): readonly string[] {
   const { path } = size;
   const { html, scripts, styles = budgets.stylesBytesMax } = largePages[path] ?? standard;
   return [
-    ...over(`the page ${path}`, size.html, html),
+    ...over(`the page ${path}`, size.html, html + budgets.searchDialogBytesMax),
     ...over(`the code of ${path}`, size.scripts, scripts),
     ...over(`the styles of ${path}`, size.styles, styles),
     ...over(`the inline scripts of ${path}`, size.inlineScripts, budgets.inlineScriptBytesMax),
@@ -115,7 +119,7 @@ function over(what: string, bytes: number, max: number): readonly string[] {
 export function budgetFaults(folder: string): readonly string[] {
   const assets = listFiles(folder).filter((file) => file.startsWith("assets/"));
   const fonts = assets.filter((file) => file.endsWith(".woff2"));
-  const search = assets.filter((file) => /search-dialog[^/]*\.(js|css)$/.test(file));
+  const search = assets.filter((file) => /search-results[^/]*\.(js|css)$/.test(file));
   const client = assets.filter((file) => /(api-client|esm-bundler)[^/]*\.(js|css)$/.test(file));
   const sum = (files: readonly string[]) =>
     files.reduce((bytes, file) => bytes + wireBytes(file, folder), 0);

@@ -5,7 +5,7 @@ import { sectionsOf } from "./search-data.ts";
 const text = (value: string): Text => ({ type: "text", value });
 const paragraph = (value: string): Paragraph => ({ type: "paragraph", children: [text(value)] });
 
-test("sections: items of a list stand apart, what runs on does not, and charts are left out", () => {
+test("sections: items of a list stand apart, terms are places of their own, charts are left out", () => {
   const tree: Root = {
     type: "root",
     children: [
@@ -20,16 +20,34 @@ test("sections: items of a list stand apart, what runs on does not, and charts a
       },
       { ...paragraph("items a second"), data: { isUnsearched: true } as object },
       { type: "html", value: "<!-- -->" },
-      { type: "code", value: "curl" },
+      { type: "code", value: "curl --json @body --json 0190aa11-id FROM_HERE" },
+      { type: "heading", depth: 2, children: [text("Terms")] },
+      {
+        type: "paragraph",
+        children: [
+          { type: "strong", children: [text("Lapse.")] },
+          text(" A lease ends. So be it."),
+        ],
+      },
     ],
   };
-  expect(sectionsOf({ path: "/docs/a", title: "A", tree })).toEqual([
-    { url: "/docs/a", page: "A", heading: "A", text: "Holdfast" },
+  const own = { page: "A", code: "", weight: 1 };
+  expect(sectionsOf({ path: "/docs/a", title: "A", description: "About it.", tree })).toEqual([
+    { ...own, url: "/docs/a", heading: "A", text: "About it. Holdfast" },
     {
+      ...own,
       url: "/docs/a#what-it-is-not",
-      page: "A",
       heading: "What it is not",
       text: "No order. No copy.",
+      code: "curl json body id FROM_HERE",
+    },
+    { ...own, url: "/docs/a#terms", heading: "Terms", text: "" },
+    {
+      ...own,
+      weight: expect.any(Number),
+      url: "/docs/a#terms",
+      heading: "Lapse",
+      text: "A lease ends. So be it.",
     },
   ]);
 });

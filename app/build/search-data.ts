@@ -1,23 +1,27 @@
-// The sections that the search knows: of docs, posts and pages by their headings, and
-// one for each call of the API and each reply code.
+// The sections that the search knows, with their whole text: of docs, posts and pages by their
+// headings, and one for each call of the API, each setting and each reason.
 
 import Slugger from "github-slugger";
 import type { Nodes, Root } from "mdast";
 import { operations } from "../../openapi/operations.ts";
 import { postPath } from "../blog/posts.ts";
-import type { Section } from "../search/section.ts";
+import type { Section } from "../search/engine.ts";
 import { siteConfig } from "../site-config.ts";
 import { readContent } from "./content.ts";
 import { isUnsearched, type PageText } from "./page-markdown.ts";
+import { find } from "./pages.ts";
 import { referenceRows } from "./reference-rows.ts";
 import { writeDraft } from "./site-folder.ts";
 
-const searched = /^\/(docs\/[^/]+|markdown-page|blog\/(?!archive$|tags|authors)[^/]+)$/;
-/** A section's beginning says what it is about; the whole would only make the data large. */
-const textLengthMax = 185;
-const settingLengthMax = 120;
+const searched = /^\/(docs\/.+|markdown-page|blog\/(?!archive$|tags|authors)[^/]+)$/;
 
-/** In the order of their weight: the search prefers what comes first. */
+/** Who asks wants the page that explains, not one that shows the inside, lists or tells. */
+const weights: readonly (readonly [RegExp, number])[] = [
+  [/^\/docs\/(architecture|testing|comparison)$/, 0.6],
+  [/^\/api/, 0.7],
+  [/^\/docs\/(errors\/|.*-reference|.*-files|changelog)|^\/blog\/|#/, 0.5],
+];
+
 export function writeSearchData(pages: readonly PageText[]): void {
   const of = (path: string) =>
     pages.filter((page) => page.path === path && searched.test(path)).flatMap(sectionsOf);
@@ -32,35 +36,55 @@ export function writeSearchData(pages: readonly PageText[]): void {
     .filter((path) => ![...first, ...last].includes(path));
   const sections = [
     ...first.flatMap(of),
-    ...apiSections(),
-    ...settingSections(),
+    ...callSections(),
+    ...rowSections(pages),
     ...others.flatMap(of),
     ...last.flatMap(of),
   ];
   writeDraft("search.json", JSON.stringify(sections));
 }
 
-export function sectionsOf({
-  path,
-  title,
-  tree,
-}: Pick<PageText, "path" | "title"> & { readonly tree: Root }): readonly Section[] {
+const definitionWeight = 0.6;
+
+type Page = Pick<PageText, "path" | "title" | "description"> & { readonly tree: Root };
+
+export function sectionsOf({ path, title, description, tree }: Page): readonly Section[] {
   const slugger = new Slugger();
-  const sections: { url: string; page: string; heading: string; text: string }[] = [];
-  let current = { url: path, page: title, heading: title, text: "" };
-  sections.push(current);
+  const empty = { page: title, text: "", code: "", weight: weightOf(path) };
+  const sections = [{ ...empty, url: path, heading: title, text: description }];
   for (const node of tree.children) {
     const text = textOf(node).trim();
+    const current = sections.at(-1);
     if (node.type === "heading" && node.depth > 1) {
       const url = `${path}#${slugger.slug(text)}`;
-      if (node.depth > 3) continue;
-      current = { url, page: title, heading: text, text: "" };
-      sections.push(current);
-    } else if (node.type !== "heading" && node.type !== "code") {
-      current.text = `${current.text} ${text}`.trim().slice(0, textLengthMax);
+      if (node.depth <= 3) sections.push({ ...empty, url, heading: text });
+    } else if (current !== undefined && node.type === "code") {
+      current.code = codeWords(`${current.code} ${node.value}`);
+    } else if (current !== undefined && isDefinition(node)) {
+      const [word = "", ...rest] = text.split(". ");
+      const weight = empty.weight * definitionWeight;
+      sections.push({ ...empty, weight, url: current.url, heading: word, text: rest.join(". ") });
+    } else if (current !== undefined && node.type !== "heading") {
+      current.text = `${current.text} ${text}`.trim();
     }
   }
   return sections;
+}
+
+/** Opens in bold with the words that it is about: in the glossary, and where terms are set apart. */
+function isDefinition(node: Nodes): boolean {
+  const [first] = node.type === "paragraph" ? node.children : [];
+  return first?.type === "strong" && textOf(first).endsWith(".");
+}
+
+function weightOf(path: string): number {
+  return weights.find(([places]) => places.test(path))?.[1] ?? 1;
+}
+
+/** What can be asked for of a block of code: its names, each once, and no ids or keys. */
+function codeWords(code: string): string {
+  const words = code.match(/\b[A-Za-z][\w.-]*\w/g) ?? [];
+  return [...new Set(words)].filter((word) => !/\d{4}|.{40}/.test(word)).join(" ");
 }
 
 /** What runs on from one child to the next; the children of all else stand apart. */
@@ -74,22 +98,54 @@ function textOf(node: Nodes): string {
   return joined.replace(/\s+/g, " ");
 }
 
-function apiSections(): readonly Section[] {
-  return Object.entries(operations).map(([id, { path, summary, description }]) => ({
+function callSections(): readonly Section[] {
+  return Object.entries(operations).map(([id, { path, tag, summary, description, request }]) => ({
     url: `/api#${id}`,
     page: "API",
+    // A consumer needs none of the calls on what is stored.
+    weight: weightOf(tag === "Storage" ? "#" : "/api"),
     heading: summary,
-    text: `${path} ${description.replace(/[`*]/g, "")}`
-      .replace(/\s+/g, " ")
-      .slice(0, textLengthMax),
+    text: `${path} ${description} ${fieldText(request)}`.replace(/[`*]/g, "").replace(/\s+/g, " "),
   }));
 }
 
-function settingSections(): readonly Section[] {
-  return referenceRows.settings.map(({ flag, meaning }) => ({
+interface Schema {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+/** Of a schema: its fields by name with what each means, nested ones too. */
+function fieldText({ properties = {}, items }: Schema): string {
+  const own = Object.entries(properties).map(
+    ([name, field]) => `${name}: ${field.description ?? ""} ${fieldText(field)}`,
+  );
+  return [...own, ...(items === undefined ? [] : [fieldText(items)])].join(" ");
+}
+
+/** The rows of generated tables, where a page shows them. */
+function rowSections(pages: readonly PageText[]): readonly Section[] {
+  const settings = referenceRows.settings.map(({ flag, env, meaning }) => ({
     url: `/docs/configuration#${flag.slice(2)}`,
-    page: "Configuration",
     heading: flag,
-    text: meaning.slice(0, settingLengthMax),
+    text: `${meaning} ${env}`,
   }));
+  const codes = referenceRows.codes.map(({ code, text, meaning, reaction }) => ({
+    url: `/docs/quick-start#code-${code}`,
+    heading: `${code} ${text}`,
+    text: `${meaning} ${reaction}`,
+  }));
+  const reasons = referenceRows.reasons.map(({ reason, codes: its, meaning }) => ({
+    url: `/docs/errors#reason-${reason}`,
+    heading: reason,
+    text: `${its}: ${meaning}`,
+  }));
+  return [...settings, ...codes, ...reasons].flatMap((row) => {
+    const [path, anchor] = row.url.split("#");
+    const page = pages.find((one) => one.path === path);
+    const isShown = page && find(page.main, ({ properties }) => properties["id"] === anchor);
+    if (!isShown) return [];
+    const text = row.text.replaceAll("`", "");
+    return [{ ...row, text, page: page.title, weight: weightOf(row.url) }];
+  });
 }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import Slugger from "github-slugger";
 import { postPath } from "../blog/posts.ts";
-import type { Section } from "../search/section.ts";
+import type { Section } from "../search/engine.ts";
 import { siteConfig } from "../site-config.ts";
 import { contentFolder, docsFolder, readContent, splitFrontMatter } from "./content.ts";
 import { proseOf } from "./reading-time.ts";

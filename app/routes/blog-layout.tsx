@@ -10,7 +10,6 @@ import { Toc } from "../docs/toc.tsx";
 import { PageMeta } from "../shell/page-meta.tsx";
 import { usePage } from "../shell/use-page.ts";
 import { usePathname } from "../shell/use-pathname.ts";
-import "../styles/docs.css";
 
 export default function BlogLayout(): ReactNode {
   const pathname = usePathname();

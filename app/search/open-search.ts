@@ -1,28 +1,33 @@
-// Opens the search: by its buttons, and by two keys. Its code and data come with the first time.
+// Loads the search once a reader shows that it is wanted: by pointing at its button, or by
+// opening it, which puts the focus into its input.
 
-import { partFailed } from "../behaviours/part-failure.ts";
+import { lazyDelayMs } from "../config/constants.ts";
+
+let loading: Promise<void> | null = null;
 
 export function startSearch(): void {
-  const open = () =>
-    void import("./search-dialog.tsx")
-      .then(({ openDialog }) => openDialog())
-      .catch(() => partFailed("the search"));
-  document.addEventListener("click", ({ target }) => {
-    if (target instanceof Element && target.closest(".search-button, .search-open") !== null)
-      open();
-  });
-  document.addEventListener("keydown", (event) => {
-    const isCombination = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
-    const isSlash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (!isCombination && !(isSlash && !isTyping(event.target))) return;
-    event.preventDefault();
-    open();
-  });
+  const wanted = ({ target }: Event) => {
+    if (target instanceof Element && target.closest("[data-search]") !== null) load();
+  };
+  document.addEventListener("pointerover", wanted);
+  document.addEventListener("focusin", wanted);
+  if (document.querySelector("dialog[data-search][open]") !== null) load();
 }
 
-function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
-  );
+function load(): void {
+  if (loading !== null) return;
+  const state = document.querySelector(".search-state");
+  const slow = setTimeout(() => state?.replaceChildren("Loading …"), lazyDelayMs);
+  loading = import("./search-results.ts")
+    .then(({ showResults }) => showResults())
+    .catch(() => {
+      // So that it can be tried again.
+      loading = null;
+      const retry = document.createElement("button");
+      retry.type = "button";
+      retry.textContent = "Retry";
+      retry.onclick = load;
+      state?.replaceChildren("The search could not be loaded. ", retry);
+    })
+    .finally(() => clearTimeout(slow));
 }

@@ -1,7 +1,7 @@
 // The places that were found and visited last, newest first.
 
 import { recentSearchesMax } from "../config/constants.ts";
-import type { Section } from "./section.ts";
+import type { Section } from "./engine.ts";
 
 export type Recent = Pick<Section, "url" | "page" | "heading">;
 

@@ -1,57 +1,93 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import queries from "../../content/search-queries.json" with { type: "json" };
+import lists from "../../content/search-queries.json" with { type: "json" };
 import { buildTimeoutMs, ensureBuilt } from "../build/ensure-built.ts";
 import { folders } from "../build/site-folder.ts";
 import { sourceSections } from "../build/source-sections.ts";
-import { createSearch, excerptOf, partsOf, type Search } from "./engine.ts";
+import { createSearch, excerptOf, partsOf, type Search, type Section } from "./engine.ts";
 import { type Recent, withRecent } from "./recents.ts";
 
 const queryMsMax = 10;
-const firstShareMin = 0.95;
+
+/** `/path*` is any place of a page. */
+function isAmong(url: string, expected: readonly string[]): boolean {
+  return expected.some((one) =>
+    one.endsWith("*") ? url.startsWith(one.slice(0, -1)) : url === one,
+  );
+}
 
 describe("what readers ask", () => {
+  let sections: readonly Section[] = [];
   let search: Search;
   beforeAll(async () => {
     await ensureBuilt();
-    search = createSearch(JSON.parse(readFileSync(join(folders.site, "search.json"), "utf8")));
+    sections = JSON.parse(readFileSync(join(folders.site, "search.json"), "utf8"));
+    search = await createSearch(sections);
   }, buildTimeoutMs);
 
-  test("has its answer in the first place", () => {
-    const missed = queries.flatMap(({ query, expect: first }) => {
-      const [found] = search(query);
-      return found?.url === first ? [] : [`${query}: expected ${first}, got ${found?.url}`];
+  test.each([
+    { who: "who knows the words", queries: lists.known, count: 30, first: 0.95, amongThree: 0.95 },
+    { who: "newcomers", queries: lists.newcomers, count: 50, first: 0.85, amongThree: 0.95 },
+  ])("has its answer at the top: $who", ({ queries, count, first, amongThree }) => {
+    const places = queries.map(({ query, expect: expected }) => {
+      const found = search(query).map(({ url }) => url);
+      return { query, found, at: found.findIndex((url) => isAmong(url, expected)) };
     });
-    const share = 1 - missed.length / queries.length;
-    expect(queries).toHaveLength(25);
-    expect(share < firstShareMin ? missed : []).toEqual([]);
+    const missed = (max: number) => places.filter(({ at }) => at < 0 || at >= max);
+    expect(queries).toHaveLength(count);
+    const share = (max: number) => 1 - missed(max).length / queries.length;
+    expect(share(3) < amongThree ? missed(3) : []).toEqual([]);
+    expect(share(1) < first ? missed(1) : []).toEqual([]);
+  });
+
+  test("every query has an answer that is there", () => {
+    const unanswered = [...lists.known, ...lists.newcomers].filter(
+      ({ expect: expected }) => !sections.some(({ url }) => isAmong(url, expected)),
+    );
+    expect(unanswered).toEqual([]);
   });
 
   test("is answered at once", () => {
     // The best of some rounds: what else the machine does is not the search's.
     const rounds = Array.from({ length: 5 }, () => {
       const started = performance.now();
-      for (const { query } of queries) search(query);
-      return (performance.now() - started) / queries.length;
+      for (const { query } of lists.newcomers) search(query);
+      return (performance.now() - started) / lists.newcomers.length;
     });
     expect(Math.min(...rounds)).toBeLessThan(queryMsMax);
   });
 
-  test("half a word and a slip find it too; nonsense finds nothing", () => {
+  test("half a word and a slip find it too; nonsense and words that say nothing find nothing", () => {
     expect(search("idempot")[0]?.url).toContain("idempotent");
     expect(search("idempotant")[0]?.url).toContain("idempotent");
     expect(search("xyzzyq")).toEqual([]);
+    expect(search("how to")).toEqual([]);
+  });
+
+  test("words of code, fields, settings, codes and reasons are found", () => {
+    for (const [query, url] of [
+      ["NODE_EXTRA_CA_CERTS", "/docs/client#a-certificate-of-your-own"],
+      ["client_id", "/api#lease"],
+      ["--waiting-leases-max", "/docs/configuration#waiting-leases-max"],
+      ["queue_in_use", "/docs/errors#reason-queue_in_use"],
+    ]) {
+      expect([query, search(String(query)).map((found) => found.url)]).toEqual([
+        query,
+        expect.arrayContaining([url]),
+      ]);
+    }
   });
 });
 
-test("while developing, the sections come from the sources", () => {
+test("while developing, the sections come from the sources", async () => {
   const sections = sourceSections();
   expect(sections.find(({ url }) => url === "/docs/intro")?.heading).not.toBe("");
-  expect(createSearch(sections)("backup").length).toBeGreaterThan(0);
+  const search = await createSearch(sections);
+  expect(search("backup").length).toBeGreaterThan(0);
 });
 
-test("the words that were found are marked whole: other endings, half a word, parts of a name", () => {
+test("the words that were found are marked whole: other endings, half a word, parts of a name", async () => {
   const sections = [
     {
       url: "/docs/a",
@@ -60,8 +96,9 @@ test("the words that were found are marked whole: other endings, half a word, pa
       text: "A lapsed lease of max_attempts lapses on; released is not.",
     },
   ];
+  const search = await createSearch(sections);
   const markedFor = (query: string) => {
-    const [found] = createSearch(sections)(query);
+    const [found] = search(query);
     return [found?.heading, found?.text].map((text = "") =>
       partsOf(text, found?.terms ?? [])
         .map((part) => (part.isFound ? `[${part.text}]` : part.text))

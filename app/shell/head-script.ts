@@ -20,8 +20,7 @@ export function headScriptOf({ colorMode, announcementBar }: SiteConfig): string
   const dismissible = announcementBar?.isCloseable === true ? announcementBar.id : "";
   return `(function(){var l=location,p=l.pathname,q=p.replace(/(\\/index)?\\.html$/,""),r=(q||"/")+l.search+l.hash,d=document.documentElement.dataset;d.js="";
 if(p!==q)p.endsWith("/index.html")?history.replaceState(0,"",r):l.replace(r);
-addEventListener("click",function(v){var b=v.target.closest("button:not([popovertarget])");if(b&&!("mounted"in d))window.earlyPress=b},true);
-addEventListener("keydown",function(v){if((v.ctrlKey||v.metaKey)&&v.key==="k"&&!("mounted"in d)){v.preventDefault();window.earlyPress=document.querySelector(".search-button")}});
+addEventListener("click",function(v){var b=v.target.closest("button:not([popovertarget],[data-search])");if(b&&!("mounted"in d))window.earlyPress=b},true);
 addEventListener("error",function(v){if(v.target.type!=="module")return;try{if(sessionStorage.getItem(${s(reloadedKey)})===null){sessionStorage.setItem(${s(reloadedKey)},"");l.reload();return}}catch(_){}document.getElementById(${s(failureId)}).hidden=false},true);
 var c=${s(colorMode.defaultMode)};try{c=localStorage.getItem(${s(storageKeys.theme)})||c;if(localStorage.getItem(${s(storageKeys.announcement)})===${s(dismissible)})d.announcement="dismissed"}catch(_){}
 d.themeChoice=c;d.theme=c==="system"?matchMedia("(prefers-color-scheme: light)").matches?"light":"dark":c==="light"?"light":"dark"})()`;

@@ -2,6 +2,7 @@
 
 import type { ReactNode } from "react";
 import { failureId } from "../behaviours/storage.ts";
+import { SearchDialogFrame } from "../search/search-dialog-frame.tsx";
 import { AnnouncementBar } from "./announcement-bar.tsx";
 import { Drawer } from "./drawer.tsx";
 import { Footer } from "./footer.tsx";
@@ -10,6 +11,7 @@ import { Navbar } from "./navbar.tsx";
 export function Shell({ children }: { readonly children: ReactNode }): ReactNode {
   return (
     <>
+      <SearchDialogFrame />
       <a className="skip-link" href="#main">
         Skip to main content
       </a>

@@ -70,7 +70,7 @@ export function testKeyboard(browser: () => SiteBrowser): void {
     await page.keyboard.press("Enter");
     await page.getByRole("combobox").waitFor();
     await page.keyboard.press("Escape");
-    await page.getByRole("combobox").waitFor({ state: "detached" });
+    await page.getByRole("combobox").waitFor({ state: "hidden" });
 
     await tabTo(page, /^Next/);
     await page.keyboard.press("Enter");

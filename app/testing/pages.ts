@@ -219,7 +219,7 @@ export function testPages(browser: () => SiteBrowser): void {
         .map((file) => `/${file.replace(/\/?index\.html$/, "")}`);
 
     test("every page can be read: its heading, its text, all its tabs, and links", async () => {
-      await using visitor = await browser().own({ javaScriptEnabled: false, viewport: narrow });
+      await using visitor = await browser().fresh({ javaScriptEnabled: false, viewport: narrow });
       const { page } = visitor;
       // The reference of the API folds its replies; it has tests of its own.
       for (const path of [...paths().filter((one) => one !== "/api"), "/no/such/page"]) {
@@ -238,7 +238,7 @@ export function testPages(browser: () => SiteBrowser): void {
     });
 
     test("the menu opens, leads on, and what does nothing is not shown", async () => {
-      await using visitor = await browser().own({ javaScriptEnabled: false, viewport: narrow });
+      await using visitor = await browser().fresh({ javaScriptEnabled: false, viewport: narrow });
       const { page } = visitor;
       await page.goto(`${browser().url}/docs/intro`);
       expect(await page.locator(".search-open").isVisible()).toBe(false);
@@ -265,9 +265,9 @@ export function testPages(browser: () => SiteBrowser): void {
       });
       await page.goto(`${browser().url}/docs/intro`, { waitUntil: "commit" });
       await page.locator(".search-button").click();
-      expect(await page.getByRole("dialog").count()).toBe(0);
-      code.resolve();
       await page.getByRole("dialog", { name: "Search" }).waitFor();
+      code.resolve();
+      await mounted();
 
       const held = Promise.withResolvers<void>();
       await page.unrouteAll();

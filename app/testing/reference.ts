@@ -1,7 +1,7 @@
 // The API's page in Chromium, and with the server it speaks to.
 
 import { describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { mediaOf, operations } from "../reference/operations.ts";
 import { samples } from "../reference/samples.ts";
 import { fieldsOf, sharedSchemas } from "../reference/schema-fields.ts";
@@ -23,7 +23,7 @@ const alike = {
 export function testReference(browser: () => SiteBrowser): void {
   describe("the reference of the API", () => {
     test("without JavaScript: every operation with its fields and codes, links that lead somewhere, and few elements", async () => {
-      await using visitor = await browser().own({ javaScriptEnabled: false });
+      await using visitor = await browser().fresh({ javaScriptEnabled: false });
       const { page } = visitor;
       await page.goto(`${browser().url}/api`, { waitUntil: "load" });
       for (const { path, summary, operationId, requestBody, responses } of operations) {
@@ -118,8 +118,7 @@ export function testReference(browser: () => SiteBrowser): void {
         ["listQueues", "/v1/queues.list"],
       ] as const) {
         const button = page.locator(`[data-test-request=${id}]`);
-        await button.scrollIntoViewIfNeeded();
-        const before = await button.boundingBox();
+        const before = await placeOf(button);
         await button.click();
         const dialog = page.getByRole("dialog");
         const replied = page.waitForResponse(`**${path}`);
@@ -130,7 +129,7 @@ export function testReference(browser: () => SiteBrowser): void {
         await dialog.getByText("200 OK").first().waitFor();
         await page.keyboard.press("Escape");
         await dialog.waitFor({ state: "hidden" });
-        expect(await button.boundingBox()).toEqual(before);
+        expect(await placeOf(button)).toEqual(before);
       }
       // Scalar tries whether it may make code from text, and does without.
       expect(errors.filter((text) => text !== "policy: script-src forbids eval")).toEqual([]);
@@ -166,6 +165,14 @@ export function testReference(browser: () => SiteBrowser): void {
       await leaveOut(page, [alike]);
       expect(await axeFaults(page)).toEqual([]);
     });
+  });
+}
+
+/** In the page, wherever that is scrolled to. */
+function placeOf(element: Locator): Promise<readonly number[]> {
+  return element.evaluate((node) => {
+    const { x, y, width, height } = node.getBoundingClientRect();
+    return [x, Math.round(y + scrollY), width, height];
   });
 }
 

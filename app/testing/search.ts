@@ -4,7 +4,41 @@ import { expect, test } from "bun:test";
 import { lazyDelayMs } from "../config/constants.ts";
 import { hasFocus, type SiteBrowser } from "./site-browser.ts";
 
+const typed = "dead queue attempts";
+const delaysMs = [0, 20, 50, 100, 150];
+const everyScript = "**/*.js";
+const index = "**/search.json";
+
 export function testSearch(browser: () => SiteBrowser): void {
+  test.each([
+    { when: "before any code of the page is there", held: [everyScript, index], isLoaded: false },
+    { when: "before the code of the results is there", held: [everyScript, index], isLoaded: true },
+    { when: "before the index is there", held: [index], isLoaded: true },
+    { when: "in a loaded page", held: [], isLoaded: true },
+  ])("search: no key is lost, however fast: $when", async ({ held, isLoaded }) => {
+    for (const delay of delaysMs) {
+      await using visitor = await browser().fresh();
+      const { page, visit } = visitor;
+      const released = Promise.withResolvers<void>();
+      if (isLoaded) await visit("/docs/intro");
+      for (const address of held) {
+        await page.route(address, async (route) => {
+          await released.promise;
+          await route.continue();
+        });
+      }
+      if (!isLoaded) await page.goto(`${browser().url}/docs/intro`, { waitUntil: "commit" });
+      await page.locator(".search-button").waitFor();
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type(typed, { delay });
+      const box = page.getByRole("combobox");
+      if (held.length > 0) expect([delay, await box.inputValue()]).toEqual([delay, typed]);
+      released.resolve();
+      await page.getByRole("option").first().waitFor();
+      expect([delay, await box.inputValue()]).toEqual([delay, typed]);
+    }
+  });
+
   test("search: opens by its keys, not while typing; nothing is loaded before", async () => {
     await using visitor = await browser().fresh();
     const { page, requests, visit } = visitor;
@@ -16,7 +50,7 @@ export function testSearch(browser: () => SiteBrowser): void {
     await page.keyboard.press("/");
     expect(await page.getByRole("combobox").inputValue()).toBe("/");
     await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    await dialog.waitFor({ state: "hidden" });
     await page.keyboard.press("Control+k");
     await dialog.waitFor();
   });
@@ -37,34 +71,43 @@ export function testSearch(browser: () => SiteBrowser): void {
     expect(await dialog.isVisible()).toBe(true);
   });
 
-  test("search: what loads it shows once it has taken a moment, and not before", async () => {
+  test("search: that it loads is said once it has taken a moment, and not before", async () => {
     await using visitor = await browser().fresh();
     const { page, visit } = visitor;
-    await visit("/docs/intro");
-    const code = Promise.withResolvers<void>();
-    await page.route("**/assets/search-dialog*.js", async (route) => {
-      await code.promise;
+    const released = Promise.withResolvers<void>();
+    await page.route(index, async (route) => {
+      await released.promise;
       await route.continue();
     });
+    await visit("/docs/intro");
     await page.evaluate(() => {
-      // Before the page hears of it, whose clock starts then.
-      const heard = () => {
-        const pressed = performance.now();
-        new MutationObserver((_, observer) => {
-          if (document.querySelector(".progress") === null) return;
-          observer.disconnect();
-          document.documentElement.dataset["progressAfter"] = String(performance.now() - pressed);
-        }).observe(document.body, { childList: true, subtree: true });
-      };
-      addEventListener("keydown", heard, { capture: true });
+      const pressed = performance.now();
+      const state = document.querySelector(".search-state") as Element;
+      new MutationObserver((_, observer) => {
+        observer.disconnect();
+        document.documentElement.dataset["saidAfter"] = String(performance.now() - pressed);
+      }).observe(state, { childList: true });
     });
     await page.keyboard.press("Control+k");
-    await page.getByRole("progressbar", { name: "Loading search" }).waitFor({ state: "attached" });
-    const after = await page.locator("html").getAttribute("data-progress-after");
+    await page.getByRole("status").filter({ hasText: "Loading …" }).waitFor();
+    const after = await page.locator("html").getAttribute("data-said-after");
     expect(Number(after)).toBeGreaterThanOrEqual(lazyDelayMs - 5);
-    code.resolve();
-    await page.getByRole("combobox").waitFor();
-    expect(await page.locator(".progress").count()).toBe(0);
+    released.resolve();
+    await page.getByRole("status").filter({ hasText: "Type to search." }).waitFor();
+  });
+
+  test("search: on a Mac its button names the key that is there", async () => {
+    for (const [platform, keys] of Object.entries({ MacIntel: "⌘K", "Linux x86_64": "Ctrl K" })) {
+      await using visitor = await browser().fresh();
+      const { page, visit } = visitor;
+      await page.addInitScript(
+        (value) => Object.defineProperty(navigator, "platform", { value }),
+        platform,
+      );
+      await visit("/docs/intro");
+      const shown = page.locator(".search-button kbd").filter({ visible: true });
+      expect(await shown.allTextContents()).toEqual([keys]);
+    }
   });
 
   test("search: arrows choose, Enter visits, the place is remembered; Escape gives the focus back", async () => {
@@ -76,7 +119,7 @@ export function testSearch(browser: () => SiteBrowser): void {
     const box = page.getByRole("combobox");
     await box.waitFor();
     await page.keyboard.press("Escape");
-    await box.waitFor({ state: "detached" });
+    await box.waitFor({ state: "hidden" });
     expect(await hasFocus(button)).toBe(true);
     await button.click();
     await box.fill("group commit");

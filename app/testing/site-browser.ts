@@ -1,6 +1,5 @@
-// One Chromium and one server for all test files of the site, with a few pages that their tests
-// take turns at: a new one has to compile the site's code first, which takes longer than most
-// tests.
+// One Chromium and one server for all test files of the site. Each test has a page of its own; a
+// few are open at once.
 
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { launchChromium } from "../build/chromium.ts";
@@ -14,7 +13,7 @@ export const actionTimeoutMs = 30_000;
 /** With the wait for a page, which is the longer part where all tests start at once. */
 export const browserTestTimeoutMs = 600_000;
 /** Pages side by side: while one waits, the others have the processors. */
-const sharedPagesMax = 3;
+const pagesMax = 4;
 /** A page here does not live long enough to gain what it costs to optimize its code. */
 const flags = ["--js-flags=--no-opt --no-maglev"];
 
@@ -32,18 +31,14 @@ export interface Visitor {
   readonly mounted: () => Promise<void>;
 }
 
-export interface Setting {
-  readonly viewport?: { readonly width: number; readonly height: number };
-  readonly colorScheme?: "light" | "dark";
-  readonly reducedMotion?: "reduce" | "no-preference";
-  readonly permissions?: readonly string[];
+type OwnVisitor = Visitor & AsyncDisposable;
+
+export interface Setting extends Omit<BrowserContextOptions, "storageState"> {
   /** What earlier visits left in local storage. */
   readonly stored?: Readonly<Record<string, string>>;
   /** What `navigator.connection` says. */
   readonly connection?: { readonly effectiveType?: string; readonly saveData?: boolean };
 }
-
-const connectionKey = "tests.connection";
 
 let opened: Promise<SiteBrowser> | null = null;
 
@@ -85,9 +80,8 @@ async function serve(): Promise<Server> {
 export class SiteBrowser {
   readonly #browser: Browser;
   readonly #server: Server;
-  readonly #idle: Visitor[] = [];
-  readonly #waiting: ((visitor: Visitor) => void)[] = [];
-  #sharedCount = 0;
+  readonly #waiting: (() => void)[] = [];
+  #openCount = 0;
 
   private constructor(browser: Browser, server: Server) {
     this.#browser = browser;
@@ -108,72 +102,21 @@ export class SiteBrowser {
     return this.#server.url;
   }
 
-  /** A shared page as if it were new: nothing stored, nothing intercepted. */
-  async fresh(setting: Setting = {}): Promise<Visitor & AsyncDisposable> {
-    const visitor = await this.#take();
-    try {
-      await this.#renew(visitor, setting);
-    } catch (error) {
-      this.#giveBack(visitor);
-      throw error;
+  /** A new page, as soon as few enough are open. */
+  async fresh({ stored = {}, connection, ...options }: Setting = {}): Promise<OwnVisitor> {
+    if (this.#openCount === pagesMax) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
-    return { ...visitor, [Symbol.asyncDispose]: async () => this.#giveBack(visitor) };
-  }
-
-  async #take(): Promise<Visitor> {
-    const idle = this.#idle.pop();
-    if (idle !== undefined) return idle;
-    if (this.#sharedCount === sharedPagesMax) {
-      return await new Promise((resolve) => this.#waiting.push(resolve));
-    }
-    this.#sharedCount += 1;
-    return await this.own();
-  }
-
-  #giveBack(visitor: Visitor): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#idle.push(visitor);
-    else next(visitor);
-  }
-
-  async #renew({ page, context, errors, requests }: Visitor, setting: Setting): Promise<void> {
-    const { viewport = wide, colorScheme = "light", reducedMotion = "reduce" } = setting;
-    await page.unrouteAll({ behavior: "ignoreErrors" });
-    await context.clearPermissions();
-    await context.grantPermissions([...(setting.permissions ?? [])]);
-    await page.setViewportSize(viewport);
-    await page.emulateMedia({ colorScheme, reducedMotion });
-    // Any page of the site will do; the first test comes before there is one.
-    if (!page.url().startsWith(this.url)) await this.#openBlank(page);
-    await page.evaluate(
-      ({ stored, connection, key }) => {
-        localStorage.clear();
-        sessionStorage.clear();
-        for (const [name, value] of Object.entries(stored)) localStorage.setItem(name, value);
-        if (connection !== null) sessionStorage.setItem(key, JSON.stringify(connection));
-      },
-      { stored: setting.stored ?? {}, connection: setting.connection ?? null, key: connectionKey },
-    );
-    errors.length = 0;
-    requests.length = 0;
-  }
-
-  async #openBlank(page: Page): Promise<void> {
-    const body = '<!doctype html><link rel="icon" href="data:,">';
-    await page.route("**/blank", (route) => route.fulfill({ contentType: "text/html", body }));
-    await page.goto(`${this.url}/blank`);
-    await page.unrouteAll();
-  }
-
-  /** A page of one's own, for what cannot be set on the shared one. */
-  async own(options: BrowserContextOptions = {}): Promise<Visitor & AsyncDisposable> {
+    this.#openCount += 1;
+    const localStorage = Object.entries(stored).map(([name, value]) => ({ name, value }));
     const context = await this.#browser.newContext({
       viewport: wide,
       reducedMotion: "reduce",
+      storageState: { cookies: [], origins: [{ origin: this.url, localStorage }] },
       ...options,
     });
     context.setDefaultTimeout(actionTimeoutMs);
-    await context.addInitScript(prepare, connectionKey);
+    await context.addInitScript(prepare, connection);
     const page = await context.newPage();
     const errors: string[] = [];
     const requests: string[] = [];
@@ -187,20 +130,19 @@ export class SiteBrowser {
       await page.goto(this.url + path, { waitUntil: "commit" });
       await mounted();
     };
-    const close = () => context.close();
+    const close = async () => {
+      await context.close();
+      this.#openCount -= 1;
+      this.#waiting.shift()?.();
+    };
     return { page, context, errors, requests, visit, mounted, [Symbol.asyncDispose]: close };
   }
 }
 
 /** Runs in the page before anything of its own. */
-function prepare(connectionKey: string): void {
-  try {
-    const connection = sessionStorage.getItem(connectionKey);
-    if (connection !== null) {
-      Object.defineProperty(navigator, "connection", { value: JSON.parse(connection) });
-    }
-  } catch {
-    // A page without storage has nothing to prepare.
+function prepare(connection: Setting["connection"]): void {
+  if (connection !== undefined) {
+    Object.defineProperty(navigator, "connection", { value: connection });
   }
   document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
     console.error(`policy: ${violatedDirective} forbids ${blockedURI}`);

@@ -109,7 +109,7 @@ export function testVisits(browser: () => SiteBrowser): void {
   ] as const)(
     "one page fades into the other where motion is wanted: %s, %p",
     async (reducedMotion, isFading) => {
-      await using visitor = await browser().own({ reducedMotion });
+      await using visitor = await browser().fresh({ reducedMotion });
       const { page, visit, errors, mounted } = visitor;
       await page.addInitScript(() => {
         addEventListener("pagereveal", (event) => {
@@ -127,7 +127,7 @@ export function testVisits(browser: () => SiteBrowser): void {
   );
 
   test("nothing of a page keeps the browser from showing it at once on the way back", async () => {
-    await using visitor = await browser().own();
+    await using visitor = await browser().fresh();
     const { page, visit } = visitor;
     await page.addInitScript(() => {
       const listen = EventTarget.prototype.addEventListener;
@@ -172,7 +172,7 @@ export function testVisits(browser: () => SiteBrowser): void {
       ["lease-simulator-", "A part of this page could not be loaded: simulator."],
       ["entry.client-", "The code of this page could not be loaded."],
     ])("code that cannot be had (%s): the page reloads once, then says so", async (file, text) => {
-      await using visitor = await browser().own({ viewport: { width: 1280, height: 2_000 } });
+      await using visitor = await browser().fresh({ viewport: { width: 1280, height: 2_000 } });
       const { page, requests, mounted } = visitor;
       await page.route(`**/assets/${file}*.js`, (route) => route.abort());
       await page.goto(browser().url + simulatorPage, { waitUntil: "commit" });
@@ -207,6 +207,24 @@ export function testVisits(browser: () => SiteBrowser): void {
       await page.getByRole("button", { name: "Try again" }).click();
       await page.locator("[data-island]", { hasText: "Fixed" }).waitFor();
     });
+
+    test.each(["**/assets/search-results-*.js", "**/search.json"])(
+      "search whose %s cannot be had says so, and is tried again with what was typed",
+      async (address) => {
+        await using visitor = await browser().fresh();
+        const { page, visit } = visitor;
+        await page.route(address, (route) => route.abort());
+        await visit("/docs/intro");
+        await page.keyboard.press("Control+k");
+        await page.keyboard.type("lease");
+        const state = page.getByRole("status").filter({ hasText: "could not be loaded" });
+        await state.waitFor();
+        await page.unrouteAll();
+        await state.getByRole("button", { name: "Retry" }).click();
+        await page.getByRole("option").first().waitFor();
+        expect(await page.getByRole("combobox").inputValue()).toBe("lease");
+      },
+    );
   });
 }
 

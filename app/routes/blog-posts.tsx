@@ -1,0 +1,54 @@
+// The posts of an author or of a tag, by the address.
+
+import { authors, posts, tags } from "virtual:content";
+import type { ReactNode } from "react";
+import { BlogFrame } from "../blog/blog-frame.tsx";
+import { PageHead } from "../blog/page-head.tsx";
+import { PostList } from "../blog/post-list.tsx";
+import { authorArticlesPath, authorPath, tagPath } from "../blog/posts.ts";
+import { SiteLink } from "../shell/site-link.tsx";
+import { usePathname } from "../shell/use-pathname.ts";
+
+const latestMax = 3;
+
+export default function BlogPosts(): ReactNode {
+  const path = usePathname();
+  const tag = tags.find(({ name }) => tagPath(name) === path);
+  if (tag !== undefined) {
+    const { name, label, description } = tag;
+    return (
+      <BlogFrame>
+        <PageHead
+          title={label}
+          description={description === "" ? `Articles about ${label}.` : description}
+          path={path}
+          eyebrow="Tag"
+        />
+        <PostList posts={posts.filter((post) => post.tags.includes(name))} />
+      </BlogFrame>
+    );
+  }
+  const author = authors.find(({ name }) =>
+    [authorPath(name), authorArticlesPath(name)].includes(path),
+  );
+  if (author === undefined) throw new Error(`there is no page for '${path}'`);
+  const { name, title, role, description } = author;
+  const own = posts.filter((post) => post.authors.includes(name));
+  const isAll = path === authorArticlesPath(name);
+  return (
+    <BlogFrame>
+      <PageHead
+        title={isAll ? `Articles by ${title}` : title}
+        description={isAll ? `Everything that ${title} wrote here.` : description || role}
+        path={path}
+        eyebrow="Author"
+      />
+      <PostList posts={isAll ? own : own.slice(0, latestMax)} />
+      {!isAll && (
+        <p>
+          <SiteLink to={authorArticlesPath(name)}>All articles by {title}</SiteLink>
+        </p>
+      )}
+    </BlogFrame>
+  );
+}
