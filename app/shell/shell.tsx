@@ -11,10 +11,10 @@ import { Navbar } from "./navbar.tsx";
 export function Shell({ children }: { readonly children: ReactNode }): ReactNode {
   return (
     <>
-      <SearchDialogFrame />
       <a className="skip-link" href="#main">
         Skip to main content
       </a>
+      <SearchDialogFrame />
       <AnnouncementBar />
       <Navbar />
       {children}
