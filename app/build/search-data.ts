@@ -17,7 +17,7 @@ const searched = /^\/(docs\/.+|markdown-page|blog\/(?!archive$|tags|authors)[^/]
 
 /** Who asks wants the page that explains, not one that compares, shows the inside, lists or tells. */
 const weights: readonly (readonly [RegExp, number])[] = [
-  [/^\/docs\/(architecture|testing|comparison|moving-from-.*)$/, 0.6],
+  [/^\/docs\/(architecture|testing|comparison|postgresql|moving-from-.*)$/, 0.6],
   [/^\/api/, 0.7],
   [/^\/docs\/(errors\/|.*-reference|.*-files|changelog)|^\/blog\/|#/, 0.5],
 ];
