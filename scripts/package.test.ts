@@ -252,7 +252,7 @@ export const calls: Same<keyof Calls<object>, keyof Published<object>> = true;
       );
       const [, major, minor] = /^(\d+)\.(\d+)\./.exec(version) ?? [];
       const docs = readFileSync(join(root, "content/docs/client.mdx"), "utf8");
-      expect(docs).toContain(`TypeScript ${major}.${minor} and later`);
+      expect(docs).toContain(`TypeScript ${major}.${minor} or later`);
       writeFileSync(join(project, "uses.mts"), typed());
       const required = typed().replace(/(?<=from .*;)/, "\nasync function use() {");
       writeFileSync(join(project, "uses.cts"), `${required}}\nvoid use();`);

@@ -31,11 +31,13 @@ export function testVisits(browser: () => SiteBrowser): void {
     await using visitor = await browser().fresh();
     const { page, errors, visit, mounted } = visitor;
     await visit("/docs/intro");
-    await follow(page, '.prose a[href="/docs/quick-start#reply-codes"]');
-    await page.waitForURL("**/docs/quick-start#reply-codes");
+    await follow(page, '.prose a[href="/docs/operations#write-an-item-once"]');
+    await page.waitForURL("**/docs/operations#write-an-item-once");
     await mounted();
     await page.locator('.navbar[data-shown="false"]').waitFor({ state: "attached" });
-    const top = await page.locator("#reply-codes").evaluate((e) => e.getBoundingClientRect().top);
+    const top = await page
+      .locator("#write-an-item-once")
+      .evaluate((e) => e.getBoundingClientRect().top);
     expect(top).toBeGreaterThanOrEqual(60);
     expect(top).toBeLessThan(200);
     expect(errors).toEqual([]);
