@@ -208,7 +208,7 @@ An item with an \`enqueue_at\` to come joins the tail of its partition when it i
 
 An item with a \`unique_key\` is written once within the queue's \`unique_for\`: a second one with the same key counts as done, and the reply has its place in \`duplicates\`. Items that come with any go to the first partition, whatever it holds.
 
-If the connection breaks before the answer, the items may or may not have been written. Produce them again if your consumers can tell what was done before.`,
+If the connection breaks before the answer, send the same call with the same \`Idempotency-Key\` again: the items are written once. Without a key it is not known whether they were.`,
     request: schemas.ProduceRequest,
     response: schemas.ProduceReply,
     bodyBytesMax: bounds.produceBodyBytesMax,

@@ -68,7 +68,7 @@ async function shootAll(browser: Browser, { theme, width }: Setting): Promise<vo
     await page.getByRole("button", { name: "Back to main menu" }).click();
     await save("with-drawer-main", false);
   } else {
-    await page.locator(".dropdown button").first().click();
+    await page.locator(".dropdown summary").first().click();
     await save("with-dropdown", false);
   }
   await context.close();
