@@ -1,0 +1,88 @@
+// One statement made of parts, each with the values that it names, which go as arrays by column.
+
+import type { SlotSeqs } from "../store.ts";
+import { byteaArray, int8Array } from "./arrays.ts";
+import type { Value } from "./connection.ts";
+
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly Value[];
+}
+
+export type Write = (value: (value: Value) => string) => string;
+
+/** Parts of one statement; each names its values as it needs them. */
+export class Parts {
+  readonly #values: Value[] = [];
+  readonly #texts: string[] = [];
+  readonly #checks: string[] = [];
+
+  add(name: string, write: Write): void {
+    this.#texts.push(`${name} AS (${write((value) => `$${this.#values.push(value)}`)})`);
+  }
+
+  /** A part that fails the statement unless each of its rows says so. */
+  check(name: string, write: Write): void {
+    this.add(name, write);
+    this.#checks.push(`(SELECT coalesce(sum(1 / holds::int), 0) FROM ${name}) >= 0`);
+  }
+
+  statement(): Statement {
+    const checks = this.#checks.map((check) => ` AND ${check}`).join("");
+    const text = `WITH ${this.#texts.join(",\n")}\nSELECT count(*) FROM fence WHERE true${checks}`;
+    return { text, values: this.#values };
+  }
+}
+
+export interface Column {
+  readonly name: string;
+  readonly type: "bigint" | "bytea";
+  readonly value: Buffer;
+}
+
+export function numbers<T>(of: readonly T[], name: string, get: (one: T) => number | null): Column {
+  return { name, type: "bigint", value: int8Array(of.map(get)) };
+}
+
+export function blobs<T>(
+  of: readonly T[],
+  name: string,
+  get: (one: T) => Uint8Array | string | null,
+): Column {
+  return { name, type: "bytea", value: byteaArray(of.map(get)) };
+}
+
+/** Columns as a table `name`. */
+export function table(
+  name: string,
+  columns: readonly Column[],
+  value: (value: Value) => string,
+): string {
+  const arrays = columns.map((column) => `${value(column.value)}::${column.type}[]`);
+  return `unnest(${arrays.join(", ")}) AS ${name}(${columns.map((column) => column.name).join(", ")})`;
+}
+
+export const flag = (is: boolean): number => (is ? 1 : 0);
+
+export const orNull = (text: string): string | null => (text === "" ? null : text);
+
+export interface SlotSeq {
+  readonly slot: number;
+  readonly seq: number;
+}
+
+export function flat(places: readonly SlotSeqs[]): SlotSeq[] {
+  return places.flatMap(({ slot, seqs }) => seqs.map((seq) => ({ slot, seq })));
+}
+
+export function placesTable(
+  name: string,
+  places: readonly SlotSeq[],
+  value: (value: Value) => string,
+): string {
+  const columns = [
+    numbers(places, "slot", ({ slot }) => slot),
+    numbers(places, "seq", ({ seq }) => seq),
+  ];
+  return table(name, columns, value);
+}
