@@ -15,8 +15,8 @@ export function addServe(program: Command): void {
       throw new UsageError("serve is the first word; expected its own flags alone, behind it");
     });
   serve.helpInformation = usage;
-  for (const { flag, meaning, key } of configReference()) {
-    serve.option(["acceptWalLoss", "testClock"].includes(key) ? flag : `${flag} <value>`, meaning);
+  for (const { flag, meaning, values } of configReference()) {
+    serve.option(values === "true or false" ? flag : `${flag} <value>`, meaning);
   }
 }
 
