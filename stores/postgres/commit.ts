@@ -2,6 +2,7 @@
 // joins that row, so that of a turn whose shard has another owner by now nothing is written. Parts
 // that have nothing to do are left out.
 
+import { packsOf } from "../packs.ts";
 import type { Changes, Inbound } from "../store.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
 import {
@@ -33,10 +34,15 @@ export interface Folding {
   readonly keptFrom: number;
 }
 
-export interface Place {
+/** The next row of the chain. */
+export interface Link {
   readonly position: number;
   readonly owner: Buffer;
+  readonly turn: StoredTurn;
 }
+
+/** Payload bytes of a pack: about as much as a page holds. */
+const packBytesMax = 7_900;
 
 export function turnOf({ turn, tally, receive }: Changes): StoredTurn {
   return { ...turn, tallies: tally.map(storedTally), inbound: receive };
@@ -45,14 +51,15 @@ export function turnOf({ turn, tally, receive }: Changes): StoredTurn {
 /** Answers with one row, the number of rows that the chain got: 1, or 0 where it has another owner. */
 export function commitOf(
   changes: Changes,
-  { position, owner }: Place,
+  { position, owner, turn }: Link,
   folding: Folding | null,
 ): Statement {
   const parts = new Parts();
+  const packs = packsOf(changes.insert, packBytesMax);
   parts.add(
     "fence",
     (value) => `
-    INSERT INTO shard.turn SELECT ${value(position)}::bigint, ${value(owner)}::bytea, ${value(JSON.stringify(turnOf(changes)))}::text
+    INSERT INTO shard.turn SELECT ${value(position)}::bigint, ${value(owner)}::bytea, ${value(JSON.stringify(turn))}::text
     FROM shard.turn WHERE position = ${value(position)}::bigint - 1 AND owner = ${value(owner)}::bytea
     RETURNING position`,
   );
@@ -61,14 +68,14 @@ export function commitOf(
   const aside = [...changes.remove, ...changes.quarantine];
   addRemoves(parts, aside);
   addUnschedules(parts, [...changes.unschedule, ...changes.quarantine]);
-  addInserts(parts, changes.insert);
+  addInserts(parts, packs);
   addSchedules(parts, changes.schedule);
   addLeases(parts, changes);
   addOutbox(parts, changes);
   addReceipts(parts, changes);
   addUniques(parts, changes);
   if (folding !== null) addFolding(parts, folding);
-  addChecks(parts, changes);
+  addChecks(parts, packs, changes.move);
   return parts.statement();
 }
 

@@ -17,7 +17,6 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   25: (text) => text,
   1001: readByteas,
   1016: readInt8s,
-  2278: () => null,
 };
 
 const types = {

@@ -1,7 +1,7 @@
 // What a turn does with items: those that come, move, wait and leave.
 
 import { type Item, type ScheduledItem, wakeAt } from "../item.ts";
-import { packItemsMax, packsOf } from "../packs.ts";
+import { packItemsMax } from "../packs.ts";
 import type { Changes, Destination, Move, SlotSeqs } from "../store.ts";
 import type { Value } from "./connection.ts";
 import { textsOf } from "./rows.ts";
@@ -18,9 +18,6 @@ import {
   table,
 } from "./statement.ts";
 
-/** Payload bytes of a pack: about as much as a page holds. */
-const packBytesMax = 7_900;
-
 type Movable = NonNullable<Move["to"]>["item"];
 
 function placeColumns<T>(of: readonly T[], get: (one: T) => Omit<Movable, "sourceId">): Column[] {
@@ -35,12 +32,8 @@ function placeColumns<T>(of: readonly T[], get: (one: T) => Omit<Movable, "sourc
   ];
 }
 
-const dueOf = ({ dueAt, expireDeadline }: Pick<ScheduledItem, "dueAt" | "expireDeadline">) =>
-  wakeAt({ dueAt, expireDeadline });
-
-export function addInserts(parts: Parts, insert: readonly Item[]): void {
-  if (insert.length === 0) return;
-  const packs = packsOf(insert, packBytesMax);
+export function addInserts(parts: Parts, packs: readonly Item[][]): void {
+  if (packs.length === 0) return;
   const items = packs.flatMap((pack, index) => pack.map((item) => ({ item, index: index + 1 })));
   const first = (pack: readonly Item[]): Item => pack[0] as Item;
   const columns = [
@@ -54,20 +47,20 @@ export function addInserts(parts: Parts, insert: readonly Item[]): void {
     blobs(items, "payload", ({ item }) => item.payload),
   ];
   const names = columns.map(({ name }) => name).join(", ");
-  parts.add("content", (value) => {
-    const rows = table("one", contents, value).replace(" AS one(", " WITH ORDINALITY AS one(");
-    return `
+  parts.add(
+    "content",
+    (value) => `
     SELECT pack, array_agg(payload ORDER BY place) AS payloads, sum(length(payload)) AS bytes,
       CASE WHEN count(texts) > 0 THEN array_agg(texts ORDER BY place) END AS texts
-    FROM ${rows.replace(/\)$/, ", place)")} GROUP BY pack`;
-  });
-  parts.add("inserted", (value) => {
-    const rows = table("pack", columns, value).replace(" AS pack(", " WITH ORDINALITY AS pack(");
-    return `
+    FROM ${table("one", contents, value, "place")} GROUP BY pack`,
+  );
+  parts.add(
+    "inserted",
+    (value) => `
     INSERT INTO shard.item (slot, seq, created_at, queued_at, expire_deadline, early, attempts, count, source_id, texts, payloads, bytes)
     SELECT ${names.replace("early", "early = 1")}, content.texts, content.payloads, content.bytes
-    FROM fence, ${rows.replace(/\)$/, ", number)")} JOIN content ON content.pack = pack.number`;
-  });
+    FROM fence, ${table("pack", columns, value, "number")} JOIN content ON content.pack = pack.number`,
+  );
 }
 
 const scheduledColumns =
@@ -82,7 +75,7 @@ export function addSchedules(parts: Parts, schedule: readonly ScheduledItem[]): 
     blobs(schedule, "payload", ({ payload }) => payload),
     numbers(schedule, "due_at", ({ dueAt }) => dueAt),
     numbers(schedule, "retried", ({ retried }) => flag(retried)),
-    numbers(schedule, "wake_at", dueOf),
+    numbers(schedule, "wake_at", wakeAt),
   ];
   parts.add(
     "scheduled",
@@ -153,7 +146,7 @@ export function addMoves(parts: Parts, moves: readonly Move[]): void {
     const more = [
       numbers(scheduled, "due_at", ({ to }) => to.item.dueAt),
       numbers(scheduled, "retried", ({ to }) => flag(to.item.retried)),
-      numbers(scheduled, "wake_at", ({ to }) => dueOf(to.item)),
+      numbers(scheduled, "wake_at", ({ to }) => wakeAt(to.item)),
     ];
     parts.add(
       "moved_scheduled",
@@ -183,9 +176,9 @@ export function addMoves(parts: Parts, moves: readonly Move[]): void {
 }
 
 /** What the tables' own keys do not refuse: a number within a pack, and a move of nothing to nowhere. */
-export function addChecks(parts: Parts, { insert, move }: Changes): void {
+export function addChecks(parts: Parts, packs: readonly Item[][], move: Changes["move"]): void {
   const taken: SlotSpan[] = [
-    ...packsOf(insert, packBytesMax).map(([first, ...others]) => ({
+    ...packs.map(([first, ...others]) => ({
       ...(first as Item),
       count: 1 + others.length,
     })),

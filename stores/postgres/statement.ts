@@ -52,14 +52,18 @@ export function blobs<T>(
   return { name, type: "bytea", value: byteaArray(of.map(get)) };
 }
 
-/** Columns as a table `name`. */
+/** Columns as a table; `number` names one more, the number of the row from 1 on. */
 export function table(
   name: string,
   columns: readonly Column[],
   value: (value: Value) => string,
+  number?: string,
 ): string {
   const arrays = columns.map((column) => `${value(column.value)}::${column.type}[]`);
-  return `unnest(${arrays.join(", ")}) AS ${name}(${columns.map((column) => column.name).join(", ")})`;
+  const names = columns.map((column) => column.name);
+  const [ordinality, all] =
+    number === undefined ? ["", names] : [" WITH ORDINALITY", [...names, number]];
+  return `unnest(${arrays.join(", ")})${ordinality} AS ${name}(${all.join(", ")})`;
 }
 
 export const flag = (is: boolean): number => (is ? 1 : 0);

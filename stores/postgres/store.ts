@@ -22,7 +22,7 @@ import {
 import { noUpkeep } from "../upkeep.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
 import { PostgresCatalog } from "./catalog.ts";
-import { commitOf, type Folding } from "./commit.ts";
+import { commitOf, type Folding, turnOf } from "./commit.ts";
 import type { Row } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { pages, sources, type Wanted } from "./pages.ts";
@@ -34,7 +34,6 @@ import {
   type StoredTurn,
   scheduledMarkColumns,
   scheduledMarkOf,
-  storedTally,
   tallyOf,
 } from "./rows.ts";
 
@@ -304,18 +303,15 @@ class PostgresStore implements Store {
     this.#refuseClosed();
     const { position, owner } = this.#database;
     const folding = this.#folding(position + 1);
-    const { text, values } = commitOf(changes, { position: position + 1, owner }, folding);
+    const turn = turnOf(changes);
+    const { text, values } = commitOf(changes, { position: position + 1, owner, turn }, folding);
     const [row] = await this.#database.rows(text, values);
     if (row?.[0] !== 1) {
       throw new StoreError("failed", "another server has taken over this part of the database");
     }
     this.#database.position += 1;
     if (folding !== null) this.#forgetFolded();
-    this.#note({
-      ...changes.turn,
-      tallies: changes.tally.map(storedTally),
-      inbound: changes.receive,
-    });
+    this.#note(turn);
     return { synced: null };
   }
 
