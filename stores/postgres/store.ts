@@ -39,6 +39,8 @@ import {
 
 /** Turns that are kept: more than can be unanswered. */
 const turnsKept = 1_024;
+/** Partitions whose heads are in memory together, before they are cut. */
+const headsMax = 32;
 /** Turns from one writing of the tallies to the next. */
 const foldEvery = 256;
 
@@ -188,26 +190,28 @@ class PostgresStore implements Store {
     };
   }
 
-  /** Each as far as it would go alone; then in their order, as far as the bytes of all go. */
+  /** Some at a time, each as far as it would go alone; then in their order, as far as the bytes go. */
   async #heads({ heads, headBytes }: Wants): Promise<Map<number, Some<Read<Item>>>> {
-    const spans = heads.map(({ items, ...span }) => ({
-      ...span,
-      limit: { items, payloadBytes: headBytes },
-    }));
-    const read = headBytes > 0 ? await pages(this.#database, sources.items, spans) : [];
     const found = new Map<number, Some<Read<Item>>>();
     let left = headBytes;
-    for (const [index, { slot }] of heads.entries()) {
-      if (left <= 0) break;
-      const some = read[index] ?? { found: [], isAll: true };
-      let count = 0;
-      for (const { payload } of some.found) {
+    for (let start = 0; start < heads.length && left > 0; start += headsMax) {
+      const spans = heads.slice(start, start + headsMax).map(({ items, ...span }) => ({
+        ...span,
+        limit: { items, payloadBytes: left },
+      }));
+      const read = await pages(this.#database, sources.items, spans);
+      for (const [index, { slot }] of spans.entries()) {
         if (left <= 0) break;
-        left -= payload.length;
-        count += 1;
+        const some = read[index] ?? { found: [], isAll: true };
+        let count = 0;
+        for (const { payload } of some.found) {
+          if (left <= 0) break;
+          left -= payload.length;
+          count += 1;
+        }
+        const isCut = count < some.found.length || left <= 0;
+        found.set(slot, { found: some.found.slice(0, count), isAll: some.isAll && !isCut });
       }
-      const isCut = count < some.found.length || left <= 0;
-      found.set(slot, { found: some.found.slice(0, count), isAll: some.isAll && !isCut });
     }
     return found;
   }
