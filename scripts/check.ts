@@ -1,13 +1,13 @@
 // `bun run check`: what a change has to pass, in minutes. Formatter and linter, types, dead code
 // and the site's build go side by side, then all tests, then simulated worlds that nobody has
-// played yet. A failed step does not keep the others from running. The last line counts the
-// tests; a failed step is one of the failed.
+// played yet. A failed step does not keep the others from running. The last lines name what
+// failed and count the tests; a failed step is one of the failed.
 
 import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { ensureBuilt } from "../app/build/ensure-built.ts";
-import { countsText, countTests, type TestCounts } from "./counts.ts";
+import { countsText, countTests, failuresIn, type TestCounts } from "./counts.ts";
 import { passOn } from "./output.ts";
 import { root, setUp } from "./setup.ts";
 import { installTools } from "./tools.ts";
@@ -29,7 +29,8 @@ if (argument !== undefined) {
 setUp();
 installTools();
 
-let failedSteps = 0;
+const failedSteps: string[] = [];
+let failedTests: readonly string[] = [];
 // Each tool is run by this Bun from its own folder: the launchers ask for Node.
 await Promise.all([
   step("biome", () => runBun("node_modules/@biomejs/biome/bin/biome", "ci", "--colors=off")),
@@ -60,7 +61,8 @@ await Promise.all(
   }),
 );
 
-const failed = counts.failed + failedSteps;
+const failed = counts.failed + failedSteps.length;
+for (const fault of [...failedSteps, ...failedTests]) console.log(`failed: ${fault}`);
 console.log(countsText({ ...counts, failed }));
 process.exit(failed === 0 ? 0 : 1);
 
@@ -94,12 +96,13 @@ async function runTests(): Promise<TestCounts> {
     },
   );
   const output = await passOn(child.stderr, process.stderr, child.exited);
+  failedTests = failuresIn(output);
   return countTests({ output, exitCode: await child.exited });
 }
 
 async function step(name: string, run: () => Promise<boolean>): Promise<void> {
   const passed = await timed(name, run);
-  failedSteps += passed ? 0 : 1;
+  if (!passed) failedSteps.push(name);
 }
 
 async function timed(name: string, run: () => Promise<boolean>): Promise<boolean> {

