@@ -39,6 +39,8 @@ test("readConfig: with nothing given, every setting has its default", () => {
       store: "sqlite",
       databaseUrl: "",
       databaseSchema: "holdfast",
+      nodeUrl: "",
+      ownershipLease: "5s",
       shards: 1,
       durability: "full",
       sync: "auto",

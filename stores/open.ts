@@ -3,6 +3,7 @@
 import { mkdirSync } from "node:fs";
 import type { Backend } from "./backend.ts";
 import { openMemoryStore } from "./memory/store.ts";
+import type { NodeTable, Ownership } from "./nodes.ts";
 import type { Durability } from "./sqlite/connect.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 import type { SyncSetting } from "./sqlite/sync.ts";
@@ -35,9 +36,13 @@ export type StoreConfig =
 
 /**
  * `testClock`: its instants are those of a test clock, and may be far ahead; default false, `null`:
- * whichever they are.
+ * whichever they are. `ownership`: the node that the shards belong to, where several share a
+ * database.
  */
-export type StoreOptions = StoreConfig & { readonly testClock?: boolean | null };
+export type StoreOptions = StoreConfig & {
+  readonly testClock?: boolean | null;
+  readonly ownership?: Ownership;
+};
 
 const ballastBytesDefault = 8 * 1024 * 1024;
 
@@ -46,6 +51,15 @@ export function durabilityOf(config: StoreConfig): Durability | "none" {
   if (config.kind === "memory") return "none";
   // A session asks for it itself; how the database keeps it is for who runs that.
   return config.kind === "postgres" ? "full" : (config.durability ?? "full");
+}
+
+/** Of the database in which the shards are. Throws `StoreError`. */
+export async function openNodes(
+  { url, schema = "holdfast" }: Extract<StoreConfig, { kind: "postgres" }>,
+  leaseMs: number,
+): Promise<NodeTable> {
+  const { PostgresNodes } = await import("./postgres/nodes.ts");
+  return PostgresNodes.open({ url, schema, leaseMs });
 }
 
 /**
@@ -59,12 +73,15 @@ export async function openStore(
   newTag: () => string,
 ): Promise<Backend> {
   if (config.kind === "memory") return openMemoryStore({ tag: newTag() });
-  const { testClock = false } = config;
+  const { testClock = false, ownership } = config;
   if (config.kind === "postgres") {
     const { url, schema = "holdfast" } = config;
     // Its client library takes memory and time at a start, of which a server on files has no use.
     const { openPostgresStore } = await import("./postgres/store.ts");
-    return openPostgresStore({ url, schema, shard, newTag, testClock });
+    return openPostgresStore({
+      ...{ url, schema, shard, newTag, testClock },
+      ...(ownership && { ownership }),
+    });
   }
   try {
     mkdirSync(config.directory, { recursive: true });
