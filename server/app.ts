@@ -27,6 +27,7 @@ import { jsonResponse, Refusal } from "./reply.ts";
 import { requestReader } from "./request.ts";
 import type { RequestLog } from "./request-log.ts";
 import { clockRoutes } from "./routes/clock.ts";
+import { nodesRoutes } from "./routes/nodes.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
 import { Caller, JsonText, type Route } from "./routes/route.ts";
@@ -82,7 +83,10 @@ export function createApp(options: AppOptions) {
     ...storageRoutes(engine),
     ...clockRoutes(engine),
   };
-  const routes = node === undefined ? local : node.router.around(local);
+  const routes = {
+    ...(node === undefined ? local : node.router.around(local)),
+    ...nodesRoutes(node?.seen),
+  };
   if (node !== undefined) app.use(peerRoutes(node));
   for (const id of operationIds) {
     const { path } = operations[id];

@@ -107,11 +107,18 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
   const app = createApp({
     engine,
     ...(node !== null && {
-      node: { router: node.router, key: node.key, log },
+      node: {
+        ...{ router: node.router, key: node.key, log },
+        seen: () => node.membership.seen,
+      },
       isServedElsewhere: () => node.membership.isServed,
     }),
     log,
-    metrics: new Metrics({ version, status: () => engine.status() }),
+    metrics: new Metrics({
+      version,
+      status: () => engine.status(),
+      ...(node !== null && { node: () => node.figures() }),
+    }),
     version,
     config,
     site: openSite(siteFolders),

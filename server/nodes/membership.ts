@@ -71,11 +71,17 @@ export class Membership {
 
   /** It takes nothing over any more, and nobody else is there to do so. */
   get isLast(): boolean {
+    const isHeir = ({ url, isDraining }: NodeRow): boolean => url !== this.#self.url && !isDraining;
+    return this.#self.isDraining && !this.#live.some(isHeir);
+  }
+
+  get liveCount(): number {
+    return this.#live.length;
+  }
+
+  get #live(): NodeRow[] {
     const { nodes, now } = this.#seen;
-    const { leaseMs } = this.#options;
-    const isLive = ({ url, seenAt, isDraining }: NodeRow): boolean =>
-      url !== this.#self.url && !isDraining && seenAt > now - leaseMs;
-    return this.#self.isDraining && !nodes.some(isLive);
+    return nodes.filter(({ seenAt }) => seenAt > now - this.#options.leaseMs);
   }
 
   /** The first look; throws where the database cannot be reached. */

@@ -6,6 +6,7 @@ import type { OpenEngine } from "../../engine/engine.ts";
 import { closingFailure, QueueError } from "../../engine/errors.ts";
 import type { NodeTable, Ownership } from "../../stores/nodes.ts";
 import type { Log } from "../log.ts";
+import type { NodeFigures } from "../metrics.ts";
 import { Membership } from "./membership.ts";
 import { Router } from "./router.ts";
 
@@ -67,6 +68,12 @@ export class Node {
     this.#held = null;
     engine?.abandon();
     this.#options.log.warn("shards are another node's");
+  }
+
+  figures(): NodeFigures {
+    const { isOwner, isTrusted, owner, takeovers, liveCount: nodes } = this.membership;
+    const { forwarded, peersUp } = this.router;
+    return { isOwner, isTrusted, epoch: owner?.epoch ?? 0, takeovers, forwarded, peersUp, nodes };
   }
 
   /** Hands the shards over; calls that come from now on go to whoever takes them. */

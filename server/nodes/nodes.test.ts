@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createClient } from "../../client/client.ts";
+import type { NodeInfo } from "../../openapi/schemas.ts";
 import { Cluster, type NodeProcess, ordersOf, ordersSettings } from "./testing/cluster.ts";
 
 const cluster = new Cluster();
@@ -23,6 +24,24 @@ test("any node takes any call", async () => {
   const held = await ordersOf(node(2)).lease({ batch: 2 });
   await held?.complete();
   expect(await ordersOf(node(1)).inspect()).toMatchObject({ queued: 4 });
+}, 60_000);
+
+const listed = ({ url }: NodeProcess) => createClient({ url }).listNodes({});
+
+test("each node says who has the shards", async () => {
+  for (const one of nodes) {
+    // Each looks in its own rhythm, and one has joined just now.
+    let items: readonly NodeInfo[] = [];
+    while (items.length < nodes.length) ({ items } = await listed(one));
+    const { epoch } = await listed(one);
+    expect(items.map(({ url }) => url)).toEqual(nodes.map(({ url }) => url).sort());
+    expect(items.filter(({ owner }) => owner)).toMatchObject([{ url: node(0).url }]);
+    expect(epoch).toBe(1);
+    const metrics = await (await fetch(`${one.url}/metrics`)).text();
+    expect(metrics).toContain(`\nholdfast_node_owner ${one === node(0) ? 1 : 0}\n`);
+    expect(metrics).toContain("\nholdfast_nodes 3\n");
+    expect((await fetch(`${one.url}/readyz`)).status).toBe(200);
+  }
 }, 60_000);
 
 test("a refusal of another node is told as it was said", async () => {

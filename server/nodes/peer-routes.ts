@@ -2,12 +2,14 @@
 
 import { timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
+import type { NodesSeen } from "../../stores/nodes.ts";
 import type { Log } from "../log.ts";
 import { Caller } from "../routes/route.ts";
 import { type FromPeer, type PeerAnswer, peerPath, ping, pong, type ToPeer } from "./peer.ts";
 import type { Router } from "./router.ts";
 
 export interface PeerOptions {
+  readonly seen: () => NodesSeen;
   readonly router: Router;
   /** What this node expects of the others. */
   readonly key: string;

@@ -33,7 +33,7 @@ type Outcome<T> = { readonly is: "done"; readonly reply: T } | { readonly is: "m
 export class Router {
   readonly #membership: Membership;
   readonly #peers = new Map<string, Peer>();
-  #local: Routes | null = null;
+  #local: Partial<Routes> = {};
   #forwarded = 0;
   #isClosed = false;
 
@@ -53,7 +53,7 @@ export class Router {
   }
 
   /** The same routes for a caller of any node. */
-  around(local: Routes): Routes {
+  around<Local extends object>(local: Local): Local {
     this.#local = local;
     const routed = Object.entries(local).map(([id, route]) => {
       const operation = id as OperationId;
@@ -62,7 +62,7 @@ export class Router {
         (body: never, caller: Caller) => this.#route(operation, route as never, { body, caller }),
       ];
     });
-    return Object.fromEntries(routed) as unknown as Routes;
+    return Object.fromEntries(routed) as Local;
   }
 
   async #route(
@@ -158,7 +158,7 @@ export class Router {
 
   /** Does what another node forwards. An owner never forwards: one hop is the limit. */
   async serve({ operation, body }: PeerCall, caller: Caller): Promise<PeerAnswer> {
-    const route = this.#local?.[operation] as Route<OperationId> | undefined;
+    const route = this.#local[operation] as Route<OperationId> | undefined;
     if (route === undefined || !this.#membership.isOwner) return { is: "moved" };
     try {
       const outcome = await this.#here(operation, () => route(body as never, caller), caller);
