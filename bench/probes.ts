@@ -7,6 +7,7 @@ import { checkDelivery } from "./delivery.ts";
 import { pausedDiskFloor, wakeFloor } from "./floors.ts";
 import { gather } from "./gather.ts";
 import { Connection } from "./http-client.ts";
+import { httpThreads } from "./http-threads.ts";
 import { keys } from "./keys.ts";
 import { LoadProcess } from "./load-process.ts";
 import { wakePauseMs } from "./orders.ts";
@@ -165,6 +166,11 @@ export const probes: readonly Probe[] = [
     name: `keys ${itemsPerCall}`,
     canonical: false,
     run: (options: RunOptions) => keys(itemsPerCall, options),
+  })),
+  ...[1, 100].map((itemsPerCall) => ({
+    name: `http threads ${itemsPerCall}`,
+    canonical: false,
+    run: (options: RunOptions) => httpThreads(itemsPerCall, options),
   })),
   ...[64, 256].map((tasks) => ({
     name: `gather ${tasks}`,

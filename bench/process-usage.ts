@@ -16,19 +16,26 @@ export interface ProcessUsage {
 
 export function usageOf(pid: number): ProcessUsage {
   const read = (file: string): string => readFileSync(`/proc/${pid}/${file}`, "utf8");
-  // The name of the program stands in parentheses and may hold anything.
-  const stat = read("stat")
-    .replace(/^.*\) /s, "")
-    .split(" ");
   const status = read("status");
   const kilobytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1_024;
   return {
-    cpuSeconds: (Number(stat[11]) + Number(stat[12])) / ticksPerSecond,
+    cpuSeconds: cpuSecondsIn(read("stat")),
     writtenBytes: Number(/^write_bytes: (\d+)/m.exec(read("io"))?.[1]),
     memoryBytes: kilobytes("VmRSS"),
     peakBytes: kilobytes("VmHWM"),
   };
+}
+
+/** Processor seconds of the thread that a process began with. */
+export function firstThreadSecondsOf(pid: number): number {
+  return cpuSecondsIn(readFileSync(`/proc/${pid}/task/${pid}/stat`, "utf8"));
+}
+
+function cpuSecondsIn(text: string): number {
+  // The name of the program stands in parentheses and may hold anything.
+  const stat = text.replace(/^.*\) /s, "").split(" ");
+  return (Number(stat[11]) + Number(stat[12])) / ticksPerSecond;
 }
 
 /** The peak of memory starts anew from what is in use now. */

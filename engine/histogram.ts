@@ -18,4 +18,12 @@ export class Observations implements Histogram {
     this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
     this.sum += value;
   }
+
+  /** Takes in what was observed elsewhere, by the same bounds. */
+  merge({ counts, sum }: Histogram): void {
+    for (const [bucket, count] of counts.entries()) {
+      this.counts[bucket] = (this.counts[bucket] ?? 0) + count;
+    }
+    this.sum += sum;
+  }
 }

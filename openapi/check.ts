@@ -108,7 +108,7 @@ function messageOf(error: ValueError, kind: Fault["kind"], subject: string): str
       return `${keys[0] ?? subject} is required`;
     }
     case "unknown":
-      return `${shortened(subject)} is unknown; expected one of ${knownKeys(schema).join(", ")}`;
+      return `${shortened(subject)} is unknown; expected ${oneOf(knownKeys(schema))}`;
     case "bounds":
       if (error.type === ValueErrorType.ObjectMaxProperties) {
         return `${subject} is invalid; expected only one of ${knownKeys(schema).join(", ")}`;
@@ -145,6 +145,10 @@ function typeName(schema: TSchema): string {
 }
 
 /** The kind of a value and not the value, which may be long or private. */
+function oneOf(keys: readonly string[]): string {
+  return keys.length === 0 ? "no key" : `one of ${keys.join(", ")}`;
+}
+
 function nameOf(value: unknown): string {
   if (value === null) return "null";
   if (typeof value === "number") return `${value}`;

@@ -840,7 +840,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       400: refusal(400, {
         meaning: "The body has a key that is not known.",
         reason: "malformed",
-        message: "unknown key; got 'node'",
+        message: "node is unknown; expected no key",
       }),
       429: overloaded("nothing was changed"),
     },
@@ -1154,3 +1154,5 @@ export const pages = {
     },
   },
 } as const satisfies Record<string, Page>;
+
+export type PageId = keyof typeof pages;

@@ -16,8 +16,10 @@ if (!existsSync(join(root, "build/site.json"))) {
 }
 process.chdir(root);
 const result = await Bun.build({
-  entrypoints: [join(root, "deploy/executable.ts"), join(root, "server/shard.worker.ts")],
-  // The worker has to lie beside the program, as it does beside `server/server.ts`.
+  entrypoints: ["deploy/executable.ts", "server/shard.worker.ts", "server/http.worker.ts"].map(
+    (file) => join(root, file),
+  ),
+  // The workers have to lie beside the program, as they do beside `server/server.ts`.
   root: join(root, "server"),
   target: "bun",
   minify: { syntax: true, whitespace: true },

@@ -106,8 +106,8 @@ const workerModule: Bun.BunPlugin = {
   setup(build) {
     build.onLoad({ filter: /server[\\/]server\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, "utf8");
-      const contents = source.replaceAll('"./shard.worker.ts"', '"./shard.worker.js"');
-      if (contents === source) throw new Error("server/server.ts names no './shard.worker.ts'");
+      const contents = source.replaceAll(/"\.\/(\w+)\.worker\.ts"/g, '"./$1.worker.js"');
+      if (contents === source) throw new Error("server/server.ts names no worker");
       return { loader: "ts", contents };
     });
   },
@@ -116,17 +116,21 @@ const workerModule: Bun.BunPlugin = {
 async function buildCommandLine(): Promise<void> {
   const target = join(dist, "cli");
   await bundle({
-    entrypoints: [join(root, "cli/main.ts"), join(root, "server/shard.worker.ts")],
+    entrypoints: ["cli/main.ts", "server/shard.worker.ts", "server/http.worker.ts"].map((file) =>
+      join(root, file),
+    ),
     outdir: target,
     naming: "[name].[ext]",
     target: "bun",
     format: "esm",
     plugins: [workerModule],
   });
-  const main = join(target, "main.js");
   // A library's own folder is where it was bundled; nobody else has it.
-  writeFileSync(main, readFileSync(main, "utf8").replaceAll(`${root}/`, "./"));
-  chmodSync(main, 0o755);
+  for (const name of ["main.js", "http.worker.js"]) {
+    const file = join(target, name);
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll(`${root}/`, "./"));
+  }
+  chmodSync(join(target, "main.js"), 0o755);
 }
 
 /** Without the compressed forms: they would be half of the package, mostly read over loopback. */

@@ -4,9 +4,9 @@
 import type { Config } from "./config.ts";
 import { isPreflight, preflightResponse, shareWith, siteGuard } from "./guards.ts";
 import type { Log } from "./log.ts";
-import type { Metrics } from "./metrics.ts";
 import { refusalForm } from "./protobuf/exchange.ts";
 import { Refusal, refusalResponse } from "./reply.ts";
+import type { RequestCounts } from "./request-counts.ts";
 import type { RequestLog } from "./request-log.ts";
 
 export type Answer = (request: Request) => Response | Promise<Response>;
@@ -14,7 +14,8 @@ export type Answer = (request: Request) => Response | Promise<Response>;
 export interface AdmissionOptions {
   readonly config: Pick<Config, "host" | "allowedHosts" | "allowedOrigins" | "connectionsMax">;
   readonly log: Log;
-  readonly metrics: Metrics;
+  /** Counts each answer. */
+  readonly counts: RequestCounts;
   /** Absent = requests are not logged. */
   readonly requestLog?: RequestLog;
   /** What time it is, where a test clock says so; absent = the machine's. */
@@ -41,8 +42,8 @@ export class Admission {
 
   /** Only what has no path of its own is asked for its path. */
   around(answer: Answer, path?: string): (context: Context) => Promise<Response> {
-    const { config, log, metrics, requestLog, testNow } = this.#options;
-    const count = path === undefined ? null : metrics.counterOf(path);
+    const { config, log, counts, requestLog, testNow } = this.#options;
+    const count = path === undefined ? null : counts.counterOf(path);
     return async ({ request }) => {
       const started = performance.now();
       this.#requestsInFlight += 1;
@@ -67,7 +68,7 @@ export class Admission {
       this.#requestsInFlight -= 1;
       const seconds = (performance.now() - started) / 1000;
       const code = response.status;
-      (count ?? metrics.counterOf(pathOf(request)))(code, seconds);
+      (count ?? counts.counterOf(pathOf(request)))(code, seconds);
       requestLog?.answered(request, { path: path ?? pathOf(request), code, seconds });
       return response;
     };

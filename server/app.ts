@@ -19,19 +19,16 @@ import { apiPageRoutes } from "./api-page.ts";
 import type { Config } from "./config.ts";
 import type { Door } from "./door.ts";
 import { checkContentType, Intake } from "./guards.ts";
-import { type HealthOptions, healthResponse, liveResponse, readyResponse } from "./health.ts";
+import { liveResponse } from "./health.ts";
+import { metricsType, type ServerGauges } from "./metrics.ts";
 import { type PeerOptions, peerRoutes } from "./nodes/peer-routes.ts";
 import { protobufAnswer, protobufReader } from "./protobuf/exchange.ts";
 import { answerType } from "./protobuf/negotiation.ts";
 import { jsonResponse, Refusal } from "./reply.ts";
 import { requestReader } from "./request.ts";
 import type { RequestLog } from "./request-log.ts";
-import { clockRoutes } from "./routes/clock.ts";
-import { nodesRoutes } from "./routes/nodes.ts";
-import { queueRoutes } from "./routes/queue.ts";
-import { queuesRoutes } from "./routes/queues.ts";
 import { Caller, JsonText, type Route } from "./routes/route.ts";
-import { storageRoutes } from "./routes/storage.ts";
+import { type LocalOptions, localServing, type Serving } from "./serving.ts";
 import { Silence } from "./silence.ts";
 import { isPublic } from "./site.ts";
 
@@ -41,21 +38,26 @@ export type AppConfig = AdmissionOptions["config"] &
 /** Answers for a path that is not of the API; `null` = nothing is there either. */
 export type Site = (request: Request, path: string) => Response | null | Promise<Response | null>;
 
-export interface AppOptions extends HealthOptions, AdmissionOptions {
+export interface FrontOptions extends AdmissionOptions {
   readonly config: AppConfig;
   readonly site?: Site;
-  /** Writes a backup; absent = none are made. */
-  readonly backup?: () => Promise<Response>;
   /** Asks for API keys; absent = nobody does. */
   readonly door?: Door;
-  /** Absent = the server is alone with its stores. */
+  /** Other nodes connect here; absent = there are none. */
   readonly node?: PeerOptions;
 }
 
-export type App = ReturnType<typeof createApp>;
+export type AppOptions = LocalOptions & Omit<FrontOptions, "counts">;
+export type App = Front["app"];
+type Front = ReturnType<typeof createFront>;
 
-export function createApp(options: AppOptions) {
-  const { engine, metrics, config, site, door, requestLog, node } = options;
+/** With an engine in this thread. */
+export function createApp(options: AppOptions): App {
+  return createFront(localServing(options), { ...options, counts: options.metrics.requests }).app;
+}
+
+export function createFront(serving: Serving, options: FrontOptions) {
+  const { config, site, door, requestLog, node } = options;
   const app = new Elysia({ strictPath: true });
   const admission = new Admission(options);
   const intake = new Intake(config.bodiesMax);
@@ -71,22 +73,18 @@ export function createApp(options: AppOptions) {
     }, path);
   }
 
+  /** What it has in hand. */
+  const gauges = (): ServerGauges => ({
+    requestsInFlight: admission.requestsInFlight,
+    bodyBytesInFlight: intake.bytes,
+  });
+
   async function metricsResponse(): Promise<Response> {
-    const { requestsInFlight } = admission;
-    const text = await metrics.render({ requestsInFlight, bodyBytesInFlight: intake.bytes });
-    return new Response(text, { headers: { "content-type": metrics.contentType } });
+    const text = await serving.metrics(gauges());
+    return new Response(text, { headers: { "content-type": metricsType } });
   }
 
-  const local = {
-    ...queueRoutes(engine),
-    ...queuesRoutes(engine),
-    ...storageRoutes(engine),
-    ...clockRoutes(engine),
-  };
-  const routes = {
-    ...(node === undefined ? local : node.router.around(local)),
-    ...nodesRoutes(node?.seen),
-  };
+  const { routes } = serving;
   if (node !== undefined) app.use(peerRoutes(node));
   for (const id of operationIds) {
     const { path } = operations[id];
@@ -96,14 +94,12 @@ export function createApp(options: AppOptions) {
     app.post(path, keyed(answer, path), { parse: "none" });
   }
   const { health, livez, readyz, metrics: metricsPage, backup } = pages;
-  const healthAnswer = () => healthResponse(options);
-  const readyAnswer = () => readyResponse(options);
-  app.get(health.path, admission.around(healthAnswer, health.path));
-  app.get(readyz.path, admission.around(readyAnswer, readyz.path));
+  app.get(health.path, admission.around(serving.health, health.path));
+  app.get(readyz.path, admission.around(serving.ready, readyz.path));
   // Not admitted: a server that is full, or called by another name, is not to be killed for it.
   app.get(livez.path, liveResponse);
   app.get(metricsPage.path, keyed(metricsResponse, metricsPage.path));
-  const backupPage = keyed(backupAnswer(options, silence), backup.path);
+  const backupPage = keyed(backupAnswer(serving, silence), backup.path);
   app.post(backup.path, backupPage, { parse: "none" });
   for (const [path, answer] of apiPageRoutes()) app.get(path, keyed(answer, path));
   const elsewhere = elsewhereAnswer(site);
@@ -111,7 +107,7 @@ export function createApp(options: AppOptions) {
   app.all("/*", (context) => (isPublicPage(context.request) ? forAll : forKeys)(context), {
     parse: "none",
   });
-  return app;
+  return { app, gauges };
 }
 
 interface OperationOptions {
@@ -156,14 +152,13 @@ function operationAnswer(options: OperationOptions): Answer {
   };
 }
 
-function backupAnswer({ backup }: AppOptions, silence: Silence): Answer {
+function backupAnswer({ backup }: Serving, silence: Silence): Answer {
   return async (request) => {
     // A page may post a form to any site without asking.
     checkContentType(request);
     silence.begin(request);
     try {
-      if (backup !== undefined) return await backup();
-      throw new Refusal("backups_off", "backups are off; start the server with --backups <folder>");
+      return await backup();
     } finally {
       silence.end(request);
     }

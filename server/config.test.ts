@@ -39,6 +39,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
       store: "sqlite",
       databaseUrl: "",
       databaseSchema: "holdfast",
+      httpThreads: 1,
       nodeUrl: "",
       ownershipLease: "5s",
       shards: 1,

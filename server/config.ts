@@ -14,6 +14,7 @@ import { didYouMean, nearest } from "./did-you-mean.ts";
 import { exposureFaults, isPublic } from "./exposure.ts";
 
 const shardsDefaultMax = 4;
+const httpThreadsMax = 64;
 /** A body is held whole in memory, once as bytes and once decoded. */
 const bodyBytesMax = 512_000_000;
 
@@ -71,6 +72,13 @@ export const ConfigSchema = Type.Object({
     pattern: "^[a-z][a-z0-9_]{0,40}$",
     description:
       "Begins the names of the schemas in the database, one per shard; made when missing.",
+  }),
+  httpThreads: Type.Integer({
+    minimum: 1,
+    maximum: httpThreadsMax,
+    expected: `a whole number from 1 to ${httpThreadsMax}`,
+    defaultText: "cores / 2, at least 1",
+    description: "Threads that speak HTTP; with 1, the thread that has the queues does so itself.",
   }),
   nodeUrl: text({
     default: "",
@@ -247,7 +255,10 @@ export function readConfig(source: ConfigSource): ConfigResult {
   const path = fromFlags.get(configKey) ?? fromEnv.get(configKey);
   const fromFile = path === undefined ? new Map() : readConfigFile(path, source.readFile, faults);
 
-  const config: Record<string, unknown> = { shards: defaultShards(source.cpuCount) };
+  const config: Record<string, unknown> = {
+    shards: defaultShards(source.cpuCount),
+    httpThreads: Math.max(1, Math.floor(source.cpuCount / 2)),
+  };
   for (const setting of settings) {
     const { key, schema } = setting;
     const given = fromFlags.get(key) ?? fromEnv.get(key) ?? fromFile.get(key);

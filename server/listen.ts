@@ -14,6 +14,8 @@ export interface Address {
 export interface ListenOptions extends Address {
   /** Absent or `null` = HTTP in the clear. */
   readonly tls?: Tls | null;
+  /** Other threads of this process listen there too, and each connection is one's; default false. */
+  readonly isShared?: boolean;
 }
 
 export interface Listening {
@@ -32,12 +34,19 @@ export interface Listening {
 export class ListenError extends Error {
   override readonly name = "ListenError";
   readonly fault: "settings" | "taken";
+  /** The system's, such as `EADDRINUSE`; `""` = it gave none. */
+  readonly code: string;
 
   constructor(cause: unknown, { host, port }: Address) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    const code = isCoded(cause) ? cause.code : undefined;
     super(reasonOf(cause, code, { host, port }), { cause });
     this.fault = code === "EADDRINUSE" ? "taken" : "settings";
+    this.code = typeof code === "string" ? code : "";
   }
+}
+
+function isCoded(cause: unknown): cause is { readonly code: unknown } {
+  return typeof cause === "object" && cause !== null && "code" in cause;
 }
 
 /** Throws the `ListenError` that `listen` would, so that a start which is to fail makes nothing. */
@@ -50,8 +59,9 @@ export async function tryListening({ host: hostname, port }: Address): Promise<v
   }
 }
 
-export function listen(app: App, { host, port, tls = null }: ListenOptions): Listening {
-  let server = start(app, { host, port, tls });
+export function listen(app: App, options: ListenOptions): Listening {
+  const { host, port, tls = null, isShared = false } = options;
+  let server = start(app, { host, port, tls, isShared });
   /** Those that still answer requests, with when they are through. */
   const former = new Map<typeof server, Promise<void>>();
   const bound = server.port ?? port;
@@ -63,7 +73,7 @@ export function listen(app: App, { host, port, tls = null }: ListenOptions): Lis
       const old = server;
       const stopped = old.stop().finally(() => former.delete(old));
       former.set(old, stopped);
-      server = start(app, { host, port: bound, tls: renewed });
+      server = start(app, { host, port: bound, tls: renewed, isShared });
     },
     async stop(timeoutMs) {
       const servers = [...former.keys(), server];
@@ -76,7 +86,7 @@ export function listen(app: App, { host, port, tls = null }: ListenOptions): Lis
   };
 }
 
-function start(app: App, { host, port, tls = null }: ListenOptions) {
+function start(app: App, { host, port, tls, isShared }: Required<ListenOptions>) {
   try {
     app.listen({
       hostname: host,
@@ -86,7 +96,7 @@ function start(app: App, { host, port, tls = null }: ListenOptions) {
       // comes after the app's own, it passes over without keeping it.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       // With it two servers would silently share one port, each with half of the requests.
-      reusePort: false,
+      reusePort: isShared,
       // Its error page would show source code.
       development: false,
       ...(tls === null ? {} : { tls }),

@@ -25,7 +25,7 @@ async function render(change: Partial<EngineStatus>, use?: (metrics: Metrics) =>
 test("histograms: each bucket counts those below it too", async () => {
   const lines = await render({}, (metrics) => {
     for (const seconds of [0.0001, 0.0005, 0.0006, 0.7, 5_000]) {
-      metrics.counterOf("/v1/queue.lease")(200, seconds);
+      metrics.requests.counterOf("/v1/queue.lease")(200, seconds);
     }
   });
   const bucket = (le: string) => `holdfast_request_seconds_bucket{operation="lease",le="${le}"}`;
@@ -41,7 +41,7 @@ test("histograms: each bucket counts those below it too", async () => {
 
 test("paths that are not of the contract have one label between them", async () => {
   const lines = await render({}, (metrics) => {
-    for (let index = 0; index < 1_000; index++) metrics.counterOf(`/${index}`)(404, 0.001);
+    for (let index = 0; index < 1_000; index++) metrics.requests.counterOf(`/${index}`)(404, 0.001);
   });
   expect(lines.filter((line) => line.startsWith("holdfast_requests_total"))).toEqual([
     'holdfast_requests_total{operation="~other",code="404"} 1000',

@@ -5,18 +5,12 @@
 
 import { type Metric, Registry } from "prom-client";
 import type { EngineStatus, Histogram, QueueGauges, ShardStatus } from "../engine/api.ts";
-import { Observations } from "../engine/histogram.ts";
-import { operations, pages } from "../openapi/operations.ts";
+import { RequestCounts } from "./request-counts.ts";
 
 /** Queues with a label of their own, those with most items first; the rest is summed up. */
 const queueLabelsMax = 100;
 /** Label of queues beyond these, whose names cannot have a `~`, and of paths not of the contract. */
 const other = "~other";
-
-/** Seconds; from an answer out of memory to the longest wait for an item. */
-const requestSecondsBounds = [
-  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60, 300, 900,
-];
 
 export interface MetricsOptions {
   readonly version: string;
@@ -53,46 +47,24 @@ type Single = readonly [...head: Head, value: number];
 
 const single = ([name, type, help, value]: Single): Family => [name, type, help, [[{}, value]]];
 
-/** The answered requests of one operation. */
-class Answered {
-  readonly operation: string;
-  readonly countByCode = new Map<number, number>();
-  readonly seconds = new Observations(requestSecondsBounds);
-
-  constructor(operation: string) {
-    this.operation = operation;
-  }
-
-  add(code: number, seconds: number): void {
-    this.countByCode.set(code, (this.countByCode.get(code) ?? 0) + 1);
-    this.seconds.add(seconds);
-  }
-}
+export const metricsType: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
 export class Metrics {
-  readonly contentType: string = Registry.PROMETHEUS_CONTENT_TYPE;
   readonly #options: MetricsOptions;
-  readonly #answeredByPath: ReadonlyMap<string, Answered>;
-  readonly #answeredElsewhere = new Answered(other);
+  /** Of the requests that this thread answers. */
+  readonly requests = new RequestCounts();
 
   constructor(options: MetricsOptions) {
     this.#options = options;
-    const paths = Object.entries({ ...operations, ...pages });
-    this.#answeredByPath = new Map(paths.map(([name, { path }]) => [path, new Answered(name)]));
   }
 
-  /** Counts the requests to a path: to be called with the code of each answer and its seconds. */
-  counterOf(path: string): (code: number, seconds: number) => void {
-    const answered = this.#answeredByPath.get(path) ?? this.#answeredElsewhere;
-    return (code, seconds) => answered.add(code, seconds);
-  }
-
-  render(server: ServerGauges): Promise<string> {
+  /** `requests`: of all threads, where others answer too. */
+  render(server: ServerGauges, requests: RequestCounts = this.requests): Promise<string> {
     const all = new Registry();
     const status = this.#options.status();
     const { durability, shards } = status;
     const families = [
-      ...this.#requestFamilies(server),
+      ...requestFamilies(server, requests),
       ...queueFamilies(status),
       ...shardFamilies(shards),
       ...processFamilies({ version: this.#options.version, durability }),
@@ -107,31 +79,32 @@ export class Metrics {
     }
     return all.metrics();
   }
+}
 
-  #requestFamilies({ requestsInFlight, bodyBytesInFlight }: ServerGauges): Family[] {
-    const answered = [...this.#answeredByPath.values(), this.#answeredElsewhere];
-    const asked = answered.filter(({ countByCode }) => countByCode.size > 0);
-    const inFlight = "Requests that are not answered yet.";
-    const bodyBytes = "Bytes of the bodies of requests not answered yet.";
-    return [
-      [
-        "holdfast_requests_total",
-        "counter",
-        "Requests answered, by operation and code.",
-        asked.flatMap(({ operation, countByCode }) =>
-          [...countByCode].map(([code, count]): Figure => [{ operation, code }, count]),
-        ),
-      ],
-      [
-        "holdfast_request_seconds",
-        "histogram",
-        "Seconds from the head of a request to its answer; leases wait in there.",
-        asked.map(({ operation, seconds }) => [{ operation }, seconds]),
-      ],
-      single(["holdfast_requests_in_flight", "gauge", inFlight, requestsInFlight]),
-      single(["holdfast_request_body_bytes", "gauge", bodyBytes, bodyBytesInFlight]),
-    ];
-  }
+function requestFamilies(
+  { requestsInFlight, bodyBytesInFlight }: ServerGauges,
+  { asked }: RequestCounts,
+): Family[] {
+  const inFlight = "Requests that are not answered yet.";
+  const bodyBytes = "Bytes of the bodies of requests not answered yet.";
+  return [
+    [
+      "holdfast_requests_total",
+      "counter",
+      "Requests answered, by operation and code.",
+      asked.flatMap(({ operation, countByCode }) =>
+        [...countByCode].map(([code, count]): Figure => [{ operation, code }, count]),
+      ),
+    ],
+    [
+      "holdfast_request_seconds",
+      "histogram",
+      "Seconds from the head of a request to its answer; leases wait in there.",
+      asked.map(({ operation, seconds }) => [{ operation }, seconds]),
+    ],
+    single(["holdfast_requests_in_flight", "gauge", inFlight, requestsInFlight]),
+    single(["holdfast_request_body_bytes", "gauge", bodyBytes, bodyBytesInFlight]),
+  ];
 }
 
 function nodeFamilies(node: NodeFigures | undefined): Family[] {

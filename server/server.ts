@@ -13,7 +13,7 @@ import manifest from "../package.json" with { type: "json" };
 import type { Ownership } from "../stores/nodes.ts";
 import { durabilityOf, openNodes, type StoreConfig, type StoreOptions } from "../stores/open.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
-import { type AppOptions, createApp } from "./app.ts";
+import { type AppOptions, createFront } from "./app.ts";
 import { backupResponse } from "./backup.ts";
 import type { Config } from "./config.ts";
 import { DataFolderError, openDataFolder } from "./data-folder.ts";
@@ -24,7 +24,9 @@ import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { Node } from "./nodes/node.ts";
 import { RequestLog } from "./request-log.ts";
+import { localServing } from "./serving.ts";
 import { openSite } from "./site.ts";
+import { listenInThreads } from "./threads/http-threads.ts";
 import { readTls, type Tls } from "./tls.ts";
 import { tlsLookMs, watchTls } from "./tls-files.ts";
 
@@ -104,32 +106,41 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
   const node = config.nodeUrl === "" ? null : nodeOf(config, log);
   const engine = node === null ? await engineOf(config, log, { clock }) : node.engine;
   let closing = false;
-  const app = createApp({
-    engine,
+  const metrics = new Metrics({
+    version,
+    status: () => engine.status(),
+    ...(node !== null && { node: () => node.figures() }),
+  });
+  const local = {
+    ...{ engine, metrics, version, config, isClosing: () => closing },
+    ...backupsOf(config, engine),
     ...(node !== null && {
-      node: {
-        ...{ router: node.router, key: node.key, log },
-        seen: () => node.membership.seen,
-      },
+      node: { router: node.router, key: node.key, log, seen: () => node.membership.seen },
       isServedElsewhere: () => node.membership.isServed,
     }),
-    log,
-    metrics: new Metrics({
-      version,
-      status: () => engine.status(),
-      ...(node !== null && { node: () => node.figures() }),
-    }),
-    version,
-    config,
-    site: openSite(siteFolders),
-    isClosing: () => closing,
+  };
+  const front = {
+    ...{ config, log, counts: metrics.requests, site: openSite(siteFolders) },
     ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
-    ...door,
-    ...backupsOf(config, engine),
     ...(config.testClock && { testNow: () => clock.now() }),
-  });
+    ...(local.node && { node: local.node }),
+    ...door,
+  };
+  const serving = localServing(local);
   try {
-    const listening = listen(app, { ...config, tls });
+    const listening = isThreaded(config)
+      ? await listenInThreads({
+          ...{ config, port: config.port, tls, site: siteFolders, log, serving, metrics },
+          count: config.httpThreads,
+          module: new URL("./http.worker.ts", import.meta.url),
+          // Nobody can go on without it: the others have its port, and it had requests.
+          broken: (cause) => {
+            setImmediate(() => {
+              throw cause;
+            });
+          },
+        })
+      : listen(createFront(serving, front).app, { ...config, tls });
     await node?.membership.join();
     if (tls !== null) {
       const look = watchTls({ files: config, readFile, renew: listening.renew, log });
@@ -156,6 +167,11 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
     else await node.leave();
     throw error;
   }
+}
+
+/** A test clock, and nodes that connect, are of the engine's own thread. */
+function isThreaded({ httpThreads, testClock, nodeUrl }: Config): boolean {
+  return httpThreads > 1 && !testClock && nodeUrl === "";
 }
 
 function nodeOf(config: Config, log: Log): Node {

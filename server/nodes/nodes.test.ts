@@ -44,6 +44,15 @@ test("each node says who has the shards", async () => {
   }
 }, 60_000);
 
+test("nothing is asked of the list of nodes", async () => {
+  const body = JSON.stringify({ node: 1 });
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body };
+  const response = await fetch(`${node(1).url}/v1/nodes.list`, init);
+  expect(await response.json()).toMatchObject({
+    ...{ code: 400, message: "node is unknown; expected no key" },
+  });
+}, 60_000);
+
 test("a refusal of another node is told as it was said", async () => {
   const client = createClient({ url: node(2).url });
   const missing = client.queueInfo({ queue_name: "missing" });

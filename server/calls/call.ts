@@ -1,0 +1,32 @@
+// A call on its way to whoever has the engine, in another thread or another node, and its answer.
+
+import type { Failure } from "../../engine/errors.ts";
+import type { OperationId, PageId } from "../../openapi/operations.ts";
+import type { Reason } from "../../openapi/reasons.ts";
+
+export interface Call {
+  /** An operation, or what is asked of the server as a whole. */
+  readonly operation: OperationId | PageId;
+  /** JSON of a body that was checked; `""` of a page. */
+  readonly body: string;
+  readonly requestKey: string | null;
+}
+
+/** `moved`: nothing was done; the engine is elsewhere. `failed`: a bug, which was logged there. */
+export type Answer =
+  | { readonly is: "done"; readonly text: string; readonly isReplayed: boolean }
+  | { readonly is: "failure"; readonly failure: Failure }
+  | { readonly is: "refusal"; readonly reason: Reason; readonly message: string }
+  | { readonly is: "moved" }
+  | { readonly is: "failed" };
+
+/** `null` = its caller has hung up. */
+export interface Asked {
+  readonly number: number;
+  readonly call: Call | null;
+}
+
+export interface Answered {
+  readonly number: number;
+  readonly answer: Answer;
+}

@@ -1,0 +1,106 @@
+// The engine's end of a line: does what is asked, and gathers the answers of one round of events.
+
+import { QueueError } from "../../engine/errors.ts";
+import type { OperationId } from "../../openapi/operations.ts";
+import type { Log } from "../log.ts";
+import { Refusal } from "../reply.ts";
+import { Caller, JsonText, type Route, type Routes } from "../routes/route.ts";
+import type { Answer, Answered, Asked, Call } from "./call.ts";
+
+export interface DeskOptions {
+  readonly answer: (call: Call, caller: Caller) => Promise<Answer>;
+  readonly send: (answers: readonly Answered[]) => void;
+  readonly log: Log;
+}
+
+export class Desk {
+  readonly #options: DeskOptions;
+  readonly #calls = new Map<number, AbortController>();
+  #answers: Answered[] = [];
+  #isOver = false;
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  heard(asked: readonly Asked[]): void {
+    for (const { number, call } of asked) {
+      if (call === null) this.#calls.get(number)?.abort();
+      else void this.#do(number, call);
+    }
+  }
+
+  async #do(number: number, call: Call): Promise<void> {
+    const controller = new AbortController();
+    this.#calls.set(number, controller);
+    const { signal } = controller;
+    const answer = await this.#answerOf(call, signal);
+    this.#calls.delete(number);
+    this.#answers.push({ number, answer });
+    if (this.#answers.length > 1) return;
+    setImmediate(() => {
+      const answers = this.#answers;
+      this.#answers = [];
+      if (!this.#isOver) this.#options.send(answers);
+    });
+  }
+
+  async #answerOf(call: Call, signal: AbortSignal): Promise<Answer> {
+    const { answer, log } = this.#options;
+    try {
+      return await answer(call, new Caller({ signal, requestKey: call.requestKey }));
+    } catch (error) {
+      log.error("forwarded call failed", error);
+      return { is: "failed" };
+    }
+  }
+
+  /** The line broke: nobody waits for answers any more. */
+  end(): void {
+    this.#isOver = true;
+    for (const controller of this.#calls.values()) controller.abort();
+  }
+}
+
+/** What a route says to a call, as an answer. */
+export async function answerOf(work: Promise<unknown>, caller: Caller): Promise<Answer> {
+  try {
+    const reply = await work;
+    const text = reply instanceof JsonText ? reply.text : JSON.stringify(reply);
+    return { is: "done", text, isReplayed: caller.isReplayed };
+  } catch (error) {
+    if (error instanceof Refusal) {
+      return { is: "refusal", reason: error.reason, message: error.message };
+    }
+    if (!(error instanceof QueueError)) throw error;
+    const { code, reason, message, details } = error;
+    const failure = { ok: false, code, reason, message, ...(details && { details }) } as const;
+    return { is: "failure", failure };
+  }
+}
+
+/** Does the call by the routes. */
+export function answerBy(
+  routes: Routes,
+): (call: Call & { readonly operation: OperationId }, caller: Caller) => Promise<Answer> {
+  return ({ operation, body }, caller) => {
+    const route = routes[operation] as Route<OperationId>;
+    return answerOf(route(JSON.parse(body), caller), caller);
+  };
+}
+
+/** The reply that was answered; throws what was thrown there. */
+export function replyOf(answer: Answer, caller: Caller): JsonText {
+  switch (answer.is) {
+    case "done":
+      caller.isReplayed = answer.isReplayed;
+      return new JsonText(answer.text);
+    case "failure":
+      throw QueueError.from(answer.failure);
+    case "refusal":
+      throw new Refusal(answer.reason, answer.message);
+    case "moved":
+    case "failed":
+      throw new Error("whoever has the engine could not do the call");
+  }
+}

@@ -1,0 +1,87 @@
+// The caller's end of a line to whoever has the engine: each call has a number, answers come in any
+// order, and what comes in one round of events goes together.
+
+import type { Answer, Answered, Asked, Call } from "./call.ts";
+
+/** `unsent`: it never left. `lost`: the line broke, and what became of it is not known. */
+export type Forwarded = Answer | { readonly is: "unsent" } | { readonly is: "lost" };
+
+interface Waiting {
+  readonly settle: (forwarded: Forwarded) => void;
+  isSent: boolean;
+}
+
+export class Line {
+  readonly #send: (asked: readonly Asked[]) => void;
+  readonly #waiting = new Map<number, Waiting>();
+  #last = 0;
+  #asked: Asked[] = [];
+  #isOpen = false;
+  #isOver = false;
+  #flushing = false;
+
+  /** Nothing is sent before it is opened. */
+  constructor(send: (asked: readonly Asked[]) => void) {
+    this.#send = send;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  open(): void {
+    this.#isOpen = true;
+    this.#flush();
+  }
+
+  /** Never rejects. The other end is told when the signal aborts. */
+  call(call: Call, signal: AbortSignal): Promise<Forwarded> {
+    if (this.#isOver) return Promise.resolve({ is: "unsent" });
+    this.#last += 1;
+    const number = this.#last;
+    return new Promise((resolve) => {
+      const hangUp = (): void => this.#ask({ number, call: null });
+      const settle = (forwarded: Forwarded): void => {
+        signal.removeEventListener("abort", hangUp);
+        this.#waiting.delete(number);
+        resolve(forwarded);
+      };
+      this.#waiting.set(number, { settle, isSent: false });
+      signal.addEventListener("abort", hangUp, { once: true });
+      this.#ask({ number, call });
+    });
+  }
+
+  #ask(asked: Asked): void {
+    this.#asked.push(asked);
+    if (this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(() => {
+      this.#flushing = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (!this.#isOpen || this.#isOver || this.#asked.length === 0) return;
+    const asked = this.#asked;
+    this.#asked = [];
+    for (const { number } of asked) {
+      const waiting = this.#waiting.get(number);
+      if (waiting !== undefined) waiting.isSent = true;
+    }
+    this.#send(asked);
+  }
+
+  heard(answers: readonly Answered[]): void {
+    for (const { number, answer } of answers) this.#waiting.get(number)?.settle(answer);
+  }
+
+  /** No answer comes any more. */
+  end(): void {
+    this.#isOver = true;
+    for (const { settle, isSent } of [...this.#waiting.values()]) {
+      settle({ is: isSent ? "lost" : "unsent" });
+    }
+  }
+}

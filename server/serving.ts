@@ -1,0 +1,54 @@
+// Who does what HTTP asks for: the engine of this thread, or whoever has one.
+
+import type { HealthOptions } from "./health.ts";
+import { healthResponse, readyResponse } from "./health.ts";
+import type { Metrics, ServerGauges } from "./metrics.ts";
+import type { PeerOptions } from "./nodes/peer-routes.ts";
+import { Refusal } from "./reply.ts";
+import { clockRoutes } from "./routes/clock.ts";
+import { nodesRoutes } from "./routes/nodes.ts";
+import { queueRoutes } from "./routes/queue.ts";
+import { queuesRoutes } from "./routes/queues.ts";
+import type { Routes } from "./routes/route.ts";
+import { storageRoutes } from "./routes/storage.ts";
+
+export interface Serving {
+  readonly routes: Routes;
+  readonly health: () => Response | Promise<Response>;
+  readonly ready: () => Response | Promise<Response>;
+  /** The text of `/metrics`. */
+  readonly metrics: (gauges: ServerGauges) => Promise<string>;
+  readonly backup: () => Promise<Response>;
+}
+
+export interface LocalOptions extends HealthOptions {
+  readonly metrics: Metrics;
+  /** Writes a backup; absent = none are made. */
+  readonly backup?: () => Promise<Response>;
+  /** Absent = the server is alone with its stores. */
+  readonly node?: PeerOptions;
+}
+
+/** By the engine of this thread. */
+export function localServing(options: LocalOptions): Serving {
+  const { engine, metrics, node, backup } = options;
+  const local = {
+    ...queueRoutes(engine),
+    ...queuesRoutes(engine),
+    ...storageRoutes(engine),
+    ...clockRoutes(engine),
+  };
+  return {
+    routes: {
+      ...(node === undefined ? local : node.router.around(local)),
+      ...nodesRoutes(node?.seen),
+    },
+    health: () => healthResponse(options),
+    ready: () => readyResponse(options),
+    metrics: (gauges) => metrics.render(gauges),
+    backup: async () => {
+      if (backup !== undefined) return await backup();
+      throw new Refusal("backups_off", "backups are off; start the server with --backups <folder>");
+    },
+  };
+}
