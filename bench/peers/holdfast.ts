@@ -30,7 +30,8 @@ async function openSession(port: number, work: QueueWork, index: number): Promis
   const lease = JSON.stringify({
     queue_name: work.queue,
     client_id: `client-${index}`,
-    request_timeout: "100ms",
+    // Longer than a turn takes where the database is busy: what comes late goes back.
+    request_timeout: "1s",
     batch_size: work.itemsPerCall,
   });
   return {

@@ -2,6 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { asUser, type ChildServer, folderOf, freePort, startChild } from "./child-server.ts";
 import { debianPackage, run } from "./install.ts";
 
@@ -26,6 +27,24 @@ export function installPostgres(): Promise<void> {
   return debianPackage("postgresql");
 }
 
+const startTimeoutMs = 60_000;
+const pollMs = 20;
+
+/** It accepts connections before it serves them. */
+export async function answering(url: string): Promise<void> {
+  for (const until = performance.now() + startTimeoutMs; ; await Bun.sleep(pollMs)) {
+    const sql = new SQL(url, { max: 1 });
+    try {
+      await sql`SELECT 1`;
+      return;
+    } catch (cause) {
+      if (performance.now() > until) throw cause;
+    } finally {
+      await sql.close();
+    }
+  }
+}
+
 export async function startPostgres(scratch: string): Promise<PostgresServer> {
   const newest = readdirSync(programs)
     .filter((name) => /^\d+$/.test(name))
@@ -47,11 +66,13 @@ export async function startPostgres(scratch: string): Promise<PostgresServer> {
     // Fast shutdown: open connections are cut.
     stopSignal: "SIGINT",
   });
+  const url = `postgres://${user}@127.0.0.1:${port}/postgres`;
+  await answering(url);
   const version = /\d+(\.\d+)?/.exec(await run([join(bin, "postgres"), "--version"]))?.[0];
   return {
     ...child,
     port,
-    url: `postgres://${user}@127.0.0.1:${port}/postgres`,
+    url,
     version: version ?? "unknown",
   };
 }

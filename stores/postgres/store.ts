@@ -25,6 +25,7 @@ import { PostgresCatalog } from "./catalog.ts";
 import { commitOf, type Folding, turnOf } from "./commit.ts";
 import type { Row } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
+import { Heads } from "./heads.ts";
 import { pages, sources, type Wanted } from "./pages.ts";
 import {
   outboundColumns,
@@ -41,6 +42,11 @@ import {
 const turnsKept = 1_024;
 /** Partitions whose heads are in memory together, before they are cut. */
 const headsMax = 32;
+/** What is read of a head at least where it has to be read at all. */
+const aheadItems = 4_096;
+const aheadBytes = 512 * 1024;
+/** Memory for items that are known without reading them. */
+const knownBytesMax = 64 * 1024 * 1024;
 /** Turns from one writing of the tallies to the next. */
 const foldEvery = 256;
 
@@ -90,6 +96,7 @@ class PostgresStore implements Store {
   #tallies = new Map<number, StoredTally>();
   #inbound = new Map<number, number>();
   #unfolded = 0;
+  readonly #known = new Heads(knownBytesMax);
   #closed = false;
 
   constructor(database: Database) {
@@ -190,30 +197,44 @@ class PostgresStore implements Store {
     };
   }
 
-  /** Some at a time, each as far as it would go alone; then in their order, as far as the bytes go. */
+  /** In their order, as far as the bytes go. */
   async #heads({ heads, headBytes }: Wants): Promise<Map<number, Some<Read<Item>>>> {
     const found = new Map<number, Some<Read<Item>>>();
     let left = headBytes;
     for (let start = 0; start < heads.length && left > 0; start += headsMax) {
-      const spans = heads.slice(start, start + headsMax).map(({ items, ...span }) => ({
-        ...span,
-        limit: { items, payloadBytes: left },
-      }));
-      const read = await pages(this.#database, sources.items, spans);
-      for (const [index, { slot }] of spans.entries()) {
+      const some = heads.slice(start, start + headsMax);
+      await this.#readAhead(some, left);
+      for (const head of some) {
         if (left <= 0) break;
-        const some = read[index] ?? { found: [], isAll: true };
-        let count = 0;
-        for (const { payload } of some.found) {
-          if (left <= 0) break;
-          left -= payload.length;
-          count += 1;
-        }
-        const isCut = count < some.found.length || left <= 0;
-        found.set(slot, { found: some.found.slice(0, count), isAll: some.isAll && !isCut });
+        const first = this.#known.first(head, { items: head.items, payloadBytes: left });
+        if (first === null) throw new StoreError("failed", "the head of a partition is missing");
+        for (const { payload } of first.found) left -= payload.length;
+        found.set(head.slot, first);
       }
+      this.#known.trim();
     }
     return found;
+  }
+
+  /** Makes their heads known, each as far as it would go alone: a little first, which is enough for most. */
+  async #readAhead(heads: Wants["heads"], bytesMax: number): Promise<void> {
+    for (const payloadBytes of [Math.min(aheadBytes, bytesMax), bytesMax]) {
+      const short = heads.filter(
+        (head) => this.#known.first(head, { items: head.items, payloadBytes: bytesMax }) === null,
+      );
+      const spans = short.map((head) => ({
+        slot: head.slot,
+        from: this.#known.endOf(head),
+        before: head.before,
+        limit: { items: Math.max(head.items, aheadItems), payloadBytes },
+      }));
+      const read = await pages(this.#database, sources.items, spans);
+      for (const [index, span] of spans.entries()) {
+        const { found, isAll } = read[index] ?? { found: [], isAll: true };
+        const before = isAll ? span.before : 1 + (found.at(-1)?.seq ?? span.from - 1);
+        this.#known.add({ ...span, before }, found);
+      }
+    }
   }
 
   async #picks(picks: Wants["picks"]): Promise<Map<number, Picked>> {
@@ -316,6 +337,7 @@ class PostgresStore implements Store {
     this.#database.position += 1;
     if (folding !== null) this.#forgetFolded();
     this.#note(turn);
+    this.#known.committed(changes);
     return { synced: null };
   }
 
