@@ -39,6 +39,8 @@ test("readConfig: with nothing given, every setting has its default", () => {
       store: "sqlite",
       databaseUrl: "",
       databaseSchema: "holdfast",
+      databasePooler: "none",
+      requireReplica: false,
       shards: 1,
       durability: "full",
       sync: "auto",
@@ -69,6 +71,10 @@ test("readConfig: a store in PostgreSQL needs a database", () => {
     ok: true,
     config: { store: "postgres", databaseUrl: url },
   });
+  expect(faultsOf({ argv: ["--require-replica", "--database-pooler", "transaction"] })).toEqual([
+    '--require-replica is of a database; expected --store postgres with it, got "sqlite"',
+    '--database-pooler is of a database; expected --store postgres with it, got "sqlite"',
+  ]);
   expect(
     faultsOf({ argv: ["--store", "postgres", "--database-url", url, "--backups", "b"] }),
   ).toEqual([expect.stringContaining("--backups is of files")]);

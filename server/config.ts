@@ -63,8 +63,14 @@ export const ConfigSchema = Type.Object({
     default: "",
     expected: "a URL such as postgres://user:password@host:5432/name",
     pattern: "^(postgres(ql)?://.+)?$",
-    description: "The PostgreSQL of --store postgres; a password is better off in the environment.",
+    description:
+      "The PostgreSQL of --store postgres; of host,host or URL,URL the first that is a primary.",
   }),
+  databasePooler: choice(["none", "transaction"], {
+    default: "none",
+    description: "What is between here and the database: transaction = a pooler in that mode.",
+  }),
+  requireReplica: onOff("Start only on a database whose commits wait for a synchronous standby."),
   databaseSchema: text({
     default: "holdfast",
     expected: "a lower-case name",
@@ -255,9 +261,15 @@ export function readConfig(source: ConfigSource): ConfigResult {
   return between.length > 0 ? { ok: false, faults: between } : { ok: true, config, ignored };
 }
 
-function databaseFaults({ store, databaseUrl, backups }: Config): readonly string[] {
-  if (store !== "postgres") return [];
+function databaseFaults(config: Config): readonly string[] {
+  const { store, databaseUrl, databasePooler, requireReplica, backups } = config;
   const faults: string[] = [];
+  if (store !== "postgres") {
+    const expected = `expected --store postgres with it, got ${shown(store)}`;
+    if (requireReplica) faults.push(`--require-replica is of a database; ${expected}`);
+    if (databasePooler !== "none") faults.push(`--database-pooler is of a database; ${expected}`);
+    return faults;
+  }
   if (databaseUrl === "") {
     const expected = "expected --database-url with it, such as postgres://user:password@host/name";
     faults.push(`there is no database; ${expected}; 'bun run postgres' starts one for trials`);

@@ -9,7 +9,7 @@ import { type Notice, openEngine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
 import { workerLinks } from "../engine/link.ts";
 import manifest from "../package.json" with { type: "json" };
-import { durabilityOf, type StoreConfig, type StoreOptions } from "../stores/open.ts";
+import { durabilityOf, type StoreConfig, type StoreOptions, sessionOf } from "../stores/open.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import { type AppOptions, createApp } from "./app.ts";
 import { backupResponse } from "./backup.ts";
@@ -160,7 +160,12 @@ function backupsOf({ backups: folder }: Config, engine: ServerEngine): Pick<AppO
 async function engineOf(config: Config, log: Log, clock: Clock) {
   const store = storeOf(config);
   const { testClock } = config;
-  const options: StoreOptions = { ...store, testClock };
+  const { databasePooler: pooler, requireReplica } = config;
+  const session = sessionOf({ pooler, requireReplica }, limits.shardsMax);
+  const options: StoreOptions = {
+    ...{ ...store, testClock },
+    ...(store.kind === "postgres" && { session }),
+  };
   const turnLimits = {
     ...limits,
     receiptsWindowMs: receiptsWindowOf(config),

@@ -3,6 +3,8 @@
 import { mkdirSync } from "node:fs";
 import type { Backend } from "./backend.ts";
 import { openMemoryStore } from "./memory/store.ts";
+import { type Acknowledged, acknowledgedOf } from "./postgres/acknowledged.ts";
+import type { SessionOptions } from "./postgres/connection.ts";
 import type { Durability } from "./sqlite/connect.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 import type { SyncSetting } from "./sqlite/sync.ts";
@@ -12,7 +14,7 @@ export type StoreConfig =
   | { readonly kind: "memory" }
   | {
       readonly kind: "postgres";
-      /** Such as `postgres://user:password@host:5432/name`. */
+      /** Such as `postgres://user:password@host:5432/name`; of `host,host` or `URL,URL` the first that is a primary. */
       readonly url: string;
       /** Begins the names of the database schemas, one per shard, which are made when missing; default `holdfast`. */
       readonly schema?: string;
@@ -37,7 +39,19 @@ export type StoreConfig =
  * `testClock`: its instants are those of a test clock, and may be far ahead; default false, `null`:
  * whichever they are.
  */
-export type StoreOptions = StoreConfig & { readonly testClock?: boolean | null };
+export type StoreOptions = StoreConfig & {
+  readonly testClock?: boolean | null;
+  /** Of `postgres`: how its sessions are to be, and what the process knows of it. */
+  readonly session?: Omit<SessionOptions, "url"> & { readonly acknowledged?: Acknowledged };
+};
+
+/** For all shards of a process, which then notices that a database has lost what it acknowledged. */
+export function sessionOf(
+  options: Omit<SessionOptions, "url">,
+  shardsMax: number,
+): NonNullable<StoreOptions["session"]> {
+  return { ...options, acknowledged: acknowledgedOf(shardsMax) };
+}
 
 const ballastBytesDefault = 8 * 1024 * 1024;
 
@@ -61,10 +75,10 @@ export async function openStore(
   if (config.kind === "memory") return openMemoryStore({ tag: newTag() });
   const { testClock = false } = config;
   if (config.kind === "postgres") {
-    const { url, schema = "holdfast" } = config;
+    const { url, schema = "holdfast", session = {} } = config;
     // Its client library takes memory and time at a start, of which a server on files has no use.
     const { openPostgresStore } = await import("./postgres/store.ts");
-    return openPostgresStore({ url, schema, shard, newTag, testClock });
+    return openPostgresStore({ ...session, url, schema, shard, newTag, testClock });
   }
   try {
     mkdirSync(config.directory, { recursive: true });

@@ -23,7 +23,7 @@ import { noUpkeep } from "../upkeep.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
 import { PostgresCatalog } from "./catalog.ts";
 import { commitOf, type Folding, turnOf } from "./commit.ts";
-import type { Row } from "./connection.ts";
+import { type Row, takenOver } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { Heads } from "./heads.ts";
 import { pages, sources, type Wanted } from "./pages.ts";
@@ -35,6 +35,7 @@ import {
   type StoredTurn,
   scheduledMarkColumns,
   scheduledMarkOf,
+  storedTally,
   tallyOf,
 } from "./rows.ts";
 
@@ -50,7 +51,15 @@ const knownBytesMax = 64 * 1024 * 1024;
 /** Turns from one writing of the tallies to the next. */
 const foldEvery = 256;
 
+/** More than a partition can have issued since a standby was last in step. */
+const numbersSkipped = 2 ** 24;
+
 const texts = {
+  append: `
+    WITH appended AS (
+      INSERT INTO shard.turn SELECT $1::bigint, $2::bytea, $3::text
+      FROM shard.turn WHERE position = $1::bigint - 1 AND owner = $2::bytea RETURNING position
+    ) SELECT count(*) FROM appended`,
   turns: "SELECT record FROM shard.turn WHERE record IS NOT NULL ORDER BY position",
   tallies: "SELECT tally FROM shard.tally",
   inbound: "SELECT source_shard, outbound_seq FROM shard.inbound",
@@ -81,10 +90,25 @@ const texts = {
     ) i WHERE i.ahead < $4::bigint ORDER BY i.outbound_seq`,
 } as const;
 
+/**
+ * Throws `StoreError`: `failed` also where the database has lost what this process had acknowledged;
+ * it says so once, and can be opened then.
+ */
 export async function openPostgresStore(options: DatabaseOptions): Promise<Backend> {
   const database = await Database.open(options);
+  const store = new PostgresStore(database);
+  const { lostCount } = database;
+  if (lostCount > 0) {
+    await store.skipLostNumbers().finally(() => store.close());
+    const count = lostCount === 1 ? "a commit" : `${lostCount} commits`;
+    const why = "as a standby that was behind does when it takes over";
+    throw new StoreError(
+      "failed",
+      `the database has lost ${count} that had been acknowledged, ${why}`,
+    );
+  }
   return {
-    store: new PostgresStore(database),
+    store,
     catalog: new PostgresCatalog(database),
     upkeep: noUpkeep,
   };
@@ -143,6 +167,23 @@ class PostgresStore implements Store {
       }),
       quarantinedCount: Number(quarantined[0]?.[0]),
     };
+  }
+
+  /**
+   * Raises the next number of every partition, so that no id that was lost is issued again. One of
+   * which the database knows nothing begins anew.
+   */
+  async skipLostNumbers(): Promise<void> {
+    const { turns, tallies } = await this.load({ receipts: false });
+    const last = turns.at(-1);
+    if (last === undefined) return;
+    const raised = tallies.map((tally) => ({ ...tally, nextSeq: tally.nextSeq + numbersSkipped }));
+    const turn = { ...last, turn: last.turn + 1, refused: [] };
+    const record: StoredTurn = { ...turn, tallies: raised.map(storedTally), inbound: [] };
+    const { position, owner } = this.#database;
+    const values = [position + 1, owner, JSON.stringify(record)];
+    const [row] = await this.#database.rows(texts.append, values);
+    this.#appended(row);
   }
 
   async #leases(rows: readonly Row[]): Promise<StoredLease[]> {
@@ -263,7 +304,7 @@ class PostgresStore implements Store {
     const all = wanted.flatMap(({ slot, sourceIds }) => sourceIds.map((id) => ({ slot, id })));
     if (all.length === 0) return found;
     const values = [int8Array(all.map(({ slot }) => slot)), byteaArray(all.map(({ id }) => id))];
-    for (const [slot, id] of await this.#database.rows(texts.sources, values)) {
+    for (const [slot, id] of await this.#database.promptRows(texts.sources, values)) {
       found.get(slot as number)?.add(new TextDecoder().decode(id as Uint8Array));
     }
     return found;
@@ -272,7 +313,7 @@ class PostgresStore implements Store {
   async #uniques(digests: Wants["uniques"]): Promise<Map<string, number>> {
     if (digests.length === 0) return new Map();
     const values = [byteaArray(digests.map((digest) => Uint8Array.fromHex(digest)))];
-    const rows = await this.#database.rows(texts.uniques, values);
+    const rows = await this.#database.promptRows(texts.uniques, values);
     return new Map(
       rows.map(([digest, until]) => [(digest as Uint8Array).toHex(), until as number]),
     );
@@ -280,7 +321,7 @@ class PostgresStore implements Store {
 
   async #ended(want: Wants["ended"]): Promise<Facts["ended"]> {
     if (want === null) return { found: [], next: null };
-    const rows = (await this.#database.rows(texts.ended, [want.keys + 1])) as number[][];
+    const rows = (await this.#database.promptRows(texts.ended, [want.keys + 1])) as number[][];
     const ended = rows.filter(([, , until = 0]) => until <= want.until).slice(0, want.keys);
     const found = ended.map(([slot = 0, seq = 0]) => ({ slot, seq }));
     return { found, next: rows[found.length]?.[2] ?? null };
@@ -288,7 +329,7 @@ class PostgresStore implements Store {
 
   async #waking(want: Wants["waking"]): Promise<Facts["waking"]> {
     if (want === null) return { found: [], next: null };
-    const rows = await this.#database.rows(texts.waking, [want.items + 1]);
+    const rows = await this.#database.promptRows(texts.waking, [want.items + 1]);
     const wakeAt = (row: Row | undefined) => (row?.at(-1) as number | undefined) ?? null;
     const awake = rows.filter((row) => Number(wakeAt(row)) <= want.until).slice(0, want.items);
     return { found: awake.map(scheduledMarkOf), next: wakeAt(rows[awake.length]) };
@@ -298,7 +339,7 @@ class PostgresStore implements Store {
     if (want === null) return { found: [], next: null };
     const { after, until, items } = want;
     const values = [after.expireDeadline, after.slot, after.seq, items + 1];
-    const marks = (await this.#database.rows(texts.early, values)).map((row): Mark => {
+    const marks = (await this.#database.promptRows(texts.early, values)).map((row): Mark => {
       const [slot = 0, seq = 0, createdAt = 0, expireDeadline = 0, attempts = 0, payloadBytes = 0] =
         row as number[];
       return { slot, seq, createdAt, expireDeadline, attempts, payloadBytes };
@@ -309,8 +350,8 @@ class PostgresStore implements Store {
 
   async #outbox({ targetShard, arrived, limit }: Wants["outbound"][number]): Promise<OutboxPage> {
     const [there, found] = await Promise.all([
-      this.#database.rows(texts.arrived, [targetShard, arrived]),
-      this.#database.rows(texts.outbound, [
+      this.#database.promptRows(texts.arrived, [targetShard, arrived]),
+      this.#database.promptRows(texts.outbound, [
         ...[targetShard, arrived, limit.items],
         Math.min(limit.payloadBytes, Number.MAX_SAFE_INTEGER),
       ]),
@@ -330,15 +371,20 @@ class PostgresStore implements Store {
     const folding = this.#folding(position + 1);
     const turn = turnOf(changes);
     const { text, values } = commitOf(changes, { position: position + 1, owner, turn }, folding);
-    const [row] = await this.#database.rows(text, values);
-    if (row?.[0] !== 1) {
-      throw new StoreError("failed", "another server has taken over this part of the database");
-    }
-    this.#database.position += 1;
+    const [row] = await this.#database.promptRows(text, values);
+    this.#appended(row);
     if (folding !== null) this.#forgetFolded();
     this.#note(turn);
     this.#known.committed(changes);
     return { synced: null };
+  }
+
+  /** `row`: how many the chain got. */
+  #appended(row: Row | undefined): void {
+    if (row?.[0] !== 1) {
+      throw new StoreError("failed", takenOver);
+    }
+    this.#database.appended();
   }
 
   #note({ tallies, inbound }: StoredTurn): void {
