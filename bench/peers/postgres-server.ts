@@ -71,8 +71,8 @@ export async function startPostgres(
 export async function runPostgres(
   data: string,
   settings: readonly string[] = [],
+  port = freePort(),
 ): Promise<PostgresServer> {
-  const port = freePort();
   const flags = ["-p", String(port), "-h", "127.0.0.1", "-k", data];
   // A run is shorter than the minute after which tables are usually looked at; without their
   // statistics the plans are bad.
