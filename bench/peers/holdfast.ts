@@ -126,6 +126,7 @@ export const holdfastPostgres: Peer = {
     });
     return {
       version: `${manifest.version}, PostgreSQL ${database.version}`,
+      databaseUrl: database.url,
       open: (work) => openQueue(server.port, work),
       stop: async () => {
         await server.stop();

@@ -46,7 +46,8 @@ async function within<T>(milliseconds: number, what: string, work: Promise<T>): 
   }
 }
 
-async function produceAll(
+/** `items` at the most, in as much time as there is. */
+export async function produceAll(
   sessions: readonly Session[],
   work: CellWork,
 ): Promise<{ items: number; seconds: number }> {
@@ -65,7 +66,8 @@ async function produceAll(
   return { items: next, seconds: (performance.now() - begin) / 1_000 };
 }
 
-async function consumeAll(
+/** Until all of them are completed or the time is up. */
+export async function consumeAll(
   sessions: readonly Session[],
   items: number,
   work: CellWork,

@@ -42,7 +42,7 @@ const peers: readonly Peer[] = [
 ];
 
 /** On the same PostgreSQL with the same settings. */
-const onPostgres: readonly Peer[] = [holdfastPostgres, pgmqSql, pgBoss];
+export const onPostgres: readonly Peer[] = [holdfastPostgres, pgmqSql, pgBoss];
 
 /** Items of a cell: more where calls are large, or it would be over before it is measured. */
 const itemsByCall: ReadonlyMap<number, number> = new Map([
