@@ -1,8 +1,9 @@
 // `bun bench/held-snapshot.ts [--minutes 10] [--only name]...`: rates of queues in PostgreSQL while
 // another session holds a snapshot, so that nothing which was removed can be cleaned up. Produce,
 // then lease and complete, 100 items a call, on one queue, over and over; a rate for each tenth of
-// the time. What matters is the last against the first: a queue that is slowed down by what is gone
-// gets slower and slower.
+// the time, and the processor time of database and server for each item, which other work on the
+// machine disturbs less. What matters is the last against the first: a queue that is slowed down by
+// what is gone gets slower and slower.
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,6 +14,7 @@ import { stopChildren } from "./peers/child-server.ts";
 import { consumeAll, produceAll } from "./peers/measure.ts";
 import type { Peer, Session } from "./peers/peer.ts";
 import { onPostgres } from "./peers/peers.ts";
+import { cpuSecondsBelow } from "./process-usage.ts";
 import { markdownTable, rate } from "./table.ts";
 
 const itemsPerCall = 100;
@@ -38,25 +40,33 @@ async function round(sessions: readonly Session[]): Promise<{ items: number; sec
   return { items, seconds: seconds + items / perSecond };
 }
 
-/** Items a second through all three calls, for each part of the time. */
-async function ratesOf(sessions: readonly Session[], minutes: number): Promise<number[]> {
+interface Part {
+  /** Items a second through all three calls. */
+  readonly perSecond: number;
+  readonly serverMicros: number;
+}
+
+async function partsOf(sessions: readonly Session[], minutes: number): Promise<Part[]> {
   const partMs = (minutes * 60_000) / parts;
-  const rates: number[] = [];
+  const measured: Part[] = [];
   for (let part = 0; part < parts; part += 1) {
     const begin = performance.now();
     const sum = { items: 0, seconds: 0 };
+    const cpuBefore = cpuSecondsBelow(process.pid);
     while (performance.now() - begin < partMs) {
       const { items, seconds } = await round(sessions);
       sum.items += items;
       sum.seconds += seconds;
     }
-    rates.push(sum.items / sum.seconds);
-    console.error(`part ${part + 1} of ${parts}: ${rate(rates.at(-1) ?? 0)} items/s`);
+    const perSecond = sum.items / sum.seconds;
+    const serverMicros = (1e6 * (cpuSecondsBelow(process.pid) - cpuBefore)) / sum.items;
+    measured.push({ perSecond, serverMicros });
+    console.error(`part ${part + 1} of ${parts}: ${rate(perSecond)} items/s`);
   }
-  return rates;
+  return measured;
 }
 
-async function measure(peer: Peer, minutes: number, scratch: string): Promise<number[]> {
+async function measure(peer: Peer, minutes: number, scratch: string): Promise<Part[]> {
   await peer.install(scratch);
   const running = await peer.start(scratch);
   try {
@@ -68,11 +78,11 @@ async function measure(peer: Peer, minutes: number, scratch: string): Promise<nu
     const holder = new SQL(running.databaseUrl ?? "", { max: 1 });
     await holder.unsafe("BEGIN ISOLATION LEVEL REPEATABLE READ");
     await holder.unsafe("SELECT count(*) FROM pg_class");
-    const rates = await ratesOf(sessions, minutes);
+    const measured = await partsOf(sessions, minutes);
     await holder.unsafe("COMMIT");
     await holder.close();
     await Promise.allSettled(sessions.map((session) => session.close()));
-    return rates;
+    return measured;
   } finally {
     await running.stop();
   }
@@ -91,19 +101,38 @@ const peers = onPostgres.filter(
 const scratch = mkdtempSync(join(tmpdir(), "holdfast-snapshot-"));
 chmodSync(scratch, 0o755);
 const rows: string[][] = [];
+const removeScratch = (): void => rmSync(scratch, { recursive: true, force: true });
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    void stopChildren().finally(() => {
+      removeScratch();
+      process.exit(130);
+    });
+  });
+}
 try {
   for (const [index, peer] of peers.entries()) {
     console.error(peer.name);
     const own = join(scratch, String(index));
     mkdirSync(own);
-    const rates = await measure(peer, Number(values.minutes), own);
-    const ratio = (rates.at(-1) ?? 0) / (rates[0] ?? 1);
-    rows.push([peer.name, ...rates.map(rate), ratio.toFixed(2)]);
+    const measured = await measure(peer, Number(values.minutes), own);
+    const add = (name: string, figures: readonly number[]): void => {
+      const ratio = (figures.at(-1) ?? 0) / (figures[0] ?? 1);
+      rows.push([`${peer.name}, ${name}`, ...figures.map(rate), ratio.toFixed(2)]);
+    };
+    add(
+      "items/s",
+      measured.map(({ perSecond }) => perSecond),
+    );
+    add(
+      "server µs",
+      measured.map(({ serverMicros }) => serverMicros),
+    );
   }
 } finally {
   await stopChildren();
-  rmSync(scratch, { recursive: true, force: true });
+  removeScratch();
 }
-const head = ["items/s", ...Array.from({ length: parts }, (_, part) => String(part + 1))];
+const head = ["100 items a call", ...Array.from({ length: parts }, (_, part) => String(part + 1))];
 console.log(markdownTable([...head, "last of first"], rows));
 process.exit(0);

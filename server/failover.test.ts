@@ -16,7 +16,7 @@ import {
   runPostgres,
   startPostgres,
 } from "../bench/peers/postgres-server.ts";
-import { type ServerProcess, startServer } from "../bench/server-process.ts";
+import { runServer, type ServerProcess, startServer } from "../bench/server-process.ts";
 import { createClient } from "../client/client.ts";
 
 const isThere = existsSync(postgresPrograms);
@@ -80,7 +80,7 @@ const start = (...flags: readonly string[]): Promise<ServerProcess> =>
   startServer({
     data: join(folder, "unused"),
     flags: [
-      ...["--store", "postgres", "--database-url", `${primary.url},${standby.url}`],
+      ...["--store", "postgres", "--database-url", `${standby.url},${primary.url}`],
       ...["--shards", "1", ...flags],
     ],
   });
@@ -120,6 +120,21 @@ async function drain(queue: Queue): Promise<string[]> {
     await lease.complete();
   }
 }
+
+test.skipIf(!isThere)(
+  "start: a standby is passed over, and refused where there is nothing else",
+  async () => {
+    const flags = ["--port", "0", "--store", "postgres", "--database-url"];
+    const { code, output } = await runServer([...flags, standby.url]);
+    expect(code).not.toBe(0);
+    expect(output).toContain("the database is a standby; expected the primary");
+    const server = await start("--database-schema", "other");
+    expect(await server.stop()).toBe(0);
+    const refused = await runServer([...flags, primary.url, "--require-replica"]);
+    expect(refused.output).toContain("commits wait for no standby");
+  },
+  180_000,
+);
 
 test.skipIf(!isThere)(
   "failover to a synchronous standby: all that was acknowledged is there, and comes once",

@@ -86,13 +86,17 @@ test("commit: one that had no effect for others' sake is made again", async () =
   await store.close();
 });
 
-test("commit: an error of which the outcome is unknown is told as such", async () => {
+test.each([
+  // Completion unknown; a transaction that may only read, as on a standby.
+  "40003",
+  "25006",
+])("commit: what fails with %s has an outcome that is unknown", async (code) => {
   const options = newStore(server.url);
   const { store } = await openPostgresStore(options);
   const schema = `${options.schema}_0`;
   await admin.script(`
     CREATE FUNCTION ${schema}.fail() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN RAISE EXCEPTION USING ERRCODE = '40003'; END $$;
+      BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$;
     CREATE TRIGGER fails BEFORE INSERT ON ${schema}.turn FOR EACH ROW EXECUTE FUNCTION ${schema}.fail()`);
   expect(await failureOf(commit(store, 1))).toMatchObject({ fault: "failed" });
   await store.close();
