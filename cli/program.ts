@@ -16,6 +16,7 @@ import { addInspect } from "./commands/inspect.ts";
 import { addItems } from "./commands/items.ts";
 import { addKey } from "./commands/key.ts";
 import { addLease } from "./commands/lease.ts";
+import { addNodes } from "./commands/nodes.ts";
 import { addOpenapi } from "./commands/openapi.ts";
 import { addProduce } from "./commands/produce.ts";
 import { addQueues } from "./commands/queues.ts";
@@ -42,6 +43,7 @@ const commands = [
   addClear,
   addReload,
   addClock,
+  addNodes,
   addExport,
   addImport,
   addBackup,

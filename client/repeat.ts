@@ -34,6 +34,7 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   reload: "same",
   // Time would go on twice.
   advance: "twice",
+  listNodes: "same",
   listItems: "same",
   listScheduled: "same",
   // `echoOf` knows better.

@@ -36,11 +36,30 @@ const sleepMsMax = 3_600_000;
  * neither come early nor stop coming.
  */
 export function systemClock(): Clock {
+  return clockOf(Date.now);
+}
+
+/**
+ * A clock that several machines share: it is ahead of this machine's by so much now, and goes on
+ * steadily from there, whatever becomes of that.
+ */
+export function sharedClock(aheadMs: number): Clock {
+  const instant = Date.now() + aheadMs;
+  const start = performance.now();
+  return clockOf(() => Math.floor(instant + performance.now() - start));
+}
+
+/** By how much a clock is ahead of this machine's. */
+export function aheadMs(clock: Clock): number {
+  return clock.machine.now() - Date.now();
+}
+
+function clockOf(wallClock: () => number): Clock {
   let last = 0;
   let lastPrecise = performance.now();
   const now = (): number => {
     const precise = performance.now();
-    const wall = Date.now();
+    const wall = wallClock();
     last = wall >= last ? wall : last + Math.floor(precise - lastPrecise);
     // The part of a millisecond that was not counted is left for the next call.
     lastPrecise = wall >= last ? precise : precise - ((precise - lastPrecise) % 1);

@@ -72,8 +72,16 @@ export interface EngineOptions<Items> extends ShardsOptions {
   readonly waitingLeasesMax?: number;
 }
 
+export interface OpenEngine<Items> extends api.Engine<Items> {
+  /**
+   * Ends at once, whatever the stores are doing: what they have and did not answer is told
+   * `unknown`. For shards that have become another's.
+   */
+  abandon(): void;
+}
+
 /** Opens every shard and reads the catalog. Throws `StoreError` when a store cannot be opened. */
-export async function openEngine<Items>(options: EngineOptions<Items>): Promise<api.Engine<Items>> {
+export async function openEngine<Items>(options: EngineOptions<Items>): Promise<OpenEngine<Items>> {
   const engine = new ShardedEngine(options);
   await engine.open();
   return engine;
@@ -104,7 +112,7 @@ interface Done extends api.Outcome {
   readonly value: Value;
 }
 
-class ShardedEngine<Items> implements api.Engine<Items> {
+class ShardedEngine<Items> implements OpenEngine<Items> {
   readonly #options: EngineOptions<Items>;
   readonly #catalog: Catalog;
   readonly #leases: Leases<Items>;
@@ -483,11 +491,21 @@ class ShardedEngine<Items> implements api.Engine<Items> {
     return this.#closing;
   }
 
+  abandon(): void {
+    this.#closing ??= Promise.resolve();
+    this.#endLeases();
+    this.#shards.abandon();
+  }
+
   async #close(): Promise<void> {
+    this.#endLeases();
+    await this.#shards.close();
+  }
+
+  #endLeases(): void {
     for (const queue of this.#catalog.queues) {
       for (const lease of queue.line.clear()) lease.settle(closingFailure);
     }
     this.#leases.close();
-    await this.#shards.close();
   }
 }

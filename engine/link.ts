@@ -5,7 +5,7 @@
 import type { Backend } from "../stores/backend.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import type { LeasedItem } from "./api.ts";
-import { type Clock, TestClock, type Timer } from "./clock.ts";
+import { aheadMs, type Clock, TestClock, type Timer } from "./clock.ts";
 import { decodeOpened, decodeReport, encodeRequests } from "./codec.ts";
 import type { NumberedRequest } from "./kinds.ts";
 import { limits, type TurnLimits } from "./limits.ts";
@@ -25,6 +25,8 @@ export interface Link {
   send(requests: readonly NumberedRequest[]): void;
   /** Lets the turn that runs finish and closes the store. */
   close(): Promise<void>;
+  /** Ends the shard at once, whatever it is doing. */
+  abandon(): void;
 }
 
 export type LinkFactory = (shard: number, events: LinkEvents) => Link;
@@ -93,6 +95,11 @@ class SameThreadLink implements Link {
     await this.#shard?.close();
     this.#closed = true;
   }
+
+  abandon(): void {
+    this.#closed = true;
+    this.#backend?.store.close().catch(() => undefined);
+  }
 }
 
 export interface WorkerOptions<Config> {
@@ -103,6 +110,8 @@ export interface WorkerOptions<Config> {
   readonly config: Config;
   /** Default `limits`. */
   readonly limits?: TurnLimits;
+  /** The clock is not the machine's but one that several machines share. */
+  readonly isClockShared?: boolean;
   /** A worker that says nothing for longer is replaced; default `limits.heartbeatSilenceMsMax`. */
   readonly silenceMsMax?: number;
 }
@@ -116,6 +125,8 @@ export type ToWorker<Config> =
       readonly limits: TurnLimits;
       /** The instant of the test clock; `null` = it goes by the machine's. */
       readonly testNow: number | null;
+      /** By how much the clock that it shares with other machines is ahead of its own; `null` = it shares none. */
+      readonly aheadMs: number | null;
     }
   | { readonly kind: "requests"; readonly text: string }
   | { readonly kind: "ping" }
@@ -173,7 +184,8 @@ class WorkerLink<Config> implements Link {
     this.#worker.onmessage = (event: MessageEvent<FromWorker>) => this.#hear(event.data);
     const { config, limits: bounds = limits } = options;
     const testNow = options.clock instanceof TestClock ? options.clock.now() : null;
-    this.#post({ kind: "open", shard, config, limits: bounds, testNow });
+    const ahead = options.isClockShared === true ? aheadMs(options.clock) : null;
+    this.#post({ kind: "open", shard, config, limits: bounds, testNow, aheadMs: ahead });
     this.#beat();
   }
 
@@ -238,6 +250,10 @@ class WorkerLink<Config> implements Link {
     if (this.#down) return;
     this.#post({ kind: "close" });
     await this.#gone;
+    this.abandon();
+  }
+
+  abandon(): void {
     this.#down = true;
     this.#heartbeat?.cancel();
     this.#worker.terminate();

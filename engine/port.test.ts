@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { StoreError } from "../stores/store.ts";
-import { failure, restartedFailure } from "./errors.ts";
+import { closingFailure, failure, restartedFailure } from "./errors.ts";
 import type { NumberedRequest, Request } from "./kinds.ts";
 import { limits } from "./limits.ts";
 import type { Link, LinkEvents } from "./link.ts";
@@ -47,6 +47,8 @@ class Puppet implements Link {
   }
 
   async close(): Promise<void> {}
+
+  abandon(): void {}
 
   /** Answers everything of one message. */
   answer(message: number): void {
@@ -343,4 +345,24 @@ test("deadline: of a call with a key that was done, not that it was not", async 
   link().events.opened({ ...fresh, opLast: 1 });
   expect(await asked).toEqual(restartedFailure);
   expect(link().sent()).toEqual([]);
+});
+
+test("abandon: what was sent is told that it may be done, what was not that nothing was changed", async () => {
+  const { clock, port, put, link, answers } = setupPort();
+  link().events.opened(fresh);
+  put(produce("sent"));
+  await clock.settle();
+  put(produce("unsent"));
+  port.abandon();
+  expect(answers).toEqual({ sent: unknown, unsent: closingFailure });
+});
+
+test("close: what a shard was sent that went down then is told that it may be done", async () => {
+  const { clock, port, put, link, answers } = setupPort();
+  link().events.opened(fresh);
+  put(produce("sent"));
+  await clock.settle();
+  link().events.down(new Error("gone"));
+  await port.close();
+  expect(answers).toEqual({ sent: unknown });
 });

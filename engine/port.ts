@@ -5,7 +5,14 @@
 
 import { StoreError } from "../stores/store.ts";
 import type { Clock, Timer } from "./clock.ts";
-import { backlogFailure, closingFailure, type Failure, type Late, QueueError } from "./errors.ts";
+import {
+  backlogFailure,
+  closingFailure,
+  type Failure,
+  type Late,
+  QueueError,
+  unknownOutcome,
+} from "./errors.ts";
 import { Observations } from "./histogram.ts";
 import { kindOf, type NumberedRequest, type Request } from "./kinds.ts";
 import { limits, type TurnLimits } from "./limits.ts";
@@ -312,15 +319,33 @@ export class ShardPort {
 
   /** Answers what has not been sent, lets the turn that runs finish, closes the store. */
   async close(): Promise<void> {
+    this.#settleUnsent();
+    const wasUp = this.#up;
+    await this.#link.close();
+    // A shard that was up has decided what it answered, and nothing else.
+    this.#settleSent(wasUp ? () => closingFailure : outcomeLost);
+  }
+
+  /** Ends it at once: what the shard was sent may be done, and nobody will say. */
+  abandon(): void {
+    this.#settleUnsent();
+    this.#link.abandon();
+    this.#settleSent(outcomeLost);
+  }
+
+  #settleUnsent(): void {
     this.#closed = true;
     this.#lateTimer?.timer.cancel();
     const waiting = this.#queue;
     this.#queue = [];
     for (const { settle } of waiting) settle(closingFailure, 0);
-    await this.#link.close();
-    for (const { settle } of this.#sent.values()) settle(closingFailure, 0);
+  }
+
+  #settleSent(failureOf: (waiting: Waiting) => Failure): void {
+    const sent = [...this.#sent.values()];
     this.#sent.clear();
     this.#up = false;
+    for (const waiting of sent) waiting.settle(failureOf(waiting), 0);
   }
 }
 
@@ -330,6 +355,11 @@ function withoutSettings(waiting: Waiting): Waiting {
   return request.kind === "configure"
     ? { ...waiting, request: { ...request, partitions: [] } }
     : waiting;
+}
+
+/** What may have been granted to nobody goes back when its lease lapses. */
+function outcomeLost({ request, late }: Waiting): Failure {
+  return request.kind === "lease" ? closingFailure : (late.taken ?? unknownOutcome);
 }
 
 /** What a request brought; throws `QueueError` where it was refused. */

@@ -210,4 +210,8 @@ export class Shards {
   async close(): Promise<void> {
     await Promise.all(this.#ports.map((port) => port.close()));
   }
+
+  abandon(): void {
+    for (const port of this.#ports) port.abandon();
+  }
 }

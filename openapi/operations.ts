@@ -809,6 +809,43 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     },
   }),
 
+  listNodes: row({
+    path: "/v1/nodes.list",
+    tag: "Operations",
+    summary: "List the nodes",
+    description: `Names the nodes that share the database, and which of them has the shards. Any node answers, from what it saw within the last second. A server that was started without \`--node-url\` is alone, and lists none.`,
+    request: schemas.NodesListRequest,
+    response: schemas.NodesListReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: {},
+    replies: {
+      ...sharedRefusals({ effect: "nothing was changed" }),
+      200: {
+        meaning: "The nodes as this one saw them last.",
+        reaction: replyCodes[200].reaction,
+        example: {
+          items: [
+            {
+              url: "http://10.0.0.7:9090",
+              version: "1.0.0",
+              started_at: "2026-03-01T12:00:00.000Z",
+              seen_at: "2026-03-01T13:05:00.000Z",
+              owner: true,
+              draining: false,
+            },
+          ],
+          epoch: 3,
+        },
+      },
+      400: refusal(400, {
+        meaning: "The body has a key that is not known.",
+        reason: "malformed",
+        message: "unknown key; got 'node'",
+      }),
+      429: overloaded("nothing was changed"),
+    },
+  }),
+
   listItems: row({
     path: "/v1/storage/items.list",
     tag: "Storage",

@@ -427,6 +427,26 @@ const ClockAdvanceReply = message<schemas.ClockAdvanceReply>(
   { now: instant(100) },
 );
 
+const NodesListRequest = message<schemas.NodesListRequest>(
+  "NodesListRequest",
+  schemas.NodesListRequest,
+  {},
+);
+
+const NodeInfo = message<schemas.NodeInfo>("NodeInfo", schemas.NodeInfo, {
+  url: text(100),
+  version: text(101),
+  started_at: instant(102),
+  seen_at: instant(103),
+  owner: flag(104),
+  draining: flag(105),
+});
+
+const NodesListReply = message<schemas.NodesListReply>("NodesListReply", schemas.NodesListReply, {
+  items: list(100, NodeInfo),
+  epoch: whole(101),
+});
+
 const StorageItem = message<schemas.StorageItem>("StorageItem", schemas.StorageItem, {
   id: text(1),
   source_id: text(2),
@@ -542,6 +562,7 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   clear: { request: QueueClearRequest, reply: Reply },
   reload: { request: QueueReloadRequest, reply: Reply },
   advance: { request: ClockAdvanceRequest, reply: ClockAdvanceReply },
+  listNodes: { request: NodesListRequest, reply: NodesListReply },
   listItems: { request: StorageListRequest, reply: StorageListReply },
   listScheduled: { request: StorageListRequest, reply: StorageListReply },
   importItems: { request: StorageImportRequest, reply: StorageImportReply },

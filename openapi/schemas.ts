@@ -948,6 +948,57 @@ export const ClockAdvanceReply = Type.Object(
 );
 export type ClockAdvanceReply = Static<typeof ClockAdvanceReply>;
 
+export const NodesListRequest = Type.Object(
+  {},
+  { ...closed, description: "Nothing has to be said." },
+);
+export type NodesListRequest = Static<typeof NodesListRequest>;
+
+export const NodeInfo = Type.Object(
+  {
+    url: Type.String({
+      description: "Where the other nodes reach it.",
+      examples: ["http://10.0.0.7:9090"],
+    }),
+    version: Type.String({ description: "Of Holdfast.", examples: ["1.0.0"] }),
+    started_at: Type.String({
+      description: "Date-time at which it joined.",
+      examples: ["2026-03-01T12:00:00.000Z"],
+    }),
+    seen_at: Type.String({
+      description: "Date-time of its last sign of life.",
+      examples: ["2026-03-01T13:05:00.000Z"],
+    }),
+    owner: Type.Boolean({
+      description: "Whether it has the shards; the others forward calls to it.",
+      examples: [true],
+    }),
+    draining: Type.Boolean({
+      description: "Whether it was told to stop, and takes nothing over.",
+      examples: [false],
+    }),
+  },
+  { ...closed, description: "One of several nodes on one database." },
+);
+export type NodeInfo = Static<typeof NodeInfo>;
+
+export const NodesListReply = Type.Object(
+  {
+    items: Type.Array(NodeInfo, {
+      description:
+        "Those that were there within the last hour, by URL; none of a server that is alone.",
+      examples: [[]],
+    }),
+    epoch: Type.Integer({
+      description: "How often the shards have been taken over; 0 of a server that is alone.",
+      minimum: 0,
+      examples: [3],
+    }),
+  },
+  { ...closed, description: "The nodes." },
+);
+export type NodesListReply = Static<typeof NodesListReply>;
+
 export const StorageItem = Type.Object(
   {
     id: Type.String({
@@ -1266,6 +1317,9 @@ export const entities = {
   QueueReloadRequest,
   ClockAdvanceRequest,
   ClockAdvanceReply,
+  NodesListRequest,
+  NodeInfo,
+  NodesListReply,
   StorageItem,
   StorageListRequest,
   StorageItemsReply,

@@ -20,6 +20,12 @@ const tools: readonly Tool[] = [
     without: "some tests are skipped",
   },
   {
+    name: "curl",
+    isThere: () => Bun.which("curl") !== null,
+    debianPackages: ["curl"],
+    without: "the tests of what the docs paste fail",
+  },
+  {
     name: "Chromium",
     isThere: () => chromiumPath() !== null,
     // Without a font of its own a page has no text to measure.

@@ -7,19 +7,27 @@
 // and by who reads the site's public pages.
 
 import { Elysia } from "elysia";
-import { type OperationId, operations, pages, replayedHeader } from "../openapi/operations.ts";
+import {
+  keyHeader,
+  type OperationId,
+  operations,
+  pages,
+  replayedHeader,
+} from "../openapi/operations.ts";
 import { Admission, type AdmissionOptions, type Answer, pathOf } from "./admission.ts";
 import { apiPageRoutes } from "./api-page.ts";
 import type { Config } from "./config.ts";
 import type { Door } from "./door.ts";
 import { checkContentType, Intake } from "./guards.ts";
 import { type HealthOptions, healthResponse, liveResponse, readyResponse } from "./health.ts";
+import { type PeerOptions, peerRoutes } from "./nodes/peer-routes.ts";
 import { protobufAnswer, protobufReader } from "./protobuf/exchange.ts";
 import { answerType } from "./protobuf/negotiation.ts";
 import { jsonResponse, Refusal } from "./reply.ts";
 import { requestReader } from "./request.ts";
 import type { RequestLog } from "./request-log.ts";
 import { clockRoutes } from "./routes/clock.ts";
+import { nodesRoutes } from "./routes/nodes.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
 import { Caller, JsonText, type Route } from "./routes/route.ts";
@@ -40,12 +48,14 @@ export interface AppOptions extends HealthOptions, AdmissionOptions {
   readonly backup?: () => Promise<Response>;
   /** Asks for API keys; absent = nobody does. */
   readonly door?: Door;
+  /** Absent = the server is alone with its stores. */
+  readonly node?: PeerOptions;
 }
 
 export type App = ReturnType<typeof createApp>;
 
 export function createApp(options: AppOptions) {
-  const { engine, metrics, config, site, door, requestLog } = options;
+  const { engine, metrics, config, site, door, requestLog, node } = options;
   const app = new Elysia({ strictPath: true });
   const admission = new Admission(options);
   const intake = new Intake(config.bodiesMax);
@@ -67,12 +77,17 @@ export function createApp(options: AppOptions) {
     return new Response(text, { headers: { "content-type": metrics.contentType } });
   }
 
-  const routes = {
+  const local = {
     ...queueRoutes(engine),
     ...queuesRoutes(engine),
     ...storageRoutes(engine),
     ...clockRoutes(engine),
   };
+  const routes = {
+    ...(node === undefined ? local : node.router.around(local)),
+    ...nodesRoutes(node?.seen),
+  };
+  if (node !== undefined) app.use(peerRoutes(node));
   for (const id of operationIds) {
     const { path } = operations[id];
     const route = routes[id] as Route<OperationId>;
@@ -124,7 +139,8 @@ function operationAnswer(options: OperationOptions): Answer {
       // From here to the answer the connection is silent by right. Not earlier, or a body
       // could trickle in for ever.
       silence.begin(request);
-      const caller = new Caller(request);
+      const { signal, headers } = request;
+      const caller = new Caller({ signal, requestKey: headers.get(keyHeader) });
       const reply = await route(body, caller);
       const type = answerType(request, sent);
       const response =

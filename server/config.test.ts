@@ -41,6 +41,8 @@ test("readConfig: with nothing given, every setting has its default", () => {
       databaseSchema: "holdfast",
       databasePooler: "none",
       requireReplica: false,
+      nodeUrl: "",
+      ownershipLease: "5s",
       shards: 1,
       durability: "full",
       sync: "auto",

@@ -11,7 +11,7 @@ import { Value } from "@sinclair/typebox/value";
 import { limits } from "../engine/limits.ts";
 import { isClusterVariable } from "./cluster-variables.ts";
 import { didYouMean, nearest } from "./did-you-mean.ts";
-import { exposureFaults } from "./exposure.ts";
+import { exposureFaults, isPublic } from "./exposure.ts";
 
 const shardsDefaultMax = 4;
 /** A body is held whole in memory, once as bytes and once decoded. */
@@ -77,6 +77,19 @@ export const ConfigSchema = Type.Object({
     pattern: "^[a-z][a-z0-9_]{0,40}$",
     description:
       "Begins the names of the schemas in the database, one per shard; made when missing.",
+  }),
+  nodeUrl: text({
+    default: "",
+    expected: "a URL such as http://10.0.0.7:9090",
+    pattern: "^(https?://[A-Za-z0-9._:[\\]-]+)?$",
+    description:
+      "Where other nodes on the same database reach this one; turns the server into one of several.",
+  }),
+  ownershipLease: text({
+    default: "5s",
+    expected: "a duration such as 5s",
+    pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$",
+    description: "How long a node that is silent keeps the shards; from 1s to 1m.",
   }),
   shards: Type.Integer({
     minimum: 1,
@@ -257,7 +270,7 @@ export function readConfig(source: ConfigSource): ConfigResult {
   if (!Value.Check(ConfigSchema, config)) {
     throw new Error(`a default breaks its own schema; got ${JSON.stringify(config)}`);
   }
-  const between = [...exposureFaults(config), ...databaseFaults(config)];
+  const between = [...exposureFaults(config), ...databaseFaults(config), ...nodeFaults(config)];
   return between.length > 0 ? { ok: false, faults: between } : { ok: true, config, ignored };
 }
 
@@ -277,6 +290,26 @@ function databaseFaults(config: Config): readonly string[] {
   if (backups !== "") {
     const expected = "expected none with --store postgres, which pg_dump copies";
     faults.push(`--backups is of files; ${expected}, got ${shown(backups)}`);
+  }
+  return faults;
+}
+
+function nodeFaults({ store, nodeUrl, testClock }: Config): readonly string[] {
+  if (nodeUrl === "") return [];
+  const got = `got ${shown(nodeUrl)}`;
+  const faults: string[] = [];
+  if (store !== "postgres") {
+    faults.push(
+      `--node-url is of nodes on one database; expected --store postgres with it, ${got}`,
+    );
+  }
+  if (testClock) {
+    faults.push(`--test-clock is of one server; expected none with --node-url, ${got}`);
+  }
+  const { hostname, protocol } = new URL(nodeUrl);
+  if (protocol === "http:" && isPublic(hostname)) {
+    const expected = "expected https, a private address or a name";
+    faults.push(`--node-url is open to others on its way; ${expected}, ${got}`);
   }
   return faults;
 }

@@ -32,3 +32,10 @@ export function isLoopback(host: string): boolean {
 export function isEverywhere(host: string): boolean {
   return host === "0.0.0.0" || host === "::";
 }
+
+/** Whether it is an address that any network leads to. What a name stands for is not known. */
+export function isPublic(host: string): boolean {
+  const isAddress = /^\d{1,3}(\.\d{1,3}){3}$/.test(host) || host.includes(":");
+  const isPrivate = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[?f[cd]|\[?fe80:)/i;
+  return isAddress && !isLoopback(host) && !isPrivate.test(host);
+}

@@ -13,14 +13,17 @@ export interface HealthOptions {
   readonly config: Pick<Config, "store">;
   /** True from the moment the server is told to stop. */
   readonly isClosing: () => boolean;
+  /** Whether another node has the shards; absent = there is none. */
+  readonly isServedElsewhere?: () => boolean;
 }
 
 export function healthResponse(options: HealthOptions): Response {
-  const { engine, version, config, isClosing } = options;
+  const { engine, version, config, isClosing, isServedElsewhere = () => false } = options;
   const { durability, shards } = engine.status();
   const upCount = shards.filter(({ up }) => up).length;
   if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
-  if (upCount === 0) throw new Refusal("not_ready", "no shard is up; nothing was changed");
+  if (upCount === 0 && !isServedElsewhere())
+    throw new Refusal("not_ready", "no shard is up; nothing was changed");
   const isFull = shards.some(({ full }) => full);
   const status = isFull ? "store_full" : "ok";
   const health: Health = {
@@ -40,10 +43,14 @@ export function liveResponse(): Response {
 }
 
 /** Every queue can be served in all of its partitions. */
-export function readyResponse({ engine, isClosing }: HealthOptions): Response {
+export function readyResponse(options: HealthOptions): Response {
+  const { engine, isClosing, isServedElsewhere = () => true } = options;
   const { shards } = engine.status();
   const upCount = shards.filter(({ up }) => up).length;
   if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
+  if (shards.length === 0 && !isServedElsewhere()) {
+    throw new Refusal("not_ready", "no node has the shards; nothing was changed");
+  }
   if (upCount < shards.length) {
     throw new Refusal(
       "not_ready",

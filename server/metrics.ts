@@ -21,6 +21,20 @@ const requestSecondsBounds = [
 export interface MetricsOptions {
   readonly version: string;
   readonly status: () => EngineStatus;
+  /** Absent = the server is alone with its stores. */
+  readonly node?: () => NodeFigures;
+}
+
+/** One of several nodes on one database. */
+export interface NodeFigures {
+  readonly isOwner: boolean;
+  /** Whether it may answer from memory. */
+  readonly isTrusted: boolean;
+  readonly epoch: number;
+  readonly takeovers: number;
+  readonly forwarded: number;
+  readonly peersUp: number;
+  readonly nodes: number;
 }
 
 /** What the server itself has in hand. */
@@ -82,6 +96,7 @@ export class Metrics {
       ...queueFamilies(status),
       ...shardFamilies(shards),
       ...processFamilies({ version: this.#options.version, durability }),
+      ...nodeFamilies(this.#options.node?.()),
     ];
     for (const [name, type, help, figures] of families) {
       const values = figures.flatMap((figure) => lines(name, figure));
@@ -117,6 +132,26 @@ export class Metrics {
       single(["holdfast_request_body_bytes", "gauge", bodyBytes, bodyBytesInFlight]),
     ];
   }
+}
+
+function nodeFamilies(node: NodeFigures | undefined): Family[] {
+  if (node === undefined) return [];
+  const { isOwner, isTrusted, epoch, takeovers, forwarded, peersUp, nodes } = node;
+  const rows: readonly Single[] = [
+    ["holdfast_node_owner", "gauge", "Whether this node has the shards: 1 or 0.", Number(isOwner)],
+    [
+      "holdfast_node_trusted",
+      "gauge",
+      "Whether it has had a sign from the database lately enough to answer from memory: 1 or 0.",
+      Number(isTrusted),
+    ],
+    ["holdfast_node_epoch", "gauge", "How often the shards were taken over, by any node.", epoch],
+    ["holdfast_node_takeovers_total", "counter", "Times that this node took them over.", takeovers],
+    ["holdfast_node_forwarded_total", "counter", "Calls that it forwarded.", forwarded],
+    ["holdfast_node_peers", "gauge", "Other nodes that it is connected to.", peersUp],
+    ["holdfast_nodes", "gauge", "Nodes seen lately, this one included.", nodes],
+  ];
+  return rows.map(single);
 }
 
 const states = ["queued", "leased", "scheduled", "retried"] as const;

@@ -3,13 +3,22 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Clock, systemClock, TestClock } from "../engine/clock.ts";
+import type { Engine } from "../engine/api.ts";
+import { type Clock, sharedClock, systemClock, TestClock } from "../engine/clock.ts";
 import { parseDuration } from "../engine/duration.ts";
 import { type Notice, openEngine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
 import { workerLinks } from "../engine/link.ts";
 import manifest from "../package.json" with { type: "json" };
-import { durabilityOf, type StoreConfig, type StoreOptions, sessionOf } from "../stores/open.ts";
+import type { Ownership } from "../stores/nodes.ts";
+import {
+  durabilityOf,
+  openNodes,
+  type SharedSession,
+  type StoreConfig,
+  type StoreOptions,
+  sessionOf,
+} from "../stores/open.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import { type AppOptions, createApp } from "./app.ts";
 import { backupResponse } from "./backup.ts";
@@ -20,6 +29,7 @@ import { KeyFile, KeyFileError } from "./key-file.ts";
 import { ListenError, listen, tryListening } from "./listen.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
+import { Node } from "./nodes/node.ts";
 import { RequestLog } from "./request-log.ts";
 import { openSite } from "./site.ts";
 import { readTls, type Tls } from "./tls.ts";
@@ -98,12 +108,26 @@ interface Parts {
 
 async function serve({ config, log, tls, door }: Parts): Promise<Server> {
   const clock = config.testClock ? new TestClock() : systemClock();
-  const engine = await engineOf(config, log, clock);
+  const { databasePooler: pooler, requireReplica } = config;
+  const session = sessionOf({ pooler, requireReplica }, limits.shardsMax);
+  const node = config.nodeUrl === "" ? null : nodeOf(config, log, session);
+  const engine = node === null ? await engineOf(config, log, { clock, session }) : node.engine;
   let closing = false;
   const app = createApp({
     engine,
+    ...(node !== null && {
+      node: {
+        ...{ router: node.router, key: node.key, log },
+        seen: () => node.membership.seen,
+      },
+      isServedElsewhere: () => node.membership.isServed,
+    }),
     log,
-    metrics: new Metrics({ version, status: () => engine.status() }),
+    metrics: new Metrics({
+      version,
+      status: () => engine.status(),
+      ...(node !== null && { node: () => node.figures() }),
+    }),
     version,
     config,
     site: openSite(siteFolders),
@@ -115,6 +139,7 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
   });
   try {
     const listening = listen(app, { ...config, tls });
+    await node?.membership.join();
     if (tls !== null) {
       const look = watchTls({ files: config, readFile, renew: listening.renew, log });
       setInterval(() => {
@@ -126,16 +151,41 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
       hasSite: existsSync(siteFolders.manifest) || existsSync(siteFolders.building),
       close: async () => {
         closing = true;
+        // Those that are connected are served until somebody else has the shards.
+        await node?.drain();
         const stopped = listening.stop(config.shutdownTimeoutMs);
         // Waiting leases are answered by this, or the port would wait for them.
-        await engine.close();
+        if (node === null) await engine.close();
         await stopped;
+        await node?.leave();
       },
     };
   } catch (error) {
-    await engine.close();
+    if (node === null) await engine.close();
+    else await node.leave();
     throw error;
   }
+}
+
+function nodeOf(config: Config, log: Log, session: SharedSession): Node {
+  const { nodeUrl: url } = config;
+  const store = storeOf(config);
+  if (store.kind !== "postgres") throw new Error("a node has no database");
+  const leaseMs = boundedDuration("--ownership-lease", config.ownershipLease, ownershipLeaseMs);
+  return new Node({
+    ...{ url, version, leaseMs, log },
+    openNodes: () => openNodes(store, leaseMs, session),
+    statusElsewhere: {
+      durability: durabilityOf(store),
+      waitingLeases: 0,
+      shards: [],
+      queues: [],
+    },
+    openEngine: (ownership, now) => {
+      const clock = sharedClock(now - Date.now());
+      return engineOf(config, log, { clock, session, ownership });
+    },
+  });
 }
 
 function doorOf({ apiKeysFile: path }: Config, log: Log): Pick<AppOptions, "door"> {
@@ -150,31 +200,46 @@ function doorOf({ apiKeysFile: path }: Config, log: Log): Pick<AppOptions, "door
   }
 }
 
-type ServerEngine = Awaited<ReturnType<typeof engineOf>>;
-
-function backupsOf({ backups: folder }: Config, engine: ServerEngine): Pick<AppOptions, "backup"> {
+function backupsOf(
+  { backups: folder }: Config,
+  engine: Engine<string>,
+): Pick<AppOptions, "backup"> {
   if (folder === "") return {};
   return { backup: () => backupResponse({ engine, folder, version, now: () => new Date() }) };
 }
 
-async function engineOf(config: Config, log: Log, clock: Clock) {
+/** `ownership`: with it, the clock is one that all nodes share. */
+async function engineOf(
+  config: Config,
+  log: Log,
+  {
+    clock,
+    session,
+    ownership,
+  }: {
+    readonly clock: Clock;
+    readonly session: SharedSession;
+    readonly ownership?: Ownership;
+  },
+) {
   const store = storeOf(config);
   const { testClock } = config;
-  const { databasePooler: pooler, requireReplica } = config;
-  const session = sessionOf({ pooler, requireReplica }, limits.shardsMax);
   const options: StoreOptions = {
-    ...{ ...store, testClock },
-    ...(store.kind === "postgres" && { session }),
+    ...{ ...store, testClock, session },
+    ...(ownership && { ownership }),
   };
   const turnLimits = {
     ...limits,
-    receiptsWindowMs: receiptsWindowOf(config),
+    receiptsWindowMs: boundedDuration("--receipts-window", config.receiptsWindow, receiptsWindowMs),
     receiptsMax: Math.ceil(config.receiptsMax / config.shards),
   };
   const module = new URL("./shard.worker.ts", import.meta.url);
   return await openEngine<string>({
     shardCount: config.shards,
-    links: workerLinks({ clock, module, config: options, limits: turnLimits }),
+    links: workerLinks({
+      ...{ clock, module, config: options, limits: turnLimits },
+      isClockShared: ownership !== undefined,
+    }),
     turnLimits,
     clock,
     durability: durabilityOf(store),
@@ -203,14 +268,15 @@ function storeOf(config: Config): StoreConfig {
 }
 
 /** Long enough for a client to try again, short enough for what has to be kept. */
-const receiptsWindowMs = { min: 1_000, max: 24 * 3_600_000 };
+const receiptsWindowMs = { min: 1_000, max: 24 * 3_600_000, text: "1s to 24h" };
+/** Longer than a database may stall, short enough to be waited for. */
+const ownershipLeaseMs = { min: 1_000, max: 60_000, text: "1s to 1m" };
 
-function receiptsWindowOf({ receiptsWindow: text }: Config): number {
+function boundedDuration(flag: string, text: string, bounds: typeof ownershipLeaseMs): number {
   const parsed = parseDuration(text);
-  const { min, max } = receiptsWindowMs;
-  if (parsed.ok && parsed.ms >= min && parsed.ms <= max) return parsed.ms;
-  const expected = "expected a duration from 1s to 24h";
-  const message = `--receipts-window is invalid; ${expected}, got ${JSON.stringify(text)}`;
+  if (parsed.ok && parsed.ms >= bounds.min && parsed.ms <= bounds.max) return parsed.ms;
+  const expected = `expected a duration from ${bounds.text}`;
+  const message = `${flag} is invalid; ${expected}, got ${JSON.stringify(text)}`;
   throw new StartError("settings", message);
 }
 

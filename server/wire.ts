@@ -11,6 +11,7 @@ import { checkLength, refuse } from "../engine/validate.ts";
 import { forms } from "../openapi/forms.ts";
 import type { RequestOf } from "../openapi/operations.ts";
 import type * as wire from "../openapi/schemas.ts";
+import type { NodesSeen } from "../stores/nodes.ts";
 import { doneReply } from "./reply.ts";
 
 type QueueDefinition = ReturnType<engine.Engine["queueInfo"]>;
@@ -135,6 +136,21 @@ export function pauseRequest(body: RequestOf<"pause">): engine.PauseRequest {
     ...(isGiven(lease) && { lease }),
     ...(isGiven(produce) && { produce }),
     ...(isGiven(reason) && { reason }),
+  };
+}
+
+export function nodesPage(seen: NodesSeen | undefined): wire.NodesListReply {
+  const { nodes = [], owner = null } = seen ?? {};
+  return {
+    items: nodes.map(({ url, version, startedAt, seenAt, isDraining }) => ({
+      url,
+      version,
+      started_at: instantText(startedAt),
+      seen_at: instantText(seenAt),
+      owner: owner?.url === url,
+      draining: isDraining,
+    })),
+    epoch: owner?.epoch ?? 0,
   };
 }
 

@@ -3,6 +3,7 @@
 import { mkdirSync } from "node:fs";
 import type { Backend } from "./backend.ts";
 import { openMemoryStore } from "./memory/store.ts";
+import type { NodeTable, Ownership } from "./nodes.ts";
 import { type Acknowledged, acknowledgedOf } from "./postgres/acknowledged.ts";
 import type { SessionOptions } from "./postgres/connection.ts";
 import type { Durability } from "./sqlite/connect.ts";
@@ -37,19 +38,21 @@ export type StoreConfig =
 
 /**
  * `testClock`: its instants are those of a test clock, and may be far ahead; default false, `null`:
- * whichever they are.
+ * whichever they are. `ownership`: the node that the shards belong to, where several share a
+ * database.
  */
 export type StoreOptions = StoreConfig & {
   readonly testClock?: boolean | null;
-  /** Of `postgres`: how its sessions are to be, and what the process knows of it. */
-  readonly session?: Omit<SessionOptions, "url"> & { readonly acknowledged?: Acknowledged };
+  /** Of `postgres`. */
+  readonly session?: SharedSession;
+  readonly ownership?: Ownership;
 };
 
+/** How sessions with a database are to be, and what the process knows of it. */
+export type SharedSession = Omit<SessionOptions, "url"> & { readonly acknowledged?: Acknowledged };
+
 /** For all shards of a process, which then notices that a database has lost what it acknowledged. */
-export function sessionOf(
-  options: Omit<SessionOptions, "url">,
-  shardsMax: number,
-): NonNullable<StoreOptions["session"]> {
+export function sessionOf(options: Omit<SessionOptions, "url">, shardsMax: number): SharedSession {
   return { ...options, acknowledged: acknowledgedOf(shardsMax) };
 }
 
@@ -60,6 +63,16 @@ export function durabilityOf(config: StoreConfig): Durability | "none" {
   if (config.kind === "memory") return "none";
   // A session asks for it itself; how the database keeps it is for who runs that.
   return config.kind === "postgres" ? "full" : (config.durability ?? "full");
+}
+
+/** Of the database in which the shards are. Throws `StoreError`. */
+export async function openNodes(
+  { url, schema = "holdfast" }: Extract<StoreConfig, { kind: "postgres" }>,
+  leaseMs: number,
+  session: SharedSession,
+): Promise<NodeTable> {
+  const { PostgresNodes } = await import("./postgres/nodes.ts");
+  return PostgresNodes.open({ ...session, url, schema, leaseMs });
 }
 
 /**
@@ -73,12 +86,15 @@ export async function openStore(
   newTag: () => string,
 ): Promise<Backend> {
   if (config.kind === "memory") return openMemoryStore({ tag: newTag() });
-  const { testClock = false } = config;
+  const { testClock = false, ownership } = config;
   if (config.kind === "postgres") {
     const { url, schema = "holdfast", session = {} } = config;
     // Its client library takes memory and time at a start, of which a server on files has no use.
     const { openPostgresStore } = await import("./postgres/store.ts");
-    return openPostgresStore({ ...session, url, schema, shard, newTag, testClock });
+    return openPostgresStore({
+      ...{ ...session, url, schema, shard, newTag, testClock },
+      ...(ownership && { ownership }),
+    });
   }
   try {
     mkdirSync(config.directory, { recursive: true });

@@ -4,7 +4,7 @@
 import type { Backend } from "../../stores/backend.ts";
 import { StoreError } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
-import { systemClock, TestClock } from "../clock.ts";
+import { sharedClock, systemClock, TestClock } from "../clock.ts";
 import { decodeRequests, encodeOpened, encodeReport } from "../codec.ts";
 import type { FromWorker, ToWorker } from "../link.ts";
 import { Shard } from "./shard.ts";
@@ -45,9 +45,9 @@ export function runShardWorker<Config>({
 
   const open = async (
     shardNumber: number,
-    { config, limits, testNow }: Omit<Extract<ToWorker<Config>, { kind: "open" }>, "kind">,
+    { config, limits, testNow, aheadMs }: Omit<Extract<ToWorker<Config>, { kind: "open" }>, "kind">,
   ): Promise<void> => {
-    const machine = systemClock();
+    const machine = aheadMs === null ? systemClock() : sharedClock(aheadMs);
     const clock = testNow === null ? machine : new TestClock(machine, testNow);
     backend = await openStore(config, shardNumber);
     const opened = await Shard.open({

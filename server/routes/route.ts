@@ -2,12 +2,7 @@
 
 import type { Engine, Outcome, Repeatable } from "../../engine/api.ts";
 import { QueueError } from "../../engine/errors.ts";
-import {
-  keyHeader,
-  type OperationId,
-  type RequestOf,
-  type ResponseOf,
-} from "../../openapi/operations.ts";
+import type { OperationId, RequestOf, ResponseOf } from "../../openapi/operations.ts";
 import { doneText } from "../reply.ts";
 
 /** A reply that is JSON text already. */
@@ -27,24 +22,30 @@ export function checkOf(engine: Engine<string>, body: { queue_name: string; part
   return () => engine.requireQueue(body.queue_name, body.partition);
 }
 
-/** Who asks, and what the headers say. */
+/** Who asks, here or by another node. */
+export interface Asking {
+  /** Aborted when it has hung up. */
+  readonly signal: AbortSignal;
+  readonly requestKey: string | null;
+}
+
+/** The caller of a call, and what its headers say. */
 export class Caller {
-  readonly #request: Request;
+  readonly #asking: Asking;
   /** Whether the reply is that of an earlier call with the same key. */
   isReplayed = false;
 
-  constructor(request: Request) {
-    this.#request = request;
+  constructor(asking: Asking) {
+    this.#asking = asking;
   }
 
-  /** Aborted when it has hung up. */
   get signal(): AbortSignal {
-    return this.#request.signal;
+    return this.#asking.signal;
   }
 
   /** Spread into a request of the engine: nothing where no key was sent. */
   get key(): Repeatable {
-    const requestKey = this.#request.headers.get(keyHeader);
+    const { requestKey } = this.#asking;
     return requestKey === null ? {} : { requestKey };
   }
 

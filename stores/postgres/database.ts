@@ -1,8 +1,10 @@
 // The schema of one shard in a database: made when it is missing, and belonging to one owner.
 
+import type { Ownership } from "../nodes.ts";
 import { StoreError } from "../store.ts";
 import { type Acknowledged, acknowledge, lastAcknowledged } from "./acknowledged.ts";
 import { Connection, type Row, type SessionOptions, type Value } from "./connection.ts";
+import { nodesSchema } from "./nodes.ts";
 import schema from "./schema.sql" with { type: "text" };
 
 export interface DatabaseOptions extends SessionOptions {
@@ -15,6 +17,8 @@ export interface DatabaseOptions extends SessionOptions {
   readonly testClock: boolean | null;
   /** What this process has acknowledged, whichever store of it did so; absent = nothing is known. */
   readonly acknowledged?: Acknowledged;
+  /** Which node it belongs to, where several share the database; absent: it has one server. */
+  readonly ownership?: Ownership;
 }
 
 const ownerBytes = 16;
@@ -26,6 +30,12 @@ const lockPauseMs = 50;
 const takeOver = `
   INSERT INTO shard.turn SELECT coalesce(max(position), 0) + 1, $1::bytea, NULL FROM shard.turn
   ON CONFLICT DO NOTHING RETURNING position`;
+/** The same for a node, unless the shards are another's by now. */
+const takeOverAsNode = `
+  INSERT INTO shard.turn SELECT coalesce((SELECT max(position) FROM shard.turn), 0) + 1, $1::bytea, NULL
+  FROM (SELECT FROM nodes.owner WHERE url = $2::text AND epoch = $3::bigint FOR SHARE) AS mine
+  ON CONFLICT DO NOTHING RETURNING position`;
+const isOwner = "SELECT count(*) FROM nodes.owner WHERE url = $1::text AND epoch = $2::bigint";
 
 const stillThere = `
   SELECT coalesce(bool_or(position = $1::bigint AND owner = $2::bytea), false), min(position), max(position) FROM shard.turn`;
@@ -61,9 +71,9 @@ export class Database {
     try {
       await database.#make(options);
       // A pooler may give each statement another session; then the chain alone tells the owner.
-      if (options.pooler !== "transaction") await database.#lock();
+      if (options.pooler !== "transaction") await database.#lock(options);
       await database.#refuseOtherClock(options);
-      await database.#takeOver();
+      await database.#takeOver(options);
       await database.#countLost(options);
       return database;
     } catch (cause) {
@@ -115,11 +125,12 @@ export class Database {
     );
   }
 
-  /** As long as the session lives, no other server opens the shard. */
-  async #lock(): Promise<void> {
+  /** As long as the session lives, no other server opens the shard, unless both are nodes. */
+  async #lock({ ownership }: DatabaseOptions): Promise<void> {
+    const shared = ownership === undefined ? "" : "_shared";
     for (const until = Date.now() + lockPatienceMs; ; await Bun.sleep(lockPauseMs)) {
       const [locked] = await this.#connection.rows(
-        "SELECT pg_try_advisory_lock(hashtextextended(convert_from($1::bytea, 'UTF8'), 0))",
+        `SELECT pg_try_advisory_lock${shared}(hashtextextended(convert_from($1::bytea, 'UTF8'), 0))`,
         [Buffer.from(this.#shard)],
       );
       if (locked?.[0] === true) return;
@@ -138,12 +149,21 @@ export class Database {
   }
 
   /** A commit of the last owner that is still under way either comes before this, or never. */
-  async #takeOver(): Promise<void> {
+  async #takeOver({ schema, ownership }: DatabaseOptions): Promise<void> {
+    const node = ownership === undefined ? null : [ownership.url, ownership.epoch];
+    const named = (text: string): string => text.replaceAll("nodes.", `${nodesSchema(schema)}.`);
     for (;;) {
-      const [row] = await this.rows(takeOver, [this.owner]);
-      if (row === undefined) continue;
-      this.position = row[0] as number;
-      return;
+      const [row] =
+        node === null
+          ? await this.rows(takeOver, [this.owner])
+          : await this.rows(named(takeOverAsNode), [this.owner, ...node]);
+      if (row !== undefined) {
+        this.position = row[0] as number;
+        return;
+      }
+      if (node !== null && (await this.rows(named(isOwner), node))[0]?.[0] === 0) {
+        throw new StoreError("locked", "the shards belong to another node");
+      }
     }
   }
 

@@ -78,6 +78,8 @@ class PostgresStore implements Store {
   #tallies = new Map<number, StoredTally>();
   #inbound = new Map<number, number>();
   #unfolded = 0;
+  /** No row of the chain lies before it. */
+  #prunedTo = 0;
   readonly #reads: Reads;
   #closed = false;
 
@@ -173,7 +175,7 @@ class PostgresStore implements Store {
     const { text, values } = commitOf(changes, { position: position + 1, owner, turn }, folding);
     const [row] = await this.#database.promptRows(text, values);
     this.#appended(row);
-    if (folding !== null) this.#forgetFolded();
+    if (folding !== null) this.#folded(folding);
     this.#note(turn);
     this.#reads.committed(changes);
     return { synced: null };
@@ -203,10 +205,12 @@ class PostgresStore implements Store {
         outboundSeq,
       })),
       keptFrom: position - turnsKept,
+      prunedTo: this.#prunedTo,
     };
   }
 
-  #forgetFolded(): void {
+  #folded({ keptFrom }: Folding): void {
+    this.#prunedTo = keptFrom;
     this.#tallies = new Map();
     this.#inbound = new Map();
     this.#unfolded = 0;

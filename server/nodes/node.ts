@@ -1,0 +1,92 @@
+// This server as one of several nodes on one database: what it has of the engine, and when.
+
+import { randomBytes } from "node:crypto";
+import type { Engine, EngineStatus } from "../../engine/api.ts";
+import type { OpenEngine } from "../../engine/engine.ts";
+import { closingFailure, QueueError } from "../../engine/errors.ts";
+import type { NodeTable, Ownership } from "../../stores/nodes.ts";
+import type { Log } from "../log.ts";
+import type { NodeFigures } from "../metrics.ts";
+import { Membership } from "./membership.ts";
+import { Router } from "./router.ts";
+
+export interface NodeOptions {
+  /** Where the others reach this one. */
+  readonly url: string;
+  readonly version: string;
+  readonly leaseMs: number;
+  readonly openNodes: () => Promise<NodeTable>;
+  /** `now`: the database's clock. */
+  readonly openEngine: (ownership: Ownership, now: number) => Promise<OpenEngine<string>>;
+  /** What there is to say of shards that are elsewhere. */
+  readonly statusElsewhere: EngineStatus;
+  readonly log: Log;
+}
+
+const keyBytes = 32;
+
+export class Node {
+  readonly key = randomBytes(keyBytes).toString("hex");
+  readonly membership: Membership;
+  readonly router: Router;
+  /** The engine while this node has the shards; refuses everything while it does not. */
+  readonly engine: Engine<string>;
+  readonly #options: NodeOptions;
+  #held: OpenEngine<string> | null = null;
+
+  constructor(options: NodeOptions) {
+    const { url, version, leaseMs, openNodes, log } = options;
+    this.#options = options;
+    this.membership = new Membership({
+      self: { url, key: this.key, version, isDraining: false },
+      leaseMs,
+      openNodes,
+      own: (epoch, now) => this.#own({ url, epoch }, now),
+      lose: () => this.#lose(),
+      log,
+    });
+    this.router = new Router(this.membership);
+    this.engine = new Proxy({} as Engine<string>, {
+      get: (_, name: keyof Engine<string>) => {
+        if (this.#held !== null) return this.#held[name].bind(this.#held);
+        if (name === "status") return () => options.statusElsewhere;
+        return () => {
+          throw QueueError.from(closingFailure);
+        };
+      },
+    });
+  }
+
+  async #own(ownership: Ownership, now: number): Promise<void> {
+    const engine = await this.#options.openEngine(ownership, now);
+    if (this.membership.owner?.epoch === ownership.epoch) this.#held = engine;
+    else engine.abandon();
+  }
+
+  #lose(): void {
+    const engine = this.#held;
+    this.#held = null;
+    engine?.abandon();
+    this.#options.log.warn("shards are another node's");
+  }
+
+  figures(): NodeFigures {
+    const { isOwner, isTrusted, owner, takeovers, liveCount: nodes } = this.membership;
+    const { forwarded, peersUp } = this.router;
+    return { isOwner, isTrusted, epoch: owner?.epoch ?? 0, takeovers, forwarded, peersUp, nodes };
+  }
+
+  /** Hands the shards over; calls that come from now on go to whoever takes them. */
+  drain(): Promise<void> {
+    return this.membership.drain(async () => {
+      const engine = this.#held;
+      this.#held = null;
+      await engine?.close();
+    });
+  }
+
+  async leave(): Promise<void> {
+    this.router.close();
+    await this.membership.leave();
+  }
+}

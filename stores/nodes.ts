@@ -1,0 +1,53 @@
+// The seam between the nodes that share a database and what tells them of each other. That one of
+// them alone commits is not up to it but to the store; it says who is to try, and for how long
+// what an owner has in memory is the truth.
+
+export interface NodeRow {
+  /** Where the others reach it, such as `http://10.0.0.7:9090`. */
+  readonly url: string;
+  /** What it expects of the others. */
+  readonly key: string;
+  readonly version: string;
+  /** Instants of the database's clock. */
+  readonly startedAt: number;
+  readonly seenAt: number;
+  readonly isDraining: boolean;
+}
+
+export type Self = Omit<NodeRow, "startedAt" | "seenAt">;
+
+export interface Owner {
+  readonly url: string;
+  /** Rises by one with each takeover. */
+  readonly epoch: number;
+  /** Nobody has renewed it in time: whoever comes first takes over. */
+  readonly isLapsed: boolean;
+}
+
+/** What one look at the rows showed. */
+export interface NodesSeen {
+  /** `null`: it was given up, and nobody has taken over. */
+  readonly owner: Owner | null;
+  readonly nodes: readonly NodeRow[];
+  /** The database's clock. */
+  readonly now: number;
+}
+
+/** Whom the shards have to belong to, to be opened. */
+export interface Ownership {
+  readonly url: string;
+  readonly epoch: number;
+}
+
+/** Every method throws `StoreError` where the database cannot be asked. */
+export interface NodeTable {
+  /** Says that the node lives, renews its ownership of that epoch if it has one, and looks around. */
+  look(self: Self, epoch: number | null): Promise<NodesSeen>;
+  /** Takes the shards if they are nobody's, or this node's own from before; the epoch, or `null`. */
+  takeOver(self: Self): Promise<number | null>;
+  /** The shards are closed; whoever comes first takes them. */
+  giveUp(self: Self, epoch: number): Promise<void>;
+  /** The others forget it. */
+  leave(self: Self): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,134 @@
+// The nodes that share a database as rows, on a connection of their own.
+
+import type { NodeRow, NodesSeen, NodeTable, Self } from "../nodes.ts";
+import { StoreError } from "../store.ts";
+import { Connection, type SessionOptions, type Value } from "./connection.ts";
+import schema from "./nodes.sql" with { type: "text" };
+
+export interface NodesOptions extends SessionOptions {
+  /** Begins the names of all schemas. */
+  readonly schema: string;
+  /** How long an owner has without a sign of life. */
+  readonly leaseMs: number;
+}
+
+const now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+/** A node that was not seen for so long is not told of any more. */
+const forgottenMs = 3_600_000;
+
+const texts = {
+  exists:
+    "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = convert_from($1::bytea, 'UTF8')",
+  signOfLife: `
+    INSERT INTO nodes.node VALUES ($1::text, $2::text, $3::text, ${now}, ${now}, $4::boolean)
+    ON CONFLICT (url) DO UPDATE SET key = excluded.key, version = excluded.version, seen_at = excluded.seen_at,
+      draining = excluded.draining, started_at = CASE WHEN node.key = excluded.key THEN node.started_at ELSE excluded.started_at END`,
+  renew: `UPDATE nodes.owner SET lease_until = ${now} + $3::bigint WHERE url = $1::text AND epoch = $2::bigint`,
+  owner: `SELECT url, epoch, lease_until < ${now}, ${now} FROM nodes.owner`,
+  nodes: `SELECT url, key, version, started_at, seen_at, draining FROM nodes.node WHERE seen_at > ${now} - ${forgottenMs} ORDER BY url`,
+  takeOver: `
+    UPDATE nodes.owner SET url = $1::text, epoch = epoch + 1, lease_until = ${now} + $2::bigint
+    WHERE url = $1::text OR url IS NULL OR lease_until < ${now} RETURNING epoch`,
+  giveUp: "UPDATE nodes.owner SET url = NULL WHERE url = $1::text AND epoch = $2::bigint",
+  leave: "DELETE FROM nodes.node WHERE url = $1::text AND key = $2::text",
+} as const;
+
+/** The schema of nodes, quoted. */
+export function nodesSchema(schema: string): string {
+  return `"${schema}_nodes"`;
+}
+
+export class PostgresNodes implements NodeTable {
+  readonly #connection: Connection;
+  readonly #name: string;
+  readonly #leaseMs: number;
+
+  private constructor(connection: Connection, { schema, leaseMs }: NodesOptions) {
+    this.#connection = connection;
+    this.#name = nodesSchema(schema);
+    this.#leaseMs = leaseMs;
+  }
+
+  /** Throws `StoreError`. */
+  static async open(options: NodesOptions): Promise<PostgresNodes> {
+    const nodes = new PostgresNodes(await Connection.open(options), options);
+    try {
+      await nodes.#make();
+      return nodes;
+    } catch (cause) {
+      void nodes.close();
+      throw cause;
+    }
+  }
+
+  async #make(): Promise<void> {
+    const name = Buffer.from(this.#name.slice(1, -1));
+    const isThere = async (): Promise<boolean> => {
+      const [found] = await this.#connection.rows(texts.exists, [name]);
+      return found?.[0] !== 0;
+    };
+    if (await isThere()) return;
+    try {
+      await this.#connection.script(
+        `BEGIN; CREATE SCHEMA ${this.#name}; ${this.#named(schema)} COMMIT`,
+      );
+    } catch (cause) {
+      await this.#connection.script("ROLLBACK");
+      // Another node may have been faster.
+      if (!(await isThere())) throw cause;
+    }
+  }
+
+  #named(text: string): string {
+    return text.replaceAll("nodes.", `${this.#name}.`);
+  }
+
+  #rows(text: string, values: readonly Value[] = []) {
+    return this.#connection.rows(this.#named(text), values);
+  }
+
+  async look({ url, key, version, isDraining }: Self, epoch: number | null): Promise<NodesSeen> {
+    const [, , owners, nodes] = await Promise.all([
+      this.#rows(texts.signOfLife, [url, key, version, String(isDraining)]),
+      epoch === null ? [] : this.#rows(texts.renew, [url, epoch, this.#leaseMs]),
+      this.#rows(texts.owner),
+      this.#rows(texts.nodes),
+    ]);
+    const [owner] = owners as [string | null, number, boolean, number][];
+    if (owner === undefined) throw new StoreError("damaged", "the row of the owner is missing");
+    const [ownerUrl, ownerEpoch, isLapsed, seenAt] = owner;
+    return {
+      owner: ownerUrl === null ? null : { url: ownerUrl, epoch: ownerEpoch, isLapsed },
+      nodes: (nodes as [string, string, string, number, number, boolean][]).map(nodeRow),
+      now: seenAt,
+    };
+  }
+
+  async takeOver({ url }: Self): Promise<number | null> {
+    const [row] = await this.#rows(texts.takeOver, [url, this.#leaseMs]);
+    return (row?.[0] as number | undefined) ?? null;
+  }
+
+  async giveUp({ url }: Self, epoch: number): Promise<void> {
+    await this.#rows(texts.giveUp, [url, epoch]);
+  }
+
+  async leave({ url, key }: Self): Promise<void> {
+    await this.#rows(texts.leave, [url, key]);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+}
+
+function nodeRow([url, key, version, startedAt, seenAt, isDraining]: [
+  string,
+  string,
+  string,
+  number,
+  number,
+  boolean,
+]): NodeRow {
+  return { url, key, version, startedAt, seenAt, isDraining };
+}
