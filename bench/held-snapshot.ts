@@ -115,7 +115,11 @@ try {
     console.error(peer.name);
     const own = join(scratch, String(index));
     mkdirSync(own);
-    const measured = await measure(peer, Number(values.minutes), own);
+    const measured = await measure(peer, Number(values.minutes), own).catch((cause: Error) => {
+      // It may have become too slow for a round.
+      console.error(`${peer.name}: ${cause.message}`);
+      return [];
+    });
     const add = (name: string, figures: readonly number[]): void => {
       const ratio = (figures.at(-1) ?? 0) / (figures[0] ?? 1);
       rows.push([`${peer.name}, ${name}`, ...figures.map(rate), ratio.toFixed(2)]);

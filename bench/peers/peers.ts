@@ -33,7 +33,6 @@ const peers: readonly Peer[] = [
   holdfast,
   redisStreams,
   bullmq,
-  holdfastPostgres,
   pgmqSql,
   pgBoss,
   beanstalkd,
@@ -41,7 +40,7 @@ const peers: readonly Peer[] = [
   rabbitmq,
 ];
 
-/** On the same PostgreSQL with the same settings. */
+/** On the same PostgreSQL with the same settings; a comparison of its own. */
 export const onPostgres: readonly Peer[] = [holdfastPostgres, pgmqSql, pgBoss];
 
 /** Items of a cell: more where calls are large, or it would be over before it is measured. */
@@ -223,7 +222,7 @@ function spread(values: readonly number[]): Spread {
 
 function rowsOf(measured: readonly Measured[], options: PeersOptions): PeerRow[] {
   const rows: PeerRow[] = [];
-  for (const peer of peers) {
+  for (const peer of new Set([...onPostgres, ...peers])) {
     for (const itemsPerCall of itemsByCall.keys()) {
       const cells = measured.filter(
         (one) => one.peer === peer && one.itemsPerCall === itemsPerCall,
