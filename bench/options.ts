@@ -28,7 +28,7 @@ export const usage = `bun run bench [options]
   --out <file>      where to write the results; without it a whole run writes bench/results/
   --backlogs <dir>  keep prepared backlogs there, for the next run
   --charts [file]   draw charts from a results file, the latest unless told
-  --peers           the same work on other queues; see bench/peers/`;
+  --peers           the same work on other queues; see bench/peers/peers.ts`;
 
 export function readOptions(argv: readonly string[]): Options {
   const { values, positionals } = parseArgs({

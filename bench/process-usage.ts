@@ -1,6 +1,6 @@
 // What a process has used so far, from Linux's /proc.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 /** Ticks per second of /proc/<pid>/stat; 100 on every Linux that Bun runs on. */
 const ticksPerSecond = 100;
@@ -20,7 +20,7 @@ export function usageOf(pid: number): ProcessUsage {
   const kilobytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1_024;
   return {
-    cpuSeconds: cpuSecondsIn(read("stat")),
+    cpuSeconds: secondsIn(statOf(pid) ?? []),
     writtenBytes: Number(/^write_bytes: (\d+)/m.exec(read("io"))?.[1]),
     memoryBytes: kilobytes("VmRSS"),
     peakBytes: kilobytes("VmHWM"),
@@ -29,13 +29,43 @@ export function usageOf(pid: number): ProcessUsage {
 
 /** Processor seconds of the thread that a process began with. */
 export function firstThreadSecondsOf(pid: number): number {
-  return cpuSecondsIn(readFileSync(`/proc/${pid}/task/${pid}/stat`, "utf8"));
+  return secondsIn(statOf(`${pid}/task/${pid}`) ?? []);
 }
 
-function cpuSecondsIn(text: string): number {
-  // The name of the program stands in parentheses and may hold anything.
-  const stat = text.replace(/^.*\) /s, "").split(" ");
+function secondsIn(stat: readonly string[]): number {
   return (Number(stat[11]) + Number(stat[12])) / ticksPerSecond;
+}
+
+/**
+ * Processor seconds of all processes that descend from this one, and of those that they have
+ * seen end; not its own. 0 where there is no /proc.
+ */
+export function cpuSecondsBelow(pid: number): number {
+  const ticks = new Map<number, { readonly parent: number; readonly own: number }>();
+  for (const name of existsSync("/proc/self/stat") ? readdirSync("/proc") : []) {
+    const stat = /^\d+$/.test(name) ? statOf(name) : null;
+    if (stat === null) continue;
+    const own = stat.slice(11, 15).reduce((sum, text) => sum + Number(text), 0);
+    ticks.set(Number(name), { parent: Number(stat[1]), own });
+  }
+  const isBelow = (id: number): boolean => {
+    const parent = ticks.get(id)?.parent ?? 0;
+    return parent === pid || (parent > 1 && isBelow(parent));
+  };
+  const below = [...ticks].filter(([id]) => isBelow(id));
+  return below.reduce((sum, [, { own }]) => sum + own, 0) / ticksPerSecond;
+}
+
+/** `null` where the process has just ended. */
+function statOf(pid: number | string): string[] | null {
+  try {
+    // The name of the program stands in parentheses and may hold anything.
+    return readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+  } catch {
+    return null;
+  }
 }
 
 /** The peak of memory starts anew from what is in use now. */

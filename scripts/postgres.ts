@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { asUser, folderOf, freePort, startChild } from "../bench/peers/child-server.ts";
 import { npmPackages, run } from "../bench/peers/install.ts";
+import { answering } from "../bench/peers/postgres-server.ts";
 import { root } from "./setup.ts";
 
 const version = "18.4.0-beta.17";
@@ -46,7 +47,9 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     // Fast shutdown: open connections are cut.
     stopSignal: "SIGINT",
   });
-  return { url: `postgres://holdfast@127.0.0.1:${port}/postgres`, stop: child.stop };
+  const url = `postgres://holdfast@127.0.0.1:${port}/postgres`;
+  await answering(url);
+  return { url, stop: child.stop };
 }
 
 async function install(): Promise<string> {

@@ -1,6 +1,7 @@
 // System tools that some tests need, or are faster with. Where one cannot be had, its tests
 // report themselves as skipped or take longer, so nothing here fails.
 
+import { existsSync } from "node:fs";
 import { chromiumPath, shellCommands } from "../app/build/chromium-path.ts";
 
 interface Tool {
@@ -36,6 +37,18 @@ const tools: readonly Tool[] = [
     isThere: () => shellCommands.some((command) => Bun.which(command) !== null),
     debianPackages: ["chromium-headless-shell"],
     without: "tests of the site take longer",
+  },
+  {
+    name: "PostgreSQL's own programs",
+    isThere: () => existsSync("/usr/lib/postgresql"),
+    debianPackages: ["postgresql"],
+    without: "some tests are skipped",
+  },
+  {
+    name: "pgbouncer",
+    isThere: () => existsSync("/usr/sbin/pgbouncer"),
+    debianPackages: ["pgbouncer"],
+    without: "some tests are skipped",
   },
 ];
 

@@ -40,6 +40,8 @@ test("readConfig: with nothing given, every setting has its default", () => {
       databaseUrl: "",
       databaseSchema: "holdfast",
       httpThreads: 1,
+      databasePooler: "none",
+      requireReplica: false,
       nodeUrl: "",
       ownershipLease: "5s",
       shards: 1,
@@ -72,6 +74,10 @@ test("readConfig: a store in PostgreSQL needs a database", () => {
     ok: true,
     config: { store: "postgres", databaseUrl: url },
   });
+  expect(faultsOf({ argv: ["--require-replica", "--database-pooler", "transaction"] })).toEqual([
+    '--require-replica is of a database; expected --store postgres with it, got "sqlite"',
+    '--database-pooler is of a database; expected --store postgres with it, got "sqlite"',
+  ]);
   expect(
     faultsOf({ argv: ["--store", "postgres", "--database-url", url, "--backups", "b"] }),
   ).toEqual([expect.stringContaining("--backups is of files")]);

@@ -64,21 +64,20 @@ export const ConfigSchema = Type.Object({
     default: "",
     expected: "a URL such as postgres://user:password@host:5432/name",
     pattern: "^(postgres(ql)?://.+)?$",
-    description: "The PostgreSQL of --store postgres; a password is better off in the environment.",
+    description:
+      "The PostgreSQL of --store postgres; of host,host or URL,URL the first that is a primary.",
   }),
+  databasePooler: choice(["none", "transaction"], {
+    default: "none",
+    description: "What is between here and the database: transaction = a pooler in that mode.",
+  }),
+  requireReplica: onOff("Start only on a database whose commits wait for a synchronous standby."),
   databaseSchema: text({
     default: "holdfast",
     expected: "a lower-case name",
     pattern: "^[a-z][a-z0-9_]{0,40}$",
     description:
       "Begins the names of the schemas in the database, one per shard; made when missing.",
-  }),
-  httpThreads: Type.Integer({
-    minimum: 1,
-    maximum: httpThreadsMax,
-    expected: `a whole number from 1 to ${httpThreadsMax}`,
-    defaultText: "cores / 2, at least 1",
-    description: "Threads that speak HTTP; with 1, the thread that has the queues does so itself.",
   }),
   nodeUrl: text({
     default: "",
@@ -92,6 +91,13 @@ export const ConfigSchema = Type.Object({
     expected: "a duration such as 5s",
     pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$",
     description: "How long a node that is silent keeps the shards; from 1s to 1m.",
+  }),
+  httpThreads: Type.Integer({
+    minimum: 1,
+    maximum: httpThreadsMax,
+    expected: `a whole number from 1 to ${httpThreadsMax}`,
+    defaultText: "cores / 2, at least 1",
+    description: "Threads that speak HTTP; with 1, the thread that has the queues does so itself.",
   }),
   shards: Type.Integer({
     minimum: 1,
@@ -279,9 +285,15 @@ export function readConfig(source: ConfigSource): ConfigResult {
   return between.length > 0 ? { ok: false, faults: between } : { ok: true, config, ignored };
 }
 
-function databaseFaults({ store, databaseUrl, backups }: Config): readonly string[] {
-  if (store !== "postgres") return [];
+function databaseFaults(config: Config): readonly string[] {
+  const { store, databaseUrl, databasePooler, requireReplica, backups } = config;
   const faults: string[] = [];
+  if (store !== "postgres") {
+    const expected = `expected --store postgres with it, got ${shown(store)}`;
+    if (requireReplica) faults.push(`--require-replica is of a database; ${expected}`);
+    if (databasePooler !== "none") faults.push(`--database-pooler is of a database; ${expected}`);
+    return faults;
+  }
   if (databaseUrl === "") {
     const expected = "expected --database-url with it, such as postgres://user:password@host/name";
     faults.push(`there is no database; ${expected}; 'bun run postgres' starts one for trials`);

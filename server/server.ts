@@ -11,7 +11,14 @@ import { limits } from "../engine/limits.ts";
 import { workerLinks } from "../engine/link.ts";
 import manifest from "../package.json" with { type: "json" };
 import type { Ownership } from "../stores/nodes.ts";
-import { durabilityOf, openNodes, type StoreConfig, type StoreOptions } from "../stores/open.ts";
+import {
+  durabilityOf,
+  openNodes,
+  type SharedSession,
+  type StoreConfig,
+  type StoreOptions,
+  sessionOf,
+} from "../stores/open.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import { type AppOptions, createFront } from "./app.ts";
 import { backupResponse } from "./backup.ts";
@@ -103,8 +110,10 @@ interface Parts {
 
 async function serve({ config, log, tls, door }: Parts): Promise<Server> {
   const clock = config.testClock ? new TestClock() : systemClock();
-  const node = config.nodeUrl === "" ? null : nodeOf(config, log);
-  const engine = node === null ? await engineOf(config, log, { clock }) : node.engine;
+  const { databasePooler: pooler, requireReplica } = config;
+  const session = sessionOf({ pooler, requireReplica }, limits.shardsMax);
+  const node = config.nodeUrl === "" ? null : nodeOf(config, log, session);
+  const engine = node === null ? await engineOf(config, log, { clock, session }) : node.engine;
   let closing = false;
   const metrics = new Metrics({
     version,
@@ -174,14 +183,14 @@ function isThreaded({ httpThreads, testClock, nodeUrl }: Config): boolean {
   return httpThreads > 1 && !testClock && nodeUrl === "";
 }
 
-function nodeOf(config: Config, log: Log): Node {
+function nodeOf(config: Config, log: Log, session: SharedSession): Node {
   const { nodeUrl: url } = config;
   const store = storeOf(config);
   if (store.kind !== "postgres") throw new Error("a node has no database");
   const leaseMs = boundedDuration("--ownership-lease", config.ownershipLease, ownershipLeaseMs);
   return new Node({
     ...{ url, version, leaseMs, log },
-    openNodes: () => openNodes(store, leaseMs),
+    openNodes: () => openNodes(store, leaseMs, session),
     statusElsewhere: {
       durability: durabilityOf(store),
       waitingLeases: 0,
@@ -190,7 +199,7 @@ function nodeOf(config: Config, log: Log): Node {
     },
     openEngine: (ownership, now) => {
       const clock = sharedClock(now - Date.now());
-      return engineOf(config, log, { clock, ownership });
+      return engineOf(config, log, { clock, session, ownership });
     },
   });
 }
@@ -219,11 +228,22 @@ function backupsOf(
 async function engineOf(
   config: Config,
   log: Log,
-  { clock, ownership }: { readonly clock: Clock; readonly ownership?: Ownership },
+  {
+    clock,
+    session,
+    ownership,
+  }: {
+    readonly clock: Clock;
+    readonly session: SharedSession;
+    readonly ownership?: Ownership;
+  },
 ) {
   const store = storeOf(config);
   const { testClock } = config;
-  const options: StoreOptions = { ...store, testClock, ...(ownership && { ownership }) };
+  const options: StoreOptions = {
+    ...{ ...store, testClock, session },
+    ...(ownership && { ownership }),
+  };
   const turnLimits = {
     ...limits,
     receiptsWindowMs: boundedDuration("--receipts-window", config.receiptsWindow, receiptsWindowMs),

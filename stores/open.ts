@@ -4,6 +4,8 @@ import { mkdirSync } from "node:fs";
 import type { Backend } from "./backend.ts";
 import { openMemoryStore } from "./memory/store.ts";
 import type { NodeTable, Ownership } from "./nodes.ts";
+import { type Acknowledged, acknowledgedOf } from "./postgres/acknowledged.ts";
+import type { SessionOptions } from "./postgres/connection.ts";
 import type { Durability } from "./sqlite/connect.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 import type { SyncSetting } from "./sqlite/sync.ts";
@@ -13,7 +15,7 @@ export type StoreConfig =
   | { readonly kind: "memory" }
   | {
       readonly kind: "postgres";
-      /** Such as `postgres://user:password@host:5432/name`. */
+      /** Such as `postgres://user:password@host:5432/name`; of `host,host` or `URL,URL` the first that is a primary. */
       readonly url: string;
       /** Begins the names of the database schemas, one per shard, which are made when missing; default `holdfast`. */
       readonly schema?: string;
@@ -41,8 +43,18 @@ export type StoreConfig =
  */
 export type StoreOptions = StoreConfig & {
   readonly testClock?: boolean | null;
+  /** Of `postgres`. */
+  readonly session?: SharedSession;
   readonly ownership?: Ownership;
 };
+
+/** How sessions with a database are to be, and what the process knows of it. */
+export type SharedSession = Omit<SessionOptions, "url"> & { readonly acknowledged?: Acknowledged };
+
+/** For all shards of a process, which then notices that a database has lost what it acknowledged. */
+export function sessionOf(options: Omit<SessionOptions, "url">, shardsMax: number): SharedSession {
+  return { ...options, acknowledged: acknowledgedOf(shardsMax) };
+}
 
 const ballastBytesDefault = 8 * 1024 * 1024;
 
@@ -57,9 +69,10 @@ export function durabilityOf(config: StoreConfig): Durability | "none" {
 export async function openNodes(
   { url, schema = "holdfast" }: Extract<StoreConfig, { kind: "postgres" }>,
   leaseMs: number,
+  session: SharedSession,
 ): Promise<NodeTable> {
   const { PostgresNodes } = await import("./postgres/nodes.ts");
-  return PostgresNodes.open({ url, schema, leaseMs });
+  return PostgresNodes.open({ ...session, url, schema, leaseMs });
 }
 
 /**
@@ -75,11 +88,11 @@ export async function openStore(
   if (config.kind === "memory") return openMemoryStore({ tag: newTag() });
   const { testClock = false, ownership } = config;
   if (config.kind === "postgres") {
-    const { url, schema = "holdfast" } = config;
+    const { url, schema = "holdfast", session = {} } = config;
     // Its client library takes memory and time at a start, of which a server on files has no use.
     const { openPostgresStore } = await import("./postgres/store.ts");
     return openPostgresStore({
-      ...{ url, schema, shard, newTag, testClock },
+      ...{ ...session, url, schema, shard, newTag, testClock },
       ...(ownership && { ownership }),
     });
   }

@@ -36,7 +36,8 @@ export function benchData(files: readonly ResultsFile[]): BenchData {
   return {
     find: (name) => findFigure(results, name),
     newest: (has) => results.find(({ measurements }) => measurements.some(has)) ?? null,
-    peers: all.find((file): file is PeersResult => "rows" in file) ?? null,
+    // Others compare some of the queues among themselves.
+    peers: all.find((file): file is PeersResult => "rows" in file && file.rows.some(isOwn)) ?? null,
   };
 }
 

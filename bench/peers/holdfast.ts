@@ -1,4 +1,4 @@
-// Holdfast itself, over HTTP, as any client sees it.
+// Holdfast itself, over HTTP, as any client sees it: on files, and on the PostgreSQL of the peers.
 
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
@@ -11,6 +11,7 @@ import {
   type QueueWork,
   type Session,
 } from "./peer.ts";
+import { installPostgres, postgresSettings, startPostgres } from "./postgres-server.ts";
 
 interface Lease {
   readonly body: string;
@@ -29,7 +30,8 @@ async function openSession(port: number, work: QueueWork, index: number): Promis
   const lease = JSON.stringify({
     queue_name: work.queue,
     client_id: `client-${index}`,
-    request_timeout: "100ms",
+    // Longer than a turn takes where the database is busy: what comes late goes back.
+    request_timeout: "1s",
     batch_size: work.itemsPerCall,
   });
   return {
@@ -64,12 +66,34 @@ async function openSession(port: number, work: QueueWork, index: number): Promis
   };
 }
 
-export const holdfast: Peer = {
-  name: "Holdfast",
+async function openQueue(port: number, work: QueueWork): Promise<Session[]> {
+  const admin = await Connection.open(port);
+  const queue = {
+    queue_name: work.queue,
+    lease_timeout: "10m",
+    expire_timeout: "1h",
+    max_attempts: 0,
+    requested_partitions: 1,
+  };
+  await post(admin, "/v1/queues.create", JSON.stringify(queue));
+  admin.close();
+  return Promise.all(
+    Array.from({ length: work.connections }, (_, index) => openSession(port, work, index)),
+  );
+}
+
+const usual = {
   durability: "D2",
-  settings: "--durability full, SQLite, 1 partition; HTTP, JSON: produce, lease, complete",
   caveat: "",
   connections: manyConnections,
+} satisfies Partial<Peer>;
+
+const calls = "1 partition; HTTP, JSON: produce, lease, complete";
+
+export const holdfast: Peer = {
+  ...usual,
+  name: "Holdfast",
+  settings: `--durability full, SQLite, ${calls}`,
   install: async () => undefined,
   start: async (scratch) => {
     const server = await startServer({
@@ -78,25 +102,35 @@ export const holdfast: Peer = {
     });
     return {
       version: manifest.version,
-      open: async (work) => {
-        const admin = await Connection.open(server.port);
-        const queue = {
-          queue_name: work.queue,
-          lease_timeout: "10m",
-          expire_timeout: "1h",
-          max_attempts: 0,
-          requested_partitions: 1,
-        };
-        await post(admin, "/v1/queues.create", JSON.stringify(queue));
-        admin.close();
-        return Promise.all(
-          Array.from({ length: work.connections }, (_, index) =>
-            openSession(server.port, work, index),
-          ),
-        );
-      },
+      open: (work) => openQueue(server.port, work),
       stop: async () => {
         await server.stop();
+      },
+    };
+  },
+};
+
+export const holdfastPostgres: Peer = {
+  ...usual,
+  name: "Holdfast on PostgreSQL",
+  settings: `${postgresSettings}; ${calls}`,
+  install: installPostgres,
+  start: async (scratch) => {
+    const database = await startPostgres(scratch);
+    const server = await startServer({
+      data: join(scratch, "data"),
+      flags: ["--store", "postgres", "--database-url", database.url, "--log-level", "error"],
+    }).catch(async (cause: unknown) => {
+      await database.stop();
+      throw cause;
+    });
+    return {
+      version: `${manifest.version}, PostgreSQL ${database.version}`,
+      databaseUrl: database.url,
+      open: (work) => openQueue(server.port, work),
+      stop: async () => {
+        await server.stop();
+        await database.stop();
       },
     };
   },

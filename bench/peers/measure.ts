@@ -1,6 +1,7 @@
 // One cell of the tables: produce, then lease and complete, on one queue of one peer, each
 // phase bounded in time.
 
+import { cpuSecondsBelow } from "../process-usage.ts";
 import { Ledger, payloadOf, type RunningPeer, type Session } from "./peer.ts";
 
 export interface CellWork {
@@ -18,6 +19,10 @@ export interface CellResult {
   readonly items: number;
   readonly producePerSecond: number;
   readonly consumePerSecond: number;
+  /** Microseconds of processor time for each item, both phases: of all that the peer runs beside us. */
+  readonly serverMicros: number;
+  /** And of this process, where its client is. */
+  readonly clientMicros: number;
   /** Not all items were consumed in time; what was had come once each. */
   readonly partly: boolean;
 }
@@ -41,7 +46,8 @@ async function within<T>(milliseconds: number, what: string, work: Promise<T>): 
   }
 }
 
-async function produceAll(
+/** `items` at the most, in as much time as there is. */
+export async function produceAll(
   sessions: readonly Session[],
   work: CellWork,
 ): Promise<{ items: number; seconds: number }> {
@@ -60,11 +66,12 @@ async function produceAll(
   return { items: next, seconds: (performance.now() - begin) / 1_000 };
 }
 
-async function consumeAll(
+/** Until all of them are completed or the time is up. */
+export async function consumeAll(
   sessions: readonly Session[],
   items: number,
   work: CellWork,
-): Promise<{ perSecond: number; partly: boolean }> {
+): Promise<{ completed: number; perSecond: number; partly: boolean }> {
   const begin = performance.now();
   const ledger = new Ledger(items, begin + work.consumeMs);
   try {
@@ -77,17 +84,31 @@ async function consumeAll(
   // From the last completion, not from when the last consumer gave up waiting for more.
   const end = ledger.finishedAt ?? performance.now();
   return {
+    completed: ledger.completedCount,
     perSecond: ledger.completedCount / ((end - begin) / 1_000),
     partly: !ledger.complete,
   };
 }
 
+/** Microseconds of processor time so far. */
+function usage(): { readonly server: number; readonly client: number } {
+  const { user, system } = process.cpuUsage();
+  return { server: 1e6 * cpuSecondsBelow(process.pid), client: user + system };
+}
+
 export async function measureCell(peer: RunningPeer, work: CellWork): Promise<CellResult> {
   const sessions = await within(graceMs, "connecting", peer.open(work));
   try {
+    const before = usage();
     const produced = await produceAll(sessions, work);
+    const between = usage();
     const consumed = await consumeAll(sessions, produced.items, work);
+    const after = usage();
+    const micros = (of: "server" | "client"): number =>
+      (between[of] - before[of]) / produced.items + (after[of] - between[of]) / consumed.completed;
     return {
+      serverMicros: micros("server"),
+      clientMicros: micros("client"),
       items: produced.items,
       producePerSecond: produced.items / produced.seconds,
       consumePerSecond: consumed.perSecond,

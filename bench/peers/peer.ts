@@ -31,6 +31,8 @@ export interface Peer {
 
 export interface RunningPeer {
   readonly version: string;
+  /** Of those that keep items in PostgreSQL. */
+  readonly databaseUrl?: string;
   /** Makes a queue of that name and the sessions that will work on it. */
   open(work: QueueWork): Promise<readonly Session[]>;
   stop(): Promise<void>;

@@ -1,5 +1,5 @@
-// `bun bench/peers/peers.ts [--only name]... [--items n] [--rounds n] [--json file]`: the same
-// work, durable, on Holdfast and on what users pick today. Each round goes through all peers,
+// `bun run bench --peers [--only name]... [--postgres] [--calls n,n] [--connections n] [--items n]
+// [--rounds n] [--json file]`: the same work, durable, on Holdfast and on what users pick today. Each round goes through all peers,
 // every second one backwards, and each server is started on an empty folder for it; the tables
 // give the medians. Nothing of a peer is left but Debian's packages and the Go module cache.
 
@@ -20,7 +20,7 @@ import { commitOf, writeResults } from "../results.ts";
 import { beanstalkd } from "./beanstalkd.ts";
 import { bullmq } from "./bullmq.ts";
 import { stopChildren } from "./child-server.ts";
-import { holdfast } from "./holdfast.ts";
+import { holdfast, holdfastPostgres } from "./holdfast.ts";
 import { type CellResult, measureCell } from "./measure.ts";
 import { natsJetStream } from "./nats-jetstream.ts";
 import { type DurabilityClass, durabilityTexts, type Peer, type RunningPeer } from "./peer.ts";
@@ -39,6 +39,9 @@ const peers: readonly Peer[] = [
   natsJetStream,
   rabbitmq,
 ];
+
+/** On the same PostgreSQL with the same settings; a comparison of its own. */
+export const onPostgres: readonly Peer[] = [holdfastPostgres, pgmqSql, pgBoss];
 
 /** Items of a cell: more where calls are large, or it would be over before it is measured. */
 const itemsByCall: ReadonlyMap<number, number> = new Map([
@@ -66,6 +69,12 @@ const cellWarmUp = { produceMs: 250, consumeMs: 1_000 };
 export interface PeersOptions {
   /** Names of peers, or parts of them in any case; all when empty. */
   readonly only?: readonly string[];
+  /** Those that keep items in PostgreSQL alone. */
+  readonly postgres?: boolean;
+  /** Items a call, of `itemsByCall`; all when empty. */
+  readonly calls?: readonly number[];
+  /** The same for every cell; otherwise those that serve the peer best. */
+  readonly connections?: number;
   /** The same for every cell; otherwise the larger the calls, the more. */
   readonly items?: number;
   readonly rounds?: number;
@@ -91,6 +100,9 @@ export interface PeerRow {
   readonly consume: Spread;
   /** Through both phases, one after the other. */
   readonly total: Spread;
+  /** Microseconds of processor time for each item: all that the peer runs beside the client; older files lack it. */
+  readonly serverMicros?: Spread;
+  readonly clientMicros?: Spread;
   readonly durabilityClass: DurabilityClass;
   readonly settings: string;
   readonly caveat: string;
@@ -165,16 +177,17 @@ function fail(
 async function measurePeer(
   log: Log,
   peer: Peer,
-  options: { readonly scratch: string; readonly round: number; readonly items: number | undefined },
+  options: PeersOptions & { readonly scratch: string; readonly round: number },
 ): Promise<void> {
-  const { round } = options;
+  const { round, calls = [] } = options;
   mkdirSync(options.scratch);
   let running: RunningPeer | null = null;
   try {
     running = await peer.start(options.scratch);
     await measureCell(running, { ...warmUp, connections: peer.connections(warmUp.itemsPerCall) });
     for (const [itemsPerCall, items] of itemsByCall) {
-      const connections = peer.connections(itemsPerCall);
+      if (calls.length > 0 && !calls.includes(itemsPerCall)) continue;
+      const connections = options.connections ?? peer.connections(itemsPerCall);
       try {
         const work = { itemsPerCall, connections, items: options.items ?? items };
         await measureCell(running, { ...work, ...cellWarmUp, queue: `warm-up-${itemsPerCall}` });
@@ -207,9 +220,9 @@ function spread(values: readonly number[]): Spread {
   return { median: Math.round(median), min: sorted[0] ?? 0, max: sorted.at(-1) ?? 0 };
 }
 
-function rowsOf(measured: readonly Measured[]): PeerRow[] {
+function rowsOf(measured: readonly Measured[], options: PeersOptions): PeerRow[] {
   const rows: PeerRow[] = [];
-  for (const peer of peers) {
+  for (const peer of new Set([...onPostgres, ...peers])) {
     for (const itemsPerCall of itemsByCall.keys()) {
       const cells = measured.filter(
         (one) => one.peer === peer && one.itemsPerCall === itemsPerCall,
@@ -220,13 +233,15 @@ function rowsOf(measured: readonly Measured[]): PeerRow[] {
       rows.push({
         peer: peer.name,
         itemsPerCall,
-        connections: peer.connections(itemsPerCall),
+        connections: options.connections ?? peer.connections(itemsPerCall),
         items: results.map(({ items }) => items),
         produce: spread(results.map((result) => result.producePerSecond)),
         consume: spread(results.map((result) => result.consumePerSecond)),
         total: spread(
           results.map((result) => 1 / (1 / result.producePerSecond + 1 / result.consumePerSecond)),
         ),
+        serverMicros: spread(results.map((result) => result.serverMicros)),
+        clientMicros: spread(results.map((result) => result.clientMicros)),
         durabilityClass: peer.durability,
         settings: peer.settings,
         caveat: peer.caveat,
@@ -269,9 +284,9 @@ async function installAll(log: Log, chosen: readonly Peer[], scratch: string): P
 }
 
 export async function runPeers(options: PeersOptions = {}): Promise<PeersResult> {
-  const { only = [], rounds = roundsDefault, say = () => undefined } = options;
+  const { only = [], postgres = false, rounds = roundsDefault, say = () => undefined } = options;
   const wanted = only.map((name) => name.toLowerCase());
-  const chosen = peers.filter(
+  const chosen = (postgres ? onPostgres : peers).filter(
     ({ name }) => wanted.length === 0 || wanted.some((part) => name.toLowerCase().includes(part)),
   );
   if (chosen.length === 0) {
@@ -294,11 +309,7 @@ export async function runPeers(options: PeersOptions = {}): Promise<PeersResult>
     const ready = await installAll(log, chosen, scratch);
     for (let round = 0; round < rounds; round += 1) {
       for (const peer of round % 2 === 0 ? ready : ready.toReversed()) {
-        await measurePeer(log, peer, {
-          scratch: join(scratch, "round"),
-          round,
-          items: options.items,
-        });
+        await measurePeer(log, peer, { ...options, scratch: join(scratch, "round"), round });
       }
     }
     return {
@@ -312,7 +323,7 @@ export async function runPeers(options: PeersOptions = {}): Promise<PeersResult>
         syncsPerSecond: probeSyncs(scratch),
       },
       rounds,
-      rows: rowsOf(log.measured),
+      rows: rowsOf(log.measured, options),
       failures: log.failures,
     };
   } finally {
@@ -322,8 +333,12 @@ export async function runPeers(options: PeersOptions = {}): Promise<PeersResult>
   }
 }
 
-function commandOf({ only = [], items, rounds }: PeersOptions): string {
+function commandOf(options: PeersOptions): string {
+  const { only = [], postgres = false, calls = [], connections, items, rounds } = options;
   const words = ["bun run bench --peers", ...only.map((name) => `--only '${name}'`)];
+  if (postgres) words.push("--postgres");
+  if (calls.length > 0) words.push(`--calls ${calls.join(",")}`);
+  if (connections !== undefined) words.push(`--connections ${connections}`);
   if (items !== undefined) words.push(`--items ${items}`);
   if (rounds !== undefined) words.push(`--rounds ${rounds}`);
   return words.join(" ");
@@ -337,12 +352,15 @@ function whole(value: number): string {
   return Math.round(value).toLocaleString("en");
 }
 
-function spreadText({ median, min, max }: Spread): string {
+function spreadText(spread: Spread | undefined): string {
+  if (spread === undefined) return "";
+  const { median, min, max } = spread;
   return min === max ? whole(median) : `${whole(median)} (${whole(min)} to ${whole(max)})`;
 }
 
 function cellsOf(row: PeerRow): string[] {
-  const figures = [row.produce, row.consume, row.total].map(spreadText);
+  const { produce, consume, total, serverMicros, clientMicros } = row;
+  const figures = [produce, consume, total, serverMicros, clientMicros].map(spreadText);
   const partly = row.partlyCount === 0 ? "" : ` (not drained in ${row.partlyCount} rounds)`;
   return [
     `${row.peer} ${row.version}${partly}`,
@@ -355,13 +373,13 @@ function cellsOf(row: PeerRow): string[] {
 function failureCells({ peer, itemsPerCall, round, reason }: PeerFailure): string[] {
   const when = round === null ? "" : `round ${round + 1}: `;
   const text = `${when}${reason}`.replaceAll("|", "\\|");
-  return [peer, itemsPerCall === null ? "all" : whole(itemsPerCall), "", text, "", ""];
+  return [peer, itemsPerCall === null ? "all" : whole(itemsPerCall), "", text, "", "", "", ""];
 }
 
 /** One table in Markdown for each durability class, with the settings below it. */
 export function peerTables({ rows, failures, machine, rounds }: PeersResult): string {
   const parts = [
-    `100-byte items; items/s, median of ${rounds} rounds (least to most); ` +
+    `100-byte items; items/s and processor time for each, median of ${rounds} rounds (least to most); ` +
       `${machine.cores} × ${machine.processor}, Bun ${machine.bun}, ` +
       `${whole(machine.syncsPerSecond)} syncs/s on this disk; clients in one Bun process`,
   ];
@@ -376,8 +394,8 @@ export function peerTables({ rows, failures, machine, rounds }: PeersResult): st
       [
         `## ${text}`,
         "",
-        "| peer | items a call | connections | produce | lease + complete | both |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| peer | items a call | connections | produce | lease + complete | both | server µs | client µs |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
         ...lines.map((cells) => `| ${cells.join(" | ")} |`),
         "",
         ...[...notes.values()].map(
@@ -394,6 +412,9 @@ if (import.meta.main) {
   const { values } = parseArgs({
     options: {
       only: { type: "string", multiple: true },
+      postgres: { type: "boolean", default: false },
+      calls: { type: "string" },
+      connections: { type: "string" },
       items: { type: "string" },
       rounds: { type: "string" },
       json: { type: "string" },
@@ -401,11 +422,15 @@ if (import.meta.main) {
   });
   const result = await runPeers({
     only: values.only ?? [],
+    postgres: values.postgres,
+    calls: values.calls?.split(",").map(Number) ?? [],
+    ...(values.connections === undefined ? {} : { connections: Number(values.connections) }),
     ...(values.items === undefined ? {} : { items: Number(values.items) }),
     ...(values.rounds === undefined ? {} : { rounds: Number(values.rounds) }),
     say: (line) => console.error(line),
   });
-  const isWhole = values.only === undefined && values.items === undefined;
+  const { only, items, calls, connections, postgres } = values;
+  const isWhole = !postgres && [only, items, calls, connections].every((one) => one === undefined);
   console.log(peerTables(result));
   if (values.json !== undefined || isWhole) {
     const path = writeResults(result, { ending: "-peers.json", path: values.json ?? null });

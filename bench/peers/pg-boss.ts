@@ -94,6 +94,7 @@ export const pgBoss: Peer = {
     await boss.start();
     return {
       version: `${packageVersion}, PostgreSQL ${server.version}`,
+      databaseUrl: server.url,
       open: async (work) => {
         await boss.createQueue(work.queue, { retryLimit: 0 });
         return Array.from({ length: work.connections }, () =>

@@ -94,6 +94,7 @@ export const pgmqSql: Peer = {
     const server = await startPostgres(scratch);
     return {
       version: `PostgreSQL ${server.version}`,
+      databaseUrl: server.url,
       open: (work) => openQueue(server, work),
       stop: () => server.stop(),
     };

@@ -2,6 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { asUser, type ChildServer, folderOf, freePort, startChild } from "./child-server.ts";
 import { debianPackage, run } from "./install.ts";
 
@@ -13,11 +14,11 @@ export function postgresConnections(itemsPerCall: number): number {
   return itemsPerCall === 1 ? 16 : 8;
 }
 
-const user = "postgres";
-const programs = "/usr/lib/postgresql";
-
+/** It runs as this user, who is the superuser in it too. */
+export const postgresUser = "postgres";
 export interface PostgresServer extends ChildServer {
   readonly port: number;
+  readonly data: string;
   readonly url: string;
   readonly version: string;
 }
@@ -26,32 +27,66 @@ export function installPostgres(): Promise<void> {
   return debianPackage("postgresql");
 }
 
-export async function startPostgres(scratch: string): Promise<PostgresServer> {
-  const newest = readdirSync(programs)
-    .filter((name) => /^\d+$/.test(name))
+const startTimeoutMs = 60_000;
+const pollMs = 20;
+
+/** It accepts connections before it serves them. */
+export async function answering(url: string): Promise<void> {
+  for (const until = performance.now() + startTimeoutMs; ; await Bun.sleep(pollMs)) {
+    const sql = new SQL(url, { max: 1 });
+    try {
+      await sql`SELECT 1`;
+      return;
+    } catch (cause) {
+      if (performance.now() > until) throw cause;
+    } finally {
+      await sql.close();
+    }
+  }
+}
+
+export const postgresPrograms = "/usr/lib/postgresql";
+
+/** One of the programs that come with it, of the newest version there is. */
+export function postgresProgram(name: string): string {
+  const newest = readdirSync(postgresPrograms)
+    .filter((version) => /^\d+$/.test(version))
     .sort((a, b) => Number(b) - Number(a))[0];
-  if (newest === undefined) throw new Error(`no PostgreSQL in ${programs}`);
-  const bin = join(programs, newest, "bin");
-  const data = folderOf(user, join(scratch, "postgres"));
-  const init = [join(bin, "initdb"), "-D", data, "-U", user, "-A", "trust", "-E", "UTF8"];
-  await run(asUser(user, [...init, "--no-instructions"]), { cwd: "/" });
-  const port = freePort();
+  if (newest === undefined) throw new Error(`no PostgreSQL in ${postgresPrograms}`);
+  return join(postgresPrograms, newest, "bin", name);
+}
+
+/** On a new folder in the one that is given. `settings`: such as `fsync=off`. */
+export async function startPostgres(
+  scratch: string,
+  settings: readonly string[] = [],
+): Promise<PostgresServer> {
+  const data = folderOf(postgresUser, join(scratch, "postgres"));
+  const words = ["-D", data, "-U", postgresUser, "-A", "trust", "-E", "UTF8", "--no-instructions"];
+  await run(asUser(postgresUser, [postgresProgram("initdb"), ...words]), { cwd: "/" });
+  return await runPostgres(data, settings);
+}
+
+/** On a folder that `initdb` or `pg_basebackup` has made. */
+export async function runPostgres(
+  data: string,
+  settings: readonly string[] = [],
+  port = freePort(),
+): Promise<PostgresServer> {
   const flags = ["-p", String(port), "-h", "127.0.0.1", "-k", data];
   // A run is shorter than the minute after which tables are usually looked at; without their
   // statistics the plans are bad.
-  const tuning = ["-c", "max_connections=200", "-c", "autovacuum_naptime=1s"];
+  const tuning = ["max_connections=200", "autovacuum_naptime=1s", ...settings];
+  const program = postgresProgram("postgres");
   const child = await startChild({
-    command: [join(bin, "postgres"), "-D", data, ...flags, ...tuning],
+    command: [program, "-D", data, ...flags, ...tuning.flatMap((one) => ["-c", one])],
     port,
-    user,
+    user: postgresUser,
     // Fast shutdown: open connections are cut.
     stopSignal: "SIGINT",
   });
-  const version = /\d+(\.\d+)?/.exec(await run([join(bin, "postgres"), "--version"]))?.[0];
-  return {
-    ...child,
-    port,
-    url: `postgres://${user}@127.0.0.1:${port}/postgres`,
-    version: version ?? "unknown",
-  };
+  const url = `postgres://${postgresUser}@127.0.0.1:${port}/postgres`;
+  await answering(url);
+  const version = /\d+(\.\d+)?/.exec(await run([program, "--version"]))?.[0];
+  return { ...child, port, url, data, version: version ?? "unknown" };
 }

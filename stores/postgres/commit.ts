@@ -18,6 +18,7 @@ import { type StoredTally, type StoredTurn, storedTally } from "./rows.ts";
 import {
   blobs,
   type Column,
+  deletion,
   flat,
   numbers,
   Parts,
@@ -30,8 +31,9 @@ import {
 export interface Folding {
   readonly tallies: readonly StoredTally[];
   readonly inbound: readonly Inbound[];
-  /** Rows of the chain before this one go. */
+  /** Rows of the chain before this one go, from the first that may be there on. */
   readonly keptFrom: number;
+  readonly prunedTo: number;
 }
 
 /** The next row of the chain. */
@@ -41,8 +43,8 @@ export interface Link {
   readonly turn: StoredTurn;
 }
 
-/** Payload bytes of a pack: about as much as a page holds. */
-const packBytesMax = 7_900;
+/** Payload bytes of a pack: what a page holds beside 4 to 7 bytes for each payload, and the row itself. */
+const packBytesMax = 7_300;
 
 export function turnOf({ turn, tally, receive }: Changes): StoredTurn {
   return { ...turn, tallies: tally.map(storedTally), inbound: receive };
@@ -85,10 +87,12 @@ function addLeases(parts: Parts, { lease, unlease }: Changes): void {
   const gone = unlease.filter(({ slot, first }) => !kept.has(`${slot}/${first}`));
   if (gone.length > 0) {
     const places = gone.map(({ slot, first }) => ({ slot, seq: first }));
-    parts.add(
-      "unleased",
-      (value) => `
-    DELETE FROM shard.lease USING fence, ${placesTable("one", places, value)} WHERE lease.slot = one.slot AND lease.first = one.seq`,
+    parts.add("unleased", (value) =>
+      deletion(
+        "lease",
+        `fence, ${placesTable("one", places, value)}`,
+        "lease.slot = one.slot AND lease.first = one.seq",
+      ),
     );
   }
   if (lease.length === 0) return;
@@ -145,11 +149,12 @@ function addUniques(parts: Parts, { unique, ununique }: Changes): void {
   const digests = byteaArray(unique.map(({ digest }) => Uint8Array.fromHex(digest)));
   const places = flat(ununique);
   if (places.length > 0) {
-    parts.add(
-      "ununique",
-      (value) => `
-    DELETE FROM shard.unique_key USING fence, ${placesTable("one", places, value)}
-    WHERE unique_key.slot = one.slot AND unique_key.seq = one.seq AND digest <> ALL (${value(digests)}::bytea[])`,
+    parts.add("ununique", (value) =>
+      deletion(
+        "unique_key",
+        `fence, ${placesTable("one", places, value)}`,
+        `unique_key.slot = one.slot AND unique_key.seq = one.seq AND digest <> ALL (${value(digests)}::bytea[])`,
+      ),
     );
   }
   if (unique.length === 0) return;
@@ -167,7 +172,7 @@ function addUniques(parts: Parts, { unique, ununique }: Changes): void {
   );
 }
 
-function addFolding(parts: Parts, { tallies, inbound, keptFrom }: Folding): void {
+function addFolding(parts: Parts, { tallies, inbound, keptFrom, prunedTo }: Folding): void {
   const columns = [
     numbers(tallies, "slot", ({ slot }) => slot),
     blobs(tallies, "tally", (tally) => JSON.stringify(tally)),
@@ -191,6 +196,6 @@ function addFolding(parts: Parts, { tallies, inbound, keptFrom }: Folding): void
   parts.add(
     "pruned",
     (value) =>
-      `DELETE FROM shard.turn USING fence WHERE turn.position < ${value(keptFrom)}::bigint`,
+      `DELETE FROM shard.turn USING fence WHERE turn.position >= ${value(prunedTo)}::bigint AND turn.position < ${value(keptFrom)}::bigint`,
   );
 }

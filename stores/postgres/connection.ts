@@ -1,8 +1,10 @@
-// One connection to PostgreSQL: prepared statements, and its errors in the words of the store.
+// One connection to PostgreSQL's primary: prepared statements, and its errors in the words of the
+// store.
 
 import { Client, type QueryConfig } from "pg";
 import { StoreError } from "../store.ts";
 import { readBytea, readByteas, readInt8s } from "./arrays.ts";
+import { hostsOf } from "./hosts.ts";
 
 /** The columns of a row: numbers, texts, booleans, bytes, arrays of numbers or of bytes. */
 export type Row = readonly unknown[];
@@ -27,64 +29,166 @@ const types = {
   },
 };
 
+export interface SessionOptions {
+  /** Of one host or of several, as `hostsOf` reads it; the first that is a primary is taken. */
+  readonly url: string;
+  /** `transaction`: between here and the database a pooler may give each statement another session. */
+  readonly pooler?: "none" | "transaction";
+  /** Refuses a database whose commits wait for no standby. */
+  readonly requireReplica?: boolean;
+  /** Milliseconds without an answer after which a turn's statement is given up; default 10,000. */
+  readonly silenceMs?: number;
+}
+
 /** Settings of a session; a commit is answered when it is on the disk. */
 const options =
   "-c synchronous_commit=on -c plan_cache_mode=force_generic_plan -c jit=off -c client_min_messages=warning";
+const connectMs = { alone: 10_000, ofSeveral: 3_000 };
+const silenceMsDefault = 10_000;
+/** Serialization failure and deadlock: the statement had no effect. */
+const again: ReadonlySet<unknown> = new Set(["40001", "40P01"]);
+const againMax = 10;
+const diskFull = "53100";
+/** A row with that key is there: of the chain only another owner can have written it. */
+const taken = "23505";
+export const takenOver = "another server has taken over this part of the database";
+/** Where PostgreSQL says that it waits for a standby no longer; its texts depend on its language. */
+const replicationWait = "SyncRepWaitForLSN";
 
 export class Connection {
   readonly #client: Client;
   readonly #names = new Map<string, string>();
+  readonly #isPooled: boolean;
+  readonly #silenceMs: number;
   #lost: unknown = null;
+  /** Commits that are in the database, while it is not known whether its standby has them. */
+  #unreplicatedCount = 0;
 
-  private constructor(client: Client) {
+  private constructor(client: Client, { pooler, silenceMs }: SessionOptions) {
     this.#client = client;
+    this.#isPooled = pooler === "transaction";
+    this.#silenceMs = silenceMs ?? silenceMsDefault;
   }
 
-  /** Throws `StoreError`: `unusable` where nothing can be reached. */
-  static async open(url: string): Promise<Connection> {
+  /**
+   * Throws `StoreError`: `unusable` where no host is a primary that can be reached, or where it
+   * would lose what it has acknowledged.
+   */
+  static async open(session: SessionOptions): Promise<Connection> {
+    const hosts = hostsOf(session.url);
+    const timeoutMs = hosts.length === 1 ? connectMs.alone : connectMs.ofSeveral;
+    let failed: unknown = null;
+    let isStandby = false;
+    for (const host of hosts) {
+      const connection = await Connection.#to(host, session, timeoutMs).catch((cause: unknown) => {
+        failed = cause;
+        return null;
+      });
+      if (connection === null) continue;
+      try {
+        if (await connection.#isPrimary(session)) return connection;
+        isStandby = true;
+      } catch (cause) {
+        await connection.close();
+        throw cause;
+      }
+      await connection.close();
+    }
+    const expected = "the database is a standby; expected the primary";
+    const message = isStandby ? expected : "the database cannot be reached";
+    throw new StoreError("unusable", message, failed);
+  }
+
+  static async #to(url: string, session: SessionOptions, timeoutMs: number): Promise<Connection> {
     const client = new Client({
       connectionString: url,
       application_name: "holdfast",
-      options,
+      // A pooler has sessions of its own, with the settings of the role.
+      ...(session.pooler === "transaction" ? {} : { options }),
       keepAlive: true,
-      connectionTimeoutMillis: 10_000,
+      connectionTimeoutMillis: timeoutMs,
       pipeline: true,
     } as ConstructorParameters<typeof Client>[0]);
-    const connection = new Connection(client);
+    const connection = new Connection(client, session);
     client.on("error", (cause) => {
       connection.#lost = cause;
     });
-    try {
-      await client.connect();
-    } catch (cause) {
-      throw new StoreError("unusable", "the database cannot be reached", cause);
-    }
+    client.on("notice", ({ routine }) => {
+      if (routine === replicationWait) connection.#unreplicatedCount += 1;
+    });
+    await client.connect();
     return connection;
+  }
+
+  /** Whether it is one; throws `StoreError` where that would not keep what it has committed. */
+  async #isPrimary({ requireReplica = false }: SessionOptions): Promise<boolean> {
+    const [row] = await this.rows(
+      "SELECT pg_is_in_recovery(), current_setting('synchronous_commit'), current_setting('synchronous_standby_names')",
+    );
+    const [isStandby, commit, standbys] = row as [boolean, string, string];
+    if (isStandby) return false;
+    if (commit === "off") {
+      const expected = "expected 'on', got 'off'";
+      throw new StoreError(
+        "unusable",
+        `synchronous_commit loses what was acknowledged; ${expected}`,
+      );
+    }
+    if (requireReplica && (standbys === "" || !["on", "remote_apply"].includes(commit))) {
+      const expected =
+        "expected synchronous_standby_names with a standby and synchronous_commit 'on'";
+      const got = `got '${standbys}' and '${commit}'`;
+      throw new StoreError("unusable", `commits wait for no standby; ${expected}, ${got}`);
+    }
+    return true;
   }
 
   /** One statement, prepared when it comes for the first time. */
   async rows(text: string, values: readonly Value[] = []): Promise<Row[]> {
-    let name = this.#names.get(text);
-    if (name === undefined) {
-      name = `s${this.#names.size}`;
-      this.#names.set(text, name);
+    return this.#rows(text, values, {});
+  }
+
+  /** As `rows`, of a database that has to answer soon; a statement is never cancelled, the connection is cut. */
+  async promptRows(text: string, values: readonly Value[] = []): Promise<Row[]> {
+    return this.#rows(text, values, { query_timeout: this.#silenceMs });
+  }
+
+  async #rows(
+    text: string,
+    values: readonly Value[],
+    timeout: { readonly query_timeout?: number },
+  ): Promise<Row[]> {
+    const query = { ...this.#named(text), ...timeout, text, values: [...values], types };
+    for (let count = 1; ; count += 1) {
+      try {
+        return await this.#query(query as QueryConfig);
+      } catch (cause) {
+        if (count === againMax || !again.has(codeOf(cause))) throw storeError(cause);
+      }
     }
-    return this.#query({ name, text, values: [...values], types } as QueryConfig);
+  }
+
+  /** A session that is another one for each statement has no prepared ones. */
+  #named(text: string): { readonly name?: string } {
+    if (this.#isPooled) return {};
+    return { name: this.#names.getOrInsertComputed(text, () => `s${this.#names.size}`) };
   }
 
   /** Several statements, none of them prepared. */
   async script(text: string): Promise<void> {
-    await this.#query({ text });
+    await this.#query({ text }).catch((cause: unknown) => {
+      throw storeError(cause);
+    });
   }
 
   async #query(query: QueryConfig): Promise<Row[]> {
     if (this.#lost !== null) throw new StoreError("failed", "the database is gone", this.#lost);
-    try {
-      const { rows } = await this.#client.query({ ...query, rowMode: "array" });
-      return rows;
-    } catch (cause) {
-      throw storeError(cause);
+    const before = this.#unreplicatedCount;
+    const { rows } = await this.#client.query({ ...query, rowMode: "array" });
+    if (this.#unreplicatedCount > before) {
+      throw new StoreError("failed", "it is not known whether a standby has what was committed");
     }
+    return rows;
   }
 
   async close(): Promise<void> {
@@ -92,10 +196,16 @@ export class Connection {
   }
 }
 
-const diskFull = "53100";
+function codeOf(cause: unknown): unknown {
+  return cause instanceof Error && "code" in cause ? cause.code : undefined;
+}
 
+/** Whatever is not known to have had no effect is `failed`. */
 function storeError(cause: unknown): StoreError {
-  const isFull = cause instanceof Error && "code" in cause && cause.code === diskFull;
-  if (isFull) return new StoreError("full", "the database has no room", cause);
+  if (cause instanceof StoreError) return cause;
+  if (codeOf(cause) === taken && (cause as { readonly table?: unknown }).table === "turn") {
+    return new StoreError("failed", takenOver, cause);
+  }
+  if (codeOf(cause) === diskFull) return new StoreError("full", "the database has no room", cause);
   return new StoreError("failed", "the database failed", cause);
 }

@@ -2,12 +2,12 @@
 
 import type { Ownership } from "../nodes.ts";
 import { StoreError } from "../store.ts";
-import { Connection, type Row, type Value } from "./connection.ts";
+import { type Acknowledged, acknowledge, lastAcknowledged } from "./acknowledged.ts";
+import { Connection, type Row, type SessionOptions, type Value } from "./connection.ts";
 import { nodesSchema } from "./nodes.ts";
 import schema from "./schema.sql" with { type: "text" };
 
-export interface DatabaseOptions {
-  readonly url: string;
+export interface DatabaseOptions extends SessionOptions {
   /** Its schema begins with this name. */
   readonly schema: string;
   readonly shard: number;
@@ -15,6 +15,8 @@ export interface DatabaseOptions {
   readonly newTag: () => string;
   /** Whether its instants are those of a test clock; `null`: whichever it is. */
   readonly testClock: boolean | null;
+  /** What this process has acknowledged, whichever store of it did so; absent = nothing is known. */
+  readonly acknowledged?: Acknowledged;
   /** Which node it belongs to, where several share the database; absent: it has one server. */
   readonly ownership?: Ownership;
 }
@@ -35,29 +37,44 @@ const takeOverAsNode = `
   ON CONFLICT DO NOTHING RETURNING position`;
 const isOwner = "SELECT count(*) FROM nodes.owner WHERE url = $1::text AND epoch = $2::bigint";
 
+const stillThere = `
+  SELECT coalesce(bool_or(position = $1::bigint AND owner = $2::bytea), false), min(position), max(position) FROM shard.turn`;
+
 export class Database {
   readonly #connection: Connection;
   readonly #shard: string;
   readonly #texts = new Map<string, string>();
+  readonly #acknowledge: (position: number) => void;
   /** What is written into each row of the chain: nobody else has it. */
   readonly owner = Buffer.from(crypto.getRandomValues(new Uint8Array(ownerBytes)));
   /** The last row of the chain. */
   position = 0;
+  /** Commits that this process has acknowledged and the database has lost since, at least. */
+  lostCount = 0;
 
-  private constructor(connection: Connection, shard: string) {
+  private constructor(connection: Connection, name: string, options: DatabaseOptions) {
+    const { acknowledged, shard } = options;
     this.#connection = connection;
-    this.#shard = shard;
+    this.#shard = name;
+    this.#acknowledge = (position) => {
+      if (acknowledged !== undefined) {
+        acknowledge(acknowledged, shard, { position, owner: this.owner });
+      }
+    };
   }
 
   /** Throws `StoreError`: `unusable` where the database cannot be reached. */
   static async open(options: DatabaseOptions): Promise<Database> {
-    const { url, schema: name, shard } = options;
-    const database = new Database(await Connection.open(url), `"${name}_${shard}"`);
+    const { schema: name, shard } = options;
+    const connection = await Connection.open(options);
+    const database = new Database(connection, `"${name}_${shard}"`, options);
     try {
       await database.#make(options);
-      await database.#lock(options);
+      // A pooler may give each statement another session; then the chain alone tells the owner.
+      if (options.pooler !== "transaction") await database.#lock(options);
       await database.#refuseOtherClock(options);
       await database.#takeOver(options);
+      await database.#countLost(options);
       return database;
     } catch (cause) {
       await database.close();
@@ -68,6 +85,17 @@ export class Database {
   /** `shard` in the text stands for the schema. */
   rows(text: string, values: readonly Value[] = []): Promise<Row[]> {
     return this.#connection.rows(this.#named(text), values);
+  }
+
+  /** The next row of the chain is there. */
+  appended(): void {
+    this.position += 1;
+    this.#acknowledge(this.position);
+  }
+
+  /** As `rows`, for what a turn waits for. */
+  promptRows(text: string, values: readonly Value[] = []): Promise<Row[]> {
+    return this.#connection.promptRows(this.#named(text), values);
   }
 
   close(): Promise<void> {
@@ -136,6 +164,17 @@ export class Database {
       if (node !== null && (await this.rows(named(isOwner), node))[0]?.[0] === 0) {
         throw new StoreError("locked", "the shards belong to another node");
       }
+    }
+  }
+
+  /** A row that went with those before it was pruned by a later owner, not lost. */
+  async #countLost({ acknowledged, shard }: DatabaseOptions): Promise<void> {
+    const known = acknowledged === undefined ? null : lastAcknowledged(acknowledged, shard);
+    if (known === null) return;
+    const [row] = await this.rows(stillThere, [known.position, Buffer.from(known.owner)]);
+    const [isThere, first, last] = row as [boolean, number, number];
+    if (!isThere && first <= known.position) {
+      this.lostCount = Math.max(1, known.position - last + 1);
     }
   }
 }

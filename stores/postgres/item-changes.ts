@@ -8,6 +8,7 @@ import { textsOf } from "./rows.ts";
 import {
   blobs,
   type Column,
+  deletion,
   flag,
   flat,
   numbers,
@@ -274,15 +275,15 @@ export function addRemoves(parts: Parts, removed: readonly SlotSeqs[]): void {
       ) left_over
     )`,
   );
-  parts.add(
-    "removed",
-    () =>
-      "DELETE FROM shard.item USING emptied WHERE item.slot = emptied.slot AND item.seq = emptied.seq",
+  parts.add("removed", () =>
+    deletion("item", "emptied", "item.slot = emptied.slot AND item.seq = emptied.seq"),
   );
-  parts.add(
-    "filled",
-    () =>
-      "DELETE FROM shard.gone USING emptied WHERE gone.slot = emptied.slot AND gone.seq >= emptied.seq AND gone.seq < emptied.seq + emptied.count AND emptied.count > 1",
+  parts.add("filled", () =>
+    deletion(
+      "gone",
+      "emptied",
+      "gone.slot = emptied.slot AND gone.seq >= emptied.seq AND gone.seq < emptied.seq + emptied.count AND emptied.count > 1",
+    ),
   );
   parts.add(
     "dug",
@@ -296,11 +297,12 @@ export function addRemoves(parts: Parts, removed: readonly SlotSeqs[]): void {
 export function addUnschedules(parts: Parts, unscheduled: readonly SlotSeqs[]): void {
   const places = flat(unscheduled);
   if (places.length === 0) return;
-  parts.add(
-    "unscheduled",
-    (value) => `
-    DELETE FROM shard.scheduled USING fence, ${placesTable("one", places, value)}
-    WHERE scheduled.slot = one.slot AND scheduled.seq = one.seq`,
+  parts.add("unscheduled", (value) =>
+    deletion(
+      "scheduled",
+      `fence, ${placesTable("one", places, value)}`,
+      "scheduled.slot = one.slot AND scheduled.seq = one.seq",
+    ),
   );
 }
 

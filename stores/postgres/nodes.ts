@@ -2,11 +2,10 @@
 
 import type { NodeRow, NodesSeen, NodeTable, Self } from "../nodes.ts";
 import { StoreError } from "../store.ts";
-import { Connection, type Value } from "./connection.ts";
+import { Connection, type SessionOptions, type Value } from "./connection.ts";
 import schema from "./nodes.sql" with { type: "text" };
 
-export interface NodesOptions {
-  readonly url: string;
+export interface NodesOptions extends SessionOptions {
   /** Begins the names of all schemas. */
   readonly schema: string;
   /** How long an owner has without a sign of life. */
@@ -52,7 +51,7 @@ export class PostgresNodes implements NodeTable {
 
   /** Throws `StoreError`. */
   static async open(options: NodesOptions): Promise<PostgresNodes> {
-    const nodes = new PostgresNodes(await Connection.open(options.url), options);
+    const nodes = new PostgresNodes(await Connection.open(options), options);
     try {
       await nodes.#make();
       return nodes;

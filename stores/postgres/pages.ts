@@ -161,7 +161,7 @@ class Reading<T extends Found> {
 
 /** In the order of the spans. */
 export async function pages<T extends Found>(
-  database: Database,
+  rowsOf: Database["rows"],
   source: Source<T>,
   wanted: readonly Wanted[],
 ): Promise<Some<T>[]> {
@@ -173,7 +173,7 @@ export async function pages<T extends Found>(
     const columns = [0, 1, 2, 3, 4].map((column) =>
       int8Array(values.map((of) => of[column] as number)),
     );
-    const rows = await database.rows(source.text, columns);
+    const rows = await rowsOf(source.text, columns);
     const bySpan = Map.groupBy(rows, (row) => row[0] as number);
     for (const [index, reading] of open.entries()) reading.take(bySpan.get(index + 1) ?? []);
   }

@@ -3,14 +3,12 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Postgres, startPostgres } from "../../scripts/postgres.ts";
-import type { OpenedStore } from "../conformance/bench.ts";
 import { describeStore } from "../conformance/suite.ts";
-import { item, nothing, tally } from "../conformance/values.ts";
-import { type Changes, type Store, StoreError } from "../store.ts";
+import { item, tally } from "../conformance/values.ts";
 import { Connection } from "./connection.ts";
 import { openPostgresStore } from "./store.ts";
+import { commit, failureOf, newStore, openNew } from "./testing/opened.ts";
 
-const tag = "0123456789Ab";
 const folder = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
 chmodSync(folder, 0o755);
 let server: Postgres;
@@ -24,47 +22,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-let count = 0;
-
-/** Options of a store that nobody else has. */
-function newStore() {
-  count += 1;
-  return { url: server.url, schema: `rule${count}`, shard: 0, newTag: () => tag, testClock: false };
-}
-
-describeStore("postgres", async (): Promise<OpenedStore> => {
-  const options = newStore();
-  let backend = await openPostgresStore(options);
-  return {
-    backend,
-    reopen: async () => {
-      await backend.store.close();
-      backend = await openPostgresStore(options);
-      return backend;
-    },
-    dispose: () => backend.store.close(),
-  };
-});
-
-async function commit(store: Store, turn: number, changes: Partial<Changes> = {}): Promise<void> {
-  await store.commit({
-    ...nothing,
-    ...changes,
-    turn: { turn, at: turn, opLast: turn, refused: [] },
-  });
-}
+describeStore("postgres", () => openNew(newStore(server.url)));
 
 async function faultOf(work: Promise<unknown>): Promise<string> {
-  const error = await work.then(
-    () => null,
-    (cause: unknown) => cause,
-  );
-  expect(error).toBeInstanceOf(StoreError);
-  return (error as StoreError).fault;
+  return (await failureOf(work)).fault;
 }
 
 test("open: one server at a time has a shard", async () => {
-  const options = newStore();
+  const options = newStore(server.url);
   const first = await openPostgresStore(options);
   expect(await faultOf(openPostgresStore(options))).toBe("locked");
   const other = await openPostgresStore({ ...options, shard: 1 });
@@ -74,7 +39,7 @@ test("open: one server at a time has a shard", async () => {
 });
 
 test("open: a store is for a test clock or for use", async () => {
-  const options = newStore();
+  const options = newStore(server.url);
   await (await openPostgresStore({ ...options, testClock: true })).store.close();
   expect(await faultOf(openPostgresStore(options))).toBe("unusable");
   await (await openPostgresStore({ ...options, testClock: null })).store.close();
@@ -82,14 +47,14 @@ test("open: a store is for a test clock or for use", async () => {
 
 test("open: what can be reached nowhere is told as such", async () => {
   const url = "postgres://holdfast@127.0.0.1:1/postgres";
-  expect(await faultOf(openPostgresStore({ ...newStore(), url }))).toBe("unusable");
+  expect(await faultOf(openPostgresStore(newStore(url)))).toBe("unusable");
 });
 
 test("commit: whoever lost the shard writes nothing any more", async () => {
-  const options = newStore();
+  const options = newStore(server.url);
   const first = await openPostgresStore(options);
   await commit(first.store, 1, { insert: [item(1, 1)] });
-  const database = await Connection.open(server.url);
+  const database = await Connection.open({ url: server.url });
   // As if another server had taken over while the first one slept.
   await database.script(
     `INSERT INTO ${options.schema}_0.turn SELECT max(position) + 1, 'another' FROM ${options.schema}_0.turn`,
@@ -104,10 +69,10 @@ test("commit: whoever lost the shard writes nothing any more", async () => {
 });
 
 test("commit: a session that is cut fails, and what it had written is there", async () => {
-  const options = newStore();
+  const options = newStore(server.url);
   const first = await openPostgresStore(options);
   await commit(first.store, 1);
-  const database = await Connection.open(server.url);
+  const database = await Connection.open({ url: server.url });
   await database.script(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holdfast' AND pid <> pg_backend_pid()",
   );
@@ -120,7 +85,7 @@ test("commit: a session that is cut fails, and what it had written is there", as
 });
 
 test("tallies: are told by the turns, and folded before those go", async () => {
-  const options = newStore();
+  const options = newStore(server.url);
   let { store } = await openPostgresStore(options);
   const reopened = async () => {
     await store.close();

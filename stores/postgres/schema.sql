@@ -27,7 +27,8 @@ CREATE TABLE shard.item (
   payloads bytea[] NOT NULL,
   bytes bigint NOT NULL,
   PRIMARY KEY (slot, seq)
-);
+  -- A pack fits on a page; beside it, it would be four rows and four entries of an index more.
+) WITH (toast_tuple_target = 8160);
 ALTER TABLE shard.item ALTER payloads SET STORAGE EXTERNAL;
 CREATE INDEX ON shard.item (expire_deadline, slot, seq) WHERE early;
 CREATE INDEX ON shard.item (source_id, slot) WHERE source_id IS NOT NULL;

@@ -90,3 +90,15 @@ export function placesTable(
   ];
   return table(name, columns, value);
 }
+
+/**
+ * Deletes the rows for which `on` holds, `from` being a table of values. Each is looked for by its
+ * key: of a table that is nearly empty the planner would look through all of it, and with it through
+ * all rows that have gone while an old snapshot keeps them from being cleaned up.
+ */
+export function deletion(table: string, from: string, on: string): string {
+  return `
+    DELETE FROM shard.${table} WHERE ctid = ANY (ARRAY(
+      SELECT at.ctid FROM ${from} CROSS JOIN LATERAL (SELECT ctid FROM shard.${table} WHERE ${on} OFFSET 0) at
+    ))`;
+}

@@ -1,0 +1,186 @@
+// A server whose database is a primary with a standby, as processes: the primary is killed, the
+// standby promoted, and the server goes on there.
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { asUser, folderOf } from "../bench/peers/child-server.ts";
+import { run } from "../bench/peers/install.ts";
+import {
+  type PostgresServer,
+  postgresProgram,
+  postgresPrograms,
+  postgresUser,
+  runPostgres,
+  startPostgres,
+} from "../bench/peers/postgres-server.ts";
+import { runServer, type ServerProcess, startServer } from "../bench/server-process.ts";
+import { createClient } from "../client/client.ts";
+
+const isThere = existsSync(postgresPrograms);
+let folder: string;
+let primary: PostgresServer;
+let standby: PostgresServer;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "holdfast-failover-"));
+  chmodSync(folder, 0o755);
+  if (!isThere) return;
+  primary = await startPostgres(folder);
+  const data = folderOf(postgresUser, join(folder, "standby"));
+  const copy = [postgresProgram("pg_basebackup"), "-D", data, "-d", primary.url, "-R"];
+  await run(asUser(postgresUser, [...copy, "--checkpoint=fast"]), { cwd: "/" });
+  chmodSync(data, 0o700);
+  standby = await runPostgres(data);
+}, 180_000);
+afterEach(async () => {
+  if (isThere) await Promise.all([primary.stop(), standby.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function waitForStandby(): Promise<void> {
+  const sql = new SQL(primary.url, { max: 1 });
+  await sql`ALTER SYSTEM SET synchronous_standby_names = '*'`;
+  await sql`SELECT pg_reload_conf()`;
+  for (;;) {
+    const [row] =
+      await sql`SELECT count(*)::int AS count FROM pg_stat_replication WHERE sync_state = 'sync'`;
+    if (row.count === 1) break;
+    await Bun.sleep(10);
+  }
+  await sql.close();
+}
+
+/** The standby has all that was committed. */
+async function caughtUp(): Promise<void> {
+  const sql = new SQL(primary.url, { max: 1 });
+  for (;;) {
+    const [row] =
+      await sql`SELECT bool_and(flush_lsn >= pg_current_wal_flush_lsn()) AS is FROM pg_stat_replication`;
+    if (row.is === true) break;
+    await Bun.sleep(10);
+  }
+  await sql.close();
+}
+
+async function killPrimary(): Promise<void> {
+  process.kill(primary.pid, "SIGKILL");
+  await primary.stop();
+}
+
+async function promote(): Promise<void> {
+  await run(asUser(postgresUser, [postgresProgram("pg_ctl"), "promote", "-D", standby.data]), {
+    cwd: "/",
+  });
+}
+
+const start = (...flags: readonly string[]): Promise<ServerProcess> =>
+  startServer({
+    data: join(folder, "unused"),
+    flags: [
+      ...["--store", "postgres", "--database-url", `${standby.url},${primary.url}`],
+      ...["--shards", "1", ...flags],
+    ],
+  });
+const queueOf = ({ port }: ServerProcess) =>
+  createClient({ url: `http://127.0.0.1:${port}` }).queue("orders");
+type Queue = ReturnType<typeof queueOf>;
+
+const definition = { lease_timeout: "10m", expire_timeout: "1h" };
+
+/** Produces one by one until it is told to end; what was acknowledged. */
+function producing(queue: Queue, name: string) {
+  const acknowledged: string[] = [];
+  let goesOn = true;
+  const work = (async () => {
+    for (let number = 0; goesOn; number += 1) {
+      const item = `${name} ${number}`;
+      if ((await queue.produce(item).catch(() => null)) !== null) acknowledged.push(item);
+    }
+  })();
+  const end = async (): Promise<void> => {
+    goesOn = false;
+    await work;
+  };
+  const reach = async (count: number): Promise<void> => {
+    while (acknowledged.length < count) await Bun.sleep(10);
+  };
+  return { acknowledged, end, reach };
+}
+
+/** Takes and completes all that there is. */
+async function drain(queue: Queue): Promise<string[]> {
+  const found: string[] = [];
+  for (;;) {
+    const lease = await queue.lease({ batch: 100, timeoutMs: 500 });
+    if (lease === null) return found;
+    found.push(...lease.items.map((item) => item.text()));
+    await lease.complete();
+  }
+}
+
+test.skipIf(!isThere)(
+  "start: a standby is passed over, and refused where there is nothing else",
+  async () => {
+    const flags = ["--port", "0", "--store", "postgres", "--database-url"];
+    const { code, output } = await runServer([...flags, standby.url]);
+    expect(code).not.toBe(0);
+    expect(output).toContain("the database is a standby; expected the primary");
+    const server = await start("--database-schema", "other");
+    expect(await server.stop()).toBe(0);
+    const refused = await runServer([...flags, primary.url, "--require-replica"]);
+    expect(refused.output).toContain("commits wait for no standby");
+  },
+  180_000,
+);
+
+test.skipIf(!isThere)(
+  "failover to a synchronous standby: all that was acknowledged is there, and comes once",
+  async () => {
+    await waitForStandby();
+    const strict = await start("--require-replica", "--database-schema", "strict");
+    expect(await strict.stop()).toBe(0);
+    const server = await start();
+    const queue = queueOf(server);
+    await queue.create(definition);
+    await queue.produce(["first", "second"]);
+    const lease = await queue.lease({ batch: 2 });
+    await lease?.complete();
+    const producers = ["a", "b", "c", "d"].map((name) => producing(queue, name));
+    await Promise.all(producers.map(({ reach }) => reach(30)));
+    await killPrimary();
+    await promote();
+    const counts = producers.map(({ acknowledged }) => acknowledged.length);
+    await Promise.all(producers.map(({ reach }, index) => reach(10 + (counts[index] ?? 0))));
+    await Promise.all(producers.map(({ end }) => end()));
+    const found = await drain(queue);
+    expect(found.toSorted()).toEqual(producers.flatMap((one) => one.acknowledged).toSorted());
+    expect(server.log()).not.toContain("has lost");
+    expect(await server.stop()).toBe(0);
+  },
+  180_000,
+);
+
+test.skipIf(!isThere)(
+  "failover to a standby that was behind: what is lost is told, and the rest goes on",
+  async () => {
+    const server = await start();
+    const queue = queueOf(server);
+    await queue.create(definition);
+    await queue.produce("kept");
+    await caughtUp();
+    const { data, port } = standby;
+    await standby.stop();
+    await queue.produce("lost");
+    await killPrimary();
+    standby = await runPostgres(data, [], port);
+    await promote();
+    await queue.produce("later");
+    expect(await drain(queue)).toEqual(["kept", "later"]);
+    expect(server.log()).toMatch(/the database has lost .+ that had been acknowledged/);
+    expect(await server.stop()).toBe(0);
+  },
+  180_000,
+);

@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { item, nothing } from "../conformance/values.ts";
+import type { Changes, Span } from "../store.ts";
+import { Heads } from "./heads.ts";
+
+const bytesMax = 1_000_000;
+const limit = { items: 100, payloadBytes: bytesMax };
+const span = (from: number, before: number): Span => ({ slot: 1, from, before });
+const read = (seq: number) => ({ ...item(1, seq), damaged: false });
+
+function seqs(heads: Heads, of: Span, items = limit.items): readonly number[] | null {
+  return heads.first(of, { ...limit, items })?.found.map(({ seq }) => seq) ?? null;
+}
+
+function commit(heads: Heads, changes: Partial<Changes>): void {
+  heads.committed({ ...nothing, turn: { turn: 1, at: 1, opLast: 1, refused: [] }, ...changes });
+}
+
+test("heads: what was written is known, from there to the end", () => {
+  const heads = new Heads(bytesMax);
+  commit(heads, { insert: [item(1, 5), item(1, 6)] });
+  commit(heads, { insert: [item(1, 7)] });
+  expect(seqs(heads, span(5, 8))).toEqual([5, 6, 7]);
+  expect(seqs(heads, span(4, 8))).toBeNull();
+  expect(seqs(heads, span(5, 9))).toBeNull();
+  expect(seqs(heads, span(5, 9), 2)).toEqual([5, 6]);
+});
+
+test("heads: what was removed is not offered", () => {
+  const heads = new Heads(bytesMax);
+  commit(heads, { insert: [5, 6, 7].map((seq) => item(1, seq)) });
+  commit(heads, { remove: [{ slot: 1, seqs: [5] }], quarantine: [{ slot: 1, seqs: [7] }] });
+  expect(seqs(heads, span(5, 8))).toEqual([6]);
+});
+
+test("heads: behind what moved into a partition nothing is known", () => {
+  const heads = new Heads(bytesMax);
+  commit(heads, { insert: [item(1, 5)] });
+  const to = { into: "items", item: { ...item(1, 6), sourceId: null } } as const;
+  commit(heads, { move: [{ slot: 2, seq: 1, from: "items", to }], insert: [item(1, 7)] });
+  expect(seqs(heads, span(5, 8))).toBeNull();
+  expect(heads.endOf(span(5, 8))).toBe(6);
+  heads.add(span(5, 8), [read(6), read(7)]);
+  expect(seqs(heads, span(5, 8))).toEqual([5, 6, 7]);
+});
+
+test("heads: a partition whose head went back is read again", () => {
+  const heads = new Heads(bytesMax);
+  heads.add(span(1, 10), [read(3), read(8)]);
+  expect(seqs(heads, span(4, 10))).toEqual([8]);
+  expect(seqs(heads, span(1, 10))).toBeNull();
+});
+
+test("heads: memory is bounded", () => {
+  const heads = new Heads(2_000);
+  commit(heads, { insert: Array.from({ length: 100 }, (_, index) => item(1, 1 + index)) });
+  expect(heads.endOf(span(1, 101))).toBeLessThan(10);
+  heads.add({ slot: 2, from: 1, before: 51 }, [{ ...read(1), slot: 2 }]);
+  heads.add(
+    { slot: 3, from: 1, before: 51 },
+    Array.from({ length: 50 }, (_, index) => ({ ...read(1 + index), slot: 3 })),
+  );
+  heads.trim();
+  expect(heads.endOf({ slot: 2, from: 1, before: 51 })).toBe(1);
+  expect(heads.endOf({ slot: 3, from: 1, before: 51 })).toBe(51);
+});

@@ -1,0 +1,153 @@
+// What a session with the database is for: that nothing is acknowledged of which it is not known
+// that the database keeps it.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Postgres, startPostgres } from "../../scripts/postgres.ts";
+import { item, tally } from "../conformance/values.ts";
+import { acknowledgedOf } from "./acknowledged.ts";
+import { Connection } from "./connection.ts";
+import { openPostgresStore } from "./store.ts";
+import { commit, failureOf, newStore } from "./testing/opened.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-session-"));
+chmodSync(folder, 0o755);
+let server: Postgres;
+let admin: Connection;
+
+beforeAll(async () => {
+  // It is killed with its data at the end.
+  server = await startPostgres({ data: join(folder, "data"), settings: ["fsync=off"] });
+  admin = await Connection.open({ url: server.url });
+}, 180_000);
+afterAll(async () => {
+  await admin.close();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Until the database says so. */
+async function until(condition: string): Promise<void> {
+  while ((await admin.rows(`SELECT ${condition}`))[0]?.[0] !== true) await Bun.sleep(10);
+}
+
+test("commit: a database that is silent is given up, and what was sent to it comes before the reopening or never", async () => {
+  const options = { ...newStore(server.url), silenceMs: 100 };
+  const first = await openPostgresStore(options);
+  await commit(first.store, 1);
+  await admin.script(`BEGIN; LOCK TABLE ${options.schema}_0.item IN ACCESS EXCLUSIVE MODE`);
+  const late = commit(first.store, 2, { insert: [item(1, 1)] });
+  expect(await failureOf(late)).toEqual({ fault: "failed", message: "the database failed" });
+  const second = openPostgresStore({ ...options, silenceMs: 60_000 });
+  await admin.script("COMMIT");
+  const { store } = (await second.catch(() => null)) ?? (await openPostgresStore(options));
+  const { turns } = await store.load();
+  expect(await failureOf(commit(first.store, 3))).toMatchObject({ fault: "failed" });
+  expect((await store.load()).turns).toEqual(turns);
+  for (const opened of [first.store, store]) await opened.close();
+}, 60_000);
+
+test("commit: one that the database stopped replicating is not acknowledged", async () => {
+  const { store } = await openPostgresStore(newStore(server.url));
+  await commit(store, 1);
+  await admin.script("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+  await admin.script("SELECT pg_reload_conf()");
+  const failed = (async () => {
+    // Until the database has heard of it, commits wait for nobody.
+    for (let turn = 2; ; turn += 1) await commit(store, turn);
+  })();
+  const message = "it is not known whether a standby has what was committed";
+  const told = failureOf(failed);
+  await until(
+    "coalesce(bool_or(pg_cancel_backend(pid)), false) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+  );
+  expect(await told).toEqual({ fault: "failed", message });
+  await admin.script("ALTER SYSTEM RESET synchronous_standby_names");
+  await admin.script("SELECT pg_reload_conf()");
+  await store.close();
+}, 60_000);
+
+test("commit: one that had no effect for others' sake is made again", async () => {
+  const options = newStore(server.url);
+  const { store } = await openPostgresStore(options);
+  const schema = `${options.schema}_0`;
+  await admin.script(`
+    CREATE SEQUENCE ${schema}.times;
+    CREATE FUNCTION ${schema}.fail() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF nextval('${schema}.times') < 3 THEN RAISE EXCEPTION USING ERRCODE = '40001'; END IF;
+        RETURN NEW;
+      END $$;
+    CREATE TRIGGER fails BEFORE INSERT ON ${schema}.turn FOR EACH ROW EXECUTE FUNCTION ${schema}.fail()`);
+  await commit(store, 1, { insert: [item(1, 1)] });
+  expect((await store.load()).turns).toHaveLength(1);
+  await store.close();
+});
+
+test.each([
+  // Completion unknown; a transaction that may only read, as on a standby.
+  "40003",
+  "25006",
+])("commit: what fails with %s has an outcome that is unknown", async (code) => {
+  const options = newStore(server.url);
+  const { store } = await openPostgresStore(options);
+  const schema = `${options.schema}_0`;
+  await admin.script(`
+    CREATE FUNCTION ${schema}.fail() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$;
+    CREATE TRIGGER fails BEFORE INSERT ON ${schema}.turn FOR EACH ROW EXECUTE FUNCTION ${schema}.fail()`);
+  expect(await failureOf(commit(store, 1))).toMatchObject({ fault: "failed" });
+  await store.close();
+});
+
+test("open: a session that would lose what it acknowledges is refused", async () => {
+  const url = `${server.url}?options=-c%20synchronous_commit%3Doff`;
+  expect(await failureOf(openPostgresStore(newStore(url)))).toEqual({
+    fault: "unusable",
+    message: "synchronous_commit loses what was acknowledged; expected 'on', got 'off'",
+  });
+});
+
+test("open: where a replica is required, commits have to wait for one", async () => {
+  const options = { ...newStore(server.url), requireReplica: true };
+  const expected = "expected synchronous_standby_names with a standby and synchronous_commit 'on'";
+  expect(await failureOf(openPostgresStore(options))).toEqual({
+    fault: "unusable",
+    message: `commits wait for no standby; ${expected}, got '' and 'on'`,
+  });
+});
+
+test("open: of several hosts the first that can be reached is taken", async () => {
+  const urls = `postgres://holdfast@127.0.0.1:1/postgres,${server.url}`;
+  const { store } = await openPostgresStore(newStore(urls));
+  await commit(store, 1);
+  await store.close();
+});
+
+test("open: commits that were acknowledged and are gone are told once, and no number is issued again", async () => {
+  const options = { ...newStore(server.url), acknowledged: acknowledgedOf(1) };
+  const first = await openPostgresStore(options);
+  await commit(first.store, 1, { tally: [tally(1, { nextSeq: 7 }), tally(2, { nextSeq: 5 })] });
+  await commit(first.store, 2, { tally: [tally(1, { nextSeq: 9 })] });
+  await commit(first.store, 3);
+  await first.store.close();
+  const { store: kept } = await openPostgresStore(options);
+  await kept.close();
+  // As an asynchronous standby has it that was three rows of the chain behind.
+  await admin.script(
+    `DELETE FROM ${options.schema}_0.turn WHERE position > (SELECT max(position) - 3 FROM ${options.schema}_0.turn)`,
+  );
+  const why = "as a standby that was behind does when it takes over";
+  expect(await failureOf(openPostgresStore(options))).toEqual({
+    fault: "failed",
+    message: `the database has lost 2 commits that had been acknowledged, ${why}`,
+  });
+  const { store } = await openPostgresStore(options);
+  const { turns, tallies } = await store.load();
+  expect(turns.map(({ turn }) => turn)).toEqual([1, 2]);
+  expect(tallies.map(({ nextSeq }) => nextSeq)).toEqual([7 + 2 ** 24, 5 + 2 ** 24]);
+  await commit(store, 3);
+  await store.close();
+});
