@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import fc from "fast-check";
 import { item, nothing } from "../conformance/values.ts";
 import type { Changes, Span } from "../store.ts";
 import { Heads } from "./heads.ts";
@@ -63,4 +64,51 @@ test("heads: memory is bounded", () => {
   heads.trim();
   expect(heads.endOf({ slot: 2, from: 1, before: 51 })).toBe(1);
   expect(heads.endOf({ slot: 3, from: 1, before: 51 })).toBe(51);
+});
+
+test("heads: whatever happens, what is known is what there is", () => {
+  const step = fc.record({
+    kind: fc.constantFrom("write", "write", "move in", "take", "pass", "read"),
+    count: fc.integer({ min: 1, max: 4 }),
+    skipped: fc.constantFrom(0, 0, 0, 1),
+    pick: fc.nat(),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const heads = new Heads(4_000);
+      let stored: number[] = [];
+      let next = 1;
+      let head = 1;
+      for (const { kind, count, skipped, pick } of steps) {
+        const numbers = Array.from({ length: count }, (_, index) => next + skipped + index);
+        const gone = stored.filter((_, index) => (index + pick) % 3 === 0);
+        if (kind === "write" || kind === "move in") {
+          stored.push(...numbers);
+          next += skipped + count;
+          const item0 = { ...item(1, numbers[0] ?? 0), sourceId: null };
+          const move = {
+            slot: 2,
+            seq: 1,
+            from: "items",
+            to: { into: "items", item: item0 },
+          } as const;
+          const [written, moved] = kind === "write" ? [numbers, []] : [numbers.slice(1), [move]];
+          commit(heads, { insert: written.map((seq) => item(1, seq)), move: moved });
+        } else if (kind === "take") {
+          stored = stored.filter((seq) => !gone.includes(seq));
+          commit(heads, { remove: [{ slot: 1, seqs: gone }] });
+        } else if (kind === "pass") {
+          head = Math.min(next, head + count);
+        } else {
+          const from = heads.endOf(span(head, next));
+          heads.add(span(from, next), stored.filter((seq) => seq >= from).map(read));
+          heads.trim();
+        }
+        const found = seqs(heads, span(head, next), count);
+        const there = stored.filter((seq) => seq >= head).slice(0, count);
+        if (found !== null) expect(found).toEqual(there);
+      }
+    }),
+    { numRuns: 500 },
+  );
 });
