@@ -62,14 +62,11 @@ export class Heads {
     for (const item of items) this.#push(grown, item);
   }
 
-  /** Takes note of what was committed. What moved is known to the database alone. */
-  committed({ insert, move, remove, quarantine }: Changes): void {
+  /** Takes note of what was committed. What moved is known to the database alone, and ends what is known. */
+  committed({ insert, remove, quarantine }: Changes): void {
     for (const { slot, seqs } of [...remove, ...quarantine]) this.#remove(slot, seqs);
-    const movedInto = new Set(
-      move.flatMap(({ to }) => (to?.into === "items" ? [to.item.slot] : [])),
-    );
     for (const item of insert) {
-      if (movedInto.has(item.slot) || this.#bytes + bytesOf(item) > this.#bytesMax) continue;
+      if (this.#bytes + bytesOf(item) > this.#bytesMax) continue;
       const known = this.#known.get(item.slot);
       if (known !== undefined && known.before === item.seq) {
         known.before += 1;
