@@ -92,6 +92,12 @@ const notRun: Readonly<Record<string, string>> = {
     "the same; kubernetes.test.ts holds the manifest against the image and the server",
   "docker compose -f deploy/compose.yaml up --build":
     "needs a container engine; deploy.test.ts parses the file and holds it against the server",
+  "docker compose -f deploy/compose.nodes.yaml --env-file deploy/secrets/nodes.env up --build":
+    "the same; nodes.test.ts",
+  "kubectl create secret generic holdfast-database --from-file=url":
+    "needs a cluster; nodes.test.ts reads where the secret is used",
+  "kubectl apply -f deploy/kubernetes/nodes.yaml": "the same",
+  "mkdir -p deploy/secrets/holdfast": "a folder in the checkout, as below",
   "docker compose exec holdfast /usr/local/bin/holdfast backup":
     "the same; `holdfast backup` is run",
   "systemctl enable --now holdfast":
@@ -146,7 +152,8 @@ test("operations: each command in its text is run too, or is in the list of thos
 test("operations: so is each command in the first lines of what is deployed", () => {
   const files = [
     ...["deploy/Dockerfile", "deploy/compose.yaml", "deploy/systemd/holdfast.service"],
-    "deploy/kubernetes/holdfast.yaml",
+    ...["deploy/kubernetes/holdfast.yaml", "deploy/kubernetes/nodes.yaml"],
+    "deploy/compose.nodes.yaml",
   ];
   const told = files.flatMap((file) => {
     const text = readFileSync(join(root, file), "utf8");
