@@ -119,7 +119,14 @@ const config: SiteConfig = {
         },
         {
           label: "Run it",
-          docs: ["deployment", "deployment-files", "configuration", "operations", "postgresql"],
+          docs: [
+            "deployment",
+            "deployment-files",
+            "configuration",
+            "operations",
+            "postgresql",
+            "nodes",
+          ],
         },
         { label: "Trust it", docs: ["architecture", "testing", "comparison", "status", "faq"] },
         { label: "Look it up", docs: ["glossary", "changelog"] },

@@ -6,18 +6,24 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { nodeMetrics } from "../server/testing/node-metrics.ts";
 import { run } from "../server/testing/running-app.ts";
 import { fencesOf } from "./testing/samples.ts";
 
 const root = join(import.meta.dir, "..");
 const page = readFileSync(join(import.meta.dir, "docs/operations.mdx"), "utf8");
+const nodes = readFileSync(join(import.meta.dir, "docs/nodes.mdx"), "utf8");
 const deployment = readFileSync(join(import.meta.dir, "docs/deployment.mdx"), "utf8");
 
-/** The rows of the table under a heading, cell by cell. */
-function tableUnder(heading: string): string[][] {
-  const [, section = ""] = page.split(`# ${heading}\n`);
+/** The rows of the tables under a heading, cell by cell. */
+function tableUnder(heading: string, text = page): string[][] {
+  const [, section = ""] = text.split(`# ${heading}\n`);
   const lines = section.split("\n#")[0]?.split("\n") ?? [];
-  const rows = lines.filter((line) => line.startsWith("|")).slice(2);
+  const isRow = (line: string | undefined) => line?.startsWith("|") === true;
+  // The first of a table is its head, and the second the line under it.
+  const rows = lines.filter(
+    (line, at) => isRow(line) && isRow(lines[at - 1]) && isRow(lines[at - 2]),
+  );
   return rows.map((line) =>
     line
       .split("|")
@@ -26,13 +32,29 @@ function tableUnder(heading: string): string[][] {
   );
 }
 
+function familiesIn(metrics: readonly string[]): readonly string[] {
+  return metrics.flatMap((line) => /^# TYPE (\S+) /.exec(line)?.[1] ?? []);
+}
+
+/** What is logged by literal texts, with its level. */
+function loggedIn(sources: string): readonly string[][] {
+  const lines = sources.matchAll(/log\.(info|warn|error|fatal)\("([^"]+)"/g);
+  return [...lines].map(([, level = "", event = ""]) => [event, level]);
+}
+
+function sourcesIn(folder: string): readonly string[] {
+  return readdirSync(join(root, folder))
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .map((file) => readFileSync(join(root, folder, file), "utf8"));
+}
+
 function codesIn(cell: string | undefined): string[] {
   return [...(cell ?? "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
 }
 
 test("operations: its metrics are those that a server exports, all of them", async () => {
   await using app = await run();
-  const families = (await app.metrics()).flatMap((line) => /^# TYPE (\S+) /.exec(line)?.[1] ?? []);
+  const families = familiesIn(await app.metrics());
   const told = tableUnder("The metrics").flatMap(([names]) => codesIn(names));
   expect(families.length).toBeGreaterThan(20);
   expect(told.toSorted()).toEqual(families.toSorted());
@@ -49,14 +71,9 @@ test("operations: its alerts are those that are deployed, each with its severity
 });
 
 test("operations: its log lines are those that the server logs, each with its level", () => {
-  const server = readdirSync(join(root, "server")).map((file) => `server/${file}`);
-  const sources = ["cli/serve.ts", ...server]
-    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
-    .map((file) => readFileSync(join(root, file), "utf8"))
-    .join("\n");
-  const named = [...sources.matchAll(/log\.(info|warn|error|fatal)\("([^"]+)"/g)].map(
-    ([, level, event]) => [event, level],
-  );
+  const serve = readFileSync(join(root, "cli/serve.ts"), "utf8");
+  const sources = [serve, ...sourcesIn("server")].join("\n");
+  const named = loggedIn(sources);
   const [, notices = ""] = /const noticeTexts[^{]+\{([^}]+)\}/.exec(sources) ?? [];
   const warned = [...notices.matchAll(/: "([^"]+)"/g)].map(([, event]) => [event, "warn"]);
   expect(warned).toHaveLength(5);
@@ -65,6 +82,29 @@ test("operations: its log lines are those that the server logs, each with its le
     codesIn(event)[0],
     level,
   ]);
+  expect(told.toSorted()).toEqual(logged.toSorted());
+});
+
+test("nodes: its metrics are those that a node exports, and its alerts are there", async () => {
+  const rows = tableUnder("What to watch", nodes);
+  const told = rows
+    .flatMap(([name]) => codesIn(name))
+    .filter((name) => name.startsWith("holdfast"));
+  const families = familiesIn(await nodeMetrics());
+  expect(families.length).toBeGreaterThan(5);
+  expect(told.toSorted()).toEqual(families.toSorted());
+  const alerts = tableUnder("The alerts").flatMap(([name]) => codesIn(name));
+  const named = nodes.match(/(?<=`)Holdfast[A-Z]\w+(?=`)/g) ?? [];
+  expect(named).toHaveLength(4);
+  for (const name of named) expect(alerts).toContain(name);
+});
+
+test("nodes: its log lines are those that a node logs besides, each with its level", () => {
+  const logged = loggedIn(sourcesIn("server/nodes").join("\n"));
+  const rows = tableUnder("What to watch", nodes).filter(([, level]) =>
+    /^[a-z]+$/.test(level ?? ""),
+  );
+  const told = rows.map(([event, level]) => [codesIn(event)[0], level]);
   expect(told.toSorted()).toEqual(logged.toSorted());
 });
 
@@ -92,6 +132,12 @@ const notRun: Readonly<Record<string, string>> = {
     "the same; kubernetes.test.ts holds the manifest against the image and the server",
   "docker compose -f deploy/compose.yaml up --build":
     "needs a container engine; deploy.test.ts parses the file and holds it against the server",
+  "docker compose -f deploy/compose.nodes.yaml --env-file deploy/secrets/nodes.env up --build":
+    "the same; nodes.test.ts",
+  "kubectl create secret generic holdfast-database --from-file=url":
+    "needs a cluster; nodes.test.ts reads where the secret is used",
+  "kubectl apply -f deploy/kubernetes/nodes.yaml": "the same",
+  "mkdir -p deploy/secrets/holdfast": "a folder in the checkout, as below",
   "docker compose exec holdfast /usr/local/bin/holdfast backup":
     "the same; `holdfast backup` is run",
   "systemctl enable --now holdfast":
@@ -146,7 +192,8 @@ test("operations: each command in its text is run too, or is in the list of thos
 test("operations: so is each command in the first lines of what is deployed", () => {
   const files = [
     ...["deploy/Dockerfile", "deploy/compose.yaml", "deploy/systemd/holdfast.service"],
-    "deploy/kubernetes/holdfast.yaml",
+    ...["deploy/kubernetes/holdfast.yaml", "deploy/kubernetes/nodes.yaml"],
+    "deploy/compose.nodes.yaml",
   ];
   const told = files.flatMap((file) => {
     const text = readFileSync(join(root, file), "utf8");

@@ -14,6 +14,7 @@ import { nameOfKey, newApiKey, parseApiKeys } from "../server/api-keys.ts";
 import { configReference, readConfig } from "../server/config.ts";
 import { openDoor } from "../server/door.ts";
 import { createLog } from "../server/log.ts";
+import { nodeMetrics } from "../server/testing/node-metrics.ts";
 import { run } from "../server/testing/running-app.ts";
 import { serverEnvironment } from "./environment.ts";
 
@@ -280,7 +281,7 @@ function selectorsOf(written: string): Selector[] {
   return selectors;
 }
 
-/** What a server that has done a little of everything says of itself, by metric. */
+/** What a server that has done a little of everything, and a node, say of themselves, by metric. */
 async function exported(): Promise<Map<string, Set<string>[]>> {
   await using app = await run({
     orders: { max_attempts: 1, leased_max: 5, lease_rate: "100/1s" },
@@ -288,7 +289,7 @@ async function exported(): Promise<Map<string, Set<string>[]>> {
   await app.produce("a");
   await app.lease();
   const metrics = new Map<string, Set<string>[]>();
-  for (const line of await app.metrics()) {
+  for (const line of [...(await app.metrics()), ...(await nodeMetrics())]) {
     const [, metric, labels = ""] = /^([a-z_]+)(?:\{(.*)\})? \S+$/.exec(line) ?? [];
     if (metric === undefined) continue;
     const pairs = [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(

@@ -98,7 +98,7 @@ export const comparisons: readonly Comparison[] = [
   {
     topic: "More than one node",
     facts: [
-      no("no replication, no cluster"),
+      partly("to take over, on PostgreSQL"),
       partly("with PostgreSQL"),
       partly("the database’s"),
       partly("the database’s"),

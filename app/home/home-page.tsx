@@ -94,8 +94,9 @@ function Lacks(): ReactNode {
     <section className="hf-home-section" aria-labelledby="comparison">
       <h2 id="comparison">What it lacks</h2>
       <p>
-        It is one node: no replication, no cluster. There are no priorities, no recurring items and
-        no rights per client; the dashboard is one for Grafana.
+        One node does the work; others can only <SiteLink to="/docs/nodes">stand by</SiteLink>, and
+        only on PostgreSQL. There are no priorities, no recurring items and no rights per client;
+        the dashboard is one for Grafana.
       </p>
       <details className="hf-details">
         <summary>Beside bunqueue, BullMQ, pg-boss and beanstalkd, in fifteen rows</summary>
