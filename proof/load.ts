@@ -3,7 +3,6 @@
 
 import type { Random } from "../engine/random.ts";
 import {
-  type Address,
   againMs,
   Client,
   complete,
@@ -12,6 +11,7 @@ import {
   type Leased,
   lease,
   listItems,
+  type Place,
   produce,
   queueName,
   type Repeats,
@@ -23,7 +23,7 @@ import type { Ending, History, LeftItem } from "./history.ts";
 import { isIntact, numberIn } from "./items.ts";
 
 export interface LoadOptions {
-  readonly address: Address;
+  readonly address: Place;
   readonly history: History;
   readonly random: Random;
   readonly producers: number;

@@ -70,12 +70,13 @@ export class Node {
   }
 
   /** Hands the shards over; calls that come from now on go to whoever takes them. */
-  drain(): Promise<void> {
-    return this.membership.drain(async () => {
+  async drain(): Promise<void> {
+    await this.membership.drain(async () => {
       const engine = this.#held;
       this.#held = null;
       await engine?.close();
     });
+    this.router.leave();
   }
 
   async leave(): Promise<void> {

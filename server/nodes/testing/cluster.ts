@@ -3,75 +3,147 @@
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { freePort } from "../../../bench/peers/child-server.ts";
 import { type ServerProcess, startServer } from "../../../bench/server-process.ts";
 import { createClient } from "../../../client/client.ts";
 import { type Postgres, startPostgres } from "../../../scripts/postgres.ts";
+import { Wire } from "./wire.ts";
 
 export interface NodeProcess extends ServerProcess {
+  /** Where clients reach it. */
   readonly url: string;
+  /** Where the other nodes do. */
+  readonly nodeUrl: string;
 }
 
 export interface NodeOptions {
-  readonly databaseUrl?: string;
+  /** The port of the database, or of a wire that leads there. */
+  readonly database?: number;
   /** That of a node that has ended; default one that is free. */
   readonly port?: number;
-  readonly flags?: readonly string[];
+  /** Of a wire through which the other nodes reach it. */
+  readonly nodePort?: number;
+  readonly lease?: string;
+  readonly under?: readonly string[];
+}
+
+export interface OwnerRow {
+  /** That of the node, for nodes. */
+  readonly url: string | null;
+  readonly epoch: number;
 }
 
 export class Cluster {
   readonly #folder = mkdtempSync(join(tmpdir(), "holdfast-nodes-"));
-  readonly #nodes: NodeProcess[] = [];
+  readonly #nodes = new Set<NodeProcess>();
+  readonly #wires: Wire[] = [];
+  readonly #databasePort = freePort();
   #postgres: Postgres | null = null;
 
-  /** Starts the database, or starts it again on its port with what it has stored. */
-  async startDatabase(): Promise<Postgres> {
+  /** Starts the database, or starts it again with what it has stored. */
+  async startDatabase(): Promise<void> {
     chmodSync(this.#folder, 0o755);
     const data = join(this.#folder, "data");
-    const port = this.#postgres === null ? freePort() : Number(new URL(this.#postgres.url).port);
-    this.#postgres = await startPostgres({ data, port });
-    return this.#postgres;
+    this.#postgres = await startPostgres({ data, port: this.#databasePort });
   }
 
-  async start({
-    databaseUrl,
-    port = freePort(),
-    flags = [],
-  }: NodeOptions = {}): Promise<NodeProcess> {
-    const database = databaseUrl ?? this.#postgres?.url ?? "";
-    const url = `http://127.0.0.1:${port}`;
+  async stopDatabase(): Promise<void> {
+    await this.#postgres?.stop();
+  }
+
+  /** To the database, or to another port. */
+  wire(to: number = this.#databasePort): Wire {
+    const wire = Wire.to(to);
+    this.#wires.push(wire);
+    return wire;
+  }
+
+  async start(options: NodeOptions = {}): Promise<NodeProcess> {
+    const { database = this.#databasePort, port = freePort(), nodePort = port } = options;
+    const { lease = "2s", under = [] } = options;
+    const nodeUrl = `http://127.0.0.1:${nodePort}`;
+    const databaseUrl = `postgres://holdfast@127.0.0.1:${database}/postgres`;
     const started = await startServer({
       data: join(this.#folder, "unused"),
       port,
+      under,
       flags: [
-        ...["--store", "postgres", "--database-url", database, "--shards", "2"],
-        ...["--node-url", url, "--ownership-lease", "2s", ...flags],
+        ...["--store", "postgres", "--database-url", databaseUrl, "--shards", "2"],
+        ...["--node-url", nodeUrl, "--ownership-lease", lease],
       ],
     });
-    const node = { ...started, url };
-    this.#nodes.push(node);
+    const node = { ...started, url: `http://127.0.0.1:${port}`, nodeUrl };
+    this.#nodes.add(node);
+    void node.exited.then(() => this.#nodes.delete(node));
     return node;
+  }
+
+  /** One after the other, so that the first has the shards. */
+  async startSeveral(count: number, options: NodeOptions = {}): Promise<NodeProcess[]> {
+    const nodes: NodeProcess[] = [];
+    while (nodes.length < count) nodes.push(await this.start(options));
+    return nodes;
+  }
+
+  /** Those that have not ended. */
+  get nodes(): readonly NodeProcess[] {
+    return [...this.#nodes];
+  }
+
+  async query(statement: string): Promise<readonly object[]> {
+    const sql = new SQL(this.#postgres?.url ?? "", { max: 1 });
+    try {
+      return await sql.unsafe(statement);
+    } finally {
+      await sql.close();
+    }
+  }
+
+  async ownerRow(): Promise<OwnerRow> {
+    const [row] = await this.query("SELECT url, epoch::int FROM holdfast_nodes.owner");
+    return row as OwnerRow;
+  }
+
+  /** The node that has the shards; waits until one has taken them. */
+  async owner(): Promise<NodeProcess> {
+    for (;;) {
+      const { url } = await this.ownerRow();
+      const owner = this.nodes.find(({ nodeUrl }) => nodeUrl === url);
+      if (owner !== undefined) return owner;
+      await Bun.sleep(20);
+    }
+  }
+
+  /** Resolves once another node than that has the shards. */
+  async takenFrom(node: NodeProcess): Promise<NodeProcess> {
+    for (;;) {
+      const owner = await this.owner();
+      if (owner !== node) return owner;
+      await Bun.sleep(20);
+    }
   }
 
   async end(): Promise<void> {
     await Promise.all(
-      this.#nodes.map((node) => {
+      this.nodes.map((node) => {
         // One that was stopped does not hear of its end.
         node.stop("SIGCONT").catch(() => undefined);
         return node.stop("SIGKILL");
       }),
     );
+    for (const wire of this.#wires) wire.close();
     await this.#postgres?.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
 /** A queue as the clients of one node know it. */
-export function ordersOf({ url }: NodeProcess) {
-  return createClient({ url }).queue("orders");
+export function queueOf({ url }: NodeProcess, name = "orders") {
+  return createClient({ url }).queue(name);
 }
 
-export const ordersSettings = {
+export const settings = {
   lease_timeout: "1m",
   expire_timeout: "1h",
   requested_partitions: 2,
