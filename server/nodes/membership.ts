@@ -78,7 +78,7 @@ export class Membership {
     return performance.now() >= this.#trustedUntil;
   }
 
-  /** Rises with each change of who has the shards. */
+  /** Rises whenever those who watch are told. */
   get version(): number {
     return this.#version;
   }
@@ -112,7 +112,7 @@ export class Membership {
     await this.look();
   }
 
-  /** Told of each change of who has the shards. */
+  /** Told of each change of who has the shards, and of each look that brought nothing. */
   watch(run: () => void): void {
     this.#watchers.add(run);
   }
@@ -160,6 +160,7 @@ export class Membership {
       this.#patientUntil = performance.now() + this.#options.leaseMs;
       if (!this.#isAway) this.#options.log.error("database of the nodes is away", cause);
       this.#isAway = true;
+      this.#tell();
     }
   }
 

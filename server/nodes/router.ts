@@ -12,7 +12,7 @@ import {
 } from "../../engine/errors.ts";
 import type { OperationId } from "../../openapi/operations.ts";
 import type { NodeRow } from "../../stores/nodes.ts";
-import { type Caller, JsonText, type Route, type Routes } from "../routes/route.ts";
+import { Caller, JsonText, type Route, type Routes } from "../routes/route.ts";
 import type { Membership } from "./membership.ts";
 import { Peer, type PeerAnswer, type PeerCall } from "./peer.ts";
 
@@ -43,10 +43,13 @@ type Outcome<T> =
   | { readonly is: "moved" }
   | { readonly is: "lost" };
 
-interface Work {
+interface Asked {
   readonly operation: OperationId;
-  readonly route: Route<OperationId>;
   readonly caller: Caller;
+}
+
+interface Work extends Asked {
+  readonly route: Route<OperationId>;
 }
 
 export class Router {
@@ -58,12 +61,21 @@ export class Router {
 
   constructor(membership: Membership) {
     this.#membership = membership;
-    // Nothing comes any more where the shards were, and nobody there may know it.
     membership.watch(() => {
+      // Nothing comes any more where the shards were, and nobody there may know it.
       for (const [url, peer] of this.#peers) {
-        if (url !== membership.owner?.url) peer.retire();
+        if (url !== membership.owner?.url && !membership.isStale) peer.retire();
       }
+      if (membership.isOwner && membership.isStale) void this.#lookForOwner();
     });
+  }
+
+  /** Cut off from the database, it asks for anything: whoever answers has the shards by now. */
+  async #lookForOwner(): Promise<void> {
+    const signal = AbortSignal.timeout(changeMsMax);
+    const caller = new Caller({ signal, requestKey: null });
+    const body = { limit: 1 } as never;
+    await this.#there(body, { operation: "listQueues", caller }).catch(() => undefined);
   }
 
   get forwarded(): number {
@@ -138,28 +150,27 @@ export class Router {
    * What the node that has the shards said to it. One that has not seen the database for long does
    * not know which that is, and asks each.
    */
-  async #there(body: never, work: Work): Promise<Outcome<JsonText>> {
-    const membership = this.#membership;
-    const { owner, others, isStale } = membership;
+  async #there(body: never, work: Asked): Promise<Outcome<JsonText>> {
+    const { owner, others, isStale } = this.#membership;
     let outcome: Outcome<JsonText> = { is: "moved" };
     for (const node of isStale ? others : others.filter(({ url }) => url === owner?.url)) {
       if (work.caller.signal.aborted) break;
       outcome = await this.#forward(node, body, work);
       if (outcome.is !== "moved") break;
     }
-    if (outcome.is === "done") membership.depose();
     return outcome;
   }
 
   async #forward(
     node: NodeRow,
     body: never,
-    { operation, caller }: Work,
+    { operation, caller }: Asked,
   ): Promise<Outcome<JsonText>> {
     const requestKey = caller.key.requestKey ?? null;
     const call: PeerCall = { operation, body, requestKey };
     const answer = await this.#peer(node).call(call, caller.signal);
     this.#forwarded += 1;
+    if (answer.is === "done" || answer.is === "refused") this.#membership.depose();
     switch (answer.is) {
       case "done":
         caller.isReplayed = answer.isReplayed;

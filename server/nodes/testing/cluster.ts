@@ -46,6 +46,8 @@ export class Cluster {
     chmodSync(this.#folder, 0o755);
     const data = join(this.#folder, "data");
     this.#postgres = await startPostgres({ data, port: this.#databasePort });
+    // It listens before it has recovered.
+    while (!(await this.query("SELECT 1").catch(() => null))) await Bun.sleep(20);
   }
 
   async stopDatabase(): Promise<void> {
