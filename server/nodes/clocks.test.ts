@@ -1,7 +1,7 @@
 // Nodes whose clocks are hours apart: what one has written lapses in time at the next.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Cluster, queueOf, settings } from "./testing/cluster.ts";
+import { Cluster, queueOf, settings } from "../../bench/cluster.ts";
 
 const cluster = new Cluster();
 const hasFaketime = Bun.which("faketime") !== null;

@@ -2,10 +2,10 @@
 // calls are served once it is over, or told what is true.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
 import { freePort } from "../../bench/peers/child-server.ts";
-import { Cluster, type NodeProcess, queueOf, settings } from "./testing/cluster.ts";
 import { underLoad } from "./testing/load.ts";
-import type { Wire } from "./testing/wire.ts";
+import { Wire } from "./testing/wire.ts";
 
 const cluster = new Cluster();
 /** Long enough that it lapses when a test makes it, on a machine that is as slow as can be. */
@@ -18,9 +18,9 @@ let other: NodeProcess;
 
 beforeAll(async () => {
   await cluster.startDatabase();
-  database = cluster.wire();
+  database = Wire.to(cluster.databasePort);
   const port = freePort();
-  link = cluster.wire(port);
+  link = Wire.to(port);
   owner = await cluster.start({ database: database.port, port, nodePort: link.port, lease });
   other = await cluster.start({ database: database.port, lease });
   await queueOf(owner, "plain").create(settings);

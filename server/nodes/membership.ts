@@ -29,6 +29,7 @@ export class Membership {
   /** As of which it owns the shards, whether they are open already or not. */
   #epoch: number | null = null;
   #isOpen = false;
+  #isGivingUp = false;
   /** By `performance.now()`, as is the next: until then what the last look showed is the truth. */
   #trustedUntil = 0;
   /** An owner that was cut off together with this node has until then to renew what has lapsed. */
@@ -68,9 +69,9 @@ export class Membership {
     return this.#isOpen && !this.isStale;
   }
 
-  /** They are this node's own, and are being opened. */
-  get isOpening(): boolean {
-    return this.#epoch !== null && !this.#isOpen && !this.#self.isDraining;
+  /** They are this node's own, and are being opened or handed over. */
+  get isChanging(): boolean {
+    return (this.#epoch !== null || this.#isGivingUp) && !this.#isOpen;
   }
 
   /** It has not seen the database for so long that the shards may be anyone's. */
@@ -218,10 +219,12 @@ export class Membership {
   }
 
   async #giveUp(epoch: number): Promise<void> {
+    this.#isGivingUp = true;
     this.#epoch = null;
     this.#isOpen = false;
-    this.#tell();
     await this.#ask((nodes) => nodes.giveUp(this.#self, epoch)).catch(() => undefined);
+    this.#isGivingUp = false;
+    this.#tell();
   }
 
   /** What was asked on a connection that says nothing may yet be done: a look shows whether it was. */

@@ -1,8 +1,8 @@
 // Several nodes on one database, as processes: any takes any call.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
 import { createClient } from "../../client/client.ts";
-import { Cluster, type NodeProcess, queueOf, settings } from "./testing/cluster.ts";
 
 const cluster = new Cluster();
 const nodes: NodeProcess[] = [];

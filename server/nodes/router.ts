@@ -205,18 +205,16 @@ export class Router {
 
   /** Does what another node forwards. An owner never forwards: one hop is the limit. */
   async serve({ operation, body }: PeerCall, caller: Caller): Promise<PeerAnswer> {
-    const membership = this.#membership;
     const route = this.#local?.[operation] as Route<OperationId> | undefined;
     const deadline = performance.now() + timeoutMs(body as never);
-    let left = body as never;
-    while (membership.isOpening && performance.now() < deadline && !caller.signal.aborted) {
-      await membership.change(membership.version, changeMsMax);
-      left = withTimeLeft(left, deadline);
-    }
-    if (route === undefined || !membership.isTrusted) return { is: "moved" };
+    const left = await this.#settled(body as never, { deadline, caller });
+    if (route === undefined || !this.#membership.isTrusted) return { is: "moved" };
     try {
       const outcome = await this.#here(left, { operation, route, caller });
-      if (outcome.is !== "done") return outcome;
+      if (outcome.is !== "done") {
+        await this.#settled(left, { deadline, caller });
+        return outcome;
+      }
       const { reply } = outcome;
       const text = reply instanceof JsonText ? reply.text : JSON.stringify(reply);
       return { is: "done", text, isReplayed: caller.isReplayed };
@@ -226,6 +224,23 @@ export class Router {
       const failed = { ok: false, code, reason, message, ...(details && { details }) } as const;
       return { is: "refused", failure: failed };
     }
+  }
+
+  /**
+   * The call, with what is left of its time once the shards are open here, or anyone's: who hears
+   * that they have moved looks for them at once.
+   */
+  async #settled(
+    body: never,
+    { deadline, caller }: { readonly deadline: number; readonly caller: Caller },
+  ): Promise<never> {
+    const membership = this.#membership;
+    let left = body;
+    while (membership.isChanging && performance.now() < deadline && !caller.signal.aborted) {
+      await membership.change(membership.version, changeMsMax);
+      left = withTimeLeft(left, deadline);
+    }
+    return left;
   }
 
   /** Leases that wait elsewhere come back, and go on at another node. */

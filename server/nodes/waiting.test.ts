@@ -2,15 +2,15 @@
 // nothing is granted to who has left.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
 import { createClient } from "../../client/client.ts";
-import { Cluster, type NodeProcess, queueOf, settings } from "./testing/cluster.ts";
-import type { Wire } from "./testing/wire.ts";
+import { Wire } from "./testing/wire.ts";
 
 const cluster = new Cluster();
 const wires = new Map<NodeProcess, Wire>();
 
 async function start(): Promise<NodeProcess> {
-  const wire = cluster.wire();
+  const wire = Wire.to(cluster.databasePort);
   const node = await cluster.start({ database: wire.port });
   wires.set(node, wire);
   return node;
@@ -79,7 +79,8 @@ test("leases that wait are served elsewhere once their owner was cut off from it
   expect(statuses).toEqual(leases.map(() => 200));
   expect(await queueOf(next, "cut").inspect()).toMatchObject({ queued: 0 });
   // Cut off, it still knows whom to ask.
-  expect(await queueOf(owner, "cut").inspect()).toMatchObject({ queued: 0 });
+  await queueOf(next, "cut").produce("behind its back");
+  expect(await queueOf(owner, "cut").inspect()).toMatchObject({ queued: 1 });
   wires.get(owner)?.heal();
 }, 60_000);
 

@@ -1,14 +1,14 @@
 // Clients at work at all nodes while something happens to these, with keys and without, judged as
 // the proof judges a single server.
 
+import type { Cluster } from "../../../bench/cluster.ts";
+import { queueOf } from "../../../bench/cluster.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import { checkOrder } from "../../../proof/check-order.ts";
 import { checkQueue } from "../../../proof/check-queue.ts";
 import { createQueues, deadQueueName } from "../../../proof/clients.ts";
 import { History } from "../../../proof/history.ts";
 import { Load } from "../../../proof/load.ts";
-import type { Cluster } from "./cluster.ts";
-import { queueOf } from "./cluster.ts";
 
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 20, shardsFail: true } as const;
 

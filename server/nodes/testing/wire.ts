@@ -56,11 +56,6 @@ export class Wire {
     this.#ends.clear();
   }
 
-  close(): void {
-    this.snap();
-    this.#listener.stop(true);
-  }
-
   #end(socket: Socket<End> | null): End {
     const end = { wire: this, socket, held: [], isOver: false, other: null };
     this.#ends.add(end);

@@ -1,14 +1,13 @@
-// Nodes as processes, on a PostgreSQL of their own.
+// Nodes as processes, on a PostgreSQL of their own: for benchmarks and tests.
 
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { freePort } from "../../../bench/peers/child-server.ts";
-import { type ServerProcess, startServer } from "../../../bench/server-process.ts";
-import { createClient } from "../../../client/client.ts";
-import { type Postgres, startPostgres } from "../../../scripts/postgres.ts";
-import { Wire } from "./wire.ts";
+import { createClient } from "../client/client.ts";
+import { type Postgres, startPostgres } from "../scripts/postgres.ts";
+import { freePort } from "./peers/child-server.ts";
+import { type ServerProcess, startServer } from "./server-process.ts";
 
 export interface NodeProcess extends ServerProcess {
   /** Where clients reach it. */
@@ -25,6 +24,7 @@ export interface NodeOptions {
   /** Of a wire through which the other nodes reach it. */
   readonly nodePort?: number;
   readonly lease?: string;
+  readonly flags?: readonly string[];
   readonly under?: readonly string[];
 }
 
@@ -37,15 +37,14 @@ export interface OwnerRow {
 export class Cluster {
   readonly #folder = mkdtempSync(join(tmpdir(), "holdfast-nodes-"));
   readonly #nodes = new Set<NodeProcess>();
-  readonly #wires: Wire[] = [];
-  readonly #databasePort = freePort();
+  readonly databasePort = freePort();
   #postgres: Postgres | null = null;
 
   /** Starts the database, or starts it again with what it has stored. */
   async startDatabase(): Promise<void> {
     chmodSync(this.#folder, 0o755);
     const data = join(this.#folder, "data");
-    this.#postgres = await startPostgres({ data, port: this.#databasePort });
+    this.#postgres = await startPostgres({ data, port: this.databasePort });
     // It listens before it has recovered.
     while (!(await this.query("SELECT 1").catch(() => null))) await Bun.sleep(20);
   }
@@ -54,16 +53,9 @@ export class Cluster {
     await this.#postgres?.stop();
   }
 
-  /** To the database, or to another port. */
-  wire(to: number = this.#databasePort): Wire {
-    const wire = Wire.to(to);
-    this.#wires.push(wire);
-    return wire;
-  }
-
   async start(options: NodeOptions = {}): Promise<NodeProcess> {
-    const { database = this.#databasePort, port = freePort(), nodePort = port } = options;
-    const { lease = "2s", under = [] } = options;
+    const { database = this.databasePort, port = freePort(), nodePort = port } = options;
+    const { lease = "2s", under = [], flags = [] } = options;
     const nodeUrl = `http://127.0.0.1:${nodePort}`;
     const databaseUrl = `postgres://holdfast@127.0.0.1:${database}/postgres`;
     const started = await startServer({
@@ -72,20 +64,13 @@ export class Cluster {
       under,
       flags: [
         ...["--store", "postgres", "--database-url", databaseUrl, "--shards", "2"],
-        ...["--node-url", nodeUrl, "--ownership-lease", lease],
+        ...["--node-url", nodeUrl, "--ownership-lease", lease, ...flags],
       ],
     });
     const node = { ...started, url: `http://127.0.0.1:${port}`, nodeUrl };
     this.#nodes.add(node);
     void node.exited.then(() => this.#nodes.delete(node));
     return node;
-  }
-
-  /** One after the other, so that the first has the shards. */
-  async startSeveral(count: number, options: NodeOptions = {}): Promise<NodeProcess[]> {
-    const nodes: NodeProcess[] = [];
-    while (nodes.length < count) nodes.push(await this.start(options));
-    return nodes;
   }
 
   /** Those that have not ended. */
@@ -134,7 +119,6 @@ export class Cluster {
         return node.stop("SIGKILL");
       }),
     );
-    for (const wire of this.#wires) wire.close();
     await this.#postgres?.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
