@@ -10,7 +10,9 @@ import { Wire } from "./testing/wire.ts";
 const cluster = new Cluster();
 /** Long enough that it lapses when a test makes it, on a machine that is as slow as can be. */
 const lease = "30s";
-let database: Wire;
+/** The ways to the database, of the owner and of the other node. */
+let ownerDatabase: Wire;
+let otherDatabase: Wire;
 /** The way from the other nodes to the owner. */
 let link: Wire;
 let owner: NodeProcess;
@@ -18,11 +20,12 @@ let other: NodeProcess;
 
 beforeAll(async () => {
   await cluster.startDatabase();
-  database = Wire.to(cluster.databasePort);
+  ownerDatabase = Wire.to(cluster.databasePort);
+  otherDatabase = Wire.to(cluster.databasePort);
   const port = freePort();
   link = Wire.to(port);
-  owner = await cluster.start({ database: database.port, port, nodePort: link.port, lease });
-  other = await cluster.start({ database: database.port, lease });
+  owner = await cluster.start({ database: ownerDatabase.port, port, nodePort: link.port, lease });
+  other = await cluster.start({ database: otherDatabase.port, lease });
   await queueOf(owner, "plain").create(settings);
 }, 180_000);
 afterAll(() => cluster.end(), 60_000);
@@ -49,12 +52,20 @@ async function queued(): Promise<number> {
 test("the database is restarted for longer than a lease, and the owner stays", async () => {
   const before = await cluster.ownerRow();
   const { faults } = await underLoad(cluster, async (progress) => {
-    database.cut();
+    for (const wire of [ownerDatabase, otherDatabase]) wire.cut();
     await cluster.stopDatabase();
-    database.snap();
+    for (const wire of [ownerDatabase, otherDatabase]) wire.snap();
     await cluster.startDatabase();
     await cluster.query("UPDATE holdfast_nodes.owner SET lease_until = 0");
-    database.heal();
+    await cluster.query("UPDATE holdfast_nodes.node SET seen_at = 0");
+    // The other finds it first.
+    otherDatabase.heal();
+    while (
+      (await cluster.query("SELECT FROM holdfast_nodes.node WHERE seen_at > 0")).length === 0
+    ) {
+      await Bun.sleep(20);
+    }
+    ownerDatabase.heal();
     await progress(200);
   });
   expect(faults).toEqual([]);
