@@ -10,6 +10,7 @@ import { Connection } from "./http-client.ts";
 import { httpThreads } from "./http-threads.ts";
 import { keys } from "./keys.ts";
 import { LoadProcess } from "./load-process.ts";
+import { drain as drainNode, forwarded, rolling, takeover } from "./nodes.ts";
 import { wakePauseMs } from "./orders.ts";
 import { usageOf } from "./process-usage.ts";
 import { addTimes, type Figures, folderBytes, type RunOptions } from "./run-cell.ts";
@@ -176,6 +177,14 @@ export const probes: readonly Probe[] = [
     name: `gather ${tasks}`,
     canonical: false,
     run: (options: RunOptions) => gather(tasks, options),
+  })),
+  { name: "nodes takeover", canonical: false, run: takeover },
+  { name: "nodes drain", canonical: false, run: drainNode },
+  { name: "nodes rolling", canonical: false, run: rolling },
+  ...[1, 100].map((itemsPerCall) => ({
+    name: `nodes forwarded ${itemsPerCall}`,
+    canonical: false,
+    run: () => forwarded(itemsPerCall),
   })),
   { name: "client", canonical: false, run: compareWithWrk },
 ];

@@ -11,7 +11,15 @@
 // Linear in the size of the history, after sorting.
 
 import { idLength, seqOf } from "../engine/ids.ts";
-import type { Entry, LeaseCall, Offer, ProduceCall, ReleaseCall, RetryCall } from "./history.ts";
+import type {
+  Entry,
+  LeaseCall,
+  Offer,
+  Outcome,
+  ProduceCall,
+  ReleaseCall,
+  RetryCall,
+} from "./history.ts";
 import { Faults } from "./result.ts";
 
 const seqLength = 10;
@@ -38,9 +46,13 @@ export interface OrderChecked {
   readonly faults: Faults;
 }
 
-export function checkOrder(entries: readonly Entry[]): OrderChecked {
+/** `untold`: how leases end that may have been granted what nobody was told of, and went to the tail. */
+export function checkOrder(
+  entries: readonly Entry[],
+  untold: readonly Outcome[] = ["empty"],
+): OrderChecked {
   const faults = new Faults();
-  const scene = sceneOf(entries, faults);
+  const scene = sceneOf(entries, { untold, faults });
   let operations = 0;
   let excused = 0;
   for (const [partition, instances] of scene.partitions) {
@@ -73,11 +85,14 @@ interface Scene {
   readonly giveBackOf: ReadonlyMap<string, RetryCall | ReleaseCall>;
   /** By an instance: the one in which the same item was offered before. */
   readonly lastOf: ReadonlyMap<Instance, Instance>;
-  /** Leases that ended empty: one that was too late may have been granted items, which then go to the tail. */
-  readonly empty: readonly LeaseCall[];
+  /** One that was too late, or whose client hung up, may have been granted items, which then go to the tail. */
+  readonly untold: readonly LeaseCall[];
 }
 
-function sceneOf(entries: readonly Entry[], faults: Faults): Scene {
+function sceneOf(
+  entries: readonly Entry[],
+  { untold: outcomes, faults }: { readonly untold: readonly Outcome[]; readonly faults: Faults },
+): Scene {
   const partitions = new Map<number, Map<number, Instance>>();
   const produceOf = new Map<number, ProduceCall>();
   const leaseOf = new Map<string, LeaseCall>();
@@ -111,8 +126,8 @@ function sceneOf(entries: readonly Entry[], faults: Faults): Scene {
       instancesOf.getOrInsertComputed(offer.number, () => []).push(instance);
     }
   }
-  const empty = entries.filter(
-    (entry): entry is LeaseCall => entry.verb === "lease" && entry.outcome === "empty",
+  const untold = entries.filter(
+    (entry): entry is LeaseCall => entry.verb === "lease" && outcomes.includes(entry.outcome),
   );
   return {
     partitions,
@@ -120,7 +135,7 @@ function sceneOf(entries: readonly Entry[], faults: Faults): Scene {
     leaseOf,
     giveBackOf,
     lastOf: lastOf(instancesOf.values()),
-    empty,
+    untold,
   };
 }
 
@@ -195,18 +210,18 @@ function placeQueueing(
   return { instants, excused };
 }
 
-/** How long after a lease came back empty what it was granted too late goes to the tail, at most. */
+/** How long after such a lease came back what it was granted too late goes to the tail, at most. */
 const backMsMax = 5_000;
 
 /**
  * Whether an item that was queued from `from` on may have gone to the tail as it was, at `at` or
- * later and before it was offered: a lease that ended empty was granted it too late.
+ * later and before it was offered: a lease was granted it too late.
  */
 function mayBeGivenBack(
-  { empty }: Scene,
+  { untold }: Scene,
   { from, at, offered }: { readonly from: number; readonly at: number; readonly offered: number },
 ): boolean {
-  return empty.some(({ call, end }) => end >= from && call <= offered && end + backMsMax >= at);
+  return untold.some(({ call, end }) => end >= from && call <= offered && end + backMsMax >= at);
 }
 
 function placeLeases(

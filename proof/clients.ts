@@ -9,6 +9,9 @@ import { isIntact, numberIn, proofItem } from "./items.ts";
 export const queueName = "orders";
 export const deadQueueName = "orders-dead";
 
+/** Where a client finds a server, whenever it connects. */
+export type Place = Pick<Address, "port">;
+
 /** Where the server is; clients wait here while there is none. */
 export class Address {
   #port: Promise<number>;
@@ -66,7 +69,7 @@ export const againMs = 3;
 export class Client {
   readonly name: string;
   readonly queue: string;
-  readonly #address: Address;
+  readonly #address: Place;
   readonly #repeats: Repeats | null;
   /** No other client of the folder, before or after, has its keys. */
   readonly #keys = crypto.randomUUID();
@@ -76,7 +79,7 @@ export class Client {
   /** With `repeats`, its calls have keys, and are sent again. */
   constructor(
     name: string,
-    address: Address,
+    address: Place,
     { queue = queueName, repeats = null }: { queue?: string; repeats?: Repeats | null } = {},
   ) {
     this.name = name;
@@ -325,7 +328,7 @@ export interface QueueShape {
 }
 
 /** Leaves queues alone that are there already. */
-export async function createQueues(address: Address, shape: QueueShape): Promise<void> {
+export async function createQueues(address: Place, shape: QueueShape): Promise<void> {
   const client = new Client("owner", address);
   await client.connect();
   const common = { expire_timeout: "24h", lease_timeout: `${shape.leaseTimeoutMs}ms` };

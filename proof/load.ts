@@ -3,7 +3,6 @@
 
 import type { Random } from "../engine/random.ts";
 import {
-  type Address,
   againMs,
   Client,
   complete,
@@ -12,6 +11,7 @@ import {
   type Leased,
   lease,
   listItems,
+  type Place,
   produce,
   queueName,
   type Repeats,
@@ -23,7 +23,7 @@ import type { Ending, History, LeftItem } from "./history.ts";
 import { isIntact, numberIn } from "./items.ts";
 
 export interface LoadOptions {
-  readonly address: Address;
+  readonly address: Place;
   readonly history: History;
   readonly random: Random;
   readonly producers: number;
@@ -38,7 +38,8 @@ export interface LoadOptions {
 /** Clients at work until they are told to stop. */
 export class Load {
   readonly #options: LoadOptions;
-  readonly #working: Promise<void>[] = [];
+  readonly #producers: Promise<void>[] = [];
+  readonly #consumers: Promise<void>[] = [];
   #isProducing = true;
   #isConsuming = true;
   /** Once set, consumers take whatever there is and complete it. */
@@ -50,10 +51,10 @@ export class Load {
     this.#options = options;
     const { producers, consumers } = options;
     for (let index = 0; index < producers; index += 1) {
-      this.#working.push(this.#produce(`producer-${index}`, this.#repeatsOf(index)));
+      this.#producers.push(this.#produce(`producer-${index}`, this.#repeatsOf(index)));
     }
     for (let index = 0; index < consumers; index += 1) {
-      this.#working.push(this.#consume(`consumer-${index}`, this.#repeatsOf(index)));
+      this.#consumers.push(this.#consume(`consumer-${index}`, this.#repeatsOf(index)));
     }
   }
 
@@ -69,9 +70,11 @@ export class Load {
     const { address } = this.#options;
     const client = new Client("drain", address);
     await client.connect();
+    // A produce may have to wait, and its items would come behind the last look.
+    await Promise.all(this.#producers);
     while (!(await isDrained(client))) await Bun.sleep(20);
     this.#isConsuming = false;
-    await Promise.all(this.#working);
+    await Promise.all(this.#consumers);
     const ending = await readEnding(client);
     client.close();
     return { ...ending, repeats: this.#repeats };

@@ -26,6 +26,12 @@ const tools: readonly Tool[] = [
     without: "the tests of what the docs paste fail",
   },
   {
+    name: "faketime",
+    isThere: () => Bun.which("faketime") !== null,
+    debianPackages: ["faketime"],
+    without: "some tests are skipped",
+  },
+  {
     name: "Chromium",
     isThere: () => chromiumPath() !== null,
     // Without a font of its own a page has no text to measure.

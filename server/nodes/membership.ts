@@ -24,13 +24,18 @@ const lookMsMax = 2_000;
 export class Membership {
   readonly #options: MembershipOptions;
   #self: Self;
-  #nodes: NodeTable | null = null;
+  #nodes: Promise<NodeTable> | null = null;
   #seen: NodesSeen = { owner: null, nodes: [], now: 0 };
   /** As of which it owns the shards, whether they are open already or not. */
   #epoch: number | null = null;
   #isOpen = false;
-  /** By `performance.now()`. */
+  #isGivingUp = false;
+  /** By `performance.now()`, as is the next: until then what the last look showed is the truth. */
   #trustedUntil = 0;
+  /** An owner that was cut off together with this node has until then to renew what has lapsed. */
+  #patientUntil = 0;
+  #isAway = false;
+  #version = 0;
   #takeovers = 0;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #looking: Promise<void> | null = null;
@@ -61,7 +66,36 @@ export class Membership {
 
   /** Nobody else can have taken over yet: what is in memory is the truth. */
   get isTrusted(): boolean {
-    return this.#isOpen && performance.now() < this.#trustedUntil;
+    return this.#isOpen && !this.isStale;
+  }
+
+  /** They are this node's own, and are being opened or handed over. */
+  get isChanging(): boolean {
+    return (this.#epoch !== null || this.#isGivingUp) && !this.#isOpen;
+  }
+
+  /** It has not seen the database for so long that the shards may be anyone's. */
+  get isStale(): boolean {
+    return performance.now() >= this.#trustedUntil;
+  }
+
+  /** Rises whenever those who watch are told. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** The others that lived when it looked last, the owner first. */
+  get others(): readonly NodeRow[] {
+    const { owner } = this.#seen;
+    return this.live
+      .filter(({ url }) => url !== this.#self.url)
+      .sort((a, b) => Number(b.url === owner?.url) - Number(a.url === owner?.url));
+  }
+
+  /** Those that lived when it looked last. */
+  get live(): readonly NodeRow[] {
+    const { nodes, now } = this.#seen;
+    return nodes.filter(({ seenAt }) => seenAt > now - this.#options.leaseMs);
   }
 
   /** Somebody has the shards. */
@@ -71,27 +105,24 @@ export class Membership {
 
   /** It takes nothing over any more, and nobody else is there to do so. */
   get isLast(): boolean {
-    const isHeir = ({ url, isDraining }: NodeRow): boolean => url !== this.#self.url && !isDraining;
-    return this.#self.isDraining && !this.#live.some(isHeir);
-  }
-
-  get liveCount(): number {
-    return this.#live.length;
-  }
-
-  get #live(): NodeRow[] {
-    const { nodes, now } = this.#seen;
-    return nodes.filter(({ seenAt }) => seenAt > now - this.#options.leaseMs);
+    return this.#self.isDraining && this.others.every(({ isDraining }) => isDraining);
   }
 
   /** The first look; throws where the database cannot be reached. */
   async join(): Promise<void> {
-    this.#nodes = await this.#options.openNodes();
+    this.#nodes = this.#options.openNodes();
+    await this.#nodes;
     await this.look();
   }
 
-  /** Resolves with the next change of what is known, or after so long. */
-  async change(ms: number): Promise<void> {
+  /** Told of each change of who has the shards, and of each look that brought nothing. */
+  watch(run: () => void): void {
+    this.#watchers.add(run);
+  }
+
+  /** Resolves once the version is not that one, or after so long. */
+  async change(version: number, ms: number): Promise<void> {
+    if (version !== this.#version) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#watchers.add(resolve);
     const timer = setTimeout(resolve, ms);
@@ -101,7 +132,8 @@ export class Membership {
   }
 
   #tell(): void {
-    for (const resolve of this.#watchers) resolve();
+    this.#version += 1;
+    for (const run of this.#watchers) run();
   }
 
   /** Looks now, and then in its rhythm. */
@@ -110,7 +142,6 @@ export class Membership {
     this.#timer = null;
     this.#looking ??= this.#lookOnce().finally(() => {
       this.#looking = null;
-      this.#tell();
       if (this.#ended) return;
       const everyMs = this.#options.leaseMs / looksPerLease;
       this.#timer = setTimeout(() => void this.look(), everyMs);
@@ -119,41 +150,55 @@ export class Membership {
   }
 
   async #lookOnce(): Promise<void> {
+    this.#nodes ??= this.#options.openNodes();
+    const nodes = this.#nodes;
     try {
-      this.#nodes ??= await this.#options.openNodes();
       const askedAt = performance.now();
-      const seen = await within(lookMsMax, this.#nodes.look(this.#self, this.#epoch));
-      await this.#found(seen, askedAt);
+      const look = nodes.then((table) => table.look(this.#self, this.#epoch));
+      await this.#found(await within(lookMsMax, look), askedAt);
+      this.#isAway = false;
     } catch (cause) {
-      const nodes = this.#nodes;
       this.#nodes = null;
-      void nodes?.close();
-      if (nodes !== null) this.#options.log.error("database of the nodes is away", cause);
+      nodes.then((table) => table.close()).catch(() => undefined);
+      this.#patientUntil = performance.now() + this.#options.leaseMs;
+      if (!this.#isAway) this.#options.log.error("database of the nodes is away", cause);
+      this.#isAway = true;
+      this.#tell();
     }
   }
 
   async #found(seen: NodesSeen, askedAt: number): Promise<void> {
-    const { leaseMs, lose } = this.#options;
+    const { leaseMs } = this.#options;
     const { owner } = seen;
+    const isNews = owner?.url !== this.owner?.url || owner?.epoch !== this.owner?.epoch;
     this.#seen = seen;
+    // From when it was sent: an owner that was stopped hears what was true before.
+    this.#trustedUntil = askedAt + leaseMs - leaseMs / 5;
+    if (isNews) this.#tell();
     const isMine = owner !== null && owner.url === this.#self.url && owner.epoch === this.#epoch;
-    if (isMine) {
-      this.#trustedUntil = askedAt + leaseMs - leaseMs / 5;
-      return;
-    }
-    if (this.#epoch !== null) {
-      this.#epoch = null;
-      this.#isOpen = false;
-      lose();
-    }
-    const isFree = owner === null || owner.isLapsed || owner.url === this.#self.url;
+    if (isMine) return;
+    this.#lose();
+    const isLapsed = owner?.isLapsed === true && performance.now() > this.#patientUntil;
+    const isFree = owner === null || isLapsed || owner.url === this.#self.url;
     if (isFree && !this.#self.isDraining && !this.#ended) await this.#takeOver(seen);
   }
 
+  /** Another node was heard to serve: what waits here waits for nothing. */
+  depose(): void {
+    if (this.isStale) this.#lose();
+  }
+
+  #lose(): void {
+    if (this.#epoch === null) return;
+    this.#epoch = null;
+    this.#isOpen = false;
+    this.#options.lose();
+    this.#tell();
+  }
+
   async #takeOver({ now, owner }: NodesSeen): Promise<void> {
-    const { leaseMs, own, log } = this.#options;
-    const askedAt = performance.now();
-    const epoch = (await this.#nodes?.takeOver(this.#self)) ?? null;
+    const { own, log } = this.#options;
+    const epoch = await this.#ask((nodes) => nodes.takeOver(this.#self));
     if (epoch === null) return;
     this.#epoch = epoch;
     this.#takeovers += 1;
@@ -164,7 +209,6 @@ export class Membership {
     void own(epoch, now).then(
       () => {
         if (this.#epoch !== epoch) return;
-        this.#trustedUntil = Math.max(this.#trustedUntil, askedAt + leaseMs - leaseMs / 5);
         this.#isOpen = true;
         log.info("owns the shards", { epoch });
         this.#tell();
@@ -177,9 +221,17 @@ export class Membership {
   }
 
   async #giveUp(epoch: number): Promise<void> {
+    this.#isGivingUp = true;
     this.#epoch = null;
     this.#isOpen = false;
-    await this.#nodes?.giveUp(this.#self, epoch).catch(() => undefined);
+    await this.#ask((nodes) => nodes.giveUp(this.#self, epoch)).catch(() => undefined);
+    this.#isGivingUp = false;
+    this.#tell();
+  }
+
+  /** What was asked on a connection that says nothing may yet be done: a look shows whether it was. */
+  async #ask<T>(ask: (nodes: NodeTable) => Promise<T>): Promise<T | null> {
+    return this.#nodes === null ? null : await within(lookMsMax, this.#nodes.then(ask));
   }
 
   /** Takes nothing over any more; `closed`: closes the shards, of which nothing is answered any more. */
@@ -189,6 +241,7 @@ export class Membership {
     // Said first, so that nobody waits for the row that is about to be free.
     await this.look();
     this.#isOpen = false;
+    this.#tell();
     await closed();
     if (epoch !== null) await this.#giveUp(epoch);
     await this.look();
@@ -199,9 +252,8 @@ export class Membership {
     this.#ended = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#looking;
-    if (this.#nodes === null) return;
-    await within(lookMsMax, this.#nodes.leave(this.#self)).catch(() => undefined);
-    await within(lookMsMax, this.#nodes.close()).catch(() => undefined);
+    await this.#ask((nodes) => nodes.leave(this.#self)).catch(() => undefined);
+    await this.#ask((nodes) => nodes.close()).catch(() => undefined);
   }
 }
 

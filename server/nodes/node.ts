@@ -71,18 +71,23 @@ export class Node {
   }
 
   figures(): NodeFigures {
-    const { isOwner, isTrusted, owner, takeovers, liveCount: nodes } = this.membership;
+    const { isOwner, isTrusted, owner, takeovers, live } = this.membership;
     const { forwarded, peersUp } = this.router;
-    return { isOwner, isTrusted, epoch: owner?.epoch ?? 0, takeovers, forwarded, peersUp, nodes };
+    const counts = { takeovers, forwarded, peersUp, nodes: live.length };
+    return { isOwner, isTrusted, epoch: owner?.epoch ?? 0, ...counts };
   }
 
   /** Hands the shards over; calls that come from now on go to whoever takes them. */
-  drain(): Promise<void> {
-    return this.membership.drain(async () => {
+  async drain(): Promise<void> {
+    await this.membership.drain(async () => {
       const engine = this.#held;
       this.#held = null;
+      // A turn whose database says nothing is not waited for.
+      const late = setTimeout(() => engine?.abandon(), this.#options.leaseMs);
       await engine?.close();
+      clearTimeout(late);
     });
+    this.router.leave();
   }
 
   async leave(): Promise<void> {

@@ -18,7 +18,8 @@ export interface PeerOptions {
 
 /** An import as text, quoted once more. */
 const messageBytesMax = 512_000_000;
-const idleSeconds = 30;
+/** Longer than a node waits that hears nothing: what it asked for is granted to nobody after that. */
+const idleSeconds = 8;
 
 interface Socket {
   readonly id: string;

@@ -10,11 +10,15 @@ export interface PeerCall {
   readonly requestKey: string | null;
 }
 
-/** `moved`: the node does not have the shards, and did nothing. `failed`: a bug, which it has logged. */
+/**
+ * `moved`: the node does not have the shards, and did nothing. `lost`: they went while it was at
+ * it, and the outcome with them. `failed`: a bug, which it has logged.
+ */
 export type PeerAnswer =
   | { readonly is: "done"; readonly text: string; readonly isReplayed: boolean }
   | { readonly is: "refused"; readonly failure: Failure }
   | { readonly is: "moved" }
+  | { readonly is: "lost" }
   | { readonly is: "failed" };
 
 /** What goes to the node that serves; `null` = the caller has hung up. */
@@ -28,10 +32,11 @@ export interface FromPeer {
   readonly answer: PeerAnswer;
 }
 
-/** `unsent`: it never left; `lost`: the connection broke, and the outcome with it. */
-export type Forwarded = PeerAnswer | { readonly is: "unsent" } | { readonly is: "lost" };
+/** `unsent`: it never left; `lost`: also that the connection broke. */
+export type Forwarded = PeerAnswer | { readonly is: "unsent" };
 
 interface Waiting {
+  readonly operation: OperationId;
   readonly settle: (forwarded: Forwarded) => void;
   isSent: boolean;
 }
@@ -49,6 +54,7 @@ export class Peer {
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
   #unsent: string[] | null = [];
+  #isRetired = false;
   #isOver = false;
   #heardAt = performance.now();
   readonly #timer: ReturnType<typeof setInterval>;
@@ -72,12 +78,12 @@ export class Peer {
   }
 
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#isOver || this.#isRetired;
   }
 
   /** Never rejects. The node is told when the signal aborts. */
   call(call: PeerCall, signal: AbortSignal): Promise<Forwarded> {
-    if (this.#isOver) return Promise.resolve({ is: "unsent" });
+    if (this.isOver) return Promise.resolve({ is: "unsent" });
     this.#last += 1;
     const number = this.#last;
     return new Promise((resolve) => {
@@ -86,11 +92,25 @@ export class Peer {
         signal.removeEventListener("abort", hangUp);
         this.#waiting.delete(number);
         resolve(forwarded);
+        if (this.#isRetired && this.#waiting.size === 0) this.close();
       };
-      this.#waiting.set(number, { settle, isSent: this.#unsent === null });
+      const { operation } = call;
+      this.#waiting.set(number, { operation, settle, isSent: this.#unsent === null });
       signal.addEventListener("abort", hangUp, { once: true });
       this.#say({ number, call });
     });
+  }
+
+  /**
+   * Takes no more calls. Leases that wait there come back, with what they were granted meanwhile;
+   * once all is answered it is closed, or the node could not stop listening.
+   */
+  retire(): void {
+    this.#isRetired = true;
+    for (const [number, { operation }] of this.#waiting) {
+      if (operation === "lease") this.#say({ number, call: null });
+    }
+    if (this.#waiting.size === 0) this.close();
   }
 
   #say(message: ToPeer): void {

@@ -2,13 +2,21 @@
 // node takes any call, and one that finds nobody waits until its time is up.
 
 import { parseDuration } from "../../engine/duration.ts";
-import { emptyLease, failure, QueueError, unknownOutcome } from "../../engine/errors.ts";
+import {
+  closingFailure,
+  emptyLease,
+  type Failure,
+  failure,
+  QueueError,
+  unknownOutcome,
+} from "../../engine/errors.ts";
 import type { OperationId } from "../../openapi/operations.ts";
-import { type Caller, JsonText, type Route, type Routes } from "../routes/route.ts";
+import type { NodeRow } from "../../stores/nodes.ts";
+import { Caller, JsonText, type Route, type Routes } from "../routes/route.ts";
 import type { Membership } from "./membership.ts";
 import { Peer, type PeerAnswer, type PeerCall } from "./peer.ts";
 
-/** Calls that change nothing, so that it does not matter whether one was done before. */
+/** Calls that change nothing. */
 const looks = new Set<OperationId>([
   "listQueues",
   "queueInfo",
@@ -17,6 +25,8 @@ const looks = new Set<OperationId>([
   "listItems",
   "listScheduled",
 ]);
+/** And those that commit nothing where there is nothing to change: they may be done again as well. */
+const repeatable = new Set<OperationId>([...looks, "updateQueue", "pause", "resume", "clear"]);
 
 /** Of a call that has no `request_timeout`. */
 const timeoutMsDefault = 30_000;
@@ -27,18 +37,45 @@ const changeMsMax = 250;
 
 const notOwner = failure("shutting_down", "no node has the shards; nothing was changed");
 
-/** `moved`: it did nothing here, and is to be done where the shards are. */
-type Outcome<T> = { readonly is: "done"; readonly reply: T } | { readonly is: "moved" };
+/** `moved`: it did nothing, and is to be done where the shards are. `lost`: the same, if it may be done twice. */
+type Outcome<T> =
+  | { readonly is: "done"; readonly reply: T }
+  | { readonly is: "moved" }
+  | { readonly is: "lost" };
+
+interface Asked {
+  readonly operation: OperationId;
+  readonly caller: Caller;
+}
+
+interface Work extends Asked {
+  readonly route: Route<OperationId>;
+}
 
 export class Router {
   readonly #membership: Membership;
   readonly #peers = new Map<string, Peer>();
   #local: Partial<Routes> = {};
   #forwarded = 0;
-  #isClosed = false;
+  #isLeaving = false;
 
   constructor(membership: Membership) {
     this.#membership = membership;
+    membership.watch(() => {
+      // Nothing comes any more where the shards were, and nobody there may know it.
+      for (const [url, peer] of this.#peers) {
+        if (url !== membership.owner?.url && !membership.isStale) peer.retire();
+      }
+      if (membership.isOwner && membership.isStale) void this.#lookForOwner();
+    });
+  }
+
+  /** Cut off from the database, it asks for anything: whoever answers has the shards by now. */
+  async #lookForOwner(): Promise<void> {
+    const signal = AbortSignal.timeout(changeMsMax);
+    const caller = new Caller({ signal, requestKey: null });
+    const body = { limit: 1 } as never;
+    await this.#there(body, { operation: "listQueues", caller }).catch(() => undefined);
   }
 
   get forwarded(): number {
@@ -59,31 +96,31 @@ export class Router {
       const operation = id as OperationId;
       return [
         operation,
-        (body: never, caller: Caller) => this.#route(operation, route as never, { body, caller }),
+        (body: never, caller: Caller) =>
+          this.#route(body, { operation, route: route as never, caller }),
       ];
     });
     return Object.fromEntries(routed) as Local;
   }
 
-  async #route(
-    operation: OperationId,
-    route: Route<OperationId>,
-    { body, caller }: { readonly body: never; readonly caller: Caller },
-  ) {
+  async #route(body: never, work: Work) {
+    const { operation, caller } = work;
     const membership = this.#membership;
     const deadline = performance.now() + timeoutMs(body);
+    let isLost = false;
     for (let left = body; ; left = withTimeLeft(body, deadline)) {
-      const { owner } = membership;
-      if (membership.isOwner) {
-        const outcome = await this.#here(operation, () => route(left, caller), caller);
-        if (outcome.is === "done") return outcome.reply;
-      } else if (owner !== null && !this.#isClosed) {
-        const reply = await this.#there(owner.url, { operation, body: left }, caller);
-        if (reply !== null) return reply;
-      }
+      const { version } = membership;
+      const outcome = await (membership.isTrusted
+        ? this.#here(left, work)
+        : this.#there(left, work));
+      if (outcome.is === "done") return outcome.reply;
+      if (outcome.is === "lost") isLost = true;
       const isOver = performance.now() >= deadline || caller.signal.aborted;
-      if (isOver || membership.isLast) throw overdue(operation);
-      await membership.change(Math.min(changeMsMax, deadline - performance.now()));
+      const isParked = operation === "lease" && this.#isLeaving;
+      if (isOver || isParked || membership.isLast) {
+        throw QueueError.from(undone(operation, { isLost, isParked }));
+      }
+      await membership.change(version, Math.min(changeMsMax, deadline - performance.now()));
     }
   }
 
@@ -91,78 +128,93 @@ export class Router {
    * Does it with the shards of this node. What they said is told where a commit stands behind it,
    * or where nobody else can have them by now.
    */
-  async #here<T>(
-    operation: OperationId,
-    work: () => Promise<T>,
-    caller: Pick<Caller, "key">,
-  ): Promise<Outcome<T>> {
+  async #here(body: never, { operation, route, caller }: Work): Promise<Outcome<unknown>> {
     const membership = this.#membership;
+    const isKeyed = caller.key.requestKey !== undefined;
     try {
-      const reply = await work();
-      return looks.has(operation) && !membership.isTrusted
-        ? { is: "moved" }
-        : { is: "done", reply };
+      const reply = await route(body, caller);
+      const isFromMemory = repeatable.has(operation) || caller.isReplayed;
+      return isFromMemory && !membership.isTrusted ? { is: "moved" } : { is: "done", reply };
     } catch (error) {
       if (!(error instanceof QueueError)) throw error;
       const { code } = error;
       if (code === "closing") return { is: "moved" };
-      const isRepeatable = looks.has(operation) || caller.key.requestKey !== undefined;
-      if (code === "unknown" && isRepeatable && !membership.isOwner) return { is: "moved" };
+      const isRepeatable = repeatable.has(operation) || isKeyed;
+      if (code === "unknown" && isRepeatable && !membership.isOwner) return { is: "lost" };
       if (code !== "unknown" && !membership.isTrusted) return { is: "moved" };
       throw error;
     }
   }
 
-  /** What the node said to it; `null`: it did nothing, or nothing that a repetition changes. */
-  async #there(
-    url: string,
-    call: Pick<PeerCall, "operation" | "body">,
-    caller: Caller,
-  ): Promise<JsonText | null> {
-    const peer = this.#peer(url);
-    if (peer === null) return null;
+  /**
+   * What the node that has the shards said to it. One that has not seen the database for long does
+   * not know which that is, and asks each.
+   */
+  async #there(body: never, work: Asked): Promise<Outcome<JsonText>> {
+    const { owner, others, isStale } = this.#membership;
+    let outcome: Outcome<JsonText> = { is: "moved" };
+    for (const node of isStale ? others : others.filter(({ url }) => url === owner?.url)) {
+      if (work.caller.signal.aborted) break;
+      outcome = await this.#forward(node, body, work);
+      if (outcome.is !== "moved") break;
+    }
+    return outcome;
+  }
+
+  async #forward(
+    node: NodeRow,
+    body: never,
+    { operation, caller }: Asked,
+  ): Promise<Outcome<JsonText>> {
     const requestKey = caller.key.requestKey ?? null;
-    const answer = await peer.call({ ...call, requestKey }, caller.signal);
+    const call: PeerCall = { operation, body, requestKey };
+    const answer = await this.#peer(node).call(call, caller.signal);
     this.#forwarded += 1;
+    if (answer.is === "done" || answer.is === "refused") this.#membership.depose();
     switch (answer.is) {
       case "done":
         caller.isReplayed = answer.isReplayed;
-        return new JsonText(answer.text);
+        return { is: "done", reply: new JsonText(answer.text) };
       case "refused":
+        // It was called back.
+        if (answer.failure.reason === "client_gone") return { is: "moved" };
         throw QueueError.from(answer.failure);
       case "lost":
         // What a lease was granted and nobody told lapses.
-        if (requestKey === null && !looks.has(call.operation) && call.operation !== "lease") {
+        if (operation === "lease" && requestKey === null) return { is: "moved" };
+        if (requestKey === null && !repeatable.has(operation))
           throw QueueError.from(unknownOutcome);
-        }
-        return null;
+        return answer;
       case "failed":
         throw new Error("the node that has the shards failed");
       case "moved":
         void this.#membership.look();
-        return null;
+        return answer;
       case "unsent":
-        return null;
+        return { is: "moved" };
     }
   }
 
-  #peer(url: string): Peer | null {
-    const open = this.#peers.get(url);
+  #peer(node: NodeRow): Peer {
+    const open = this.#peers.get(node.url);
     if (open !== undefined && !open.isOver) return open;
-    const node = this.#membership.seen.nodes.find((one) => one.url === url);
-    if (node === undefined) return null;
     const peer = new Peer(node);
-    this.#peers.set(url, peer);
+    this.#peers.set(node.url, peer);
     return peer;
   }
 
   /** Does what another node forwards. An owner never forwards: one hop is the limit. */
   async serve({ operation, body }: PeerCall, caller: Caller): Promise<PeerAnswer> {
     const route = this.#local[operation] as Route<OperationId> | undefined;
-    if (route === undefined || !this.#membership.isOwner) return { is: "moved" };
+    const deadline = performance.now() + timeoutMs(body as never);
+    const left = await this.#settled(body as never, { deadline, caller });
+    if (route === undefined || !this.#membership.isTrusted) return { is: "moved" };
     try {
-      const outcome = await this.#here(operation, () => route(body as never, caller), caller);
-      if (outcome.is === "moved") return outcome;
+      const outcome = await this.#here(left, { operation, route, caller });
+      if (outcome.is !== "done") {
+        await this.#settled(left, { deadline, caller });
+        return outcome;
+      }
       const { reply } = outcome;
       const text = reply instanceof JsonText ? reply.text : JSON.stringify(reply);
       return { is: "done", text, isReplayed: caller.isReplayed };
@@ -174,15 +226,41 @@ export class Router {
     }
   }
 
-  /** Forwards nothing any more. */
+  /**
+   * The call, with what is left of its time once the shards are open here, or anyone's: who hears
+   * that they have moved looks for them at once.
+   */
+  async #settled(
+    body: never,
+    { deadline, caller }: { readonly deadline: number; readonly caller: Caller },
+  ): Promise<never> {
+    const membership = this.#membership;
+    let left = body;
+    while (membership.isChanging && performance.now() < deadline && !caller.signal.aborted) {
+      await membership.change(membership.version, changeMsMax);
+      left = withTimeLeft(left, deadline);
+    }
+    return left;
+  }
+
+  /** Leases that wait elsewhere come back, and go on at another node. */
+  leave(): void {
+    this.#isLeaving = true;
+    for (const peer of this.#peers.values()) peer.retire();
+  }
+
   close(): void {
-    this.#isClosed = true;
     for (const peer of this.#peers.values()) peer.close();
   }
 }
 
-function overdue(operation: OperationId): QueueError {
-  return QueueError.from(operation === "lease" ? emptyLease : notOwner);
+function undone(
+  operation: OperationId,
+  { isLost, isParked }: { readonly isLost: boolean; readonly isParked: boolean },
+): Failure {
+  if (isLost) return unknownOutcome;
+  if (isParked) return closingFailure;
+  return operation === "lease" ? emptyLease : notOwner;
 }
 
 function timeoutMs(body: { readonly request_timeout?: string | null }): number {

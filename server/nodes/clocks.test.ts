@@ -1,0 +1,45 @@
+// Nodes whose clocks are hours apart: what one has written lapses in time at the next.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Cluster, queueOf, settings } from "../../bench/cluster.ts";
+
+const cluster = new Cluster();
+const hasFaketime = Bun.which("faketime") !== null;
+
+/** As `faketime` does it, but without a process in between; timeouts go by the real clock. */
+function ahead(hours: number): string[] {
+  const library = "LD_PRELOAD=/usr/$LIB/faketime/libfaketimeMT.so.1";
+  const offset = `FAKETIME=${hours < 0 ? "" : "+"}${hours}h`;
+  return ["env", library, offset, "FAKETIME_DONT_FAKE_MONOTONIC=1"];
+}
+
+beforeAll(async () => {
+  if (hasFaketime) await cluster.startDatabase();
+}, 180_000);
+afterAll(() => cluster.end(), 60_000);
+
+test.skipIf(!hasFaketime)(
+  "leases neither lapse early nor late at nodes whose clocks are hours apart",
+  async () => {
+    let owner = await cluster.start();
+    await queueOf(owner, "long").create({ ...settings, lease_timeout: "30m" });
+    await queueOf(owner, "short").create({ ...settings, lease_timeout: "1s" });
+    for (const hours of [1, -1, 0]) {
+      const next = await cluster.start({ under: ahead(hours) });
+      const [long, short] = [queueOf(next, "long"), queueOf(next, "short")];
+      await long.produce("held");
+      await short.produce("forgotten");
+      const held = await long.lease({ batch: 1 });
+      const forgotten = await short.lease({ batch: 1 });
+      await owner.stop("SIGKILL");
+      const again = await short.lease({ batch: 1, timeoutMs: 60_000 });
+      expect([forgotten, again].map((batch) => batch?.items[0]?.attempts)).toEqual([1, 2]);
+      await again?.complete();
+      // It would be refused had the lease lapsed.
+      await held?.complete();
+      expect(await long.inspect()).toMatchObject({ queued: 0 });
+      owner = next;
+    }
+  },
+  120_000,
+);

@@ -1,0 +1,112 @@
+// A database that is restarted, and nodes that are cut off from each other: nothing moves, and
+// calls are served once it is over, or told what is true.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
+import { freePort } from "../../bench/peers/child-server.ts";
+import { underLoad } from "./testing/load.ts";
+import { Wire } from "./testing/wire.ts";
+
+const cluster = new Cluster();
+/** Long enough that it lapses when a test makes it, on a machine that is as slow as can be. */
+const lease = "30s";
+/** The ways to the database, of the owner and of the other node. */
+let ownerDatabase: Wire;
+let otherDatabase: Wire;
+/** The way from the other nodes to the owner. */
+let link: Wire;
+let owner: NodeProcess;
+let other: NodeProcess;
+
+beforeAll(async () => {
+  await cluster.startDatabase();
+  ownerDatabase = Wire.to(cluster.databasePort);
+  otherDatabase = Wire.to(cluster.databasePort);
+  const port = freePort();
+  link = Wire.to(port);
+  owner = await cluster.start({ database: ownerDatabase.port, port, nodePort: link.port, lease });
+  other = await cluster.start({ database: otherDatabase.port, lease });
+  await queueOf(owner, "plain").create(settings);
+}, 180_000);
+afterAll(() => cluster.end(), 60_000);
+
+interface Call {
+  readonly timeout?: string;
+  readonly key?: string;
+}
+
+async function produceAtOther({ timeout = "1m", key }: Call): Promise<number> {
+  const item = { utf8: "by another node" };
+  const reply = await fetch(`${other.url}/v1/queue.produce`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(key && { "idempotency-key": key }) },
+    body: JSON.stringify({ queue_name: "plain", request_timeout: timeout, items: [item] }),
+  });
+  return reply.status;
+}
+
+async function queued(): Promise<number> {
+  return (await queueOf(owner, "plain").inspect()).queued;
+}
+
+test("the database is restarted for longer than a lease, and the owner stays", async () => {
+  const before = await cluster.ownerRow();
+  const { faults } = await underLoad(cluster, async (progress) => {
+    for (const wire of [ownerDatabase, otherDatabase]) wire.cut();
+    await cluster.stopDatabase();
+    for (const wire of [ownerDatabase, otherDatabase]) wire.snap();
+    await cluster.startDatabase();
+    await cluster.query("UPDATE holdfast_nodes.owner SET lease_until = 0");
+    await cluster.query("UPDATE holdfast_nodes.node SET seen_at = 0");
+    // The other finds it first.
+    otherDatabase.heal();
+    while (
+      (await cluster.query("SELECT FROM holdfast_nodes.node WHERE seen_at > 0")).length === 0
+    ) {
+      await Bun.sleep(20);
+    }
+    ownerDatabase.heal();
+    await progress(200);
+  });
+  expect(faults).toEqual([]);
+  expect(await cluster.ownerRow()).toEqual(before);
+}, 120_000);
+
+test("calls by a node that is cut off from the owner are served once that is over", async () => {
+  const before = await cluster.ownerRow();
+  const count = await queued();
+  expect(await produceAtOther({})).toBe(200);
+  link.cut();
+  const unsent = produceAtOther({ timeout: "100ms" });
+  const [unkeyed, keyed] = [produceAtOther({}), produceAtOther({ key: "cut" })];
+  // Nobody says anything on a connection that is cut; that it is, is found by its silence.
+  expect(await unkeyed).toBe(504);
+  expect([503, 504]).toContain(await unsent);
+  expect(await produceAtOther({ timeout: "100ms" })).toBe(503);
+  link.heal();
+  expect(await keyed).toBe(200);
+  expect(await produceAtOther({ key: "cut" })).toBe(200);
+  // What was sent comes late; what is told 503 never.
+  expect([count + 2, count + 3, count + 4]).toContain(await queued());
+  expect(await cluster.ownerRow()).toEqual(before);
+}, 120_000);
+
+test("what may have been done is not told to have changed nothing", async () => {
+  const count = await queued();
+  link.cut();
+  const keyed = produceAtOther({ key: "late", timeout: "1s" });
+  expect(await keyed).toBe(504);
+  link.heal();
+  expect(await produceAtOther({ key: "late" })).toBe(200);
+  expect(await queued()).toBe(count + 1);
+}, 120_000);
+
+test("a connection between nodes that breaks is made anew", async () => {
+  const count = await queued();
+  for (let round = 0; round < 5; round += 1) {
+    const keyed = produceAtOther({ key: `broken-${round}` });
+    link.snap();
+    expect(await keyed).toBe(200);
+  }
+  expect(await queued()).toBe(count + 5);
+}, 120_000);

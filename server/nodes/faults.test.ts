@@ -1,0 +1,83 @@
+// Nodes that are killed, stopped, or cut off from their database while clients are at work at all
+// of them: nothing that was acknowledged is lost, and each item has one holder at a time.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
+import { underLoad } from "./testing/load.ts";
+import { Wire } from "./testing/wire.ts";
+
+const cluster = new Cluster();
+/** Each node's way to the database. */
+const wires = new Map<NodeProcess, Wire>();
+
+async function start(port?: number): Promise<void> {
+  const wire = Wire.to(cluster.databasePort);
+  const node = await cluster.start({ database: wire.port, ...(port !== undefined && { port }) });
+  wires.set(node, wire);
+}
+
+beforeAll(async () => {
+  await cluster.startDatabase();
+  await Promise.all([start(), start(), start()]);
+}, 180_000);
+afterAll(() => cluster.end(), 60_000);
+
+test("the owner is killed", async () => {
+  const { faults } = await underLoad(cluster, async (progress) => {
+    const owner = await cluster.owner();
+    await owner.stop("SIGKILL");
+    await cluster.takenFrom(owner);
+    await progress(200);
+    await start(owner.port);
+    await progress(100);
+  });
+  expect(faults).toEqual([]);
+}, 120_000);
+
+test("the owner is stopped for longer than its lease, and goes on as one that forwards", async () => {
+  const { faults } = await underLoad(cluster, async (progress) => {
+    const owner = await cluster.owner();
+    void owner.stop("SIGSTOP");
+    const next = await cluster.takenFrom(owner);
+    await Bun.sleep(300);
+    void owner.stop("SIGCONT");
+    await progress(300);
+    expect(await cluster.owner()).toBe(next);
+    // Nobody opened them under it.
+    expect(next.log()).not.toContain("shard is down");
+  });
+  expect(faults).toEqual([]);
+}, 120_000);
+
+test("an owner that was stopped does not answer by what it knew", async () => {
+  const owner = await cluster.owner();
+  await queueOf(owner, "stopped").create(settings);
+  void owner.stop("SIGSTOP");
+  const next = await cluster.takenFrom(owner);
+  await queueOf(next, "stopped").produce("behind its back");
+  const looks = Array.from({ length: 8 }, () => queueOf(owner, "stopped").inspect());
+  void owner.stop("SIGCONT");
+  for (const look of looks) expect(await look).toMatchObject({ queued: 1 });
+}, 60_000);
+
+test("the owner is cut off from its database, whose last commits come late", async () => {
+  const { faults } = await underLoad(cluster, async (progress) => {
+    const owner = await cluster.owner();
+    wires.get(owner)?.cut();
+    await cluster.takenFrom(owner);
+    await progress(200);
+    wires.get(owner)?.heal();
+    await progress(200);
+    expect(await cluster.owner()).not.toBe(owner);
+  });
+  expect(faults).toEqual([]);
+}, 120_000);
+
+test("an owner that is cut off from its database ends when it is told to", async () => {
+  const owner = await cluster.owner();
+  await queueOf(owner, "ended").create(settings);
+  wires.get(owner)?.cut();
+  const produced = queueOf(owner, "ended").produce("held up");
+  expect(await owner.stop()).toBe(0);
+  await produced.catch(() => undefined);
+}, 60_000);

@@ -1,0 +1,37 @@
+// Nodes that are restarted one after the other while clients are at work at all of them.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Cluster, queueOf, settings } from "../../bench/cluster.ts";
+import { underLoad } from "./testing/load.ts";
+
+const cluster = new Cluster();
+
+beforeAll(async () => {
+  await cluster.startDatabase();
+  await Promise.all([cluster.start(), cluster.start(), cluster.start()]);
+}, 180_000);
+afterAll(() => cluster.end(), 60_000);
+
+test("nothing is lost, and no call is told an error that says nothing", async () => {
+  const { faults, statuses } = await underLoad(cluster, async (progress) => {
+    for (const node of cluster.nodes) {
+      expect(await node.stop()).toBe(0);
+      await progress(50);
+      await cluster.start({ port: node.port });
+      await progress(50);
+    }
+  });
+  expect(faults).toEqual([]);
+  // 0: a connection that was closed before its next call; 503: try another node.
+  const told = [0, 200, 453, 454, 503];
+  expect([...statuses].filter((status) => !told.includes(status))).toEqual([]);
+}, 120_000);
+
+test("two nodes are stopped at once, and then the last", async () => {
+  const [last, ...others] = cluster.nodes;
+  if (last === undefined) throw new Error("no node is left");
+  await queueOf(last).ensure(settings);
+  expect(await Promise.all(others.map((node) => node.stop()))).toEqual([0, 0]);
+  await queueOf(last).produce("alone");
+  expect(await last.stop()).toBe(0);
+}, 60_000);

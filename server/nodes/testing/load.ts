@@ -1,0 +1,66 @@
+// Clients at work at all nodes while something happens to these, with keys and without, judged as
+// the proof judges a single server.
+
+import type { Cluster } from "../../../bench/cluster.ts";
+import { queueOf } from "../../../bench/cluster.ts";
+import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
+import { checkOrder } from "../../../proof/check-order.ts";
+import { checkQueue } from "../../../proof/check-queue.ts";
+import { createQueues, deadQueueName } from "../../../proof/clients.ts";
+import { History } from "../../../proof/history.ts";
+import { Load } from "../../../proof/load.ts";
+
+const rules = { leaseTimeoutMs: 1_000, maxAttempts: 20, shardsFail: true } as const;
+
+/** Resolves once so many items more were completed. */
+export type Progress = (items: number) => Promise<void>;
+
+export interface Judged {
+  readonly faults: readonly string[];
+  /** Of all calls; 0 = the connection broke. */
+  readonly statuses: ReadonlySet<number>;
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+export async function underLoad(
+  cluster: Cluster,
+  disturb: (progress: Progress) => Promise<void>,
+): Promise<Judged> {
+  let next = 0;
+  const address = {
+    get port(): Promise<number> {
+      const { nodes } = cluster;
+      next += 1;
+      return Promise.resolve(nodes[next % nodes.length]?.port ?? 0);
+    },
+  };
+  await createQueues(address, { partitions: 3, ...rules });
+  const [node] = cluster.nodes;
+  if (node !== undefined) await queueOf(node, deadQueueName).clear({ queue: true });
+  const history = new History();
+  const progress: Progress = async (items) => {
+    const until = history.completed + items;
+    while (history.completed < until) await Bun.sleep(5);
+  };
+  const load = new Load({
+    address,
+    history,
+    random: seededRandom(7),
+    producers: 4,
+    consumers: 8,
+    batchMax: 20,
+    backlogMax: 500,
+    pauseMs: 5,
+  });
+  await progress(200);
+  await disturb(progress);
+  const ending = await load.drain();
+  const { faults, figures } = checkQueue(history.entries, ending, rules);
+  // A node hangs up for its clients when it ends.
+  const order = checkOrder(history.entries, ["empty", "refused", "unknown"]);
+  return {
+    faults: [faults, order.faults].flatMap((one) => one.list("")),
+    figures,
+    statuses: new Set(history.entries.map(({ status }) => status)),
+  };
+}

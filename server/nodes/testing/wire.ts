@@ -1,0 +1,112 @@
+// A wire between two programs on this machine, which can be cut without a word to either end, as
+// networks are: what is said meanwhile is held, and comes late.
+
+import type { Socket, TCPSocketListener } from "bun";
+
+interface End {
+  readonly wire: Wire;
+  socket: Socket<End> | null;
+  /** What it is still to hear. */
+  readonly held: Buffer[];
+  isOver: boolean;
+  other: End | null;
+}
+
+export class Wire {
+  readonly #target: number;
+  readonly #listener: TCPSocketListener<End | undefined>;
+  readonly #ends = new Set<End>();
+  #isCut = false;
+
+  private constructor(target: number, port: number) {
+    this.#target = target;
+    this.#listener = Bun.listen<End | undefined>({
+      hostname: "127.0.0.1",
+      port,
+      socket: {
+        open: (socket) => this.#join(socket as Socket<End>),
+        data: ({ data }, bytes) => data && this.#say(data, bytes),
+        drain: ({ data }) => data && this.#flush(data),
+        close: ({ data }) => data && this.#hangUp(data),
+      },
+    });
+  }
+
+  /** Leads from a port, by itself a free one, to the other. */
+  static to(target: number, port = 0): Wire {
+    return new Wire(target, port);
+  }
+
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  cut(): void {
+    this.#isCut = true;
+  }
+
+  heal(): void {
+    this.#isCut = false;
+    for (const end of this.#ends) this.#flush(end);
+  }
+
+  /** Both ends of each connection are told, and nothing of what was held comes. */
+  snap(): void {
+    for (const { socket } of this.#ends) socket?.terminate();
+    this.#ends.clear();
+  }
+
+  #end(socket: Socket<End> | null): End {
+    const end = { wire: this, socket, held: [], isOver: false, other: null };
+    this.#ends.add(end);
+    return end;
+  }
+
+  #join(socket: Socket<End>): void {
+    const [near, far] = [this.#end(socket), this.#end(null)];
+    near.other = far;
+    far.other = near;
+    socket.data = near;
+    void Bun.connect<End>({
+      hostname: "127.0.0.1",
+      port: this.#target,
+      data: far,
+      socket: {
+        open: (opened) => {
+          far.socket = opened;
+          this.#flush(far);
+        },
+        data: ({ data }, bytes) => this.#say(data, bytes),
+        drain: ({ data }) => this.#flush(data),
+        close: ({ data }) => this.#hangUp(data),
+      },
+    }).catch(() => this.#hangUp(far));
+  }
+
+  #say({ other }: End, bytes: Buffer): void {
+    if (other === null) return;
+    other.held.push(Buffer.from(bytes));
+    this.#flush(other);
+  }
+
+  #hangUp(end: End): void {
+    this.#ends.delete(end);
+    if (end.other === null) return;
+    end.other.isOver = true;
+    this.#flush(end.other);
+  }
+
+  #flush(end: End): void {
+    const { socket, held } = end;
+    if (this.#isCut || socket === null) return;
+    for (let [first] = held; first !== undefined; [first] = held) {
+      const written = socket.write(first);
+      if (written < first.length) {
+        held[0] = first.subarray(Math.max(0, written));
+        return;
+      }
+      held.shift();
+    }
+    if (end.isOver) socket.end();
+  }
+}

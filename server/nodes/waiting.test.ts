@@ -1,0 +1,117 @@
+// Leases that wait at a node that has not got the shards: they are served wherever these go, and
+// nothing is granted to who has left.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
+import { createClient } from "../../client/client.ts";
+import { Wire } from "./testing/wire.ts";
+
+const cluster = new Cluster();
+const wires = new Map<NodeProcess, Wire>();
+
+async function start(): Promise<NodeProcess> {
+  const wire = Wire.to(cluster.databasePort);
+  const node = await cluster.start({ database: wire.port });
+  wires.set(node, wire);
+  return node;
+}
+
+beforeAll(async () => {
+  await cluster.startDatabase();
+  await Promise.all([start(), start(), start(), start()]);
+}, 180_000);
+afterAll(() => cluster.end(), 60_000);
+
+interface Scene {
+  readonly owner: NodeProcess;
+  readonly others: readonly NodeProcess[];
+  /** Of the queue, by all nodes. */
+  waiting(): Promise<number>;
+}
+
+async function setup(queue: string): Promise<Scene> {
+  const owner = await cluster.owner();
+  const others = cluster.nodes.filter((node) => node !== owner);
+  await queueOf(owner, queue).create(settings);
+  const waiting = async (): Promise<number> => {
+    const { url } = await cluster.owner();
+    const stats = await createClient({ url }).stats({ queue_name: queue });
+    return stats.logical_queues[0]?.lease_waiting ?? 0;
+  };
+  return { owner, others, waiting };
+}
+
+function leaseAt({ url }: NodeProcess, queue: string, signal?: AbortSignal): Promise<Response> {
+  const body = { queue_name: queue, client_id: url, batch_size: 1, request_timeout: "1m" };
+  return fetch(`${url}/v1/queue.lease`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(20);
+}
+
+test("a caller that hangs up at another node leaves the line of the owner", async () => {
+  const { owner, others, waiting } = await setup("left");
+  const [forwarder] = others as [NodeProcess];
+  const call = new AbortController();
+  const lease = leaseAt(forwarder, "left", call.signal).catch(() => "hung up");
+  await until(async () => (await waiting()) === 1);
+  call.abort();
+  await lease;
+  await until(async () => (await waiting()) === 0);
+  await queueOf(owner, "left").produce("for nobody");
+  expect(await queueOf(owner, "left").inspect()).toMatchObject({ queued: 1 });
+}, 60_000);
+
+test("leases that wait are served elsewhere once their owner was cut off from its database", async () => {
+  const { owner, others, waiting } = await setup("cut");
+  const leases = others.map((node) => leaseAt(node, "cut"));
+  await until(async () => (await waiting()) === leases.length);
+  wires.get(owner)?.cut();
+  const next = await cluster.takenFrom(owner);
+  for (const node of others) await queueOf(node, "cut").produce(node.url);
+  const statuses = (await Promise.all(leases)).map(({ status }) => status);
+  expect(statuses).toEqual(leases.map(() => 200));
+  expect(await queueOf(next, "cut").inspect()).toMatchObject({ queued: 0 });
+  // Cut off, it still knows whom to ask.
+  await queueOf(next, "cut").produce("behind its back");
+  expect(await queueOf(owner, "cut").inspect()).toMatchObject({ queued: 1 });
+  wires.get(owner)?.heal();
+}, 60_000);
+
+test("a lease that waits at a node that is stopped is told so, and nothing is granted to it", async () => {
+  const { owner, others, waiting } = await setup("drained");
+  const [forwarder] = others as [NodeProcess];
+  const lease = leaseAt(forwarder, "drained");
+  await until(async () => (await waiting()) === 1);
+  const stopped = forwarder.stop();
+  const reply = await lease;
+  expect(reply.status).toBe(503);
+  expect(await reply.json()).toMatchObject({
+    message: "service is shutting down; nothing was changed",
+  });
+  expect(await stopped).toBe(0);
+  await queueOf(owner, "drained").produce("for others");
+  expect(await queueOf(owner, "drained").inspect()).toMatchObject({ queued: 1 });
+}, 60_000);
+
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "a lease that waits at another node outlives an owner that has got %s",
+  async (signal) => {
+    const queue = signal.toLowerCase();
+    const { owner, others, waiting } = await setup(queue);
+    const leases = others.map((node) => leaseAt(node, queue));
+    await until(async () => (await waiting()) === leases.length);
+    await owner.stop(signal);
+    const [next] = others as [NodeProcess];
+    await queueOf(next, queue).produce(others.map(({ url }) => url));
+    const statuses = (await Promise.all(leases)).map(({ status }) => status);
+    expect(statuses).toEqual(leases.map(() => 200));
+  },
+  60_000,
+);
