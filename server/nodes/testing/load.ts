@@ -19,6 +19,7 @@ export interface Judged {
   readonly faults: readonly string[];
   /** Of all calls; 0 = the connection broke. */
   readonly statuses: ReadonlySet<number>;
+  readonly figures: Readonly<Record<string, number>>;
 }
 
 export async function underLoad(
@@ -54,11 +55,12 @@ export async function underLoad(
   await progress(200);
   await disturb(progress);
   const ending = await load.drain();
-  const { faults } = checkQueue(history.entries, ending, rules);
+  const { faults, figures } = checkQueue(history.entries, ending, rules);
   // A node hangs up for its clients when it ends.
   const order = checkOrder(history.entries, ["empty", "refused", "unknown"]);
   return {
     faults: [faults, order.faults].flatMap((one) => one.list("")),
+    figures,
     statuses: new Set(history.entries.map(({ status }) => status)),
   };
 }
