@@ -134,11 +134,14 @@ export class Router {
     try {
       const reply = await route(body, caller);
       const isFromMemory = repeatable.has(operation) || caller.isReplayed;
-      return isFromMemory && !membership.isTrusted ? { is: "moved" } : { is: "done", reply };
+      if (membership.isTrusted || !isFromMemory) return { is: "done", reply };
+      return { is: looks.has(operation) ? "moved" : "lost" };
     } catch (error) {
       if (!(error instanceof QueueError)) throw error;
-      const { code } = error;
+      const { code, reason } = error;
       if (code === "closing") return { is: "moved" };
+      // Both tell of what was committed.
+      if (reason === "items_stored" || reason === "in_part") throw error;
       const isRepeatable = repeatable.has(operation) || isKeyed;
       if (code === "unknown" && isRepeatable && !membership.isOwner) return { is: "lost" };
       if (code !== "unknown" && !membership.isTrusted) return { is: "moved" };
