@@ -102,7 +102,7 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     "ClockAdvanceReply: now 100",
     "NodesListRequest: ",
     "NodesListReply: items 100, epoch 101",
-    "NodeInfo: url 100, version 101, started_at 102, seen_at 103, owner 104, draining 105",
+    "NodeInfo: url 100, version 101, started_at 102, seen_at 103, owner 104, draining 105, live 106",
     "StorageListRequest: queue_name 1, partition 2, pivot 3, limit 4",
     "StorageListReply: items 1",
     "StorageItem: id 1, source_id 2, is_leased 3, lease_deadline 4, expire_deadline 5, dead_deadline 6, created_at 7, updated_at 8, enqueue_at 9, attempts 10, max_attempts 11, reference 12, encoding 13, kind 14, payload 15",

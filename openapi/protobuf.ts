@@ -440,6 +440,7 @@ const NodeInfo = message<schemas.NodeInfo>("NodeInfo", schemas.NodeInfo, {
   seen_at: instant(103),
   owner: flag(104),
   draining: flag(105),
+  live: flag(106),
 });
 
 const NodesListReply = message<schemas.NodesListReply>("NodesListReply", schemas.NodesListReply, {

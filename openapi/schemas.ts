@@ -977,6 +977,10 @@ export const NodeInfo = Type.Object(
       description: "Whether it was told to stop, and takes nothing over.",
       examples: [false],
     }),
+    live: Type.Boolean({
+      description: "Whether it gave a sign of life within the time that an owner has for one.",
+      examples: [true],
+    }),
   },
   { ...closed, description: "One of several nodes on one database." },
 );

@@ -36,6 +36,7 @@ export function isEverywhere(host: string): boolean {
 /** Whether it is an address that any network leads to. What a name stands for is not known. */
 export function isPublic(host: string): boolean {
   const isAddress = /^\d{1,3}(\.\d{1,3}){3}$/.test(host) || host.includes(":");
-  const isPrivate = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[?f[cd]|\[?fe80:)/i;
+  const isPrivate =
+    /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|169\.254\.|\[?f[cd]|\[?fe80:)/i;
   return isAddress && !isLoopback(host) && !isPrivate.test(host);
 }

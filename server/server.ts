@@ -26,7 +26,7 @@ import type { Config } from "./config.ts";
 import { DataFolderError, openDataFolder } from "./data-folder.ts";
 import { openDoor } from "./door.ts";
 import { KeyFile, KeyFileError } from "./key-file.ts";
-import { ListenError, listen, tryListening } from "./listen.ts";
+import { ListenError, type Listening, listen, tryListening } from "./listen.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { Node } from "./nodes/node.ts";
@@ -136,35 +136,27 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
     ...door,
   };
   const serving = localServing(local);
+  let listening: Listening | null = null;
   try {
-    const listening = isThreaded(config)
-      ? await listenInThreads({
-          ...{ config, port: config.port, tls, site: siteFolders, log, serving, metrics },
-          count: config.httpThreads,
-          module: new URL("./http.worker.ts", import.meta.url),
-          // Nobody can go on without it: the others have its port, and it had requests.
-          broken: (cause) => {
-            setImmediate(() => {
-              throw cause;
-            });
-          },
-        })
+    listening = isThreaded(config)
+      ? await listenInThreads({ ...{ config, tls, log, serving, metrics }, ...threads(config) })
       : listen(createFront(serving, front).app, { ...config, tls });
     await node?.membership.join();
+    const { url, renew, stop } = listening;
     if (tls !== null) {
-      const look = watchTls({ files: config, readFile, renew: listening.renew, log });
+      const look = watchTls({ files: config, readFile, renew, log });
       setInterval(() => {
         if (!closing) look();
       }, tlsLookMs).unref();
     }
     return {
-      url: listening.url,
+      url,
       hasSite: existsSync(siteFolders.manifest) || existsSync(siteFolders.building),
       close: async () => {
         closing = true;
         // Those that are connected are served until somebody else has the shards.
         await node?.drain();
-        const stopped = listening.stop(config.shutdownTimeoutMs);
+        const stopped = stop(config.shutdownTimeoutMs);
         // Waiting leases are answered by this, or the port would wait for them.
         if (node === null) await engine.close();
         await stopped;
@@ -172,10 +164,24 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
       },
     };
   } catch (error) {
+    await listening?.stop(0);
     if (node === null) await engine.close();
     else await node.leave();
     throw error;
   }
+}
+
+function threads({ port, httpThreads: count }: Config) {
+  return {
+    ...{ port, count, site: siteFolders },
+    module: new URL("./http.worker.ts", import.meta.url),
+    // Nobody can go on without it: the others have its port, and it had requests.
+    broken: (cause: Error): void => {
+      setImmediate(() => {
+        throw cause;
+      });
+    },
+  };
 }
 
 /** A test clock, and nodes that connect, are of the engine's own thread. */

@@ -140,17 +140,18 @@ export function pauseRequest(body: RequestOf<"pause">): engine.PauseRequest {
 }
 
 export function nodesPage(seen: NodesSeen | undefined): wire.NodesListReply {
-  const { nodes = [], owner = null } = seen ?? {};
+  const { nodes = [], owner = null, epoch = 0 } = seen ?? {};
   return {
-    items: nodes.map(({ url, version, startedAt, seenAt, isDraining }) => ({
+    items: nodes.map(({ url, version, startedAt, seenAt, isDraining, isLive }) => ({
       url,
       version,
       started_at: instantText(startedAt),
       seen_at: instantText(seenAt),
       owner: owner?.url === url,
       draining: isDraining,
+      live: isLive,
     })),
-    epoch: owner?.epoch ?? 0,
+    epoch,
   };
 }
 

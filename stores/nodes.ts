@@ -12,9 +12,11 @@ export interface NodeRow {
   readonly startedAt: number;
   readonly seenAt: number;
   readonly isDraining: boolean;
+  /** It gave a sign of life within the time that an owner has. */
+  readonly isLive: boolean;
 }
 
-export type Self = Omit<NodeRow, "startedAt" | "seenAt">;
+export type Self = Omit<NodeRow, "startedAt" | "seenAt" | "isLive">;
 
 export interface Owner {
   readonly url: string;
@@ -28,6 +30,10 @@ export interface Owner {
 export interface NodesSeen {
   /** `null`: it was given up, and nobody has taken over. */
   readonly owner: Owner | null;
+  /** How often the shards have been taken over. */
+  readonly epoch: number;
+  /** Another process gives signs of life under this node's URL. */
+  readonly isContested: boolean;
   readonly nodes: readonly NodeRow[];
   /** The database's clock. */
   readonly now: number;

@@ -14,8 +14,10 @@ export function addNodes(program: Command): void {
       const reply = await context.client.listNodes({});
       context.result(reply, () => {
         if (reply.items.length === 0) return "one server, and no nodes; --node-url makes it one";
-        const rows = reply.items.map(({ url, version, started_at, seen_at, owner, draining }) => {
-          const state = `${owner ? "has the shards" : "forwards"}${draining ? ", draining" : ""}`;
+        const rows = reply.items.map(({ url, version, started_at, seen_at, ...node }) => {
+          const { owner, draining, live } = node;
+          const what = live ? "forwards" : "is gone";
+          const state = `${owner ? "has the shards" : what}${draining ? ", draining" : ""}`;
           return [url, version, state, started_at, seen_at];
         });
         return `${context.table(head, rows)}\ntakeovers so far: ${reply.epoch}`;

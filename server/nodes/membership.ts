@@ -25,7 +25,9 @@ export class Membership {
   readonly #options: MembershipOptions;
   #self: Self;
   #nodes: Promise<NodeTable> | null = null;
-  #seen: NodesSeen = { owner: null, nodes: [], now: 0 };
+  #seen: NodesSeen = { owner: null, epoch: 0, isContested: false, nodes: [], now: 0 };
+  /** Looks so far: before the first one, a process of the same URL may just have ended. */
+  #looks = 0;
   /** As of which it owns the shards, whether they are open already or not. */
   #epoch: number | null = null;
   #isOpen = false;
@@ -94,13 +96,12 @@ export class Membership {
 
   /** Those that lived when it looked last. */
   get live(): readonly NodeRow[] {
-    const { nodes, now } = this.#seen;
-    return nodes.filter(({ seenAt }) => seenAt > now - this.#options.leaseMs);
+    return this.#seen.nodes.filter(({ isLive }) => isLive);
   }
 
   /** Somebody has the shards. */
   get isServed(): boolean {
-    return this.#isOpen || (this.owner !== null && !this.owner.isLapsed);
+    return this.#isOpen || (!this.isStale && this.owner !== null && !this.owner.isLapsed);
   }
 
   /** It takes nothing over any more, and nobody else is there to do so. */
@@ -171,7 +172,12 @@ export class Membership {
     const { leaseMs } = this.#options;
     const { owner } = seen;
     const isNews = owner?.url !== this.owner?.url || owner?.epoch !== this.owner?.epoch;
-    this.#seen = seen;
+    this.#looks += 1;
+    const isContested = seen.isContested && this.#looks > 1;
+    if (isContested && !this.#seen.isContested) {
+      this.#options.log.warn("node URL is another process's too", { url: this.#self.url });
+    }
+    this.#seen = { ...seen, isContested };
     // From when it was sent: an owner that was stopped hears what was true before.
     this.#trustedUntil = askedAt + leaseMs - leaseMs / 5;
     if (isNews) this.#tell();
@@ -179,7 +185,8 @@ export class Membership {
     if (isMine) return;
     this.#lose();
     const isLapsed = owner?.isLapsed === true && performance.now() > this.#patientUntil;
-    const isFree = owner === null || isLapsed || owner.url === this.#self.url;
+    const isOwn = owner?.url === this.#self.url && !isContested;
+    const isFree = owner === null || isLapsed || isOwn;
     if (isFree && !this.#self.isDraining && !this.#ended) await this.#takeOver(seen);
   }
 
@@ -202,7 +209,7 @@ export class Membership {
     if (epoch === null) return;
     this.#epoch = epoch;
     this.#takeovers += 1;
-    this.#seen = { ...this.#seen, owner: { url: this.#self.url, epoch, isLapsed: false } };
+    this.#seen = { ...this.#seen, epoch, owner: { url: this.#self.url, epoch, isLapsed: false } };
     const why = owner === null ? "free" : owner.isLapsed ? "lapsed" : "its own before";
     log.info("takes the shards over", { epoch, why });
     // Beside the looks, which have to go on meanwhile.

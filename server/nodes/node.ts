@@ -45,7 +45,7 @@ export class Node {
       lose: () => this.#lose(),
       log,
     });
-    this.router = new Router(this.membership);
+    this.router = new Router(this.membership, log);
     this.engine = new Proxy({} as Engine<string>, {
       get: (_, name: keyof Engine<string>) => {
         if (this.#held !== null) return this.#held[name].bind(this.#held);
@@ -71,10 +71,10 @@ export class Node {
   }
 
   figures(): NodeFigures {
-    const { isOwner, isTrusted, owner, takeovers, live } = this.membership;
+    const { isOwner, isTrusted, seen, takeovers, live } = this.membership;
     const { forwarded, peersUp } = this.router;
     const counts = { takeovers, forwarded, peersUp, nodes: live.length };
-    return { isOwner, isTrusted, epoch: owner?.epoch ?? 0, ...counts };
+    return { isOwner, isTrusted, epoch: seen.epoch, ...counts };
   }
 
   /** Hands the shards over; calls that come from now on go to whoever takes them. */

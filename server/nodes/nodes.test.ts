@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
+import { runServer } from "../../bench/server-process.ts";
 import { createClient } from "../../client/client.ts";
 import type { NodeInfo } from "../../openapi/schemas.ts";
 
@@ -74,4 +75,30 @@ test("a lease that waits at one node is given what is produced at another", asyn
   const held = await Promise.all(waiting);
   const texts = held.flatMap((batch) => batch?.items.map((item) => item.text()) ?? []);
   expect(texts.toSorted()).toEqual(["item 0", "item 1", "item 2"]);
+}, 90_000);
+
+test("a node ends whose database cannot be reached", async () => {
+  const database = ["--store", "postgres", "--database-url", "postgres://nobody@127.0.0.1:1/none"];
+  const { code, output } = await runServer([
+    ...[...database, "--port", "0", "--node-url", "http://127.0.0.1:1"],
+  ]);
+  expect({ code, output }).toEqual({
+    code: 74,
+    output: expect.stringContaining("the database cannot be reached"),
+  });
+}, 60_000);
+
+test("two processes with one URL do not take the shards from each other for ever", async () => {
+  const own = new Cluster();
+  await own.startDatabase();
+  const first = await own.start({ lease: "10s" });
+  const nodePort = Number(new URL(first.nodeUrl).port);
+  const second = await own.start({ lease: "10s", nodePort });
+  const isTold = () => [first, second].every((one) => one.log().includes("another process's too"));
+  while (!isTold()) await Bun.sleep(20);
+  const { epoch } = await own.ownerRow();
+  // The one that has them goes on, look after look.
+  await Bun.sleep(3_000);
+  expect(await own.ownerRow()).toMatchObject({ epoch });
+  await own.end();
 }, 90_000);

@@ -59,15 +59,21 @@ export class Peer {
   #heardAt = performance.now();
   readonly #timer: ReturnType<typeof setInterval>;
 
-  /** `key`: what the node expects of the others. */
-  constructor({ url, key }: { readonly url: string; readonly key: string }) {
+  /** `key`: what the node expects of the others. `unreached`: told why there is no connection. */
+  constructor(
+    { url, key }: { readonly url: string; readonly key: string },
+    unreached: (why: string) => void,
+  ) {
     const address = `${url.replace(/^http/, "ws")}${peerPath}`;
     const options: Bun.WebSocketOptions = { headers: { authorization: `Bearer ${key}` } };
     // The browser's types, which come first, know no headers.
     this.#socket = new WebSocket(address, options as unknown as string[]);
     this.#socket.onopen = () => this.#opened();
     this.#socket.onmessage = ({ data }) => this.#heard(String(data));
-    this.#socket.onerror = () => this.close();
+    this.#socket.onerror = (event) => {
+      if (this.#unsent !== null) unreached("message" in event ? String(event.message) : "");
+      this.close();
+    };
     this.#socket.onclose = () => this.close();
     const connecting = setTimeout(() => {
       if (this.#unsent !== null) this.close();

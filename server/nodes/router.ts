@@ -12,6 +12,7 @@ import {
 } from "../../engine/errors.ts";
 import type { OperationId } from "../../openapi/operations.ts";
 import type { NodeRow } from "../../stores/nodes.ts";
+import type { Log } from "../log.ts";
 import { Caller, JsonText, type Route, type Routes } from "../routes/route.ts";
 import type { Membership } from "./membership.ts";
 import { Peer, type PeerAnswer, type PeerCall } from "./peer.ts";
@@ -54,13 +55,17 @@ interface Work extends Asked {
 
 export class Router {
   readonly #membership: Membership;
+  readonly #log: Log;
   readonly #peers = new Map<string, Peer>();
+  /** Of which that was told, since they answered last. */
+  readonly #unreached = new Set<string>();
   #local: Partial<Routes> = {};
   #forwarded = 0;
   #isLeaving = false;
 
-  constructor(membership: Membership) {
+  constructor(membership: Membership, log: Log) {
     this.#membership = membership;
+    this.#log = log;
     membership.watch(() => {
       // Nothing comes any more where the shards were, and nobody there may know it.
       for (const [url, peer] of this.#peers) {
@@ -172,7 +177,10 @@ export class Router {
     const requestKey = caller.key.requestKey ?? null;
     const call: PeerCall = { operation, body, requestKey };
     const answer = await this.#peer(node).call(call, caller.signal);
-    this.#forwarded += 1;
+    if (answer.is !== "unsent") {
+      this.#forwarded += 1;
+      this.#unreached.delete(node.url);
+    }
     if (answer.is === "done" || answer.is === "refused") this.#membership.depose();
     switch (answer.is) {
       case "done":
@@ -201,7 +209,12 @@ export class Router {
   #peer(node: NodeRow): Peer {
     const open = this.#peers.get(node.url);
     if (open !== undefined && !open.isOver) return open;
-    const peer = new Peer(node);
+    const peer = new Peer(node, (why) => {
+      const { url } = node;
+      // Once: it is tried again with each call.
+      if (!this.#unreached.has(url)) this.#log.warn("a node cannot be reached", { url, why });
+      this.#unreached.add(url);
+    });
     this.#peers.set(node.url, peer);
     return peer;
   }

@@ -71,8 +71,8 @@ export class Connection {
   }
 
   /**
-   * Throws `StoreError`: `unusable` where no host is a primary that can be reached, or where it
-   * would lose what it has acknowledged.
+   * Throws `StoreError`: `failed` where no host can be reached, `unusable` where none is a primary,
+   * or where it would lose what it has acknowledged.
    */
   static async open(session: SessionOptions): Promise<Connection> {
     const hosts = hostsOf(session.url);
@@ -95,8 +95,9 @@ export class Connection {
       await connection.close();
     }
     const expected = "the database is a standby; expected the primary";
-    const message = isStandby ? expected : "the database cannot be reached";
-    throw new StoreError("unusable", message, failed);
+    if (isStandby) throw new StoreError("unusable", expected, failed);
+    // It may be back at the next try.
+    throw new StoreError("failed", "the database cannot be reached", failed);
   }
 
   static async #to(url: string, session: SessionOptions, timeoutMs: number): Promise<Connection> {

@@ -63,7 +63,7 @@ export class Database {
     };
   }
 
-  /** Throws `StoreError`: `unusable` where the database cannot be reached. */
+  /** Throws `StoreError`: `failed` where the database cannot be reached. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const { schema: name, shard } = options;
     const connection = await Connection.open(options);

@@ -22,10 +22,11 @@ const texts = {
   signOfLife: `
     INSERT INTO nodes.node VALUES ($1::text, $2::text, $3::text, ${now}, ${now}, $4::boolean)
     ON CONFLICT (url) DO UPDATE SET key = excluded.key, version = excluded.version, seen_at = excluded.seen_at,
-      draining = excluded.draining, started_at = CASE WHEN node.key = excluded.key THEN node.started_at ELSE excluded.started_at END`,
+      draining = excluded.draining, started_at = CASE WHEN node.key = excluded.key THEN node.started_at ELSE excluded.started_at END
+    RETURNING (SELECT before.key FROM nodes.node AS before WHERE before.url = $1::text)`,
   renew: `UPDATE nodes.owner SET lease_until = ${now} + $3::bigint WHERE url = $1::text AND epoch = $2::bigint`,
   owner: `SELECT url, epoch, lease_until < ${now}, ${now} FROM nodes.owner`,
-  nodes: `SELECT url, key, version, started_at, seen_at, draining FROM nodes.node WHERE seen_at > ${now} - ${forgottenMs} ORDER BY url`,
+  nodes: `SELECT url, key, version, started_at, seen_at, draining, seen_at > ${now} - $1::bigint FROM nodes.node WHERE seen_at > ${now} - ${forgottenMs} ORDER BY url`,
   takeOver: `
     UPDATE nodes.owner SET url = $1::text, epoch = epoch + 1, lease_until = ${now} + $2::bigint
     WHERE url = $1::text OR url IS NULL OR lease_until < ${now} RETURNING epoch`,
@@ -88,18 +89,20 @@ export class PostgresNodes implements NodeTable {
   }
 
   async look({ url, key, version, isDraining }: Self, epoch: number | null): Promise<NodesSeen> {
-    const [, , owners, nodes] = await Promise.all([
+    const [signs, , owners, nodes] = await Promise.all([
       this.#rows(texts.signOfLife, [url, key, version, String(isDraining)]),
       epoch === null ? [] : this.#rows(texts.renew, [url, epoch, this.#leaseMs]),
       this.#rows(texts.owner),
-      this.#rows(texts.nodes),
+      this.#rows(texts.nodes, [this.#leaseMs]),
     ]);
     const [owner] = owners as [string | null, number, boolean, number][];
     if (owner === undefined) throw new StoreError("damaged", "the row of the owner is missing");
     const [ownerUrl, ownerEpoch, isLapsed, seenAt] = owner;
     return {
       owner: ownerUrl === null ? null : { url: ownerUrl, epoch: ownerEpoch, isLapsed },
-      nodes: (nodes as [string, string, string, number, number, boolean][]).map(nodeRow),
+      epoch: ownerEpoch,
+      isContested: ![null, key].includes(signs[0]?.[0] as string | null),
+      nodes: (nodes as unknown as StoredNode[]).map(nodeRow),
       now: seenAt,
     };
   }
@@ -122,13 +125,17 @@ export class PostgresNodes implements NodeTable {
   }
 }
 
-function nodeRow([url, key, version, startedAt, seenAt, isDraining]: [
-  string,
-  string,
-  string,
-  number,
-  number,
-  boolean,
-]): NodeRow {
-  return { url, key, version, startedAt, seenAt, isDraining };
+type StoredNode = [
+  url: string,
+  key: string,
+  version: string,
+  startedAt: number,
+  seenAt: number,
+  isDraining: boolean,
+  isLive: boolean,
+];
+
+function nodeRow(row: StoredNode): NodeRow {
+  const [url, key, version, startedAt, seenAt, isDraining, isLive] = row;
+  return { url, key, version, startedAt, seenAt, isDraining, isLive };
 }
