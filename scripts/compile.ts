@@ -16,9 +16,11 @@ if (!existsSync(join(root, "build/site.json"))) {
 }
 process.chdir(root);
 const result = await Bun.build({
-  entrypoints: ["deploy/executable.ts", "server/shard.worker.ts", "server/http.worker.ts"].map(
-    (file) => join(root, file),
-  ),
+  entrypoints: [
+    join(root, "deploy/executable.ts"),
+    join(root, "server/shard.worker.ts"),
+    join(root, "server/http.worker.ts"),
+  ],
   // The workers have to lie beside the program, as they do beside `server/server.ts`.
   root: join(root, "server"),
   target: "bun",

@@ -108,13 +108,23 @@ export class SiteBrowser {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     this.#openCount += 1;
+    const leave = (): void => {
+      this.#openCount -= 1;
+      this.#waiting.shift()?.();
+    };
     const localStorage = Object.entries(stored).map(([name, value]) => ({ name, value }));
-    const context = await this.#browser.newContext({
-      viewport: wide,
-      reducedMotion: "reduce",
-      storageState: { cookies: [], origins: [{ origin: this.url, localStorage }] },
-      ...options,
-    });
+    const context = await this.#browser
+      .newContext({
+        viewport: wide,
+        reducedMotion: "reduce",
+        storageState: { cookies: [], origins: [{ origin: this.url, localStorage }] },
+        ...options,
+      })
+      .catch((cause: unknown) => {
+        // Who waits would wait for ever, and not hear of what is wrong.
+        leave();
+        throw cause;
+      });
     context.setDefaultTimeout(actionTimeoutMs);
     await context.addInitScript(prepare, connection);
     const page = await context.newPage();
@@ -132,8 +142,7 @@ export class SiteBrowser {
     };
     const close = async () => {
       await context.close();
-      this.#openCount -= 1;
-      this.#waiting.shift()?.();
+      leave();
     };
     return { page, context, errors, requests, visit, mounted, [Symbol.asyncDispose]: close };
   }
