@@ -12,12 +12,16 @@ export interface Call {
   readonly requestKey: string | null;
 }
 
-/** `moved`: nothing was done; the engine is elsewhere. `failed`: a bug, which was logged there. */
+/**
+ * `moved`: nothing was done; the engine is elsewhere. `lost`: what became of it is not known.
+ * `failed`: a bug, which was logged there.
+ */
 export type Answer =
   | { readonly is: "done"; readonly text: string; readonly isReplayed: boolean }
   | { readonly is: "failure"; readonly failure: Failure }
   | { readonly is: "refusal"; readonly reason: Reason; readonly message: string }
   | { readonly is: "moved" }
+  | { readonly is: "lost" }
   | { readonly is: "failed" };
 
 /** `null` = its caller has hung up. */

@@ -65,18 +65,26 @@ export class Desk {
 /** What a route says to a call, as an answer. */
 export async function answerOf(work: Promise<unknown>, caller: Caller): Promise<Answer> {
   try {
-    const reply = await work;
-    const text = reply instanceof JsonText ? reply.text : JSON.stringify(reply);
-    return { is: "done", text, isReplayed: caller.isReplayed };
+    return doneAnswer(await work, caller);
   } catch (error) {
-    if (error instanceof Refusal) {
-      return { is: "refusal", reason: error.reason, message: error.message };
-    }
-    if (!(error instanceof QueueError)) throw error;
-    const { code, reason, message, details } = error;
-    const failure = { ok: false, code, reason, message, ...(details && { details }) } as const;
-    return { is: "failure", failure };
+    return errorAnswer(error);
   }
+}
+
+export function doneAnswer(reply: unknown, { isReplayed }: Caller): Answer {
+  const text = reply instanceof JsonText ? reply.text : JSON.stringify(reply);
+  return { is: "done", text, isReplayed };
+}
+
+/** Throws what was not meant for the caller. */
+export function errorAnswer(error: unknown): Answer {
+  if (error instanceof Refusal) {
+    return { is: "refusal", reason: error.reason, message: error.message };
+  }
+  if (!(error instanceof QueueError)) throw error;
+  const { code, reason, message, details } = error;
+  const failure = { ok: false, code, reason, message, ...(details && { details }) } as const;
+  return { is: "failure", failure };
 }
 
 /** Does the call by the routes. */
@@ -100,6 +108,7 @@ export function replyOf(answer: Answer, caller: Caller): JsonText {
     case "refusal":
       throw new Refusal(answer.reason, answer.message);
     case "moved":
+    case "lost":
     case "failed":
       throw new Error("whoever has the engine could not do the call");
   }

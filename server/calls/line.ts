@@ -3,10 +3,11 @@
 
 import type { Answer, Answered, Asked, Call } from "./call.ts";
 
-/** `unsent`: it never left. `lost`: the line broke, and what became of it is not known. */
-export type Forwarded = Answer | { readonly is: "unsent" } | { readonly is: "lost" };
+/** `unsent`: it never left. `lost`: the line broke too. */
+export type Forwarded = Answer | { readonly is: "unsent" };
 
 interface Waiting {
+  readonly operation: Call["operation"];
   readonly settle: (forwarded: Forwarded) => void;
   isSent: boolean;
 }
@@ -25,8 +26,9 @@ export class Line {
     this.#send = send;
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
+  /** Nobody waits for an answer. */
+  get isIdle(): boolean {
+    return this.#waiting.size === 0;
   }
 
   open(): void {
@@ -46,10 +48,17 @@ export class Line {
         this.#waiting.delete(number);
         resolve(forwarded);
       };
-      this.#waiting.set(number, { settle, isSent: false });
+      this.#waiting.set(number, { operation: call.operation, settle, isSent: false });
       signal.addEventListener("abort", hangUp, { once: true });
       this.#ask({ number, call });
     });
+  }
+
+  /** Asks for these calls back: each is answered with what came of it until then. */
+  recall(operation: Call["operation"]): void {
+    for (const [number, waiting] of this.#waiting) {
+      if (waiting.operation === operation) this.#ask({ number, call: null });
+    }
   }
 
   #ask(asked: Asked): void {

@@ -1,45 +1,7 @@
-// One connection from this node to another, on which it forwards calls; each carries a number, and
-// answers come in any order.
+// One connection from this node to another, with the line on which it forwards calls.
 
-import type { Failure } from "../../engine/errors.ts";
-import type { OperationId } from "../../openapi/operations.ts";
-
-export interface PeerCall {
-  readonly operation: OperationId;
-  readonly body: unknown;
-  readonly requestKey: string | null;
-}
-
-/**
- * `moved`: the node does not have the shards, and did nothing. `lost`: they went while it was at
- * it, and the outcome with them. `failed`: a bug, which it has logged.
- */
-export type PeerAnswer =
-  | { readonly is: "done"; readonly text: string; readonly isReplayed: boolean }
-  | { readonly is: "refused"; readonly failure: Failure }
-  | { readonly is: "moved" }
-  | { readonly is: "lost" }
-  | { readonly is: "failed" };
-
-/** What goes to the node that serves; `null` = the caller has hung up. */
-export interface ToPeer {
-  readonly number: number;
-  readonly call: PeerCall | null;
-}
-
-export interface FromPeer {
-  readonly number: number;
-  readonly answer: PeerAnswer;
-}
-
-/** `unsent`: it never left; `lost`: also that the connection broke. */
-export type Forwarded = PeerAnswer | { readonly is: "unsent" };
-
-interface Waiting {
-  readonly operation: OperationId;
-  readonly settle: (forwarded: Forwarded) => void;
-  isSent: boolean;
-}
+import type { Answered, Asked, Call } from "../calls/call.ts";
+import { type Forwarded, Line } from "../calls/line.ts";
 
 export const peerPath = "/nodes/link";
 
@@ -49,15 +11,17 @@ const connectMsMax = 1_000;
 const pingMs = 1_000;
 const silenceMsMax = 4_000;
 
+export const ping = "ping";
+export const pong = "pong";
+
 export class Peer {
   readonly #socket: WebSocket;
-  readonly #waiting = new Map<number, Waiting>();
-  #last = 0;
-  #unsent: string[] | null = [];
+  readonly #line = new Line((asked: readonly Asked[]) => this.#socket.send(JSON.stringify(asked)));
+  readonly #timer: ReturnType<typeof setInterval>;
+  #isOpen = false;
   #isRetired = false;
   #isOver = false;
   #heardAt = performance.now();
-  readonly #timer: ReturnType<typeof setInterval>;
 
   /** `key`: what the node expects of the others. `unreached`: told why there is no connection. */
   constructor(
@@ -68,15 +32,18 @@ export class Peer {
     const options: Bun.WebSocketOptions = { headers: { authorization: `Bearer ${key}` } };
     // The browser's types, which come first, know no headers.
     this.#socket = new WebSocket(address, options as unknown as string[]);
-    this.#socket.onopen = () => this.#opened();
+    this.#socket.onopen = () => {
+      this.#isOpen = true;
+      this.#line.open();
+    };
     this.#socket.onmessage = ({ data }) => this.#heard(String(data));
     this.#socket.onerror = (event) => {
-      if (this.#unsent !== null) unreached("message" in event ? String(event.message) : "");
+      if (!this.#isOpen) unreached("message" in event ? String(event.message) : "");
       this.close();
     };
     this.#socket.onclose = () => this.close();
     const connecting = setTimeout(() => {
-      if (this.#unsent !== null) this.close();
+      if (!this.#isOpen) this.close();
     }, connectMsMax);
     connecting.unref();
     this.#timer = setInterval(() => this.#ping(), pingMs);
@@ -88,23 +55,11 @@ export class Peer {
   }
 
   /** Never rejects. The node is told when the signal aborts. */
-  call(call: PeerCall, signal: AbortSignal): Promise<Forwarded> {
-    if (this.isOver) return Promise.resolve({ is: "unsent" });
-    this.#last += 1;
-    const number = this.#last;
-    return new Promise((resolve) => {
-      const hangUp = (): void => this.#say({ number, call: null });
-      const settle = (forwarded: Forwarded): void => {
-        signal.removeEventListener("abort", hangUp);
-        this.#waiting.delete(number);
-        resolve(forwarded);
-        if (this.#isRetired && this.#waiting.size === 0) this.close();
-      };
-      const { operation } = call;
-      this.#waiting.set(number, { operation, settle, isSent: this.#unsent === null });
-      signal.addEventListener("abort", hangUp, { once: true });
-      this.#say({ number, call });
-    });
+  async call(call: Call, signal: AbortSignal): Promise<Forwarded> {
+    if (this.isOver) return { is: "unsent" };
+    const forwarded = await this.#line.call(call, signal);
+    if (this.#isRetired) this.#closeIfIdle();
+    return forwarded;
   }
 
   /**
@@ -113,35 +68,23 @@ export class Peer {
    */
   retire(): void {
     this.#isRetired = true;
-    for (const [number, { operation }] of this.#waiting) {
-      if (operation === "lease") this.#say({ number, call: null });
-    }
-    if (this.#waiting.size === 0) this.close();
+    this.#line.recall("lease");
+    this.#closeIfIdle();
   }
 
-  #say(message: ToPeer): void {
-    const text = JSON.stringify(message);
-    if (this.#unsent === null) this.#socket.send(text);
-    else this.#unsent.push(text);
-  }
-
-  #opened(): void {
-    for (const text of this.#unsent ?? []) this.#socket.send(text);
-    this.#unsent = null;
-    for (const waiting of this.#waiting.values()) waiting.isSent = true;
+  #closeIfIdle(): void {
+    if (this.#line.isIdle) this.close();
   }
 
   #heard(text: string): void {
     this.#heardAt = performance.now();
-    if (text === pong) return;
-    const { number, answer } = JSON.parse(text) as FromPeer;
-    this.#waiting.get(number)?.settle(answer);
+    if (text !== pong) this.#line.heard(JSON.parse(text) as Answered[]);
   }
 
   /** A node that was stopped, or cut off, says nothing of it. */
   #ping(): void {
     if (performance.now() - this.#heardAt > silenceMsMax) this.close();
-    else if (this.#unsent === null) this.#socket.send(ping);
+    else if (this.#isOpen) this.#socket.send(ping);
   }
 
   close(): void {
@@ -149,11 +92,6 @@ export class Peer {
     this.#isOver = true;
     clearInterval(this.#timer);
     this.#socket.close();
-    for (const { settle, isSent } of [...this.#waiting.values()]) {
-      settle({ is: isSent ? "lost" : "unsent" });
-    }
+    this.#line.end();
   }
 }
-
-export const ping = "ping";
-export const pong = "pong";

@@ -12,10 +12,12 @@ import {
 } from "../../engine/errors.ts";
 import type { OperationId } from "../../openapi/operations.ts";
 import type { NodeRow } from "../../stores/nodes.ts";
+import type { Answer, Call } from "../calls/call.ts";
+import { doneAnswer, errorAnswer, replyOf } from "../calls/desk.ts";
 import type { Log } from "../log.ts";
-import { Caller, JsonText, type Route, type Routes } from "../routes/route.ts";
+import { Caller, type JsonText, type Route, type Routes } from "../routes/route.ts";
 import type { Membership } from "./membership.ts";
-import { Peer, type PeerAnswer, type PeerCall } from "./peer.ts";
+import { Peer } from "./peer.ts";
 
 /** Calls that change nothing. */
 const looks = new Set<OperationId>([
@@ -175,34 +177,31 @@ export class Router {
     { operation, caller }: Asked,
   ): Promise<Outcome<JsonText>> {
     const requestKey = caller.key.requestKey ?? null;
-    const call: PeerCall = { operation, body, requestKey };
+    const call = { operation, body: JSON.stringify(body), requestKey };
     const answer = await this.#peer(node).call(call, caller.signal);
     if (answer.is !== "unsent") {
       this.#forwarded += 1;
       this.#unreached.delete(node.url);
     }
-    if (answer.is === "done" || answer.is === "refused") this.#membership.depose();
+    if (answer.is === "done" || answer.is === "failure") this.#membership.depose();
     switch (answer.is) {
-      case "done":
-        caller.isReplayed = answer.isReplayed;
-        return { is: "done", reply: new JsonText(answer.text) };
-      case "refused":
-        // It was called back.
-        if (answer.failure.reason === "client_gone") return { is: "moved" };
-        throw QueueError.from(answer.failure);
       case "lost":
         // What a lease was granted and nobody told lapses.
         if (operation === "lease" && requestKey === null) return { is: "moved" };
         if (requestKey === null && !repeatable.has(operation))
           throw QueueError.from(unknownOutcome);
         return answer;
-      case "failed":
-        throw new Error("the node that has the shards failed");
       case "moved":
         void this.#membership.look();
         return answer;
       case "unsent":
         return { is: "moved" };
+      default:
+        // It was called back.
+        if (answer.is === "failure" && answer.failure.reason === "client_gone") {
+          return { is: "moved" };
+        }
+        return { is: "done", reply: replyOf(answer, caller) };
     }
   }
 
@@ -220,25 +219,20 @@ export class Router {
   }
 
   /** Does what another node forwards. An owner never forwards: one hop is the limit. */
-  async serve({ operation, body }: PeerCall, caller: Caller): Promise<PeerAnswer> {
+  async serve({ operation: id, body: text }: Call, caller: Caller): Promise<Answer> {
+    const operation = id as OperationId;
+    const body = JSON.parse(text) as never;
     const route = this.#local[operation] as Route<OperationId> | undefined;
-    const deadline = performance.now() + timeoutMs(body as never);
-    const left = await this.#settled(body as never, { deadline, caller });
+    const deadline = performance.now() + timeoutMs(body);
+    const left = await this.#settled(body, { deadline, caller });
     if (route === undefined || !this.#membership.isTrusted) return { is: "moved" };
     try {
       const outcome = await this.#here(left, { operation, route, caller });
-      if (outcome.is !== "done") {
-        await this.#settled(left, { deadline, caller });
-        return outcome;
-      }
-      const { reply } = outcome;
-      const text = reply instanceof JsonText ? reply.text : JSON.stringify(reply);
-      return { is: "done", text, isReplayed: caller.isReplayed };
+      if (outcome.is === "done") return doneAnswer(outcome.reply, caller);
+      await this.#settled(left, { deadline, caller });
+      return outcome;
     } catch (error) {
-      if (!(error instanceof QueueError)) throw error;
-      const { code, reason, message, details } = error;
-      const failed = { ok: false, code, reason, message, ...(details && { details }) } as const;
-      return { is: "refused", failure: failed };
+      return errorAnswer(error);
     }
   }
 

@@ -77,7 +77,7 @@ export function runHttpThread(): void {
 function servingOver(line: Line): Serving {
   const ask = async (call: Call, caller: Caller): Promise<JsonText> => {
     const answer = await line.call(call, caller.signal);
-    if (answer.is === "unsent" || answer.is === "lost") throw new Error("the engine is gone");
+    if (answer.is === "unsent") throw new Error("the engine is gone");
     return replyOf(answer, caller);
   };
   const whole = (operation: "health" | "readyz" | "metrics" | "backup"): Promise<JsonText> =>
