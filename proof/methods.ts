@@ -4,6 +4,7 @@
 import { proveHistories } from "./histories.ts";
 import { proveKills } from "./kills.ts";
 import { proveMedia } from "./media.ts";
+import { proveNodes } from "./nodes.ts";
 import { provePowerCuts } from "./power-cuts.ts";
 import type { ProofResult, Say } from "./result.ts";
 import { proveHostile, provePlanted, proveSimulation, type Worlds } from "./simulation.ts";
@@ -96,5 +97,11 @@ export const methods: readonly Method[] = [
     short: { loadSeconds: 60, waitingLeases: 1_000, waitingSeconds: 60 },
     ci: { loadSeconds: 120, waitingLeases: 1_000, waitingSeconds: 300 },
     nightly: { loadSeconds: 7_200, waitingLeases: 1_000, waitingSeconds: 850 },
+  }),
+  method("nodes", proveNodes, {
+    quick: { disturbances: 3 },
+    short: { disturbances: 12 },
+    ci: { disturbances: 60 },
+    nightly: { disturbances: 2_000 },
   }),
 ];

@@ -110,4 +110,16 @@ export const figureNames: Readonly<Record<string, readonly Named[]>> = {
     one("wakeMsP99", "ms until a waiting lease had its item, p99"),
     one("descriptorsLeft", "file descriptors more than before"),
   ],
+  nodes: [
+    tally("nodes killed", "kills"),
+    tally("stopped and started again", "drains"),
+    tally("held up and let go on", "stops"),
+    tally("cut off from the database", "databaseCuts"),
+    tally("cut off from each other", "nodeCuts"),
+    tally("whose connections broke", "breaks"),
+    one("owners", "owners that the shards had"),
+    one("acknowledged", "items acknowledged"),
+    one("lost", "acknowledged items lost"),
+    one("unknownCalls", "calls whose outcome stayed unknown"),
+  ],
 };

@@ -81,7 +81,7 @@ export class Router {
   async #lookForOwner(): Promise<void> {
     const signal = AbortSignal.timeout(changeMsMax);
     const caller = new Caller({ signal, requestKey: null });
-    const body = { limit: 1 } as never;
+    const body = { pivot: "", limit: 1 } as never;
     await this.#there(body, { operation: "listQueues", caller }).catch(() => undefined);
   }
 

@@ -70,11 +70,12 @@ test("a caller that hangs up at another node leaves the line of the owner", asyn
 
 test("leases that wait are served elsewhere once their owner was cut off from its database", async () => {
   const { owner, others, waiting } = await setup("cut");
-  const leases = others.map((node) => leaseAt(node, "cut"));
+  const all = [...others, owner];
+  const leases = all.map((node) => leaseAt(node, "cut"));
   await until(async () => (await waiting()) === leases.length);
   wires.get(owner)?.cut();
   const next = await cluster.takenFrom(owner);
-  for (const node of others) await queueOf(node, "cut").produce(node.url);
+  for (const { url } of all) await queueOf(next, "cut").produce(url);
   const statuses = (await Promise.all(leases)).map(({ status }) => status);
   expect(statuses).toEqual(leases.map(() => 200));
   expect(await queueOf(next, "cut").inspect()).toMatchObject({ queued: 0 });

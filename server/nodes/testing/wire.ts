@@ -30,6 +30,7 @@ export class Wire {
         close: ({ data }) => data && this.#hangUp(data),
       },
     });
+    this.#listener.unref();
   }
 
   /** Leads from a port, by itself a free one, to the other. */
