@@ -100,7 +100,8 @@ test("nodes: its metrics are those that a node exports, and its alerts are there
 });
 
 test("nodes: its log lines are those that a node logs besides, each with its level", () => {
-  const logged = loggedIn(sourcesIn("server/nodes").join("\n"));
+  const sources = [...sourcesIn("server/nodes"), ...sourcesIn("server/calls")];
+  const logged = loggedIn(sources.join("\n"));
   const rows = tableUnder("What to watch", nodes).filter(([, level]) =>
     /^[a-z]+$/.test(level ?? ""),
   );
