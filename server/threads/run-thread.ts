@@ -67,7 +67,9 @@ export function runHttpThread(): void {
         listening?.renew(message.tls);
         return;
       case "stop":
-        void listening?.stop(message.timeoutMs).then(() => say({ kind: "stopped" }));
+        void Promise.resolve(listening?.stop(message.timeoutMs)).then(() =>
+          say({ kind: "stopped" }),
+        );
         return;
     }
   };

@@ -5,6 +5,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runServer, type ServerProcess, startServer } from "../../bench/server-process.ts";
+import { readConfig } from "../config.ts";
+import { ListenError } from "../listen.ts";
+import { listenInThreads } from "./http-threads.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-threads-"));
 const threads = ["--http-threads", "3"];
@@ -145,6 +148,31 @@ test("a second server is refused the port, whether it has threads or not", async
       output: `port is taken; another program listens on 127.0.0.1:${server.port}\n`,
     });
   }
+}, 60_000);
+
+test("threads that are refused the port end, and say so", async () => {
+  const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+  const read = readConfig({ argv: [], env: {}, readFile: () => "", cpuCount: 2 });
+  if (!read.ok) throw new Error("there is no default configuration");
+  const nothing = () => undefined;
+  const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing };
+  const unused = () => Promise.reject(new Error("nothing is asked"));
+  const listening = listenInThreads({
+    ...{ config: read.config, tls: null, count: 2, port: Number(other.port), log: silent },
+    site: { site: folder, manifest: join(folder, "none"), building: join(folder, "none") },
+    module: new URL("../http.worker.ts", import.meta.url),
+    serving: {
+      routes: {} as never,
+      health: unused,
+      ready: unused,
+      metrics: unused,
+      backup: unused,
+    },
+    metrics: { render: unused },
+    broken: nothing,
+  });
+  expect(await listening.catch((error: unknown) => error)).toBeInstanceOf(ListenError);
+  await other.stop();
 }, 60_000);
 
 test("a stop answers what waits and ends", async () => {
