@@ -69,10 +69,9 @@ test.each([
 });
 
 test("parse: linear in the length of the text", () => {
-  const texts = ["9", "1s", ".", "x", "1.", "0.1s", "-"].map((part) => part.repeat(50_000));
-  const started = Bun.nanoseconds();
+  // Were it not, one of them would take longer than a test may.
+  const texts = ["9", "1s", ".", "x", "1.", "0.1s", "-"].map((part) => part.repeat(5_000_000));
   for (const text of texts) parseDuration(text);
-  expect((Bun.nanoseconds() - started) / 1e6 / texts.length).toBeLessThan(25);
 });
 
 test.each([

@@ -88,8 +88,14 @@ export function isPublic(path: string): boolean {
 
 function readSite({ site, manifest }: SiteFolders): Site | null {
   if (!existsSync(site) || !existsSync(manifest)) return null;
-  const table = readTable(site, JSON.parse(readFileSync(manifest, "utf8")) as Manifest);
-  return (request, path) => answer(table, request, path);
+  try {
+    const table = readTable(site, JSON.parse(readFileSync(manifest, "utf8")) as Manifest);
+    return (request, path) => answer(table, request, path);
+  } catch (cause) {
+    // A build is putting another one in its place.
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return null;
+    throw cause;
+  }
 }
 
 interface Manifest {

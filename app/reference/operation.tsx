@@ -25,9 +25,7 @@ export function Operation({ operation }: OperationProps): ReactNode {
             #
           </a>
         </h3>
-        <p className="operation-path">
-          <b>{method}</b> {path}
-        </p>
+        <p className="operation-path">{`${method} ${path}`}</p>
         <Markdown text={description} />
         <Request operation={operation} />
         <h4>Replies</h4>
@@ -46,8 +44,12 @@ export function Operation({ operation }: OperationProps): ReactNode {
   );
 }
 
-function Request({ operation: { parameters = [], requestBody } }: OperationProps): ReactNode {
+function Request({ operation }: OperationProps): ReactNode {
+  const { parameters = [], requestBody, responses } = operation;
   if (requestBody === undefined) return null;
+  const tooLarge = responses["413"];
+  // Where it is that of all, the replies of all say how large a body may be.
+  const isBoundCommon = tooLarge !== undefined && isCommon("413", tooLarge);
   const headers = parameters.map(({ name, required, description, schema }) => ({
     path: name,
     schema,
@@ -60,9 +62,11 @@ function Request({ operation: { parameters = [], requestBody } }: OperationProps
       <h4>Request</h4>
       <Fields schema={mediaOf(requestBody).schema ?? {}} />
       <FieldList fields={headers} />
-      <p className="operation-note">
-        <Markdown text={requestBody.description ?? ""} isInline />
-      </p>
+      {!isBoundCommon && (
+        <p className="operation-note">
+          <Markdown text={requestBody.description ?? ""} isInline />
+        </p>
+      )}
     </>
   );
 }
@@ -86,9 +90,9 @@ function Replies({ responses }: Pick<PlacedOperation, "responses">): ReactNode {
         ))}
       </dl>
       {common.length > 0 && (
-        <p className="operation-note">
-          <a href="#common-replies">{common.join(", ")}</a>: the same for every operation.
-        </p>
+        <a className="operation-note" href="#common-replies">
+          {`${common.join(", ")}: the same for every operation`}
+        </a>
       )}
     </>
   );

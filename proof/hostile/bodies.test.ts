@@ -6,7 +6,7 @@ import { brokenOnce, unbroken } from "./broken.ts";
 const silent = () => undefined;
 
 test("bodies: right ones and ones with one thing wrong are answered by the contract", async () => {
-  const count = 500;
+  const count = 1_000;
   const { figures, faults } = await tryBodies({ count, seed: 1, say: silent });
   expect(faults).toEqual([]);
   expect(figures).toMatchObject({ bodies: count, worlds: count / 250 });

@@ -1,7 +1,7 @@
 // Nodes that are killed, stopped, or cut off from their database while clients are at work at all
 // of them: nothing that was acknowledged is lost, and each item has one holder at a time.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
 import { underLoad } from "./testing/load.ts";
 import { Wire } from "./testing/wire.ts";
@@ -16,10 +16,11 @@ async function start(port?: number): Promise<void> {
   wires.set(node, wire);
 }
 
-beforeAll(async () => {
-  await cluster.startDatabase();
-  await Promise.all([start(), start(), start()]);
-}, 180_000);
+beforeAll(() => cluster.startDatabase(), 180_000);
+// Whatever a test before it has ended.
+beforeEach(async () => {
+  while (cluster.nodes.length < 3) await start();
+}, 60_000);
 afterAll(() => cluster.end(), 60_000);
 
 test("the owner is killed", async () => {

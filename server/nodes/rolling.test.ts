@@ -1,15 +1,16 @@
 // Nodes that are restarted one after the other while clients are at work at all of them.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Cluster, queueOf, settings } from "../../bench/cluster.ts";
 import { underLoad } from "./testing/load.ts";
 
 const cluster = new Cluster();
 
-beforeAll(async () => {
-  await cluster.startDatabase();
-  await Promise.all([cluster.start(), cluster.start(), cluster.start()]);
-}, 180_000);
+beforeAll(() => cluster.startDatabase(), 180_000);
+// Whatever a test before it has ended.
+beforeEach(async () => {
+  while (cluster.nodes.length < 3) await cluster.start();
+}, 60_000);
 afterAll(() => cluster.end(), 60_000);
 
 test("nothing is lost, and no call is told an error that says nothing", async () => {

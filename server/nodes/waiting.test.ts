@@ -1,7 +1,7 @@
 // Leases that wait at a node that has not got the shards: they are served wherever these go, and
 // nothing is granted to who has left.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
 import { createClient } from "../../client/client.ts";
 import { Wire } from "./testing/wire.ts";
@@ -16,10 +16,11 @@ async function start(): Promise<NodeProcess> {
   return node;
 }
 
-beforeAll(async () => {
-  await cluster.startDatabase();
-  await Promise.all([start(), start(), start(), start()]);
-}, 180_000);
+beforeAll(() => cluster.startDatabase(), 180_000);
+// Whatever a test before it has ended.
+beforeEach(async () => {
+  while (cluster.nodes.length < 4) await start();
+}, 60_000);
 afterAll(() => cluster.end(), 60_000);
 
 interface Scene {

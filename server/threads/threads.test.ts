@@ -80,10 +80,9 @@ test("connections of every thread see one queue", async () => {
 });
 
 test("metrics are of all threads", async () => {
-  const name = 'holdfast_requests_total{operation="inspect",code="200"}';
+  const name = 'holdfast_requests_total{operation="queueInfo",code="200"}';
   await createQueue("counted");
-  for (let count = 0; count < 24; count += 1)
-    await call("queue.inspect", { queue_name: "counted" });
+  for (let count = 0; count < 24; count += 1) await call("queues.info", { queue_name: "counted" });
   expect(await metric(name)).toBe(24);
 });
 
