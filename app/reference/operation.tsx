@@ -90,9 +90,9 @@ function Replies({ responses }: Pick<PlacedOperation, "responses">): ReactNode {
         ))}
       </dl>
       {common.length > 0 && (
-        <a className="operation-note" href="#common-replies">
-          {`${common.join(", ")}: the same for every operation`}
-        </a>
+        <p className="operation-note">
+          {`${common.join(", ")}: as in “Replies of all operations”.`}
+        </p>
       )}
     </>
   );

@@ -21,7 +21,7 @@ test(
       const own = sections.find((section) => section.startsWith(`${summary}\n`)) ?? "";
       const fields = fieldsOf(mediaOf(requestBody).schema ?? {}, sharedSchemas);
       const expected = [
-        `**${method}** ${path}`,
+        `${method} ${path}`,
         ...fields.map((field) => `\n\`${field.path}\`\n`),
         ...Object.keys(responses),
       ];
