@@ -75,7 +75,12 @@ const breaksOfText: readonly {
   { what: "not UTF-8", isRefused: true, of: (text) => Buffer.from(`${text}é`, "latin1") },
   { what: "a NUL behind it", isRefused: true, of: (text) => `${text}\0` },
   { what: "a comment", isRefused: true, of: (text) => `/* */${text}` },
-  { what: "single quotes", isRefused: true, of: (text) => text.replaceAll('"', "'") },
+  {
+    what: "single quotes",
+    isRefused: true,
+    // One at least: a body may have no key.
+    of: (text) => text.replace("{", "{'a':1,").replaceAll('"', "'"),
+  },
   { what: "in a list", isRefused: true, of: (text) => `[${text}]` },
   { what: "nested without end", isRefused: true, of: () => "[".repeat(100_000) },
   {
