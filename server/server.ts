@@ -128,19 +128,20 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
       isServedElsewhere: () => node.membership.isServed,
     }),
   };
-  const front = {
+  // Each thread that speaks HTTP makes its own.
+  const front = () => ({
     ...{ config, log, counts: metrics.requests, site: openSite(siteFolders) },
     ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
     ...(config.testClock && { testNow: () => clock.now() }),
     ...(local.node && { node: local.node }),
     ...door,
-  };
+  });
   const serving = localServing(local);
   let listening: Listening | null = null;
   try {
     listening = isThreaded(config)
       ? await listenInThreads({ ...{ config, tls, log, serving, metrics }, ...threads(config) })
-      : listen(createFront(serving, front).app, { ...config, tls });
+      : listen(createFront(serving, front()).app, { ...config, tls });
     await node?.membership.join();
     const { url, renew, stop } = listening;
     if (tls !== null) {

@@ -26,8 +26,6 @@ export class Membership {
   #self: Self;
   #nodes: Promise<NodeTable> | null = null;
   #seen: NodesSeen = { owner: null, epoch: 0, isContested: false, nodes: [], now: 0 };
-  /** Looks so far: before the first one, a process of the same URL may just have ended. */
-  #looks = 0;
   /** As of which it owns the shards, whether they are open already or not. */
   #epoch: number | null = null;
   #isOpen = false;
@@ -172,8 +170,8 @@ export class Membership {
     const { leaseMs } = this.#options;
     const { owner } = seen;
     const isNews = owner?.url !== this.owner?.url || owner?.epoch !== this.owner?.epoch;
-    this.#looks += 1;
-    const isContested = seen.isContested && this.#looks > 1;
+    // Before the first look, a process of the same URL may just have ended.
+    const isContested = seen.isContested && this.#seen.now > 0;
     if (isContested && !this.#seen.isContested) {
       this.#options.log.warn("node URL is another process's too", { url: this.#self.url });
     }
