@@ -1,7 +1,7 @@
 // A database that is restarted, and nodes that are cut off from each other: nothing moves, and
 // calls are served once it is over, or told what is true.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
 import { freePort } from "../../bench/peers/child-server.ts";
 import { underLoad } from "./testing/load.ts";
@@ -29,6 +29,9 @@ beforeAll(async () => {
   await queueOf(owner, "plain").create(settings);
 }, 180_000);
 afterAll(() => cluster.end(), 60_000);
+// A connection that was never made cannot be cut.
+beforeEach(async () => expect(await produceAtOther({})).toBe(200), 120_000);
+afterEach(() => link.heal());
 
 interface Call {
   readonly timeout?: string;
@@ -77,7 +80,6 @@ test("the database is restarted for longer than a lease, and the owner stays", a
 test("calls by a node that is cut off from the owner are served once that is over", async () => {
   const before = await cluster.ownerRow();
   const count = await queued();
-  expect(await produceAtOther({})).toBe(200);
   link.cut();
   const unsent = produceAtOther({ timeout: "100ms" });
   const [unkeyed, keyed] = [produceAtOther({}), produceAtOther({ key: "cut" })];
