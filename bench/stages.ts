@@ -30,14 +30,15 @@ import type { Figures, RunOptions } from "./run-cell.ts";
 
 const hour = 3_600_000;
 const never = new AbortController().signal;
+const queueName = "stages";
 const settings = {
   slot: 0,
+  queue: queueName,
   leaseTimeoutMs: hour,
   expireTimeoutMs: hour,
   maxAttempts: 0,
   dead: null,
 };
-const queueName = "stages";
 const verbs = ["produce", "lease", "complete"] as const;
 type Verb = (typeof verbs)[number];
 

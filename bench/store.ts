@@ -40,6 +40,8 @@ function itemAt(seq: number): Item {
     encoding: "",
     reference: "",
     sourceId: "",
+    headers: "",
+    past: "",
     payload,
   };
 }

@@ -16,7 +16,12 @@ export interface Ending {
   readonly what:
     | { readonly kind: "complete" }
     | { readonly kind: "release" }
-    | { readonly kind: "retry"; readonly retryAt: string | null; readonly dead: boolean };
+    | {
+        readonly kind: "retry";
+        readonly retryAt: string | null;
+        readonly dead: boolean;
+        readonly reason: string;
+      };
 }
 
 export interface FinisherOptions {
@@ -104,7 +109,9 @@ export class Finisher {
       const options = { signal: giveUp, timeoutMs, attemptsMax: loopAttemptsMax };
       const of = { queue_name: queue, partition };
       const items = rest.flatMap(({ id, what }) =>
-        what.kind === "retry" ? [{ id, retry_at: what.retryAt, dead: what.dead }] : [],
+        what.kind === "retry"
+          ? [{ id, retry_at: what.retryAt, dead: what.dead, reason: what.reason }]
+          : [],
       );
       const ids = rest.map(({ id }) => id);
       if (items.length > 0) await transport.call("retry", { ...of, items }, options);

@@ -14,6 +14,8 @@ export interface GiveBack {
   readonly at?: Date;
   /** To the dead queue, whatever attempts remain. */
   readonly dead?: boolean;
+  /** Why, for whoever looks at the items: up to 1,024 bytes. */
+  readonly reason?: string;
 }
 
 export interface Extension {
@@ -86,11 +88,11 @@ export function openLease({ transport, reply, clockAheadMs }: LeaseSource): Leas
         const ids = rest.map(({ id }) => id);
         return transport.call("release", { queue_name, partition, ids }, options);
       }),
-    retry: (some = [...left], { at, dead = false, ...options } = {}) =>
+    retry: (some = [...left], { at, dead = false, reason, ...options } = {}) =>
       finish(some, (rest) => {
         // The server takes the instant by its own clock.
         const retry_at = at ? new Date(at.getTime() + clockAheadMs).toISOString() : null;
-        const given = rest.map(({ id }) => ({ id, retry_at, dead }));
+        const given = rest.map(({ id }) => ({ id, retry_at, dead, ...(reason && { reason }) }));
         return transport.call("retry", { queue_name, partition, items: given }, options);
       }),
   };

@@ -43,12 +43,19 @@ export interface EnsureOptions extends CallOptions {
 export interface Produced {
   /** Places of items that were not written, because one with their `unique_key` was; rising. */
   readonly duplicates: readonly number[];
+  /** In the order of the items, `""` for a duplicate; only with `returnIds`. */
+  readonly ids?: readonly string[];
+}
+
+export interface ProduceOptions extends CallOptions {
+  /** Has the items' ids told; default false. */
+  readonly returnIds?: boolean;
 }
 
 export interface Queue {
   readonly name: string;
   /** Once it resolves, all of the items are in the store; if it rejects, see the error's `code`. */
-  produce(items: NewItem | readonly NewItem[], options?: CallOptions): Promise<Produced>;
+  produce(items: NewItem | readonly NewItem[], options?: ProduceOptions): Promise<Produced>;
   /** Waits for items; `null` = there were none in time. */
   lease(options?: LeaseOptions): Promise<Lease | null>;
   /** One lease after the other. Each is yours to finish before the next is asked for. */
@@ -87,12 +94,14 @@ export function openQueue(transport: Transport, name: string): Queue {
     leases: (options) => leasesOf(transport, name, options),
     work: (handler, options = {}) => startWorker({ transport, queue: name, handler, options }),
 
-    async produce(items, options) {
+    async produce(items, { returnIds = false, ...options } = {}) {
       // A text and bytes have a length too, but are one item.
       const all: readonly NewItem[] = Array.isArray(items) ? items : [items as NewItem];
-      const request = { queue_name: name, items: all.map(checkedItem) };
+      const wanted = returnIds ? { return_ids: true } : {};
+      const request = { queue_name: name, items: all.map(checkedItem), ...wanted };
       const { reply } = await transport.produce(request, options);
-      return { duplicates: reply.duplicates ?? [] };
+      const { duplicates = [], ids } = reply;
+      return { duplicates, ...(ids && { ids }) };
     },
 
     async create(settings, options) {

@@ -22,6 +22,15 @@ export function shown(value: unknown): string {
   return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text;
 }
 
+/** As much of UTF-8 as the server takes for a reason, whatever the text is made of. */
+const reasonMax = 340;
+
+/** The same, as the reason of a retry. */
+export function reasonOf(error: unknown): string {
+  const text = shown(error);
+  return text.length > reasonMax ? `${text.slice(0, reasonMax)}…` : text;
+}
+
 function wordsOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return kindOf(value);

@@ -11,6 +11,7 @@ import type { Lease } from "./lease.ts";
 import { printed, type WorkerNotice } from "./notice.ts";
 import { openPoll, type Poll } from "./poll.ts";
 import { afterThisRound, pauseMs } from "./repeat.ts";
+import { reasonOf } from "./shown.ts";
 import { drainBefore } from "./termination.ts";
 import type { Transport } from "./transport.ts";
 
@@ -197,7 +198,7 @@ class QueueWorker implements Worker {
   async #afterFailure(item: LeasedItem, kept: KeptLease, error: unknown): Promise<End> {
     const { lease } = kept;
     if (error instanceof DeadLetter) {
-      const what = { kind: "retry", retryAt: null, dead: true } as const;
+      const what = { kind: "retry", retryAt: null, dead: true, reason: reasonOf(error) } as const;
       return { as: "dead", what, notice: { kind: "dead", item, error } };
     }
     // What was interrupted is nobody's fault and goes on elsewhere.
@@ -206,7 +207,7 @@ class QueueWorker implements Worker {
     const delayMs = Math.max(0, backoff(item, error));
     const dueAt = Date.now() + lease.clockAheadMs + delayMs;
     const retryAt = delayMs === 0 ? null : new Date(dueAt).toISOString();
-    const what = { kind: "retry", retryAt, dead: false } as const;
+    const what = { kind: "retry", retryAt, dead: false, reason: reasonOf(error) } as const;
     if (lease.max_attempts === 0 || item.attempts < lease.max_attempts) {
       return { as: "retried", what, notice: { kind: "retried", item, error, delayMs } };
     }

@@ -4,15 +4,23 @@
 // its message says so.
 
 import type { Pause, QueueDefinition } from "../stores/queue.ts";
+import type { Past } from "./past.ts";
+
+export type { Past } from "./past.ts";
 
 /** Bytes, or a string that stands for its UTF-8 bytes. */
 export type Payload = Uint8Array | string;
+
+/** Texts by name. */
+export type Headers = Readonly<Record<string, string>>;
 
 export interface ProduceItem {
   readonly payload: Payload;
   readonly kind?: string;
   readonly encoding?: string;
   readonly reference?: string;
+  /** For whoever leases it, such as the context of a trace; at most 2,048 bytes as JSON. */
+  readonly headers?: Headers;
   /** Not offered before this instant; `null` or past = at once. */
   readonly enqueueAt?: number | null;
   /**
@@ -41,6 +49,8 @@ export interface Outcome {
 export interface Produced extends Outcome {
   /** Places in `items` of those that were not written, because their `uniqueKey` was taken. */
   readonly duplicates: readonly number[];
+  /** In the order of the items, `""` for a duplicate; only where they were asked for. */
+  readonly ids?: readonly string[];
 }
 
 export interface ProduceRequest extends Repeatable {
@@ -49,6 +59,8 @@ export interface ProduceRequest extends Repeatable {
   readonly requestTimeoutMs: number;
   /** 1 to 1,000; all go to one partition, or none is written. */
   readonly items: readonly ProduceItem[];
+  /** Whether the ids are wanted; default false. */
+  readonly returnIds?: boolean;
 }
 
 export interface LeaseRequest extends Repeatable {
@@ -74,6 +86,10 @@ export interface LeasedItem {
   readonly attempts: number;
   readonly leaseDeadline: number;
   readonly payload: Uint8Array;
+  /** Absent = none. */
+  readonly headers?: Headers;
+  /** Absent = this is its first stay in its first queue. */
+  readonly past?: Past;
 }
 
 export interface Lease<Items> extends Outcome {
@@ -123,6 +139,8 @@ export interface RetryItem {
   readonly retryAt: number | null;
   /** Send it to the dead queue whatever attempts remain. */
   readonly dead: boolean;
+  /** Why, for whoever looks at the item; at most 1,024 bytes. Absent or `""`: what was said before stays. */
+  readonly reason?: string;
 }
 
 export interface RetryRequest extends Repeatable {
@@ -234,6 +252,10 @@ export interface StoredItem {
   readonly encoding: string;
   readonly kind: string;
   readonly payload: Uint8Array;
+  /** Absent = none. */
+  readonly headers?: Headers;
+  /** Absent = this is its first stay in its first queue. */
+  readonly past?: Past;
 }
 
 export interface ListRequest {
@@ -258,6 +280,9 @@ export interface ImportItem {
   readonly reference?: string;
   readonly encoding?: string;
   readonly kind?: string;
+  readonly headers?: Headers;
+  /** As of a listed item. */
+  readonly past?: Past;
 }
 
 export interface ImportRequest extends Repeatable {

@@ -76,19 +76,21 @@ function checkKey(text: string): void {
   );
 }
 
-export function producedText(items: readonly NewItem[]): string {
-  let text = "";
-  for (const { payload, kind, encoding, reference, enqueueAt, unique } of items) {
+export function producedText(items: readonly NewItem[], returnIds: boolean): string {
+  let text = returnIds ? "ids/" : "";
+  for (const { payload, kind, encoding, reference, headers, enqueueAt, unique } of items) {
     text += framed(payload);
     const isPlain = kind === "" && encoding === "" && reference === "" && enqueueAt === null;
-    if (isPlain && unique === "") continue;
-    text += JSON.stringify([kind, encoding, reference, enqueueAt, unique]);
+    if (isPlain && unique === "" && headers === "") continue;
+    text += JSON.stringify([kind, encoding, reference, enqueueAt, unique, headers]);
   }
   return text;
 }
 
 export function retriedText({ partition, items }: RetryRequest): string {
-  const texts = items.map(({ id, retryAt, dead }) => `${id}/${retryAt ?? ""}/${dead === true}`);
+  const texts = items.map(({ id, retryAt, dead, reason = "" }) => {
+    return `${id}/${retryAt ?? ""}/${dead === true}${reason && `/${JSON.stringify(reason)}`}`;
+  });
   return [partition, ...texts].join();
 }
 

@@ -223,7 +223,8 @@ export class Catalog {
     const rules = { leaseTimeoutMs, expireTimeoutMs, maxAttempts };
     const dead = this.#deadTarget(queue, place);
     const uniques = uniqueForMs !== undefined && { uniqueForMs };
-    return { slot: place.slot, ...rules, dead, ...(pause && { pause }), ...uniques };
+    const named = { slot: place.slot, queue: queue.definition.name };
+    return { ...named, ...rules, dead, ...(pause && { pause }), ...uniques };
   }
 
   /** A partition of the dead queue in the same shard, where one commit does both; else one in turn. */

@@ -14,8 +14,16 @@ import type { NumberedRequest } from "./kinds.ts";
 import type { Opened, Report } from "./messages.ts";
 
 const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
-const item = { kind: "k", encoding: "e", reference: '"\u0000ü', enqueueAt: null };
-const plain = { payload: "t", kind: "", encoding: "", reference: "", enqueueAt: null, unique: "" };
+const item = { kind: "k", encoding: "e", reference: '"\u0000ü', headers: "", enqueueAt: null };
+const plain = {
+  payload: "t",
+  kind: "",
+  encoding: "",
+  reference: "",
+  headers: "",
+  enqueueAt: null,
+  unique: "",
+};
 const outbound = {
   slot: 1,
   seq: 2,
@@ -27,7 +35,9 @@ const outbound = {
   kind: "",
   encoding: "",
   reference: "",
+  headers: "",
   sourceId: "s",
+  past: "",
   payload: bytes,
   outboundSeq: 7,
   targetShard: 8,
@@ -36,6 +46,7 @@ const outbound = {
 const imported = {
   ...item,
   sourceId: "",
+  past: "",
   leaseDeadline: 1,
   expireDeadline: null,
   createdAt: null,
@@ -105,7 +116,9 @@ test("report: leased items travel beside the text and come back in their answers
     kind: "",
     encoding: "",
     reference: "",
+    headers: "",
     sourceId: "",
+    past: "",
     leasedAt: null,
     leaseDeadline: null,
     dueAt: 5,
@@ -158,6 +171,8 @@ test("leased: payloads are bytes on both sides", () => {
       kind: "k",
       encoding: "",
       reference: "",
+      headers: { h: "ü" },
+      past: { origin: "o", death: "failed", redriven: 1 } as const,
       attempts: 1,
       leaseDeadline: 2,
       payload: bytes,

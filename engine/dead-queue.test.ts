@@ -34,7 +34,7 @@ test.each([
   { shards: far, where: "another shard" },
 ])("dead queue: takes an item in $where, with all that it was", async ({ shards }) => {
   const bundle = await setupQueues({ maxAttempts: 1 }, shards);
-  const item = { payload: "a", kind: "k", encoding: "e", reference: "r" };
+  const item = { payload: "a", kind: "k", encoding: "e", reference: "r", headers: { h: "1" } };
   await bundle.run(() => bundle.engine.produce({ ...produceOf("orders", []), items: [item] }));
   const [before] = await stored(bundle, "orders");
   expect(before).toMatchObject({ deadDeadline: start + day, maxAttempts: 1 });
@@ -60,6 +60,11 @@ test.each([
       encoding: "e",
       kind: "k",
       payload: new TextEncoder().encode("a"),
+      headers: { h: "1" },
+      past: {
+        origin: lease.items[0]?.id ?? "",
+        ...{ death: "failed", queue: "orders", attempts: 1, createdAt: start },
+      },
     },
   ]);
   expect(await bundle.run(() => bundle.engine.inspect("orders"))).toMatchObject({ deadLetter: 1 });

@@ -95,7 +95,10 @@ function outcomeOf({ replayed }: Done): api.Outcome {
 }
 
 function producedOf({ value, replayed }: Done): api.Produced {
-  if (value.kind === "produced") return { replayed, duplicates: value.duplicates };
+  if (value.kind === "produced") {
+    const { duplicates, ids } = value;
+    return { replayed, duplicates, ...(ids && { ids }) };
+  }
   return { replayed, duplicates: value.kind === "recalled" ? value.values : [] };
 }
 
@@ -234,6 +237,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     const queue = this.#find(request.queue);
     const timing = this.#timing(lateProduce, request.requestTimeoutMs);
     checkProduceItems(request.items);
+    const { returnIds = false } = request;
     const { pause } = queue.definition;
     // With a key it may have been done before; its shard knows.
     if (pause?.produce === true && request.requestKey === undefined) {
@@ -242,16 +246,17 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     const items = request.items.map((item) =>
       newItem(item, uniqueDigest(item.uniqueKey, queue.lasting)),
     );
-    const key = this.#key(queue, "produce", request, () => producedText(items));
+    const key = this.#key(queue, "produce", request, () => producedText(items, returnIds));
     const hasUniques = items.some(isUnique);
     let place = hasUniques ? queue.uniqueHome : queue.placeForProduce(key?.key);
     if (key !== undefined && !hasUniques && queue.former.length > 0) {
-      const home = await this.#home(queue, key, timing);
+      const home = await this.#home(queue, { ...key, returnIds }, timing);
       if ("duplicates" in home) return home;
       place = home;
     }
     const { slot, partition } = place;
-    const asked = { kind: "produce", slot, deadline: timing.deadline, items, ...key } as const;
+    const wanted = { ...key, ...(returnIds && { returnIds }) };
+    const asked = { kind: "produce", slot, deadline: timing.deadline, items, ...wanted } as const;
     const written = this.#call(queue, place, asked, timing);
     this.#leases.accompany(queue, partition, items);
     return producedOf(await written);
@@ -274,7 +279,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
    */
   async #home(
     queue: LogicalQueue,
-    { key }: { readonly key: CallKey },
+    { key, returnIds }: { readonly key: CallKey; readonly returnIds: boolean },
     timing: Timing,
   ): Promise<PartitionPlace | api.Produced> {
     let { former } = queue;
@@ -285,6 +290,9 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       const shard = shards.find((one) => one !== home.shard && !asked.has(one));
       if (shard === undefined) return home;
       const value = await this.#recall(shard, key, timing);
+      // Its ids are for that shard to say.
+      if (value?.kind === "recalled" && returnIds)
+        return { ...home, shard, slot: value.values[0] ?? 0 };
       if (value !== null) return producedOf({ value, replayed: true });
       // It may have been done there since, if that was its place once more.
       if (queue.former !== former) asked.clear();
@@ -313,7 +321,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     const queue = this.#find(request.queue);
     const { partition, items } = request;
     checkPartition(queue, request);
-    checkRetryItems(items.length);
+    checkRetryItems(items);
     const timing = this.#timing(lateRetry, request.requestTimeoutMs);
     const key = this.#key(queue, "retry", request, () => retriedText(request));
     const batch = { deadline: timing.deadline, items, ...key };

@@ -96,10 +96,10 @@ export const limitedLease = failure(
   "request timeout; the queue's limits allowed no more items, try again",
 );
 export const unknownOutcome = failure("unknown_outcome", "request timeout; it may be done or not");
-/** Of a produce with unique keys whose answer was lost, and with it what else there was to tell. */
+/** Of a produce whose answer was lost, where it had to tell more than that it was done. */
 export const unknownDuplicates = failure(
   "unknown_outcome",
-  "the store failed after the items were written; which were duplicates is not known",
+  "the store failed after the items were written; their ids, and which were duplicates, are not known",
 );
 
 /** Of a call that says how long it may take. `what`: what did not happen, as a clause. */

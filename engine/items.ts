@@ -6,6 +6,7 @@ import type { QueueDefinition } from "../stores/queue.ts";
 import type { ImportItem, ProduceItem, StoredItem } from "./api.ts";
 import { assert } from "./assert.ts";
 import type { NewItem, Value } from "./messages.ts";
+import { headersText, pastText, told } from "./past.ts";
 import type { NewImport } from "./shard/import.ts";
 
 /** `unique`: the digest of its unique key; `""` = it has none. */
@@ -19,6 +20,7 @@ function commonOf(item: ProduceItem): Omit<NewItem, "unique"> {
     kind: item.kind ?? "",
     encoding: item.encoding ?? "",
     reference: item.reference ?? "",
+    headers: headersText(item.headers),
     enqueueAt: item.enqueueAt ?? null,
   };
 }
@@ -31,6 +33,7 @@ export function newImport(item: ImportItem): NewImport {
     expireDeadline: item.expireDeadline ?? null,
     createdAt: item.createdAt ?? null,
     attempts: item.attempts ?? 0,
+    past: pastText(item.past),
   };
 }
 
@@ -42,8 +45,9 @@ function owned(payload: Payload): Payload {
 /** What a shard listed of a queue. */
 export function storedItems(value: Value, queue: QueueDefinition): StoredItem[] {
   assert(value.kind === "items", "a shard answered a storage call with something else");
-  return value.items.map(({ leasedAt, queuedAt, dueAt, ...same }) => ({
+  return value.items.map(({ leasedAt, queuedAt, dueAt, headers, past, ...same }) => ({
     ...same,
+    ...told({ headers, past }),
     isLeased: leasedAt !== null,
     deadDeadline: queue.deadQueue === "" ? null : same.expireDeadline,
     // It may be leased in the millisecond at whose end it came.

@@ -21,7 +21,9 @@ test.each([
     const bounded = { ...rules, maxAttempts };
     for (const fate of [lapse(item, bounded, now), retry(item, bounded, now, null)]) {
       expect(fate).toEqual(
-        to === "dead" ? { to: "dead", death: "failed" } : { to: "queue", attempts: attempts + 1 },
+        to === "dead"
+          ? { to: "dead", death: "failed", attempts: attempts + 1 }
+          : { to: "queue", attempts: attempts + 1 },
       );
     }
   },
@@ -42,12 +44,15 @@ test.each([
   { expireDeadline: now + 1, expired: false },
 ])("expire: deadline $expireDeadline at 1000 is past: $expired", ({ expireDeadline, expired }) => {
   const item = { attempts: 3, expireDeadline };
-  const dead = { to: "dead", death: "expired" } as const;
+  const held = { to: "dead", death: "expired", attempts: 4 } as const;
+  const waiting = { ...held, attempts: 3 } as const;
   expect(hasExpired(item, now)).toBe(expired);
-  expect(lapse(item, rules, now)).toEqual(expired ? dead : { to: "queue", attempts: 4 });
-  expect(retry(item, rules, now, null)).toEqual(expired ? dead : { to: "queue", attempts: 4 });
-  expect(release(item, now)).toEqual(expired ? dead : { to: "queue", attempts: 3 });
-  expect(wake(item as ScheduledItem, now)).toEqual(expired ? dead : { to: "queue", attempts: 3 });
+  expect(lapse(item, rules, now)).toEqual(expired ? held : { to: "queue", attempts: 4 });
+  expect(retry(item, rules, now, null)).toEqual(expired ? held : { to: "queue", attempts: 4 });
+  expect(release(item, now)).toEqual(expired ? waiting : { to: "queue", attempts: 3 });
+  expect(wake(item as ScheduledItem, now)).toEqual(
+    expired ? waiting : { to: "queue", attempts: 3 },
+  );
 });
 
 test("expire: never is the last instant that can be written, from whenever it counts", () => {
@@ -62,11 +67,11 @@ test("expire: never is the last instant that can be written, from whenever it co
 test("lapse: an item that failed and expired counts as failed", () => {
   const item = { attempts: 0, expireDeadline: now };
   const fate = lapse(item, { ...rules, maxAttempts: 1 }, now);
-  expect(fate).toEqual({ to: "dead", death: "failed" });
+  expect(fate).toEqual({ to: "dead", death: "failed", attempts: 1 });
 });
 
 test("reject: whatever attempts remain", () => {
-  expect(reject()).toEqual({ to: "dead", death: "rejected" });
+  expect(reject({ attempts: 2 })).toEqual({ to: "dead", death: "rejected", attempts: 3 });
 });
 
 test("expireDeadlineOf: counts from when the item becomes available", () => {

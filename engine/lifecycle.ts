@@ -25,7 +25,12 @@ export type Death = "failed" | "expired" | "rejected";
 export type Fate =
   | { readonly to: "queue"; readonly attempts: number }
   | { readonly to: "schedule"; readonly attempts: number; readonly dueAt: number }
-  | { readonly to: "dead"; readonly death: Death };
+  | {
+      readonly to: "dead";
+      readonly death: Death;
+      /** Leases that it was granted in all. */
+      readonly attempts: number;
+    };
 
 type Living = Pick<Item, "attempts" | "expireDeadline">;
 
@@ -53,26 +58,31 @@ export function retry(item: Living, rules: Rules, now: number, retryAt: number |
 }
 
 /** A holder gave its item up. */
-export function reject(): Fate {
-  return { to: "dead", death: "rejected" };
+export function reject({ attempts }: Pick<Item, "attempts">): Fate {
+  return { to: "dead", death: "rejected", attempts: attempts + 1 };
+}
+
+/** Its time is over, and nobody holds it. */
+export function expire({ attempts }: Pick<Item, "attempts">): Fate {
+  return { to: "dead", death: "expired", attempts };
 }
 
 /** A lease was granted, but its holder had left before it could be told: as if it had not happened. */
 export function release(item: Living, now: number): Fate {
-  if (hasExpired(item, now)) return { to: "dead", death: "expired" };
+  if (hasExpired(item, now)) return expire(item);
   return { to: "queue", attempts: item.attempts };
 }
 
 /** A scheduled item's instant came: that at which it is due, or that at which it expires. */
 export function wake(item: Living, now: number): Fate {
-  if (hasExpired(item, now)) return { to: "dead", death: "expired" };
+  if (hasExpired(item, now)) return expire(item);
   return { to: "queue", attempts: item.attempts };
 }
 
 function returned(item: Living, rules: Rules, now: number, dueAt: number): Fate {
   const attempts = item.attempts + 1;
   if (rules.maxAttempts !== 0 && attempts >= rules.maxAttempts)
-    return { to: "dead", death: "failed" };
-  if (hasExpired(item, now)) return { to: "dead", death: "expired" };
+    return { to: "dead", death: "failed", attempts };
+  if (hasExpired(item, now)) return expire({ attempts });
   return dueAt > now ? { to: "schedule", attempts, dueAt } : { to: "queue", attempts };
 }

@@ -25,6 +25,10 @@ export const limits = {
   requestKeyBytesMax: 255,
   /** A key of an item, for those that may be written once. */
   uniqueKeyBytesMax: 256,
+  /** Of an item, as JSON: room for the context of a trace and some more, as small as a reference. */
+  headersBytesMax: 2_048,
+  /** Why an item was given back: the first line of an error and some more. */
+  retryReasonBytesMax: 1_024,
   /** Unique keys whose time is over are removed in bunches: each costs a commit where nothing else happens. */
   uniqueBunchMs: 10_000,
   /** For how long a call with a key can be repeated; longer than a client goes on trying. */

@@ -19,6 +19,8 @@ export interface DeadTarget {
 /** What a shard has to know of a partition; sent again whenever it changes. */
 export interface PartitionSettings extends Rules {
   readonly slot: number;
+  /** The name of the queue. */
+  readonly queue: string;
   readonly dead: DeadTarget | null;
   /** Of the queue; absent = it is not paused. */
   readonly pause?: Pause;
@@ -27,7 +29,9 @@ export interface PartitionSettings extends Rules {
 }
 
 /** An item as it enters: `expireDeadline` and the like are the shard's to decide. */
-export interface NewItem extends Required<Omit<ProduceItem, "uniqueKey">> {
+export interface NewItem extends Required<Omit<ProduceItem, "uniqueKey" | "headers">> {
+  /** As stores keep them. */
+  readonly headers: string;
   /** Digest of its unique key; `""` = it has none. */
   readonly unique: string;
 }
@@ -61,7 +65,7 @@ export interface PartitionAges {
 export type Value =
   | { readonly kind: "done" }
   /** `duplicates`: places of items that were not written, because their unique key was taken. */
-  | { readonly kind: "produced"; readonly duplicates: readonly number[] }
+  | { readonly kind: "produced"; readonly duplicates: readonly number[]; readonly ids?: string[] }
   /** `items` as `renderLeased` wrote them. */
   | { readonly kind: "leased"; readonly count: number; readonly items: string }
   /** `more`: not all of the partition was looked at, so asking again may bring something. */

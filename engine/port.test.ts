@@ -69,6 +69,7 @@ function produce(text: string): Request {
     kind: "",
     encoding: "",
     reference: "",
+    headers: "",
     enqueueAt: null,
     unique: "",
   };

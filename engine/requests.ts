@@ -3,19 +3,49 @@
 // requests against the contract.
 
 import type * as api from "./api.ts";
-import { flag, instant, list, nullable, number, object, optional, shape, text } from "./shapes.ts";
+import type { Past } from "./past.ts";
+import {
+  flag,
+  instant,
+  list,
+  nullable,
+  number,
+  object,
+  optional,
+  shape,
+  text,
+  word,
+} from "./shapes.ts";
 
 const payload = shape(
   "a string or a Uint8Array",
   (value) => typeof value === "string" || value instanceof Uint8Array,
 );
 const signal = shape("an AbortSignal", (value) => value instanceof AbortSignal);
+const headers = shape<api.Headers>(
+  "texts by name",
+  (value): value is api.Headers =>
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((one) => typeof one === "string"),
+);
+const past = object<Past>({
+  origin: optional(text),
+  reason: optional(text),
+  death: optional(word("failed", "expired", "rejected")),
+  queue: optional(text),
+  attempts: optional(number),
+  createdAt: optional(instant),
+  redriven: optional(number),
+});
 const item = {
   payload,
   kind: optional(text),
   encoding: optional(text),
   reference: optional(text),
   enqueueAt: optional(nullable(instant)),
+  headers: optional(headers),
 };
 const held = { queue: text, partition: number, ids: list(text) };
 const requestKey = optional(text);
@@ -42,6 +72,7 @@ export const requests = {
     queue: text,
     requestTimeoutMs: number,
     items: list(object<api.ProduceItem>({ ...item, uniqueKey: optional(text) })),
+    returnIds: optional(flag),
     requestKey,
   }),
   lease: object<api.LeaseRequest>({
@@ -57,7 +88,14 @@ export const requests = {
   retry: object<api.RetryRequest>({
     queue: text,
     partition: number,
-    items: list(object<api.RetryItem>({ id: text, retryAt: nullable(instant), dead: flag })),
+    items: list(
+      object<api.RetryItem>({
+        id: text,
+        retryAt: nullable(instant),
+        dead: flag,
+        reason: optional(text),
+      }),
+    ),
     requestTimeoutMs,
     requestKey,
   }),
@@ -112,6 +150,7 @@ export const requests = {
         expireDeadline: optional(nullable(instant)),
         createdAt: optional(nullable(instant)),
         attempts: optional(number),
+        past: optional(past),
       }),
     ),
     requestKey,

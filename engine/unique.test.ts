@@ -273,7 +273,8 @@ test.each([
     true,
     {
       code: "unknown",
-      message: "the store failed after the items were written; which were duplicates is not known",
+      message:
+        "the store failed after the items were written; their ids, and which were duplicates, are not known",
     },
   ],
   [false, { ok: true, value: { duplicates: [1] } }],

@@ -10,6 +10,7 @@ import type {
   ListRequest,
   ProduceItem,
   QueueSettings,
+  RetryItem,
 } from "./api.ts";
 import { formatDuration, never } from "./duration.ts";
 import { failure, malformedId, QueueError } from "./errors.ts";
@@ -158,6 +159,17 @@ export function checkProduceItems(items: readonly ProduceItem[]): void {
     checkLength("unique key", byteLength(uniqueKey), limits.uniqueKeyBytesMax);
     if (!uniqueKey.isWellFormed()) refuse("unique key is invalid; it is not well-formed Unicode");
   }
+  checkHeaders(items);
+}
+
+function checkHeaders(items: readonly Pick<ProduceItem, "headers">[]): void {
+  for (const { headers } of items) {
+    if (headers === undefined) continue;
+    const bytes = byteLength(JSON.stringify(headers));
+    const max = limits.headersBytesMax;
+    if (bytes > max)
+      refuse(`headers is invalid; expected at most ${max} bytes as JSON, got ${bytes}`);
+  }
 }
 
 export function checkLease({ clientId, batchSize, leaseTimeoutMs }: LeaseRequest): void {
@@ -182,9 +194,13 @@ export function checkCompleteIds(ids: readonly string[]): void {
   checkBatch("ids", ids.length, { name: "max_complete_batch_size", max: limits.completeIdsMax });
 }
 
-export function checkRetryItems(count: number): void {
+export function checkRetryItems(items: readonly Pick<RetryItem, "reason">[]): void {
+  const count = items.length;
   if (count === 0) refuse("items is invalid; list of items cannot be empty");
   checkBatch("items", count, { name: "max_complete_batch_size", max: limits.retryItemsMax });
+  for (const { reason = "" } of items) {
+    checkLength("reason", byteLength(reason), limits.retryReasonBytesMax);
+  }
 }
 
 export function unknownPartition(partition: number): never {
@@ -220,6 +236,7 @@ export function checkDeleteIds(ids: readonly string[]): void {
 
 export function checkImportItems(items: readonly ImportItem[]): void {
   if (items.length === 0) refuse("items is invalid; cannot be empty");
+  checkHeaders(items);
   for (const [index, item] of items.entries()) {
     if (item.isLeased === true && (item.leaseDeadline ?? null) === null) {
       refuse(`items is invalid; item ${index} is leased, expected a lease_deadline, got none`);

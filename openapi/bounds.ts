@@ -28,6 +28,8 @@ export const bounds = {
   deadQueueBytesMax: 500,
   queueReferenceBytesMax: 2_000,
   uniqueKeyBytesMax: 256,
+  headersBytesMax: 2_048,
+  retryReasonBytesMax: 1_024,
   pauseReasonBytesMax: 500,
   durationTextMax: 15,
   maxAttemptsMin: 0,

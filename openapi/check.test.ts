@@ -71,7 +71,7 @@ test.each([
   ["produce", "request_timeout is required", "absent", { queue_name: "orders", items: [{}] }],
   [
     "produce",
-    "items[1].body is unknown; expected one of encoding, kind, reference, enqueue_at, bytes, utf8, unique_key",
+    "items[1].body is unknown; expected one of encoding, kind, reference, enqueue_at, bytes, utf8, unique_key, headers",
     "unknown",
     { ...produced, items: [{ utf8: "a" }, { body: "b" }] },
   ],

@@ -68,14 +68,14 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     return `${name}: ${sorted.map(([key, { number }]) => `${key} ${number}`).join(", ")}`;
   });
   expect(numbers).toEqual([
-    "ProduceRequest: queue_name 1, request_timeout 2, items 3",
-    "ProduceItem: encoding 1, kind 2, reference 3, enqueue_at 4, bytes 5, utf8 6, unique_key 100",
-    "ProduceReply: code 1, code_text 2, message 3, duplicates 101",
+    "ProduceRequest: queue_name 1, request_timeout 2, items 3, return_ids 100",
+    "ProduceItem: encoding 1, kind 2, reference 3, enqueue_at 4, bytes 5, utf8 6, unique_key 100, headers 101",
+    "ProduceReply: code 1, code_text 2, message 3, duplicates 101, ids 102",
     "LeaseRequest: queue_name 1, batch_size 2, client_id 3, request_timeout 4, lease_timeout 100",
     "LeaseReply: queue_name 1, partition 2, items 3, max_attempts 100",
-    "LeaseItem: encoding 1, kind 2, reference 3, id 4, attempts 5, lease_deadline 6, bytes 7",
+    "LeaseItem: encoding 1, kind 2, reference 3, id 4, attempts 5, lease_deadline 6, bytes 7, headers 100, origin_id 101, reason 102, death 103, origin_queue 104, origin_attempts 105, origin_created_at 106, redriven 107",
     "RetryRequest: queue_name 1, partition 2, items 3, request_timeout 100",
-    "RetryItem: id 1, retry_at 2, dead 3",
+    "RetryItem: id 1, retry_at 2, dead 3, reason 100",
     "Reply: code 1, code_text 2, message 3, details 4, reason 100",
     "CompleteRequest: queue_name 1, partition 2, request_timeout 3, ids 4",
     "ExtendRequest: queue_name 1, partition 2, ids 3, lease_timeout 4, request_timeout 5",
@@ -105,9 +105,9 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     "NodeInfo: url 100, version 101, started_at 102, seen_at 103, owner 104, draining 105, live 106",
     "StorageListRequest: queue_name 1, partition 2, pivot 3, limit 4",
     "StorageListReply: items 1",
-    "StorageItem: id 1, source_id 2, is_leased 3, lease_deadline 4, expire_deadline 5, dead_deadline 6, created_at 7, updated_at 8, enqueue_at 9, attempts 10, max_attempts 11, reference 12, encoding 13, kind 14, payload 15",
+    "StorageItem: id 1, source_id 2, is_leased 3, lease_deadline 4, expire_deadline 5, dead_deadline 6, created_at 7, updated_at 8, enqueue_at 9, attempts 10, max_attempts 11, reference 12, encoding 13, kind 14, payload 15, headers 100, origin_id 101, reason 102, death 103, origin_queue 104, origin_attempts 105, origin_created_at 106, redriven 107",
     "StorageImportRequest: queue_name 1, partition 2, items 3",
-    "ImportItem: id 1, source_id 2, is_leased 3, lease_deadline 4, expire_deadline 5, dead_deadline 6, created_at 7, updated_at 8, enqueue_at 9, attempts 10, max_attempts 11, reference 12, encoding 13, kind 14, payload 15",
+    "ImportItem: id 1, source_id 2, is_leased 3, lease_deadline 4, expire_deadline 5, dead_deadline 6, created_at 7, updated_at 8, enqueue_at 9, attempts 10, max_attempts 11, reference 12, encoding 13, kind 14, payload 15, headers 100, origin_id 101, reason 102, death 103, origin_queue 104, origin_attempts 105, origin_created_at 106, redriven 107",
     "StorageImportReply: items 2",
     "StorageDeleteRequest: queue_name 1, partition 2, ids 3",
   ]);

@@ -13,7 +13,7 @@ const typeNames: Readonly<Record<Kind, string>> = {
   bytes: "bytes",
   instant: "google.protobuf.Timestamp",
   duration: "string",
-  reasons: "map<string, string>",
+  texts: "map<string, string>",
 };
 
 const introduction = `The Holdfast API in Protocol Buffers. It is the same API as in openapi.json, with the

@@ -11,9 +11,9 @@ import * as schemas from "./schemas.ts";
 
 /**
  * How a key's value crosses. `instant`: a `google.protobuf.Timestamp`. `duration`: text,
- * in replies in its canonical form. `reasons`: texts by text.
+ * in replies in its canonical form. `texts`: texts by text.
  */
-export type Kind = "text" | "whole" | "flag" | "bytes" | "instant" | "duration" | "reasons";
+export type Kind = "text" | "whole" | "flag" | "bytes" | "instant" | "duration" | "texts";
 
 export interface Field {
   readonly number: number;
@@ -87,6 +87,7 @@ const payload = (number: number, says = "The payload."): Field => ({
   kind: "bytes",
   says,
 });
+const texts = (number: number): Field => ({ number, kind: "texts" });
 const list = (number: number, kind: "text" | "whole" | Message): Field => ({
   number,
   kind,
@@ -102,7 +103,7 @@ const Reply = message<schemas.Reply>("Reply", schemas.Reply, {
   code: whole(1),
   code_text: text(2),
   message: text(3),
-  details: { number: 4, kind: "reasons" },
+  details: texts(4),
   reason: text(100),
 });
 
@@ -112,7 +113,20 @@ const ProduceReply = message<schemas.ProduceReply>("ProduceReply", schemas.Produ
   message: text(3),
   // Not the number of another key of `Reply`: clients may take it for one.
   duplicates: list(101, "whole"),
+  ids: list(102, "text"),
 });
+
+/** What goes along with an item for its life. */
+const carried = {
+  headers: texts(100),
+  origin_id: text(101),
+  reason: text(102),
+  death: text(103),
+  origin_queue: text(104),
+  origin_attempts: whole(105),
+  origin_created_at: instant(106),
+  redriven: whole(107),
+};
 
 const ProduceItem = message<schemas.ProduceItem>("ProduceItem", schemas.ProduceItem, {
   encoding: text(1),
@@ -122,12 +136,14 @@ const ProduceItem = message<schemas.ProduceItem>("ProduceItem", schemas.ProduceI
   bytes: payload(5, "The payload. If `utf8` is given too, `bytes` wins and `utf8` is dropped."),
   utf8: text(6),
   unique_key: text(100),
+  headers: texts(101),
 });
 
 const ProduceRequest = message<schemas.ProduceRequest>("ProduceRequest", schemas.ProduceRequest, {
   queue_name: text(1, required),
   request_timeout: duration(2, required),
   items: list(3, ProduceItem),
+  return_ids: flag(100),
 });
 
 const ownRequestTimeout = { says: "How long the request may take. Not set: 5 minutes." };
@@ -149,6 +165,7 @@ const LeaseItem = message<schemas.LeaseItem>("LeaseItem", schemas.LeaseItem, {
   attempts: whole(5),
   lease_deadline: instant(6),
   bytes: payload(7, "The payload, however it was produced."),
+  ...carried,
 });
 
 const LeaseReply = message<schemas.LeaseReply>("LeaseReply", schemas.LeaseReply, {
@@ -194,6 +211,7 @@ const RetryItem = message<schemas.RetryItem>("RetryItem", schemas.RetryItem, {
     says: "Not offered again before it. Not set, or past: it joins the tail at once.",
   }),
   dead: flag(3),
+  reason: text(100),
 });
 
 const RetryRequest = message<schemas.RetryRequest>("RetryRequest", schemas.RetryRequest, {
@@ -469,6 +487,7 @@ const StorageItem = message<schemas.StorageItem>("StorageItem", schemas.StorageI
   encoding: text(13),
   kind: text(14),
   payload: payload(15),
+  ...carried,
 });
 
 const StorageListRequest = message<schemas.StorageListRequest>(
@@ -507,6 +526,7 @@ const ImportItem = message<schemas.ImportItem>("ImportItem", schemas.ImportItem,
   encoding: text(13),
   kind: text(14),
   payload: payload(15),
+  ...carried,
 });
 
 const StorageImportRequest = message<schemas.StorageImportRequest>(

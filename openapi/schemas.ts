@@ -145,6 +145,59 @@ export const Reply = Type.Object(
 );
 export type Reply = Static<typeof Reply>;
 
+const headers = Type.Object(
+  {},
+  {
+    additionalProperties: Type.String(),
+    description: `Texts by name for whoever leases the item, such as \`traceparent\`: at most ${bounds.headersBytesMax} bytes as JSON. Absent = none.`,
+    examples: [{ traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" }],
+  },
+);
+
+/** What goes along with an item for its life. Each is absent where there is nothing to say. */
+const carried = {
+  headers: Type.Optional(headers),
+  origin_id: Type.Optional(
+    Type.String({
+      description:
+        "The id under which the item was produced, where it has another by now: its name for life.",
+      examples: [sampleSourceId],
+    }),
+  ),
+  reason: Type.Optional(
+    Type.String({
+      description: "Why it was last given back, as `queue.retry` said.",
+      examples: ["card_declined"],
+    }),
+  ),
+  death: Type.Optional(
+    Type.String({
+      description:
+        "Of an item in a dead queue, why it came there: its attempts were used up (`failed`), its time was over (`expired`), or a consumer gave it up (`rejected`).",
+      examples: ["failed"],
+      [publishedKeyword]: { enum: ["failed", "expired", "rejected"] },
+    }),
+  ),
+  origin_queue: Type.Optional(
+    Type.String({ description: "The queue that it came from.", examples: ["orders"] }),
+  ),
+  origin_attempts: Type.Optional(
+    Type.Integer({ description: "Leases that it was granted there.", examples: [3] }),
+  ),
+  origin_created_at: Type.Optional(
+    Type.String({
+      description: "Date-time at which it was produced.",
+      examples: ["2026-03-01T11:00:00.000Z"],
+    }),
+  ),
+  redriven: Type.Optional(
+    Type.Integer({
+      description: "How often it was sent back from a dead queue.",
+      examples: [1],
+    }),
+  ),
+};
+
 export const ProduceReply = Type.Object(
   {
     code: Reply.properties.code,
@@ -155,6 +208,13 @@ export const ProduceReply = Type.Object(
         description:
           "Places in `items`, from 0 and rising, of those that were not written, because an item with their `unique_key` was. Absent where there are none.",
         examples: [[1]],
+      }),
+    ),
+    ids: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Ids of the items in their order, `""` for a duplicate. Only where `return_ids` asked for them.',
+        examples: [[sampleId]],
       }),
     ),
   },
@@ -200,6 +260,7 @@ export const ProduceItem = Type.Object(
         [publishedKeyword]: { maxLength: bounds.uniqueKeyBytesMax },
       }),
     ),
+    headers: Type.Optional(headers),
   },
   {
     ...closed,
@@ -222,6 +283,13 @@ export const ProduceRequest = Type.Object(
         "The items, in the order in which they are to be offered. All go to one partition, or none is written. Of items with one `unique_key` the first is written.",
       examples: [[{ kind: "order-placed", utf8: '{"order":42}' }]],
     }),
+    return_ids: Type.Optional(
+      Type.Boolean({
+        description: "Whether the reply is to say the items' ids.",
+        examples: [false],
+        [defaultKeyword]: false,
+      }),
+    ),
   },
   { ...closed, description: "Items to add to a queue." },
 );
@@ -286,6 +354,7 @@ export const LeaseItem = Type.Object(
       description: "The payload in base64, however it was produced.",
       examples: ["eyJvcmRlciI6NDJ9"],
     }),
+    ...carried,
   },
   { ...closed, description: "An item held by one consumer." },
 );
@@ -346,6 +415,13 @@ export const RetryItem = Type.Object(
           "Send the item to the dead queue, whatever attempts remain and whatever `retry_at` says. Refused if the queue has no dead queue.",
         examples: [false],
         [defaultKeyword]: false,
+      }),
+    ),
+    reason: Type.Optional(
+      Type.String({
+        description: `Why, for whoever looks at the item: at most ${bounds.retryReasonBytesMax} bytes, such as the message of an error. It stays with the item until another is given.`,
+        examples: ["card_declined"],
+        [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
       }),
     ),
   },
@@ -1057,6 +1133,7 @@ export const StorageItem = Type.Object(
       description: "The payload in base64.",
       examples: ["eyJvcmRlciI6NDJ9"],
     }),
+    ...carried,
   },
   { ...closed, description: "An item as it is stored." },
 );
@@ -1195,6 +1272,7 @@ export const ImportItem = Type.Object(
         [defaultKeyword]: "",
       }),
     ),
+    ...carried,
   },
   {
     ...closed,

@@ -349,12 +349,12 @@ describe("validation", () => {
     [
       "produce",
       { ...produced, items: [{ payload: "x" }] },
-      "items[0].payload is unknown; expected one of encoding, kind, reference, enqueue_at, bytes, utf8, unique_key",
+      "items[0].payload is unknown; expected one of encoding, kind, reference, enqueue_at, bytes, utf8, unique_key, headers",
     ],
     [
       "produce",
       { ...produced, items: [], queue: "x" },
-      "queue is unknown; expected one of queue_name, request_timeout, items",
+      "queue is unknown; expected one of queue_name, request_timeout, items, return_ids",
     ],
     [
       "produce",

@@ -26,6 +26,7 @@ export function produceRequest(body: RequestOf<"produce">): engine.ProduceReques
     queue: body.queue_name,
     items: body.items.map(produceItem),
     requestTimeoutMs: requestTimeout(body.request_timeout),
+    ...(body.return_ids === true && { returnIds: true }),
   };
 }
 
@@ -37,6 +38,7 @@ function produceItem(item: wire.ProduceItem, index: number): engine.ProduceItem 
     reference: item.reference ?? "",
     enqueueAt: instantOf(item.enqueue_at, index, "enqueue_at"),
     uniqueKey: item.unique_key ?? "",
+    ...(item.headers && { headers: item.headers }),
   };
 }
 
@@ -70,6 +72,7 @@ export function retryRequest(body: RequestOf<"retry">): engine.RetryRequest {
       id: item.id,
       retryAt: instantOf(item.retry_at, index, "retry_at"),
       dead: item.dead ?? false,
+      ...(item.reason && { reason: item.reason }),
     })),
     ...ownRequestTimeout(body),
   };
@@ -200,13 +203,73 @@ function importItem(item: wire.ImportItem, index: number): engine.ImportItem {
     reference: item.reference ?? "",
     encoding: item.encoding ?? "",
     kind: item.kind ?? "",
+    ...(item.headers && { headers: item.headers }),
+    past: pastOf(item, index),
   };
+}
+
+function pastOf(item: wire.ImportItem, index: number): engine.Past {
+  const { origin_id: origin, reason, death, origin_queue: queue } = item;
+  const { origin_attempts: attempts, redriven } = item;
+  const createdAt = instantOf(item.origin_created_at, index, "origin_created_at");
+  return {
+    ...(origin && { origin }),
+    ...(reason && { reason }),
+    ...(death && { death: deathOf(death, index) }),
+    ...(queue && { queue }),
+    ...(attempts && { attempts }),
+    ...(createdAt !== null && { createdAt }),
+    ...(redriven && { redriven }),
+  };
+}
+
+const deaths = ["failed", "expired", "rejected"] as const;
+
+function deathOf(text: string, index: number): (typeof deaths)[number] {
+  const expected = `expected ${deaths.map((one) => `'${one}'`).join(" or ")}`;
+  const got = text.slice(0, quotedMax);
+  return (
+    deaths.find((one) => one === text) ??
+    refuse(`items is invalid; death of item ${index} is unknown; ${expected}, got '${got}'`)
+  );
 }
 
 // Replies. Each returns the type of the contract, so that a forgotten field does not compile.
 
-export function produceReply({ duplicates }: engine.Produced): wire.ProduceReply {
-  return { ...doneReply, duplicates: [...duplicates] };
+export function produceReply({ duplicates, ids }: engine.Produced): wire.ProduceReply {
+  return {
+    ...doneReply,
+    ...(duplicates.length > 0 && { duplicates: [...duplicates] }),
+    ...(ids && { ids: [...ids] }),
+  };
+}
+
+/** What goes along with an item; nothing where there is nothing to say. */
+function carried({
+  headers,
+  past = {},
+}: Pick<engine.StoredItem, "headers" | "past">): Pick<
+  wire.StorageItem,
+  | "headers"
+  | "origin_id"
+  | "reason"
+  | "death"
+  | "origin_queue"
+  | "origin_attempts"
+  | "origin_created_at"
+  | "redriven"
+> {
+  const { origin, reason, death, queue, attempts, createdAt, redriven } = past;
+  return {
+    ...(headers && { headers: { ...headers } }),
+    ...(origin !== undefined && { origin_id: origin }),
+    ...(reason !== undefined && { reason }),
+    ...(death !== undefined && { death }),
+    ...(queue !== undefined && { origin_queue: queue }),
+    ...(attempts !== undefined && { origin_attempts: attempts }),
+    ...(createdAt !== undefined && { origin_created_at: instantText(createdAt) }),
+    ...(redriven !== undefined && { redriven }),
+  };
 }
 
 export function queueInfo(queue: QueueDefinition): wire.QueueInfo {
@@ -281,6 +344,7 @@ export function storageItem(item: engine.StoredItem): wire.StorageItem {
     encoding: item.encoding,
     kind: item.kind,
     payload: item.payload.toBase64(),
+    ...carried(item),
   };
 }
 
@@ -308,7 +372,9 @@ export function renderLeased(items: readonly engine.LeasedItem[]): string {
     }
     text += text === "[" ? '{"id":"' : ',{"id":"';
     text += item.id + describedText + jsonText(item.reference);
-    text += `,"attempts":${item.attempts}${deadlineText}${item.payload.toBase64()}"}`;
+    text += `,"attempts":${item.attempts}${deadlineText}${item.payload.toBase64()}"`;
+    const hasMore = item.headers !== undefined || item.past !== undefined;
+    text += hasMore ? `,${JSON.stringify(carried(item)).slice(1)}` : "}";
   }
   return `${text}]`;
 }

@@ -30,6 +30,10 @@ export interface Item {
   readonly reference: string;
   /** The id it had elsewhere, before it was dead-lettered or imported; `""` = none. */
   readonly sourceId: string;
+  /** What its producer gave it as headers; `""` = none. The engine's text, as the next one. */
+  readonly headers: string;
+  /** What became of it so far, under numbers that it had before; `""` = nothing. */
+  readonly past: string;
   readonly payload: Payload;
 }
 

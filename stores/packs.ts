@@ -28,9 +28,9 @@ export function packsOf(items: readonly Item[], bytesMax: number): Item[][] {
   return packs;
 }
 
-/** Items that an index finds have rows of their own. */
-function mayShare({ early, sourceId }: Item): boolean {
-  return !early && sourceId === "";
+/** Items that an index finds have rows of their own, and those that differ in what became of them. */
+function mayShare({ early, sourceId, past }: Item): boolean {
+  return !early && sourceId === "" && past === "";
 }
 
 function isNeighbour(last: Item, next: Item): boolean {

@@ -34,7 +34,10 @@ export interface EarlyRef {
 }
 
 /** What is read of an item that only moves. It is not compared with the checksum; the move does that. */
-export type Mark = Pick<Item, "slot" | "seq" | "createdAt" | "expireDeadline" | "attempts"> & {
+export type Mark = Pick<
+  Item,
+  "slot" | "seq" | "createdAt" | "expireDeadline" | "attempts" | "past"
+> & {
   /** About as much as its payload has. */
   readonly payloadBytes: number;
 };
@@ -218,7 +221,10 @@ export interface Inbound {
 }
 
 /** All of an item that is not its producer's: a move may change it. */
-type Movable = Omit<Item, "kind" | "encoding" | "reference" | "sourceId" | "payload"> & {
+type Movable = Omit<
+  Item,
+  "kind" | "encoding" | "reference" | "headers" | "sourceId" | "payload"
+> & {
   /** `null` = as it was. */
   readonly sourceId: string | null;
 };

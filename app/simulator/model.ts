@@ -1,7 +1,7 @@
 // The simulator's state over time: what its buttons do, and what happens by itself.
 // Pure; time passes only by `tick`, so the same events come to the same state.
 
-import { hasExpired, lapse } from "../../engine/lifecycle.ts";
+import { expire as expireFate, hasExpired, lapse } from "../../engine/lifecycle.ts";
 import {
   ask,
   type Consumer,
@@ -147,7 +147,7 @@ function sweep(state: Simulation): Simulation {
 
 function expire(state: Simulation, item: SimItem): Simulation {
   const ready = state.ready.filter((other) => other !== item);
-  return follow({ ...state, ready }, item, { to: "dead", death: "expired" });
+  return follow({ ...state, ready }, item, expireFate(item));
 }
 
 /** What happens by itself at this instant: work is completed, 454 heard, items come, leases are asked for. */

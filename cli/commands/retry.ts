@@ -9,19 +9,21 @@ interface Options {
   readonly partition?: number;
   readonly at?: Date;
   readonly dead?: boolean;
+  readonly reason?: string;
 }
 
 export function addRetry(program: Command): void {
   leasedCommand(program, "retry", "give leased items back, to be offered again")
     .option("--at <when>", "offer them no sooner; a date-time, or a duration from now", instant)
     .option("--dead", "send them to the dead queue, whatever attempts remain")
+    .option("--reason <text>", "why, for whoever looks at them; it stays with the items")
     .action(async (queue_name: string, ids: string[], options: Options, command: Command) => {
       const { client, result } = contextOf(command);
-      const { at, dead = false, partition: given } = options;
+      const { at, dead = false, reason, partition: given } = options;
       const retry_at = at?.toISOString() ?? null;
       await sayOf({ queue: queue_name, ids, partition: given }, command, {
         say: ({ partition, ids: leased }) => {
-          const items = leased.map((id) => ({ id, retry_at, dead }));
+          const items = leased.map((id) => ({ id, retry_at, dead, ...(reason && { reason }) }));
           return client.retry({ queue_name, partition, items });
         },
         tell: (retried) =>

@@ -1,5 +1,6 @@
 // Import: stored items of elsewhere keep their lease, attempts and deadlines, and get new ids.
 
+import type { Item } from "../../stores/item.ts";
 import type { ImportItem } from "../api.ts";
 import type { CallKey } from "../call-key.ts";
 import { deletedFailure, restartedFailure } from "../errors.ts";
@@ -13,7 +14,8 @@ import { decodePayload, encodePayload } from "./payload-text.ts";
 import type { Turn } from "./turn-context.ts";
 
 /** It is leased where it has a `leaseDeadline`. */
-export type NewImport = Required<Omit<ImportItem, "isLeased">>;
+export type NewImport = Required<Omit<ImportItem, "isLeased" | "headers" | "past">> &
+  Pick<Item, "headers" | "past">;
 
 export interface Import {
   readonly kind: "import";
@@ -79,13 +81,13 @@ function dueAtOf({ enqueueAt, leaseDeadline }: NewImport, { now }: Times): numbe
 
 function unplacedOf(item: NewImport, times: Times): Unplaced {
   const { now, stamp } = times;
-  const { leaseDeadline, kind, encoding, reference, sourceId, payload } = item;
+  const { leaseDeadline, kind, encoding, reference, sourceId, headers, past } = item;
   return {
     createdAt: item.createdAt ?? stamp,
     expireDeadline: item.expireDeadline ?? expireDeadlineOf(times, dueAtOf(item, times) ?? now),
     // A running lease is an attempt of its own, which its item's count leaves out.
     attempts: leaseDeadline === null ? item.attempts : Math.max(0, item.attempts - 1),
-    ...{ kind, encoding, reference, sourceId, payload },
+    ...{ kind, encoding, reference, sourceId, headers, past, payload: item.payload },
   };
 }
 

@@ -7,7 +7,8 @@ import type { LeasedItem } from "../api.ts";
 import type { CallKey } from "../call-key.ts";
 import { fullFailure, leaseOver } from "../errors.ts";
 import { formatId } from "../ids.ts";
-import { hasExpired } from "../lifecycle.ts";
+import { expire, hasExpired } from "../lifecycle.ts";
+import { told } from "../past.ts";
 import type { Kind, Numbered, Result } from "./kind.ts";
 import { hold, move, quarantine } from "./moves.ts";
 import type { Partition } from "./partition.ts";
@@ -115,7 +116,7 @@ function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }:
     } else if (item.damaged) {
       quarantine(turn, partition, item.seq);
     } else if (hasExpired(item, turn.now)) {
-      move(turn, partition, item, { to: "dead", death: "expired" });
+      move(turn, partition, item, expire(item));
     } else {
       grant(item);
       left -= 1;
@@ -295,5 +296,6 @@ function leasedItem(partition: Partition, item: Item, leaseDeadline: number): Le
     attempts: item.attempts + 1,
     leaseDeadline,
     payload: payloadBytes(item),
+    ...told(item),
   };
 }

@@ -97,7 +97,7 @@ export function listed(
   state: { readonly leasedAt?: number; readonly leaseDeadline?: number; readonly dueAt?: number },
 ): ListedItem {
   const { createdAt, queuedAt, expireDeadline, kind, encoding, reference, sourceId } = item;
-  const texts = { kind, encoding, reference, sourceId };
+  const texts = { kind, encoding, reference, sourceId, headers: item.headers, past: item.past };
   const { leasedAt = null, leaseDeadline = null, dueAt = null } = state;
   const instants = { createdAt, queuedAt, expireDeadline, leasedAt, leaseDeadline, dueAt };
   const id = formatId(partition.idPrefix, item.seq);

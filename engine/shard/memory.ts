@@ -15,7 +15,7 @@ import { decodeReceipts, Receipts } from "./receipts.ts";
 const beforeAll: EarlyRef = { expireDeadline: Number.MIN_SAFE_INTEGER, slot: 0, seq: 0 };
 
 /** What is kept of an item that is held. */
-type Known = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts">;
+type Known = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | "past">;
 
 function receiptsIn(image: Image): Receipts {
   const receipts = new Receipts();
@@ -112,14 +112,15 @@ export class Memory {
     };
     const heldBefore = partition.held.size;
     let held: Held | null = null;
-    for (const { seq, createdAt, expireDeadline, attempts } of items) {
+    for (const { seq, createdAt, expireDeadline, attempts, past } of items) {
       if (
         held === null ||
         held.createdAt !== createdAt ||
         held.expireDeadline !== expireDeadline ||
-        held.attempts !== attempts
+        held.attempts !== attempts ||
+        held.past !== past
       ) {
-        held = { run, createdAt, expireDeadline, attempts };
+        held = { run, createdAt, expireDeadline, attempts, past };
       }
       partition.held.set(seq, held);
     }

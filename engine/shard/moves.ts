@@ -10,6 +10,7 @@ import { formatId } from "../ids.ts";
 import type { Death, Fate } from "../lifecycle.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import { limits, type TurnLimits } from "../limits.ts";
+import { readPast, writePast } from "../past.ts";
 import type { Draft } from "./draft.ts";
 import type { Memory } from "./memory.ts";
 import type { Held, Partition, Run } from "./partition.ts";
@@ -31,10 +32,10 @@ export interface Scene {
 export type Unplaced = Omit<Item, "slot" | "seq" | "queuedAt" | "early">;
 
 /** What it takes to give an item a place. */
-type Placing = Pick<Item, "createdAt" | "expireDeadline" | "attempts">;
+type Placing = Pick<Item, "createdAt" | "expireDeadline" | "attempts" | "past">;
 
 /** An item that may leave its place. */
-type Leaving = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts">;
+type Leaving = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | "past">;
 
 function nextSeq(partition: Partition): number {
   const seq = partition.nextSeq;
@@ -44,7 +45,11 @@ function nextSeq(partition: Partition): number {
 }
 
 /** Counts in an item at the tail; whether it is an early one. */
-function countIn({ memory, draft }: Scene, partition: Partition, item: Placing): boolean {
+function countIn(
+  { memory, draft }: Scene,
+  partition: Partition,
+  item: Pick<Item, "createdAt" | "expireDeadline">,
+): boolean {
   const { expireDeadline } = item;
   // Behind nothing, nothing is early: a queue whose items once never expired forgets it here.
   if (partition.itemCount === 0) partition.expireDeadlineMax = 0;
@@ -92,6 +97,8 @@ export function append(scene: Scene, partition: Partition, item: Unplaced): Item
     encoding: item.encoding,
     reference: item.reference,
     sourceId: item.sourceId,
+    headers: item.headers,
+    past: item.past,
     payload: item.payload,
   };
   scene.draft.insert(placed);
@@ -214,15 +221,21 @@ export function letGo({ draft }: Scene, partition: Partition, seq: number, held:
   draft.unlease(held.run.lease);
 }
 
-/** Does with a ready item, or one that was just let go, what was decided. */
-export function move(scene: Scene, partition: Partition, item: Leaving, fate: Fate): void {
+/** Does with a ready item, or one that was just let go, what was decided. `reason`: why, if said. */
+export function move(
+  scene: Scene,
+  partition: Partition,
+  item: Leaving,
+  fate: Fate,
+  reason?: string,
+): void {
   const { slot } = partition;
   if (scene.memory.isSpoilt(slot, item.seq)) {
     quarantine(scene, partition, item.seq);
     return;
   }
   remove(scene, partition, item);
-  const to = destination(scene, partition, item, fate);
+  const to = destination(scene, partition, { item, fate, ...(reason && { reason }) });
   scene.draft.move({ slot, seq: item.seq, from: "items", to });
 }
 
@@ -240,13 +253,31 @@ export function moveScheduled(
     return;
   }
   unschedule(scene, partition, item);
-  const to = destination(scene, partition, item, fate);
+  const to = destination(scene, partition, { item, fate });
   scene.draft.move({ slot, seq: item.seq, from: "scheduled", to });
 }
 
-function destination(scene: Scene, partition: Partition, item: Leaving, fate: Fate): Move["to"] {
-  if (fate.to === "dead") return grave(scene, partition, item, fate.death);
-  const placing = { ...placingOf(item), attempts: fate.attempts };
+interface Parting {
+  readonly item: Leaving;
+  readonly fate: Fate;
+  readonly reason?: string;
+}
+
+function destination(scene: Scene, partition: Partition, parting: Parting): Move["to"] {
+  const { item, fate, reason } = parting;
+  const id = formatId(partition.idPrefix, item.seq);
+  const said = reason === undefined ? {} : { reason };
+  if (fate.to === "dead") {
+    const { death, attempts } = fate;
+    const createdAt = readPast(item.past).createdAt ?? item.createdAt;
+    const past = writePast(item.past, id, {
+      ...said,
+      ...{ death, attempts, createdAt, queue: partition.settings?.queue ?? "" },
+    });
+    return grave(scene, partition, { ...item, past }, { death, id });
+  }
+  const past = writePast(item.past, id, said);
+  const placing = { ...placingOf(item), attempts: fate.attempts, past };
   if (fate.to === "queue") return tail(scene, partition, placing, null);
   const when = { dueAt: fate.dueAt, retried: true };
   countAside(scene, partition, { ...placing, ...when });
@@ -256,8 +287,8 @@ function destination(scene: Scene, partition: Partition, item: Leaving, fate: Fa
 }
 
 /** All that a mark says beyond it stays behind. */
-function placingOf({ createdAt, expireDeadline, attempts }: Placing): Placing {
-  return { createdAt, expireDeadline, attempts };
+function placingOf({ createdAt, expireDeadline }: Placing): Omit<Placing, "attempts" | "past"> {
+  return { createdAt, expireDeadline };
 }
 
 function tail(
@@ -277,17 +308,22 @@ function tail(
  * same commit; to another shard it goes through an outbox, which keeps it until that
  * shard has it.
  */
-function grave(scene: Scene, partition: Partition, item: Leaving, death: Death): Move["to"] {
+function grave(
+  scene: Scene,
+  partition: Partition,
+  { seq, past }: Leaving,
+  { death, id: sourceId }: { readonly death: Death; readonly id: string },
+): Move["to"] {
   const { memory, draft, now, stamp } = scene;
   if (death === "expired") draft.event(partition.slot, "expired");
-  const sourceId = formatId(partition.idPrefix, item.seq);
   const dead = partition.settings?.dead ?? null;
   if (dead === null) {
     draft.discard(partition.slot, sourceId);
     return null;
   }
   draft.event(partition.slot, "deadLettered");
-  const placing = { createdAt: stamp, expireDeadline: expireDeadlineOf(dead, now), attempts: 0 };
+  const expireDeadline = expireDeadlineOf(dead, now);
+  const placing = { createdAt: stamp, expireDeadline, attempts: 0, past };
   if (dead.shard === scene.shard) {
     return tail(scene, memory.partition(dead.slot), placing, sourceId);
   }
@@ -295,7 +331,7 @@ function grave(scene: Scene, partition: Partition, item: Leaving, death: Death):
   const outboundSeq = memory.outbox.put(targetShard, targetSlot);
   draft.sent.add(targetShard);
   const { slot } = partition;
-  const place = { slot, seq: item.seq, queuedAt: stamp, early: false, sourceId };
+  const place = { slot, seq, queuedAt: stamp, early: false, sourceId };
   return {
     into: "outbox",
     item: { ...place, ...placing, outboundSeq, targetShard, targetSlot },

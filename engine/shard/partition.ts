@@ -25,6 +25,7 @@ export interface Held {
   readonly createdAt: number;
   readonly expireDeadline: number;
   readonly attempts: number;
+  readonly past: string;
 }
 
 /** What a recount has found so far; nothing of it is used before it has seen all. */

@@ -8,6 +8,7 @@ import {
   pausedProduce,
   unknownDuplicates,
 } from "../errors.ts";
+import { formatId } from "../ids.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import type { NewItem } from "../messages.ts";
 import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
@@ -27,14 +28,16 @@ export interface Produce {
   readonly slot: number;
   readonly deadline: number;
   readonly items: readonly NewItem[];
+  /** Whether the ids are wanted. */
+  readonly returnIds?: boolean;
 }
 
 export const produce: Kind<Produce> = {
   phase: "within",
   weight: ({ items }) => items.length,
   adds: true,
-  lost: ({ items }) => (items.some(isUnique) ? unknownDuplicates : done),
-  keyed: { answer: (_, __, duplicates) => produced(duplicates) },
+  lost: ({ items, returnIds }) => (items.some(isUnique) || returnIds ? unknownDuplicates : done),
+  keyed: { answer: answerProduce },
   wants(asking, requests) {
     for (const { items } of requests) wantUniques(asking, items);
   },
@@ -48,11 +51,40 @@ export const produce: Kind<Produce> = {
   decode: (request) => ({ ...request, items: request.items.map(decodeItem) }),
 };
 
-function produced(duplicates: readonly number[]): Result {
+function produced(duplicates: readonly number[], ids?: string[]): Result {
+  if (ids !== undefined) return { ok: true, value: { kind: "produced", duplicates, ids } };
   return duplicates.length === 0 ? done : { ok: true, value: { kind: "produced", duplicates } };
 }
 
-function produceOne(turn: Turn, { op, slot, deadline, items }: Numbered<Produce>): Result {
+/** What one has to note whose ids are wanted: those written are numbered in a row. */
+interface Noted {
+  readonly slot: number;
+  readonly first: number;
+  readonly duplicates: readonly number[];
+}
+
+function producedUnder({ memory }: Turn, { items }: Produce, noted: Noted): Result {
+  const { slot, first, duplicates } = noted;
+  const { idPrefix } = memory.partition(slot);
+  const absent = new Set(duplicates);
+  let seq = first;
+  const ids = items.map((_, index) => {
+    if (absent.has(index)) return "";
+    seq += 1;
+    return formatId(idPrefix, seq - 1);
+  });
+  return produced(duplicates, ids);
+}
+
+/** As it was answered the first time. */
+function answerProduce(turn: Turn, request: Numbered<Produce>, values: readonly number[]): Result {
+  if (request.returnIds !== true) return produced(values);
+  const [slot = 0, first = 0, ...duplicates] = values;
+  return producedUnder(turn, request, { slot, first, duplicates });
+}
+
+function produceOne(turn: Turn, request: Numbered<Produce>): Result {
+  const { op, slot, deadline, items, returnIds } = request;
   const { memory, draft, now, machineNow, stamp } = turn;
   const partition = memory.partition(slot);
   if (deadline <= machineNow) return lateProduce.untaken;
@@ -62,6 +94,7 @@ function produceOne(turn: Turn, { op, slot, deadline, items }: Numbered<Produce>
   const { uniqueForMs } = settings;
   if (uniqueForMs === undefined && items.some(isUnique)) return notUnique;
   const duplicates: number[] = [];
+  const first = partition.nextSeq;
   const expireDeadline = expireDeadlineOf(settings, now);
   for (const [index, item] of items.entries()) {
     if (isUnique(item) && isTaken(turn, item)) {
@@ -78,6 +111,8 @@ function produceOne(turn: Turn, { op, slot, deadline, items }: Numbered<Produce>
       encoding: item.encoding,
       reference: item.reference,
       sourceId: "",
+      headers: item.headers,
+      past: "",
       payload: item.payload,
     };
     const { seq } = isLater
@@ -86,16 +121,29 @@ function produceOne(turn: Turn, { op, slot, deadline, items }: Numbered<Produce>
     if (uniqueForMs === undefined || !isUnique(item)) continue;
     takeKey(turn, item, { slot, seq, until: now + uniqueForMs });
   }
+  if (returnIds === true) {
+    draft.note(op, [slot, first, ...duplicates]);
+    return producedUnder(turn, request, { slot, first, duplicates });
+  }
   if (duplicates.length > 0) draft.note(op, duplicates);
   return produced(duplicates);
 }
 
-function isPlain({ payload, kind, encoding, reference, enqueueAt, unique }: NewItem): boolean {
+function isPlain({
+  payload,
+  kind,
+  encoding,
+  reference,
+  headers,
+  enqueueAt,
+  unique,
+}: NewItem): boolean {
   return (
     typeof payload === "string" &&
     kind === "" &&
     encoding === "" &&
     reference === "" &&
+    headers === "" &&
     enqueueAt === null &&
     unique === ""
   );
@@ -103,5 +151,6 @@ function isPlain({ payload, kind, encoding, reference, enqueueAt, unique }: NewI
 
 function decodeItem(item: NewItem | string): NewItem {
   if (typeof item !== "string") return decodePayload(item);
-  return { payload: item, kind: "", encoding: "", reference: "", enqueueAt: null, unique: "" };
+  const texts = { kind: "", encoding: "", reference: "", headers: "", unique: "" };
+  return { payload: item, ...texts, enqueueAt: null };
 }

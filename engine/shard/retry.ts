@@ -58,8 +58,8 @@ function retryOne(turn: Turn, request: Numbered<Retry>): Result {
     const wanted = request.items[index];
     letGo(turn, partition, item.seq, item);
     const isDead = wanted?.dead === true;
-    const fate = isDead ? reject() : retryFate(item, settings, now, wanted?.retryAt ?? null);
-    move(turn, partition, item, fate);
+    const fate = isDead ? reject(item) : retryFate(item, settings, now, wanted?.retryAt ?? null);
+    move(turn, partition, item, fate, wanted?.reason);
   }
   return done;
 }

@@ -87,11 +87,17 @@ async function farAway() {
 
 test("a turn calls its store twice at most, whatever it is asked", async () => {
   const { clock, turn } = await farAway();
-  const settings = { leaseTimeoutMs: 10, expireTimeoutMs: hour, maxAttempts: 3, dead: null };
+  const settings = {
+    leaseTimeoutMs: 10,
+    expireTimeoutMs: hour,
+    maxAttempts: 3,
+    dead: null,
+    queue: "q",
+  };
   const partitions = [0, 1].map((slot) => ({ slot, ...settings }));
   await turn([{ kind: "configure", partitions, forget: [] }]);
   const deadline = clock.now() + hour;
-  const empty = { kind: "", encoding: "", reference: "", enqueueAt: null, unique: "" };
+  const empty = { kind: "", encoding: "", reference: "", headers: "", enqueueAt: null, unique: "" };
   const items = Array.from({ length: 50 }, (_, index) => ({ ...empty, payload: `${index}` }));
   const later = { ...empty, payload: "later", enqueueAt: clock.now() + 20 };
   const produce = (slot: number): Request => ({ kind: "produce", slot, deadline, items });
@@ -109,7 +115,7 @@ test("a turn calls its store twice at most, whatever it is asked", async () => {
   // Leases lapse and a scheduled item wakes in the turn that is asked everything at once.
   await turn([{ kind: "produce", slot: 0, deadline, items: [later] }]);
   await clock.advance(30);
-  const imported = { ...empty, payload: "i", sourceId: "s", leaseDeadline: null };
+  const imported = { ...empty, payload: "i", sourceId: "s", past: "", leaseDeadline: null };
   const news = { ...imported, expireDeadline: null, createdAt: null, attempts: 0 };
   const all = await turn([
     { kind: "list", slot: 0, scheduled: false, pivot: "", limit: 5 },
@@ -170,8 +176,22 @@ async function slowToSync() {
     fail: () => log.push("failed"),
   });
   const deadline = start + hour;
-  const item = { payload: "a", kind: "", encoding: "", reference: "", enqueueAt: null, unique: "" };
-  const settings = { leaseTimeoutMs: hour, expireTimeoutMs: hour, maxAttempts: 3, dead: null };
+  const item = {
+    payload: "a",
+    kind: "",
+    encoding: "",
+    reference: "",
+    headers: "",
+    enqueueAt: null,
+    unique: "",
+  };
+  const settings = {
+    leaseTimeoutMs: hour,
+    expireTimeoutMs: hour,
+    maxAttempts: 3,
+    dead: null,
+    queue: "q",
+  };
   shard.submit([{ op: 1, kind: "configure", partitions: [{ slot: 0, ...settings }], forget: [] }]);
   await clock.settle();
   log.length = 0;
@@ -254,7 +274,13 @@ test("damaged items that are found one after the other are set aside together", 
       throw cause;
     },
   });
-  const settings = { leaseTimeoutMs: hour, expireTimeoutMs: hour, maxAttempts: 0, dead: null };
+  const settings = {
+    leaseTimeoutMs: hour,
+    expireTimeoutMs: hour,
+    maxAttempts: 0,
+    dead: null,
+    queue: "q",
+  };
   const ask = async (op: number, request: Request) => {
     shard.submit([{ ...request, op }]);
     await clock.settle();
@@ -262,7 +288,15 @@ test("damaged items that are found one after the other are set aside together", 
   };
   await ask(1, { kind: "configure", partitions: [{ slot: 0, ...settings }], forget: [] });
   const deadline = clock.now() + hour;
-  const item = { payload: "x", kind: "", encoding: "", reference: "", enqueueAt: null, unique: "" };
+  const item = {
+    payload: "x",
+    kind: "",
+    encoding: "",
+    reference: "",
+    headers: "",
+    enqueueAt: null,
+    unique: "",
+  };
   await ask(2, { kind: "produce", slot: 0, deadline, items: [item, item, item] });
   const leased = await ask(3, { kind: "lease", slot: 0, deadline, batchSize: 3 });
   const text = leased?.ok === true && leased.value.kind === "leased" ? leased.value.items : "[]";

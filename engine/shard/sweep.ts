@@ -3,7 +3,7 @@
 
 import { type Item, wakeAt } from "../../stores/item.ts";
 import type { Read } from "../../stores/store.ts";
-import { hasExpired, lapse, wake } from "../lifecycle.ts";
+import { expire, hasExpired, lapse, wake } from "../lifecycle.ts";
 import { limits, type TurnLimits } from "../limits.ts";
 import type { Memory } from "./memory.ts";
 import { letGo, move, moveScheduled, quarantine, remove } from "./moves.ts";
@@ -169,7 +169,7 @@ function expireEarly(turn: Turn, budget: Budget): void {
       memory.cameEarly(expireDeadline);
       return;
     }
-    move(turn, partition, item, { to: "dead", death: "expired" });
+    move(turn, partition, item, expire(item));
     budget.spend(item.payloadBytes);
   }
 }
@@ -202,7 +202,7 @@ function expireHead(turn: Turn, partition: Partition, budget: Budget): number | 
     }
     if (isHere && (item.damaged || !item.early)) {
       if (budget.isSpent) return null;
-      expire(turn, partition, item);
+      expireOrSetAside(turn, partition, item);
       budget.spend(item.payload.length);
     }
     partition.expireFrom = held === undefined ? item.seq + 1 : held.run.lease.last + 1;
@@ -212,7 +212,7 @@ function expireHead(turn: Turn, partition: Partition, budget: Budget): number | 
   return partition.nextSeq > partition.committedSeq ? turn.now : Number.POSITIVE_INFINITY;
 }
 
-function expire(turn: Turn, partition: Partition, item: Read<Item>): void {
+function expireOrSetAside(turn: Turn, partition: Partition, item: Read<Item>): void {
   if (item.damaged) quarantine(turn, partition, item.seq);
-  else move(turn, partition, item, { to: "dead", death: "expired" });
+  else move(turn, partition, item, expire(item));
 }

@@ -45,7 +45,15 @@ interface World {
 }
 
 function item(seq: number, fields: Partial<Item> = {}): Item {
-  const given = { kind: "k", encoding: "", reference: "", sourceId: "", payload: "p" };
+  const given = {
+    kind: "k",
+    encoding: "",
+    reference: "",
+    sourceId: "",
+    headers: "",
+    past: "",
+    payload: "p",
+  };
   const instants = { createdAt: 10, queuedAt: 10, expireDeadline: never };
   return { slot, seq, ...instants, early: false, attempts: 0, ...given, ...fields };
 }
@@ -119,6 +127,7 @@ const worlds = fc
       leaseTimeoutMs: 60_000,
       expireTimeoutMs: 3_600_000,
       maxAttempts: made.maxAttempts,
+      queue: "q",
       dead: made.dead === null ? null : { shard: made.dead, slot: deadSlot, expireTimeoutMs: 1 },
     };
     const leased = heldSeqs(leases);
@@ -146,7 +155,7 @@ function requestOf(ask: {
 }): NumberedRequest {
   const { op, kind, ids, count, dead } = ask;
   const deadline = ask.isLate ? now : now + 1;
-  const empty = { kind: "", encoding: "", reference: "", enqueueAt: null, unique: "" };
+  const empty = { kind: "", encoding: "", reference: "", headers: "", enqueueAt: null, unique: "" };
   switch (kind) {
     case "complete":
     case "release":
@@ -170,8 +179,8 @@ function requestOf(ask: {
   }
 }
 
-function markOf({ slot: where, seq, createdAt, expireDeadline, attempts }: Item): Mark {
-  return { slot: where, seq, createdAt, expireDeadline, attempts, payloadBytes: 1 };
+function markOf({ slot: where, seq, createdAt, expireDeadline, attempts, past }: Item): Mark {
+  return { slot: where, seq, createdAt, expireDeadline, attempts, past, payloadBytes: 1 };
 }
 
 function scheduledMarkOf(one: ScheduledItem): ScheduledMark {
@@ -395,8 +404,15 @@ test("decide: no more is moved for the clock's sake than a turn may", () =>
   }));
 
 test("produce: early is what expires before an item ahead of it, and ahead of it is nothing in the end", async () => {
-  const settings = { slot, leaseTimeoutMs: 100, expireTimeoutMs: 100, maxAttempts: 0, dead: null };
-  const empty = { kind: "", encoding: "", reference: "", enqueueAt: null, unique: "" };
+  const settings = {
+    slot,
+    leaseTimeoutMs: 100,
+    expireTimeoutMs: 100,
+    maxAttempts: 0,
+    dead: null,
+    queue: "q",
+  };
+  const empty = { kind: "", encoding: "", reference: "", headers: "", enqueueAt: null, unique: "" };
   const items = [{ ...empty, payload: "new" }];
   const produced = { op: 1, kind: "produce", slot, deadline: never, items } as const;
   const world = { settings, scheduled: [], leases: [], requests: [produced] };

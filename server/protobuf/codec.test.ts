@@ -39,7 +39,7 @@ function valueFor({ kind, isList }: Field): fc.Arbitrary<unknown> {
             noInvalidDate: true,
           })
           .map((date) => date.toISOString());
-      case "reasons":
+      case "texts":
         return fc.dictionary(
           fc.string({ minLength: 1 }).filter((key) => key !== "__proto__"),
           fc.string(),
@@ -64,6 +64,7 @@ function withoutZeros({ fields }: Message, values: Values): Values {
     const value = values[key];
     const one = (inner: unknown) =>
       typeof kind === "string" ? inner : withoutZeros(kind, inner as Values);
+    if (kind === "texts" && Object.keys(value as Values).length === 0) return [];
     if (isList) return [[key, (value as readonly unknown[]).map(one)] as const];
     if (hasPresence || (value !== "" && value !== 0 && value !== false)) return [[key, one(value)]];
     return unset === undefined ? [] : [[key, unset] as const];
@@ -198,7 +199,12 @@ describe("replies", () => {
     const [item] = operations.listItems.replies[200].example.items;
     const values = { ...item, lease_deadline: null, dead_deadline: null, enqueue_at: null };
     const bytes = messageWriter(reply)({ items: [values] });
-    expect(decoded(reply, bytes)).toEqual({ items: [{ ...values, lease_deadline: yearOne }] });
+    const none = {
+      ...{ headers: {}, origin_id: "", reason: "", death: "", origin_queue: "" },
+      ...{ origin_attempts: 0, origin_created_at: null, redriven: 0 },
+    };
+    const expected = { ...values, ...none, lease_deadline: yearOne };
+    expect(decoded(reply, bytes)).toEqual({ items: [expected] });
     const zeros = { code: 0, code_text: "", message: "" };
     expect(messageWriter(replyMessage)(zeros)).toHaveLength(0);
   });

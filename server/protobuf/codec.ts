@@ -17,6 +17,7 @@ interface ReadField {
   readonly key: string;
   readonly wireType: WireType;
   readonly isList: boolean;
+  readonly isMap: boolean;
   readonly read: (reader: BinaryReader) => unknown;
 }
 
@@ -46,7 +47,11 @@ function fieldsReader({ fields }: Message): (reader: BinaryReader, end: number) 
   const unset: Values = {};
   const lists: string[] = [];
   for (const [key, field] of Object.entries(fields)) {
-    byNumber.set(field.number, { key, isList: field.isList === true, ...readerOf(field.kind) });
+    const isMap = field.kind === "texts";
+    byNumber.set(field.number, {
+      ...{ key, isMap, isList: field.isList === true },
+      ...readerOf(field.kind),
+    });
     if (field.unset !== undefined) unset[key] = field.unset;
     if (field.isList) lists.push(key);
   }
@@ -58,7 +63,9 @@ function fieldsReader({ fields }: Message): (reader: BinaryReader, end: number) 
       const field = byNumber.get(number);
       if (field === undefined || field.wireType !== wireType) reader.skip(wireType, number);
       else if (field.isList) (values[field.key] as unknown[]).push(field.read(reader));
-      else values[field.key] = field.read(reader);
+      else if (field.isMap) {
+        values[field.key] = Object.assign(values[field.key] ?? {}, field.read(reader));
+      } else values[field.key] = field.read(reader);
     }
     if (reader.pos !== end) throw new RangeError("a field reaches beyond its message");
     return values;
@@ -79,9 +86,8 @@ function readerOf(kind: Kind | Message): Pick<ReadField, "wireType" | "read"> {
       return delimited((reader) => reader.bytes().toBase64());
     case "instant":
       return delimited(readInstant);
-    case "reasons":
-      // Of replies alone.
-      return delimited((reader) => reader.bytes());
+    case "texts":
+      return delimited(readEntry);
     case "whole":
       return { wireType: WireType.Varint, read: (reader) => reader.int32() };
     case "flag":
@@ -92,6 +98,20 @@ function readerOf(kind: Kind | Message): Pick<ReadField, "wireType" | "read"> {
 function endOf(reader: BinaryReader): number {
   const length = reader.uint32();
   return reader.pos + length;
+}
+
+/** One of texts by text. */
+function readEntry(reader: BinaryReader): Record<string, string> {
+  const end = endOf(reader);
+  const entry = ["", ""];
+  while (reader.pos < end) {
+    const [number, wireType] = reader.tag();
+    if (wireType === WireType.LengthDelimited && (number === 1 || number === 2)) {
+      entry[number - 1] = reader.string();
+    } else reader.skip(wireType, number);
+  }
+  if (reader.pos !== end) throw new RangeError("a field reaches beyond its message");
+  return Object.fromEntries([entry]);
 }
 
 function readInstant(reader: BinaryReader): string | null {
@@ -159,7 +179,8 @@ function valueWriter({
       };
     case "whole":
       return (writer, value) => {
-        if (value !== 0 || isList) writer.tag(number, WireType.Varint).int32(value as number);
+        if ((value ?? 0) !== 0 || isList)
+          writer.tag(number, WireType.Varint).int32(value as number);
       };
     case "flag":
       return (writer, value) => {
@@ -167,12 +188,12 @@ function valueWriter({
       };
     case "instant":
       return (writer, value) => {
-        if (value !== null || isAlwaysSent) {
-          writeInstant(delimited(writer).fork(), value as string | null);
+        if (value != null || isAlwaysSent) {
+          writeInstant(delimited(writer).fork(), (value ?? null) as string | null);
           writer.join();
         }
       };
-    case "reasons":
+    case "texts":
       return (writer, value) => {
         for (const [name, reason] of Object.entries((value ?? {}) as Record<string, string>)) {
           delimited(writer).fork();

@@ -37,7 +37,8 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
     async produce(body, caller) {
       const request = decoded(checkOf(engine, body), () => produceRequest(body));
       const produced = caller.heard(await engine.produce({ ...request, ...caller.key }));
-      return produced.duplicates.length === 0 ? done : produceReply(produced);
+      const { duplicates, ids } = produced;
+      return duplicates.length === 0 && ids === undefined ? done : produceReply(produced);
     },
 
     async lease(body, caller) {

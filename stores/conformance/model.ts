@@ -179,9 +179,9 @@ class Model {
     const list: readonly Item[] = from === "items" ? this.#items : this.#scheduled;
     const source = list.find((one) => one.slot === slot && one.seq === seq);
     if (source === undefined || to === null) return [];
-    const { kind, encoding, reference, payload } = source;
+    const { kind, encoding, reference, headers, payload } = source;
     const sourceId = to.item.sourceId ?? source.sourceId;
-    const kept = { kind, encoding, reference, payload, sourceId };
+    const kept = { kind, encoding, reference, headers, payload, sourceId };
     switch (to.into) {
       case "items":
         return [{ items: { ...to.item, ...kept } }];
@@ -385,6 +385,8 @@ class Model {
       early: below(6) === 0,
       attempts: below(4),
       sourceId: below(4) === 0 ? sourceName(below(40)) : "",
+      headers: below(4) === 0 ? `{"h":"${below(10)}"}` : "",
+      past: below(4) === 0 ? `{"reason":"ö ${below(10)}"}` : "",
       payload: below(2) === 0 ? "é".repeat(below(100)) : new Uint8Array(below(200)).fill(seq),
     });
   }
@@ -394,6 +396,7 @@ class Model {
     const below = this.#below;
     const model = this.#newItem();
     const hasKinds = below(2) === 0;
+    const hasHeaders = below(3) === 0;
     const from = this.#seq + 1;
     this.#seq += below(2) * below(200);
     return alike(model.slot, from, this.#seq + 1).map(({ seq }) => ({
@@ -401,6 +404,8 @@ class Model {
       seq,
       early: below(40) === 0,
       sourceId: below(40) === 0 ? sourceName(below(40)) : "",
+      past: below(40) === 0 ? `{"redriven":${below(9)}}` : "",
+      headers: hasHeaders && below(2) === 0 ? `{"n":"${seq}"}` : "",
       kind: hasKinds ? `kind ${below(3)}` : "",
       reference: hasKinds && below(2) === 0 ? "référence" : "",
       payload:

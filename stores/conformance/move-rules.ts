@@ -26,21 +26,28 @@ export function moveRules(rule: Rule): void {
   manyRules(rule);
 }
 
-const given: readonly Pick<Item, "kind" | "encoding" | "reference" | "sourceId" | "payload">[] = [
-  { kind: "", encoding: "", reference: "", sourceId: "", payload: "" },
+const given: readonly Pick<
+  Item,
+  "kind" | "encoding" | "reference" | "sourceId" | "headers" | "payload"
+>[] = [
+  { kind: "", encoding: "", reference: "", sourceId: "", headers: "", payload: "" },
   {
     kind: "kind ☃",
     encoding: "",
     reference: "\u0000 'r'",
     sourceId: "old",
+    headers: '{"a":"\\u0000 ☃"}',
     payload: "naïve \ufeff",
   },
   {
-    ...{ kind: "", encoding: "e", reference: "r".repeat(5_000), sourceId: "" },
+    ...{ kind: "", encoding: "e", reference: "r".repeat(5_000), sourceId: "", headers: "" },
     payload: Uint8Array.from(numbers(0, 256)),
   },
-  { kind: "k", encoding: "e", reference: "r", sourceId: "öld", payload: Uint8Array.of(0, 0) },
-  { kind: "", encoding: "", reference: "", sourceId: "", payload: "123" },
+  {
+    ...{ kind: "k", encoding: "e", reference: "r", sourceId: "öld", headers: "{}" },
+    payload: Uint8Array.of(0, 0),
+  },
+  { kind: "", encoding: "", reference: "", sourceId: "", headers: '{"a":"b"}', payload: "123" },
 ];
 
 /** All that a move may change, and one thing of each item that was another before. */
@@ -51,6 +58,7 @@ const changed = {
   expireDeadline: 79,
   early: false,
   attempts: 9,
+  past: '{"origin":"ö"}',
 };
 
 function placeRules(rule: Rule): void {

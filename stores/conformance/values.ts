@@ -72,6 +72,8 @@ export function item(slot: number, seq: number, fields: Partial<Item> = {}): Ite
     encoding: "",
     reference: "",
     sourceId: "",
+    headers: "",
+    past: "",
     payload: `payload ${seq}`,
     ...fields,
   };
@@ -156,8 +158,8 @@ export function entry(
 type Moved<T extends Item> = Omit<T, "sourceId"> & { readonly sourceId: string | null };
 
 function movable(item: Moved<Item>) {
-  const { slot, seq, createdAt, queuedAt, expireDeadline, early, attempts, sourceId } = item;
-  return { slot, seq, createdAt, queuedAt, expireDeadline, early, attempts, sourceId };
+  const { slot, seq, createdAt, queuedAt, expireDeadline, early, attempts, sourceId, past } = item;
+  return { slot, seq, createdAt, queuedAt, expireDeadline, early, attempts, sourceId, past };
 }
 
 export function toItems(item: Moved<Item>): Destination {
@@ -202,8 +204,8 @@ export function readOf<T extends Item>(written: T): Read<T> {
 }
 
 /** The mark that a store has to give, but for the payload bytes, which it may guess. */
-export function markOf({ slot, seq, createdAt, expireDeadline, attempts }: Item): Mark {
-  return { slot, seq, createdAt, expireDeadline, attempts, payloadBytes: 0 };
+export function markOf({ slot, seq, createdAt, expireDeadline, attempts, past }: Item): Mark {
+  return { slot, seq, createdAt, expireDeadline, attempts, past, payloadBytes: 0 };
 }
 
 export function scheduledMarkOf(item: ScheduledItem): ScheduledMark {

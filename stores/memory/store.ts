@@ -329,9 +329,9 @@ export class MemoryStore implements Store {
     for (const move of changes.move) {
       const item = this.#moving(move);
       if (move.to === null) continue;
-      const { kind, encoding, reference, payload } = item;
+      const { kind, encoding, reference, headers, payload } = item;
       const sourceId = move.to.item.sourceId ?? item.sourceId;
-      const texts = { kind, encoding, reference, sourceId, payload };
+      const texts = { kind, encoding, reference, headers, sourceId, payload };
       if (move.to.into === "items") insert.push({ ...move.to.item, ...texts });
       else if (move.to.into === "scheduled") schedule.push({ ...move.to.item, ...texts });
       else send.push({ ...move.to.item, ...texts });
@@ -472,8 +472,8 @@ function readOf<T extends Item>(item: Kept<T>): Read<T> {
 }
 
 function markOf(item: Kept<Item>): Mark {
-  const { slot, seq, createdAt, expireDeadline, attempts } = item;
-  return { slot, seq, createdAt, expireDeadline, attempts, payloadBytes: item.payload.length };
+  const { slot, seq, createdAt, expireDeadline, attempts, past, payload } = item;
+  return { slot, seq, createdAt, expireDeadline, attempts, past, payloadBytes: payload.length };
 }
 
 function scheduledMarkOf(item: Kept<ScheduledItem>): ScheduledMark {

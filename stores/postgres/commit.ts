@@ -116,8 +116,8 @@ function addOutbox(parts: Parts, { unsend, quarantineOutbound }: Changes): void 
     parts.add(
       "quarantined_outbound",
       (value) => `
-    INSERT INTO shard.quarantine (slot, seq, source_id, texts, payload)
-    SELECT outbound.slot, outbound.seq, outbound.source_id, outbound.texts, outbound.payload
+    INSERT INTO shard.quarantine (slot, seq, source_id, past, texts, payload)
+    SELECT outbound.slot, outbound.seq, outbound.source_id, outbound.past, outbound.texts, outbound.payload
     FROM fence, shard.outbound WHERE outbound_seq = ANY (${value(int8Array(quarantineOutbound))}::bigint[])`,
     );
   }

@@ -30,6 +30,7 @@ function placeColumns<T>(of: readonly T[], get: (one: T) => Omit<Movable, "sourc
     numbers(of, "expire_deadline", (one) => get(one).expireDeadline),
     numbers(of, "early", (one) => flag(get(one).early)),
     numbers(of, "attempts", (one) => get(one).attempts),
+    blobs(of, "past", (one) => orNull(get(one).past)),
   ];
 }
 
@@ -58,14 +59,14 @@ export function addInserts(parts: Parts, packs: readonly Item[][]): void {
   parts.add(
     "inserted",
     (value) => `
-    INSERT INTO shard.item (slot, seq, created_at, queued_at, expire_deadline, early, attempts, count, source_id, texts, payloads, bytes)
+    INSERT INTO shard.item (slot, seq, created_at, queued_at, expire_deadline, early, attempts, past, count, source_id, texts, payloads, bytes)
     SELECT ${names.replace("early", "early = 1")}, content.texts, content.payloads, content.bytes
     FROM fence, ${table("pack", columns, value, "number")} JOIN content ON content.pack = pack.number`,
   );
 }
 
 const scheduledColumns =
-  "slot, seq, created_at, queued_at, expire_deadline, attempts, source_id, texts, payload, due_at, retried, wake_at";
+  "slot, seq, created_at, queued_at, expire_deadline, attempts, past, source_id, texts, payload, due_at, retried, wake_at";
 
 export function addSchedules(parts: Parts, schedule: readonly ScheduledItem[]): void {
   if (schedule.length === 0) return;
@@ -135,9 +136,9 @@ export function addMoves(parts: Parts, moves: readonly Move[]): void {
     parts.add(
       "moved_items",
       (value) => `
-    INSERT INTO shard.item (slot, seq, count, created_at, queued_at, expire_deadline, early, attempts, source_id, texts, payloads, bytes)
+    INSERT INTO shard.item (slot, seq, count, created_at, queued_at, expire_deadline, early, attempts, past, source_id, texts, payloads, bytes)
     SELECT one.slot, one.seq, 1, one.created_at, one.queued_at, one.expire_deadline, one.early = 1, one.attempts,
-      ${sourceId}, CASE WHEN given.texts IS NOT NULL THEN ARRAY[given.texts] END,
+      one.past, ${sourceId}, CASE WHEN given.texts IS NOT NULL THEN ARRAY[given.texts] END,
       CASE WHEN given.payload IS NOT NULL THEN ARRAY[given.payload] END, length(given.payload)
     FROM ${moved(items, [], value)}`,
     );
@@ -154,7 +155,7 @@ export function addMoves(parts: Parts, moves: readonly Move[]): void {
       (value) => `
     INSERT INTO shard.scheduled (${scheduledColumns})
     SELECT one.slot, one.seq, one.created_at, one.queued_at, one.expire_deadline, one.attempts,
-      ${sourceId}, given.texts, given.payload, one.due_at, one.retried = 1, one.wake_at
+      one.past, ${sourceId}, given.texts, given.payload, one.due_at, one.retried = 1, one.wake_at
     FROM ${moved(scheduled, more, value)}`,
     );
   }
@@ -168,9 +169,9 @@ export function addMoves(parts: Parts, moves: readonly Move[]): void {
     parts.add(
       "moved_outbox",
       (value) => `
-    INSERT INTO shard.outbound (outbound_seq, target_shard, target_slot, slot, seq, created_at, queued_at, expire_deadline, early, attempts, source_id, texts, payload)
+    INSERT INTO shard.outbound (outbound_seq, target_shard, target_slot, slot, seq, created_at, queued_at, expire_deadline, early, attempts, past, source_id, texts, payload)
     SELECT one.outbound_seq, one.target_shard, one.target_slot, one.slot, one.seq, one.created_at, one.queued_at,
-      one.expire_deadline, one.early = 1, one.attempts, ${sourceId}, given.texts, given.payload
+      one.expire_deadline, one.early = 1, one.attempts, one.past, ${sourceId}, given.texts, given.payload
     FROM ${moved(outbox, more, value)}`,
     );
   }
@@ -312,13 +313,13 @@ export function addQuarantine(parts: Parts, quarantined: readonly SlotSeqs[]): v
   parts.add(
     "quarantined",
     (value) => `
-    INSERT INTO shard.quarantine (slot, seq, source_id, texts, payload)
-    SELECT one.slot, one.seq, item.source_id, item.texts[one.seq - item.seq + 1], item.payloads[one.seq - item.seq + 1]
+    INSERT INTO shard.quarantine (slot, seq, source_id, past, texts, payload)
+    SELECT one.slot, one.seq, item.source_id, item.past, item.texts[one.seq - item.seq + 1], item.payloads[one.seq - item.seq + 1]
     FROM fence, ${placesTable("one", places, value)} JOIN shard.item ON item.slot = one.slot
       AND item.seq > one.seq - ${packItemsMax} AND item.seq <= one.seq AND item.seq + item.count > one.seq
       AND NOT EXISTS (SELECT FROM shard.gone WHERE gone.slot = one.slot AND gone.seq = one.seq)
     UNION ALL
-    SELECT one.slot, one.seq, scheduled.source_id, scheduled.texts, scheduled.payload
+    SELECT one.slot, one.seq, scheduled.source_id, scheduled.past, scheduled.texts, scheduled.payload
     FROM fence, ${placesTable("one", places, value)} JOIN shard.scheduled ON scheduled.slot = one.slot AND scheduled.seq = one.seq`,
   );
 }

@@ -18,7 +18,13 @@ import type { Row } from "./connection.ts";
 import type { Database } from "./database.ts";
 import { Heads } from "./heads.ts";
 import { pages, sources, type Wanted } from "./pages.ts";
-import { outboundColumns, outboundOf, scheduledMarkColumns, scheduledMarkOf } from "./rows.ts";
+import {
+  outboundColumns,
+  outboundOf,
+  scheduledMarkColumns,
+  scheduledMarkOf,
+  textOf,
+} from "./rows.ts";
 
 /** Partitions whose heads are in memory together, before they are cut. */
 const headsMax = 32;
@@ -37,7 +43,7 @@ const texts = {
   ended: "SELECT slot, seq, until FROM shard.unique_key ORDER BY until, slot, seq LIMIT $1::bigint",
   waking: `SELECT ${scheduledMarkColumns}, i.wake_at FROM shard.scheduled i ORDER BY i.wake_at, i.slot, i.seq LIMIT $1::bigint`,
   early: `
-    SELECT slot, seq, created_at, expire_deadline, attempts, bytes FROM shard.item
+    SELECT slot, seq, created_at, expire_deadline, attempts, bytes, past FROM shard.item
     WHERE early AND (expire_deadline, slot, seq) > ($1::bigint, $2::bigint, $3::bigint)
     ORDER BY expire_deadline, slot, seq LIMIT $4::bigint`,
   arrived:
@@ -203,7 +209,7 @@ export class Reads {
     const marks = (await this.#rowsOf(texts.early, values)).map((row): Mark => {
       const [slot = 0, seq = 0, createdAt = 0, expireDeadline = 0, attempts = 0, payloadBytes = 0] =
         row as number[];
-      return { slot, seq, createdAt, expireDeadline, attempts, payloadBytes };
+      return { slot, seq, createdAt, expireDeadline, attempts, payloadBytes, past: textOf(row[6]) };
     });
     const found = marks.slice(0, items).filter(({ expireDeadline }) => expireDeadline <= until);
     return { found, next: marks[found.length]?.expireDeadline ?? null };

@@ -11,21 +11,24 @@ import {
 } from "../store.ts";
 import type { Row } from "./connection.ts";
 
-/** Kind, encoding and reference, for the column `texts`; `null` = empty, all of them. */
-export function textsOf({ kind, encoding, reference }: Item): string | null {
-  const isPlain = kind === "" && encoding === "" && reference === "";
-  return isPlain ? null : JSON.stringify([kind, encoding, reference]);
+/** What its producer gave it beside its payload, for the column `texts`; `null` = nothing. */
+export function textsOf({ kind, encoding, reference, headers }: Item): string | null {
+  const isPlain = kind === "" && encoding === "" && reference === "" && headers === "";
+  return isPlain ? null : JSON.stringify([kind, encoding, reference, headers]);
 }
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-function readTexts(bytes: Uint8Array | null): Pick<Item, "kind" | "encoding" | "reference"> {
-  if (bytes === null) return { kind: "", encoding: "", reference: "" };
-  const [kind = "", encoding = "", reference = ""] = JSON.parse(utf8.decode(bytes)) as string[];
-  return { kind, encoding, reference };
+type Texts = Pick<Item, "kind" | "encoding" | "reference" | "headers">;
+
+function readTexts(bytes: Uint8Array | null): Texts {
+  if (bytes === null) return { kind: "", encoding: "", reference: "", headers: "" };
+  const texts = JSON.parse(utf8.decode(bytes)) as string[];
+  const [kind = "", encoding = "", reference = "", headers = ""] = texts;
+  return { kind, encoding, reference, headers };
 }
 
-function textOf(bytes: unknown): string {
+export function textOf(bytes: unknown): string {
   return bytes === null ? "" : utf8.decode(bytes as Uint8Array);
 }
 
@@ -39,8 +42,8 @@ export interface Pack {
 
 export const packColumns = "i.slot, i.seq, i.count, gone.seqs";
 export const itemColumns =
-  "i.created_at, i.queued_at, i.expire_deadline, i.early, i.attempts, i.source_id, i.texts, i.payloads";
-export const markColumns = "i.created_at, i.expire_deadline, i.attempts, i.bytes";
+  "i.created_at, i.queued_at, i.expire_deadline, i.early, i.attempts, i.source_id, i.past, i.texts, i.payloads";
+export const markColumns = "i.created_at, i.expire_deadline, i.attempts, i.bytes, i.past";
 
 export function packOf(row: Row): Pack {
   const [slot, first, count, gone] = row as [number, number, number, number[] | null];
@@ -50,7 +53,7 @@ export function packOf(row: Row): Pack {
 /** The items of a row that are still there; `row` begins with `packColumns`. */
 export function itemsOf(row: Row): Read<Item>[] {
   const { slot, first, count, gone } = packOf(row);
-  const [createdAt, queuedAt, expireDeadline, early, attempts, sourceId, texts, payloads] =
+  const [createdAt, queuedAt, expireDeadline, early, attempts, sourceId, past, texts, payloads] =
     row.slice(4) as [
       number,
       number,
@@ -58,15 +61,17 @@ export function itemsOf(row: Row): Read<Item>[] {
       boolean,
       number,
       unknown,
+      unknown,
       Uint8Array[] | null,
       Uint8Array[],
     ];
-  const shared = { slot, createdAt, queuedAt, expireDeadline, early, attempts };
+  const texted = { sourceId: textOf(sourceId), past: textOf(past) };
+  const shared = { slot, createdAt, queuedAt, expireDeadline, early, attempts, ...texted };
   const items: Read<Item>[] = [];
   for (let index = 0; index < count; index += 1) {
     const seq = first + index;
     if (gone?.has(seq) === true) continue;
-    const given = { ...readTexts(texts?.[index] ?? null), sourceId: textOf(sourceId) };
+    const given = readTexts(texts?.[index] ?? null);
     const payload = payloads[index] ?? new Uint8Array();
     items.push({ ...shared, seq, ...given, payload, damaged: false });
   }
@@ -76,18 +81,27 @@ export function itemsOf(row: Row): Read<Item>[] {
 export function marksOf(row: Row): Mark[] {
   const { slot, first, count, gone } = packOf(row);
   const [createdAt = 0, expireDeadline = 0, attempts = 0, bytes = 0] = row.slice(4) as number[];
+  const past = textOf(row[8]);
   const marks: Mark[] = [];
   for (let seq = first; seq < first + count; seq += 1) {
     if (gone?.has(seq) === true) continue;
-    marks.push({ slot, seq, createdAt, expireDeadline, attempts, payloadBytes: bytes / count });
+    marks.push({
+      slot,
+      seq,
+      createdAt,
+      expireDeadline,
+      attempts,
+      past,
+      payloadBytes: bytes / count,
+    });
   }
   return marks;
 }
 
 export const scheduledColumns =
-  "i.slot, i.seq, i.created_at, i.queued_at, i.expire_deadline, i.attempts, i.source_id, i.texts, i.payload, i.due_at, i.retried";
+  "i.slot, i.seq, i.created_at, i.queued_at, i.expire_deadline, i.attempts, i.source_id, i.texts, i.payload, i.due_at, i.retried, i.past";
 export const scheduledMarkColumns =
-  "i.slot, i.seq, i.created_at, i.expire_deadline, i.attempts, length(i.payload)::bigint, i.due_at, i.retried";
+  "i.slot, i.seq, i.created_at, i.expire_deadline, i.attempts, length(i.payload)::bigint, i.due_at, i.retried, i.past";
 
 export function scheduledOf(row: Row): Read<ScheduledItem> {
   const [
@@ -116,7 +130,7 @@ export function scheduledOf(row: Row): Read<ScheduledItem> {
   return {
     ...{ slot, seq, createdAt, queuedAt, expireDeadline, early: false, attempts },
     ...{ ...readTexts(texts), sourceId: textOf(sourceId), payload },
-    ...{ dueAt, retried: row[10] === true, damaged: false },
+    ...{ dueAt, retried: row[10] === true, past: textOf(row[11]), damaged: false },
   };
 }
 
@@ -124,11 +138,11 @@ export function scheduledMarkOf(row: Row): ScheduledMark {
   const [slot = 0, seq = 0, createdAt = 0, expireDeadline = 0, attempts = 0, payloadBytes = 0] =
     row as number[];
   const mark = { slot, seq, createdAt, expireDeadline, attempts, payloadBytes };
-  return { ...mark, dueAt: Number(row[6]), retried: row[7] === true };
+  return { ...mark, dueAt: Number(row[6]), retried: row[7] === true, past: textOf(row[8]) };
 }
 
 export const outboundColumns =
-  "i.outbound_seq, i.target_shard, i.target_slot, i.slot, i.seq, i.created_at, i.queued_at, i.expire_deadline, i.early, i.attempts, i.source_id, i.texts, i.payload";
+  "i.outbound_seq, i.target_shard, i.target_slot, i.slot, i.seq, i.created_at, i.queued_at, i.expire_deadline, i.early, i.attempts, i.source_id, i.texts, i.payload, i.past";
 
 export function outboundOf(row: Row): Read<OutboundItem> {
   const [outboundSeq = 0, targetShard = 0, targetSlot = 0, slot = 0, seq = 0] = row as number[];
@@ -143,7 +157,7 @@ export function outboundOf(row: Row): Read<OutboundItem> {
   return {
     ...{ outboundSeq, targetShard, targetSlot, slot, seq, createdAt, queuedAt, expireDeadline },
     ...{ early, attempts, ...readTexts(texts), sourceId: textOf(sourceId) },
-    ...{ payload, damaged: false },
+    ...{ payload, past: textOf(row[13]), damaged: false },
   };
 }
 

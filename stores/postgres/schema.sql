@@ -22,7 +22,8 @@ CREATE TABLE shard.item (
   early boolean NOT NULL,
   attempts bigint NOT NULL,
   source_id bytea,
-  -- Kind, encoding and reference of each item as JSON; null = empty, all of them.
+  past bytea,
+  -- Kind, encoding, reference and headers of each item as JSON; null = empty, all of them.
   texts bytea[],
   payloads bytea[] NOT NULL,
   bytes bigint NOT NULL,
@@ -44,6 +45,7 @@ CREATE TABLE shard.scheduled (
   expire_deadline bigint NOT NULL,
   attempts bigint NOT NULL,
   source_id bytea,
+  past bytea,
   texts bytea,
   payload bytea NOT NULL,
   due_at bigint NOT NULL,
@@ -68,6 +70,7 @@ CREATE TABLE shard.outbound (
   early boolean NOT NULL,
   attempts bigint NOT NULL,
   source_id bytea,
+  past bytea,
   texts bytea,
   payload bytea NOT NULL
 );
@@ -104,6 +107,7 @@ CREATE TABLE shard.quarantine (
   slot bigint NOT NULL,
   seq bigint NOT NULL,
   source_id bytea,
+  past bytea,
   texts bytea,
   payload bytea
 );

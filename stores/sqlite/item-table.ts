@@ -18,7 +18,15 @@ import {
 import type { StoredCounts } from "../upkeep.ts";
 import { packBytesMax } from "./pack.ts";
 import { finalizeAll, type Prepared, prepareAll } from "./prepared.ts";
-import { isPlain, itemColumns, itemsOf, itemValues, packColumns, packValues } from "./rows.ts";
+import {
+  isPlain,
+  itemColumns,
+  itemsOf,
+  itemValues,
+  packColumns,
+  packValues,
+  textIn,
+} from "./rows.ts";
 import { insertedItem, key, keyOf, place } from "./sql-text.ts";
 
 /** The key of the row that holds item ?2, if one does; else that item's own key. */
@@ -52,7 +60,7 @@ const statements = {
       )
     SELECT ${columns} FROM head JOIN item USING (key) LEFT JOIN hole USING (key)`,
   places: `SELECT key & 0x1fffffffffff, count, ${hole} ${rows}`,
-  marks: `SELECT key & 0x1fffffffffff, count, ${hole}, created_at, expire_deadline, attempts, length(payload) ${rows}`,
+  marks: `SELECT key & 0x1fffffffffff, count, ${hole}, created_at, expire_deadline, attempts, length(payload), past ${rows}`,
   counts: `SELECT slot, (SELECT ifnull(sum(count), 0) FROM item WHERE ${ofTally}), (SELECT count(*) FROM scheduled WHERE ${ofTally}) FROM tally`,
   holes: `SELECT ${place}, ${hole} FROM hole`,
   quarantine: `INSERT INTO quarantine (key, columns, payload) VALUES (${key}, ?3, ?4)`,
@@ -102,7 +110,7 @@ export class ItemTable {
       const values = itemValues(first);
       if (isPlain(values)) {
         const [slot, seq, createdAt, , expireDeadline] = values;
-        run.insertPlain.run(slot, seq, createdAt, expireDeadline, values[11], values[12]);
+        run.insertPlain.run(slot, seq, createdAt, expireDeadline, values[13], values[14]);
       } else {
         run.insert.run(...values);
       }
@@ -203,12 +211,13 @@ export class ItemTable {
     this.#walk(this.#statements.marks, { slot, from, before }, (row) => {
       const { first, count, gone } = placeOf(slot, row);
       const [createdAt = 0, expireDeadline = 0, attempts = 0, bytes = 0] = row.slice(4) as number[];
+      const past = textIn(row, 8);
       const payloadBytes = bytes / count;
       for (let index = 0; index < count; index += 1) {
         const seq = first + index;
         if (seq < from || isGone(gone, index)) continue;
         if (seq >= before) return null;
-        found.push({ slot, seq, createdAt, expireDeadline, attempts, payloadBytes });
+        found.push({ slot, seq, createdAt, expireDeadline, attempts, past, payloadBytes });
         if (found.length >= limit.items) {
           isAll = false;
           return null;
@@ -328,12 +337,12 @@ export class ItemTable {
 
 /** `items` begins with slot and seq, `places` and `marks` with seq alone. */
 function seqIn(row: unknown[]): unknown {
-  return row.length > 8 ? row[1] : row[0];
+  return row.length > 9 ? row[1] : row[0];
 }
 
 /** Of a row of `items`: what was written into it, and what has left it since. */
 function contentsOf(slot: number, row: unknown[]): { all: Read<Item>[]; gone: Uint8Array | null } {
-  return { all: itemsOf(row), gone: goneOf(slot, row[1] as number, row[16], row[17]) };
+  return { all: itemsOf(row), gone: goneOf(slot, row[1] as number, row[18], row[19]) };
 }
 
 function placeOf(slot: number, row: unknown[]): Place {

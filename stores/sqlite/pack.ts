@@ -18,7 +18,10 @@ const textsPerItem = 3;
 export interface Contents {
   /** Little-endian pairs of payload bytes and checksum. */
   readonly sizes: Uint8Array;
-  /** Kind, encoding and reference of each item as a JSON array; `null` = empty, all of them. */
+  /**
+   * Kind, encoding and reference of each item as a JSON array, in an object beside the headers of
+   * each where one of them has any; `null` = empty, all of them.
+   */
   readonly texts: string | null;
   /** The payloads, one behind the other; valid until the next call. */
   readonly payload: Uint8Array;
@@ -29,6 +32,7 @@ let scratch = Buffer.alloc(bytesPerUnitMax * packBytesMax);
 export function packContents(items: readonly Item[], sumOf: (item: Item) => number): Contents {
   const numbers = new Uint32Array(items.length * numbersPerItem);
   let isPlain = true;
+  let hasHeaders = false;
   let end = 0;
   let at = 0;
   for (const item of items) {
@@ -38,14 +42,11 @@ export function packContents(items: readonly Item[], sumOf: (item: Item) => numb
     numbers[at + 1] = sumOf(item);
     at += numbersPerItem;
     if (item.kind !== "" || item.encoding !== "" || item.reference !== "") isPlain = false;
+    if (item.headers !== "") hasHeaders = true;
   }
   return {
     sizes: new Uint8Array(numbers.buffer),
-    texts: isPlain
-      ? null
-      : JSON.stringify(
-          items.flatMap(({ kind, encoding, reference }) => [kind, encoding, reference]),
-        ),
+    texts: isPlain && !hasHeaders ? null : JSON.stringify(textsOf(items, hasHeaders)),
     payload: scratch.subarray(0, end),
   };
 }
@@ -72,6 +73,7 @@ export interface Piece {
   readonly kind: string;
   readonly encoding: string;
   readonly reference: string;
+  readonly headers: string;
   readonly payload: Uint8Array;
   readonly checkSum: number;
 }
@@ -80,6 +82,7 @@ export interface Piece {
 export class PackReader {
   readonly #numbers: Uint32Array;
   readonly #texts: readonly string[] | null;
+  readonly #headers: readonly string[] | null;
   readonly #payload: Uint8Array;
   readonly #starts: Float64Array;
 
@@ -87,7 +90,9 @@ export class PackReader {
     // A copy where the bytes do not lie as a typed array needs them.
     const aligned = sizes.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0 ? sizes : sizes.slice();
     this.#numbers = new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.length >> 2);
-    this.#texts = texts === null ? null : readTexts(texts);
+    const { described, headers } = texts === null ? noTexts : readTexts(texts);
+    this.#texts = described;
+    this.#headers = headers;
     this.#payload = payload;
     this.#starts = new Float64Array(countOf(sizes) + 1);
     let start = 0;
@@ -108,18 +113,33 @@ export class PackReader {
       kind: this.#texts?.[at] ?? "",
       encoding: this.#texts?.[at + 1] ?? "",
       reference: this.#texts?.[at + 2] ?? "",
+      headers: this.#headers?.[index] ?? "",
       payload: this.#payload.subarray(this.#starts[index] ?? 0, this.#starts[index + 1] ?? 0),
       checkSum: this.#numbers[index * numbersPerItem + 1] ?? 0,
     };
   }
 }
 
+interface Texts {
+  readonly described: readonly string[];
+  readonly headers: readonly string[];
+}
+
+const noTexts = { described: null, headers: null };
+
+function textsOf(items: readonly Item[], hasHeaders: boolean): readonly string[] | Texts {
+  const described = items.flatMap(({ kind, encoding, reference }) => [kind, encoding, reference]);
+  return hasHeaders ? { described, headers: items.map(({ headers }) => headers) } : described;
+}
+
 /** Damaged texts read as none: the items' own checksums tell. */
-function readTexts(text: string): readonly string[] {
+function readTexts(text: string): Texts {
   try {
-    const texts: unknown = JSON.parse(text);
-    return Array.isArray(texts) ? texts.map(String) : [];
+    const read: unknown = JSON.parse(text);
+    if (Array.isArray(read)) return { described: read.map(String), headers: [] };
+    const { described, headers } = read as Partial<Texts>;
+    return { described: (described ?? []).map(String), headers: (headers ?? []).map(String) };
   } catch {
-    return [];
+    return { described: [], headers: [] };
   }
 }

@@ -18,7 +18,7 @@ import { type Contents, countOf, PackReader, packContents } from "./pack.ts";
 
 /** Columns of an item, in the order in which statements bind and read them. */
 export const itemColumns =
-  "created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, payload, check_sum";
+  "created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, headers, past, payload, check_sum";
 
 type Text = string | null;
 
@@ -34,6 +34,8 @@ export type ItemValues = [
   encoding: Text,
   reference: Text,
   sourceId: Text,
+  headers: Text,
+  past: Text,
   payload: Uint8Array | string,
   checkSum: number,
 ];
@@ -67,6 +69,8 @@ function itemSum(item: Item, salt: number): number {
   sum = foldText(sum, item.encoding, 2);
   sum = foldText(sum, item.reference, 3);
   sum = foldText(sum, item.sourceId, 4);
+  sum = foldText(sum, item.headers, 5);
+  sum = foldText(sum, item.past, 6);
   return Bun.hash.crc32(item.payload, sum >>> 0);
 }
 
@@ -97,6 +101,8 @@ function valuesOf(item: Item, salt: number): ItemValues {
     textOrNull(item.encoding),
     textOrNull(item.reference),
     textOrNull(item.sourceId),
+    textOrNull(item.headers),
+    textOrNull(item.past),
     item.payload,
     itemSum(item, salt),
   ];
@@ -167,8 +173,13 @@ export function packValues(items: readonly [Item, ...Item[]]): PackValues {
 
 /** Whether a row says nothing that the columns of a plain insert do not say. */
 export function isPlain(values: ItemValues): boolean {
-  for (let column = 7; column <= 10; column += 1) if (values[column] !== null) return false;
+  for (let column = 7; column <= 12; column += 1) if (values[column] !== null) return false;
   return values[3] === null && values[5] === 0 && values[6] === 0;
+}
+
+/** NULL = empty. */
+export function textIn(row: Row, column: number): string {
+  return (row[column] as Text) ?? "";
 }
 
 function readItem(row: Row): Item {
@@ -181,11 +192,13 @@ function readItem(row: Row): Item {
     expireDeadline: row[4] as number,
     early: row[5] === 1,
     attempts: row[6] as number,
-    kind: (row[7] as Text) ?? "",
-    encoding: (row[8] as Text) ?? "",
-    reference: (row[9] as Text) ?? "",
-    sourceId: (row[10] as Text) ?? "",
-    payload: row[11] as Uint8Array,
+    kind: textIn(row, 7),
+    encoding: textIn(row, 8),
+    reference: textIn(row, 9),
+    sourceId: textIn(row, 10),
+    headers: textIn(row, 11),
+    past: textIn(row, 12),
+    payload: row[13] as Uint8Array,
   };
 }
 
@@ -194,15 +207,15 @@ export const packColumns = "count, sizes, texts";
 
 /** The items of a row of table `item`, those that have left their pack included. */
 export function itemsOf(row: Row): Read<Item>[] {
-  const sizes = row[14] as Uint8Array | null;
-  const count = row[13] as number;
+  const sizes = row[16] as Uint8Array | null;
+  const count = row[15] as number;
   const shared = readItem(row);
   if (sizes === null) {
-    const damaged = itemSum(shared, itemSalt) !== row[12] || count !== 1 || row[15] !== null;
+    const damaged = itemSum(shared, itemSalt) !== row[14] || count !== 1 || row[17] !== null;
     return [Object.assign(shared, { damaged })];
   }
-  const contents = { sizes, texts: row[15] as Text, payload: row[11] as Uint8Array };
-  const isSound = packSum(shared, count, contents) === row[12] && countOf(sizes) === count;
+  const contents = { sizes, texts: row[17] as Text, payload: row[13] as Uint8Array };
+  const isSound = packSum(shared, count, contents) === row[14] && countOf(sizes) === count;
   const reader = new PackReader(contents);
   const pieces = isSound ? count : likelyCount(count, contents, reader.bytes);
   const items: Read<Item>[] = [];
@@ -220,6 +233,8 @@ export function itemsOf(row: Row): Read<Item>[] {
       encoding: piece.encoding,
       reference: piece.reference,
       sourceId: "",
+      headers: piece.headers,
+      past: "",
       payload: piece.payload,
       damaged: false,
     };
@@ -240,29 +255,29 @@ function likelyCount(count: number, { sizes, payload }: Contents, bytes: number)
 
 export function scheduledOf(row: Row): Read<ScheduledItem> {
   const item = readItem(row);
-  const dueAt = row[13] as number;
-  const retried = row[14] as number;
-  const damaged = itemSum(item, scheduledSalt(dueAt, retried)) !== row[12];
+  const dueAt = row[15] as number;
+  const retried = row[16] as number;
+  const damaged = itemSum(item, scheduledSalt(dueAt, retried)) !== row[14];
   return { ...item, dueAt, retried: retried === 1, damaged };
 }
 
 export function outboundOf(row: Row): Read<OutboundItem> {
   const item = readItem(row);
-  const [outboundSeq, targetShard, targetSlot] = row.slice(13) as [number, number, number];
-  const damaged = itemSum(item, outboundSalt(outboundSeq, targetShard, targetSlot)) !== row[12];
+  const [outboundSeq, targetShard, targetSlot] = row.slice(15) as [number, number, number];
+  const damaged = itemSum(item, outboundSalt(outboundSeq, targetShard, targetSlot)) !== row[14];
   return { ...item, outboundSeq, targetShard, targetSlot, damaged };
 }
 
 /** Columns of table `scheduled` behind the place, for `scheduledMarkOf`. */
 export const scheduledMarkColumns =
-  "created_at, expire_deadline, attempts, length(payload), due_at, retried";
+  "created_at, expire_deadline, attempts, length(payload), due_at, retried, past";
 
 export function scheduledMarkOf(row: Row): ScheduledMark {
   const [slot = 0, seq = 0, createdAt = 0, expireDeadline = 0, attempts = 0, payloadBytes = 0] =
     row as number[];
   const [dueAt = 0, retried] = row.slice(6) as number[];
   const mark = { slot, seq, createdAt, expireDeadline, attempts, payloadBytes };
-  return { ...mark, dueAt, retried: retried === 1 };
+  return { ...mark, dueAt, retried: retried === 1, past: textIn(row, 8) };
 }
 
 export type LeaseValues = [number, number, number, number, number, number];

@@ -25,11 +25,14 @@ CREATE TABLE item (
   encoding TEXT,
   reference TEXT,
   source_id TEXT,
+  headers TEXT,
+  past TEXT,
   check_sum INTEGER NOT NULL,
   -- Of a pack: per item the bytes of its payload and its own CRC-32, as 32-bit
   -- little-endian numbers.
   sizes BLOB,
-  -- Of a pack: kind, encoding and reference of each item, as one JSON array.
+  -- Of a pack: kind, encoding and reference of each item, and headers where one has any, as one
+  -- JSON array.
   texts TEXT,
   payload BLOB NOT NULL
 ) STRICT;
@@ -57,6 +60,8 @@ CREATE TABLE scheduled (
   encoding TEXT,
   reference TEXT,
   source_id TEXT,
+  headers TEXT,
+  past TEXT,
   payload BLOB NOT NULL,
   check_sum INTEGER NOT NULL,
   due_at INTEGER NOT NULL,
@@ -111,6 +116,8 @@ CREATE TABLE outbound (
   encoding TEXT,
   reference TEXT,
   source_id TEXT,
+  headers TEXT,
+  past TEXT,
   payload BLOB NOT NULL,
   check_sum INTEGER NOT NULL
 ) STRICT;

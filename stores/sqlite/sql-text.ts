@@ -9,4 +9,5 @@ export const key = keyOf("?1", "?2");
 export const place = "key >> 45, key & 0x1fffffffffff";
 export const placeAndItem = `${place}, ${itemColumns}`;
 /** Values for `itemColumns`. */
-export const insertedItem = "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, CAST(?12 AS BLOB), ?13";
+export const insertedItem =
+  "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, CAST(?14 AS BLOB), ?15";

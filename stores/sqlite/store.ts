@@ -40,6 +40,7 @@ import {
   receiptValues,
   tallyOf,
   tallyValues,
+  textIn,
   turnOf,
   turnValues,
 } from "./rows.ts";
@@ -75,17 +76,17 @@ const statements = {
   lease: `INSERT OR REPLACE INTO lease (key, last_seq, lease_deadline, leased_at, check_sum) VALUES (${key}, ?3, ?4, ?5, ?6)`,
   unlease: `DELETE FROM lease WHERE key = ${key}`,
   tally: "INSERT OR REPLACE INTO tally VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-  send: `INSERT INTO outbound (key, ${itemColumns}, outbound_seq, target_shard, target_slot) VALUES (${key}, ${insertedItem}, ?14, ?15, ?16)`,
+  send: `INSERT INTO outbound (key, ${itemColumns}, outbound_seq, target_shard, target_slot) VALUES (${key}, ${insertedItem}, ?16, ?17, ?18)`,
   unsend: "DELETE FROM outbound WHERE outbound_seq = ?1",
   quarantineSent:
-    "INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, check_sum, outbound_seq, target_shard, target_slot), payload FROM outbound WHERE outbound_seq = ?1",
+    "INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, headers, past, check_sum, outbound_seq, target_shard, target_slot), payload FROM outbound WHERE outbound_seq = ?1",
   receive: "INSERT OR REPLACE INTO inbound VALUES (?1, ?2, ?3)",
   receipts: "INSERT INTO receipt VALUES (?1, ?2, ?3, ?4)",
   forget: "DELETE FROM receipt WHERE turn <= ?1",
   turn: `INSERT OR REPLACE INTO turn VALUES (?1 % ${turnRing}, ?1, ?2, ?3, ?4, ?5)`,
 
   source: `SELECT 1 FROM item WHERE source_id = ?2 AND key >> 45 = ?1 UNION ALL SELECT 1 FROM scheduled WHERE source_id = ?2 AND key >> 45 = ?1`,
-  early: `SELECT expire_deadline, ${place}, created_at, attempts, length(payload) FROM item WHERE early = 1 AND (expire_deadline, key) > (?1, ${keyOf("?2", "?3")}) ORDER BY expire_deadline, key LIMIT ?4`,
+  early: `SELECT expire_deadline, ${place}, created_at, attempts, length(payload), past FROM item WHERE early = 1 AND (expire_deadline, key) > (?1, ${keyOf("?2", "?3")}) ORDER BY expire_deadline, key LIMIT ?4`,
   arrived:
     "SELECT outbound_seq, target_slot FROM outbound WHERE target_shard = ?1 AND outbound_seq <= ?2",
   outbound: `SELECT ${placeAndItem}, outbound_seq, target_shard, target_slot FROM outbound WHERE target_shard = ?1 AND outbound_seq > ?2 ORDER BY outbound_seq LIMIT ?3`,
@@ -248,7 +249,8 @@ class SqliteStore implements Store {
       .map((row) => {
         const [expireDeadline = 0, slot = 0, seq = 0, createdAt = 0, attempts = 0, bytes = 0] =
           row as number[];
-        return { slot, seq, createdAt, expireDeadline, attempts, payloadBytes: bytes };
+        const past = textIn(row, 6);
+        return { slot, seq, createdAt, expireDeadline, attempts, past, payloadBytes: bytes };
       });
     const found = refs.slice(0, items).filter(({ expireDeadline }) => expireDeadline <= until);
     return { found, next: refs[found.length]?.expireDeadline ?? null };
@@ -347,9 +349,9 @@ class SqliteStore implements Store {
     const insert: Item[] = [];
     for (const { move, item } of moving) {
       if (move.to === null) continue;
-      const { kind, encoding, reference, payload } = item;
+      const { kind, encoding, reference, headers, payload } = item;
       const sourceId = move.to.item.sourceId ?? item.sourceId;
-      const texts = { kind, encoding, reference, sourceId, payload };
+      const texts = { kind, encoding, reference, headers, sourceId, payload };
       if (move.to.into === "items") insert.push({ ...move.to.item, ...texts });
       else if (move.to.into === "scheduled") {
         const scheduled: ScheduledItem = { ...move.to.item, ...texts };

@@ -189,8 +189,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a move leaves its payload behind",
     file: "../stores/memory/store.ts",
-    from: "const texts = { kind, encoding, reference, sourceId, payload };",
-    to: "const texts = { kind, encoding, reference, sourceId, payload: payload.subarray(0, 0) };",
+    from: "const texts = { kind, encoding, reference, headers, sourceId, payload };",
+    to: "const texts = { kind, encoding, reference, headers, sourceId, payload: payload.subarray(0, 0) };",
   },
   {
     name: "the head of a partition is read a turn too early",
@@ -219,8 +219,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a retry that gives an item up puts it back",
     file: "shard/retry.ts",
-    from: "const fate = isDead ? reject() : retryFate(",
-    to: "const fate = !isDead && isDead ? reject() : retryFate(",
+    from: "const fate = isDead ? reject(item) : retryFate(",
+    to: "const fate = !isDead && isDead ? reject(item) : retryFate(",
   },
   {
     name: "an item gets one attempt too many",
@@ -280,7 +280,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a produce that comes too late is written all the same",
     file: "shard/produce.ts",
     from: "if (deadline <= machineNow) return lateProduce.untaken;",
-    to: 'if (deadline <= machineNow) {\n    for (const item of items) append(turn, partition, { ...item, createdAt: stamp, expireDeadline: now + 1e9, attempts: 0, sourceId: "" });\n    return lateProduce.untaken;\n  }',
+    to: 'if (deadline <= machineNow) {\n    for (const item of items) append(turn, partition, { ...item, createdAt: stamp, expireDeadline: now + 1e9, attempts: 0, sourceId: "", past: "" });\n    return lateProduce.untaken;\n  }',
   },
   {
     name: "a lease nobody was told of counts as an attempt",
@@ -489,8 +489,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a repeated produce tells no duplicates",
     file: "shard/produce.ts",
-    from: "answer: (_, __, duplicates) => produced(duplicates)",
-    to: "answer: () => done",
+    from: "return produced(values);",
+    to: "return done;",
   },
   // The next five were no experiments: the simulation found them.
   {
