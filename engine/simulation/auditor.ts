@@ -1,7 +1,7 @@
 // Checks every answer of a simulated world against what the promises allow. It
 // sees calls, answers and the clock; of the engine's inside it knows nothing, so
 // it cannot share a mistake with it. The invariants' numbers are those of the
-// report (I1 to I13, I15, I17; I16 is that of `repeats.ts`).
+// report (I1 to I13, I15, I17, I18; I16 is that of `repeats.ts`).
 
 import type { Extended, LeasedItem, Payload, Produced, RetryItem } from "../api.ts";
 import { parseRate } from "../lease-rate.ts";
@@ -354,6 +354,7 @@ export class Auditor {
     if (this.#ids.has(leased.id))
       throw new Violation("I2", `${key} got an id that was used before`);
     if (item.place !== place) this.#died(item, place, at);
+    this.#checkPast(item, leased);
     this.#checkAgainstGrant(item, at);
     this.#checkAttempts(item, leased.attempts);
     if (at < item.notBefore) {
@@ -381,8 +382,27 @@ export class Auditor {
       utf8.decode(leased.payload) === item.payload &&
       leased.kind === item.kind &&
       leased.encoding === item.encoding &&
-      leased.reference === item.reference;
+      leased.reference === item.reference &&
+      leased.headers?.["of"] === item.headers?.["of"];
     if (!same) throw new Violation("I10", `${item.key} is not what was produced`);
+  }
+
+  /** Its first id stays its name; what is said of it is what was said, or happened. */
+  #checkPast(item: Tracked, { id, past = {} }: LeasedItem): void {
+    const { key, place, produce } = item;
+    const { origin = id, reason, death, queue } = past;
+    item.origin ??= origin;
+    if (item.origin !== origin) {
+      throw new Violation("I18", `${key} came from ${item.origin}, is said to come from ${origin}`);
+    }
+    if (reason !== undefined && !item.reasons.has(reason)) {
+      throw new Violation("I18", `${key} has a reason that nobody gave`);
+    }
+    const isDead = place.name !== produce.queue;
+    if ((death !== undefined) !== isDead || (isDead && queue !== produce.queue)) {
+      throw new Violation("I18", `${key} is in ${place.name}; it died ${death} in ${queue}`);
+    }
+    if (reason !== undefined) this.#situations.reached("an item comes with a reason");
   }
 
   /** It turned up in another queue than before. */
@@ -489,6 +509,9 @@ export class Auditor {
   ): FinishCall {
     const items = ids.flatMap((id) => this.#ids.get(id) ?? []);
     for (const item of items) item.open += 1;
+    for (const { id, reason } of how) {
+      if (reason !== undefined) this.#ids.get(id)?.reasons.add(reason);
+    }
     const grants = verb === "extend" ? items.flatMap(({ grant }) => grant ?? []) : [];
     for (const grant of grants) grant.unheardExtends += 1;
     return { grants, verb, partition, ids, items, begunAt: now, how, leaseTimeoutMs };

@@ -18,6 +18,7 @@ export const situationNames = [
   "a client leaves while its lease waits",
   "two leases share a turn",
   "a dead letter is leased",
+  "an item comes with a reason",
   "a granted lease is lost with its shard",
   "a client asks twice under one id",
   "a complete is answered",

@@ -1,6 +1,7 @@
 // What the auditor knows of one produced item: from the calls and their answers
 // alone, never from the inside of the engine.
 
+import type { Headers } from "../api.ts";
 import type { QueueParameters } from "./parameters.ts";
 
 /** What a client handed in. */
@@ -16,6 +17,7 @@ export interface ItemText {
   readonly enqueueAt: number | null;
   /** `""` = none. */
   readonly uniqueKey: string;
+  readonly headers: Headers | undefined;
 }
 
 export interface ProduceCall {
@@ -49,6 +51,10 @@ export interface Grant {
 export interface Tracked extends ItemText {
   readonly produce: ProduceCall;
   readonly index: number;
+  /** The id that it was leased under first, or was told to have had; `null` = never leased. */
+  origin: string | null;
+  /** That a holder ever gave for a retry, whatever became of it. */
+  readonly reasons: Set<string>;
   /** The queue it is in: its own, or the dead queue of that. */
   place: QueueParameters;
   end: "completed" | "cleared" | "told to be a duplicate" | null;
@@ -79,6 +85,8 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     ...text,
     produce,
     index: produce.items.length,
+    origin: null,
+    reasons: new Set(),
     place,
     end: null,
     grant: null,

@@ -313,13 +313,10 @@ export class World {
     const request = {
       queue,
       requestTimeoutMs: this.parameters.requestTimeoutMs,
-      items: texts.map(({ payload, kind, encoding, reference, enqueueAt, asBytes, uniqueKey }) => ({
+      items: texts.map(({ payload, asBytes, key: _, headers, ...text }) => ({
+        ...text,
         payload: asBytes ? new TextEncoder().encode(payload) : payload,
-        kind,
-        encoding,
-        reference,
-        enqueueAt,
-        uniqueKey,
+        ...(headers && { headers }),
       })),
     };
     this.say(`produce ${count} to ${queue} from ${texts[0]?.key}`);
@@ -362,6 +359,7 @@ export class World {
       asBytes,
       enqueueAt: isLater ? this.now + this.#chance.one([1, second, minute, day]) : null,
       uniqueKey,
+      headers: this.#keys % 3 === 0 ? { of: key } : undefined,
     };
   }
 
@@ -470,15 +468,13 @@ export class World {
     const batch = this.#batch();
     if (batch === undefined) return;
     const { held, ids } = batch;
-    const items = ids.map(
-      (id): RetryItem => ({
-        id,
-        retryAt: this.#chance.hits(400)
-          ? this.now + this.#chance.one([-second, 1, second, 5 * minute])
-          : null,
-        dead: this.#chance.hits(150),
-      }),
-    );
+    const items = ids.map((id): RetryItem => {
+      const retryAt = this.#chance.hits(400)
+        ? this.now + this.#chance.one([-second, 1, second, 5 * minute])
+        : null;
+      const dead = this.#chance.hits(150);
+      return { id, retryAt, dead, ...(retryAt === null && { reason: `why ${id}` }) };
+    });
     const call = this.auditor.finishBegun("retry", { partition: held.partition, ids }, this.now, {
       how: items,
     });

@@ -492,6 +492,24 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "return produced(values);",
     to: "return done;",
   },
+  {
+    name: "an item's origin is the id that it had last",
+    file: "past.ts",
+    from: "{ origin: id, ...readPast(text), ...change }",
+    to: "{ ...readPast(text), origin: id, ...change }",
+  },
+  {
+    name: "a reason goes with another item of the batch",
+    file: "shard/retry.ts",
+    from: "move(turn, partition, item, fate, wanted?.reason);",
+    to: "move(turn, partition, item, fate, request.items[0]?.reason && request.items.at(-1 - index)?.reason);",
+  },
+  {
+    name: "a dead item names the queue that it went to",
+    file: "shard/moves.ts",
+    from: 'queue: partition.settings?.queue ?? ""',
+    to: 'queue: scene.memory.partition(partition.settings?.dead?.slot ?? 0).settings?.queue ?? ""',
+  },
   // The next five were no experiments: the simulation found them.
   {
     name: "a shard without room asks for it without a pause",
