@@ -4,9 +4,15 @@
 // its message says so.
 
 import type { Pause, QueueDefinition } from "../stores/queue.ts";
+import type { Filter } from "./filter.ts";
+import type { Group } from "./messages.ts";
 import type { Past } from "./past.ts";
+import type { Grouping } from "./shard/find.ts";
 
+export type { Filter } from "./filter.ts";
+export type { Group } from "./messages.ts";
 export type { Past } from "./past.ts";
+export type { Grouping } from "./shard/find.ts";
 
 /** Bytes, or a string that stands for its UTF-8 bytes. */
 export type Payload = Uint8Array | string;
@@ -266,6 +272,56 @@ export interface ListRequest {
   readonly limit: number;
 }
 
+/** `scheduled`: it waits for its `enqueueAt` or `retryAt`. */
+export type ItemState = "ready" | "leased" | "scheduled";
+
+export interface FindRequest {
+  readonly queue: string;
+  /** Absent or `null` = all. */
+  readonly partition?: number | null;
+  /** Absent or `null` = all. */
+  readonly state?: ItemState | null;
+  /** What the page before gave as `nextPivot`; `""` = from the start. */
+  readonly pivot: string;
+  /** 1 to 1,000. */
+  readonly limit: number;
+  readonly filter: Filter;
+  /** Bytes of each payload that are wanted, up to 65,536; absent = none. */
+  readonly payloadHead?: number;
+}
+
+/** A page of what was found, which may be empty although there is more. */
+export interface Found<T> {
+  readonly found: readonly T[];
+  readonly looked: number;
+  /** `""` = there is nothing more. */
+  readonly nextPivot: string;
+}
+
+export interface FoundItem extends StoredItem {
+  readonly queue: string;
+  readonly partition: number;
+  readonly state: ItemState;
+  /** Of the whole payload. */
+  readonly payloadBytes: number;
+}
+
+export interface GroupsRequest extends Omit<FindRequest, "limit" | "payloadHead"> {
+  readonly by: Grouping;
+}
+
+/** An item that was asked for by one of its ids, and why it is where it is. */
+export interface ItemExplained {
+  readonly id: string;
+  /** `null` = it is nowhere that was looked. */
+  readonly item: FoundItem | null;
+  /** Of a ready one: how many are ahead of it in its partition; at least so many unless `isAllAhead`. */
+  readonly ahead: number;
+  readonly isAllAhead: boolean;
+  /** Sentences, the most important first. */
+  readonly why: readonly string[];
+}
+
 export interface ImportItem {
   readonly payload: Payload;
   readonly sourceId?: string;
@@ -422,6 +478,14 @@ export interface Engine<Items = readonly LeasedItem[]> {
   listScheduled(request: ListRequest): Promise<readonly StoredItem[]>;
   importItems(request: ImportRequest): Promise<Imported>;
   deleteItems(request: DeleteItemsRequest): Promise<void>;
+  /** Items that a filter means; looks at no more than 100,000 in a call. */
+  findItems(request: FindRequest): Promise<Found<FoundItem>>;
+  /** The same, counted by what they have in common. */
+  groupItems(request: GroupsRequest): Promise<Found<Group>>;
+  /** An item by its id alone, with all of its payload. Throws `refused` where there is none. */
+  getItem(id: string): Promise<FoundItem>;
+  /** The same, by any id that it ever had, and why it is there. */
+  explainItem(id: string): Promise<ItemExplained>;
 
   /**
    * Copies every store into a folder that exists and is empty: all of one moment, as far as a

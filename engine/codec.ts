@@ -37,11 +37,13 @@ function encodeValue(value: Value, leased: string[]): unknown {
       leased.push(value.items);
       return { ...value, items: "" };
     case "items":
+    case "found":
     case "outbound":
       return { ...value, items: value.items.map(encodePayload) };
     case "done":
     case "nothing":
     case "copied":
+    case "counted":
     case "ages":
     case "due":
     case "extended":
@@ -60,7 +62,7 @@ export function decodeReport(text: string, leased: readonly string[]): Report {
     if (value.kind === "leased") {
       Object.assign(value, { items: leased[next] ?? "" });
       next += 1;
-    } else if (value.kind === "items" || value.kind === "outbound") {
+    } else if (value.kind === "items" || value.kind === "found" || value.kind === "outbound") {
       for (const item of value.items) decodePayload(item);
     }
   }

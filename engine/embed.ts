@@ -179,6 +179,11 @@ function checked(engine: Engine): EmbeddedEngine {
     importItems: async (request) => engine.importItems(requests.importItems(request, "")),
     deleteItems: async (request) => engine.deleteItems(requests.deleteItems(request, "")),
 
+    findItems: async (request) => engine.findItems(requests.findItems(request, "")),
+    groupItems: async (request) => engine.groupItems(requests.groupItems(request, "")),
+    getItem: async (id) => engine.getItem(text(id, "id")),
+    explainItem: async (id) => engine.explainItem(text(id, "id")),
+
     backup: async (folder) => engine.backup(text(folder, "folder")),
     advance: async (byMs) => engine.advance(number(byMs, "byMs")),
     requireQueue: (name, partition) =>

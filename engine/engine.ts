@@ -44,6 +44,7 @@ import type { Value } from "./messages.ts";
 import { type ShardPort, succeeded, type Timing } from "./port.ts";
 import { eachShard, type InFlight, type LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
+import { Search } from "./search.ts";
 import { Settings } from "./settings.ts";
 import { isUnique } from "./shard/unique.ts";
 import { Shards, type ShardsOptions } from "./shards.ts";
@@ -122,6 +123,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   readonly #registrar: Registrar;
   readonly #shards: Shards;
   readonly #advance: Advance | null;
+  readonly #search: Search;
   #closing: Promise<void> | null = null;
 
   constructor(options: EngineOptions<Items>) {
@@ -148,6 +150,8 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     const shards = new Shards(options, { catalog, courier, leases, registrar, settings });
     this.#shards = shards;
     const ports = () => shards.ports;
+    const timing = () => this.#timing(lateLook);
+    this.#search = new Search({ catalog, ports, timing, now: () => clock.now() });
     this.#advance =
       clock instanceof TestClock ? new Advance({ clock, ports, courier, leases }) : null;
   }
@@ -466,6 +470,24 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     const { shard, slot } = this.#find(queue).place(partition);
     checkDeleteIds(ids);
     await this.#ask(shard, { kind: "delete", slot, ids }, lateLong);
+  }
+
+  async findItems(request: api.FindRequest): Promise<api.Found<api.FoundItem>> {
+    return this.#search.find(this.#find(request.queue), request);
+  }
+
+  async groupItems(request: api.GroupsRequest): Promise<api.Found<api.Group>> {
+    return this.#search.group(this.#find(request.queue), request);
+  }
+
+  async getItem(id: string): Promise<api.FoundItem> {
+    this.#refuseClosing();
+    return this.#search.get(id);
+  }
+
+  async explainItem(id: string): Promise<api.ItemExplained> {
+    this.#refuseClosing();
+    return this.#search.explain(id);
   }
 
   async backup(folder: string): Promise<readonly api.StoreCopy[]> {

@@ -36,6 +36,7 @@ const codeOf = {
   queue_in_use: "refused",
   partition_draining: "refused",
   no_test_clock: "refused",
+  no_such_item: "refused",
   empty: "empty",
   late: "empty",
   client_gone: "empty",

@@ -55,13 +55,28 @@ export function formatId(prefix: string, seq: number): string {
 /** The sequence number in an id of this slot, or `null` if the id belongs elsewhere. */
 export function seqOf(prefix: string, id: string): number | null {
   if (id.length !== idLength || !id.startsWith(prefix)) return null;
-  let seq = 0;
-  for (let place = prefixLength; place < idLength; place += 1) {
-    const value = digitValues[id.charCodeAt(place)] ?? -1;
+  return numberOf(id, prefixLength, idLength);
+}
+
+function numberOf(text: string, from: number, before: number): number | null {
+  let number = 0;
+  for (let place = from; place < before; place += 1) {
+    const value = digitValues[text.charCodeAt(place)] ?? -1;
     if (value < 0) return null;
-    seq = seq * base + value;
+    number = number * base + value;
   }
-  return Number.isSafeInteger(seq) ? seq : null;
+  return Number.isSafeInteger(number) ? number : null;
+}
+
+/** What an id says of where its item is; `null` of a text that no store issued. */
+export function placeOf(
+  id: string,
+): { readonly tag: string; readonly slot: number; readonly seq: number } | null {
+  if (id.length !== idLength) return null;
+  const slot = numberOf(id, 1 + tagLength, prefixLength);
+  const seq = numberOf(id, prefixLength, idLength);
+  if (slot === null || seq === null) return null;
+  return { tag: id.slice(1, 1 + tagLength), slot, seq };
 }
 
 /** Whether a text could be an id of any store. */

@@ -5,7 +5,7 @@ import type { Payload } from "../stores/item.ts";
 import type { QueueDefinition } from "../stores/queue.ts";
 import type { ImportItem, ProduceItem, StoredItem } from "./api.ts";
 import { assert } from "./assert.ts";
-import type { NewItem, Value } from "./messages.ts";
+import type { ListedItem, NewItem, Value } from "./messages.ts";
 import { headersText, pastText, told } from "./past.ts";
 import type { NewImport } from "./shard/import.ts";
 
@@ -45,7 +45,12 @@ function owned(payload: Payload): Payload {
 /** What a shard listed of a queue. */
 export function storedItems(value: Value, queue: QueueDefinition): StoredItem[] {
   assert(value.kind === "items", "a shard answered a storage call with something else");
-  return value.items.map(({ leasedAt, queuedAt, dueAt, headers, past, ...same }) => ({
+  return value.items.map((item) => storedItem(item, queue));
+}
+
+export function storedItem(item: ListedItem, queue: QueueDefinition): StoredItem {
+  const { leasedAt, queuedAt, dueAt, headers, past, ...same } = item;
+  return {
     ...same,
     ...told({ headers, past }),
     isLeased: leasedAt !== null,
@@ -54,5 +59,5 @@ export function storedItems(value: Value, queue: QueueDefinition): StoredItem[] 
     updatedAt: Math.max(queuedAt, leasedAt ?? queuedAt),
     enqueueAt: dueAt,
     maxAttempts: queue.maxAttempts,
-  }));
+  };
 }

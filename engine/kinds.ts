@@ -1,6 +1,7 @@
 // Every kind of request that a shard knows. Within a turn they are decided in this order.
 
 import { advance } from "./shard/advance.ts";
+import { ahead } from "./shard/ahead.ts";
 import { backup } from "./shard/backup.ts";
 import { writeCatalog } from "./shard/catalog.ts";
 import { clear, settle } from "./shard/clear.ts";
@@ -8,6 +9,7 @@ import { complete } from "./shard/complete.ts";
 import { configure } from "./shard/configure.ts";
 import { deleteItems } from "./shard/delete.ts";
 import { extend } from "./shard/extend.ts";
+import { find } from "./shard/find.ts";
 import { forward } from "./shard/forward.ts";
 import { importItems } from "./shard/import.ts";
 import type { Kind, Numbered } from "./shard/kind.ts";
@@ -25,6 +27,8 @@ import { withdraw } from "./shard/withdraw.ts";
 const table = {
   configure,
   list,
+  find,
+  ahead,
   complete,
   forward,
   receive,

@@ -60,6 +60,17 @@ export const limits = {
   seqMax: 2 ** 45 - 1,
   /** Waiting leases over all queues; each costs about 5 kB with its connection. */
   waitingLeasesMax: 10_000,
+  /** Items that one call looks at for those that a filter means, and how many in one turn. */
+  findLooksMax: 100_000,
+  findTurnLooks: 500,
+  findItemsMax: 1_000,
+  findPayloadHeadMax: 65_536,
+  /** Of one text of a filter. */
+  filterBytesMax: 2_048,
+  /** Characters of a refused text that are quoted back. */
+  quotedMax: 40,
+  /** Items that are counted to say how many are ahead of one. */
+  aheadItemsMax: 10_000,
   /** Items that one turn moves for the clock's sake or for a long call, so that others wait milliseconds. */
   sweepItemsMax: 1_000,
   /** A line of the log names so many items that were removed, and counts the others. */

@@ -5,7 +5,7 @@ import type { CatalogImage } from "../stores/catalog.ts";
 import type { Item, OutboundItem } from "../stores/item.ts";
 import type { Pause } from "../stores/queue.ts";
 import type { OutboxCount } from "../stores/store.ts";
-import type { ProduceItem } from "./api.ts";
+import type { ItemState, ProduceItem } from "./api.ts";
 import type { Rules } from "./lifecycle.ts";
 import type { Result } from "./shard/kind.ts";
 
@@ -45,6 +45,22 @@ export interface ListedItem extends Omit<Item, "slot" | "seq" | "early" | "paylo
   readonly payload: Uint8Array;
 }
 
+export interface FoundItem extends ListedItem {
+  readonly state: ItemState;
+  /** Of the whole payload, of which only the head may be here. */
+  readonly payloadBytes: number;
+}
+
+/** Items that have something in common. */
+export interface Group {
+  readonly value: string;
+  readonly count: number;
+  /** When the first and the last of them came into their queue. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly sampleId: string;
+}
+
 /** Counts and sums of one partition; ages are milliseconds. */
 export interface PartitionCounts {
   readonly slot: number;
@@ -74,6 +90,15 @@ export type Value =
   /** What the receipt of a key says. */
   | { readonly kind: "recalled"; readonly values: readonly number[] }
   | { readonly kind: "items"; readonly items: readonly ListedItem[] }
+  /** `next`: the number to go on from; `null` = nothing is left. */
+  | {
+      readonly kind: "found";
+      readonly looked: number;
+      readonly next: number | null;
+      readonly items: readonly FoundItem[];
+      readonly groups: readonly Group[];
+    }
+  | { readonly kind: "counted"; readonly count: number; readonly isAll: boolean }
   | { readonly kind: "outbound"; readonly items: readonly OutboundItem[] }
   | { readonly kind: "copied"; readonly bytes: number }
   /** When the shard next has something to do; `null` = never. */
@@ -135,6 +160,8 @@ export interface LeaseKey {
 
 /** What a shard says once, when it has read its store. */
 export interface Opened {
+  /** What all ids of this store have in common. */
+  readonly tag: string;
   readonly catalog: CatalogImage;
   readonly counts: readonly PartitionCounts[];
   readonly outbox: readonly OutboxCount[];

@@ -21,6 +21,7 @@ const nothingNew: Report = {
   refusing: false,
 };
 const fresh: Opened = {
+  tag: "0123456789Ab",
   catalog: { version: 0, entries: [] },
   counts: [],
   outbox: [],

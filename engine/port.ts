@@ -61,6 +61,8 @@ export interface PortOptions {
 
 export class ShardPort {
   readonly shard: number;
+  /** Of its store, in all ids of it; `""` until it has opened. */
+  tag = "";
   readonly counters = {
     restarts: 0,
     failures: 0,
@@ -245,6 +247,7 @@ export class ShardPort {
 
   #opened(opened: Opened): void {
     this.#opLast = opened.opLast;
+    this.tag = opened.tag;
     this.#options.clock.raise(opened.at);
     this.counters.quarantined = opened.quarantined;
     // Found once: it was set right when it was told.

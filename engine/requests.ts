@@ -3,6 +3,7 @@
 // requests against the contract.
 
 import type * as api from "./api.ts";
+import type { Filter } from "./filter.ts";
 import type { Past } from "./past.ts";
 import {
   flag,
@@ -39,6 +40,24 @@ const past = object<Past>({
   createdAt: optional(instant),
   redriven: optional(number),
 });
+const searched = {
+  queue: text,
+  partition: optional(nullable(number)),
+  state: optional(nullable(word("ready", "leased", "scheduled"))),
+  pivot: text,
+  filter: object<Filter>({
+    kind: optional(text),
+    reference: optional(text),
+    originId: optional(text),
+    originQueue: optional(text),
+    death: optional(word("failed", "expired", "rejected")),
+    reason: optional(text),
+    attemptsMin: optional(number),
+    createdBefore: optional(instant),
+    redrivenMax: optional(number),
+    payloadContains: optional(text),
+  }),
+};
 const item = {
   payload,
   kind: optional(text),
@@ -154,6 +173,11 @@ export const requests = {
       }),
     ),
     requestKey,
+  }),
+  findItems: object<api.FindRequest>({ ...searched, limit: number, payloadHead: optional(number) }),
+  groupItems: object<api.GroupsRequest>({
+    ...searched,
+    by: word("reason", "death", "kind", "originQueue"),
   }),
   deleteItems: object<api.DeleteItemsRequest>(held),
 };

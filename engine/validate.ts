@@ -5,6 +5,7 @@
 import type { Pause } from "../stores/queue.ts";
 import type {
   ClearRequest,
+  FindRequest,
   ImportItem,
   LeaseRequest,
   ListRequest,
@@ -17,9 +18,6 @@ import { failure, malformedId, QueueError } from "./errors.ts";
 import { isId } from "./ids.ts";
 import { parseRate } from "./lease-rate.ts";
 import { limits } from "./limits.ts";
-
-/** Characters of a refused text that are quoted back. */
-const quotedMax = 40;
 
 /** Throws `invalid`: the request is malformed. */
 export function refuse(message: string): never {
@@ -88,7 +86,7 @@ export function checkQueueSettings(settings: QueueSettings): void {
   checkWhole("leased max", leasedMax);
   if (leaseRate !== "" && parseRate(leaseRate) === null) {
     const expected = "expected items per interval, such as '100/1s'";
-    refuse(`lease rate is invalid; ${expected}, got '${leaseRate.slice(0, quotedMax)}'`);
+    refuse(`lease rate is invalid; ${expected}, got '${leaseRate.slice(0, limits.quotedMax)}'`);
   }
   if (uniqueForMs !== 0) checkTimeout("unique for", uniqueForMs);
   if (requestedPartitions < 1) refuse("partitions is invalid; cannot be less than 1");
@@ -223,6 +221,21 @@ export function checkQueuesList({ pivot, limit }: { pivot: string; limit: number
 export function checkStorageList({ pivot, limit }: ListRequest): void {
   if (pivot !== "") checkId(pivot);
   checkLimit(limit, limits.storageListMax);
+}
+
+export function checkFind({ limit, state, filter, payloadHead = 0 }: FindRequest): void {
+  checkLimit(limit, limits.findItemsMax);
+  if (state != null && !["ready", "leased", "scheduled"].includes(state)) {
+    const got = state.slice(0, limits.quotedMax);
+    refuse(`state is invalid; expected 'ready', 'leased' or 'scheduled', got '${got}'`);
+  }
+  checkMost("payload head", payloadHead, limits.findPayloadHeadMax);
+  if (payloadHead < 0) refuse("payload head is invalid; cannot be negative");
+  checkWhole("payload head", payloadHead);
+  for (const [name, value] of Object.entries(filter)) {
+    if (typeof value === "number") checkWhole(name, value);
+    else checkLength(name, byteLength(value), limits.filterBytesMax);
+  }
 }
 
 function checkId(id: string): void {

@@ -105,6 +105,7 @@ export class Shard {
     options.clock.raise(memory.lastTurn.at);
     const miscounted = await setCountsRight(upkeep, memory);
     const opened: Opened = {
+      tag: image.tag,
       catalog: await catalog.load(),
       counts: [...memory.partitions.values()].map((partition) => partition.counts()),
       outbox: memory.outbox.counts(),

@@ -1,0 +1,71 @@
+// Which items are meant by what is said of them. An item is looked at as it is stored, so a filter
+// costs a look at each and needs no index.
+
+import type { Item } from "../stores/item.ts";
+import { type Past, readPast } from "./past.ts";
+
+/** All that is said has to hold; what is absent does not count. */
+export interface Filter {
+  readonly kind?: string;
+  readonly reference?: string;
+  readonly originId?: string;
+  readonly originQueue?: string;
+  readonly death?: NonNullable<Past["death"]>;
+  /** As `reasonClass` has it: numbers and ids in it do not count. */
+  readonly reason?: string;
+  /** Of a dead item those that it had where it died. */
+  readonly attemptsMin?: number;
+  /** Of a dead item when it was produced. */
+  readonly createdBefore?: number;
+  /** How often it was sent back from a dead queue, at most. */
+  readonly redrivenMax?: number;
+  /** A text that its payload has, as UTF-8. */
+  readonly payloadContains?: string;
+}
+
+export type Looked = Pick<
+  Item,
+  "kind" | "reference" | "attempts" | "createdAt" | "past" | "payload"
+>;
+
+/** `id`: its present one. */
+export type Matcher = (item: Looked, id: string) => boolean;
+
+export function matcherOf(filter: Filter): Matcher {
+  const { kind, reference, payloadContains } = filter;
+  const reason = filter.reason === undefined ? undefined : reasonClass(filter.reason);
+  const needle = payloadContains === undefined ? null : Buffer.from(payloadContains);
+  return (item, id) => {
+    if (kind !== undefined && item.kind !== kind) return false;
+    if (reference !== undefined && item.reference !== reference) return false;
+    const past = readPast(item.past);
+    return (
+      is(filter.originId, past.origin ?? id) &&
+      is(filter.originQueue, past.queue) &&
+      is(filter.death, past.death) &&
+      (reason === undefined || reasonClass(past.reason ?? "") === reason) &&
+      (past.attempts ?? item.attempts) >= (filter.attemptsMin ?? 0) &&
+      (past.createdAt ?? item.createdAt) < (filter.createdBefore ?? Number.POSITIVE_INFINITY) &&
+      (past.redriven ?? 0) <= (filter.redrivenMax ?? Number.POSITIVE_INFINITY) &&
+      (needle === null || Buffer.from(item.payload as Uint8Array).includes(needle))
+    );
+  };
+}
+
+function is(wanted: string | undefined, found: string | undefined): boolean {
+  return wanted === undefined || wanted === (found ?? "");
+}
+
+const uuid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
+/** Of hexadecimal digits, or of letters and digits mixed, as ids are. */
+const token = /\b(?=[\w-]*\d)[\w-]{16,}\b|\b(?=[a-f]*\d)[0-9a-f]{8,}\b/gi;
+const instant = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}[\d:.]*(?:Z|[+-]\d{2}:?\d{2})?)?/g;
+const number = /\d+(?:[.,:]\d+)*/g;
+
+/** What a reason says apart from what differs from one item to the next: ids and numbers. */
+export function reasonClass(reason: string): string {
+  return reason
+    .replace(uuid, "<id>")
+    .replace(instant, "<time>")
+    .replace(token, "<id>").replace(number, "<n>");
+}

@@ -1,0 +1,274 @@
+import { expect, test } from "bun:test";
+import type { Filter, FindRequest, FoundItem } from "./api.ts";
+import { reasonClass } from "./filter.ts";
+import { limits } from "./limits.ts";
+import {
+  type Bundle,
+  day,
+  hour,
+  minute,
+  produceOf,
+  second,
+  setup,
+  start,
+} from "./simulation/bundle.ts";
+
+async function setupQueues(partitions = 1, shardCount = 1) {
+  const bundle = await setup({ shardCount });
+  await bundle.createQueue({ name: "dead", expireTimeoutMs: 7 * day });
+  await bundle.createQueue({
+    name: "orders",
+    deadQueue: "dead",
+    leaseTimeoutMs: minute,
+    requestedPartitions: partitions,
+  });
+  return bundle;
+}
+
+const texts = (items: readonly FoundItem[]): string[] =>
+  items.map(({ payload }) => new TextDecoder().decode(payload));
+
+function findIn(bundle: Bundle, queue: string, change: Partial<FindRequest> = {}) {
+  const request = { queue, pivot: "", limit: 100, filter: {}, payloadHead: 100, ...change };
+  return bundle.run(() => bundle.engine.findItems(request));
+}
+
+/** All pages. */
+async function findAll(bundle: Bundle, queue: string, change: Partial<FindRequest> = {}) {
+  const all: FoundItem[] = [];
+  let pages = 0;
+  for (let pivot = ""; pages === 0 || pivot !== ""; pages += 1) {
+    const { found, nextPivot } = await findIn(bundle, queue, { ...change, pivot });
+    all.push(...found);
+    pivot = nextPivot;
+  }
+  return { all, pages };
+}
+
+/** One item of each state, and two dead ones. */
+async function setupStates() {
+  const bundle = await setupQueues();
+  const items = [
+    { payload: "leased", kind: "k" },
+    { payload: "late", reference: "r" },
+    { payload: "never", kind: "k", reference: "r" },
+    { payload: "again" },
+    { payload: "ready", kind: "k" },
+    { payload: "scheduled", enqueueAt: start + hour },
+  ];
+  await bundle.run(() => bundle.engine.produce({ ...produceOf("orders", []), items }));
+  const lease = await bundle.lease("orders", { batchSize: 4 });
+  const ids = lease.items.map(({ id }) => id);
+  const retries = [
+    { id: ids[1] ?? "", retryAt: null, dead: true, reason: "order 4711: no card" },
+    { id: ids[2] ?? "", retryAt: null, dead: true, reason: "order 12: no card" },
+    { id: ids[3] ?? "", retryAt: start + 2 * hour, dead: false, reason: "later" },
+  ];
+  const request = { queue: "orders", partition: 0, items: retries };
+  await bundle.run(() => bundle.engine.retry(request));
+  return { bundle, ids };
+}
+
+test("find: every state is found, with what it is", async () => {
+  const { bundle } = await setupStates();
+  const { found, looked, nextPivot } = await findIn(bundle, "orders");
+  expect(texts(found)).toEqual(["leased", "ready", "scheduled", "again"]);
+  expect(found.map(({ state }) => state)).toEqual(["leased", "ready", "scheduled", "scheduled"]);
+  expect({ looked, nextPivot }).toEqual({ looked: 4, nextPivot: "" });
+  expect(found[0]).toMatchObject({ queue: "orders", partition: 0, attempts: 1, payloadBytes: 6 });
+});
+
+test.each([
+  ["leased", ["leased"]],
+  ["ready", ["ready"]],
+  ["scheduled", ["scheduled", "again"]],
+] as const)("find: those that are %s alone", async (state, expected) => {
+  const { bundle } = await setupStates();
+  expect(texts((await findIn(bundle, "orders", { state })).found)).toEqual([...expected]);
+});
+
+const filters: [Filter, string[]][] = [
+  [{}, ["late", "never"]],
+  [{ kind: "k" }, ["never"]],
+  [{ reference: "r" }, ["late", "never"]],
+  [{ kind: "" }, ["late"]],
+  [{ death: "rejected" }, ["late", "never"]],
+  [{ death: "failed" }, []],
+  [{ reason: "order 99: no card" }, ["late", "never"]],
+  [{ reason: "no card" }, []],
+  [{ originQueue: "orders" }, ["late", "never"]],
+  [{ originQueue: "" }, []],
+  [{ attemptsMin: 1 }, ["late", "never"]],
+  [{ attemptsMin: 2 }, []],
+  [{ createdBefore: start }, []],
+  [{ createdBefore: start + 1 }, ["late", "never"]],
+  [{ redrivenMax: 0 }, ["late", "never"]],
+  [{ payloadContains: "at" }, ["late"]],
+  [{ payloadContains: "at", kind: "k" }, []],
+];
+
+test.each(filters)("find: by %j", async (filter, expected) => {
+  const { bundle } = await setupStates();
+  expect(texts((await findIn(bundle, "dead", { filter })).found)).toEqual(expected);
+});
+
+test("find: by the id that an item was produced under", async () => {
+  const { bundle, ids } = await setupStates();
+  const filter = { originId: ids[2] ?? "" };
+  expect(texts((await findIn(bundle, "dead", { filter })).found)).toEqual(["never"]);
+  expect(
+    texts((await findIn(bundle, "orders", { filter: { originId: ids[0] ?? "" } })).found),
+  ).toEqual(["leased"]);
+});
+
+test.each([1, 2, 3, 7, 100])("find: pages of %p are together what one page is", async (limit) => {
+  const bundle = await setupQueues(3, 2);
+  for (let call = 0; call < 5; call += 1) {
+    await bundle.produceMany("orders", 5);
+    await bundle.lease("orders", { batchSize: 2 });
+  }
+  const whole = await findIn(bundle, "orders", { limit: 1_000 });
+  const { all } = await findAll(bundle, "orders", { limit });
+  expect(all.map(({ id }) => id)).toEqual(whole.found.map(({ id }) => id));
+  const one = await findIn(bundle, "orders", { partition: 1 });
+  expect(one.found).toEqual(whole.found.filter(({ partition }) => partition === 1));
+});
+
+test("find: a call looks at so many items, and says where to go on, also with nothing found", async () => {
+  const bundle = await setupQueues();
+  const count = limits.findTurnLooks * 2 + 3;
+  for (let left = count; left > 0; left -= 1_000) {
+    await bundle.produceMany("orders", Math.min(1_000, left));
+  }
+  const { found, looked, nextPivot } = await findIn(bundle, "orders", { filter: { kind: "none" } });
+  expect({ found, looked, nextPivot }).toEqual({ found: [], looked: count, nextPivot: "" });
+  const page = await findIn(bundle, "orders", { limit: 1, payloadHead: 0 });
+  expect(page.looked).toBeLessThan(count);
+  expect(page.nextPivot).not.toBe("");
+  expect(page.found[0]?.payload).toHaveLength(0);
+  expect(page.found[0]?.payloadBytes).toBeGreaterThan(0);
+});
+
+test("find: what a clear has taken is not found, and what it left is", async () => {
+  const { bundle } = await setupStates();
+  const what = { ready: true, scheduled: true, retried: false, destructive: false };
+  await bundle.run(() => bundle.engine.clear({ queue: "orders", ...what }));
+  expect(texts((await findIn(bundle, "orders")).found)).toEqual(["leased", "again"]);
+});
+
+test.each([
+  [{ pivot: "x" }, "pivot is invalid; expected the next_pivot of the page before, got 'x'"],
+  [{ limit: 0 }, "limit is invalid; must be greater than zero"],
+  [{ limit: 1_001 }, "limit is invalid; cannot be greater than 1000"],
+  [{ payloadHead: 65_537 }, "payload head is invalid; cannot be greater than 65536"],
+  [{ partition: 7 }, "partition is invalid; '7' is not a valid partition"],
+  [
+    { state: "dead" as "ready" },
+    "state is invalid; expected 'ready', 'leased' or 'scheduled', got 'dead'",
+  ],
+])("find: %j is refused", async (change, message) => {
+  const bundle = await setupQueues();
+  const request = { queue: "orders", pivot: "", limit: 1, filter: {}, ...change };
+  const ending = await bundle.ending(() => bundle.engine.findItems(request));
+  expect(ending).toMatchObject({ code: "invalid", message });
+});
+
+test("groups: dead items by reason, numbers aside, the most first", async () => {
+  const { bundle } = await setupStates();
+  const again = await bundle.lease("orders");
+  const items = again.items.map(({ id }) => ({ id, retryAt: null, dead: true, reason: "timeout" }));
+  await bundle.clock.advance(second);
+  await bundle.run(() =>
+    bundle.engine.retry({ queue: "orders", partition: again.partition, items }),
+  );
+  const request = { queue: "dead", pivot: "", filter: {}, by: "reason" } as const;
+  const { found, looked, nextPivot } = await bundle.run(() => bundle.engine.groupItems(request));
+  expect({ looked, nextPivot }).toEqual({ looked: 3, nextPivot: "" });
+  expect(found).toMatchObject([
+    { value: "order <n>: no card", count: 2, firstAt: start, lastAt: start },
+    { value: "timeout", count: 1, firstAt: start + second, lastAt: start + second },
+  ]);
+  const byKind = await bundle.run(() => bundle.engine.groupItems({ ...request, by: "kind" }));
+  expect(byKind.found.map(({ value, count }) => [value, count])).toEqual([
+    ["k", 2],
+    ["", 1],
+  ]);
+  const sample = found[0]?.sampleId ?? "";
+  const only = await findIn(bundle, "dead", { filter: { reason: found[0]?.value ?? "" } });
+  expect(only.found.map(({ id }) => id)).toContain(sample);
+});
+
+test.each([
+  ["order 4711 of 2026-03-01T12:00:00.000Z", "order <n> of <time>"],
+  ["user 0b81a2c4-1111-4222-8333-0123456789ab is gone", "user <id> is gone"],
+  ["hash deadbeef01", "hash <id>"],
+  ["connect ECONNREFUSED 10.0.0.7:5432", "connect ECONNREFUSED <n>"],
+  ["no card", "no card"],
+])("reasonClass: %p is %p", (reason, expected) => {
+  expect(reasonClass(reason)).toBe(expected);
+  expect(reasonClass(expected)).toBe(expected);
+});
+
+test("get: an item by its id alone, with all of its payload", async () => {
+  const { bundle, ids } = await setupStates();
+  const leased = await bundle.run(() => bundle.engine.getItem(ids[0] ?? ""));
+  expect(leased).toMatchObject({ queue: "orders", state: "leased", kind: "k" });
+  expect(texts([leased])).toEqual(["leased"]);
+  const ending = await bundle.ending(() => bundle.engine.getItem(ids[1] ?? ""));
+  expect(ending).toMatchObject({
+    code: "refused",
+    message: `item does not exist; no item has the id '${ids[1]}'`,
+  });
+  expect(await bundle.ending(() => bundle.engine.getItem("x"))).toMatchObject({ code: "invalid" });
+});
+
+async function explained(bundle: Bundle, id: string | undefined) {
+  return bundle.run(() => bundle.engine.explainItem(id ?? ""));
+}
+
+test("explain: a leased item says until when, and for the how manyeth time", async () => {
+  const { bundle, ids } = await setupStates();
+  const { item, why } = await explained(bundle, ids[0]);
+  expect(item).toMatchObject({ state: "leased" });
+  expect(why).toEqual(["A consumer holds it, for the 1st time; its lease ends in 1m0s."]);
+});
+
+test("explain: a former id leads to the item, wherever it is", async () => {
+  const { bundle, ids } = await setupStates();
+  const dead = await explained(bundle, ids[1]);
+  expect(dead.item).toMatchObject({ queue: "dead", state: "ready" });
+  expect(dead.why).toEqual([
+    "It is ready, with 0 ahead of it in partition 0.",
+    "It died in 'orders': a consumer gave it up.",
+    "The last reason given was: order 4711: no card",
+    `It has another id by now; it was produced as ${ids[1]}.`,
+  ]);
+  const again = await explained(bundle, ids[3]);
+  expect(again.item).toMatchObject({ queue: "orders", state: "scheduled" });
+  expect(again.why[0]).toBe("It was given back, and is offered in 2h0m0s.");
+});
+
+test("explain: a ready item says how many are ahead, and that its queue is paused", async () => {
+  const bundle = await setupQueues();
+  await bundle.produceMany("orders", 5);
+  await bundle.lease("orders", { batchSize: 2 });
+  await bundle.run(() => bundle.engine.pause({ queue: "orders", reason: "deploy" }));
+  const { found } = await findIn(bundle, "orders", { state: "ready" });
+  const { ahead, isAllAhead, why } = await explained(bundle, found[2]?.id);
+  expect({ ahead, isAllAhead }).toEqual({ ahead: 2, isAllAhead: true });
+  expect(why).toEqual([
+    "Its queue is paused: deploy.",
+    "It is ready, with 2 ahead of it in partition 0.",
+  ]);
+});
+
+test("explain: an item that was completed is nowhere", async () => {
+  const bundle = await setupQueues();
+  await bundle.produceMany("orders", 1);
+  const lease = await bundle.lease("orders");
+  await bundle.complete(lease);
+  const { item, why } = await explained(bundle, lease.items[0]?.id);
+  expect(item).toBeNull();
+  expect(why).toHaveLength(1);
+  expect((await explained(bundle, `1${"z".repeat(26)}`)).item).toBeNull();
+});

@@ -1,0 +1,310 @@
+// Finds items by what is said of them, page by page. A queue may hold millions: each call looks at
+// so many and says where to go on, and each turn of a shard at so few that others hardly wait.
+
+import type { Item } from "../stores/item.ts";
+import type { PartitionPlace } from "../stores/queue.ts";
+import type * as api from "./api.ts";
+import { assert } from "./assert.ts";
+import type { Catalog } from "./catalog.ts";
+import { formatDuration } from "./duration.ts";
+import { failure, malformedId, QueueError } from "./errors.ts";
+import { isId, placeOf } from "./ids.ts";
+import { storedItem } from "./items.ts";
+import { limits } from "./limits.ts";
+import type { FoundItem, Group, Value } from "./messages.ts";
+import { type ShardPort, succeeded, type Timing } from "./port.ts";
+import type { LogicalQueue } from "./queue.ts";
+import type { Find, Grouping } from "./shard/find.ts";
+import { checkFind, refuse } from "./validate.ts";
+
+interface Place {
+  readonly queue: LogicalQueue;
+  readonly place: PartitionPlace;
+}
+
+/** Where a search goes on. */
+interface Pivot {
+  readonly partition: number;
+  readonly aside: boolean;
+  readonly seq: number;
+}
+
+const start: Pivot = { partition: 0, aside: false, seq: 0 };
+
+/** What is asked of each piece, and what becomes of it. */
+interface Walk {
+  readonly request: Pick<Find, "filter" | "state" | "payloadHead"> & { readonly by?: Grouping };
+  readonly limit: number;
+  readonly take: (found: Extract<Value, { kind: "found" }>, at: Place) => number;
+}
+
+export interface SearchOptions {
+  readonly catalog: Catalog;
+  readonly ports: () => readonly ShardPort[];
+  readonly timing: () => Timing;
+  readonly now: () => number;
+}
+
+export class Search {
+  readonly #options: SearchOptions;
+
+  constructor(options: SearchOptions) {
+    this.#options = options;
+  }
+
+  async find(queue: LogicalQueue, request: api.FindRequest): Promise<api.Found<api.FoundItem>> {
+    checkFind(request);
+    const { filter, state = null, limit, payloadHead = 0 } = request;
+    const found: api.FoundItem[] = [];
+    const walk: Walk = {
+      request: { filter, state, payloadHead },
+      limit,
+      take: ({ items }, at) => found.push(...items.map((item) => seen(item, at))),
+    };
+    return { found, ...(await this.#walk(queue, request, walk)) };
+  }
+
+  async group(queue: LogicalQueue, request: api.GroupsRequest): Promise<api.Found<Group>> {
+    checkFind({ ...request, limit: 1 });
+    const { filter, state = null, by } = request;
+    const groups = new Map<string, Group>();
+    const walk: Walk = {
+      request: { filter, state, payloadHead: 0, by },
+      limit: Number.POSITIVE_INFINITY,
+      take(found) {
+        for (const group of found.groups) addGroup(groups, group);
+        return 0;
+      },
+    };
+    const ended = await this.#walk(queue, request, walk);
+    const found = [...groups.values()].sort((a, b) => b.count - a.count);
+    return { found, ...ended };
+  }
+
+  /** One partition after the other, and in each what waits for an instant after the rest. */
+  async #walk(
+    queue: LogicalQueue,
+    { pivot, partition = null }: Pick<api.FindRequest, "pivot" | "partition">,
+    walk: Walk,
+  ): Promise<{ looked: number; nextPivot: string }> {
+    if (partition !== null) queue.place(partition);
+    const timing = this.#options.timing();
+    let at = pivot === "" ? start : readPivot(pivot);
+    let looked = 0;
+    let count = 0;
+    for (const place of placesFrom(queue, at.partition, partition)) {
+      if (place.partition > at.partition) at = { ...start, partition: place.partition };
+      for (const aside of [false, true]) {
+        if (aside && !at.aside) at = { ...at, aside, seq: 0 };
+        if (at.aside !== aside || !isSearched(walk.request.state, aside)) continue;
+        for (let next: number | null = at.seq; next !== null; ) {
+          at = { ...at, seq: next };
+          const { findLooksMax, findTurnLooks } = limits;
+          if (looked >= findLooksMax || count >= walk.limit) {
+            return { looked, nextPivot: writePivot(at) };
+          }
+          const looks = Math.min(findTurnLooks, findLooksMax - looked);
+          const left = Math.min(walk.limit - count, findTurnLooks);
+          const span = { slot: place.slot, aside, from: next, limit: left, looks };
+          const found = await this.#ask(
+            place.shard,
+            { kind: "find", ...walk.request, ...span },
+            timing,
+          );
+          looked += found.looked;
+          count += walk.take(found, { queue, place });
+          next = found.next;
+        }
+      }
+    }
+    return { looked, nextPivot: "" };
+  }
+
+  async #ask(
+    shard: number,
+    request: Find,
+    timing: Timing,
+  ): Promise<Extract<Value, { kind: "found" }>> {
+    const port = this.#options.ports()[shard];
+    assert(port !== undefined, "a partition is in a shard that was not opened");
+    const value = succeeded(await port.ask(request, timing));
+    assert(value.kind === "found", "a shard answered a search with something else");
+    return value;
+  }
+
+  async get(id: string): Promise<api.FoundItem> {
+    const found = await this.#present(id, Number.MAX_SAFE_INTEGER);
+    if (found !== null) return found.item;
+    throw QueueError.from(
+      failure("no_such_item", `item does not exist; no item has the id '${id}'`),
+    );
+  }
+
+  /** The item that has this id now. */
+  async #present(
+    id: string,
+    payloadHead: number,
+  ): Promise<{ readonly item: api.FoundItem; readonly at: Place; readonly seq: number } | null> {
+    if (!isId(id)) refuse(malformedId(id));
+    const named = this.#placeOf(id);
+    if (named === null) return null;
+    const { seq, ...at } = named;
+    const timing = this.#options.timing();
+    for (const aside of [false, true]) {
+      const one = { slot: at.place.slot, aside, from: seq, before: seq + 1, limit: 1, looks: 1 };
+      const request = { kind: "find", ...one, state: null, filter: {}, payloadHead } as const;
+      const [item] = (await this.#ask(at.place.shard, request, timing)).items;
+      if (item !== undefined) return { item: seen(item, at), at, seq };
+    }
+    return null;
+  }
+
+  /** Where an id says that its item is; `null` = nowhere here. */
+  #placeOf(id: string): (Place & { readonly seq: number }) | null {
+    const named = placeOf(id);
+    const port = this.#options.ports().find(({ tag }) => tag === named?.tag);
+    if (named === null || port === undefined) return null;
+    const owner = this.#options.catalog.owner(port.shard, named.slot);
+    const place = owner?.queue.places.get(owner.partition);
+    if (owner === undefined || place === undefined || owner.queue.isHidden) return null;
+    return { queue: owner.queue, place, seq: named.seq };
+  }
+
+  async explain(id: string): Promise<api.ItemExplained> {
+    const present = (await this.#present(id, 0)) ?? (await this.#formerly(id));
+    if (present === null) {
+      const why = [
+        "No item has this id: it was completed or removed, it moved on, or it never was.",
+      ];
+      return { id, item: null, ahead: 0, isAllAhead: true, why };
+    }
+    const { item, at, seq } = present;
+    const isReady = item.state === "ready";
+    const { count, isAll } = isReady ? await this.#ahead(at, seq) : { count: 0, isAll: true };
+    const why = reasonsOf(item, { ...at, id, now: this.#options.now(), ahead: { count, isAll } });
+    return { id, item, ahead: count, isAllAhead: isAll, why };
+  }
+
+  async #ahead({ place }: Place, seq: Item["seq"]) {
+    const port = this.#options.ports()[place.shard];
+    assert(port !== undefined, "a partition is in a shard that was not opened");
+    const asked = { kind: "ahead", slot: place.slot, seq } as const;
+    const value = succeeded(await port.ask(asked, this.#options.timing()));
+    assert(value.kind === "counted", "a shard answered a count with something else");
+    return value;
+  }
+
+  /** An item that had the id once, in the queue that issued it or in the dead queue of that. */
+  async #formerly(id: string) {
+    const named = this.#placeOf(id);
+    if (named === null) return null;
+    const { queue } = named;
+    for (const one of [queue, this.#options.catalog.deadQueueOf(queue)]) {
+      if (one === undefined) continue;
+      const request = { queue: one.definition.name, pivot: "", limit: 1, filter: { originId: id } };
+      const [item] = (await this.find(one, request)).found;
+      if (item !== undefined) return this.#present(item.id, 0);
+    }
+    return null;
+  }
+}
+
+function isSearched(state: Find["state"], aside: boolean): boolean {
+  return state === null || (state === "scheduled") === aside;
+}
+
+function placesFrom(queue: LogicalQueue, from: number, only: number | null): PartitionPlace[] {
+  return [...queue.places.values()]
+    .filter(({ partition }) => partition >= from && (only === null || partition === only))
+    .sort((a, b) => a.partition - b.partition);
+}
+
+function addGroup(groups: Map<string, Group>, group: Group): void {
+  const known = groups.get(group.value);
+  if (known === undefined) {
+    groups.set(group.value, group);
+    return;
+  }
+  groups.set(group.value, {
+    ...known,
+    count: known.count + group.count,
+    firstAt: Math.min(known.firstAt, group.firstAt),
+    lastAt: Math.max(known.lastAt, group.lastAt),
+  });
+}
+
+function seen(item: FoundItem, { queue, place }: Place): api.FoundItem {
+  const { state, payloadBytes, ...listed } = item;
+  const { definition } = queue;
+  const at = { queue: definition.name, partition: place.partition };
+  return { ...storedItem(listed, definition), ...at, state, payloadBytes };
+}
+
+function writePivot({ partition, aside, seq }: Pivot): string {
+  return `${partition}.${aside ? 1 : 0}.${seq}`;
+}
+
+function readPivot(text: string): Pivot {
+  const [, partition, aside, seq] = /^(\d{1,9})\.([01])\.(\d{1,15})$/.exec(text) ?? [];
+  if (seq === undefined) {
+    const got = text.slice(0, limits.quotedMax);
+    refuse(`pivot is invalid; expected the next_pivot of the page before, got '${got}'`);
+  }
+  return { partition: Number(partition), aside: aside === "1", seq: Number(seq) };
+}
+
+const deathsInWords = {
+  failed: (attempts: number) =>
+    `its ${attempts} ${attempts === 1 ? "attempt was" : "attempts were"} used up`,
+  expired: () => "its time was over",
+  rejected: () => "a consumer gave it up",
+};
+
+function ordinal(count: number): string {
+  const isTeen = count % 100 >= 11 && count % 100 <= 13;
+  const ending = isTeen ? "th" : (["th", "st", "nd", "rd"][count % 10] ?? "th");
+  return `${count}${ending}`;
+}
+
+/** Sentences, the most important first. */
+function reasonsOf(
+  item: api.FoundItem,
+  known: Place & {
+    readonly id: string;
+    readonly now: number;
+    readonly ahead: { readonly count: number; readonly isAll: boolean };
+  },
+): string[] {
+  const { queue, id, now, ahead } = known;
+  const { past = {} } = item;
+  const left = (ms: number): string => `in ${formatDuration(Math.max(0, ms - now))}`;
+  const why: string[] = [];
+  if (item.state === "leased" && item.leaseDeadline !== null) {
+    const which = item.maxAttempts > 0 ? ` of ${item.maxAttempts}` : "";
+    const ends = left(item.leaseDeadline);
+    why.push(
+      `A consumer holds it, for the ${ordinal(item.attempts)} time${which}; its lease ends ${ends}.`,
+    );
+  }
+  if (item.state === "scheduled" && item.enqueueAt !== null) {
+    const by = item.attempts > 0 ? "It was given back, and is" : "Its producer scheduled it; it is";
+    why.push(`${by} offered ${left(item.enqueueAt)}.`);
+  }
+  if (item.state === "ready") {
+    const { pause } = queue.definition;
+    if (pause?.lease === true) {
+      const said = pause.reason === "" ? "" : `: ${pause.reason}`;
+      why.push(`Its queue is paused${said}.`);
+    }
+    const count = `${ahead.isAll ? "" : "at least "}${ahead.count}`;
+    why.push(`It is ready, with ${count} ahead of it in partition ${item.partition}.`);
+  }
+  if (past.death !== undefined) {
+    const told = deathsInWords[past.death](past.attempts ?? 0);
+    why.push(`It died in '${past.queue ?? ""}': ${told}.`);
+  }
+  if (past.reason !== undefined) why.push(`The last reason given was: ${past.reason}`);
+  if (item.id !== id)
+    why.push(`It has another id by now; it was produced as ${past.origin ?? id}.`);
+  return why;
+}

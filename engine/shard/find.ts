@@ -1,0 +1,144 @@
+// Looks through a piece of a partition for items that a filter means: bounded, as it was before the
+// turn, without a word on where it ends but the place to go on from.
+
+import type { Item, ScheduledItem } from "../../stores/item.ts";
+import type { Page, Read } from "../../stores/store.ts";
+import type { ItemState } from "../api.ts";
+import { type Filter, matcherOf, reasonClass } from "../filter.ts";
+import { formatId } from "../ids.ts";
+import { limits } from "../limits.ts";
+import type { FoundItem, Group } from "../messages.ts";
+import { readPast } from "../past.ts";
+import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
+import { listed } from "./list.ts";
+import type { Memory } from "./memory.ts";
+import type { Partition } from "./partition.ts";
+import type { Turn } from "./turn-context.ts";
+
+export const groupings = ["reason", "death", "kind", "originQueue"] as const;
+export type Grouping = (typeof groupings)[number];
+
+export interface Find {
+  readonly kind: "find";
+  readonly slot: number;
+  /** Among those that wait for an instant, not among the others. */
+  readonly aside: boolean;
+  /** Numbers from here to before `before`; absent = to the end. */
+  readonly from: number;
+  readonly before?: number;
+  readonly state: ItemState | null;
+  readonly filter: Filter;
+  /** The most items to find, and to look at. */
+  readonly limit: number;
+  readonly looks: number;
+  /** Bytes of each payload that are wanted. */
+  readonly payloadHead: number;
+  /** How many there are by what is wanted in place of the items. */
+  readonly by?: Grouping;
+}
+
+export const find: Kind<Find> = {
+  phase: "before",
+  weight: ({ looks }) => looks,
+  lost: "again",
+  wants({ memory, items, scheduled }, requests) {
+    for (const request of requests) {
+      (request.aside ? scheduled : items).push(pageOf(memory, request));
+    }
+  },
+  decide: answering(findOne),
+};
+
+function pageOf(memory: Memory, request: Numbered<Find>): Page {
+  const { op, slot, looks, from } = request;
+  const { nextSeq } = memory.partition(slot);
+  const before = Math.max(from, Math.min(request.before ?? nextSeq, nextSeq));
+  const limit = { items: looks, payloadBytes: limits.turnBytesMax };
+  return { name: `find ${op}`, slot, from, before, limit };
+}
+
+function findOne(turn: Turn, request: Numbered<Find>): Result {
+  const { slot, aside, state, limit, by } = request;
+  const partition = turn.memory.partition(slot);
+  const pages = aside ? turn.facts.scheduled : turn.facts.items;
+  const page = pages.get(`find ${request.op}`);
+  const isMeant = matcherOf(request.filter);
+  const items: FoundItem[] = [];
+  const groups = new Map<string, Group>();
+  let looked = 0;
+  let next = request.from;
+  let isFull = false;
+  for (const item of page?.found ?? []) {
+    looked += 1;
+    next = item.seq + 1;
+    if (item.damaged || isCleared(partition, item, aside)) continue;
+    const present = stateOf(partition, item, aside);
+    if (state !== null && state !== present) continue;
+    if (!isMeant(item, formatId(partition.idPrefix, item.seq))) continue;
+    if (by === undefined) items.push(foundItem(partition, item, { present, request }));
+    else count(groups, item, { by, id: formatId(partition.idPrefix, item.seq) });
+    isFull = items.length >= limit;
+    if (isFull) break;
+  }
+  const isEnd = page === undefined || (page.isAll && !isFull);
+  const value = { kind: "found", looked, next: isEnd ? null : next } as const;
+  return { ok: true, value: { ...value, items, groups: [...groups.values()] } };
+}
+
+function isCleared(partition: Partition, item: Read<Item>, aside: boolean): boolean {
+  if (!aside) return item.seq < partition.clearReadyBelow && !partition.held.has(item.seq);
+  const { retried } = item as Read<ScheduledItem>;
+  return item.seq < (retried ? partition.clearRetriedBelow : partition.clearScheduledBelow);
+}
+
+function stateOf(partition: Partition, { seq }: Read<Item>, aside: boolean): ItemState {
+  if (aside) return "scheduled";
+  return partition.held.has(seq) ? "leased" : "ready";
+}
+
+function foundItem(
+  partition: Partition,
+  item: Read<Item>,
+  { present, request }: { readonly present: ItemState; readonly request: Numbered<Find> },
+): FoundItem {
+  const { payload } = item;
+  const head = payload.slice(0, request.payloadHead);
+  const dueAt = request.aside ? { dueAt: (item as Read<ScheduledItem>).dueAt } : {};
+  const state = partition.held.get(item.seq)?.run.lease ?? dueAt;
+  return {
+    ...listed(partition, { ...item, payload: head }, state),
+    state: present,
+    payloadBytes: payload.length,
+  };
+}
+
+function count(
+  groups: Map<string, Group>,
+  item: Read<Item>,
+  { by, id }: { readonly by: Grouping; readonly id: string },
+): void {
+  const value = groupOf(item, by);
+  const known = groups.get(value);
+  const at = item.createdAt;
+  groups.set(value, {
+    value,
+    sampleId: known?.sampleId ?? id,
+    count: (known?.count ?? 0) + 1,
+    firstAt: Math.min(known?.firstAt ?? at, at),
+    lastAt: Math.max(known?.lastAt ?? at, at),
+  });
+}
+
+function groupOf({ kind, past }: Read<Item>, by: Grouping): string {
+  const { reason = "", death = "", queue = "" } = readPast(past);
+  switch (by) {
+    case "reason":
+      return reasonClass(reason);
+    case "death":
+      return death;
+    case "kind":
+      return kind;
+    case "originQueue":
+      return queue;
+  }
+}
