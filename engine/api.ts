@@ -310,6 +310,52 @@ export interface GroupsRequest extends Omit<FindRequest, "limit" | "payloadHead"
   readonly by: Grouping;
 }
 
+export interface RedriveRequest extends Repeatable {
+  /** Whose ready items are moved: a dead queue, as a rule. */
+  readonly queue: string;
+  /** Where all go; absent = each to the queue that it came from. */
+  readonly to?: string;
+  /** Up to 1,000; absent = all that the filter means. */
+  readonly ids?: readonly string[];
+  readonly filter?: Filter;
+  /** The most items to move. */
+  readonly limit?: number;
+  /** Absent = as fast as it goes. */
+  readonly perSecond?: number;
+  /** Only counts. */
+  readonly dryRun?: boolean;
+  /** With more items than that, nothing is moved (`refused`). */
+  readonly expect?: number;
+}
+
+export interface Redriven extends Outcome {
+  /** `""` of a dry run. */
+  readonly taskId: string;
+  /** Items that it means now. */
+  readonly matched: number;
+}
+
+/** `failed`: the queue that all were to go to is gone. */
+export type TaskState = "running" | "done" | "cancelled" | "failed";
+
+export interface TaskInfo {
+  readonly taskId: string;
+  readonly state: TaskState;
+  readonly queue: string;
+  /** `""` = each item to where it came from. */
+  readonly to: string;
+  readonly filter: Filter;
+  /** 0 = as fast as it goes. */
+  readonly perSecond: number;
+  /** When it began. */
+  readonly matched: number;
+  readonly moved: number;
+  /** Of queues that are not there any more. */
+  readonly skipped: number;
+  readonly createdAt: number;
+  readonly endedAt: number | null;
+}
+
 /** An item that was asked for by one of its ids, and why it is where it is. */
 export interface ItemExplained {
   readonly id: string;
@@ -482,6 +528,15 @@ export interface Engine<Items = readonly LeasedItem[]> {
   findItems(request: FindRequest): Promise<Found<FoundItem>>;
   /** The same, counted by what they have in common. */
   groupItems(request: GroupsRequest): Promise<Found<Group>>;
+  /**
+   * Moves ready items back to the queues that they came from, as new ones but for what they carry
+   * along. Returns once that is certain to be done; the task does it, also across restarts.
+   */
+  redrive(request: RedriveRequest): Promise<Redriven>;
+  /** Newest first, ended ones included. */
+  listTasks(queue?: string): readonly TaskInfo[];
+  taskInfo(taskId: string): TaskInfo;
+  cancelTask(taskId: string): Promise<TaskInfo>;
   /** An item by its id alone, with all of its payload. Throws `refused` where there is none. */
   getItem(id: string): Promise<FoundItem>;
   /** The same, by any id that it ever had, and why it is there. */

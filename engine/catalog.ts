@@ -127,9 +127,15 @@ export class Catalog {
     return [...(this.#owners[shard]?.values() ?? [])].filter((owner) => owner !== null);
   }
 
-  find(name: string): LogicalQueue {
+  /** The one of this name, if there is one that callers find. */
+  named(name: string): LogicalQueue | undefined {
     const queue = this.#byName.get(name);
-    if (queue !== undefined && !queue.isHidden) return queue;
+    return queue?.isHidden === true ? undefined : queue;
+  }
+
+  find(name: string): LogicalQueue {
+    const queue = this.named(name);
+    if (queue !== undefined) return queue;
     checkLookupName(name);
     return unknownQueue(name);
   }
@@ -230,7 +236,11 @@ export class Catalog {
   /** A partition of the dead queue in the same shard, where one commit does both; else one in turn. */
   #deadTarget(queue: LogicalQueue, from: { partition: number; shard: number }): DeadTarget | null {
     const dead = this.deadQueueOf(queue);
-    if (dead === undefined) return null;
+    return dead === undefined ? null : this.targetIn(dead, from);
+  }
+
+  /** The same of any queue. */
+  targetIn(dead: LogicalQueue, from: { partition: number; shard: number }): DeadTarget | null {
     const places = dead.activePlaces;
     const near = places.filter(({ shard }) => shard === from.shard);
     const choice = near.length > 0 ? near : places;

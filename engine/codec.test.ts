@@ -158,6 +158,7 @@ test("opened: is read as it was written", () => {
     opLast: 2,
     refused: [1],
     leaseKeys: [],
+    tasks: [],
     quarantined: 0,
     miscounted: 0,
     full: false,

@@ -44,6 +44,7 @@ function encodeValue(value: Value, leased: string[]): unknown {
     case "nothing":
     case "copied":
     case "counted":
+    case "task":
     case "ages":
     case "due":
     case "extended":

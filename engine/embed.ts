@@ -181,6 +181,10 @@ function checked(engine: Engine): EmbeddedEngine {
 
     findItems: async (request) => engine.findItems(requests.findItems(request, "")),
     groupItems: async (request) => engine.groupItems(requests.groupItems(request, "")),
+    redrive: async (request) => engine.redrive(requests.redrive(request, "")),
+    listTasks: (queue) => engine.listTasks(optional(text)(queue, "queue")),
+    taskInfo: (taskId) => engine.taskInfo(text(taskId, "taskId")),
+    cancelTask: async (taskId) => engine.cancelTask(text(taskId, "taskId")),
     getItem: async (id) => engine.getItem(text(id, "id")),
     explainItem: async (id) => engine.explainItem(text(id, "id")),
 

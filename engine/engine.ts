@@ -48,6 +48,7 @@ import { Search } from "./search.ts";
 import { Settings } from "./settings.ts";
 import { isUnique } from "./shard/unique.ts";
 import { Shards, type ShardsOptions } from "./shards.ts";
+import { Tasks } from "./tasks.ts";
 import {
   checkClear,
   checkCompleteIds,
@@ -124,6 +125,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   readonly #shards: Shards;
   readonly #advance: Advance | null;
   readonly #search: Search;
+  readonly #tasks: Tasks;
   #closing: Promise<void> | null = null;
 
   constructor(options: EngineOptions<Items>) {
@@ -150,14 +152,16 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     const shards = new Shards(options, { catalog, courier, leases, registrar, settings });
     this.#shards = shards;
     const ports = () => shards.ports;
+    const targetOf = catalog.targetIn.bind(catalog);
     const timing = () => this.#timing(lateLook);
     this.#search = new Search({ catalog, ports, timing, now: () => clock.now() });
+    this.#tasks = new Tasks({ catalog, clock, ports, search: this.#search, targetOf });
     this.#advance =
       clock instanceof TestClock ? new Advance({ clock, ports, courier, leases }) : null;
   }
 
   async open(): Promise<void> {
-    await this.#shards.open();
+    this.#tasks.adopt(await this.#shards.open());
     try {
       await this.#advance?.begin();
     } catch (cause) {
@@ -480,6 +484,26 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return this.#search.group(this.#find(request.queue), request);
   }
 
+  async redrive(request: api.RedriveRequest): Promise<api.Redriven> {
+    return this.#tasks.redrive(this.#find(request.queue), request);
+  }
+
+  listTasks(queue?: string): readonly api.TaskInfo[] {
+    this.#refuseClosing();
+    if (queue !== undefined) this.#find(queue);
+    return this.#tasks.list(queue);
+  }
+
+  taskInfo(taskId: string): api.TaskInfo {
+    this.#refuseClosing();
+    return this.#tasks.info(taskId);
+  }
+
+  async cancelTask(taskId: string): Promise<api.TaskInfo> {
+    this.#refuseClosing();
+    return this.#tasks.cancel(taskId);
+  }
+
   async getItem(id: string): Promise<api.FoundItem> {
     this.#refuseClosing();
     return this.#search.get(id);
@@ -523,11 +547,13 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
 
   abandon(): void {
     this.#closing ??= Promise.resolve();
+    this.#tasks.close();
     this.#endLeases();
     this.#shards.abandon();
   }
 
   async #close(): Promise<void> {
+    this.#tasks.close();
     this.#endLeases();
     await this.#shards.close();
   }

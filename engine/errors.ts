@@ -37,6 +37,8 @@ const codeOf = {
   partition_draining: "refused",
   no_test_clock: "refused",
   no_such_item: "refused",
+  no_such_task: "refused",
+  count_changed: "refused",
   empty: "empty",
   late: "empty",
   client_gone: "empty",

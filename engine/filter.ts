@@ -67,5 +67,6 @@ export function reasonClass(reason: string): string {
   return reason
     .replace(uuid, "<id>")
     .replace(instant, "<time>")
-    .replace(token, "<id>").replace(number, "<n>");
+    .replace(token, "<id>")
+    .replace(number, "<n>");
 }

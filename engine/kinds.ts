@@ -19,9 +19,11 @@ import { produce } from "./shard/produce.ts";
 import { recall } from "./shard/recall.ts";
 import { receive } from "./shard/receive.ts";
 import { recount } from "./shard/recount.ts";
+import { redrive } from "./shard/redrive.ts";
 import { release } from "./shard/release.ts";
 import { retry } from "./shard/retry.ts";
 import { stats } from "./shard/stats.ts";
+import { task, taskBegin } from "./shard/task.ts";
 import { withdraw } from "./shard/withdraw.ts";
 
 const table = {
@@ -43,6 +45,9 @@ const table = {
   recall,
   import: importItems,
   delete: deleteItems,
+  task,
+  taskBegin,
+  redrive,
   lease,
   stats,
   catalog: writeCatalog,

@@ -69,6 +69,13 @@ export const limits = {
   filterBytesMax: 2_048,
   /** Characters of a refused text that are quoted back. */
   quotedMax: 40,
+  /** Items of one piece of a task, so that others wait a millisecond; and the pause when a shard fails. */
+  taskPieceItems: 500,
+  taskAgainMs: 1_000,
+  /** Tasks that are kept, ended ones included. */
+  tasksMax: 100,
+  redriveIdsMax: 1_000,
+  redrivePerSecondMax: 1_000_000,
   /** Items that are counted to say how many are ahead of one. */
   aheadItemsMax: 10_000,
   /** Items that one turn moves for the clock's sake or for a long call, so that others wait milliseconds. */

@@ -4,7 +4,7 @@
 import type { CatalogImage } from "../stores/catalog.ts";
 import type { Item, OutboundItem } from "../stores/item.ts";
 import type { Pause } from "../stores/queue.ts";
-import type { OutboxCount } from "../stores/store.ts";
+import type { OutboxCount, StoredTask } from "../stores/store.ts";
 import type { ItemState, ProduceItem } from "./api.ts";
 import type { Rules } from "./lifecycle.ts";
 import type { Result } from "./shard/kind.ts";
@@ -98,6 +98,8 @@ export type Value =
       readonly items: readonly FoundItem[];
       readonly groups: readonly Group[];
     }
+  /** `needs`: a queue of which it has to be said where its items go. */
+  | { readonly kind: "task"; readonly text: string; readonly needs?: string }
   | { readonly kind: "counted"; readonly count: number; readonly isAll: boolean }
   | { readonly kind: "outbound"; readonly items: readonly OutboundItem[] }
   | { readonly kind: "copied"; readonly bytes: number }
@@ -172,6 +174,7 @@ export interface Opened {
   readonly refused: readonly number[];
   /** Leases with a key whose items may still be held. */
   readonly leaseKeys: readonly LeaseKey[];
+  readonly tasks: readonly StoredTask[];
   readonly quarantined: number;
   /** By how many items its partitions differ from what was counted with each commit. */
   readonly miscounted: number;

@@ -46,6 +46,12 @@ export function told({ headers, past }: { readonly headers: string; readonly pas
   };
 }
 
+/** Of a dead item that goes back; when it was produced first, why it failed and where it came from stay. */
+export function revivedPast(text: string, id: string): string {
+  const { death: _, queue: __, attempts: ___, ...kept } = readPast(text);
+  return JSON.stringify({ origin: id, ...kept, redriven: (kept.redriven ?? 0) + 1 });
+}
+
 /** `id`: under which it is known until now; the first of these stays its origin. */
 export function writePast(text: string, id: string, change: Past): string {
   return JSON.stringify({ origin: id, ...readPast(text), ...change });

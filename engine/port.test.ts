@@ -29,6 +29,7 @@ const fresh: Opened = {
   opLast: 0,
   refused: [],
   leaseKeys: [],
+  tasks: [],
   quarantined: 0,
   miscounted: 0,
   full: false,

@@ -40,23 +40,24 @@ const past = object<Past>({
   createdAt: optional(instant),
   redriven: optional(number),
 });
+const filter = object<Filter>({
+  kind: optional(text),
+  reference: optional(text),
+  originId: optional(text),
+  originQueue: optional(text),
+  death: optional(word("failed", "expired", "rejected")),
+  reason: optional(text),
+  attemptsMin: optional(number),
+  createdBefore: optional(instant),
+  redrivenMax: optional(number),
+  payloadContains: optional(text),
+});
 const searched = {
   queue: text,
   partition: optional(nullable(number)),
   state: optional(nullable(word("ready", "leased", "scheduled"))),
   pivot: text,
-  filter: object<Filter>({
-    kind: optional(text),
-    reference: optional(text),
-    originId: optional(text),
-    originQueue: optional(text),
-    death: optional(word("failed", "expired", "rejected")),
-    reason: optional(text),
-    attemptsMin: optional(number),
-    createdBefore: optional(instant),
-    redrivenMax: optional(number),
-    payloadContains: optional(text),
-  }),
+  filter,
 };
 const item = {
   payload,
@@ -175,6 +176,17 @@ export const requests = {
     requestKey,
   }),
   findItems: object<api.FindRequest>({ ...searched, limit: number, payloadHead: optional(number) }),
+  redrive: object<api.RedriveRequest>({
+    queue: text,
+    to: optional(text),
+    ids: optional(list(text)),
+    filter: optional(filter),
+    limit: optional(number),
+    perSecond: optional(number),
+    dryRun: optional(flag),
+    expect: optional(number),
+    requestKey,
+  }),
   groupItems: object<api.GroupsRequest>({
     ...searched,
     by: word("reason", "death", "kind", "originQueue"),

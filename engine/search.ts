@@ -8,6 +8,7 @@ import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
 import { formatDuration } from "./duration.ts";
 import { failure, malformedId, QueueError } from "./errors.ts";
+import type { Filter } from "./filter.ts";
 import { isId, placeOf } from "./ids.ts";
 import { storedItem } from "./items.ts";
 import { limits } from "./limits.ts";
@@ -15,6 +16,7 @@ import type { FoundItem, Group, Value } from "./messages.ts";
 import { type ShardPort, succeeded, type Timing } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { Find, Grouping } from "./shard/find.ts";
+import type { TaskSpan } from "./shard/task.ts";
 import { checkFind, refuse } from "./validate.ts";
 
 interface Place {
@@ -62,6 +64,40 @@ export class Search {
       take: ({ items }, at) => found.push(...items.map((item) => seen(item, at))),
     };
     return { found, ...(await this.#walk(queue, request, walk)) };
+  }
+
+  /** How many ready items a filter means, in all of the queue or in some spans of it. */
+  async count(
+    queue: LogicalQueue,
+    {
+      filter,
+      spans,
+    }: {
+      readonly filter: Filter;
+      readonly spans: ReadonlyMap<number, readonly TaskSpan[]> | null;
+    },
+  ): Promise<number> {
+    let count = 0;
+    const request = { filter, state: "ready", payloadHead: 0, by: "death" } as const;
+    const add = (found: Extract<Value, { kind: "found" }>): number => {
+      for (const group of found.groups) count += group.count;
+      return 0;
+    };
+    if (spans === null) {
+      const walk: Walk = { request, limit: Number.POSITIVE_INFINITY, take: add };
+      for (let pivot = ""; ; ) {
+        const { nextPivot } = await this.#walk(queue, { pivot }, walk);
+        if (nextPivot === "") return count;
+        pivot = nextPivot;
+      }
+    }
+    for (const [shard, some] of spans) {
+      for (const { slot, next: from, before } of some) {
+        const span = { slot, from, before, aside: false, limit: 1, looks: 1 };
+        add(await this.#ask(shard, { kind: "find", ...request, ...span }, this.#options.timing()));
+      }
+    }
+    return count;
   }
 
   async group(queue: LogicalQueue, request: api.GroupsRequest): Promise<api.Found<Group>> {

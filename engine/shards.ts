@@ -1,6 +1,7 @@
 // The shards of an engine, from its start to its end: opens them, opens again the ones that died,
 // and passes on what they report to whom it concerns.
 
+import type { StoredTask } from "../stores/store.ts";
 import type { Notice, StoreCopy } from "./api.ts";
 import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
@@ -65,7 +66,8 @@ export class Shards {
     return port;
   }
 
-  async open(): Promise<void> {
+  /** Returns the tasks that each shard knows. */
+  async open(): Promise<StoredTask[][]> {
     const { catalog, courier, leases, registrar, settings } = this.#to;
     const broken = new Promise<never>((_, reject) => {
       this.#downAtStart = reject;
@@ -96,6 +98,7 @@ export class Shards {
       });
       for (const queue of deleted) registrar.finishDeleteSoon(queue);
       for (const queue of catalog.queues) registrar.reapSoon(queue);
+      return opened.map(({ tasks }) => [...tasks]);
     } catch (cause) {
       await Promise.all(this.#ports.map((port) => port.close().catch(() => undefined)));
       throw cause;

@@ -11,10 +11,12 @@ import type {
   ListRequest,
   ProduceItem,
   QueueSettings,
+  RedriveRequest,
   RetryItem,
 } from "./api.ts";
 import { formatDuration, never } from "./duration.ts";
 import { failure, malformedId, QueueError } from "./errors.ts";
+import type { Filter } from "./filter.ts";
 import { isId } from "./ids.ts";
 import { parseRate } from "./lease-rate.ts";
 import { limits } from "./limits.ts";
@@ -223,6 +225,29 @@ export function checkStorageList({ pivot, limit }: ListRequest): void {
   checkLimit(limit, limits.storageListMax);
 }
 
+export function checkRedrive({ ids, filter, limit, perSecond, expect }: RedriveRequest): void {
+  if (ids !== undefined) {
+    checkBatch("ids", ids.length, { name: "the most of one redrive", max: limits.redriveIdsMax });
+    checkDeleteIds(ids);
+    if (filter !== undefined) refuse("redrive is invalid; expected ids or a filter, got both");
+  }
+  if (filter !== undefined) checkFilter(filter);
+  for (const [name, value] of Object.entries({ limit, "per second": perSecond, expect })) {
+    if (value === undefined) continue;
+    checkWhole(name, value);
+    const least = name === "expect" ? 0 : 1;
+    if (value < least) refuse(`${name} is invalid; cannot be less than ${least}`);
+  }
+  checkMost("per second", perSecond ?? 0, limits.redrivePerSecondMax);
+}
+
+function checkFilter(filter: Filter): void {
+  for (const [name, value] of Object.entries(filter)) {
+    if (typeof value === "number") checkWhole(name, value);
+    else checkLength(name, byteLength(value), limits.filterBytesMax);
+  }
+}
+
 export function checkFind({ limit, state, filter, payloadHead = 0 }: FindRequest): void {
   checkLimit(limit, limits.findItemsMax);
   if (state != null && !["ready", "leased", "scheduled"].includes(state)) {
@@ -232,10 +257,7 @@ export function checkFind({ limit, state, filter, payloadHead = 0 }: FindRequest
   checkMost("payload head", payloadHead, limits.findPayloadHeadMax);
   if (payloadHead < 0) refuse("payload head is invalid; cannot be negative");
   checkWhole("payload head", payloadHead);
-  for (const [name, value] of Object.entries(filter)) {
-    if (typeof value === "number") checkWhole(name, value);
-    else checkLength(name, byteLength(value), limits.filterBytesMax);
-  }
+  checkFilter(filter);
 }
 
 function checkId(id: string): void {

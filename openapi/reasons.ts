@@ -63,6 +63,11 @@ export const reasons = {
   partition_draining: { codes: [453], meaning: "The partition takes no new items." },
   backups_off: { codes: [453], meaning: "The server was started without `--backups`." },
   no_test_clock: { codes: [453], meaning: "The server was started without `--test-clock`." },
+  no_such_task: { codes: [453], meaning: "No task has this id, or it was long ago." },
+  count_changed: {
+    codes: [453],
+    meaning: "More items would be touched than `expect` says; the message has the count.",
+  },
   no_such_item: { codes: [453], meaning: "No item has this id." },
   empty: { codes: [454], meaning: "No item came until `request_timeout`." },
   late: { codes: [454], meaning: "The call could not be carried out in time, and was not." },

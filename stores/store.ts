@@ -191,6 +191,12 @@ export interface StoredReceipts extends Pick<TurnRecord, "turn" | "at"> {
   readonly entries: Uint8Array;
 }
 
+/** How far a task has come that goes on for longer than a turn; the store does not look inside. */
+export interface StoredTask {
+  readonly taskId: string;
+  readonly text: string;
+}
+
 /** Everything a shard keeps in memory, read once when it starts; its size does not grow with the items that wait. */
 export interface Image {
   /** 12 random characters `0-9A-Za-z` made with the store: no two stores issue the same ids. */
@@ -204,6 +210,8 @@ export interface Image {
   readonly inbound: readonly Inbound[];
   /** Of turns that were not forgotten, oldest first; empty where they were not asked for. */
   readonly receipts: readonly StoredReceipts[];
+  /** By rising `taskId`. */
+  readonly tasks: readonly StoredTask[];
   /** Damaged items set aside so far. */
   readonly quarantinedCount: number;
 }
@@ -281,6 +289,8 @@ export interface Changes {
   readonly unique: readonly UniqueKey[];
   /** Unique keys that were stored before, by the items that they came with; most may have none. */
   readonly ununique: readonly SlotSeqs[];
+  /** Replaced by `taskId`, each once; `""` as the text removes it. */
+  readonly tasks: readonly StoredTask[];
 }
 
 /**

@@ -74,6 +74,8 @@ export class Draft {
   readonly ununique = new SeqSets();
   readonly #leases = new Set<Lease>();
   readonly #unleased: Lease[] = [];
+  /** By their ids. */
+  readonly tasks = new Map<string, string>();
   readonly unsend: number[] = [];
   readonly quarantineOutbound: number[] = [];
   readonly receive: Inbound[] = [];
@@ -165,7 +167,7 @@ export class Draft {
     const { schedule, unsend, quarantineOutbound, receive } = this;
     const lists = [this.#inserted, this.#moves, schedule, this.#unleased, unsend];
     const seqs = [this.removed, this.unscheduled, this.quarantined, this.ununique];
-    const sets = [this.#leases, ...seqs, this.tallied, this.unique];
+    const sets = [this.#leases, ...seqs, this.tallied, this.unique, this.tasks];
     return (
       [...lists, quarantineOutbound, receive].every(({ length }) => length === 0) &&
       [...sets, this.receipts].every(({ size }) => size === 0) &&
@@ -200,6 +202,7 @@ export class Draft {
       forgetTurn: this.forgetTurn,
       unique: [...this.unique.values()],
       ununique: this.ununique.sorted(),
+      tasks: Array.from(this.tasks, ([taskId, text]) => ({ taskId, text })),
     };
   }
 }

@@ -52,11 +52,14 @@ export class Memory {
   readonly recounting = new Set<Partition>();
   /** Items that were found damaged when they were to move, by slot; they are set aside instead. */
   readonly #spoilt = new Map<number, Set<number>>();
+  /** How far tasks have come, as it is stored, by their ids. */
+  readonly tasks: Map<string, string>;
   readonly receipts: Receipts;
   lastTurn: TurnRecord;
 
   private constructor(shard: number, image: Image, receipts?: Receipts) {
     this.tag = image.tag;
+    this.tasks = new Map(image.tasks.map(({ taskId, text }) => [taskId, text]));
     this.receipts = receipts ?? receiptsIn(image);
     this.lastTurn = image.turns.at(-1) ?? { turn: 0, at: 0, opLast: 0, refused: [] };
     for (const tally of image.tallies) {

@@ -2,15 +2,16 @@
 // and draft together. Whether an item moves is decided in `lifecycle.ts` and by
 // the callers; here only that nothing is moved by half.
 
-import type { Item, ScheduledItem } from "../../stores/item.ts";
+import type { Item, OutboundItem, ScheduledItem } from "../../stores/item.ts";
 import { wakeAt } from "../../stores/item.ts";
-import type { Destination, Mark, Move, ScheduledMark } from "../../stores/store.ts";
+import type { Destination, Mark, Move, ScheduledMark, SlotSeq } from "../../stores/store.ts";
 import { assert } from "../assert.ts";
 import { formatId } from "../ids.ts";
 import type { Death, Fate } from "../lifecycle.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import { limits, type TurnLimits } from "../limits.ts";
-import { readPast, writePast } from "../past.ts";
+import type { DeadTarget } from "../messages.ts";
+import { readPast, revivedPast, writePast } from "../past.ts";
 import type { Draft } from "./draft.ts";
 import type { Memory } from "./memory.ts";
 import type { Held, Partition, Run } from "./partition.ts";
@@ -239,6 +240,45 @@ export function move(
   scene.draft.move({ slot, seq: item.seq, from: "items", to });
 }
 
+/** A dead item goes to another queue, as good as new but for what it carries along. */
+export function revive(
+  scene: Scene,
+  partition: Partition,
+  item: Leaving,
+  { shard: targetShard, slot: targetSlot, ...rules }: DeadTarget,
+): void {
+  const { memory, draft, now, stamp } = scene;
+  const { slot } = partition;
+  if (memory.isSpoilt(slot, item.seq)) {
+    quarantine(scene, partition, item.seq);
+    return;
+  }
+  remove(scene, partition, item);
+  const past = revivedPast(item.past, formatId(partition.idPrefix, item.seq));
+  const expireDeadline = expireDeadlineOf(rules, now);
+  const placing = { createdAt: stamp, expireDeadline, attempts: 0, past };
+  const how = { ...placing, sourceId: "" };
+  const to = toShard(scene, { slot, seq: item.seq }, { targetShard, targetSlot }, how);
+  draft.move({ slot, seq: item.seq, from: "items", to });
+}
+
+/** In this shard that is part of the same commit; to another it goes through the outbox. */
+function toShard(
+  scene: Scene,
+  { slot, seq }: SlotSeq,
+  { targetShard, targetSlot }: Pick<OutboundItem, "targetShard" | "targetSlot">,
+  { sourceId, ...placing }: Placing & { readonly sourceId: string },
+): Destination {
+  const { memory, draft, stamp } = scene;
+  if (targetShard === scene.shard) {
+    return tail(scene, memory.partition(targetSlot), placing, sourceId);
+  }
+  const outboundSeq = memory.outbox.put(targetShard, targetSlot);
+  draft.sent.add(targetShard);
+  const place = { slot, seq, queuedAt: stamp, early: false, sourceId };
+  return { into: "outbox", item: { ...place, ...placing, outboundSeq, targetShard, targetSlot } };
+}
+
 /** The same with a scheduled item. */
 export function moveScheduled(
   scene: Scene,
@@ -303,18 +343,14 @@ function tail(
   return { into: "items", item: { ...place, ...placing } };
 }
 
-/**
- * The dead queue, or nowhere when there is none. In the same shard that is part of the
- * same commit; to another shard it goes through an outbox, which keeps it until that
- * shard has it.
- */
+/** The dead queue, or nowhere when there is none. */
 function grave(
   scene: Scene,
   partition: Partition,
   { seq, past }: Leaving,
   { death, id: sourceId }: { readonly death: Death; readonly id: string },
 ): Move["to"] {
-  const { memory, draft, now, stamp } = scene;
+  const { draft, now, stamp } = scene;
   if (death === "expired") draft.event(partition.slot, "expired");
   const dead = partition.settings?.dead ?? null;
   if (dead === null) {
@@ -324,16 +360,7 @@ function grave(
   draft.event(partition.slot, "deadLettered");
   const expireDeadline = expireDeadlineOf(dead, now);
   const placing = { createdAt: stamp, expireDeadline, attempts: 0, past };
-  if (dead.shard === scene.shard) {
-    return tail(scene, memory.partition(dead.slot), placing, sourceId);
-  }
   const { shard: targetShard, slot: targetSlot } = dead;
-  const outboundSeq = memory.outbox.put(targetShard, targetSlot);
-  draft.sent.add(targetShard);
-  const { slot } = partition;
-  const place = { slot, seq, queuedAt: stamp, early: false, sourceId };
-  return {
-    into: "outbox",
-    item: { ...place, ...placing, outboundSeq, targetShard, targetSlot },
-  };
+  const to = { targetShard, targetSlot };
+  return toShard(scene, { slot: partition.slot, seq }, to, { ...placing, sourceId });
 }

@@ -113,6 +113,7 @@ export class Shard {
       opLast: memory.lastTurn.opLast,
       refused: image.turns.flatMap(({ refused }) => refused),
       leaseKeys: leaseKeysOf(memory.receipts),
+      tasks: image.tasks,
       quarantined: image.quarantinedCount,
       miscounted,
       full: upkeep.size().full,

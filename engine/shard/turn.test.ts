@@ -212,6 +212,7 @@ async function memoryOf(world: World): Promise<Memory> {
     outbox: [],
     inbound: [],
     receipts: [],
+    tasks: [],
     quarantinedCount: 0,
   };
   const load = async (): Promise<Image> => image;

@@ -23,6 +23,7 @@ import type {
   SlotSeqs,
   Some,
   StoredReceipts,
+  StoredTask,
   TurnRecord,
   UniqueKey,
 } from "../store.ts";
@@ -91,6 +92,7 @@ class Model {
   #inbound: Inbound[] = [];
   #receipts: StoredReceipts[] = [];
   #uniques: UniqueKey[] = [];
+  #tasks: StoredTask[] = [];
   #catalog: CatalogImage = { version: 0, entries: [] };
   readonly #turns: TurnRecord[] = [];
   #quarantined = 0;
@@ -126,6 +128,7 @@ class Model {
       receipts:
         below(3) === 0 ? new Uint8Array(this.#times(1 + below(60), () => below(256))) : null,
       ...this.#newUniques(),
+      tasks: this.#newTasks(),
       forgetTurn: below(10) === 0 ? Math.max(0, (this.#turns.at(-1)?.turn ?? 0) - below(20)) : 0,
     };
   }
@@ -162,6 +165,10 @@ class Model {
     const forgotten = changes.ununique.flatMap(({ slot, seqs }) =>
       seqs.map((seq) => `${slot}/${seq}`),
     );
+    const named = new Set(changes.tasks.map(({ taskId }) => taskId));
+    const others = this.#tasks.filter(({ taskId }) => !named.has(taskId));
+    const kept = changes.tasks.filter(({ text }) => text !== "");
+    this.#tasks = [...others, ...kept].sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
     this.#uniques = replaced(
       this.#uniques.filter(({ slot, seq }) => !forgotten.includes(`${slot}/${seq}`)),
       changes.unique,
@@ -227,6 +234,7 @@ class Model {
         outbox: outboxOf(outbound),
         inbound: byKey(this.#inbound, "sourceShard"),
         receipts: this.#receipts,
+        tasks: this.#tasks,
         quarantinedCount: this.#quarantined,
       },
       catalog: { ...this.#catalog, entries: byKey(this.#catalog.entries, "queueId") },
@@ -425,6 +433,12 @@ class Model {
   }
 
   /** Ties would come in an order that no store promises. */
+  #newTasks(): StoredTask[] {
+    const below = this.#below;
+    const ids = numbers(0, 6).filter(() => below(6) === 0);
+    return ids.map((id) => ({ taskId: `T${id}`, text: below(3) === 0 ? "" : `é ${below(9)}` }));
+  }
+
   #newUniques(): Pick<Changes, "unique" | "ununique"> {
     const below = this.#below;
     const digests = numbers(0, below(6) + 1).map(() => digestOf(below(digestsUsed)));

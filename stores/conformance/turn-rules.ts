@@ -50,6 +50,7 @@ function loadRules(rule: Rule): void {
         outbox: [],
         inbound: [],
         receipts: [],
+        tasks: [],
         quarantinedCount: 0,
       });
     });
@@ -112,6 +113,36 @@ function receiptRules(rule: Rule): void {
     await bench.reopen();
     expect((await bench.store.load()).receipts).toEqual([kept(turn)]);
   });
+
+  rule(
+    "tasks: replaced by their id, removed by an empty text, in the order of ids",
+    async (bench) => {
+      const text = 'é "0" \n';
+      await bench.commit({
+        tasks: [
+          { taskId: "b", text },
+          { taskId: "B", text: "1" },
+        ],
+      });
+      await bench.commit({
+        tasks: [
+          { taskId: "a", text },
+          { taskId: "b", text: "2" },
+        ],
+      });
+      await bench.nowAndReopened(async () => {
+        expect((await bench.store.load()).tasks).toEqual([
+          { taskId: "B", text: "1" },
+          { taskId: "a", text },
+          { taskId: "b", text: "2" },
+        ]);
+      });
+      await bench.commit({ tasks: ["a", "b", "none"].map((taskId) => ({ taskId, text: "" })) });
+      await bench.nowAndReopened(async () => {
+        expect((await bench.store.load()).tasks).toEqual([{ taskId: "B", text: "1" }]);
+      });
+    },
+  );
 
   rule("receipts: are not read for who has them", async (bench) => {
     await bench.commit({ receipts: entries });

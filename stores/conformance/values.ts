@@ -57,6 +57,7 @@ export const nothing: Omit<Changes, "turn"> = {
   forgetTurn: 0,
   unique: [],
   ununique: [],
+  tasks: [],
 };
 
 export function item(slot: number, seq: number, fields: Partial<Item> = {}): Item {

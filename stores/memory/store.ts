@@ -102,6 +102,7 @@ export class MemoryImage {
   readonly uniques = new Map<string, UniqueKey>();
   readonly uniquesByItem = new SortedList<SlotSeq, UniqueKey>(byPlace);
   readonly uniquesByEnd = new SortedList<EndKey, UniqueKey>(byEnd);
+  readonly tasks = new Map<string, string>();
   readonly quarantined: Kept<Item>[] = [];
 
   constructor(tag: string) {
@@ -191,6 +192,9 @@ export class MemoryStore implements Store {
         outboundSeq,
       })),
       receipts: receipts ? [...image.receipts] : [],
+      tasks: Array.from(image.tasks, ([taskId, text]) => ({ taskId, text })).sort((a, b) =>
+        a.taskId < b.taskId ? -1 : 1,
+      ),
       quarantinedCount: image.quarantined.length,
     };
   }
@@ -357,6 +361,10 @@ export class MemoryStore implements Store {
     for (const last of changes.receive) image.inbound.set(last.sourceShard, last.outboundSeq);
     each(changes.ununique, (slot, seq) => image.removeUnique(slot, seq));
     for (const unique of changes.unique) image.putUnique({ ...unique });
+    for (const { taskId, text } of changes.tasks) {
+      if (text === "") image.tasks.delete(taskId);
+      else image.tasks.set(taskId, text);
+    }
     const { receipts: entries, forgetTurn, turn } = changes;
     if (forgetTurn > 0) image.receipts = image.receipts.filter((one) => one.turn > forgetTurn);
     if (entries !== null) {

@@ -76,6 +76,7 @@ export function commitOf(
   addOutbox(parts, changes);
   addReceipts(parts, changes);
   addUniques(parts, changes);
+  addTasks(parts, changes);
   if (folding !== null) addFolding(parts, folding);
   addChecks(parts, packs, changes.move);
   return parts.statement();
@@ -169,6 +170,30 @@ function addUniques(parts: Parts, { unique, ununique }: Changes): void {
     (value) => `
     INSERT INTO shard.unique_key SELECT one.* FROM fence, ${table("one", columns, value)}
     ON CONFLICT (digest) DO UPDATE SET slot = excluded.slot, seq = excluded.seq, until = excluded.until`,
+  );
+}
+
+function addTasks(parts: Parts, { tasks }: Changes): void {
+  const ended = tasks.filter(({ text }) => text === "");
+  if (ended.length > 0) {
+    const ids = byteaArray(ended.map(({ taskId }) => taskId));
+    parts.add(
+      "untasked",
+      (value) =>
+        `DELETE FROM shard.task USING fence WHERE convert_to(task_id, 'UTF8') = ANY (${value(ids)}::bytea[])`,
+    );
+  }
+  const kept = tasks.filter(({ text }) => text !== "");
+  if (kept.length === 0) return;
+  const columns = [
+    blobs(kept, "task_id", ({ taskId }) => taskId),
+    blobs(kept, "text", ({ text }) => text),
+  ];
+  parts.add(
+    "tasks",
+    (value) => `
+    INSERT INTO shard.task SELECT convert_from(one.task_id, 'UTF8'), convert_from(one.text, 'UTF8') FROM fence, ${table("one", columns, value)}
+    ON CONFLICT (task_id) DO UPDATE SET text = excluded.text`,
   );
 }
 

@@ -101,6 +101,9 @@ CREATE TABLE shard.unique_key (
 );
 CREATE INDEX ON shard.unique_key (until, slot, seq);
 
+-- How far tasks have come that go on for longer than a turn.
+CREATE TABLE shard.task (task_id text PRIMARY KEY, text text NOT NULL);
+
 -- Items that were set aside, with all that was left of them.
 CREATE TABLE shard.quarantine (
   quarantine_id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,

@@ -44,6 +44,7 @@ const texts = {
   outbox:
     "SELECT target_shard, target_slot, count(*) FROM shard.outbound GROUP BY 1, 2 ORDER BY 1, 2",
   receipts: "SELECT turn, at, entries FROM shard.receipt ORDER BY turn",
+  tasks: 'SELECT task_id, text FROM shard.task ORDER BY task_id COLLATE "C"',
   quarantined: "SELECT count(*) FROM shard.quarantine",
   tag: "SELECT tag FROM shard.identity",
 } as const;
@@ -91,7 +92,7 @@ class PostgresStore implements Store {
   async load({ receipts } = { receipts: true }): Promise<Image> {
     this.#refuseClosed();
     const one = (text: string) => this.#database.rows(text);
-    const [turnRows, tallyRows, inboundRows, leases, outbox, receiptRows, quarantined, tags] =
+    const [turnRows, tallyRows, inboundRows, leases, outbox, receiptRows, tasks, ...others] =
       await Promise.all([
         one(texts.turns),
         one(texts.tallies),
@@ -99,9 +100,11 @@ class PostgresStore implements Store {
         one(texts.leases),
         one(texts.outbox),
         receipts ? one(texts.receipts) : [],
+        one(texts.tasks),
         one(texts.quarantined),
         one(texts.tag),
       ]);
+    const [quarantined = [], tags = []] = others;
     const turns = turnRows.map(([record]) => parsed<StoredTurn>(record));
     const tallies = new Map<number, Tally>();
     const inbound = new Map(inboundRows as unknown as [number, number][]);
@@ -126,6 +129,7 @@ class PostgresStore implements Store {
         const [turn, at, entries] = row as [number, number, Uint8Array];
         return { turn, at, entries };
       }),
+      tasks: tasks.map((row) => ({ taskId: String(row[0]), text: String(row[1]) })),
       quarantinedCount: Number(quarantined[0]?.[0]),
     };
   }

@@ -10,6 +10,7 @@ import {
   type Read,
   type ScheduledMark,
   type StoredReceipts,
+  type StoredTask,
   StoreError,
   type TurnRecord,
   type UniqueKey,
@@ -358,6 +359,18 @@ export function receiptsOf(row: Row): StoredReceipts {
   const [turn, at, entries, checkSum] = row as ReceiptValues;
   check(Bun.hash.crc32(entries, sumOf(turn, at)) === checkSum, "receipt");
   return { turn, at, entries };
+}
+
+export type TaskValues = [string, string, number];
+
+export function taskValues({ taskId, text }: StoredTask): TaskValues {
+  return [taskId, text, foldText(foldText(1, taskId, 0), text, 1)];
+}
+
+export function taskOf(row: Row): StoredTask {
+  const [taskId, text, checkSum] = row as TaskValues;
+  check(foldText(foldText(1, taskId, 0), text, 1) === checkSum, "task");
+  return { taskId, text };
 }
 
 export type UniqueValues = [number, number, Uint8Array, number, number];

@@ -176,6 +176,13 @@ CREATE TABLE unique_key (
 
 CREATE INDEX unique_key_until ON unique_key (until);
 
+-- How far tasks have come that go on for longer than a turn.
+CREATE TABLE task (
+  task_id TEXT PRIMARY KEY,
+  text TEXT NOT NULL,
+  check_sum INTEGER NOT NULL
+) STRICT;
+
 -- Items whose checksum did not match, with all that was left of them.
 CREATE TABLE quarantine (
   quarantine_id INTEGER PRIMARY KEY,

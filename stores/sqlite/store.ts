@@ -40,6 +40,8 @@ import {
   receiptValues,
   tallyOf,
   tallyValues,
+  taskOf,
+  taskValues,
   textIn,
   turnOf,
   turnValues,
@@ -82,6 +84,8 @@ const statements = {
     "INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, headers, past, check_sum, outbound_seq, target_shard, target_slot), payload FROM outbound WHERE outbound_seq = ?1",
   receive: "INSERT OR REPLACE INTO inbound VALUES (?1, ?2, ?3)",
   receipts: "INSERT INTO receipt VALUES (?1, ?2, ?3, ?4)",
+  task: "INSERT OR REPLACE INTO task VALUES (?1, ?2, ?3)",
+  untask: "DELETE FROM task WHERE task_id = ?1",
   forget: "DELETE FROM receipt WHERE turn <= ?1",
   turn: `INSERT OR REPLACE INTO turn VALUES (?1 % ${turnRing}, ?1, ?2, ?3, ?4, ?5)`,
 
@@ -198,6 +202,7 @@ class SqliteStore implements Store {
         }),
         inbound: rows("SELECT source_shard, outbound_seq, check_sum FROM inbound").map(inboundOf),
         receipts: receipts ? rows("SELECT * FROM receipt ORDER BY turn").map(receiptsOf) : [],
+        tasks: rows("SELECT * FROM task ORDER BY task_id").map(taskOf),
         quarantinedCount: Number(rows("SELECT count(*) FROM quarantine")[0]?.[0]),
       };
     });
@@ -311,6 +316,10 @@ class SqliteStore implements Store {
     if (changes.forgetTurn > 0) run.forget.run(changes.forgetTurn);
     for (const removed of changes.ununique) this.#uniques.remove(removed);
     for (const unique of changes.unique) this.#uniques.put(unique);
+    for (const task of changes.tasks) {
+      if (task.text === "") run.untask.run(task.taskId);
+      else run.task.run(...taskValues(task));
+    }
     const { receipts: entries, turn } = changes;
     if (entries !== null) run.receipts.run(...receiptValues({ ...turn, entries }));
     run.turn.run(...turnValues(turn));

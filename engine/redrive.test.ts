@@ -1,0 +1,304 @@
+// Redrive: dead items go back, each once, whatever happens to the process meanwhile.
+
+import { expect, test } from "bun:test";
+import type { QueueSettings, RedriveRequest, TaskInfo } from "./api.ts";
+import { limits } from "./limits.ts";
+import {
+  type Bundle,
+  day,
+  hour,
+  minute,
+  produceOf,
+  second,
+  setup,
+  start,
+} from "./simulation/bundle.ts";
+import { seededRandom } from "./simulation/seeded-random.ts";
+
+async function setupQueues(shardCount = 1, settings: Partial<QueueSettings> = {}) {
+  const bundle = await setup({ shardCount });
+  await bundle.createQueue({ name: "dead", expireTimeoutMs: 7 * day });
+  for (const name of ["orders", "mails"]) {
+    await bundle.createQueue({ name, deadQueue: "dead", leaseTimeoutMs: second, ...settings });
+  }
+  return bundle;
+}
+
+/** Items of a queue that were given up, with a reason each. */
+async function die(bundle: Bundle, queue: string, texts: readonly string[], reason = "why") {
+  const items = texts.map((payload) => ({ payload, kind: queue }));
+  await bundle.run(() => bundle.engine.produce({ ...produceOf(queue, []), items }));
+  for (let left = texts.length; left > 0; ) {
+    const lease = await bundle.lease(queue, { batchSize: Math.min(1_000, left) });
+    left -= lease.items.length;
+    const dead = lease.items.map(({ id }) => ({ id, retryAt: null, dead: true, reason }));
+    const request = { queue, partition: lease.partition, items: dead };
+    await bundle.run(() => bundle.engine.retry(request));
+  }
+}
+
+const redrive = (bundle: Bundle, change: Partial<RedriveRequest> = {}) =>
+  bundle.run(() => bundle.engine.redrive({ queue: "dead", ...change }));
+
+async function ended(bundle: Bundle, taskId: string): Promise<TaskInfo> {
+  for (let tries = 0; tries < 1_000; tries += 1) {
+    const info = bundle.engine.taskInfo(taskId);
+    if (info.state !== "running") return info;
+    await bundle.clock.advance(second);
+  }
+  throw new Error("the task does not end");
+}
+
+async function all(bundle: Bundle, queue: string): Promise<string[]> {
+  const partitions = bundle.engine.queueInfo(queue).requestedPartitions;
+  const texts: string[] = [];
+  for (let partition = 0; partition < partitions; partition += 1) {
+    texts.push(...(await bundle.listed(queue, partition)));
+  }
+  return texts.sort();
+}
+
+test.each([1, 2, 3])(
+  "redrive: each item goes to the queue that it came from; %p shards",
+  async (shards) => {
+    const bundle = await setupQueues(shards);
+    await die(bundle, "orders", ["a", "b"]);
+    await die(bundle, "mails", ["c"]);
+    const { taskId, matched, replayed } = await redrive(bundle);
+    expect({ matched, replayed }).toEqual({ matched: 3, replayed: false });
+    const { state, moved, skipped, endedAt } = await ended(bundle, taskId);
+    expect({ state, moved, skipped }).toEqual({ state: "done", moved: 3, skipped: 0 });
+    expect(endedAt).not.toBeNull();
+    expect(await all(bundle, "orders")).toEqual(["a", "b"]);
+    expect(await all(bundle, "mails")).toEqual(["c"]);
+    expect(await all(bundle, "dead")).toEqual([]);
+  },
+);
+
+test("redrive: the item is as good as new, but for what it carries along", async () => {
+  const bundle = await setupQueues(1, { maxAttempts: 5 });
+  await die(bundle, "orders", ["a"], "no card");
+  await bundle.clock.advance(hour);
+  await ended(bundle, (await redrive(bundle)).taskId);
+  const { found } = await bundle.run(() =>
+    bundle.engine.findItems({ queue: "orders", pivot: "", limit: 1, filter: {} }),
+  );
+  const { id, attempts, createdAt, past, sourceId } = found[0] as (typeof found)[0];
+  expect({ attempts, sourceId }).toEqual({ attempts: 0, sourceId: "" });
+  expect(createdAt).toBeGreaterThanOrEqual(start + hour);
+  const { origin } = past ?? {};
+  expect(past).toEqual({
+    origin: String(origin),
+    reason: "no card",
+    createdAt: start,
+    redriven: 1,
+  });
+  expect(origin).not.toBe(id);
+  const lease = await bundle.lease("orders");
+  await bundle.retry(lease, { dead: true });
+  await ended(bundle, (await redrive(bundle, { filter: { redrivenMax: 0 } })).taskId);
+  expect(await all(bundle, "dead")).toEqual(["a"]);
+  await ended(bundle, (await redrive(bundle, { filter: { redrivenMax: 1 } })).taskId);
+  const again = await bundle.lease("orders");
+  expect(again.items[0]?.past).toEqual({
+    origin: String(origin),
+    reason: "no card",
+    createdAt: start,
+    redriven: 2,
+  });
+});
+
+test("redrive: to one queue, whatever they came from", async () => {
+  const bundle = await setupQueues(2);
+  await bundle.createQueue({ name: "other", requestedPartitions: 2 });
+  await die(bundle, "orders", ["a"]);
+  await die(bundle, "mails", ["b"]);
+  await ended(bundle, (await redrive(bundle, { to: "other" })).taskId);
+  expect(await all(bundle, "other")).toEqual(["a", "b"]);
+});
+
+test("redrive: a queue that is gone gets nothing, and its items stay and are counted", async () => {
+  const bundle = await setupQueues();
+  await die(bundle, "orders", ["a", "b"]);
+  await die(bundle, "mails", ["c"]);
+  await bundle.run(() => bundle.engine.deleteQueue({ name: "orders", force: true }));
+  const { matched, taskId } = await redrive(bundle);
+  const { moved, skipped } = await ended(bundle, taskId);
+  expect({ matched, moved, skipped }).toEqual({ matched: 3, moved: 1, skipped: 2 });
+  expect(await all(bundle, "dead")).toEqual(["a", "b"]);
+  await bundle.createQueue({ name: "orders" });
+  await ended(bundle, (await redrive(bundle)).taskId);
+  expect(await all(bundle, "orders")).toEqual(["a", "b"]);
+});
+
+test("redrive: what the filter means, what the ids name, and no more than the limit", async () => {
+  const bundle = await setupQueues();
+  await die(bundle, "orders", ["a", "b", "c"], "no card 1");
+  await die(bundle, "orders", ["d"], "timeout");
+  await ended(bundle, (await redrive(bundle, { filter: { reason: "timeout" } })).taskId);
+  expect(await all(bundle, "orders")).toEqual(["d"]);
+  const { found } = await bundle.run(() =>
+    bundle.engine.findItems({ queue: "dead", pivot: "", limit: 9, filter: {} }),
+  );
+  const ids = [found[1]?.id ?? "", found[1]?.id ?? "", `1${"z".repeat(26)}`];
+  const named = await redrive(bundle, { ids });
+  expect(named.matched).toBe(1);
+  await ended(bundle, named.taskId);
+  expect(await all(bundle, "orders")).toEqual(["b", "d"]);
+  const limited = await redrive(bundle, { limit: 1 });
+  expect(limited.matched).toBe(1);
+  expect((await ended(bundle, limited.taskId)).moved).toBe(1);
+  expect(await all(bundle, "dead")).toEqual(["c"]);
+});
+
+test("redrive: a dry run counts and moves nothing; more than expected moves nothing", async () => {
+  const bundle = await setupQueues();
+  await die(bundle, "orders", ["a", "b"]);
+  expect(await redrive(bundle, { dryRun: true })).toEqual({
+    taskId: "",
+    matched: 2,
+    replayed: false,
+  });
+  const ending = await bundle.ending(() => bundle.engine.redrive({ queue: "dead", expect: 1 }));
+  expect(ending).toMatchObject({
+    code: "refused",
+    message: "more items match than expected; expected at most 1, got 2, nothing was moved",
+  });
+  expect(bundle.engine.listTasks()).toEqual([]);
+  expect(await all(bundle, "dead")).toEqual(["a", "b"]);
+  const { taskId } = await redrive(bundle, { expect: 2 });
+  expect((await ended(bundle, taskId)).moved).toBe(2);
+});
+
+test("redrive: leased items stay with their holder, and what comes later stays", async () => {
+  const bundle = await setupQueues();
+  await die(bundle, "orders", ["a", "b"]);
+  const lease = await bundle.lease("dead");
+  const { taskId, matched } = await redrive(bundle, { perSecond: 1 });
+  expect(matched).toBe(1);
+  await die(bundle, "mails", ["late"]);
+  expect((await ended(bundle, taskId)).moved).toBe(1);
+  expect(await bundle.complete(lease)).toMatchObject({ ok: true });
+  expect(await all(bundle, "dead")).toEqual(["late"]);
+});
+
+test("redrive: so many a second and no more, until it is cancelled", async () => {
+  const bundle = await setupQueues();
+  await die(
+    bundle,
+    "orders",
+    Array.from({ length: 30 }, (_, index) => `item ${index}`),
+  );
+  const { taskId } = await redrive(bundle, { perSecond: 10 });
+  await bundle.clock.advance(999);
+  expect(bundle.engine.taskInfo(taskId)).toMatchObject({ state: "running", moved: 10 });
+  await bundle.clock.advance(1);
+  expect(bundle.engine.taskInfo(taskId).moved).toBe(20);
+  const cancelled = await bundle.run(() => bundle.engine.cancelTask(taskId));
+  expect(cancelled).toMatchObject({ state: "cancelled", moved: 20 });
+  await bundle.clock.advance(minute);
+  expect(await all(bundle, "dead")).toHaveLength(10);
+  await bundle.restart();
+  await bundle.clock.advance(minute);
+  expect(bundle.engine.taskInfo(taskId)).toMatchObject({ state: "cancelled", moved: 20 });
+});
+
+test("redrive: with a key it is one task, also after a restart", async () => {
+  const bundle = await setupQueues();
+  await die(bundle, "orders", ["a"]);
+  const first = await redrive(bundle, { requestKey: "k" });
+  await ended(bundle, first.taskId);
+  await die(bundle, "orders", ["b"]);
+  expect(await redrive(bundle, { requestKey: "k" })).toEqual({ ...first, replayed: true });
+  await bundle.restart();
+  expect(await redrive(bundle, { requestKey: "k" })).toEqual({ ...first, replayed: true });
+  const other = { queue: "dead", limit: 1, requestKey: "k" };
+  const ending = await bundle.ending(() => bundle.engine.redrive(other));
+  expect(ending).toMatchObject({ code: "invalid" });
+  expect(await all(bundle, "dead")).toEqual(["a"]);
+  expect(await all(bundle, "orders")).toEqual(["b"]);
+});
+
+test.each([
+  [{ limit: 0 }, "limit is invalid; cannot be less than 1"],
+  [{ perSecond: 0.5 }, "per second is invalid; expected a whole number, got 0.5"],
+  [{ expect: -1 }, "expect is invalid; cannot be less than 0"],
+  [{ ids: [] }, "ids is invalid; cannot be empty"],
+  [
+    { ids: [`1${"z".repeat(26)}`], filter: {} },
+    "redrive is invalid; expected ids or a filter, got both",
+  ],
+  [{ to: "nowhere" }, "queue does not exist; no such queue named 'nowhere'"],
+])("redrive: %j is refused", async (change, message) => {
+  const bundle = await setupQueues();
+  const ending = await bundle.ending(() => bundle.engine.redrive({ queue: "dead", ...change }));
+  expect(ending).toMatchObject({ code: "invalid", message });
+});
+
+test("tasks: one that is not known is refused, and the oldest ended one gives its place", async () => {
+  const bundle = await setupQueues();
+  expect(await bundle.ending(() => bundle.engine.taskInfo("x"))).toMatchObject({
+    code: "refused",
+    message: "task does not exist; no such task 'x'",
+  });
+  const ids: string[] = [];
+  for (let count = 0; count <= limits.tasksMax; count += 1) {
+    const { taskId } = await redrive(bundle);
+    await ended(bundle, taskId);
+    await bundle.clock.advance(1);
+    ids.push(taskId);
+  }
+  const listed = bundle.engine.listTasks("dead").map(({ taskId }) => taskId);
+  expect(listed).toEqual(ids.slice(1).reverse());
+  await bundle.restart();
+  expect(bundle.engine.listTasks().map(({ taskId }) => taskId)).toEqual(listed);
+});
+
+test.each(Array.from({ length: 30 }, (_, seed) => seed))(
+  "redrive: killed and failed at any moment, each item is in one place; seed %p",
+  async (seed) => {
+    const random = seededRandom(seed);
+    const shards = 1 + (seed % 3);
+    const bundle = await setupQueues(shards, { requestedPartitions: 2 });
+    const texts = Array.from({ length: 40 }, (_, index) => String(index).padStart(4, "0"));
+    for (const queue of ["orders", "mails"]) {
+      await die(
+        bundle,
+        queue,
+        texts.map((text) => `${queue} ${text}`),
+      );
+    }
+    await bundle.clock.advance(minute);
+    const limit = seed % 2 === 0 ? 1_000 : 50;
+    const started = await bundle.begin(() =>
+      bundle.engine.redrive({ queue: "dead", requestKey: "k", perSecond: 7, limit }),
+    );
+    for (let round = 0; round < 8; round += 1) {
+      await bundle.clock.advance(random.below(3_000));
+      const shard = random.below(shards);
+      if (random.below(2) === 0) {
+        const applied = random.below(2) === 0;
+        bundle.store(shard).fail({ fault: "failed", applied });
+      } else await bundle.restart();
+      await bundle.clock.advance(random.below(5_000));
+      bundle.store(shard).heal();
+    }
+    expect(started).toBeDefined();
+    const again = await redrive(bundle, { requestKey: "k", perSecond: 7, limit });
+    const info = await ended(bundle, again.taskId);
+    await bundle.clock.advance(minute);
+    const [orders, mails, dead] = [
+      await all(bundle, "orders"),
+      await all(bundle, "mails"),
+      await all(bundle, "dead"),
+    ];
+    expect([...orders, ...mails, ...dead].sort()).toEqual(
+      ["mails", "orders"].flatMap((queue) => texts.map((text) => `${queue} ${text}`)),
+    );
+    expect(orders.every((text) => text.startsWith("orders"))).toBe(true);
+    expect({ moved: info.moved, dead: dead.length }).toEqual({
+      moved: Math.min(80, limit),
+      dead: 80 - Math.min(80, limit),
+    });
+  },
+);

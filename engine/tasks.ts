@@ -1,0 +1,338 @@
+// Tasks: what goes on for longer than a call. One asks a shard for a piece, waits for it, and asks
+// for the next; how far it came stands in the shards' stores, so it outlives the process.
+
+import type { StoredTask } from "../stores/store.ts";
+import type * as api from "./api.ts";
+import { assert } from "./assert.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Clock } from "./clock.ts";
+import { failure, lateLong, QueueError } from "./errors.ts";
+import type { Filter } from "./filter.ts";
+import { placeOf } from "./ids.ts";
+import type { Request } from "./kinds.ts";
+import { limits } from "./limits.ts";
+import type { DeadTarget } from "./messages.ts";
+import { type ShardPort, succeeded, type Timing } from "./port.ts";
+import type { LogicalQueue } from "./queue.ts";
+import type { Search } from "./search.ts";
+import type { Progress, TaskSpan } from "./shard/task.ts";
+import { checkRedrive } from "./validate.ts";
+
+/** What a task is, as the first shard keeps it. */
+interface Definition {
+  readonly taskId: string;
+  readonly queue: string;
+  readonly queueId: number;
+  /** `""` = each item goes to where it came from. */
+  readonly to: string;
+  readonly filter: Filter;
+  readonly limit: number;
+  readonly perSecond: number;
+  readonly matched: number;
+  readonly createdAt: number;
+  /** What was asked for with its key; `""` = it had none. */
+  readonly asked: string;
+  readonly state: api.TaskState;
+  readonly endedAt: number | null;
+}
+
+interface Running {
+  definition: Definition;
+  /** By shard. */
+  readonly progress: Map<number, Progress>;
+}
+
+const nothing: Progress = { spans: [], moved: 0, skipped: 0 };
+/** The home of what tasks are; how far they have come stands in each shard. */
+const home = 0;
+const progressKey = (taskId: string): string => `${taskId}.progress`;
+
+export interface TasksOptions {
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly ports: () => readonly ShardPort[];
+  readonly search: Search;
+  /** Where items of a queue go from a shard. */
+  readonly targetOf: (
+    queue: LogicalQueue,
+    from: { partition: number; shard: number },
+  ) => DeadTarget | null;
+}
+
+export class Tasks {
+  readonly #options: TasksOptions;
+  readonly #tasks = new Map<string, Running>();
+  #isClosing = false;
+  #created = 0;
+
+  constructor(options: TasksOptions) {
+    this.#options = options;
+  }
+
+  /** Takes up what the shards have; a task that the first one does not know never began. */
+  adopt(stored: readonly (readonly StoredTask[])[]): void {
+    for (const { taskId, text } of stored[home] ?? []) {
+      if (taskId.includes(".")) continue;
+      this.#tasks.set(taskId, { definition: JSON.parse(text) as Definition, progress: new Map() });
+    }
+    for (const [shard, tasks] of stored.entries()) {
+      for (const { taskId, text } of tasks) {
+        const [name = "", part] = taskId.split(".");
+        if (part === undefined) continue;
+        const known = this.#tasks.get(name);
+        if (known === undefined) void this.#keep(shard, taskId, "").catch(() => undefined);
+        else known.progress.set(shard, JSON.parse(text) as Progress);
+      }
+    }
+    for (const running of this.#tasks.values()) this.#goOn(running);
+  }
+
+  async redrive(queue: LogicalQueue, request: api.RedriveRequest): Promise<api.Redriven> {
+    checkRedrive(request);
+    const { to = "", filter = {}, limit = Number.MAX_SAFE_INTEGER, perSecond = 0 } = request;
+    if (to !== "") this.#options.catalog.find(to);
+    const asked = request.requestKey === undefined ? "" : JSON.stringify({ ...request, queue: 0 });
+    const taskId = this.#idFor(queue, request.requestKey);
+    const before = this.#tasks.get(taskId)?.definition;
+    if (before !== undefined) {
+      if (before.asked !== asked) throw QueueError.from(keyTaken(request.requestKey ?? ""));
+      return { taskId, matched: before.matched, replayed: true };
+    }
+    const spans =
+      request.ids === undefined ? null : spansOf(queue, this.#options.ports(), request.ids);
+    const counted = await this.#options.search.count(queue, { filter, spans });
+    const matched = Math.min(counted, limit);
+    if (request.dryRun === true) return { taskId: "", matched, replayed: false };
+    const { expect = matched } = request;
+    if (matched > expect) throw QueueError.from(countChanged(expect, matched));
+    const { name } = queue.definition;
+    const named = { taskId, queue: name, queueId: queue.queueId, to, filter, limit, perSecond };
+    const definition: Definition = {
+      ...named,
+      ...{ matched, createdAt: this.#options.clock.now(), asked, state: "running", endedAt: null },
+    };
+    await this.#begin(queue, definition, spans);
+    return { taskId, matched, replayed: false };
+  }
+
+  /** The same key names the same task. */
+  #idFor(queue: LogicalQueue, key: string | undefined): string {
+    this.#created += 1;
+    if (key === undefined) {
+      return `r${this.#options.clock.now().toString(36)}${this.#created.toString(36)}`;
+    }
+    const { queueId, createdAt } = queue.lasting;
+    return `k${Bun.SHA256.hash(`${queueId}/${createdAt}/${key}`, "hex").slice(0, 24)}`;
+  }
+
+  /** The marks first, the first shard's word last: what was begun by half goes with the next start. */
+  async #begin(
+    queue: LogicalQueue,
+    definition: Definition,
+    spans: ReadonlyMap<number, readonly TaskSpan[]> | null,
+  ): Promise<void> {
+    const { taskId } = definition;
+    await this.#makeRoom();
+    const progress = new Map<number, Progress>();
+    const byShard = Map.groupBy(queue.places.values(), ({ shard }) => shard);
+    for (const shard of spans?.keys() ?? byShard.keys()) {
+      const places = spans === null ? (byShard.get(shard) ?? []) : [];
+      const slots = places.map(({ slot }) => slot);
+      const own = spans?.get(shard) ?? [];
+      const request = { taskId: progressKey(taskId), slots, spans: own } as const;
+      const begun = await this.#ask(shard, { kind: "taskBegin", ...request });
+      progress.set(shard, JSON.parse(begun.text) as Progress);
+    }
+    await this.#keep(home, taskId, JSON.stringify(definition));
+    const running = { definition, progress };
+    this.#tasks.set(taskId, running);
+    this.#goOn(running);
+  }
+
+  /** The oldest that has ended gives its place. */
+  async #makeRoom(): Promise<void> {
+    if (this.#tasks.size < limits.tasksMax) return;
+    const ended = [...this.#tasks.values()].filter(
+      ({ definition }) => definition.state !== "running",
+    );
+    const oldest = ended.sort((a, b) => a.definition.createdAt - b.definition.createdAt)[0];
+    if (oldest === undefined) throw QueueError.from(tooManyTasks);
+    const { taskId } = oldest.definition;
+    for (const shard of oldest.progress.keys()) await this.#keep(shard, progressKey(taskId), "");
+    await this.#keep(home, taskId, "");
+    this.#tasks.delete(taskId);
+  }
+
+  async #keep(shard: number, taskId: string, text: string): Promise<void> {
+    await this.#ask(shard, { kind: "task", taskId, text });
+  }
+
+  async #ask(shard: number, request: Request) {
+    const port = this.#options.ports()[shard];
+    assert(port !== undefined, "a task has come to a shard that was not opened");
+    const value = succeeded(await port.ask(request, this.#timing()));
+    assert(value.kind === "task", "a shard answered a task with something else");
+    return value;
+  }
+
+  #timing(): Timing {
+    const { machine } = this.#options.clock;
+    return { deadline: machine.now() + limits.requestTimeoutMsDefault, late: lateLong };
+  }
+
+  /** Until it has ended, or the engine is closed. */
+  #goOn(running: Running): void {
+    void this.#pieces(running).catch(() => {
+      // The store or the shard is in trouble, and says so itself.
+      if (this.#isClosing) return;
+      const { machine } = this.#options.clock;
+      machine.at(machine.now() + limits.taskAgainMs, () => this.#goOn(running));
+    });
+  }
+
+  async #pieces(running: Running): Promise<void> {
+    const targets = new Map<string, DeadTarget | null>();
+    while (!this.#isClosing && running.definition.state === "running") {
+      const [shard] = [...running.progress].find(([, { spans }]) => spans.length > 0) ?? [];
+      const left = running.definition.limit - total(running, "moved");
+      if (shard === undefined || left <= 0) {
+        await this.#end(running, "done");
+        return;
+      }
+      const moved = await this.#piece(running, { shard, left, targets });
+      await this.#pause(running.definition, moved);
+    }
+  }
+
+  /** How many items it moved. */
+  async #piece(
+    running: Running,
+    piece: {
+      readonly shard: number;
+      readonly left: number;
+      readonly targets: Map<string, DeadTarget | null>;
+    },
+  ): Promise<number> {
+    const { shard, left, targets } = piece;
+    const { taskId, filter, to, perSecond } = running.definition;
+    const before = total(running, "moved");
+    const most =
+      perSecond === 0 ? limits.taskPieceItems : Math.min(perSecond, limits.taskPieceItems);
+    const wanted = { limit: Math.min(left, most), looks: limits.taskPieceItems };
+    // Queues may have changed since the piece before.
+    for (const name of targets.keys()) targets.set(name, this.#targetOf(name, shard));
+    const toTarget = to === "" ? null : this.#targetOf(to, shard);
+    if (to !== "" && toTarget === null) {
+      await this.#end(running, "failed");
+      return 0;
+    }
+    const { text, needs } = await this.#ask(shard, {
+      kind: "redrive",
+      ...{ taskId: progressKey(taskId), filter, targets: [...targets], to: toTarget, ...wanted },
+    });
+    running.progress.set(shard, text === "" ? nothing : (JSON.parse(text) as Progress));
+    if (needs !== undefined) targets.set(needs, this.#targetOf(needs, shard));
+    return total(running, "moved") - before;
+  }
+
+  #targetOf(name: string, shard: number): DeadTarget | null {
+    const { catalog, targetOf } = this.#options;
+    const queue = catalog.named(name);
+    return queue === undefined ? null : targetOf(queue, { partition: 0, shard });
+  }
+
+  /** As long as so many items may take. */
+  #pause({ perSecond }: Definition, moved: number): Promise<void> {
+    if (perSecond === 0 || moved === 0) return Promise.resolve();
+    const { machine } = this.#options.clock;
+    return new Promise((resolve) => {
+      machine.at(machine.now() + (moved * 1_000) / perSecond, resolve);
+    });
+  }
+
+  async #end(running: Running, state: api.TaskState): Promise<void> {
+    if (running.definition.state !== "running") return;
+    const { definition } = running;
+    running.definition = { ...definition, state, endedAt: this.#options.clock.now() };
+    try {
+      await this.#keep(home, definition.taskId, JSON.stringify(running.definition));
+    } catch (cause) {
+      running.definition = definition;
+      throw cause;
+    }
+  }
+
+  /** Newest first. */
+  list(queue?: string): api.TaskInfo[] {
+    return [...this.#tasks.values()]
+      .filter(({ definition }) => queue === undefined || definition.queue === queue)
+      .sort((a, b) => b.definition.createdAt - a.definition.createdAt)
+      .map(infoOf);
+  }
+
+  info(taskId: string): api.TaskInfo {
+    return infoOf(this.#find(taskId));
+  }
+
+  /** What was moved stays where it is. */
+  async cancel(taskId: string): Promise<api.TaskInfo> {
+    const running = this.#find(taskId);
+    if (running.definition.state === "running") await this.#end(running, "cancelled");
+    return infoOf(running);
+  }
+
+  #find(taskId: string): Running {
+    const running = this.#tasks.get(taskId);
+    if (running !== undefined) return running;
+    const message = `task does not exist; no such task '${taskId.slice(0, limits.quotedMax)}'`;
+    throw QueueError.from(failure("no_such_task", message));
+  }
+
+  close(): void {
+    this.#isClosing = true;
+  }
+}
+
+const tooManyTasks = failure(
+  "full",
+  `too many tasks are running; there cannot be more than ${limits.tasksMax}, try again later`,
+);
+
+function keyTaken(key: string) {
+  const told = `'${key}' was used with another request`;
+  return failure("key_taken", `idempotency key is taken; ${told}`);
+}
+
+function countChanged(expected: number, got: number) {
+  const told = `expected at most ${expected}, got ${got}`;
+  return failure("count_changed", `more items match than expected; ${told}, nothing was moved`);
+}
+
+function total({ progress }: Running, what: "moved" | "skipped"): number {
+  return progress.values().reduce((sum, one) => sum + one[what], 0);
+}
+
+function infoOf(running: Running): api.TaskInfo {
+  const { taskId, queue, to, filter, perSecond, matched, createdAt, state, endedAt } =
+    running.definition;
+  const counts = { moved: total(running, "moved"), skipped: total(running, "skipped") };
+  return { taskId, queue, to, filter, perSecond, matched, createdAt, state, endedAt, ...counts };
+}
+
+/** By shard; ids of other queues name nothing. */
+function spansOf(
+  queue: LogicalQueue,
+  ports: readonly ShardPort[],
+  ids: readonly string[],
+): Map<number, TaskSpan[]> {
+  const spans = new Map<number, TaskSpan[]>();
+  for (const id of new Set(ids)) {
+    const named = placeOf(id);
+    const shard = ports.find(({ tag }) => tag === named?.tag)?.shard;
+    if (named === null || shard === undefined) continue;
+    if (queue.partitionAt({ shard, slot: named.slot }) === undefined) continue;
+    const span = { slot: named.slot, next: named.seq, before: named.seq + 1 };
+    spans.getOrInsertComputed(shard, () => []).push(span);
+  }
+  return spans;
+}
