@@ -35,6 +35,15 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   // Time would go on twice.
   advance: "twice",
   listNodes: "same",
+  findItems: "same",
+  groupItems: "same",
+  getItem: "same",
+  explainItem: "same",
+  // One task more would find little left, and still be one too many.
+  redrive: "twice",
+  listTasks: "same",
+  taskInfo: "same",
+  cancelTask: "same",
   listItems: "same",
   listScheduled: "same",
   // `echoOf` knows better.

@@ -19,6 +19,11 @@ export const bounds = {
   storageListBytesMax: 32 * 1024 * 1024,
   importItemsMin: 1,
   deleteIdsMin: 1,
+  findItemsMin: 1,
+  findItemsMax: 1_000,
+  findPayloadHeadMax: 65_536,
+  redriveIdsMax: 1_000,
+  redrivePerSecondMax: 1_000_000,
   requestTimeoutMsMin: 10,
   requestTimeoutMsMax: 15 * 60_000,
   /** What a client sends when its user names none; the server itself fills nothing in. */

@@ -910,6 +910,267 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     },
   }),
 
+  findItems: row({
+    path: "/v1/storage/items.find",
+    tag: "Storage",
+    summary: "Find items",
+    description:
+      "Looks through a queue for items that a filter means, in whatever state, without leasing them and without an index: a call looks at 100,000 items at most and says where to go on. Other calls go on meanwhile.",
+    request: schemas.FindItemsRequest,
+    response: schemas.FindItemsReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders-dead", filter: { reason: "card_declined" }, limit: 100 },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was looked for" }),
+      200: {
+        meaning: "What was found so far.",
+        reaction: "Go on with `next_pivot`, until it is empty.",
+        example: { items: [schemas.sampleFoundItem], looked_at: 100_000, next_pivot: "0.0.100001" },
+      },
+      400: refusal(400, {
+        meaning: "The queue or the partition does not exist, or something is out of bounds.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
+      429: overloaded("nothing was looked for"),
+    },
+  }),
+
+  groupItems: row({
+    path: "/v1/storage/items.groups",
+    tag: "Storage",
+    summary: "Group items",
+    description:
+      "Counts the items that a filter means by what they have in common, such as the reason of dead ones, looking at 100,000 at most. Numbers, instants and ids in a reason do not count; give a group's `value` as the filter's `reason` to find or redrive its items.",
+    request: schemas.GroupItemsRequest,
+    response: schemas.GroupItemsReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders-dead", by: "reason" },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was counted" }),
+      200: {
+        meaning: "What was counted so far.",
+        reaction: "Go on with `next_pivot`, until it is empty, and add up.",
+        example: {
+          groups: [
+            {
+              value: "card_declined",
+              count: 312,
+              first_at: "2026-03-01T10:42:00.000Z",
+              last_at: "2026-03-01T11:58:00.000Z",
+              sample_id: sampleId,
+            },
+          ],
+          looked_at: 1_284,
+          next_pivot: "",
+        },
+      },
+      400: refusal(400, {
+        meaning: "The queue or the partition does not exist, or something is out of bounds.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
+      429: overloaded("nothing was counted"),
+    },
+  }),
+
+  getItem: row({
+    path: "/v1/storage/items.get",
+    tag: "Storage",
+    summary: "Get an item",
+    description: "Returns an item by the id that it has now, with all of its payload.",
+    request: schemas.GetItemRequest,
+    response: schemas.FoundItem,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { id: sampleId },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was changed" }),
+      200: {
+        meaning: "The item as it is stored.",
+        reaction: replyCodes[200].reaction,
+        example: { ...schemas.sampleFoundItem, payload: "eyJvcmRlciI6NDJ9" },
+      },
+      400: refusal(400, {
+        meaning: "The id is malformed.",
+        reason: "malformed",
+        message: "invalid storage id; '42' is not a valid id",
+      }),
+      429: overloaded("nothing was changed"),
+      453: refusal(453, {
+        meaning: "No item has this id now.",
+        reaction: "Ask `storage/items.explain`, which knows ids that an item had before.",
+        reason: "no_such_item",
+        message: `item does not exist; no item has the id '${sampleId}'`,
+      }),
+    },
+  }),
+
+  explainItem: row({
+    path: "/v1/storage/items.explain",
+    tag: "Storage",
+    summary: "Explain an item",
+    description:
+      "Says where an item is and why, by any id that it ever had: its state, who is ahead of it, what it died of. A former id is looked for in the queue that issued it and in the dead queue of that, among 100,000 items each.",
+    request: schemas.ExplainItemRequest,
+    response: schemas.ItemExplained,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { id: sampleId },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was changed" }),
+      200: {
+        meaning: "What is known of it.",
+        reaction: replyCodes[200].reaction,
+        example: {
+          id: sampleId,
+          item: schemas.sampleFoundItem,
+          ahead: 41,
+          ahead_is_all: true,
+          why: [
+            "It is ready, with 41 ahead of it in partition 0.",
+            "It died in 'orders': its 3 attempts were used up.",
+            "The last reason given was: card_declined",
+          ],
+        },
+      },
+      400: refusal(400, {
+        meaning: "The id is malformed.",
+        reason: "malformed",
+        message: "invalid storage id; '42' is not a valid id",
+      }),
+      429: overloaded("nothing was changed"),
+    },
+  }),
+
+  redrive: row({
+    path: "/v1/queue.redrive",
+    keyed: true,
+    tag: "Queues",
+    summary: "Redrive dead items",
+    description:
+      "Sends ready items of a queue, a dead queue as a rule, back to the queues that they came from, or all to one: with a new id, no attempts and a fresh deadline. Their first id and the last reason stay, and `redriven` counts. The 200 says that a task does it, also across restarts; each item is in one place at any moment.",
+    request: schemas.RedriveRequest,
+    response: schemas.RedriveReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders-dead", filter: { reason: "card_declined" }, per_second: 500 },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was moved" }),
+      200: {
+        meaning: "A task moves them; of a dry run, how many there are.",
+        reaction: "Ask `tasks.info` how far it has come.",
+        example: { task_id: "rmg2k7v1", matched: 312 },
+      },
+      400: refusal(400, {
+        meaning: "A queue does not exist, or something is out of bounds; nothing was moved.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
+      429: refusal(429, {
+        meaning:
+          "More requests wait for the store than the server holds, or too many tasks run; nothing was moved.",
+        reason: "full",
+        message: "too many tasks are running; there cannot be more than 100, try again later",
+      }),
+      453: refusal(453, {
+        meaning: "More items are meant than `expect` says; nothing was moved.",
+        reaction: "Look at the count, and expect it.",
+        reason: "count_changed",
+        message: "more items match than expected; expected at most 312, got 400, nothing was moved",
+      }),
+    },
+  }),
+
+  listTasks: row({
+    path: "/v1/tasks.list",
+    tag: "Queues",
+    summary: "List tasks",
+    description:
+      "Returns the tasks that run or have ended, the newest first; the last 100 are kept.",
+    request: schemas.TasksListRequest,
+    response: schemas.TasksListReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders-dead" },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was listed" }),
+      200: {
+        meaning: "The tasks.",
+        reaction: replyCodes[200].reaction,
+        example: { tasks: [schemas.sampleTask] },
+      },
+      400: refusal(400, {
+        meaning: "The queue does not exist.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
+      429: overloaded("nothing was listed"),
+    },
+  }),
+
+  taskInfo: row({
+    path: "/v1/tasks.info",
+    tag: "Queues",
+    summary: "Get a task",
+    description: "Returns how far a task has come.",
+    request: schemas.TaskRequest,
+    response: schemas.TaskInfo,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { task_id: "rmg2k7v1" },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was changed" }),
+      200: {
+        meaning: "The task as it is now.",
+        reaction: replyCodes[200].reaction,
+        example: schemas.sampleTask,
+      },
+      400: refusal(400, {
+        meaning: "The body breaks the form of the contract.",
+        reason: "malformed",
+        message: "task_id is required",
+      }),
+      429: overloaded("nothing was changed"),
+      453: refusal(453, {
+        meaning: "No task has this id, or it was long ago.",
+        reaction: "Look at `tasks.list`.",
+        reason: "no_such_task",
+        message: "task does not exist; no such task 'rmg2k7v1'",
+      }),
+    },
+  }),
+
+  cancelTask: row({
+    path: "/v1/tasks.cancel",
+    tag: "Queues",
+    summary: "Cancel a task",
+    description: "Has a task end where it is: what it has moved stays moved.",
+    request: schemas.TaskRequest,
+    response: schemas.TaskInfo,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { task_id: "rmg2k7v1" },
+    replies: {
+      ...sharedRefusals({ effect: "the task goes on" }),
+      200: {
+        meaning: "The task as it ended, by this call or before.",
+        reaction: replyCodes[200].reaction,
+        example: {
+          ...schemas.sampleTask,
+          state: "cancelled",
+          ended_at: "2026-03-01T12:00:04.000Z",
+        },
+      },
+      400: refusal(400, {
+        meaning: "The body breaks the form of the contract.",
+        reason: "malformed",
+        message: "task_id is required",
+      }),
+      429: overloaded("the task goes on"),
+      453: refusal(453, {
+        meaning: "No task has this id, or it was long ago.",
+        reaction: "Look at `tasks.list`.",
+        reason: "no_such_task",
+        message: "task does not exist; no such task 'rmg2k7v1'",
+      }),
+    },
+  }),
+
   importItems: row({
     path: "/v1/storage/items.import",
     keyed: true,

@@ -21,7 +21,7 @@ export interface Field {
   readonly isList?: true;
   /** What a request says that leaves the field out; absent = nothing, as in JSON. */
   readonly unset?: string | number | boolean;
-  /** Tells a zero that was sent from one that was not. */
+  /** Tells a zero that was sent from one that was not; of a list, that none of it was sent. */
   readonly hasPresence?: true;
   /** An instant that is not set is sent as the first of year one, not left out. */
   readonly isAlwaysSent?: true;
@@ -88,11 +88,22 @@ const payload = (number: number, says = "The payload."): Field => ({
   says,
 });
 const texts = (number: number): Field => ({ number, kind: "texts" });
-const list = (number: number, kind: "text" | "whole" | Message): Field => ({
+const list = (number: number, kind: "text" | "whole" | Message, options: Options = {}): Field => ({
   number,
   kind,
   isList: true,
+  ...options,
 });
+
+/** One message; the words of its own schema are said of it, unless others are. */
+const one = (number: number, kind: Message, says = String(kind.schema["description"])): Field => ({
+  number,
+  kind,
+  says,
+});
+
+/** Not set is not the same as zero. */
+const optional = { hasPresence: true } as const;
 
 /** A key that JSON requires and protobuf leaves out when it is zero. */
 const required = { unset: "" } as const;
@@ -466,7 +477,7 @@ const NodesListReply = message<schemas.NodesListReply>("NodesListReply", schemas
   epoch: whole(101),
 });
 
-const StorageItem = message<schemas.StorageItem>("StorageItem", schemas.StorageItem, {
+const storageItem = {
   id: text(1),
   source_id: text(2),
   is_leased: flag(3),
@@ -488,7 +499,9 @@ const StorageItem = message<schemas.StorageItem>("StorageItem", schemas.StorageI
   kind: text(14),
   payload: payload(15),
   ...carried,
-});
+};
+
+const StorageItem = message<schemas.StorageItem>("StorageItem", schemas.StorageItem, storageItem);
 
 const StorageListRequest = message<schemas.StorageListRequest>(
   "StorageListRequest",
@@ -509,6 +522,143 @@ const StorageListReply = message<schemas.StorageItemsReply>(
   schemas.StorageItemsReply,
   { items: list(1, StorageItem) },
 );
+
+const ItemFilter = message<schemas.ItemFilter>("ItemFilter", schemas.ItemFilter, {
+  kind: text(100, optional),
+  reference: text(101, optional),
+  origin_id: text(102, optional),
+  origin_queue: text(103, optional),
+  death: text(104),
+  reason: text(105, optional),
+  attempts_min: whole(106),
+  created_before: instant(107),
+  redriven_max: whole(108, optional),
+  payload_contains: text(109),
+});
+
+const stateSays = { says: "`ready`, `leased` or `scheduled`; empty: all." };
+const pivotSays = { says: "The `next_pivot` of the page before; empty: from the start." };
+
+const FindItemsRequest = message<schemas.FindItemsRequest>(
+  "FindItemsRequest",
+  schemas.FindItemsRequest,
+  {
+    queue_name: text(100, required),
+    partition: whole(101, { ...optional, says: "This partition alone. Not set: all." }),
+    state: text(102, stateSays),
+    filter: one(103, ItemFilter),
+    pivot: text(104, pivotSays),
+    limit: whole(105, { unset: 100 }),
+    payload_head: whole(106),
+  },
+);
+
+const found = {
+  looked_at: whole(101),
+  next_pivot: text(102),
+};
+
+const FoundItem = message<schemas.FoundItem>("FoundItem", schemas.FoundItem, {
+  ...storageItem,
+  queue_name: text(110),
+  partition: whole(111),
+  state: text(112),
+  payload_bytes: whole(113),
+});
+
+const FindItemsReply = message<schemas.FindItemsReply>("FindItemsReply", schemas.FindItemsReply, {
+  items: list(100, FoundItem),
+  ...found,
+});
+
+const GroupItemsRequest = message<schemas.GroupItemsRequest>(
+  "GroupItemsRequest",
+  schemas.GroupItemsRequest,
+  {
+    queue_name: text(100, required),
+    by: text(101, required),
+    partition: whole(102, { ...optional, says: "This partition alone. Not set: all." }),
+    state: text(103, stateSays),
+    filter: one(104, ItemFilter),
+    pivot: text(105, pivotSays),
+  },
+);
+
+const ItemGroup = message<schemas.ItemGroup>("ItemGroup", schemas.ItemGroup, {
+  value: text(100),
+  count: whole(101),
+  first_at: instant(102),
+  last_at: instant(103),
+  sample_id: text(104),
+});
+
+const GroupItemsReply = message<schemas.GroupItemsReply>(
+  "GroupItemsReply",
+  schemas.GroupItemsReply,
+  { groups: list(100, ItemGroup), ...found },
+);
+
+const GetItemRequest = message<schemas.GetItemRequest>("GetItemRequest", schemas.GetItemRequest, {
+  id: text(100, required),
+});
+
+const ExplainItemRequest = message<schemas.ExplainItemRequest>(
+  "ExplainItemRequest",
+  schemas.ExplainItemRequest,
+  { id: text(100, required) },
+);
+
+const ItemExplained = message<schemas.ItemExplained>("ItemExplained", schemas.ItemExplained, {
+  id: text(100),
+  item: one(101, FoundItem, "The item as it is now, without its payload; not set: it is nowhere."),
+  ahead: whole(102),
+  ahead_is_all: flag(103),
+  why: list(104, "text"),
+});
+
+const RedriveRequest = message<schemas.RedriveRequest>("RedriveRequest", schemas.RedriveRequest, {
+  queue_name: text(100, required),
+  to: text(101),
+  ids: list(102, "text", optional),
+  filter: one(103, ItemFilter),
+  limit: whole(104),
+  per_second: whole(105),
+  dry_run: flag(106),
+  expect: whole(107, optional),
+});
+
+const RedriveReply = message<schemas.RedriveReply>("RedriveReply", schemas.RedriveReply, {
+  task_id: text(100),
+  matched: whole(101),
+});
+
+const TaskInfo = message<schemas.TaskInfo>("TaskInfo", schemas.TaskInfo, {
+  task_id: text(100),
+  state: text(101),
+  queue_name: text(102),
+  to: text(103),
+  filter: one(104, ItemFilter),
+  per_second: whole(105),
+  matched: whole(106),
+  moved: whole(107),
+  skipped: whole(108),
+  created_at: instant(109),
+  ended_at: instant(110, { says: "When it ended; not set while it runs." }),
+});
+
+const TasksListRequest = message<schemas.TasksListRequest>(
+  "TasksListRequest",
+  schemas.TasksListRequest,
+  { queue_name: text(100) },
+);
+
+const TasksListReply = message<schemas.TasksListReply>("TasksListReply", schemas.TasksListReply, {
+  tasks: list(100, TaskInfo),
+});
+
+const TaskRequest = message<schemas.TaskRequest>("TaskRequest", schemas.TaskRequest, {
+  task_id: text(100, required),
+});
 
 const ImportItem = message<schemas.ImportItem>("ImportItem", schemas.ImportItem, {
   id: text(1),
@@ -586,6 +736,14 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   listNodes: { request: NodesListRequest, reply: NodesListReply },
   listItems: { request: StorageListRequest, reply: StorageListReply },
   listScheduled: { request: StorageListRequest, reply: StorageListReply },
+  findItems: { request: FindItemsRequest, reply: FindItemsReply },
+  groupItems: { request: GroupItemsRequest, reply: GroupItemsReply },
+  getItem: { request: GetItemRequest, reply: FoundItem },
+  explainItem: { request: ExplainItemRequest, reply: ItemExplained },
+  redrive: { request: RedriveRequest, reply: RedriveReply },
+  listTasks: { request: TasksListRequest, reply: TasksListReply },
+  taskInfo: { request: TaskRequest, reply: TaskInfo },
+  cancelTask: { request: TaskRequest, reply: TaskInfo },
   importItems: { request: StorageImportRequest, reply: StorageImportReply },
   deleteItems: { request: StorageDeleteRequest, reply: Reply },
 };

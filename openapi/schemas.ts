@@ -1189,6 +1189,420 @@ export const StorageItemsReply = Type.Object(
 );
 export type StorageItemsReply = Static<typeof StorageItemsReply>;
 
+const itemState = orNull({
+  description: '`ready`, `leased` or `scheduled`. Absent, `null` or `""`: all.',
+  examples: ["ready"],
+});
+
+export const ItemFilter = Type.Object(
+  {
+    kind: Type.Optional(Type.String({ description: "The item's `kind`.", examples: ["charge"] })),
+    reference: Type.Optional(
+      Type.String({ description: "The item's `reference`.", examples: ["account-4711"] }),
+    ),
+    origin_id: Type.Optional(
+      Type.String({
+        description: "The id that it was produced under.",
+        examples: [sampleSourceId],
+      }),
+    ),
+    origin_queue: Type.Optional(
+      Type.String({
+        description: "Of a dead item, the queue that it died in.",
+        examples: ["orders"],
+      }),
+    ),
+    death: Type.Optional(
+      Type.String({
+        description: "Of a dead item, why it died: `failed`, `expired` or `rejected`.",
+        examples: ["failed"],
+        [publishedKeyword]: { enum: ["failed", "expired", "rejected"] },
+      }),
+    ),
+    reason: Type.Optional(
+      Type.String({
+        description:
+          "Why it was last given back. Numbers, instants and ids in it do not count: `order 7: no card` means `order 8: no card` too.",
+        examples: ["order <n>: no card"],
+      }),
+    ),
+    attempts_min: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: "Leases that it was granted at least; of a dead item, where it died.",
+        examples: [3],
+      }),
+    ),
+    created_before: Type.Optional(
+      orNull({
+        description: 'Date-time before which it was produced. Absent, `null` or `""`: at any time.',
+        examples: ["2026-03-01T12:00:00.000Z"],
+        ...formed(forms.dateTimeOrNone),
+      }),
+    ),
+    redriven_max: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: "How often it was sent back from a dead queue at most.",
+        examples: [0],
+      }),
+    ),
+    payload_contains: Type.Optional(
+      Type.String({ description: "A text that its payload has, as UTF-8.", examples: ["4711"] }),
+    ),
+  },
+  { ...closed, description: "Which items are meant: all that is said has to hold." },
+);
+export type ItemFilter = Static<typeof ItemFilter>;
+
+const findPivot = Type.Optional(
+  Type.String({
+    description: 'The `next_pivot` of the page before. Absent or `""`: from the start.',
+    examples: ["", "0.0.100000"],
+  }),
+);
+
+const optionalPartition = Type.Optional(
+  Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+    description: "This partition alone. Absent or `null`: all.",
+    examples: [0],
+  }),
+);
+
+export const FindItemsRequest = Type.Object(
+  {
+    queue_name: queueName,
+    partition: optionalPartition,
+    state: Type.Optional(itemState),
+    filter: Type.Optional(ItemFilter),
+    pivot: findPivot,
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: bounds.findItemsMin,
+        maximum: bounds.findItemsMax,
+        description: "The most items to return.",
+        examples: [100],
+        [defaultKeyword]: 100,
+      }),
+    ),
+    payload_head: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: bounds.findPayloadHeadMax,
+        description: "Bytes of each payload to return.",
+        examples: [200],
+        [defaultKeyword]: 0,
+      }),
+    ),
+  },
+  { ...closed, description: "Items to look for." },
+);
+export type FindItemsRequest = Static<typeof FindItemsRequest>;
+
+export const FoundItem = Type.Object(
+  {
+    queue_name: Type.String({ description: "The queue that it is in.", examples: ["orders"] }),
+    partition: Type.Integer({ description: "The partition that it is in.", examples: [0] }),
+    state: Type.String({
+      description: "`ready`, `leased` or `scheduled`.",
+      examples: ["ready"],
+    }),
+    payload_bytes: Type.Integer({
+      description: "Bytes of its whole payload.",
+      examples: [12],
+    }),
+    ...StorageItem.properties,
+  },
+  { ...closed, description: "An item that was found. `payload` may be no more than its head." },
+);
+export type FoundItem = Static<typeof FoundItem>;
+
+const looked = {
+  looked_at: Type.Integer({ description: "Items that were looked at.", examples: [100_000] }),
+  next_pivot: Type.String({
+    description:
+      'Where to go on; `""` = all was looked at. A page may have nothing and still go on.',
+    examples: ["0.0.100000"],
+  }),
+};
+
+export const sampleFoundItem: FoundItem = {
+  queue_name: "orders-dead",
+  partition: 0,
+  state: "ready",
+  payload_bytes: 12,
+  ...sampleStorageItem,
+  is_leased: false,
+  lease_deadline: null,
+  attempts: 0,
+  payload: "",
+  origin_id: sampleSourceId,
+  reason: "card_declined",
+  death: "failed",
+  origin_queue: "orders",
+  origin_attempts: 3,
+  origin_created_at: "2026-03-01T11:00:00.000Z",
+};
+
+export const FindItemsReply = Type.Object(
+  {
+    items: Type.Array(FoundItem, {
+      description: "By partition; scheduled ones of it after the others, each by their ids.",
+      examples: [[sampleFoundItem]],
+    }),
+    ...looked,
+  },
+  { ...closed, description: "Items that were found." },
+);
+export type FindItemsReply = Static<typeof FindItemsReply>;
+
+export const GroupItemsRequest = Type.Object(
+  {
+    queue_name: queueName,
+    by: Type.String({
+      description:
+        "`reason`, in which numbers, instants and ids do not count, `death`, `kind` or `origin_queue`.",
+      examples: ["reason"],
+      [publishedKeyword]: { enum: ["reason", "death", "kind", "origin_queue"] },
+    }),
+    partition: optionalPartition,
+    state: Type.Optional(itemState),
+    filter: Type.Optional(ItemFilter),
+    pivot: findPivot,
+  },
+  { ...closed, description: "Items to count by what they have in common." },
+);
+export type GroupItemsRequest = Static<typeof GroupItemsRequest>;
+
+export const ItemGroup = Type.Object(
+  {
+    value: Type.String({
+      description: 'What they have in common; `""` = it is not set.',
+      examples: ["card_declined"],
+    }),
+    count: Type.Integer({ description: "How many there are.", examples: [312] }),
+    first_at: Type.String({
+      description: "Date-time at which the first of them entered this queue.",
+      examples: ["2026-03-01T10:42:00.000Z"],
+    }),
+    last_at: Type.String({
+      description: "Date-time at which the last of them did.",
+      examples: ["2026-03-01T11:58:00.000Z"],
+    }),
+    sample_id: Type.String({ description: "The id of one of them.", examples: [sampleId] }),
+  },
+  { ...closed, description: "Items that have something in common." },
+);
+export type ItemGroup = Static<typeof ItemGroup>;
+
+export const GroupItemsReply = Type.Object(
+  {
+    groups: Type.Array(ItemGroup, {
+      description: "The largest first. Add up what several pages say of one value.",
+      examples: [
+        [
+          {
+            value: "card_declined",
+            count: 312,
+            first_at: "2026-03-01T10:42:00.000Z",
+            last_at: "2026-03-01T11:58:00.000Z",
+            sample_id: sampleId,
+          },
+        ],
+      ],
+    }),
+    ...looked,
+  },
+  { ...closed, description: "Items by what they have in common." },
+);
+export type GroupItemsReply = Static<typeof GroupItemsReply>;
+
+const anyId = Type.String({
+  description: "The id of an item.",
+  examples: [sampleId],
+  ...formed(forms.itemId),
+});
+
+export const GetItemRequest = Type.Object(
+  { id: anyId },
+  { ...closed, description: "An item by the id that it has now." },
+);
+export type GetItemRequest = Static<typeof GetItemRequest>;
+
+export const ExplainItemRequest = Type.Object(
+  { id: anyId },
+  { ...closed, description: "An item by any id that it ever had." },
+);
+export type ExplainItemRequest = Static<typeof ExplainItemRequest>;
+
+export const ItemExplained = Type.Object(
+  {
+    id: Type.String({ description: "The id that was asked for.", examples: [sampleId] }),
+    item: Type.Union([FoundItem, Type.Null()], {
+      description: "The item as it is now, without its payload; `null` = it is nowhere.",
+      examples: [sampleFoundItem],
+    }),
+    ahead: Type.Integer({
+      description: "Of a ready item, how many ready ones are ahead of it in its partition.",
+      examples: [41],
+    }),
+    ahead_is_all: Type.Boolean({
+      description: "Whether that is all, or at least so many.",
+      examples: [true],
+    }),
+    why: Type.Array(Type.String(), {
+      description: "Sentences that say why it is there, the most important first.",
+      examples: [["It is ready, with 41 ahead of it in partition 0."]],
+    }),
+  },
+  { ...closed, description: "Where an item is, and why." },
+);
+export type ItemExplained = Static<typeof ItemExplained>;
+
+export const RedriveRequest = Type.Object(
+  {
+    queue_name: Type.String({
+      description: "The queue whose ready items are sent back: a dead queue, as a rule.",
+      examples: ["orders-dead"],
+    }),
+    to: Type.Optional(
+      Type.String({
+        description:
+          'The queue that all of them go to. Absent or `""`: each goes to the one that it came from.',
+        examples: ["orders"],
+      }),
+    ),
+    ids: Type.Optional(
+      Type.Array(itemId, {
+        minItems: 1,
+        maxItems: bounds.redriveIdsMax,
+        description: "The items. Absent: all that `filter` means.",
+        examples: [[sampleId]],
+      }),
+    ),
+    filter: Type.Optional(ItemFilter),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, description: "The most items to move.", examples: [1_000] }),
+    ),
+    per_second: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: bounds.redrivePerSecondMax,
+        description: "How many to move a second. Absent: as many as it can.",
+        examples: [500],
+      }),
+    ),
+    dry_run: Type.Optional(
+      Type.Boolean({
+        description: "Only count them.",
+        examples: [false],
+        [defaultKeyword]: false,
+      }),
+    ),
+    expect: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: "With more items than that, nothing is moved: 453 says how many there are.",
+        examples: [312],
+      }),
+    ),
+  },
+  { ...closed, description: "Dead items to be sent back." },
+);
+export type RedriveRequest = Static<typeof RedriveRequest>;
+
+export const RedriveReply = Type.Object(
+  {
+    task_id: Type.String({
+      description: 'The task that moves them; `""` of a dry run.',
+      examples: ["rmg2k7v1"],
+    }),
+    matched: Type.Integer({ description: "Items that are meant now.", examples: [312] }),
+  },
+  { ...closed, description: "A redrive that goes on by itself, also across restarts." },
+);
+export type RedriveReply = Static<typeof RedriveReply>;
+
+export const TaskInfo = Type.Object(
+  {
+    task_id: Type.String({ description: "Names the task.", examples: ["rmg2k7v1"] }),
+    state: Type.String({
+      description:
+        "`running`, `done`, `cancelled`, or `failed`: the queue that all were to go to is gone.",
+      examples: ["running"],
+    }),
+    queue_name: Type.String({ description: "Whose items are moved.", examples: ["orders-dead"] }),
+    to: Type.String({
+      description: 'Where all go; `""` = each to the queue that it came from.',
+      examples: [""],
+    }),
+    filter: ItemFilter,
+    per_second: Type.Integer({ description: "0 = as many as it can.", examples: [0] }),
+    matched: Type.Integer({ description: "Items that were meant when it began.", examples: [312] }),
+    moved: Type.Integer({ description: "Items that it has moved.", examples: [250] }),
+    skipped: Type.Integer({
+      description: "Items that it left where they are: the queue that they came from is gone.",
+      examples: [0],
+    }),
+    created_at: Type.String({
+      description: "Date-time at which it began.",
+      examples: ["2026-03-01T12:00:00.000Z"],
+    }),
+    ended_at: orNull({
+      description: "Date-time at which it ended; `null` while it runs.",
+      examples: [null, "2026-03-01T12:00:04.000Z"],
+    }),
+  },
+  { ...closed, description: "A task that goes on for longer than a call." },
+);
+export type TaskInfo = Static<typeof TaskInfo>;
+
+export const TasksListRequest = Type.Object(
+  {
+    queue_name: Type.Optional(
+      Type.String({
+        description: 'Those of one queue. Absent or `""`: all.',
+        examples: ["orders-dead"],
+      }),
+    ),
+  },
+  { ...closed, description: "Which tasks to list." },
+);
+export type TasksListRequest = Static<typeof TasksListRequest>;
+
+export const sampleTask: TaskInfo = {
+  task_id: "rmg2k7v1",
+  state: "running",
+  queue_name: "orders-dead",
+  to: "",
+  filter: { reason: "card_declined" },
+  per_second: 0,
+  matched: 312,
+  moved: 250,
+  skipped: 0,
+  created_at: "2026-03-01T12:00:00.000Z",
+  ended_at: null,
+};
+
+export const TasksListReply = Type.Object(
+  {
+    tasks: Type.Array(TaskInfo, {
+      description: "The newest first; the last hundred are kept.",
+      examples: [[sampleTask]],
+    }),
+  },
+  { ...closed, description: "Tasks." },
+);
+export type TasksListReply = Static<typeof TasksListReply>;
+
+export const TaskRequest = Type.Object(
+  {
+    task_id: Type.String({ description: "The task.", examples: ["rmg2k7v1"] }),
+  },
+  { ...closed, description: "Names a task." },
+);
+export type TaskRequest = Static<typeof TaskRequest>;
+
 export const ImportItem = Type.Object(
   {
     id: Type.Optional(
@@ -1405,6 +1819,22 @@ export const entities = {
   StorageItem,
   StorageListRequest,
   StorageItemsReply,
+  ItemFilter,
+  FindItemsRequest,
+  FoundItem,
+  FindItemsReply,
+  GroupItemsRequest,
+  ItemGroup,
+  GroupItemsReply,
+  GetItemRequest,
+  ExplainItemRequest,
+  ItemExplained,
+  RedriveRequest,
+  RedriveReply,
+  TaskInfo,
+  TasksListRequest,
+  TasksListReply,
+  TaskRequest,
   ImportItem,
   StorageImportRequest,
   StorageDeleteRequest,

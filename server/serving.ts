@@ -11,6 +11,7 @@ import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
 import type { Routes } from "./routes/route.ts";
 import { storageRoutes } from "./routes/storage.ts";
+import { taskRoutes } from "./routes/tasks.ts";
 
 export interface Serving {
   readonly routes: Routes;
@@ -36,6 +37,7 @@ export function localServing(options: LocalOptions): Serving {
     ...queueRoutes(engine),
     ...queuesRoutes(engine),
     ...storageRoutes(engine),
+    ...taskRoutes(engine),
     ...clockRoutes(engine),
   };
   return {

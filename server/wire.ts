@@ -182,6 +182,80 @@ export function listRequest(body: RequestOf<"listItems">): engine.ListRequest {
   };
 }
 
+export function findRequest(body: RequestOf<"findItems">): engine.FindRequest {
+  return {
+    ...searched(body),
+    limit: body.limit ?? findLimitDefault,
+    payloadHead: body.payload_head ?? 0,
+  };
+}
+
+const findLimitDefault = 100;
+
+const states = ["ready", "leased", "scheduled"] as const;
+
+function searched(body: RequestOf<"groupItems" | "findItems">): Omit<engine.GroupsRequest, "by"> {
+  return {
+    queue: body.queue_name,
+    partition: body.partition ?? null,
+    state: body.state ? wordOf(body.state, "state", states) : null,
+    pivot: body.pivot ?? "",
+    filter: filterOf(body.filter),
+  };
+}
+
+const groupings = {
+  reason: "reason",
+  death: "death",
+  kind: "kind",
+  origin_queue: "originQueue",
+} as const;
+
+export function groupsRequest(body: RequestOf<"groupItems">): engine.GroupsRequest {
+  const words = Object.keys(groupings) as (keyof typeof groupings)[];
+  return { ...searched(body), by: groupings[wordOf(body.by, "by", words)] };
+}
+
+function filterOf(filter: wire.ItemFilter | null | undefined): engine.Filter {
+  if (!isGiven(filter)) return {};
+  const { kind, reference, origin_id, origin_queue, death, reason } = filter;
+  const { attempts_min, redriven_max, payload_contains } = filter;
+  const createdBefore = instantNamed(filter.created_before, "created_before");
+  return {
+    ...(isGiven(kind) && { kind }),
+    ...(isGiven(reference) && { reference }),
+    ...(isGiven(origin_id) && { originId: origin_id }),
+    ...(isGiven(origin_queue) && { originQueue: origin_queue }),
+    ...(death && { death: wordOf(death, "death", deaths) }),
+    ...(isGiven(reason) && { reason }),
+    ...(attempts_min && { attemptsMin: attempts_min }),
+    ...(createdBefore !== null && { createdBefore }),
+    ...(isGiven(redriven_max) && { redrivenMax: redriven_max }),
+    ...(payload_contains && { payloadContains: payload_contains }),
+  };
+}
+
+function wordOf<T extends string>(text: string, what: string, words: readonly T[]): T {
+  const found = words.find((word) => word === text);
+  if (found !== undefined) return found;
+  const expected = `expected ${words.map((word) => `'${word}'`).join(" or ")}`;
+  return refuse(`${what} is invalid; ${expected}, got '${text.slice(0, quotedMax)}'`);
+}
+
+export function redriveRequest(body: RequestOf<"redrive">): engine.RedriveRequest {
+  const { queue_name: queue, to, ids, filter, limit, per_second, dry_run, expect } = body;
+  return {
+    queue,
+    ...(to && { to }),
+    ...(ids && { ids }),
+    ...(filter && { filter: filterOf(filter) }),
+    ...(limit && { limit }),
+    ...(per_second && { perSecond: per_second }),
+    ...(dry_run === true && { dryRun: true }),
+    ...(isGiven(expect) && { expect }),
+  };
+}
+
 export function importRequest(body: RequestOf<"importItems">): engine.ImportRequest {
   return {
     queue: body.queue_name,
@@ -215,7 +289,7 @@ function pastOf(item: wire.ImportItem, index: number): engine.Past {
   return {
     ...(origin && { origin }),
     ...(reason && { reason }),
-    ...(death && { death: deathOf(death, index) }),
+    ...(death && { death: wordOf(death, `death of item ${index}`, deaths) }),
     ...(queue && { queue }),
     ...(attempts && { attempts }),
     ...(createdAt !== null && { createdAt }),
@@ -224,15 +298,6 @@ function pastOf(item: wire.ImportItem, index: number): engine.Past {
 }
 
 const deaths = ["failed", "expired", "rejected"] as const;
-
-function deathOf(text: string, index: number): (typeof deaths)[number] {
-  const expected = `expected ${deaths.map((one) => `'${one}'`).join(" or ")}`;
-  const got = text.slice(0, quotedMax);
-  return (
-    deaths.find((one) => one === text) ??
-    refuse(`items is invalid; death of item ${index} is unknown; ${expected}, got '${got}'`)
-  );
-}
 
 // Replies. Each returns the type of the contract, so that a forgotten field does not compile.
 
@@ -269,6 +334,54 @@ function carried({
     ...(attempts !== undefined && { origin_attempts: attempts }),
     ...(createdAt !== undefined && { origin_created_at: instantText(createdAt) }),
     ...(redriven !== undefined && { redriven }),
+  };
+}
+
+export function foundItem(item: engine.FoundItem): wire.FoundItem {
+  const { queue: queue_name, partition, state, payloadBytes: payload_bytes } = item;
+  return { queue_name, partition, state, payload_bytes, ...storageItem(item) };
+}
+
+export function itemGroup({ value, count, ...group }: engine.Group): wire.ItemGroup {
+  const [first_at, last_at] = [instantText(group.firstAt), instantText(group.lastAt)];
+  return { value, count, first_at, last_at, sample_id: group.sampleId };
+}
+
+export function itemExplained(explained: engine.ItemExplained): wire.ItemExplained {
+  const { id, item, ahead, isAllAhead: ahead_is_all, why } = explained;
+  return { id, item: item && foundItem(item), ahead, ahead_is_all, why: [...why] };
+}
+
+function filterText(filter: engine.Filter): wire.ItemFilter {
+  const { kind, reference, originId, originQueue, death, reason } = filter;
+  const { attemptsMin, createdBefore, redrivenMax, payloadContains } = filter;
+  return {
+    ...(kind !== undefined && { kind }),
+    ...(reference !== undefined && { reference }),
+    ...(originId !== undefined && { origin_id: originId }),
+    ...(originQueue !== undefined && { origin_queue: originQueue }),
+    ...(death !== undefined && { death }),
+    ...(reason !== undefined && { reason }),
+    ...(attemptsMin !== undefined && { attempts_min: attemptsMin }),
+    ...(createdBefore !== undefined && { created_before: instantText(createdBefore) }),
+    ...(redrivenMax !== undefined && { redriven_max: redrivenMax }),
+    ...(payloadContains !== undefined && { payload_contains: payloadContains }),
+  };
+}
+
+export function taskInfo(task: engine.TaskInfo): wire.TaskInfo {
+  return {
+    task_id: task.taskId,
+    state: task.state,
+    queue_name: task.queue,
+    to: task.to,
+    filter: filterText(task.filter),
+    per_second: task.perSecond,
+    matched: task.matched,
+    moved: task.moved,
+    skipped: task.skipped,
+    created_at: instantText(task.createdAt),
+    ended_at: instantTextOrNull(task.endedAt),
   };
 }
 
@@ -455,6 +568,16 @@ const dateTime = new RegExp(forms.dateTime);
 const zone = /[Zz]$|[+-]\d\d:\d\d$/;
 
 /** Absent, `null` and `""` are no instant. */
+/** The same outside of a list. */
+function instantNamed(text: string | null | undefined, key: string): number | null {
+  if (text === undefined || text === null || text === "") return null;
+  const got = text.slice(0, quotedMax);
+  return (
+    parseInstant(text) ??
+    refuse(`${key} is invalid; expected a date-time like 2026-01-01T00:00:00Z, got '${got}'`)
+  );
+}
+
 function instantOf(text: string | null | undefined, index: number, key: string): number | null {
   if (text === undefined || text === null || text === "") return null;
   const expected = "a date-time like 2026-01-01T00:00:00Z";

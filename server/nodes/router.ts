@@ -27,6 +27,12 @@ const looks = new Set<OperationId>([
   "inspect",
   "listItems",
   "listScheduled",
+  "findItems",
+  "groupItems",
+  "getItem",
+  "explainItem",
+  "listTasks",
+  "taskInfo",
 ]);
 /** And those that commit nothing where there is nothing to change: they may be done again as well. */
 const repeatable = new Set<OperationId>([...looks, "updateQueue", "pause", "resume", "clear"]);

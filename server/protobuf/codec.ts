@@ -53,7 +53,7 @@ function fieldsReader({ fields }: Message): (reader: BinaryReader, end: number) 
       ...readerOf(field.kind),
     });
     if (field.unset !== undefined) unset[key] = field.unset;
-    if (field.isList) lists.push(key);
+    if (field.isList && !field.hasPresence) lists.push(key);
   }
   return (reader, end) => {
     const values: Values = { ...unset };
@@ -62,8 +62,10 @@ function fieldsReader({ fields }: Message): (reader: BinaryReader, end: number) 
       const [number, wireType] = reader.tag();
       const field = byNumber.get(number);
       if (field === undefined || field.wireType !== wireType) reader.skip(wireType, number);
-      else if (field.isList) (values[field.key] as unknown[]).push(field.read(reader));
-      else if (field.isMap) {
+      else if (field.isList) {
+        values[field.key] ??= [];
+        (values[field.key] as unknown[]).push(field.read(reader));
+      } else if (field.isMap) {
         values[field.key] = Object.assign(values[field.key] ?? {}, field.read(reader));
       } else values[field.key] = field.read(reader);
     }
@@ -160,6 +162,7 @@ function valueWriter({
   if (typeof kind !== "string") {
     const write = fieldsWriter(kind);
     return (writer, value) => {
+      if (value === null || value === undefined) return;
       write(delimited(writer).fork(), value as Values);
       writer.join();
     };

@@ -1,11 +1,34 @@
 // Items as they are stored.
 
 import type { Engine } from "../../engine/api.ts";
-import { importRequest, listRequest, storageItem } from "../wire.ts";
+import {
+  findRequest,
+  foundItem,
+  groupsRequest,
+  importRequest,
+  itemExplained,
+  itemGroup,
+  listRequest,
+  storageItem,
+} from "../wire.ts";
 import { pageText } from "./page.ts";
 import { checkOf, decoded, done, JsonText, type Routes } from "./route.ts";
 
-type StorageRoutes = Routes<"listItems" | "listScheduled" | "importItems" | "deleteItems">;
+type StorageRoutes = Routes<
+  | "listItems"
+  | "listScheduled"
+  | "findItems"
+  | "groupItems"
+  | "getItem"
+  | "explainItem"
+  | "importItems"
+  | "deleteItems"
+>;
+
+/** The check of a request's queue alone. */
+function queueCheck(engine: Engine<string>, { queue_name }: { readonly queue_name: string }) {
+  return checkOf(engine, { queue_name });
+}
 
 export function storageRoutes(engine: Engine<string>): StorageRoutes {
   return {
@@ -16,6 +39,22 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
     async listScheduled(body) {
       return new JsonText(await pageText(await engine.listScheduled(listRequest(body))));
     },
+
+    async findItems(body) {
+      const request = decoded(queueCheck(engine, body), () => findRequest(body));
+      const { found, looked, nextPivot } = await engine.findItems(request);
+      return { items: found.map(foundItem), looked_at: looked, next_pivot: nextPivot };
+    },
+
+    async groupItems(body) {
+      const request = decoded(queueCheck(engine, body), () => groupsRequest(body));
+      const { found, looked, nextPivot } = await engine.groupItems(request);
+      return { groups: found.map(itemGroup), looked_at: looked, next_pivot: nextPivot };
+    },
+
+    getItem: async ({ id }) => foundItem(await engine.getItem(id)),
+
+    explainItem: async ({ id }) => itemExplained(await engine.explainItem(id)),
 
     async importItems(body, caller) {
       const request = decoded(checkOf(engine, body), () => importRequest(body));
