@@ -35,6 +35,9 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   // Time would go on twice.
   advance: "twice",
   listNodes: "same",
+  whoAmI: "same",
+  listKeys: "same",
+  listActions: "same",
   listItems: "same",
   listScheduled: "same",
   // `echoOf` knows better.

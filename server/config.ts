@@ -152,6 +152,13 @@ export const ConfigSchema = Type.Object({
     default: 10_000,
     description: "Requests worked on at once, waiting leases included; further ones get 429.",
   }),
+  basePath: text({
+    default: "",
+    expected: "a path such as /holdfast",
+    pattern: "^(/[A-Za-z0-9._~-]+)*$",
+    description:
+      "Prefix below which the API, probes and metrics are served too, for a proxy that keeps it.",
+  }),
   allowedHosts: list({
     expected: "host names without scheme, port or path",
     pattern: "^((\\*\\.)?[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])$",
