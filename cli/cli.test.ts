@@ -879,6 +879,16 @@ test("whoami, keys, actions: a server without keys says that there are none", as
   expect((await holdfast("actions untouched")).out).toMatch(/^nothing was done since \d{4}-.*Z\n$/);
 });
 
+test("--url: a path in it is where a proxy has the server", async () => {
+  await using behind = await listeningApp({ basePath: "/tools/holdfast" });
+  const env = { HOLDFAST_URL: `${behind.url}/tools/holdfast` };
+  const created = await run(["queues", "create", "orders"], "", env);
+  expect(created).toEqual({ code: 0, out: "created orders\n", error: "" });
+  const elsewhere = await run(["stats", "orders", "--url", `${behind.url}/tools/`]);
+  expect(elsewhere.code).toBe(exitCodes.refused.code);
+  expect(elsewhere.error).toContain("path does not exist; got '/tools/v1/queue.stats'");
+});
+
 test("help: lists every command and exit code; NO_COLOR and pipes get no colours", async () => {
   const { code, out } = await holdfast("--help");
   expect(code).toBe(0);
