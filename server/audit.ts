@@ -6,7 +6,7 @@ import { checkLimit } from "../engine/validate.ts";
 import { bounds } from "../openapi/bounds.ts";
 import { type OperationId, operations, type RequestOf } from "../openapi/operations.ts";
 import type { Action, ActionsListReply } from "../openapi/schemas.ts";
-import { type Grant, isForAllQueues, queueTest } from "./key-rights.ts";
+import { type Grant, visibleTo } from "./key-rights.ts";
 import type { Log } from "./log.ts";
 import { codeOf } from "./reply.ts";
 import type { Caller, Route, Routes } from "./routes/route.ts";
@@ -103,7 +103,7 @@ export class Audit {
   list(body: RequestOf<"listActions">, { grant }: Pick<Caller, "grant">): ActionsListReply {
     const { limit, pivot, queue_name: queue } = body;
     checkLimit(limit, bounds.actionsMax);
-    const isShown = grant === null || isForAllQueues(grant) ? () => true : queueTest(grant.queues);
+    const isShown = visibleTo(grant);
     const items = this.#actions.filter(
       ({ id, queue_name }) =>
         id <= (pivot || this.#last) && (!queue || queue_name === queue) && isShown(queue_name),

@@ -70,6 +70,11 @@ export function queueTest(patterns: readonly string[]): (name: string) => boolea
   return (name) => names.has(name) || wild.some((pieces) => isMadeOf(name, pieces));
 }
 
+/** Whether who asks may see a queue; `null` = nobody is asked for a key. */
+export function visibleTo(grant: Grant | null): (queue: string) => boolean {
+  return queueTest(grant === null ? everything.queues : grant.queues);
+}
+
 /** Whether the pieces stand in the text in their order, the first at its start, the last at its end. */
 function isMadeOf(text: string, pieces: readonly string[]): boolean {
   const [first = "", ...rest] = pieces;

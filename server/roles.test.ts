@@ -4,6 +4,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createClient } from "../client/client.ts";
+import type { WorkerNotice } from "../client/notice.ts";
 import { systemClock } from "../engine/clock.ts";
 import { openEngine } from "../engine/engine.ts";
 import { newTag } from "../engine/ids.ts";
@@ -90,7 +92,8 @@ async function setup({ isOpen = false }: { readonly isOpen?: boolean } = {}) {
   for (const queue_name of names) await call(admin, "createQueue", { queue_name, ...timeouts });
   lines.length = 0;
   return {
-    ...{ call, send, engine },
+    ...{ call, send, engine, secrets },
+    handle: (request: Request) => app.handle(request),
     actions: async (by: Name | null, body: object = {}): Promise<readonly Action[]> =>
       (await call(by, "listActions", { limit: bounds.actionsMax, ...body })).body.items,
     logged: () => lines.map((line) => JSON.parse(line)),
@@ -237,6 +240,26 @@ test("server.keys: what each is for, when it was used and how often refused; no 
     expect(digest).toMatch(/^[0-9a-f]{8}$/);
     expect({ roles, queues }).toEqual(keyRights[name as Name] as never);
   }
+});
+
+test("a worker whose key is to consume does all of its work, and ensures a queue that is there", async () => {
+  await using server = await setup();
+  const update = { queue_name: "orders", dead_queue: "orders-dead", max_attempts: 1 };
+  expect((await server.call("anna", "updateQueue", update)).code).toBe(200);
+  const fetch = async (url: string, init: RequestInit) =>
+    await server.handle(new Request(url, init));
+  const as = (name: Name) =>
+    createClient({ url: "http://localhost", fetch, apiKey: server.secrets.get(name) ?? "" });
+  await as("checkout").queue("orders").produce("two anchors");
+  const told = Promise.withResolvers<WorkerNotice>();
+  const orders = as("worker").queue("orders");
+  expect(await orders.ensure(timeouts)).toEqual({});
+  const work = () => Promise.reject(new Error("no anchors"));
+  const worker = orders.work(work, { processSignals: [], notice: told.resolve });
+  // Not `removed`: it could ask.
+  expect((await told.promise).kind).toBe("dead");
+  await worker.stop();
+  expect(await as("prometheus").queue("orders-dead").inspect()).toMatchObject({ queued: 1 });
 });
 
 const partition = { queue_name: "orders", partition: 0 };

@@ -3,7 +3,7 @@
 import type { Engine } from "../../engine/api.ts";
 import { limits } from "../../engine/limits.ts";
 import { checkQueueName } from "../../engine/validate.ts";
-import { type Grant, isForAllQueues, queueTest } from "../key-rights.ts";
+import { type Grant, visibleTo } from "../key-rights.ts";
 import { queueChange, queueInfo, queueNamed, queueSettings, queuesPage } from "../wire.ts";
 import { decoded, done, type Routes } from "./route.ts";
 
@@ -15,19 +15,16 @@ type Page = Parameters<Engine<string>["listQueues"]>[0];
 
 /** A page is as long as it was asked for, whatever is left out between. */
 function listedFor(grant: Grant | null, engine: Engine<string>, page: Page) {
-  const first = engine.listQueues(page);
-  if (grant === null || isForAllQueues(grant)) return first;
-  const isShown = queueTest(grant.queues);
-  const shown = first.filter(({ name }) => isShown(name));
-  let isLast = first.length < page.limit;
-  let pivot = first.at(-1)?.name ?? "";
+  const isShown = visibleTo(grant);
+  let looked = engine.listQueues(page);
+  let isLast = looked.length < page.limit;
+  const shown = looked.filter(({ name }) => isShown(name));
   while (!isLast && shown.length < page.limit) {
     const limit = limits.queuesListMax;
-    const next = engine.listQueues({ pivot, limit });
+    looked = engine.listQueues({ pivot: looked.at(-1)?.name ?? "", limit });
+    isLast = looked.length < limit;
     // It begins with the last of the one before.
-    shown.push(...next.slice(1).filter(({ name }) => isShown(name)));
-    isLast = next.length < limit;
-    pivot = next.at(-1)?.name ?? "";
+    shown.push(...looked.slice(1).filter(({ name }) => isShown(name)));
   }
   return shown.slice(0, page.limit);
 }
