@@ -993,7 +993,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         },
       },
       400: refusal(400, {
-        meaning: "`limit` is absent or out of bounds; nothing was listed.",
+        meaning:
+          "`limit` is absent or out of bounds, `pivot` is negative, or `queue_name` is no name; nothing was listed.",
         reason: "malformed",
         message: "limit is invalid; cannot be greater than 1000",
       }),

@@ -2,7 +2,7 @@
 // last of them in memory, for `actions.list`.
 
 import { QueueError } from "../engine/errors.ts";
-import { checkLimit } from "../engine/validate.ts";
+import { checkLimit, checkQueueName, refuse } from "../engine/validate.ts";
 import { bounds } from "../openapi/bounds.ts";
 import { type OperationId, operations, type RequestOf } from "../openapi/operations.ts";
 import type { Action, ActionsListReply } from "../openapi/schemas.ts";
@@ -102,6 +102,8 @@ export class Audit {
   /** A key that is not for all queues is shown those of its queues. */
   list(body: RequestOf<"listActions">, { grant }: Pick<Caller, "grant">): ActionsListReply {
     const { limit, pivot, queue_name: queue } = body;
+    if (queue) checkQueueName(queue);
+    if (pivot && pivot < 0) refuse(`pivot is invalid; cannot be negative, got ${pivot}`);
     checkLimit(limit, bounds.actionsMax);
     const isShown = visibleTo(grant);
     const items = this.#actions.filter(

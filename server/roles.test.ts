@@ -349,7 +349,13 @@ test("actions: they are paged, and the last ones are kept, each within bounds", 
   expect(await page(1)).toEqual([]);
   const { since } = (await server.call("anna", "listActions", { limit: 1 })).body;
   expect(since).toBe(kept.at(-1)?.at ?? "");
-  for (const limit of [0, -1, bounds.actionsMax + 1]) {
-    expect((await server.call("anna", "listActions", { limit })).body.reason).toBe("malformed");
+  const wrong = [
+    { pivot: -1 },
+    { queue_name: "a b" },
+    ...[0, -1, 1_001].map((limit) => ({ limit })),
+  ];
+  for (const body of wrong) {
+    const refused = await server.call("anna", "listActions", { limit: 1, ...body });
+    expect([body, refused.body.reason]).toEqual([body, "malformed"]);
   }
 });
