@@ -33,7 +33,7 @@ export const ConfigSchema = Type.Object({
   }),
   apiKeysFile: file(
     "a file of API keys' digests",
-    "File of API keys' digests; every request but for probes and public pages then needs a key.",
+    "File of API keys' digests; every request but for probes and pages then needs a key.",
   ),
   insecure: onOff("Listen beyond loopback without API keys: whoever reaches it can do everything."),
   tlsCert: file(
