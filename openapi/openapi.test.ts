@@ -193,6 +193,17 @@ test("operations: a request names each queue that it is about", () => {
   expect(names(queueInfo.request, { name: "a" })).toEqual(own("a"));
   expect(names(queueInfo.request, { queue_name: "a" })).toEqual(own("a"));
   expect(names(produce.request, produce.example)).toEqual(own("orders"));
+  // No key that has a queue's name is forgotten.
+  const fields = rows.flatMap(([id, { request: each }]) =>
+    objectsIn(each).flatMap(({ properties }) =>
+      Object.entries<TSchema>(properties).map(([key, schema]) => ({ id, key, schema })),
+    ),
+  );
+  const unmarked = fields.filter(
+    ({ key, schema }) =>
+      /queue(_name)?$/.test(key) && schema["type"] === "string" && !schema[queueKeyword],
+  );
+  expect(unmarked.map(({ id, key }) => `${id}: ${key}`)).toEqual([]);
   // Deep inside, and by another role.
   const name = (role: true | string) => Type.String({ [queueKeyword]: role });
   const part = (role: true | string) => Type.Array(Type.Object({ queue_name: name(role) }));
