@@ -866,6 +866,29 @@ describe("what goes wrong", () => {
   });
 });
 
+test("whoami, keys, actions: a server without keys says that there are none", async () => {
+  expect((await holdfast("whoami")).out).toBe(
+    "nobody in particular: the server asks for no API keys\n",
+  );
+  expect((await json("whoami")).keys_required).toBe(false);
+  expect((await holdfast("keys")).out).toBe("the server asks for no API keys\n");
+  await queueOf("noted");
+  await client.queue("noted").pause();
+  const { items } = await json("actions noted --limit 1");
+  expect(items).toMatchObject([{ key_name: "", operation: "pause", queue_name: "noted" }]);
+  expect((await holdfast("actions untouched")).out).toMatch(/^nothing was done since \d{4}-.*Z\n$/);
+});
+
+test("--url: a path in it is where a proxy has the server", async () => {
+  await using behind = await listeningApp({ basePath: "/tools/holdfast" });
+  const env = { HOLDFAST_URL: `${behind.url}/tools/holdfast` };
+  const created = await run(["queues", "create", "orders"], "", env);
+  expect(created).toEqual({ code: 0, out: "created orders\n", error: "" });
+  const elsewhere = await run(["stats", "orders", "--url", `${behind.url}/tools/`]);
+  expect(elsewhere.code).toBe(exitCodes.refused.code);
+  expect(elsewhere.error).toContain("path does not exist; got '/tools/v1/queue.stats'");
+});
+
 test("help: lists every command and exit code; NO_COLOR and pipes get no colours", async () => {
   const { code, out } = await holdfast("--help");
   expect(code).toBe(0);
@@ -885,7 +908,7 @@ test("documentation: the page has every command and exit code as they are", asyn
   const { out } = await holdfast("--help");
   const [, list = ""] = /Commands:\n([\s\S]*?)\n\n/.exec(out) ?? [];
   const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? "");
-  expect(names).toHaveLength(24);
+  expect(names).toHaveLength(27);
   expect(
     names.filter((name) => name !== "help" && !new RegExp(`\\b${name}\\b`).test(page)),
   ).toEqual([]);

@@ -15,8 +15,10 @@ setDefaultTimeout(60_000);
 const folder = mkdtempSync(join(tmpdir(), "holdfast-key-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const main = join(import.meta.dir, "main.ts");
+
 function holdfast(...words: string[]) {
-  const command = [process.execPath, join(import.meta.dir, "main.ts"), ...words];
+  const command = [process.execPath, main, ...words];
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: folder, stderr: "pipe" });
   return { code: exitCode, out: stdout.toString(), error: stderr.toString() };
 }
@@ -85,4 +87,87 @@ test("key: what is no file of keys is left as it is, and no key is shown", () =>
   expect(holdfast("key", " ").error).toStartWith(
     "error: name is invalid; expected who gets the key",
   );
+});
+
+test("key: --role and --queues say what it is for", () => {
+  const line = (...words: string[]) =>
+    JSON.parse(holdfast("key", "x", "--json", ...words).out).line;
+  expect(line().slice(64)).toBe("  x");
+  expect(line("--role", "read").slice(64)).toBe("  role=read queues=*  x");
+  const twice = ["--role", "produce", "--role", "consume,produce"];
+  const queues = ["--queues", "orders*,billing", "--queues", "x"];
+  expect(line(...twice, ...queues).slice(64)).toBe(
+    "  role=produce,consume queues=orders*,billing,x  x",
+  );
+  for (const [words, fault] of [
+    [["--role", "boss"], "expected roles out of produce, consume, read, admin, got 'boss'"],
+    [["--queues", "orders"], "--role is missing; expected one with --queues"],
+    [["--role", "read", "--queues", "a,"], "expected names of queues, with commas, got 'a,'"],
+    [["--role", "read", "--queues", "a b"], "expected names of queues, with commas, got 'a b'"],
+    [["a=b"], "name is invalid; expected who gets the key, without '='"],
+  ] as const) {
+    const { code, out, error } = holdfast("key", "x", ...words);
+    expect({ code, out }).toEqual({ code: exitCodes.usage.code, out: "" });
+    expect(error).toContain(fault);
+  }
+});
+
+test("whoami, keys, actions: a server of several threads tells who asks, who may, and who did what", async () => {
+  const made = (name: string, ...words: string[]): string =>
+    JSON.parse(holdfast("key", name, "--api-keys-file", "roles", "--json", ...words).out).key;
+  const anna = made("anna");
+  const checkout = made("checkout", "--role", "produce,read", "--queues", "orders*");
+  const flags = [
+    "--store",
+    "memory",
+    "--http-threads",
+    "3",
+    "--api-keys-file",
+    join(folder, "roles"),
+  ];
+  const server = await startServer({ data: join(folder, "roles-data"), flags });
+  const as = (key: string, ...words: string[]) =>
+    holdfast(...words, "--url", `http://127.0.0.1:${server.port}`, "--api-key", key);
+  try {
+    expect(as(checkout, "whoami").out).toBe(
+      "key       roles         queues\ncheckout  produce,read  orders*\n",
+    );
+    for (const name of ["orders", "billing"]) {
+      expect(as(anna, "queues", "create", name).code).toBe(0);
+    }
+    // Each command is a connection of its own, which any thread may have.
+    for (let count = 0; count < 4; count += 1) {
+      const { code, error } = as(checkout, "queues", "delete", "orders", "--yes");
+      expect(code).toBe(exitCodes.unauthorized.code);
+      expect(error).toContain("key 'checkout' is not allowed to administer 'orders'");
+    }
+    const queues = JSON.parse(as(checkout, "queues", "list", "--json").out);
+    expect(queues.map(({ queue_name }: { queue_name: string }) => queue_name)).toEqual(["orders"]);
+    const keys = as(anna, "keys").out.split("\n");
+    expect(keys[0]).toMatch(/^key +digest +roles +queues +last used +refusals$/);
+    expect(keys[1]).toMatch(/^anna +[0-9a-f]{8}… +admin +\* +\d{4}-[-\dT:.]+Z +0$/);
+    expect(keys[2]).toMatch(
+      /^checkout +[0-9a-f]{8}… +produce,read +orders\* +\d{4}-[-\dT:.]+Z +4$/,
+    );
+    const actions = as(anna, "actions").out.split("\n");
+    expect(actions[0]).toMatch(/^at +key +operation +queue +items +code$/);
+    expect(actions[1]).toMatch(/^\d{4}-[-\dT:.]+Z +anna +createQueue +billing +0 +200$/);
+    expect(actions[2]).toMatch(/ orders +0 +200$/);
+    expect(actions[3]).toStartWith("known since ");
+    expect(as(checkout, "actions", "--limit", "1").out).toContain(" createQueue  orders ");
+    expect(as(checkout, "actions", "billing").code).toBe(exitCodes.unauthorized.code);
+    const noted = () =>
+      server
+        .log()
+        .split("\n")
+        .filter((line) => line.includes('"audit":true'));
+    // The commands kept this process from reading.
+    while (noted().length < 2) await Bun.sleep(10);
+    expect(noted().map((line) => JSON.parse(line))).toMatchObject([
+      { event: "action", key: "anna", operation: "createQueue", queue: "orders", code: 200 },
+      { event: "action", key: "anna", operation: "createQueue", queue: "billing", code: 200 },
+    ]);
+  } finally {
+    await server.stop();
+  }
 });

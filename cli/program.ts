@@ -3,6 +3,7 @@
 
 import { Command, Option } from "commander";
 import manifest from "../package.json" with { type: "json" };
+import { addActions } from "./commands/actions.ts";
 import { addBackup, addRestore } from "./commands/backup.ts";
 import { addBench } from "./commands/bench.ts";
 import { addClear } from "./commands/clear.ts";
@@ -15,6 +16,7 @@ import { addImport } from "./commands/import.ts";
 import { addInspect } from "./commands/inspect.ts";
 import { addItems } from "./commands/items.ts";
 import { addKey } from "./commands/key.ts";
+import { addKeys } from "./commands/keys.ts";
 import { addLease } from "./commands/lease.ts";
 import { addNodes } from "./commands/nodes.ts";
 import { addOpenapi } from "./commands/openapi.ts";
@@ -25,6 +27,7 @@ import { addReload } from "./commands/reload.ts";
 import { addRetry } from "./commands/retry.ts";
 import { addServe } from "./commands/serve.ts";
 import { addStats } from "./commands/stats.ts";
+import { addWhoAmI } from "./commands/whoami.ts";
 import { exitCodes, exitCodesText } from "./exit-codes.ts";
 
 /** In the order in which `--help` lists them. */
@@ -49,6 +52,9 @@ const commands = [
   addBackup,
   addRestore,
   addKey,
+  addKeys,
+  addWhoAmI,
+  addActions,
   addOpenapi,
   addBench,
   addCompletions,

@@ -732,6 +732,34 @@ test("ensure: creates a queue once, leaves one that is there, and still tells wh
     .ensure(settings);
 });
 
+test("ensure: a key that may not create a queue goes on with one that is there", async () => {
+  const refusal = { code: 403, code_text: "Forbidden", message: "no" };
+  const [notAllowed, foreign] = ["not_allowed", "origin_not_allowed"].map(
+    (reason) => () => Response.json({ ...refusal, reason }, { status: 403 }),
+  );
+  if (notAllowed === undefined || foreign === undefined) throw new Error("there are two");
+  const info = () => Response.json({ queue_name: "q", ...settings, max_attempts: 3 });
+  const { asked, client } = answering(notAllowed, info);
+  expect(await client.queue("q").ensure({ ...settings, max_attempts: 5 })).toEqual({
+    max_attempts: { asked: 5, is: 3 },
+  });
+  expect(asked.map(({ url }) => url.slice(url.lastIndexOf("/")))).toEqual([
+    ...["/queues.create", "/queues.info"],
+  ]);
+  // Neither where it may not ask, nor where it is kept out altogether.
+  for (const answers of [
+    [notAllowed, notAllowed],
+    [foreign, info],
+  ]) {
+    const error = await caught(
+      answering(...answers)
+        .client.queue("q")
+        .ensure(settings),
+    );
+    expect(error).toMatchObject({ code: "unauthorized", operation: "createQueue" });
+  }
+});
+
 test("ensure: tells the settings in which a queue that is there differs from those asked for", async () => {
   await using server = await listeningApp();
   const client = createClient({ url: server.url, ...quickly });

@@ -1,6 +1,6 @@
 // One queue by its name: what a program does with a queue, in its own terms.
 
-import { InvalidRequest, LeaseEmpty, OutcomeUnknown } from "./errors.ts";
+import { InvalidRequest, LeaseEmpty, NotAuthorized, OutcomeUnknown } from "./errors.ts";
 import { type NewItem, produceItem } from "./items.ts";
 import { type Lease, openLease } from "./lease.ts";
 import { randomName } from "./names.ts";
@@ -113,8 +113,8 @@ export function openQueue(transport: Transport, name: string): Queue {
         await call("createQueue", { ...settings, ...of }, options);
         return {};
       } catch (error) {
-        if (!(error instanceof InvalidRequest) && !(error instanceof OutcomeUnknown)) throw error;
         // It is there already, or the settings are at fault: who has a definition exists.
+        if (!mayExist(error)) throw error;
         const info = await call("queueInfo", { name }, options).catch(() => {
           throw error;
         });
@@ -176,6 +176,12 @@ async function leaseOnce(
     if (error instanceof LeaseEmpty) return null;
     throw error;
   }
+}
+
+/** A key that may not make a queue may still work with it. */
+function mayExist(error: unknown): boolean {
+  const isNotAllowed = error instanceof NotAuthorized && error.reason === "not_allowed";
+  return isNotAllowed || error instanceof InvalidRequest || error instanceof OutcomeUnknown;
 }
 
 async function* leasesOf(

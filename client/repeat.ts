@@ -44,6 +44,9 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   listTasks: "same",
   taskInfo: "same",
   cancelTask: "same",
+  whoAmI: "same",
+  listKeys: "same",
+  listActions: "same",
   listItems: "same",
   listScheduled: "same",
   // `echoOf` knows better.

@@ -35,6 +35,9 @@ export type QueueClearRequest = schemas.QueueClearRequest;
 export type Inspect = schemas.Inspect;
 export type StorageItem = schemas.StorageItem;
 export type ImportItem = schemas.ImportItem;
+export type WhoAmIReply = schemas.WhoAmIReply;
+export type KeyInfo = schemas.KeyInfo;
+export type Action = schemas.Action;
 export type Health = schemas.Health;
 
 const entries = Object.entries(operations) as [Operation, (typeof operations)[Operation]][];

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServer } from "../bench/server-process.ts";
-import { nameOfKey, newApiKey, parseApiKeys } from "../server/api-keys.ts";
+import { findKey, newApiKey, parseApiKeys } from "../server/api-keys.ts";
 import { sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
 
 function scratch() {
@@ -70,5 +70,5 @@ test("key: the key that is printed is let in by the line that is printed", () =>
     .filter((text) => /^(holdfast_|[0-9a-f]{64})/.test(text));
   expect(line).toEndWith("  the billing");
   const keys = parseApiKeys(line);
-  expect(keys.ok && nameOfKey(key, keys.keys)).toBe("the billing");
+  expect(keys.ok && findKey(key, keys.keys)?.name).toBe("the billing");
 });

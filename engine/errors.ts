@@ -2,6 +2,7 @@
 // the engine's face; inside, and across threads, a `Failure` carries the same as data.
 
 import type { Pause } from "../stores/queue.ts";
+import { limits } from "./limits.ts";
 
 /**
  * - `invalid`: the request can never be accepted as it is.
@@ -98,6 +99,15 @@ export const limitedLease = failure(
   "limited",
   "request timeout; the queue's limits allowed no more items, try again",
 );
+export function noSuchItem(id: string): Failure {
+  return failure("no_such_item", `item does not exist; no item has the id '${id}'`);
+}
+
+export function noSuchTask(taskId: string): Failure {
+  const shown = taskId.slice(0, limits.quotedMax);
+  return failure("no_such_task", `task does not exist; no such task '${shown}'`);
+}
+
 export const unknownOutcome = failure("unknown_outcome", "request timeout; it may be done or not");
 /** Of a produce whose answer was lost, where it had to tell more than that it was done. */
 export const unknownDuplicates = failure(

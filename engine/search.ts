@@ -7,7 +7,7 @@ import type * as api from "./api.ts";
 import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
 import { formatDuration } from "./duration.ts";
-import { failure, malformedId, QueueError } from "./errors.ts";
+import { malformedId, noSuchItem, QueueError } from "./errors.ts";
 import type { Filter } from "./filter.ts";
 import { isId, placeOf } from "./ids.ts";
 import { storedItem } from "./items.ts";
@@ -171,8 +171,7 @@ export class Search {
   async get(id: string): Promise<api.FoundItem> {
     const found = await this.#present(id, Number.MAX_SAFE_INTEGER);
     if (found !== null) return found.item;
-    throw QueueError.from(
-      failure("no_such_item", `item does not exist; no item has the id '${id}'`),
+    throw QueueError.from(noSuchItem(id)); no item has the id '${id}'`),
     );
   }
 
@@ -208,12 +207,7 @@ export class Search {
 
   async explain(id: string): Promise<api.ItemExplained> {
     const present = (await this.#present(id, 0)) ?? (await this.#formerly(id));
-    if (present === null) {
-      const why = [
-        "No item has this id: it was completed or removed, it moved on, or it never was.",
-      ];
-      return { id, item: null, ahead: 0, isAllAhead: true, why };
-    }
+    if (present === null) return nowhere(id);
     const { item, at, seq } = present;
     const isReady = item.state === "ready";
     const { count, isAll } = isReady ? await this.#ahead(at, seq) : { count: 0, isAll: true };
@@ -243,6 +237,12 @@ export class Search {
     }
     return null;
   }
+}
+
+/** Of an id that names nothing here, or nothing that its asker may see. */
+export function nowhere(id: string): api.ItemExplained {
+  const why = "No item has this id: it was completed or removed, it moved on, or it never was.";
+  return { id, item: null, ahead: 0, isAllAhead: true, why: [why] };
 }
 
 function isSearched(state: Find["state"], aside: boolean): boolean {
@@ -277,11 +277,11 @@ function seen(item: FoundItem, { queue, place }: Place): api.FoundItem {
 }
 
 function writePivot({ partition, aside, seq }: Pivot): string {
-  return `${partition}.${aside ? 1 : 0}.${seq}`;
+  return `$partition.$aside ? 1 : 0.$seq`;
 }
 
 function readPivot(text: string): Pivot {
-  const [, partition, aside, seq] = /^(\d{1,9})\.([01])\.(\d{1,15})$/.exec(text) ?? [];
+  const [, partition, aside, seq] = /^(d{1,9}).([01]).(d{1,15})$/.exec(text) ?? [];
   if (seq === undefined) {
     const got = text.slice(0, limits.quotedMax);
     refuse(`pivot is invalid; expected the next_pivot of the page before, got '${got}'`);
@@ -291,7 +291,7 @@ function readPivot(text: string): Pivot {
 
 const deathsInWords = {
   failed: (attempts: number) =>
-    `its ${attempts} ${attempts === 1 ? "attempt was" : "attempts were"} used up`,
+    `its $attempts$attempts === 1 ? "attempt was" : "attempts were"used up`,
   expired: () => "its time was over",
   rejected: () => "a consumer gave it up",
 };
@@ -299,7 +299,7 @@ const deathsInWords = {
 function ordinal(count: number): string {
   const isTeen = count % 100 >= 11 && count % 100 <= 13;
   const ending = isTeen ? "th" : (["th", "st", "nd", "rd"][count % 10] ?? "th");
-  return `${count}${ending}`;
+  return `$count$ending`;
 }
 
 /** Sentences, the most important first. */
@@ -313,13 +313,13 @@ function reasonsOf(
 ): string[] {
   const { queue, id, now, ahead } = known;
   const { past = {} } = item;
-  const left = (ms: number): string => `in ${formatDuration(Math.max(0, ms - now))}`;
+  const left = (ms: number): string => `in $formatDuration(Math.max(0, ms - now))`;
   const why: string[] = [];
   if (item.state === "leased" && item.leaseDeadline !== null) {
-    const which = item.maxAttempts > 0 ? ` of ${item.maxAttempts}` : "";
+    const which = item.maxAttempts > 0 ? ` of $item.maxAttempts` : "";
     const ends = left(item.leaseDeadline);
     why.push(
-      `A consumer holds it, for the ${ordinal(item.attempts)} time${which}; its lease ends ${ends}.`,
+      `A consumer holds it, for the ${ordinal(item.attempts)} time$which; its lease ends $ends.`,
     );
   }
   if (item.state === "scheduled" && item.enqueueAt !== null) {

@@ -6,7 +6,7 @@ import type * as api from "./api.ts";
 import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
-import { failure, lateLong, QueueError } from "./errors.ts";
+import { failure, lateLong, noSuchTask, QueueError } from "./errors.ts";
 import type { Filter } from "./filter.ts";
 import { placeOf } from "./ids.ts";
 import type { Request } from "./kinds.ts";
@@ -284,8 +284,7 @@ export class Tasks {
   #find(taskId: string): Running {
     const running = this.#tasks.get(taskId);
     if (running !== undefined) return running;
-    const message = `task does not exist; no such task '${taskId.slice(0, limits.quotedMax)}'`;
-    throw QueueError.from(failure("no_such_task", message));
+    throw QueueError.from(noSuchTask(taskId));
   }
 
   close(): void {

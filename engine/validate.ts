@@ -208,7 +208,7 @@ export function unknownPartition(partition: number): never {
   throw QueueError.from(failure("no_such_partition", message));
 }
 
-function checkLimit(limit: number, max: number): void {
+export function checkLimit(limit: number, max: number): void {
   if (limit < 0) refuse("limit is invalid; limit cannot be negative");
   if (limit === 0) refuse("limit is invalid; must be greater than zero");
   checkMost("limit", limit, max);

@@ -13,6 +13,8 @@ export const bounds = {
   retryItemsMax: 1_000,
   queuesListMin: 1,
   queuesListMax: 1_000,
+  /** What is known of who did what; a page may have all of it. */
+  actionsMax: 1_000,
   storageListMin: 1,
   storageListMax: 20_000,
   /** A page of stored items ends early here, because payloads may be large. */

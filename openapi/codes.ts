@@ -32,8 +32,9 @@ export const replyCodes = {
   403: {
     text: "Forbidden",
     meaning:
-      "The `Host` or `Origin` header names a site that this server does not answer. This keeps other sites' pages from calling a server that your browser can reach.",
-    reaction: "Call the server by its own address, or have its operator allow yours.",
+      "The `Host` or `Origin` header names a site that this server does not answer, which keeps other sites' pages from calling a server that your browser can reach; or the API key is for other operations or other queues. Nothing changed.",
+    reaction:
+      "Call the server by its own address, or have its operator allow yours; use a key with the role that `message` names.",
   },
   404: {
     text: "Not Found",

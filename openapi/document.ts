@@ -4,12 +4,13 @@
 import type { TSchema } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
-import { type OperationReply, operations, pages, tags } from "./operations.ts";
+import { type Needs, type OperationReply, operations, pages, tags } from "./operations.ts";
 import { textCodes } from "./protobuf.ts";
 import {
   defaultKeyword,
   entities,
   publishedKeyword,
+  queueKeyword,
   Reply,
   takesNull,
   withoutNullKeyword,
@@ -25,7 +26,8 @@ const nameOf = new Map<unknown, string>(
   Object.entries(entities).map(([name, schema]) => [schema, name]),
 );
 
-export function document() {
+/** `basePath`: what a proxy puts before the paths of the server that shows it. */
+export function document(basePath = "") {
   return {
     openapi: "3.1.0",
     info: {
@@ -37,9 +39,9 @@ export function document() {
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [
-      { url: "http://localhost:9090", description: "A server on your own machine." },
+      { url: `http://localhost:9090${basePath}`, description: "A server on your own machine." },
       {
-        url: "https://{host}",
+        url: `https://{host}${basePath}`,
         description: "A server in production, behind a proxy that speaks TLS.",
         variables: {
           host: {
@@ -63,8 +65,8 @@ export function document() {
 }
 
 /** The document as it stands in the file. */
-export function documentText(): string {
-  return `${JSON.stringify(document(), null, 2)}\n`;
+export function documentText(basePath = ""): string {
+  return `${JSON.stringify(document(basePath), null, 2)}\n`;
 }
 
 function operationPaths() {
@@ -77,6 +79,7 @@ function operationPaths() {
           tags: [operation.tag],
           summary: operation.summary,
           description: operation.description,
+          ...roleOf(operation),
           ...(operation.keyed && { parameters: [keyParameter] }),
           requestBody: {
             required: true,
@@ -116,6 +119,7 @@ function pagePaths() {
           tags: [page.tag],
           summary: page.summary,
           description: page.description,
+          ...("needs" in page && roleOf(page.needs)),
           ...(page.method === "POST" ? { requestBody: anyBody } : {}),
           responses: responses(page.replies, {
             success: page.response,
@@ -126,6 +130,11 @@ function pagePaths() {
       },
     ]),
   );
+}
+
+/** What it takes of an API key, for tools that know the extension. */
+function roleOf({ role, reach = "named" }: Needs) {
+  return { "x-role": role, "x-role-queues": reach };
 }
 
 function responses(
@@ -208,7 +217,7 @@ function published(schema: TSchema): JsonObject {
 function publishedKeywords(schema: TSchema): JsonObject {
   const keywords: Record<string, Json> = {};
   for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === withoutNullKeyword) continue;
+    if (keyword === withoutNullKeyword || keyword === queueKeyword) continue;
     if (keyword === publishedKeyword) Object.assign(keywords, value);
     else if (keyword === defaultKeyword) keywords["default"] = value;
     else if (keyword === "items") keywords[keyword] = published(value);
@@ -282,7 +291,7 @@ curl localhost:9090/v1/queue.lease \\
 
 ## Requests
 
-Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A key that is required and absent is refused, and so is a key that the operation does not know. A key that may be absent may also be \`null\`, which says the same; only \`queues.update\`, where an absent key keeps its value, refuses \`null\`. There are no accounts, and on your own machine no credentials. A server that others reach usually has API keys: then every request but for the probes (\`/health\`, \`/livez\`, \`/readyz\`) needs the header \`Authorization: Bearer KEY\`.
+Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A key that is required and absent is refused, and so is a key that the operation does not know. A key that may be absent may also be \`null\`, which says the same; only \`queues.update\`, where an absent key keeps its value, refuses \`null\`. There are no accounts, and on your own machine no credentials. A server that others reach usually has API keys: then every request but for the probes (\`/health\`, \`/livez\`, \`/readyz\`) needs the header \`Authorization: Bearer KEY\`. A key may be for some operations and some queues only: \`x-role\` says which role an operation takes, \`produce\`, \`consume\`, \`read\`, \`admin\` for everything, or \`any\` of them; and \`x-role-queues\` for which queues: \`named\` by the request, those that are \`visible\` to the key, or \`all\`. What it is not for is refused with 403 \`not_allowed\`.
 
 A request that has a \`request_timeout\` is answered within it. Do not cancel a request before then: a lease would be given up, and of a produce you would not know whether it was done.
 

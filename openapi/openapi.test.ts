@@ -2,13 +2,14 @@
 
 import { expect, test } from "bun:test";
 import { validate } from "@readme/openapi-parser";
-import type { TSchema } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { bounds, sizeText } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
 import { document, documentText } from "./document.ts";
 import { type Operation, operations, type Page, pages, tags } from "./operations.ts";
-import { entities, publishedKeyword, Reply } from "./schemas.ts";
+import { queueFinder } from "./queue-names.ts";
+import { entities, publishedKeyword, queueKeyword, Reply } from "./schemas.ts";
 
 const rows: readonly (readonly [string, Operation])[] = Object.entries(operations);
 const pageRows: readonly (readonly [string, Page])[] = Object.entries(pages);
@@ -83,10 +84,10 @@ test("document: where a key of a request may be absent it may be null, but in an
   ]);
   expect(typesOf("QueueUpdateRequest")).toEqual(stamps);
   expect(typesOf("Reply")).toEqual([]);
-  expect(documentOnDisk).not.toContain('"x-');
+  expect(JSON.stringify(schemas)).not.toContain('"x-');
 });
 
-test("operations: paths and order are those of the specification, and eight more", () => {
+test("operations: paths and order are those of the specification, and eleven more", () => {
   expect(rows.map(([, { path }]) => path)).toEqual([
     "/v1/queue.produce",
     "/v1/queue.lease",
@@ -107,6 +108,9 @@ test("operations: paths and order are those of the specification, and eight more
     "/v1/queue.reload",
     "/v1/clock.advance",
     "/v1/nodes.list",
+    "/v1/server.whoami",
+    "/v1/server.keys",
+    "/v1/actions.list",
     "/v1/storage/items.list",
     "/v1/storage/scheduled.list",
     "/v1/storage/items.import",
@@ -142,11 +146,71 @@ test("operations: what the specification requires of a request is required, and 
     ["reload", ["queue_name"]],
     ["advance", ["by"]],
     ["listNodes", []],
+    ["whoAmI", []],
+    ["listKeys", []],
+    ["listActions", ["limit"]],
     ["listItems", ["queue_name", "partition", "pivot", "limit"]],
     ["listScheduled", ["queue_name", "partition", "pivot", "limit"]],
     ["importItems", ["queue_name", "partition", "items"]],
     ["deleteItems", ["queue_name", "partition", "ids"]],
   ]);
+});
+
+test("operations: each says what it takes of a key, and what is for all queues names none", () => {
+  for (const [id, { path, role, reach = "named", request }] of rows) {
+    const documented = paths[path]?.["post"];
+    expect([id, documented]).toMatchObject([id, { "x-role": role, "x-role-queues": reach }]);
+    const names = queueFinder(request)(operations[id as keyof typeof operations].example);
+    // What named no queue would be let in for all alone.
+    expect([id, names.length > 0]).toEqual([id, reach === "named"]);
+  }
+  const keyed = pageRows.filter(([, { needs }]) => needs !== undefined);
+  expect(keyed.map(([id]) => id)).toEqual(["metrics", "backup"]);
+  for (const [, { path, method, needs }] of keyed) {
+    const documented = paths[path]?.[method.toLowerCase()];
+    expect(documented).toMatchObject({ "x-role": needs?.role, "x-role-queues": needs?.reach });
+  }
+});
+
+test("operations: all of an administrator are audited, no others but a retry that gives up", () => {
+  for (const [id, row] of rows) {
+    const isChange = row.role === "admin" && id !== "listKeys";
+    expect([id, row.audits?.(row.example) ?? false]).toEqual([id, isChange]);
+  }
+  const { example } = operations.retry;
+  const dead = { ...example, items: [...example.items, { id: "x", dead: true }] };
+  expect(operations.retry.audits?.(dead)).toBe(true);
+});
+
+test("operations: a request names each queue that it is about", () => {
+  const { createQueue, updateQueue, queueInfo, produce } = operations;
+  const names = (request: TSchema, value: unknown) => queueFinder(request)(value);
+  const own = (...queues: string[]) => queues.map((name) => ({ name, role: null }));
+  const create = { ...createQueue.example, dead_queue: "orders-dead" };
+  expect(names(createQueue.request, create)).toEqual(own("orders", "orders-dead"));
+  const update = { queue_name: "orders", dead_queue: "" };
+  expect(names(updateQueue.request, update)).toEqual(own("orders"));
+  expect(names(queueInfo.request, { name: "a" })).toEqual(own("a"));
+  expect(names(queueInfo.request, { queue_name: "a" })).toEqual(own("a"));
+  expect(names(produce.request, produce.example)).toEqual(own("orders"));
+  // No key that has a queue's name is forgotten.
+  const fields = rows.flatMap(([id, { request: each }]) =>
+    objectsIn(each).flatMap(({ properties }) =>
+      Object.entries<TSchema>(properties).map(([key, schema]) => ({ id, key, schema })),
+    ),
+  );
+  const unmarked = fields.filter(
+    ({ key, schema }) =>
+      /queue(_name)?$/.test(key) && schema["type"] === "string" && !schema[queueKeyword],
+  );
+  expect(unmarked.map(({ id, key }) => `${id}: ${key}`)).toEqual([]);
+  // Deep inside, and by another role.
+  const name = (role: true | string) => Type.String({ [queueKeyword]: role });
+  const part = (role: true | string) => Type.Array(Type.Object({ queue_name: name(role) }));
+  const both = Type.Object({ complete: part("consume"), produce: part(true), at: Type.String() });
+  const request = { complete: [{ queue_name: "in" }], produce: [{ queue_name: "out" }], at: "x" };
+  expect(names(both, request)).toEqual([{ name: "in", role: "consume" }, ...own("out")]);
+  expect(names(both, { complete: null, at: "x" })).toEqual([]);
 });
 
 test("operations: queues.info asks for name, or queue_name in its place, and not for both", () => {
@@ -251,7 +315,7 @@ test.each(rows)("operations: %s lists every code it can answer", (id, { replies 
   const stateful = ["produce", "lease", ...held, "deleteQueue", "advance", "importItems"];
   const changing = ["produce", ...held];
   // These two are answered from memory, so they wait for no store.
-  const unqueued = ["listQueues", "queueInfo"];
+  const unqueued = ["listQueues", "queueInfo", "whoAmI", "listKeys", "listActions"];
   expect(Object.keys(replies).map(Number)).toEqual([
     ...[200, 400, 403, 413, 415],
     ...(unqueued.includes(id) ? [] : [429]),

@@ -6,6 +6,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { bounds, sizeText } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
 import type { Reason } from "./reasons.ts";
+import type { Role } from "./roles.ts";
 import * as schemas from "./schemas.ts";
 
 /** What a code says about one operation, and what the client does about it. */
@@ -15,8 +16,22 @@ export interface OperationReply {
   readonly example: unknown;
 }
 
-export interface Operation<Request extends TSchema = TSchema, Response extends TSchema = TSchema> {
+/** What it takes of an API key, where the server has any. */
+export interface Needs {
+  /** `any`: one of them, whichever. */
+  readonly role: Role | "any";
+  /**
+   * `named` (default): for each queue that the request names. `visible`: for whichever queues, and the
+   * reply has no others. `all`: for all queues.
+   */
+  readonly reach?: "named" | "visible" | "all";
+}
+
+export interface Operation<Request extends TSchema = TSchema, Response extends TSchema = TSchema>
+  extends Needs {
   readonly path: `/v1/${string}`;
+  /** Whether who sent it is logged and listed; absent = never. */
+  audits?(request: Static<Request>): boolean;
   /** Takes an `Idempotency-Key`. */
   readonly keyed?: true;
   readonly tag: Tag;
@@ -43,7 +58,8 @@ export const tags = {
   Operations: "Measure, count, pause and clear a queue, and advance a test clock.",
   Storage:
     "Items as they are stored, for repair and for moving them. A consumer needs none of these.",
-  Server: "The server itself: whether it is up, its metrics, and backups.",
+  Server:
+    "The server itself: whether it is up, its metrics, backups, its API keys, and who did what.",
 } as const;
 export type Tag = keyof typeof tags;
 
@@ -51,6 +67,8 @@ export type Tag = keyof typeof tags;
 export const keyHeader = "idempotency-key";
 /** On a reply that an earlier call with the same key had. */
 export const replayedHeader = "idempotency-replayed";
+
+const always = () => true;
 
 function row<Request extends TSchema, Response extends TSchema>(
   operation: Operation<Request, Response>,
@@ -102,7 +120,7 @@ function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?
   const bodyLimit = sizeText(bodyBytesMax);
   return {
     403: refusal(403, {
-      meaning: `The \`Host\` or \`Origin\` header names a site that this server does not answer; ${effect}.`,
+      meaning: `The \`Host\` or \`Origin\` header names a site that this server does not answer, or the API key is not for this operation or this queue; ${effect}.`,
       reason: "origin_not_allowed",
       message: "origin is not allowed; got 'https://example.com'",
     }),
@@ -175,6 +193,13 @@ function heldRefusals(verb: string) {
   };
 }
 
+/** Of an operation that is asked nothing. */
+const unknownKey = refusal(400, {
+  meaning: "The body has a key that is not known.",
+  reason: "malformed",
+  message: "node is unknown; expected no key",
+});
+
 const sampleQueue: schemas.QueueInfo = {
   queue_name: "orders",
   created_at: "2026-03-01T12:00:00.000Z",
@@ -197,6 +222,7 @@ const sampleQueue: schemas.QueueInfo = {
 export const operations = {
   produce: row({
     path: "/v1/queue.produce",
+    role: "produce",
     keyed: true,
     tag: "Items",
     summary: "Produce items",
@@ -256,6 +282,7 @@ If the connection breaks before the answer, send the same call with the same \`I
 
   lease: row({
     path: "/v1/queue.lease",
+    role: "consume",
     keyed: true,
     tag: "Items",
     summary: "Lease items",
@@ -322,6 +349,8 @@ An item whose lease passes its deadline is offered to another consumer, under a 
 
   retry: row({
     path: "/v1/queue.retry",
+    role: "consume",
+    audits: ({ items }) => items.some(({ dead }) => dead === true),
     keyed: true,
     tag: "Items",
     summary: "Retry items",
@@ -369,6 +398,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
 
   complete: row({
     path: "/v1/queue.complete",
+    role: "consume",
     keyed: true,
     tag: "Items",
     summary: "Complete items",
@@ -414,6 +444,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
 
   extend: row({
     path: "/v1/queue.extend",
+    role: "consume",
     keyed: true,
     tag: "Items",
     summary: "Extend leases",
@@ -436,6 +467,7 @@ No lease gets shorter, and no item is offered before the latest deadline that an
 
   release: row({
     path: "/v1/queue.release",
+    role: "consume",
     keyed: true,
     tag: "Items",
     summary: "Release items",
@@ -452,6 +484,8 @@ No lease gets shorter, and no item is offered before the latest deadline that an
 
   listQueues: row({
     path: "/v1/queues.list",
+    role: "read",
+    reach: "visible",
     tag: "Queues",
     summary: "List queues",
     description:
@@ -477,6 +511,8 @@ No lease gets shorter, and no item is offered before the latest deadline that an
 
   createQueue: row({
     path: "/v1/queues.create",
+    role: "admin",
+    audits: always,
     tag: "Queues",
     summary: "Create a queue",
     description:
@@ -507,6 +543,8 @@ No lease gets shorter, and no item is offered before the latest deadline that an
 
   updateQueue: row({
     path: "/v1/queues.update",
+    role: "admin",
+    audits: always,
     tag: "Queues",
     summary: "Update a queue",
     description: `Changes the definition of a queue. An absent key keeps its value; a present one sets it, also to 0 or \`""\`; \`null\` is refused, because it could mean either. The name and \`created_at\` never change.
@@ -531,6 +569,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
 
   queueInfo: row({
     path: "/v1/queues.info",
+    role: "any",
     tag: "Queues",
     summary: "Describe a queue",
     description:
@@ -556,6 +595,8 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
 
   deleteQueue: row({
     path: "/v1/queues.delete",
+    role: "admin",
+    audits: always,
     tag: "Queues",
     summary: "Delete a queue",
     description:
@@ -586,6 +627,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
 
   stats: row({
     path: "/v1/queue.stats",
+    role: "read",
     tag: "Operations",
     summary: "Measure a queue",
     description:
@@ -634,6 +676,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
 
   inspect: row({
     path: "/v1/queue.inspect",
+    role: "read",
     tag: "Operations",
     summary: "Count the items of a queue",
     description:
@@ -667,6 +710,8 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
 
   pause: row({
     path: "/v1/queue.pause",
+    role: "admin",
+    audits: always,
     tag: "Operations",
     summary: "Pause a queue",
     description: `Stops leases, produces, or both, until \`queue.resume\`. After its 200 nothing is leased, not even by calls that were under way, and a restart does not end the pause. Lease requests keep their places in the line and wait; whose time passes is answered 454.
@@ -691,6 +736,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   resume: row({
     path: "/v1/queue.resume",
+    role: "admin",
+    audits: always,
     tag: "Operations",
     summary: "Resume a queue",
     description:
@@ -713,6 +760,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   clear: row({
     path: "/v1/queue.clear",
+    role: "admin",
+    audits: always,
     tag: "Operations",
     summary: "Clear a queue",
     description:
@@ -750,6 +799,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   reload: row({
     path: "/v1/queue.reload",
+    role: "admin",
+    audits: always,
     tag: "Operations",
     summary: "Recount a queue",
     description:
@@ -772,6 +823,9 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   advance: row({
     path: "/v1/clock.advance",
+    role: "admin",
+    reach: "all",
+    audits: always,
     tag: "Operations",
     summary: "Advance the test clock",
     description: `Moves the clock of a server that was started with \`--test-clock\`, for the tests of those who use it. Its time stands still between two advances; the timeouts of requests pass by the machine's clock. Time goes from each instant at which something is due to the next, so an item that lapses at +30 s is at the tail of its queue with that \`updated_at\`, and to advance twice is to advance once by the sum. The reply comes once every lapse, expiry and wake due by then is committed, in dead queues as well. Several advances at once are done one after the other.`,
@@ -811,6 +865,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   listNodes: row({
     path: "/v1/nodes.list",
+    role: "read",
+    reach: "visible",
     tag: "Operations",
     summary: "List the nodes",
     description: `Names the nodes that share the database, and which of them has the shards. Any node answers, from what it saw within the last second. A server that was started without \`--node-url\` is alone, and lists none.`,
@@ -838,17 +894,116 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
           epoch: 3,
         },
       },
-      400: refusal(400, {
-        meaning: "The body has a key that is not known.",
-        reason: "malformed",
-        message: "node is unknown; expected no key",
-      }),
+      400: unknownKey,
       429: overloaded("nothing was changed"),
+    },
+  }),
+
+  whoAmI: row({
+    path: "/v1/server.whoami",
+    role: "any",
+    reach: "visible",
+    tag: "Server",
+    summary: "Say who asks",
+    description:
+      "Returns what the API key of this call is for, so that a program can tell what it may do before it does it. A server without API keys says that everything is allowed.",
+    request: schemas.WhoAmIRequest,
+    response: schemas.WhoAmIReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: {},
+    replies: {
+      ...sharedRefusals({ effect: "nothing was read" }),
+      200: {
+        meaning: "What the key is for.",
+        reaction: replyCodes[200].reaction,
+        example: {
+          name: "checkout",
+          roles: ["produce"],
+          queues: ["orders*"],
+          keys_required: true,
+        },
+      },
+      400: unknownKey,
+    },
+  }),
+
+  listKeys: row({
+    path: "/v1/server.keys",
+    role: "admin",
+    reach: "all",
+    tag: "Server",
+    summary: "List the API keys",
+    description:
+      "Names the API keys that the server takes, in the order of their file: what each is for, when it was used last, and how many calls it was refused. Of a digest the first eight digits are shown. Uses are those of the process that answers, since it started; a server without API keys lists none.",
+    request: schemas.KeysListRequest,
+    response: schemas.KeysListReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: {},
+    replies: {
+      ...sharedRefusals({ effect: "nothing was listed" }),
+      200: {
+        meaning: "The keys that are in force.",
+        reaction: replyCodes[200].reaction,
+        example: {
+          items: [
+            {
+              digest: "8f434346",
+              name: "checkout",
+              roles: ["produce"],
+              queues: ["orders*"],
+              last_used_at: "2026-03-01T12:00:00.000Z",
+              refusals: 0,
+            },
+          ],
+        },
+      },
+      400: unknownKey,
+    },
+  }),
+
+  listActions: row({
+    path: "/v1/actions.list",
+    role: "read",
+    reach: "visible",
+    tag: "Server",
+    summary: "List what was done",
+    description: `Says who did what: the last ${bounds.actionsMax.toLocaleString("en-US")} calls that created, changed, paused, cleared or deleted a queue, removed, imported or gave up items by hand, advanced the test clock or made a backup, newest first, whatever came of them. They are in memory and begin anew with the process; its log has them too. What producers and workers do is not among them. A key that is not for all queues is shown those of its queues.`,
+    request: schemas.ActionsListRequest,
+    response: schemas.ActionsListReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { limit: 100 },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was listed" }),
+      200: {
+        meaning: "The actions from `pivot` on, newest first; none when none is older.",
+        reaction: "For the next page, give the last id as `pivot` and skip it in the reply.",
+        example: {
+          items: [
+            {
+              id: 42,
+              at: "2026-03-01T12:00:00.000Z",
+              key_name: "anna",
+              operation: "clear",
+              queue_name: "orders",
+              items: 0,
+              code: 200,
+            },
+          ],
+          since: "2026-02-27T08:00:00.000Z",
+        },
+      },
+      400: refusal(400, {
+        meaning:
+          "`limit` is absent or out of bounds, `pivot` is negative, or `queue_name` is no name; nothing was listed.",
+        reason: "malformed",
+        message: "limit is invalid; cannot be greater than 1000",
+      }),
     },
   }),
 
   listItems: row({
     path: "/v1/storage/items.list",
+    role: "read",
     tag: "Storage",
     summary: "List stored items",
     description:
@@ -876,6 +1031,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   listScheduled: row({
     path: "/v1/storage/scheduled.list",
+    role: "read",
     tag: "Storage",
     summary: "List scheduled items",
     description:
@@ -914,6 +1070,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/storage/items.find",
     tag: "Storage",
     summary: "Find items",
+    role: "read",
     description:
       "Looks through a queue for items that a filter means, in whatever state, without leasing them and without an index: a call looks at 100,000 items at most and says where to go on. Other calls go on meanwhile.",
     request: schemas.FindItemsRequest,
@@ -940,6 +1097,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/storage/items.groups",
     tag: "Storage",
     summary: "Group items",
+    role: "read",
     description:
       "Counts the items that a filter means by what they have in common, such as the reason of dead ones, looking at 100,000 at most. Numbers, instants and ids in a reason do not count; give a group's `value` as the filter's `reason` to find or redrive its items.",
     request: schemas.GroupItemsRequest,
@@ -978,6 +1136,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/storage/items.get",
     tag: "Storage",
     summary: "Get an item",
+    role: "read",
+    reach: "visible",
     description: "Returns an item by the id that it has now, with all of its payload.",
     request: schemas.GetItemRequest,
     response: schemas.FoundItem,
@@ -1009,6 +1169,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/storage/items.explain",
     tag: "Storage",
     summary: "Explain an item",
+    role: "read",
+    reach: "visible",
     description:
       "Says where an item is and why, by any id that it ever had: its state, who is ahead of it, what it died of. A former id is looked for in the queue that issued it and in the dead queue of that, among 100,000 items each.",
     request: schemas.ExplainItemRequest,
@@ -1046,6 +1208,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     keyed: true,
     tag: "Queues",
     summary: "Redrive dead items",
+    role: "admin",
+    audits: ({ dry_run }) => dry_run !== true,
     description:
       "Sends ready items of a queue, a dead queue as a rule, back to the queues that they came from, or all to one: with a new id, no attempts and a fresh deadline. Their first id and the last reason stay, and `redriven` counts. The 200 says that a task does it, also across restarts; each item is in one place at any moment.",
     request: schemas.RedriveRequest,
@@ -1083,6 +1247,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/tasks.list",
     tag: "Queues",
     summary: "List tasks",
+    role: "read",
+    reach: "visible",
     description:
       "Returns the tasks that run or have ended, the newest first; the last 100 are kept.",
     request: schemas.TasksListRequest,
@@ -1109,6 +1275,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/tasks.info",
     tag: "Queues",
     summary: "Get a task",
+    role: "read",
+    reach: "visible",
     description: "Returns how far a task has come.",
     request: schemas.TaskRequest,
     response: schemas.TaskInfo,
@@ -1140,6 +1308,9 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     path: "/v1/tasks.cancel",
     tag: "Queues",
     summary: "Cancel a task",
+    role: "admin",
+    reach: "all",
+    audits: always,
     description: "Has a task end where it is: what it has moved stays moved.",
     request: schemas.TaskRequest,
     response: schemas.TaskInfo,
@@ -1173,6 +1344,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   importItems: row({
     path: "/v1/storage/items.import",
+    role: "admin",
+    audits: always,
     keyed: true,
     tag: "Storage",
     summary: "Import items",
@@ -1228,6 +1401,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
 
   deleteItems: row({
     path: "/v1/storage/items.delete",
+    role: "admin",
+    audits: always,
     tag: "Storage",
     summary: "Delete stored items",
     description:
@@ -1256,6 +1431,10 @@ export type ResponseOf<Id extends OperationId> = Static<(typeof operations)[Id][
 
 /** Beside the operations: for probes, dashboards and those who run the server. */
 export interface Page {
+  /** Absent = no API key is asked for. */
+  readonly needs?: Needs;
+  /** As of an operation. */
+  audits?(): boolean;
   readonly method: "GET" | "POST";
   readonly path: `/${string}`;
   readonly tag: Tag;
@@ -1273,6 +1452,14 @@ const foreignSite = refusal(403, {
   meaning: "The `Host` or `Origin` header names a site that this server does not answer.",
   reason: "origin_not_allowed",
   message: "origin is not allowed; got 'https://example.com'",
+});
+
+/** Of a page that takes a key. */
+const notAllowed = refusal(403, {
+  meaning:
+    "The `Host` or `Origin` header names a site that this server does not answer, or the API key is not for this.",
+  reason: "not_allowed",
+  message: "key 'checkout' is not allowed to do this; it needs the role 'admin' for all queues",
 });
 
 const busy = refusal(429, {
@@ -1349,12 +1536,13 @@ export const pages = {
     },
   },
   metrics: {
+    needs: { role: "read", reach: "all" },
     method: "GET",
     path: "/metrics",
     tag: "Server",
     summary: "Metrics",
     description:
-      "Counters and gauges of the server, its shards and its queues in the text format of Prometheus. Where the server has API keys, it needs one.",
+      "Counters and gauges of the server, its shards and its queues in the text format of Prometheus. Where the server has API keys, it needs one with the role `read` for all queues.",
     contentType: "text/plain",
     response: null,
     replies: {
@@ -1364,16 +1552,18 @@ export const pages = {
         example:
           '# HELP holdfast_items Items by queue and state.\n# TYPE holdfast_items gauge\nholdfast_items{queue="orders",state="queued"} 485\n',
       },
-      403: foreignSite,
+      403: notAllowed,
     },
   },
   backup: {
+    needs: { role: "admin", reach: "all" },
+    audits: always,
     method: "POST",
     path: "/backup",
     tag: "Server",
     summary: "Make a backup",
     description:
-      "Copies the files of all shards, of one moment, into a folder of their own under `--backups`, while the server goes on. The folder has a manifest when it is whole. Where the server has API keys, it needs one.",
+      "Copies the files of all shards, of one moment, into a folder of their own under `--backups`, while the server goes on. The folder has a manifest when it is whole. Where the server has API keys, it needs one with the role `admin` for all queues.",
     contentType: "application/json",
     response: schemas.BackupReply,
     replies: {
@@ -1388,7 +1578,7 @@ export const pages = {
           shards: [{ file: "shard-0.db", bytes: 4_194_304 }],
         },
       },
-      403: foreignSite,
+      403: notAllowed,
       415: refusal(415, {
         meaning: "The header `Content-Type` is absent or another; no backup was made.",
         reason: "unsupported_content",

@@ -477,6 +477,62 @@ const NodesListReply = message<schemas.NodesListReply>("NodesListReply", schemas
   epoch: whole(101),
 });
 
+const WhoAmIRequest = message<schemas.WhoAmIRequest>("WhoAmIRequest", schemas.WhoAmIRequest, {});
+
+const WhoAmIReply = message<schemas.WhoAmIReply>("WhoAmIReply", schemas.WhoAmIReply, {
+  name: text(100),
+  roles: list(101, "text"),
+  queues: list(102, "text"),
+  keys_required: flag(103),
+});
+
+const KeysListRequest = message<schemas.KeysListRequest>(
+  "KeysListRequest",
+  schemas.KeysListRequest,
+  {},
+);
+
+const KeyInfo = message<schemas.KeyInfo>("KeyInfo", schemas.KeyInfo, {
+  digest: text(100),
+  name: text(101),
+  roles: list(102, "text"),
+  queues: list(103, "text"),
+  last_used_at: instant(104, {
+    says: "When it made its last call, to the second; not set: none since the process started.",
+  }),
+  refusals: whole(105),
+});
+
+const KeysListReply = message<schemas.KeysListReply>("KeysListReply", schemas.KeysListReply, {
+  items: list(100, KeyInfo),
+});
+
+const ActionsListRequest = message<schemas.ActionsListRequest>(
+  "ActionsListRequest",
+  schemas.ActionsListRequest,
+  {
+    limit: whole(100, requiredWhole),
+    pivot: whole(101),
+    queue_name: text(102),
+  },
+);
+
+const Action = message<schemas.Action>("Action", schemas.Action, {
+  id: whole(100),
+  at: instant(101),
+  key_name: text(102),
+  operation: text(103),
+  queue_name: text(104),
+  items: whole(105),
+  code: whole(106),
+});
+
+const ActionsListReply = message<schemas.ActionsListReply>(
+  "ActionsListReply",
+  schemas.ActionsListReply,
+  { items: list(100, Action), since: instant(101) },
+);
+
 const storageItem = {
   id: text(1),
   source_id: text(2),
@@ -734,6 +790,9 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   reload: { request: QueueReloadRequest, reply: Reply },
   advance: { request: ClockAdvanceRequest, reply: ClockAdvanceReply },
   listNodes: { request: NodesListRequest, reply: NodesListReply },
+  whoAmI: { request: WhoAmIRequest, reply: WhoAmIReply },
+  listKeys: { request: KeysListRequest, reply: KeysListReply },
+  listActions: { request: ActionsListRequest, reply: ActionsListReply },
   listItems: { request: StorageListRequest, reply: StorageListReply },
   listScheduled: { request: StorageListRequest, reply: StorageListReply },
   findItems: { request: FindItemsRequest, reply: FindItemsReply },

@@ -36,6 +36,10 @@ export const reasons = {
   unauthorized: { codes: [401], meaning: "No API key, or not one that the server knows." },
   host_not_allowed: { codes: [403], meaning: "The header `Host` names another site." },
   origin_not_allowed: { codes: [403], meaning: "The header `Origin` names another site." },
+  not_allowed: {
+    codes: [403],
+    meaning: "The API key has not the role that this takes, or not for this queue.",
+  },
   no_such_path: { codes: [404], meaning: "Nothing has this path." },
   wrong_method: { codes: [405], meaning: "The path takes another method." },
   too_large: {

@@ -8,6 +8,7 @@ import { type SchemaOptions, type Static, type TSchema, Type } from "@sinclair/t
 import { bounds } from "./bounds.ts";
 import { forms } from "./forms.ts";
 import { reasons } from "./reasons.ts";
+import { roleNames } from "./roles.ts";
 
 // A key's default is published under `default`, but is not kept under that name here:
 // a validator that knows the keyword would fill values in, copy each request to do so,
@@ -26,6 +27,12 @@ export const publishedKeyword = "x-published";
  * may also be `null`, which says the same.
  */
 export const withoutNullKeyword = "x-without-null";
+
+/**
+ * Of a text that names a queue, for which the caller has to be let in: `true`, or by the role that it
+ * takes where that is another than the operation's.
+ */
+export const queueKeyword = "x-queue";
 
 /** Whether `null` says the same of a key of an object as its absence. */
 export function takesNull(schema: TSchema, key: string): boolean {
@@ -50,6 +57,7 @@ const queueName = Type.String({
   description: `Name of the queue, 1 to ${bounds.queueNameBytesMax} bytes of UTF-8 without whitespace, control characters or \`~\`. Names are case-sensitive.`,
   examples: ["orders"],
   ...formed(forms.queueName, bounds.queueNameBytesMax),
+  [queueKeyword]: true,
 });
 
 const itemId = Type.String(formed(forms.itemId));
@@ -566,6 +574,7 @@ const deadQueue = Type.String({
   description: `Name of the queue that takes failed and expired items, at most ${bounds.deadQueueBytesMax} bytes; \`""\` = none, and such items are removed. It must exist, and can neither be the queue itself nor have a dead queue of its own.`,
   examples: ["orders-dead"],
   ...formed(forms.queueNameOrNone, bounds.deadQueueBytesMax),
+  [queueKeyword]: true,
 });
 
 const queueReference = Type.String({
@@ -767,6 +776,7 @@ export const QueueInfoRequest = Type.Object(
         description: "Name of the queue. Required, unless `queue_name` stands in its place.",
         examples: ["orders"],
         ...formed(forms.queueName, bounds.queueNameBytesMax),
+        [queueKeyword]: true,
       }),
     ),
     queue_name: Type.Optional(
@@ -774,6 +784,7 @@ export const QueueInfoRequest = Type.Object(
         description: "The same under the name that the other operations use; give one of the two.",
         examples: ["orders"],
         ...formed(forms.queueName, bounds.queueNameBytesMax),
+        [queueKeyword]: true,
       }),
     ),
   },
@@ -1078,6 +1089,161 @@ export const NodesListReply = Type.Object(
   { ...closed, description: "The nodes." },
 );
 export type NodesListReply = Static<typeof NodesListReply>;
+
+export const WhoAmIRequest = Type.Object(
+  {},
+  { ...closed, description: "Nothing has to be said; the API key says it." },
+);
+export type WhoAmIRequest = Static<typeof WhoAmIRequest>;
+
+const keyName = Type.String({
+  description: "Whose the API key is, as its line in the file says; may be empty.",
+  examples: ["checkout"],
+});
+
+const keyRoles = Type.Array(Type.String({ enum: [...roleNames] }), {
+  description: "What the key is for; `admin` is everything.",
+  examples: [["produce", "consume"]],
+});
+
+const keyQueues = Type.Array(Type.String(), {
+  description: "Names of the queues that it is for, in which `*` stands for any text.",
+  examples: [["orders*"], ["*"]],
+});
+
+export const WhoAmIReply = Type.Object(
+  {
+    name: keyName,
+    roles: keyRoles,
+    queues: keyQueues,
+    keys_required: Type.Boolean({
+      description: "Whether the server asks for API keys; without, everything is allowed.",
+      examples: [true],
+    }),
+  },
+  { ...closed, description: "What the caller may do." },
+);
+export type WhoAmIReply = Static<typeof WhoAmIReply>;
+
+export const KeysListRequest = Type.Object(
+  {},
+  { ...closed, description: "Nothing has to be said: all keys are listed." },
+);
+export type KeysListRequest = Static<typeof KeysListRequest>;
+
+export const KeyInfo = Type.Object(
+  {
+    digest: Type.String({
+      description: "The first eight digits of its digest, by which its line is found in the file.",
+      examples: ["8f434346"],
+    }),
+    name: keyName,
+    roles: keyRoles,
+    queues: keyQueues,
+    last_used_at: orNull({
+      description:
+        "Date-time of its last call, to the second; `null` = none since the process started.",
+      examples: ["2026-03-01T12:00:00.000Z"],
+    }),
+    refusals: Type.Integer({
+      description: "Calls that it was not allowed to make, since the process started.",
+      minimum: 0,
+      examples: [0],
+    }),
+  },
+  { ...closed, description: "An API key; never the key itself." },
+);
+export type KeyInfo = Static<typeof KeyInfo>;
+
+export const KeysListReply = Type.Object(
+  {
+    items: Type.Array(KeyInfo, {
+      description: "The keys in the order of their file; none where the server asks for none.",
+      examples: [[]],
+    }),
+  },
+  { ...closed, description: "The API keys in force." },
+);
+export type KeysListReply = Static<typeof KeysListReply>;
+
+export const ActionsListRequest = Type.Object(
+  {
+    limit: Type.Integer({
+      minimum: 1,
+      maximum: bounds.actionsMax,
+      description: "The most actions to return.",
+      examples: [100],
+    }),
+    pivot: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          "The first action wanted, or the nearest older one; absent or 0: the newest. For the next page, give the last id of this one and skip it in the reply.",
+        examples: [42],
+      }),
+    ),
+    queue_name: Type.Optional(
+      Type.String({
+        description: 'Those of this queue alone; absent or `""`: of all.',
+        examples: ["orders"],
+        ...formed(forms.queueNameOrNone, bounds.queueNameBytesMax),
+        [queueKeyword]: true,
+      }),
+    ),
+  },
+  { ...closed, description: "A page of what was done." },
+);
+export type ActionsListRequest = Static<typeof ActionsListRequest>;
+
+export const Action = Type.Object(
+  {
+    id: Type.Integer({
+      description: "Rises with each action; begins anew with the process.",
+      minimum: 1,
+      examples: [42],
+    }),
+    at: Type.String({
+      description: "Date-time at which it was answered.",
+      examples: ["2026-03-01T12:00:00.000Z"],
+    }),
+    key_name: Type.String({
+      description:
+        'Name of the API key, cut at 100 characters; `""` = it has none, or none was asked for.',
+      examples: ["anna"],
+    }),
+    operation: Type.String({
+      description: "The operation, by its id in this document.",
+      examples: ["clear"],
+    }),
+    queue_name: Type.String({
+      description: 'The queue that it named, cut at 512 characters; `""` = none.',
+      examples: ["orders"],
+    }),
+    items: Type.Integer({
+      description: "How many items it named by their ids, or brought; 0 = none.",
+      minimum: 0,
+      examples: [0],
+    }),
+    code: Type.Integer({ description: "The code of its reply.", examples: [200] }),
+  },
+  { ...closed, description: "Something that somebody did by hand." },
+);
+export type Action = Static<typeof Action>;
+
+export const ActionsListReply = Type.Object(
+  {
+    items: Type.Array(Action, {
+      description: "Actions, newest first; fewer than `limit` when the list ends there.",
+      examples: [[]],
+    }),
+    since: Type.String({
+      description: "Date-time from which on actions are known; older ones are in the log alone.",
+      examples: ["2026-02-27T08:00:00.000Z"],
+    }),
+  },
+  { ...closed, description: "What was done." },
+);
+export type ActionsListReply = Static<typeof ActionsListReply>;
 
 export const StorageItem = Type.Object(
   {
@@ -1464,12 +1630,14 @@ export const RedriveRequest = Type.Object(
     queue_name: Type.String({
       description: "The queue whose ready items are sent back: a dead queue, as a rule.",
       examples: ["orders-dead"],
+      [queueKeyword]: true,
     }),
     to: Type.Optional(
       Type.String({
         description:
           'The queue that all of them go to. Absent or `""`: each goes to the one that it came from.',
         examples: ["orders"],
+        [queueKeyword]: true,
       }),
     ),
     ids: Type.Optional(
@@ -1563,6 +1731,7 @@ export const TasksListRequest = Type.Object(
       Type.String({
         description: 'Those of one queue. Absent or `""`: all.',
         examples: ["orders-dead"],
+        [queueKeyword]: true,
       }),
     ),
   },
@@ -1816,6 +1985,14 @@ export const entities = {
   NodesListRequest,
   NodeInfo,
   NodesListReply,
+  WhoAmIRequest,
+  WhoAmIReply,
+  KeysListRequest,
+  KeyInfo,
+  KeysListReply,
+  ActionsListRequest,
+  Action,
+  ActionsListReply,
   StorageItem,
   StorageListRequest,
   StorageItemsReply,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type ApiKey, apiKeysMax, nameOfKey, newApiKey, parseApiKeys } from "./api-keys.ts";
+import { type ApiKey, apiKeysMax, findKey, newApiKey, parseApiKeys } from "./api-keys.ts";
 
 const [one, two, other] = [newApiKey("billing"), newApiKey(""), newApiKey("other")];
 
@@ -22,7 +22,7 @@ test("new key: a name of several lines does not become several lines", () => {
 
 test("parse: comments and empty lines are passed over, and each key of the file is known", () => {
   const keys = keysOf(`# keys\n\n${one.line}\r\n  ${two.line}  \n`);
-  const names = [one, two, other].map(({ key }) => nameOfKey(key, keys));
+  const names = [one, two, other].map(({ key }) => findKey(key, keys)?.name ?? null);
   expect(names).toEqual(["billing", "", null]);
 });
 
@@ -48,5 +48,43 @@ test.each([
   ["nothing", ""],
 ])("known: %s is not, whatever the file has", (_, key) => {
   const digest = new Bun.CryptoHasher("sha256").update(key).digest();
-  expect(nameOfKey(key, [{ digest, name: "" }, ...keysOf(one.line)])).toBeNull();
+  expect(findKey(key, [{ digest }, ...keysOf(one.line)])).toBeNull();
+});
+
+test("new key: what it is for stands in its line, and is read from there", () => {
+  const rights = { roles: ["produce", "read"], queues: ["orders*", "billing"] } as const;
+  const { line } = newApiKey("the checkout", rights);
+  expect(line.slice(64)).toBe("  role=produce,read queues=orders*,billing  the checkout");
+  const [key] = keysOf(line);
+  expect(key).toMatchObject({ name: "the checkout", ...rights, isForAllQueues: false });
+  expect(["orders-1", "billing", "other"].map((name) => key?.isFor(name))).toEqual([
+    ...[true, true, false],
+  ]);
+});
+
+test.each([
+  ["", "", ["admin"], ["*"]],
+  ["  billing of Anna", "billing of Anna", ["admin"], ["*"]],
+  ["\tqueues=a  role=read\tAnna  K", "Anna  K", ["read"], ["a"]],
+  [" role=consume", "", ["consume"], ["*"]],
+])("parse: a digest and %j", (rest, name, roles, queues) => {
+  expect(keysOf(one.line.slice(0, 64) + rest)).toMatchObject([{ name, roles, queues }]);
+});
+
+test.each([
+  ["role=boss  secret", "expected roles out of produce, consume, read, admin"],
+  ["roles=read  secret", "expected role= and queues="],
+  ["secret role=read", "expected role= and queues= before the name, which has no '='"],
+  ["role=read secret queues=a", "expected role= and queues= before the name, which has no '='"],
+])("parse: a digest and %j names the line, quotes nothing and lets nobody in", (rest, fault) => {
+  const text = `# keys\n${two.line}\n${one.line.slice(0, 64)}  ${rest}`;
+  expect(parseApiKeys(text)).toEqual({ ok: false, fault: `line 3 is invalid; ${fault}` });
+});
+
+test("parse: one key is not for two things", () => {
+  const digest = one.line.slice(0, 64);
+  const text = `${digest}  role=read  a\n${two.line}\n${digest}  a`;
+  const fault = "line 3 is invalid; expected one line for a digest";
+  expect(parseApiKeys(text)).toEqual({ ok: false, fault });
+  expect(keysOf(`${one.line}\n${one.line}`)).toHaveLength(2);
 });

@@ -36,27 +36,33 @@ const scriptHeaders = {
 
 type Answer = () => Response | Promise<Response>;
 
-/** Paths and what each answers. `script`: file of the page's script; `null` = there is none. */
-export function apiPageRoutes(script = installedScript()): readonly (readonly [string, Answer])[] {
+/**
+ * Paths and what each answers. `basePath`: what a proxy puts before them. `script`: file of the page's
+ * script; `null` = there is none.
+ */
+export function apiPageRoutes(
+  basePath = "",
+  script = installedScript(),
+): readonly (readonly [string, Answer])[] {
   const html = (text: string) => htmlResponse(text, { "content-security-policy": policy });
-  const described = [paths.document, () => jsonResponse(documentText())] as const;
-  if (script === null) return [[paths.page, () => html(plainPage())], described];
+  const described = [paths.document, () => jsonResponse(documentText(basePath))] as const;
+  if (script === null) return [[paths.page, () => html(plainPage(basePath))], described];
   return [
-    [paths.page, async () => html(await scalarPage())],
+    [paths.page, async () => html(await scalarPage(basePath))],
     described,
     [paths.script, () => new Response(Bun.file(script), { headers: scriptHeaders })],
   ];
 }
 
 /** What the plugin makes of the document's head; the document itself is served as it is. */
-async function scalarPage(): Promise<string> {
+async function scalarPage(basePath: string): Promise<string> {
   const { title, summary, version } = document().info;
   const plugin = swagger({
     path: paths.page,
-    scalarCDN: paths.script,
+    scalarCDN: basePath + paths.script,
     documentation: { info: { title, description: summary, version } },
     scalarConfig: {
-      spec: { url: paths.document },
+      spec: { url: basePath + paths.document },
       // Fonts and the agent are the two things that it fetches from elsewhere.
       withDefaultFonts: false,
       customCss: "",
@@ -66,7 +72,7 @@ async function scalarPage(): Promise<string> {
         mcp: { disabled: true },
         telemetry: false,
         showDeveloperTools: "never",
-        servers: [{ url: "/", description: "This server." }],
+        servers: [{ url: basePath || "/", description: "This server." }],
       },
     },
   });
@@ -74,18 +80,21 @@ async function scalarPage(): Promise<string> {
   return page.text();
 }
 
-function plainPage(): string {
+function plainPage(basePath: string): string {
   const { title, summary } = document().info;
   const rows = [
     ...Object.values(operations).map((operation) => ["POST", operation.path, operation.summary]),
     ...Object.values(pages).map((page) => [page.method, page.path, page.summary]),
-  ].map(([method, path, what]) => `<tr><td>${method}</td><td>${path}</td><td>${what}</td></tr>`);
+  ].map(
+    ([method, path, what]) =>
+      `<tr><td>${method}</td><td>${basePath}${path}</td><td>${what}</td></tr>`,
+  );
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>${title}</title></head>
 <body>
 <h1>${title}</h1>
-<p>${summary} The whole description: <a href="${paths.document}">OpenAPI document</a>.</p>
+<p>${summary} The whole description: <a href="${basePath}${paths.document}">OpenAPI document</a>.</p>
 <table>${rows.join("")}</table>
 </body>
 </html>

@@ -4,7 +4,7 @@
 //   request → admitted (Host, Origin, how many) → path → key → body, route, reply
 //
 // No key is needed by probes (`/health`, `/readyz`, and `/livez`, which is not even admitted),
-// and by who reads the site's public pages.
+// and by who reads pages and their assets: they hold no secret.
 
 import { Elysia } from "elysia";
 import {
@@ -14,12 +14,17 @@ import {
   pages,
   replayedHeader,
 } from "../openapi/operations.ts";
-import { Admission, type AdmissionOptions, type Answer, pathOf } from "./admission.ts";
+import { queueFinder } from "../openapi/queue-names.ts";
+import { accessTo } from "./access.ts";
+import { Admission, type AdmissionOptions, pathOf } from "./admission.ts";
 import { apiPageRoutes } from "./api-page.ts";
+import { Audit } from "./audit.ts";
 import type { Config } from "./config.ts";
 import type { Door } from "./door.ts";
 import { checkContentType, Intake } from "./guards.ts";
 import { liveResponse } from "./health.ts";
+import type { KnownKey } from "./key-file.ts";
+import type { Grant } from "./key-rights.ts";
 import { metricsType, type ServerGauges } from "./metrics.ts";
 import { type PeerOptions, peerRoutes } from "./nodes/peer-routes.ts";
 import { protobufAnswer, protobufReader } from "./protobuf/exchange.ts";
@@ -27,13 +32,13 @@ import { answerType } from "./protobuf/negotiation.ts";
 import { jsonResponse, Refusal } from "./reply.ts";
 import { requestReader } from "./request.ts";
 import type { RequestLog } from "./request-log.ts";
-import { Caller, JsonText, type Route } from "./routes/route.ts";
+import { Caller, JsonText, type Route, tellsCaller } from "./routes/route.ts";
 import { type LocalOptions, localServing, type Serving } from "./serving.ts";
 import { Silence } from "./silence.ts";
-import { isPublic } from "./site.ts";
 
 export type AppConfig = AdmissionOptions["config"] &
-  Pick<Config, "store" | "bodiesMax" | "produceBodyMax" | "importBodyMax" | "bodyMax">;
+  Pick<Config, "store" | "bodiesMax" | "produceBodyMax" | "importBodyMax" | "bodyMax"> &
+  Partial<Pick<Config, "basePath">>;
 
 /** Answers for a path that is not of the API; `null` = nothing is there either. */
 export type Site = (request: Request, path: string) => Response | null | Promise<Response | null>;
@@ -47,31 +52,39 @@ export interface FrontOptions extends AdmissionOptions {
   readonly node?: PeerOptions;
 }
 
-export type AppOptions = LocalOptions & Omit<FrontOptions, "counts">;
+export type AppOptions = Omit<LocalOptions, "audit"> & Omit<FrontOptions, "counts">;
 export type App = Front["app"];
 type Front = ReturnType<typeof createFront>;
 
+/** `null` = no key was asked for. */
+type Answer = (request: Request, key: KnownKey | null) => Response | Promise<Response>;
+
 /** With an engine in this thread. */
 export function createApp(options: AppOptions): App {
-  return createFront(localServing(options), { ...options, counts: options.metrics.requests }).app;
+  const { log, metrics, testNow: now = Date.now } = options;
+  const serving = localServing({ ...options, audit: new Audit({ log, now }) });
+  return createFront(serving, { ...options, counts: metrics.requests }).app;
 }
 
 export function createFront(serving: Serving, options: FrontOptions) {
   const { config, site, door, requestLog, node } = options;
+  const { basePath = "" } = config;
   const app = new Elysia({ strictPath: true });
   const admission = new Admission(options);
   const intake = new Intake(config.bodiesMax);
   const silence = new Silence((request, seconds) => app.server?.timeout(request, seconds));
+  const { get, post } = placing(app, basePath);
+
+  function letIn(request: Request): KnownKey | null {
+    if (door === undefined) return null;
+    const key = door(request, () => app.server?.requestIP(request)?.address ?? null);
+    requestLog?.noteKey(request, key.name);
+    return key;
+  }
 
   /** Admitted, and with a key where there are keys. A page asks about another origin without one. */
-  function keyed(answer: Answer, path?: string) {
-    if (door === undefined) return admission.around(answer, path);
-    return admission.around((request) => {
-      const key = door(request, () => app.server?.requestIP(request)?.address ?? null);
-      requestLog?.noteKey(request, key);
-      return answer(request);
-    }, path);
-  }
+  const keyed = (answer: Answer, path: string) =>
+    admission.around((request) => answer(request, letIn(request)), path);
 
   /** What it has in hand. */
   const gauges = (): ServerGauges => ({
@@ -79,35 +92,38 @@ export function createFront(serving: Serving, options: FrontOptions) {
     bodyBytesInFlight: intake.bytes,
   });
 
-  async function metricsResponse(): Promise<Response> {
-    const text = await serving.metrics(gauges());
-    return new Response(text, { headers: { "content-type": metricsType } });
-  }
-
-  const { routes } = serving;
   if (node !== undefined) app.use(peerRoutes(node));
   for (const id of operationIds) {
     const { path } = operations[id];
-    const route = routes[id] as Route<OperationId>;
-    // `none`: Elysia is kept from reading the body; `request.ts` says why.
-    const answer = operationAnswer({ id, route, config, intake, silence, requestLog });
-    app.post(path, keyed(answer, path), { parse: "none" });
+    const route = serving.routes[id] as Route<OperationId>;
+    post(path, keyed(operationAnswer({ id, route, config, intake, silence, requestLog }), path));
   }
-  const { health, livez, readyz, metrics: metricsPage, backup } = pages;
-  app.get(health.path, admission.around(serving.health, health.path));
-  app.get(readyz.path, admission.around(serving.ready, readyz.path));
+  const { health, livez, readyz, metrics, backup } = pages;
+  get(health.path, admission.around(serving.health, health.path));
+  get(readyz.path, admission.around(serving.ready, readyz.path));
   // Not admitted: a server that is full, or called by another name, is not to be killed for it.
-  app.get(livez.path, liveResponse);
-  app.get(metricsPage.path, keyed(metricsResponse, metricsPage.path));
-  const backupPage = keyed(backupAnswer(serving, silence), backup.path);
-  app.post(backup.path, backupPage, { parse: "none" });
-  for (const [path, answer] of apiPageRoutes()) app.get(path, keyed(answer, path));
-  const elsewhere = elsewhereAnswer(site);
-  const [forAll, forKeys] = [admission.around(elsewhere), keyed(elsewhere)];
-  app.all("/*", (context) => (isPublicPage(context.request) ? forAll : forKeys)(context), {
-    parse: "none",
-  });
+  get(livez.path, liveResponse);
+  get(metrics.path, keyed(metricsAnswer(serving, gauges), metrics.path));
+  post(backup.path, keyed(backupAnswer(serving, silence), backup.path));
+  for (const [path, answer] of apiPageRoutes(basePath)) get(path, admission.around(answer));
+  const elsewhere = elsewhereAnswer({ site, letIn, basePath });
+  app.all("/*", admission.around(elsewhere), { parse: "none" });
   return { app, gauges };
+}
+
+/** Puts answers at their paths, and below the prefix as well where there is one. */
+function placing(app: Elysia, basePath: string) {
+  type Handler = (context: { readonly request: Request }) => Response | Promise<Response>;
+  const places = (path: string) => (basePath === "" ? [path] : [path, basePath + path]);
+  return {
+    get: (path: string, handler: Handler): void => {
+      for (const place of places(path)) app.get(place, handler);
+    },
+    // `none`: Elysia is kept from reading the body; `request.ts` says why.
+    post: (path: string, handler: Handler): void => {
+      for (const place of places(path)) app.post(place, handler, { parse: "none" });
+    },
+  };
 }
 
 interface OperationOptions {
@@ -126,17 +142,21 @@ function operationAnswer(options: OperationOptions): Answer {
   const { request: schema } = operations[id];
   const read = requestReader<Body>(schema, bodyBytesMax, protobufReader(id));
   const answerProtobuf = protobufAnswer(id);
-  return async (request) => {
+  const requireAccess = accessTo(operations[id], queueFinder(schema));
+  const isTold = tellsCaller(id);
+  return async (request, key) => {
     const sent = checkContentType(request);
     const bytes = intake.take(request, bodyBytesMax);
     try {
       const body = await read(request, sent !== null);
       requestLog?.noteQueue(request, body);
+      if (key !== null) requireAccess(key, body);
       // From here to the answer the connection is silent by right. Not earlier, or a body
       // could trickle in for ever.
       silence.begin(request);
       const { signal, headers } = request;
-      const caller = new Caller({ signal, requestKey: headers.get(keyHeader) });
+      const requestKey = headers.get(keyHeader);
+      const caller = new Caller({ signal, requestKey, grant: isTold && key ? grantOf(key) : null });
       const reply = await route(body, caller);
       const type = answerType(request, sent);
       const response =
@@ -152,30 +172,48 @@ function operationAnswer(options: OperationOptions): Answer {
   };
 }
 
+function metricsAnswer({ metrics }: Serving, gauges: () => ServerGauges): Answer {
+  const requireAccess = accessTo(pages.metrics.needs);
+  return async (_, key) => {
+    if (key !== null) requireAccess(key);
+    return new Response(await metrics(gauges()), { headers: { "content-type": metricsType } });
+  };
+}
+
 function backupAnswer({ backup }: Serving, silence: Silence): Answer {
-  return async (request) => {
+  const requireAccess = accessTo(pages.backup.needs);
+  return async (request, key) => {
     // A page may post a form to any site without asking.
     checkContentType(request);
+    if (key !== null) requireAccess(key);
     silence.begin(request);
     try {
-      return await backup();
+      return await backup(key && grantOf(key));
     } finally {
       silence.end(request);
     }
   };
 }
 
+interface ElsewhereOptions {
+  readonly site: Site | undefined;
+  readonly basePath: string;
+  readonly letIn: (request: Request) => unknown;
+}
+
 /** What has no path of its own: the site's pages, wrong methods, and what is not there. */
-function elsewhereAnswer(site: Site | undefined): Answer {
-  return async (request) => {
+function elsewhereAnswer({ site, basePath, letIn }: ElsewhereOptions) {
+  return async (request: Request): Promise<Response> => {
     const path = pathOf(request);
-    const allowed = methodOf.get(path);
+    const isBelow = basePath !== "" && path.startsWith(`${basePath}/`);
+    const allowed = methodOf.get(isBelow ? path.slice(basePath.length) : path);
+    const page = allowed === undefined && isRead(request) ? await site?.(request, path) : null;
+    if (page) return page;
+    letIn(request);
     if (allowed !== undefined) {
       const message = `http method '${request.method}' not allowed; only ${allowed}`;
       throw new Refusal("wrong_method", message, { allow: allowed });
     }
-    const response = isRead(request) ? await site?.(request, path) : null;
-    if (response) return response;
     throw new Refusal("no_such_path", `path does not exist; got '${path.slice(0, 80)}'`);
   };
 }
@@ -184,8 +222,9 @@ function isRead({ method }: Request): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-function isPublicPage(request: Request): boolean {
-  return isRead(request) && isPublic(pathOf(request));
+/** What of a key crosses to whoever has the engine. */
+function grantOf({ name, roles, queues }: KnownKey): Grant {
+  return { name, roles, queues };
 }
 
 const operationIds = Object.keys(operations) as readonly OperationId[];

@@ -56,6 +56,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
       receiptsWindow: "5m",
       receiptsMax: 2_000_000,
       connectionsMax: 10_000,
+      basePath: "",
       allowedHosts: [],
       allowedOrigins: [],
       acceptWalLoss: false,

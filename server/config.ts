@@ -33,7 +33,7 @@ export const ConfigSchema = Type.Object({
   }),
   apiKeysFile: file(
     "a file of API keys' digests",
-    "File of API keys' digests; every request but for probes and public pages then needs a key.",
+    "File of API keys' digests; every request but for probes and pages then needs a key.",
   ),
   insecure: onOff("Listen beyond loopback without API keys: whoever reaches it can do everything."),
   tlsCert: file(
@@ -151,6 +151,13 @@ export const ConfigSchema = Type.Object({
     maximum: 1_000_000,
     default: 10_000,
     description: "Requests worked on at once, waiting leases included; further ones get 429.",
+  }),
+  basePath: text({
+    default: "",
+    expected: "a path such as /holdfast",
+    pattern: "^(/[A-Za-z0-9._~-]+)*$",
+    description:
+      "Prefix below which the API, probes and metrics are served too, for a proxy that keeps it.",
   }),
   allowedHosts: list({
     expected: "host names without scheme, port or path",

@@ -3,6 +3,7 @@ import { openDoor } from "./door.ts";
 import { failureLimits } from "./failures.ts";
 import { createLog } from "./log.ts";
 import { Refusal } from "./reply.ts";
+import { knownKey } from "./testing/known-key.ts";
 
 const { countMax, windowMs } = failureLimits;
 
@@ -10,7 +11,7 @@ function setup() {
   const lines: string[] = [];
   const log = createLog({ level: "debug", write: (line) => lines.push(line) });
   let time = 0;
-  const keys = { nameOf: (key: string) => (key === "right" ? "billing" : null) };
+  const keys = { find: (key: string) => (key === "right" ? knownKey("billing") : null) };
   const door = openDoor({ keys, log, now: () => time });
   const knock = (authorization: string | null, address: string | null = "10.0.0.1") => {
     const headers = authorization === null ? {} : { authorization };

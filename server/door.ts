@@ -3,19 +3,20 @@
 // many wrong ones an address may try is bounded.
 
 import { Failures } from "./failures.ts";
+import type { KnownKey } from "./key-file.ts";
 import type { Log } from "./log.ts";
 import { Refusal } from "./reply.ts";
 
 export interface Keys {
-  /** The name of the key, which may be empty; `null` = it is none of them. */
-  nameOf(key: string): string | null;
+  /** `null` = it is none of them. */
+  find(key: string): KnownKey | null;
 }
 
 /**
- * Returns the name of the request's key, or throws a `Refusal`. `addressOf` is asked only when a
- * key is wrong; `null` = not known.
+ * Returns the request's key, or throws a `Refusal`. `addressOf` is asked only when a key is
+ * wrong; `null` = not known.
  */
-export type Door = (request: Request, addressOf: () => string | null) => string;
+export type Door = (request: Request, addressOf: () => string | null) => KnownKey;
 
 export interface DoorOptions {
   readonly keys: Keys;
@@ -34,8 +35,8 @@ export function openDoor({ keys, log, now }: DoorOptions): Door {
       throw unauthorized("API key is required; expected 'Authorization: Bearer KEY', got none");
     }
     const key = bearer.exec(given)?.[1];
-    const name = key === undefined ? null : keys.nameOf(key);
-    if (name !== null) return name;
+    const known = key === undefined ? null : keys.find(key);
+    if (known !== null) return known;
 
     const address = addressOf() ?? "unknown";
     const { isFirstTooMany, waitMs } = failures.add(address);

@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newApiKey } from "./api-keys.ts";
-import { KeyFile, KeyFileError } from "./key-file.ts";
+import { KeyFile, KeyFileError, mergedInfos } from "./key-file.ts";
 import { createLog } from "./log.ts";
 
 const [one, two] = [newApiKey("one"), newApiKey("two")];
@@ -35,7 +35,7 @@ function setup(text: string) {
 test("key file: a key is added and another withdrawn while it is in use", () => {
   using file = setup(one.line);
   const keys = file.open();
-  const admitted = () => [one, two].map(({ key }) => keys.nameOf(key) !== null);
+  const admitted = () => [one, two].map(({ key }) => keys.find(key) !== null);
   expect(admitted()).toEqual([true, false]);
   file.replace(`${one.line}\n${two.line}`);
   file.pass(1_000);
@@ -56,7 +56,7 @@ test("key file: a file of the same size written in place is noticed", () => {
   const keys = file.open();
   writeFileSync(file.path, two.line);
   file.pass(1_000);
-  expect([one, two].map(({ key }) => keys.nameOf(key) !== null)).toEqual([false, true]);
+  expect([one, two].map(({ key }) => keys.find(key) !== null)).toEqual([false, true]);
 });
 
 test.each([
@@ -71,7 +71,7 @@ test.each([
   else writeFileSync(file.path, text);
   for (let look = 0; look < 3; look += 1) {
     file.pass(1_000);
-    expect([one, two].map(({ key }) => keys.nameOf(key) !== null)).toEqual([true, false]);
+    expect([one, two].map(({ key }) => keys.find(key) !== null)).toEqual([true, false]);
   }
   expect(file.events()).toMatchObject([
     {
@@ -82,7 +82,7 @@ test.each([
   ]);
   file.replace(two.line);
   file.pass(1_000);
-  expect(keys.nameOf(two.key)).toBe("two");
+  expect(keys.find(two.key)?.name).toBe("two");
   for (const secret of [one.key, two.key, one.line.slice(0, 64), two.line.slice(0, 64)]) {
     expect(file.lines.join("")).not.toContain(secret);
   }
@@ -91,4 +91,40 @@ test.each([
 test.each(["", one.key, "# nobody"])("key file: %j is no file to start with", (text) => {
   using file = setup(text);
   expect(file.open).toThrow(KeyFileError);
+});
+
+test("key file: what a key was used for is told, and outlives that the file is read again", () => {
+  using file = setup(`${one.line}\n`);
+  const keys = file.open();
+  const digest = one.line.slice(0, 8);
+  const rights = { roles: ["admin"], queues: ["*"] };
+  expect(keys.infos).toEqual([{ digest, name: "one", ...rights, last_used_at: null, refusals: 0 }]);
+  const before = Date.now();
+  const known = keys.find(one.key);
+  if (known === null) throw new Error("the key is not known");
+  known.use.refusals += 2;
+  file.replace(`${two.line.slice(0, 64)}  role=read queues=a*  two\n${one.line}\n`);
+  file.pass(1_000);
+  const [second, first] = keys.infos;
+  expect(second).toMatchObject({ name: "two", roles: ["read"], queues: ["a*"], refusals: 0 });
+  expect(first).toMatchObject({ digest, refusals: 2 });
+  expect(first?.last_used_at).toEndWith(".000Z");
+  expect(Date.parse(first?.last_used_at ?? "")).toBeGreaterThan(before - 1_000);
+  expect(JSON.stringify(keys.infos)).not.toContain(one.line.slice(0, 9));
+});
+
+test("key file: the keys of several threads are one list, with what all of them saw", () => {
+  const info = { digest: "1", name: "a", roles: ["admin"], queues: ["*"], refusals: 1 };
+  const [early, late] = ["2026-03-01T12:00:00.000Z", "2026-03-01T12:00:01.000Z"];
+  const other = { ...info, digest: "2", last_used_at: null };
+  expect(
+    mergedInfos([
+      [{ ...info, last_used_at: early }, other],
+      [{ ...info, last_used_at: null }, other],
+      [{ ...info, last_used_at: late }],
+    ]),
+  ).toEqual([
+    { ...info, last_used_at: late, refusals: 3 },
+    { ...other, refusals: 2 },
+  ]);
 });

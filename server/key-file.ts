@@ -10,11 +10,14 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { type ApiKey, nameOfKey, parseApiKeys } from "./api-keys.ts";
+import type { KeyInfo } from "../openapi/schemas.ts";
+import { type ApiKey, findKey, parseApiKeys } from "./api-keys.ts";
 import type { Log } from "./log.ts";
 
 /** A withdrawn key opens the server for this long at most. */
 const lookMs = 1_000;
+/** Enough to find a line by, and too few to be of use to anybody else. */
+const shownDigits = 8;
 /** More is no file of keys. */
 const fileBytesMax = 64 * 1024;
 
@@ -25,6 +28,17 @@ export interface KeyFileOptions {
   readonly now: () => number;
 }
 
+/** What became of a key's calls since the process started. */
+export interface KeyUse {
+  /** Epoch milliseconds; `null` = there were none. */
+  lastUsedAt: number | null;
+  refusals: number;
+}
+
+export interface KnownKey extends ApiKey {
+  readonly use: KeyUse;
+}
+
 /** It cannot be read, or is not what was expected; the message is for the operator. */
 export class KeyFileError extends Error {
   override readonly name = "KeyFileError";
@@ -32,7 +46,7 @@ export class KeyFileError extends Error {
 
 export class KeyFile {
   readonly #options: KeyFileOptions;
-  #keys: readonly ApiKey[];
+  #keys: readonly KnownKey[];
   /** Changes whenever the file does. */
   #stamp: string;
   #lookedAt: number;
@@ -42,33 +56,79 @@ export class KeyFile {
     this.#options = options;
     this.#lookedAt = options.now();
     this.#stamp = stampOf(options.path);
-    this.#keys = readKeys(options.path);
+    this.#keys = known(readKeys(options.path), []);
   }
 
-  /** The name of the key, which may be empty; `null` = it is not known. */
-  nameOf(key: string): string | null {
-    const now = this.#options.now();
-    if (now - this.#lookedAt >= lookMs) {
-      this.#lookedAt = now;
-      this.#look();
-    }
-    return nameOfKey(key, this.#keys);
+  /** `null` = it is not known. */
+  find(key: string): KnownKey | null {
+    this.#look();
+    const found = findKey(key, this.#keys);
+    if (found !== null) found.use.lastUsedAt = Date.now();
+    return found;
+  }
+
+  /** Those in force, and what they were used for. */
+  get infos(): readonly KeyInfo[] {
+    this.#look();
+    return this.#keys.map(({ digest, name, roles, queues, use }) => ({
+      digest: digest.toString("hex").slice(0, shownDigits),
+      name,
+      roles: [...roles],
+      queues: [...queues],
+      last_used_at: use.lastUsedAt === null ? null : toSecond(use.lastUsedAt),
+      refusals: use.refusals,
+    }));
   }
 
   #look(): void {
-    const { path, log } = this.#options;
+    const { path, log, now } = this.#options;
+    if (now() - this.#lookedAt < lookMs) return;
+    this.#lookedAt = now();
     // Taken before it is read: what changes meanwhile is seen at the next look.
     const stamp = stampOf(path);
     if (stamp === this.#stamp) return;
     this.#stamp = stamp;
     try {
-      this.#keys = readKeys(path);
+      this.#keys = known(readKeys(path), this.#keys);
       log.info("API keys were read again", { keys: this.#keys.length });
     } catch (error) {
       if (!(error instanceof KeyFileError)) throw error;
       log.warn("API keys could not be read again; the former ones stay", { fault: error.message });
     }
   }
+}
+
+/** With what they were used for so far. */
+function known(keys: readonly ApiKey[], before: readonly KnownKey[]): readonly KnownKey[] {
+  return keys.map((key) => {
+    const same = before.find(({ digest }) => digest.equals(key.digest));
+    return { ...key, use: same?.use ?? { lastUsedAt: null, refusals: 0 } };
+  });
+}
+
+function toSecond(ms: number): string {
+  return new Date(ms - (ms % 1_000)).toISOString();
+}
+
+/**
+ * The keys of one file as several threads know them: a use by one is a use. A thread that has not
+ * looked at the file since it changed may know others.
+ */
+export function mergedInfos(threads: readonly (readonly KeyInfo[])[]): readonly KeyInfo[] {
+  const merged = new Map<string, KeyInfo>();
+  for (const info of threads.flat()) {
+    const before = merged.get(info.digest);
+    if (before === undefined) merged.set(info.digest, info);
+    else {
+      const [last = null] = [before.last_used_at, info.last_used_at]
+        .filter((at) => at !== null)
+        .toSorted()
+        .toReversed();
+      const refusals = before.refusals + info.refusals;
+      merged.set(info.digest, { ...before, last_used_at: last, refusals });
+    }
+  }
+  return [...merged.values()];
 }
 
 /**

@@ -92,14 +92,20 @@ export function htmlResponse(text: string, headers: Readonly<Record<string, stri
   });
 }
 
+/** The code by which it is answered. */
+export function codeOf(error: unknown): ReplyCode {
+  if (error instanceof QueueError) return replyCodeOf[error.code];
+  return error instanceof Refusal ? error.code : reasons.internal.codes[0];
+}
+
 /** Answers for whatever was thrown; what no one foresaw is logged, and its text kept inside. */
 export function refusalResponse(error: unknown, log: Log, form: ReplyForm): Response {
   if (error instanceof Refusal) {
     return response(error, form, error.headers);
   }
   if (error instanceof QueueError) {
-    const { code, reason, message, details } = error;
-    return response({ code: replyCodeOf[code], reason, message, details }, form);
+    const { reason, message, details } = error;
+    return response({ code: codeOf(error), reason, message, details }, form);
   }
   log.error("request failed", error);
   return response(new Refusal("internal", "Internal Error"), form);

@@ -21,6 +21,7 @@ import {
 } from "../stores/open.ts";
 import { StoreError, type StoreFault } from "../stores/store.ts";
 import { type AppOptions, createFront } from "./app.ts";
+import { Audit } from "./audit.ts";
 import { backupResponse } from "./backup.ts";
 import type { Config } from "./config.ts";
 import { DataFolderError, openDataFolder } from "./data-folder.ts";
@@ -85,12 +86,12 @@ export class StartError extends Error {
 export async function openServer(config: Config, log: Log): Promise<Server> {
   const read = readTls(config, readFile);
   if (!read.ok) throw new StartError("settings", read.faults.join("\n"));
-  const door = doorOf(config, log);
+  const keys = keysOf(config, log);
   try {
     await tryListening(config);
     const folder = config.store === "sqlite" ? openDataFolder(config.data) : null;
     try {
-      return await serve({ config, log, tls: read.tls, door });
+      return await serve({ config, log, tls: read.tls, keys });
     } catch (error) {
       // What is in a folder that another server has is that server's.
       if (!isLocked(error)) folder?.remove();
@@ -105,10 +106,11 @@ interface Parts {
   readonly config: Config;
   readonly log: Log;
   readonly tls: Tls | null;
-  readonly door: Pick<AppOptions, "door">;
+  /** `null` = none are asked for. */
+  readonly keys: KeyFile | null;
 }
 
-async function serve({ config, log, tls, door }: Parts): Promise<Server> {
+async function serve({ config, log, tls, keys }: Parts): Promise<Server> {
   const clock = config.testClock ? new TestClock() : systemClock();
   const { databasePooler: pooler, requireReplica } = config;
   const session = sessionOf({ pooler, requireReplica }, limits.shardsMax);
@@ -122,6 +124,8 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
   });
   const local = {
     ...{ engine, metrics, version, config, isClosing: () => closing },
+    audit: new Audit({ log, now: () => clock.now() }),
+    ...(keys !== null && { keys: () => keys.infos }),
     ...backupsOf(config, engine),
     ...(node !== null && {
       node: { router: node.router, key: node.key, log, seen: () => node.membership.seen },
@@ -134,7 +138,7 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
     ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
     ...(config.testClock && { testNow: () => clock.now() }),
     ...(local.node && { node: local.node }),
-    ...door,
+    ...(keys !== null && { door: openDoor({ keys, log, now }) }),
   });
   const serving = localServing(local);
   let listening: Listening | null = null;
@@ -211,10 +215,10 @@ function nodeOf(config: Config, log: Log, session: SharedSession): Node {
   });
 }
 
-function doorOf({ apiKeysFile: path }: Config, log: Log): Pick<AppOptions, "door"> {
-  if (path === "") return {};
+function keysOf({ apiKeysFile: path }: Config, log: Log): KeyFile | null {
+  if (path === "") return null;
   try {
-    return { door: openDoor({ keys: new KeyFile({ path, log, now }), log, now }) };
+    return new KeyFile({ path, log, now });
   } catch (error) {
     if (!(error instanceof KeyFileError)) throw error;
     const got = `${JSON.stringify(path)}: ${error.message}`;

@@ -1,7 +1,10 @@
 // Who does what HTTP asks for: the engine of this thread, or whoever has one.
 
+import type { KeyInfo } from "../openapi/schemas.ts";
+import type { Audit } from "./audit.ts";
 import type { HealthOptions } from "./health.ts";
 import { healthResponse, readyResponse } from "./health.ts";
+import type { Grant } from "./key-rights.ts";
 import type { Metrics, ServerGauges } from "./metrics.ts";
 import type { PeerOptions } from "./nodes/peer-routes.ts";
 import { Refusal } from "./reply.ts";
@@ -10,6 +13,7 @@ import { nodesRoutes } from "./routes/nodes.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
 import type { Routes } from "./routes/route.ts";
+import { actionsRoutes, keysRoutes } from "./routes/server.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import { taskRoutes } from "./routes/tasks.ts";
 
@@ -19,38 +23,44 @@ export interface Serving {
   readonly ready: () => Response | Promise<Response>;
   /** The text of `/metrics`. */
   readonly metrics: (gauges: ServerGauges) => Promise<string>;
-  readonly backup: () => Promise<Response>;
+  readonly backup: (grant: Grant | null) => Promise<Response>;
 }
 
 export interface LocalOptions extends HealthOptions {
   readonly metrics: Metrics;
   /** Writes a backup; absent = none are made. */
   readonly backup?: () => Promise<Response>;
+  readonly audit: Audit;
+  /** Absent = it asks for no API keys. */
+  readonly keys?: () => readonly KeyInfo[];
   /** Absent = the server is alone with its stores. */
   readonly node?: PeerOptions;
 }
 
 /** By the engine of this thread. */
 export function localServing(options: LocalOptions): Serving {
-  const { engine, metrics, node, backup } = options;
-  const local = {
+  const { engine, metrics, node, backup, audit, keys } = options;
+  const local = audit.around({
     ...queueRoutes(engine),
     ...queuesRoutes(engine),
     ...storageRoutes(engine),
     ...taskRoutes(engine),
     ...clockRoutes(engine),
+    ...actionsRoutes(audit),
+  });
+  const makeBackup = async (): Promise<Response> => {
+    if (backup !== undefined) return await backup();
+    throw new Refusal("backups_off", "backups are off; start the server with --backups <folder>");
   };
   return {
     routes: {
       ...(node === undefined ? local : node.router.around(local)),
       ...nodesRoutes(node?.seen),
+      ...keysRoutes(keys),
     },
     health: () => healthResponse(options),
     ready: () => readyResponse(options),
     metrics: (gauges) => metrics.render(gauges),
-    backup: async () => {
-      if (backup !== undefined) return await backup();
-      throw new Refusal("backups_off", "backups are off; start the server with --backups <folder>");
-    },
+    backup: (grant) => audit.note({ operation: "backup", grant, queue: "", items: 0 }, makeBackup),
   };
 }

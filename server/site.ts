@@ -40,12 +40,6 @@ interface Entry extends Encoded {
 
 type Table = ReadonlyMap<string, Entry>;
 
-/**
- * What anyone may read where the server has API keys: the sections that say how it is used, and
- * files such as `/favicon.svg`. A page of another name takes a key.
- */
-const publicPaths = /^\/($|(docs|blog|api|assets|cards|markdown-page)(\/|$)|[^/]+\.\w+$)/;
-
 const notFoundPage = "/404/index.html";
 const compressed = /\.(br|gz)$/;
 
@@ -80,10 +74,6 @@ export function openSite(folders: SiteFolders): Site {
     if (opened !== null) return opened(request, path);
     return existsSync(folders.building) && accepts(request, "text/html") ? waitingPage() : null;
   };
-}
-
-export function isPublic(path: string): boolean {
-  return publicPaths.test(path);
 }
 
 function readSite({ site, manifest }: SiteFolders): Site | null {

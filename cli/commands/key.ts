@@ -1,9 +1,11 @@
 // `holdfast key`: makes an API key and prints it once, with the line that lets it in; or puts
 // that line into the server's file of keys. It asks no server.
 
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Role, roleNames } from "../../openapi/roles.ts";
 import { newApiKey } from "../../server/api-keys.ts";
 import { addKeyLine, KeyFileError } from "../../server/key-file.ts";
+import { allQueues, everything, isRole, type Rights } from "../../server/key-rights.ts";
 import type { GlobalOptions } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { openOutput } from "../output.ts";
@@ -13,17 +15,35 @@ export function addKey(program: Command): void {
     .command("key")
     .description("make an API key, which is shown this once")
     .argument("<name...>", "who gets it; it stands in the file of keys")
+    .addOption(
+      new Option(
+        "--role <role>",
+        `what it is for: ${roleNames.join(", ")}; may be given several times; everything unless told`,
+      ).argParser(rolesOf),
+    )
+    .addOption(
+      new Option(
+        "--queues <patterns>",
+        "names of queues that it is for, such as 'orders*,billing'; all unless told",
+      ).argParser(patternsOf),
+    )
     .option("--api-keys-file <file>", "add its line to this file, which is made when missing")
     .addHelpText(
       "after",
       `
 The file holds digests only: the key itself is for the client and kept nowhere. A server that
-was started with the same --api-keys-file lets it in within a second, without a restart.`,
+was started with the same --api-keys-file lets it in within a second, without a restart.
+A key without --role is for everything.`,
     )
-    .action((words: readonly string[], { apiKeysFile: file }: Options, command: Command) => {
+    .action((words: readonly string[], options: Options, command: Command) => {
+      const { apiKeysFile: file } = options;
       const name = words.join(" ").trim();
-      if (name === "") throw new UsageError('name is invalid; expected who gets the key, got ""');
-      const { key, line } = newApiKey(name);
+      if (name === "" || name.includes("=")) {
+        throw new UsageError(
+          `name is invalid; expected who gets the key, without '=', got ${JSON.stringify(name)}`,
+        );
+      }
+      const { key, line } = newApiKey(name, rightsOf(options));
       if (file !== undefined) add(file, line);
       const output = openOutput(command.optsWithGlobals<GlobalOptions>().json === true);
       output.result({ key, line, file: file ?? null }, () => told(key, line, file));
@@ -31,7 +51,27 @@ was started with the same --api-keys-file lets it in within a second, without a 
 }
 
 interface Options {
+  readonly role?: readonly Role[];
+  readonly queues?: readonly string[];
   readonly apiKeysFile?: string;
+}
+
+function rightsOf({ role, queues }: Options): Rights {
+  if (role === undefined && queues === undefined) return everything;
+  if (role === undefined) throw new UsageError("--role is missing; expected one with --queues");
+  return { roles: [...new Set(role)], queues: queues ?? [allQueues] };
+}
+
+function rolesOf(text: string, before: readonly Role[] = []): readonly Role[] {
+  const words = text.split(",");
+  if (words.every(isRole)) return [...before, ...words];
+  throw new InvalidArgumentError(`expected roles out of ${roleNames.join(", ")}, got '${text}'`);
+}
+
+function patternsOf(text: string, before: readonly string[] = []): readonly string[] {
+  const patterns = text.split(",");
+  if (!/\s/.test(text) && !patterns.includes("")) return [...before, ...patterns];
+  throw new InvalidArgumentError(`expected names of queues, with commas, got '${text}'`);
 }
 
 function add(file: string, line: string): void {

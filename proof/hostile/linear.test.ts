@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { parseDuration } from "../../engine/duration.ts";
-import { nameOfKey } from "../../server/api-keys.ts";
+import { findKey } from "../../server/api-keys.ts";
 import { openDoor } from "../../server/door.ts";
 import { checkContentType, siteGuard } from "../../server/guards.ts";
 import { parseBase64, parseInstant } from "../../server/wire.ts";
@@ -33,13 +33,13 @@ const request = (name: string, value: string) =>
 const ignore = () => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
 const guard = siteGuard({ host: "0.0.0.0", allowedHosts: [], allowedOrigins: [] });
-const door = openDoor({ keys: { nameOf: () => null }, log, now: () => 0 });
+const door = openDoor({ keys: { find: () => null }, log, now: () => 0 });
 
 test.each<[string, (text: string) => unknown]>([
   ["a duration", parseDuration],
   ["a date-time", parseInstant],
   ["base64", parseBase64],
-  ["an API key", (text) => nameOfKey(text, [])],
+  ["an API key", (text) => findKey(text, [])],
   [
     "a content type",
     (text) => checkContentType(request("content-type", `application/json${text}`)),

@@ -3,6 +3,7 @@
 import type { Failure } from "../../engine/errors.ts";
 import type { OperationId, PageId } from "../../openapi/operations.ts";
 import type { Reason } from "../../openapi/reasons.ts";
+import type { Grant } from "../key-rights.ts";
 
 export interface Call {
   /** An operation, or what is asked of the server as a whole. */
@@ -10,6 +11,8 @@ export interface Call {
   /** JSON of a body that was checked; `""` of a page. */
   readonly body: string;
   readonly requestKey: string | null;
+  /** Of the API key, which was checked, where it is to be told. */
+  readonly grant?: Grant;
 }
 
 /**

@@ -48,7 +48,8 @@ export class Desk {
   async #answerOf(call: Call, signal: AbortSignal): Promise<Answer> {
     const { answer, log } = this.#options;
     try {
-      return await answer(call, new Caller({ signal, requestKey: call.requestKey }));
+      const { requestKey, grant = null } = call;
+      return await answer(call, new Caller({ signal, requestKey, grant }));
     } catch (error) {
       log.error("forwarded call failed", error);
       return { is: "failed" };

@@ -33,6 +33,7 @@ const looks = new Set<OperationId>([
   "explainItem",
   "listTasks",
   "taskInfo",
+  "listActions",
 ]);
 /** And those that commit nothing where there is nothing to change: they may be done again as well. */
 const repeatable = new Set<OperationId>([...looks, "updateQueue", "pause", "resume", "clear"]);
@@ -183,7 +184,8 @@ export class Router {
     { operation, caller }: Asked,
   ): Promise<Outcome<JsonText>> {
     const requestKey = caller.key.requestKey ?? null;
-    const call = { operation, body: JSON.stringify(body), requestKey };
+    const { grant } = caller;
+    const call = { operation, body: JSON.stringify(body), requestKey, ...(grant && { grant }) };
     const answer = await this.#peer(node).call(call, caller.signal);
     if (answer.is !== "unsent") {
       this.#forwarded += 1;

@@ -1,7 +1,9 @@
 // Definitions of queues.
 
 import type { Engine } from "../../engine/api.ts";
+import { limits } from "../../engine/limits.ts";
 import { checkQueueName } from "../../engine/validate.ts";
+import { type Grant, visibleTo } from "../key-rights.ts";
 import { queueChange, queueInfo, queueNamed, queueSettings, queuesPage } from "../wire.ts";
 import { decoded, done, type Routes } from "./route.ts";
 
@@ -9,13 +11,31 @@ type QueuesRoutes = Routes<
   "listQueues" | "createQueue" | "updateQueue" | "queueInfo" | "deleteQueue"
 >;
 
+type Page = Parameters<Engine<string>["listQueues"]>[0];
+
+/** A page is as long as it was asked for, whatever is left out between. */
+function listedFor(grant: Grant | null, engine: Engine<string>, page: Page) {
+  const isShown = visibleTo(grant);
+  let looked = engine.listQueues(page);
+  let isLast = looked.length < page.limit;
+  const shown = looked.filter(({ name }) => isShown(name));
+  while (!isLast && shown.length < page.limit) {
+    const limit = limits.queuesListMax;
+    looked = engine.listQueues({ pivot: looked.at(-1)?.name ?? "", limit });
+    isLast = looked.length < limit;
+    // It begins with the last of the one before.
+    shown.push(...looked.slice(1).filter(({ name }) => isShown(name)));
+  }
+  return shown.slice(0, page.limit);
+}
+
 export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
   // Whether it exists is asked later, when its definition was understood.
   const checkName = (body: { queue_name: string }) => () => checkQueueName(body.queue_name);
 
   return {
-    async listQueues(body) {
-      return { items: engine.listQueues(queuesPage(body)).map(queueInfo) };
+    async listQueues(body, { grant }) {
+      return { items: listedFor(grant, engine, queuesPage(body)).map(queueInfo) };
     },
 
     async createQueue(body) {

@@ -2,7 +2,14 @@
 
 import type { Engine, Outcome, Repeatable } from "../../engine/api.ts";
 import { QueueError } from "../../engine/errors.ts";
-import type { OperationId, RequestOf, ResponseOf } from "../../openapi/operations.ts";
+import {
+  type Operation,
+  type OperationId,
+  operations,
+  type RequestOf,
+  type ResponseOf,
+} from "../../openapi/operations.ts";
+import type { Grant } from "../key-rights.ts";
 import { doneText } from "../reply.ts";
 
 /** A reply that is JSON text already. */
@@ -27,6 +34,14 @@ export interface Asking {
   /** Aborted when it has hung up. */
   readonly signal: AbortSignal;
   readonly requestKey: string | null;
+  /** Of the API key, for operations that `tellsCaller`; absent or `null` = none was asked for. */
+  readonly grant?: Grant | null;
+}
+
+/** Whether who asks makes a difference, once he was let in. */
+export function tellsCaller(id: OperationId): boolean {
+  const { audits, reach }: Operation = operations[id];
+  return audits !== undefined || reach === "visible";
 }
 
 /** The caller of a call, and what its headers say. */
@@ -41,6 +56,10 @@ export class Caller {
 
   get signal(): AbortSignal {
     return this.#asking.signal;
+  }
+
+  get grant(): Grant | null {
+    return this.#asking.grant ?? null;
   }
 
   /** Spread into a request of the engine: nothing where no key was sent. */

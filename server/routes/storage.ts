@@ -1,6 +1,9 @@
 // Items as they are stored.
 
 import type { Engine } from "../../engine/api.ts";
+import { noSuchItem, QueueError } from "../../engine/errors.ts";
+import { nowhere } from "../../engine/search.ts";
+import { visibleTo } from "../key-rights.ts";
 import {
   findRequest,
   foundItem,
@@ -52,9 +55,17 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
       return { groups: found.map(itemGroup), looked_at: looked, next_pivot: nextPivot };
     },
 
-    getItem: async ({ id }) => foundItem(await engine.getItem(id)),
+    async getItem({ id }, { grant }) {
+      const item = await engine.getItem(id);
+      if (visibleTo(grant)(item.queue)) return foundItem(item);
+      throw QueueError.from(noSuchItem(id));
+    },
 
-    explainItem: async ({ id }) => itemExplained(await engine.explainItem(id)),
+    async explainItem({ id }, { grant }) {
+      const explained = await engine.explainItem(id);
+      const { item } = explained;
+      return itemExplained(item === null || visibleTo(grant)(item.queue) ? explained : nowhere(id));
+    },
 
     async importItems(body, caller) {
       const request = decoded(checkOf(engine, body), () => importRequest(body));

@@ -1,6 +1,8 @@
 // Tasks: what goes on for longer than a call.
 
 import type { Engine } from "../../engine/api.ts";
+import { noSuchTask, QueueError } from "../../engine/errors.ts";
+import { visibleTo } from "../key-rights.ts";
 import { redriveRequest, taskInfo } from "../wire.ts";
 import { checkOf, decoded, type Routes } from "./route.ts";
 
@@ -14,12 +16,17 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
       return { task_id: redriven.taskId, matched: redriven.matched };
     },
 
-    async listTasks({ queue_name }) {
+    async listTasks({ queue_name }, { grant }) {
       const tasks = queue_name ? engine.listTasks(queue_name) : engine.listTasks();
-      return { tasks: tasks.map(taskInfo) };
+      const isShown = visibleTo(grant);
+      return { tasks: tasks.filter(({ queue }) => isShown(queue)).map(taskInfo) };
     },
 
-    taskInfo: async ({ task_id }) => taskInfo(engine.taskInfo(task_id)),
+    async taskInfo({ task_id }, { grant }) {
+      const task = engine.taskInfo(task_id);
+      if (visibleTo(grant)(task.queue)) return taskInfo(task);
+      throw QueueError.from(noSuchTask(task_id));
+    },
 
     cancelTask: async ({ task_id }) => taskInfo(await engine.cancelTask(task_id)),
   };

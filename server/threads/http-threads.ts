@@ -4,6 +4,7 @@
 import type { OperationId } from "../../openapi/operations.ts";
 import type { Call } from "../calls/call.ts";
 import { answerBy, answerOf, Desk } from "../calls/desk.ts";
+import { mergedInfos } from "../key-file.ts";
 import { ListenError, type Listening } from "../listen.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
@@ -87,14 +88,22 @@ function answering(
   const wholes = {
     health: () => text(serving.health()),
     readyz: () => text(serving.ready()),
-    backup: () => text(serving.backup()),
+    backup: ({ grant }: Caller) => text(serving.backup(grant)),
     metrics: async () => new JsonText(await renderAll(threads, metrics)),
+    listKeys: async () => {
+      const counted = await Promise.all(threads.map((thread) => thread.count()));
+      const items = mergedInfos(counted.map(({ keys }) => keys));
+      return new JsonText(JSON.stringify({ items }));
+    },
   };
   return (call, caller) => {
     const whole = wholes[call.operation as keyof typeof wholes];
     return whole === undefined
       ? operation(call as Call & { operation: OperationId }, caller)
-      : answerOf(Promise.resolve().then(whole), caller);
+      : answerOf(
+          Promise.resolve().then(() => whole(caller)),
+          caller,
+        );
   };
 }
 

@@ -1,5 +1,6 @@
 // What crosses between the thread that has the engine and those that speak HTTP.
 
+import type { KeyInfo } from "../../openapi/schemas.ts";
 import type { Answered, Asked } from "../calls/call.ts";
 import type { Config } from "../config.ts";
 import type { ServerGauges } from "../metrics.ts";
@@ -28,6 +29,8 @@ export type ToThread =
 export interface ThreadFigures {
   readonly counted: readonly Counted[];
   readonly gauges: ServerGauges;
+  /** API keys as it knows them. */
+  readonly keys: readonly KeyInfo[];
 }
 
 export type FromThread =

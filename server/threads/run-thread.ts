@@ -8,6 +8,7 @@ import { replyOf } from "../calls/desk.ts";
 import { Line } from "../calls/line.ts";
 import { openDoor } from "../door.ts";
 import { KeyFile } from "../key-file.ts";
+import type { Grant } from "../key-rights.ts";
 import { ListenError, type Listening, listen } from "../listen.ts";
 import { createLog } from "../log.ts";
 import type { ServerGauges } from "../metrics.ts";
@@ -31,16 +32,18 @@ export function runHttpThread(): void {
   line.open();
   const counts = new RequestCounts();
   let listening: Listening | null = null;
+  let keys: KeyFile | null = null;
   let gauges = (): ServerGauges => ({ requestsInFlight: 0, bodyBytesInFlight: 0 });
 
   const open = ({ config, port, tls, site }: ThreadOptions): void => {
     const log = createLog({ level: config.logLevel });
     const now = () => performance.now();
     const { apiKeysFile: path } = config;
+    keys = path === "" ? null : new KeyFile({ path, log, now });
     const front = createFront(servingOver(line), {
       ...{ config, log, counts, site: openSite(site) },
       ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
-      ...(path !== "" && { door: openDoor({ keys: new KeyFile({ path, log, now }), log, now }) }),
+      ...(keys !== null && { door: openDoor({ keys, log, now }) }),
     });
     gauges = front.gauges;
     listening = listen(front.app, { ...config, port, tls, isShared: true });
@@ -61,7 +64,7 @@ export function runHttpThread(): void {
         line.heard(message.answered);
         return;
       case "count":
-        say({ kind: "counted", counted: counts.asked, gauges: gauges() });
+        say({ kind: "counted", counted: counts.asked, gauges: gauges(), keys: keys?.infos ?? [] });
         return;
       case "renew":
         listening?.renew(message.tls);
@@ -82,17 +85,20 @@ function servingOver(line: Line): Serving {
     if (answer.is === "unsent") throw new Error("the engine is gone");
     return replyOf(answer, caller);
   };
-  const whole = (operation: "health" | "readyz" | "metrics" | "backup"): Promise<JsonText> =>
-    ask(
-      { operation, body: "", requestKey: null },
-      new Caller({ signal: patient, requestKey: null }),
-    );
+  const whole = (
+    operation: "health" | "readyz" | "metrics" | "backup",
+    grant: Grant | null = null,
+  ): Promise<JsonText> => {
+    const caller = new Caller({ signal: patient, requestKey: null, grant });
+    return ask({ operation, body: "", requestKey: null, ...grantOf(caller) }, caller);
+  };
   const json = async (reply: Promise<JsonText>) => jsonResponse((await reply).text);
   const routes = Object.keys(operations).map((id) => [
     id,
     (body: unknown, caller: Caller) => {
       const { requestKey = null } = caller.key;
-      return ask({ operation: id as OperationId, body: JSON.stringify(body), requestKey }, caller);
+      const call = { operation: id as OperationId, body: JSON.stringify(body), requestKey };
+      return ask({ ...call, ...grantOf(caller) }, caller);
     },
   ]);
   return {
@@ -100,6 +106,10 @@ function servingOver(line: Line): Serving {
     health: () => json(whole("health")),
     ready: () => json(whole("readyz")),
     metrics: async () => (await whole("metrics")).text,
-    backup: () => json(whole("backup")),
+    backup: (grant) => json(whole("backup", grant)),
   };
+}
+
+function grantOf({ grant }: Caller): Pick<Call, "grant"> {
+  return grant === null ? {} : { grant };
 }

@@ -1,0 +1,37 @@
+// `holdfast actions`: who did what by hand.
+
+import { type Command, Option } from "commander";
+import { bounds } from "../../openapi/bounds.ts";
+import { contextOf } from "../context.ts";
+import { wholeNumber } from "../values.ts";
+
+const head = ["at", "key", "operation", "queue", "items", "code"];
+
+export function addActions(program: Command): void {
+  program
+    .command("actions")
+    .description("who changed, cleared or deleted what, the newest first")
+    .argument("[queue]", "those of this queue alone")
+    .addOption(
+      new Option("-n, --limit <count>", "the most to show")
+        .argParser(wholeNumber(1, bounds.actionsMax))
+        .default(20),
+    )
+    .action(async (queue: string | undefined, { limit }: Options, command: Command) => {
+      const context = contextOf(command);
+      const reply = await context.client.listActions({ limit, queue_name: queue ?? "" });
+      context.result(reply, () => {
+        const { items, since } = reply;
+        if (items.length === 0) return `nothing was done since ${since}`;
+        const rows = items.map((action) => [
+          ...[action.at, action.key_name, action.operation, action.queue_name],
+          ...[action.items, action.code],
+        ]);
+        return `${context.table(head, rows)}\nknown since ${since}; before that, the server's log`;
+      });
+    });
+}
+
+interface Options {
+  readonly limit: number;
+}

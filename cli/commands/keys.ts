@@ -1,0 +1,24 @@
+// `holdfast keys`: the API keys that the server takes, and what they were used for.
+
+import type { Command } from "commander";
+import { contextOf } from "../context.ts";
+
+const head = ["key", "digest", "roles", "queues", "last used", "refusals"];
+
+export function addKeys(program: Command): void {
+  program
+    .command("keys")
+    .description("API keys that the server takes; key makes one")
+    .action(async (_: unknown, command: Command) => {
+      const context = contextOf(command);
+      const reply = await context.client.listKeys({});
+      context.result(reply, () => {
+        if (reply.items.length === 0) return "the server asks for no API keys";
+        const rows = reply.items.map(({ name, digest, roles, queues, last_used_at, refusals }) => [
+          ...[name, `${digest}…`, roles.join(), queues.join()],
+          ...[last_used_at ?? "not since the start", refusals],
+        ]);
+        return context.table(head, rows);
+      });
+    });
+}

@@ -1,0 +1,19 @@
+// `holdfast whoami`: what the API key is for.
+
+import type { Command } from "commander";
+import { contextOf } from "../context.ts";
+
+export function addWhoAmI(program: Command): void {
+  program
+    .command("whoami")
+    .description("what the API key that is sent is for")
+    .action(async (_: unknown, command: Command) => {
+      const context = contextOf(command);
+      const reply = await context.client.whoAmI({});
+      context.result(reply, () => {
+        if (!reply.keys_required) return "nobody in particular: the server asks for no API keys";
+        const { name, roles, queues } = reply;
+        return context.table(["key", "roles", "queues"], [[name, roles.join(), queues.join()]]);
+      });
+    });
+}

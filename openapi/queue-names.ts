@@ -1,0 +1,52 @@
+// Which queues a request names, as its schema says it.
+
+import type { TSchema } from "@sinclair/typebox";
+import type { Role } from "./roles.ts";
+import { queueKeyword } from "./schemas.ts";
+
+export interface NamedQueue {
+  readonly name: string;
+  /** `null` = that of the operation. */
+  readonly role: Role | null;
+}
+
+type Finder = (value: unknown, found: NamedQueue[]) => void;
+
+/** Of requests that are of the schema. An empty name names none. */
+export function queueFinder(schema: TSchema): (request: unknown) => readonly NamedQueue[] {
+  const find = finderOf(schema);
+  return (request) => {
+    const found: NamedQueue[] = [];
+    find?.(request, found);
+    return found;
+  };
+}
+
+/** `null` = there is nothing to find, and so nothing to look through. */
+function finderOf(schema: TSchema): Finder | null {
+  const marked: true | Role | undefined = schema[queueKeyword];
+  if (marked !== undefined) {
+    const role = marked === true ? null : marked;
+    return (name, found) => {
+      if (typeof name === "string" && name !== "") found.push({ name, role });
+    };
+  }
+  if (schema["type"] === "array") {
+    const inner = finderOf(schema["items"]);
+    return inner && ((values, found) => eachOf(values, (value) => inner(value, found)));
+  }
+  const properties: Readonly<Record<string, TSchema>> = schema["properties"] ?? {};
+  const inner = Object.entries(properties).flatMap(([key, property]) => {
+    const find = finderOf(property);
+    return find === null ? [] : [{ key, find }];
+  });
+  if (inner.length === 0) return null;
+  return (value, found) => {
+    const fields = (value ?? {}) as Readonly<Record<string, unknown>>;
+    for (const { key, find } of inner) find(fields[key], found);
+  };
+}
+
+function eachOf(values: unknown, visit: (value: unknown) => void): void {
+  for (const value of (values ?? []) as readonly unknown[]) visit(value);
+}

@@ -1,0 +1,125 @@
+// Who did what: a line in the log for each call that the table of operations says so of, and the
+// last of them in memory, for `actions.list`.
+
+import { QueueError } from "../engine/errors.ts";
+import { checkLimit, checkQueueName, refuse } from "../engine/validate.ts";
+import { bounds } from "../openapi/bounds.ts";
+import { type OperationId, operations, type RequestOf } from "../openapi/operations.ts";
+import type { Action, ActionsListReply } from "../openapi/schemas.ts";
+import { type Grant, visibleTo } from "./key-rights.ts";
+import type { Log } from "./log.ts";
+import { codeOf } from "./reply.ts";
+import type { Caller, Route, Routes } from "./routes/route.ts";
+
+export interface AuditOptions {
+  readonly log: Log;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+interface Asked {
+  readonly operation: string;
+  readonly grant: Grant | null;
+  /** `""` = none. */
+  readonly queue: string;
+  readonly items: number;
+}
+
+// What is kept of one action is bounded, and so is all of it: about 1 MB.
+const keyNameMax = 100;
+const queueNameMax = bounds.queueNameBytesMax;
+
+export class Audit {
+  readonly #options: AuditOptions;
+  /** The oldest first. */
+  readonly #actions: Action[] = [];
+  #last = 0;
+  #since: string;
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+    this.#since = this.#instant();
+  }
+
+  #instant(): string {
+    return new Date(this.#options.now()).toISOString();
+  }
+
+  /** The same routes, which take note of what is asked of them. */
+  around<Local extends Partial<Routes>>(routes: Local): Local {
+    const noted = Object.entries(routes).map(([id, route]) => [
+      id,
+      this.#noting(id as OperationId, route as Route<OperationId>),
+    ]);
+    return Object.fromEntries(noted) as Local;
+  }
+
+  #noting(id: OperationId, route: Route<OperationId>): Route<OperationId> {
+    const audits: ((body: never) => boolean) | undefined = operations[id].audits;
+    if (audits === undefined) return route;
+    return (body, caller) => {
+      const work = () => route(body, caller);
+      if (!audits(body as never)) return work();
+      const { grant } = caller;
+      return this.note({ operation: id, grant, ...namedIn(body) }, work);
+    };
+  }
+
+  /** Does it, and notes what came of it. */
+  async note<T>(asked: Asked, work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await work();
+      this.#add(asked, 200);
+      return result;
+    } catch (error) {
+      // Nothing was done, and another node may do it yet.
+      const isElsewhere = error instanceof QueueError && error.reason === "shutting_down";
+      if (!isElsewhere) this.#add(asked, codeOf(error));
+      throw error;
+    }
+  }
+
+  #add({ operation, grant, queue, items }: Asked, code: number): void {
+    const key = grant?.name.slice(0, keyNameMax) ?? null;
+    const queue_name = queue.slice(0, queueNameMax);
+    this.#options.log.info("action", {
+      audit: true,
+      key,
+      operation,
+      queue: queue_name,
+      items,
+      code,
+    });
+    this.#last += 1;
+    const at = this.#instant();
+    const action = { id: this.#last, at, key_name: key ?? "", operation, queue_name, items, code };
+    this.#actions.push(action);
+    if (this.#actions.length <= bounds.actionsMax) return;
+    this.#actions.shift();
+    this.#since = this.#actions[0]?.at ?? at;
+  }
+
+  /** A key that is not for all queues is shown those of its queues. */
+  list(body: RequestOf<"listActions">, { grant }: Pick<Caller, "grant">): ActionsListReply {
+    const { limit, pivot, queue_name: queue } = body;
+    if (queue) checkQueueName(queue);
+    if (pivot && pivot < 0) refuse(`pivot is invalid; cannot be negative, got ${pivot}`);
+    checkLimit(limit, bounds.actionsMax);
+    const isShown = visibleTo(grant);
+    const items = this.#actions.filter(
+      ({ id, queue_name }) =>
+        id <= (pivot || this.#last) && (!queue || queue_name === queue) && isShown(queue_name),
+    );
+    return { items: items.toReversed().slice(0, limit), since: this.#since };
+  }
+}
+
+/** Of a body that nobody has understood yet. */
+function namedIn(body: object): Pick<Asked, "queue" | "items"> {
+  const fields: { queue_name?: unknown; items?: unknown; ids?: unknown } = body;
+  const items = fields.items ?? fields.ids;
+  return {
+    queue: typeof fields.queue_name === "string" ? fields.queue_name : "",
+    items: Array.isArray(items) ? items.length : 0,
+  };
+}

@@ -1,0 +1,73 @@
+// Keys that are for a part, on several nodes: who takes a call checks its key, and who does it knows
+// whose it was.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Cluster, type NodeProcess, settings } from "../../bench/cluster.ts";
+import { createClient } from "../../client/client.ts";
+import { newApiKey } from "../api-keys.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-node-keys-"));
+const cluster = new Cluster();
+const anna = newApiKey("anna");
+const viewer = newApiKey("viewer", { roles: ["read"], queues: ["orders*"] });
+let owner: NodeProcess;
+let other: NodeProcess;
+
+beforeAll(async () => {
+  const path = join(folder, "keys");
+  writeFileSync(path, `${anna.line}\n${viewer.line}\n`);
+  await cluster.startDatabase();
+  const flags = ["--api-keys-file", path];
+  const nodes = await Promise.all([cluster.start({ flags }), cluster.start({ flags })]);
+  owner = await cluster.owner();
+  other = nodes.find((node) => node !== owner) ?? owner;
+}, 180_000);
+afterAll(async () => {
+  await cluster.end();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+const as = ({ key: apiKey }: { readonly key: string }, { url }: NodeProcess) =>
+  createClient({ url, apiKey });
+
+const audited = ({ log }: NodeProcess) =>
+  log()
+    .split("\n")
+    .filter((line) => line.includes('"audit":true'))
+    .map((line) => JSON.parse(line))
+    .map(({ key, operation, queue, code }) => ({ key, operation, queue, code }));
+
+test("a call that a node forwards is checked there, done as its key's, and seen by its key", async () => {
+  expect(other.url).not.toBe(owner.url);
+  for (const name of ["orders", "billing"]) await as(anna, other).queue(name).create(settings);
+  const created = { key: "anna", operation: "createQueue", code: 200 };
+  const expected = [
+    { ...created, queue: "orders" },
+    { ...created, queue: "billing" },
+  ];
+  while (audited(owner).length < expected.length) await Bun.sleep(10);
+  expect(audited(owner)).toEqual(expected);
+  expect(audited(other)).toEqual([]);
+  for (const node of [owner, other]) {
+    const { items: queues } = await as(viewer, node).listQueues({ pivot: "", limit: 10 });
+    expect(queues.map(({ queue_name }) => queue_name)).toEqual(["orders"]);
+    const { items: actions } = await as(viewer, node).listActions({ limit: 10 });
+    expect(actions).toMatchObject([{ key_name: "anna", queue_name: "orders" }]);
+    expect((await as(anna, node).listActions({ limit: 10 })).items).toHaveLength(2);
+    expect((await as(viewer, node).whoAmI({})).name).toBe("viewer");
+    const refused = as(viewer, node).queue("orders").clear({ queue: true });
+    expect(await refused.catch((error: unknown) => error)).toMatchObject({
+      status: 403,
+      reason: "not_allowed",
+    });
+    // Each counts what it refused.
+    const { items: keys } = await as(anna, node).listKeys({});
+    expect(keys.map(({ name, refusals }) => [name, refusals])).toEqual([
+      ["anna", 0],
+      ["viewer", 1],
+    ]);
+  }
+}, 120_000);

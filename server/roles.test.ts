@@ -1,0 +1,361 @@
+// API keys that are for a part: what each is let in for, what it sees, and who did what.
+
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient } from "../client/client.ts";
+import type { WorkerNotice } from "../client/notice.ts";
+import { systemClock } from "../engine/clock.ts";
+import { openEngine } from "../engine/engine.ts";
+import { newTag } from "../engine/ids.ts";
+import { sameThreadLinks } from "../engine/link.ts";
+import { systemRandom } from "../engine/random.ts";
+import { bounds } from "../openapi/bounds.ts";
+import { type OperationId, operations, pages } from "../openapi/operations.ts";
+import type { Action } from "../openapi/schemas.ts";
+import { openMemoryStore } from "../stores/memory/store.ts";
+import { newApiKey } from "./api-keys.ts";
+import { createApp } from "./app.ts";
+import { readConfig } from "./config.ts";
+import { openDoor } from "./door.ts";
+import { KeyFile } from "./key-file.ts";
+import type { Rights } from "./key-rights.ts";
+import { createLog } from "./log.ts";
+import { Metrics } from "./metrics.ts";
+import { renderLeased } from "./wire.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-roles-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const all = ["*"];
+const keyRights = {
+  anna: { roles: ["admin"], queues: all },
+  ops: { roles: ["admin"], queues: ["orders*"] },
+  checkout: { roles: ["produce"], queues: ["orders*"] },
+  worker: { roles: ["consume"], queues: all },
+  prometheus: { roles: ["read"], queues: all },
+  viewer: { roles: ["read"], queues: ["orders*", "none"] },
+  both: { roles: ["produce", "consume"], queues: ["orders"] },
+} as const satisfies Record<string, Rights>;
+type Name = keyof typeof keyRights;
+
+const timeouts = { lease_timeout: "1m", expire_timeout: "1h" };
+const names = ["billing", "orders", "orders-dead", "other"];
+
+/** Unless `isOpen`, with keys. */
+async function setup({ isOpen = false }: { readonly isOpen?: boolean } = {}) {
+  const clock = systemClock();
+  const engine = await openEngine<string>({
+    shardCount: 1,
+    clock,
+    durability: "none",
+    readLeased: (text) => text,
+    links: sameThreadLinks({
+      clock,
+      renderLeased,
+      openStore: async () => openMemoryStore({ tag: newTag(systemRandom) }),
+    }),
+  });
+  const lines: string[] = [];
+  const log = createLog({ level: "info", write: (line) => lines.push(line) });
+  const made = Object.entries(keyRights).map(
+    ([name, rights]) => [name, newApiKey(name, rights)] as const,
+  );
+  const path = join(folder, crypto.randomUUID());
+  writeFileSync(path, made.map(([, { line }]) => `${line}\n`).join(""));
+  const keys = new KeyFile({ path, log, now: () => 0 });
+  const config = readConfig({ argv: [], env: {}, readFile: () => "", cpuCount: 1 });
+  if (!config.ok) throw new Error("there is no default configuration");
+  const app = createApp({
+    ...{ engine, log, version: "1.2.3", isClosing: () => false },
+    config: { ...config.config, store: "memory" },
+    metrics: new Metrics({ version: "1.2.3", status: () => engine.status() }),
+    backup: async () => new Response("{}"),
+    ...(!isOpen && { door: openDoor({ keys, log, now: () => 0 }), keys: () => keys.infos }),
+  });
+  const secrets = new Map<string, string>(made.map(([name, { key }]) => [name, key]));
+  const send = async (by: Name | null, path: string, init: RequestInit) => {
+    const headers = {
+      "content-type": "application/json",
+      ...(by !== null && { authorization: `Bearer ${secrets.get(by)}` }),
+    };
+    const response = await app.handle(new Request(`http://localhost${path}`, { ...init, headers }));
+    return { code: response.status, text: await response.text() };
+  };
+  const call = async (by: Name | null, id: OperationId, body: object) => {
+    const init = { method: "POST", body: JSON.stringify(body) };
+    const { code, text } = await send(by, operations[id].path, init);
+    return { code, body: JSON.parse(text) };
+  };
+  const admin = isOpen ? null : "anna";
+  for (const queue_name of names) await call(admin, "createQueue", { queue_name, ...timeouts });
+  lines.length = 0;
+  return {
+    ...{ call, send, engine, secrets },
+    handle: (request: Request) => app.handle(request),
+    actions: async (by: Name | null, body: object = {}): Promise<readonly Action[]> =>
+      (await call(by, "listActions", { limit: bounds.actionsMax, ...body })).body.items,
+    logged: () => lines.map((line) => JSON.parse(line)),
+    [Symbol.asyncDispose]: () => engine.close(),
+  };
+}
+
+const outcome = ({ code, body }: { code: number; body: { reason?: string } }) =>
+  code === 403 ? body.reason : "let in";
+
+test.each(Object.keys(operations) as OperationId[])(
+  "%s is refused to keys that have not its role, and to no others",
+  async (id) => {
+    await using server = await setup();
+    const { role } = operations[id];
+    const { reach = "named" }: { readonly reach?: string } = operations[id];
+    // What is let in need not be done: there are no such items.
+    const body = { ...operations[id].example, ...(id === "lease" && { request_timeout: "10ms" }) };
+    for (const [name, { roles, queues }] of Object.entries<Rights>(keyRights)) {
+      // Each is for `orders`, which the examples name.
+      const isFor = reach !== "all" || queues === all;
+      const isAllowed = isFor && [role, "admin"].some((one) => roles.some((own) => own === one));
+      const expected = role === "any" || isAllowed ? "let in" : "not_allowed";
+      expect([name, outcome(await server.call(name as Name, id, body))]).toEqual([name, expected]);
+    }
+  },
+);
+
+test("a refusal comes before anything is done, and says what is missing", async () => {
+  await using server = await setup();
+  const items = [{ utf8: "x" }];
+  const produce = { queue_name: "orders", request_timeout: "1m", items };
+  expect(await server.call("worker", "produce", produce)).toEqual({
+    code: 403,
+    body: {
+      code: 403,
+      code_text: "Forbidden",
+      message:
+        "key 'worker' is not allowed to produce to 'orders'; it needs the role 'produce' for that queue",
+      reason: "not_allowed",
+    },
+  });
+  expect((await server.call("checkout", "produce", { ...produce, queue_name: "other" })).code).toBe(
+    403,
+  );
+  expect((await server.call("checkout", "produce", produce)).code).toBe(200);
+  for (const [name, queued] of [
+    ["orders", 1],
+    ["other", 0],
+  ] as const) {
+    const { body } = await server.call("prometheus", "inspect", { queue_name: name });
+    expect(body).toMatchObject({ queue_name: name, queued });
+  }
+  // Whether there is such a queue is not told.
+  const hidden = ["other", "missing"].map((queue_name) =>
+    server.call("viewer", "stats", { queue_name }),
+  );
+  for (const { body } of await Promise.all(hidden)) expect(body.reason).toBe("not_allowed");
+  expect((await server.call("viewer", "stats", { queue_name: "none" })).body.reason).toBe(
+    "no_such_queue",
+  );
+});
+
+test("a dead queue is one of the queues that a change names", async () => {
+  await using server = await setup();
+  const create = { queue_name: "orders-2", ...timeouts, dead_queue: "other" };
+  const refused = await server.call("ops", "createQueue", create);
+  expect(refused.body.message).toStartWith("key 'ops' is not allowed to administer 'other'");
+  const update = { queue_name: "orders", dead_queue: "other" };
+  expect(outcome(await server.call("ops", "updateQueue", update))).toBe("not_allowed");
+  const own = { ...create, dead_queue: "orders-dead" };
+  expect((await server.call("ops", "createQueue", own)).code).toBe(200);
+});
+
+test("metrics take a key that reads all queues, backup one that administers all", async () => {
+  await using server = await setup();
+  const status = async (name: Name) => [
+    (await server.send(name, pages.metrics.path, {})).code,
+    (await server.send(name, pages.backup.path, { method: "POST", body: "{}" })).code,
+  ];
+  expect(await status("anna")).toEqual([200, 200]);
+  expect(await status("prometheus")).toEqual([200, 403]);
+  for (const name of ["ops", "viewer", "worker"] as const) {
+    expect([name, ...(await status(name))]).toEqual([name, 403, 403]);
+  }
+});
+
+test("queues.list shows a key its queues, in whole pages", async () => {
+  await using server = await setup();
+  const listed = async (by: Name, limit: number) => {
+    const seen: string[] = [];
+    for (let pivot = ""; ; ) {
+      const { items } = (await server.call(by, "listQueues", { pivot, limit })).body;
+      const page = items.map(({ queue_name }: { queue_name: string }) => queue_name);
+      seen.push(...page.filter((name: string) => name !== pivot || seen.length === 0));
+      if (page.length < limit) return seen;
+      pivot = page.at(-1);
+    }
+  };
+  const many = Array.from({ length: 30 }, (_, index) => `p-${String(index).padStart(2, "0")}`);
+  const mine = many.map((name) => `orders-${name}`);
+  for (const queue_name of [...many, ...mine]) {
+    await server.call("anna", "createQueue", { queue_name, ...timeouts });
+  }
+  const visible = ["orders", "orders-dead", ...mine];
+  for (const limit of [2, 3, 32, 33, 1_000]) {
+    expect([limit, await listed("viewer", limit)]).toEqual([limit, visible]);
+    expect(await listed("prometheus", limit)).toEqual([...names, ...many, ...mine].toSorted());
+  }
+  const after = await server.call("viewer", "listQueues", { pivot: "orders-p-29x", limit: 5 });
+  expect(after.body.items).toEqual([]);
+  const wrong = await server.call("viewer", "listQueues", { pivot: "", limit: 0 });
+  expect(wrong.body.reason).toBe("malformed");
+});
+
+test("whoami tells a key what it is for, and whoever needs none that all is allowed", async () => {
+  await using server = await setup();
+  for (const [name, { roles, queues }] of Object.entries(keyRights)) {
+    expect((await server.call(name as Name, "whoAmI", {})).body).toEqual({
+      ...{ name, roles: [...roles], queues: [...queues], keys_required: true },
+    });
+  }
+  await using open = await setup({ isOpen: true });
+  expect((await open.call(null, "whoAmI", {})).body).toEqual({
+    ...{ name: "", roles: ["admin"], queues: ["*"], keys_required: false },
+  });
+  expect((await open.call(null, "listKeys", {})).body).toEqual({ items: [] });
+});
+
+test("server.keys: what each is for, when it was used and how often refused; no digest whole", async () => {
+  await using server = await setup();
+  for (const id of ["listQueues", "inspect", "inspect"] as const) {
+    await server.call("checkout", id, operations[id].example);
+  }
+  const { items } = (await server.call("anna", "listKeys", {})).body;
+  const used = items.map(({ name, last_used_at, refusals }: Record<string, unknown>) => [
+    ...[name, last_used_at !== null, refusals],
+  ]);
+  const expected = Object.keys(keyRights).map((name) => [
+    ...[name, ["anna", "checkout"].includes(name), name === "checkout" ? 3 : 0],
+  ]);
+  expect(used).toEqual(expected);
+  for (const { digest, roles, queues, name } of items) {
+    expect(digest).toMatch(/^[0-9a-f]{8}$/);
+    expect({ roles, queues }).toEqual(keyRights[name as Name] as never);
+  }
+});
+
+test("a worker whose key is to consume does all of its work, and ensures a queue that is there", async () => {
+  await using server = await setup();
+  const update = { queue_name: "orders", dead_queue: "orders-dead", max_attempts: 1 };
+  expect((await server.call("anna", "updateQueue", update)).code).toBe(200);
+  const fetch = async (url: string, init: RequestInit) =>
+    await server.handle(new Request(url, init));
+  const as = (name: Name) =>
+    createClient({ url: "http://localhost", fetch, apiKey: server.secrets.get(name) ?? "" });
+  await as("checkout").queue("orders").produce("two anchors");
+  const told = Promise.withResolvers<WorkerNotice>();
+  const orders = as("worker").queue("orders");
+  expect(await orders.ensure(timeouts)).toEqual({});
+  const work = () => Promise.reject(new Error("no anchors"));
+  const worker = orders.work(work, { processSignals: [], notice: told.resolve });
+  // Not `removed`: it could ask.
+  expect((await told.promise).kind).toBe("dead");
+  await worker.stop();
+  expect(await as("prometheus").queue("orders-dead").inspect()).toMatchObject({ queued: 1 });
+});
+
+const partition = { queue_name: "orders", partition: 0 };
+
+test("what is done by hand is logged and listed, with who and what came of it; no work is", async () => {
+  await using server = await setup();
+  const produced = { queue_name: "orders", request_timeout: "1m", items: [{}, {}] };
+  await server.call("both", "produce", produced);
+  const leased = await server.call("both", "lease", {
+    ...{ queue_name: "orders", client_id: "c", request_timeout: "1m", batch_size: 2 },
+  });
+  const [first, second] = leased.body.items.map(({ id }: { id: string }) => ({ id }));
+  await server.call("both", "retry", { ...partition, items: [first] });
+  await server.call("both", "retry", { ...partition, items: [{ ...second, dead: true }] });
+  await server.call("ops", "pause", { queue_name: "orders" });
+  await server.call("ops", "resume", { queue_name: "orders" });
+  await server.call("ops", "updateQueue", { queue_name: "orders", lease_timeout: "2h" });
+  await server.call("anna", "deleteItems", { ...partition, ids: [first.id] });
+  await server.call("anna", "importItems", { ...partition, items: [{}, {}, {}] });
+  await server.call("anna", "clear", {
+    ...{ queue_name: "other", retry: false, scheduled: false, queue: true, destructive: false },
+  });
+  await server.call("anna", "advance", { by: "1m" });
+  await server.send("anna", pages.backup.path, { method: "POST", body: "{}" });
+  // Refused for want of the role: it is the key's refusal, and no action.
+  await server.call("worker", "deleteQueue", { queue_name: "orders", force: true });
+  const expected = [
+    ["both", "retry", "orders", 1, 453],
+    ["ops", "pause", "orders", 0, 200],
+    ["ops", "resume", "orders", 0, 200],
+    ["ops", "updateQueue", "orders", 0, 400],
+    ["anna", "deleteItems", "orders", 1, 200],
+    ["anna", "importItems", "orders", 3, 200],
+    ["anna", "clear", "other", 0, 200],
+    ["anna", "advance", "", 0, 453],
+    ["anna", "backup", "", 0, 200],
+  ];
+  const logged = server.logged();
+  expect(
+    logged.map((line) => [line.key, line.operation, line.queue, line.items, line.code]),
+  ).toEqual(expected);
+  for (const { level, event, audit } of logged) {
+    expect({ level, event, audit }).toEqual({ level: "info", event: "action", audit: true });
+  }
+  const listed = (await server.actions("prometheus")).slice(0, expected.length);
+  expect(
+    listed.map((line) => [line.key_name, line.operation, line.queue_name, line.items, line.code]),
+  ).toEqual(expected.toReversed());
+  expect(listed.map(({ id }) => id)).toEqual(
+    Array.from({ length: expected.length }, (_, index) => names.length + expected.length - index),
+  );
+  const of = async (by: Name, body: object = {}) =>
+    new Set((await server.actions(by, body)).map(({ queue_name }) => queue_name));
+  expect(await of("prometheus")).toEqual(new Set(["", ...names]));
+  expect(await of("viewer")).toEqual(new Set(["orders", "orders-dead"]));
+  expect(await of("anna", { queue_name: "other" })).toEqual(new Set(["other"]));
+  const hidden = await server.call("viewer", "listActions", { limit: 1, queue_name: "other" });
+  expect(outcome(hidden)).toBe("not_allowed");
+});
+
+test("actions: without keys there is no name; what a server that shuts down does not do is none", async () => {
+  await using server = await setup({ isOpen: true });
+  await server.call(null, "pause", { queue_name: "orders" });
+  await server.engine.close();
+  expect((await server.call(null, "resume", { queue_name: "orders" })).code).toBe(503);
+  expect(server.logged()).toMatchObject([{ key: null, operation: "pause", code: 200 }]);
+  expect((await server.actions(null))[0]).toMatchObject({ key_name: "", operation: "pause" });
+});
+
+test("actions: they are paged, and the last ones are kept, each within bounds", async () => {
+  await using server = await setup();
+  const [queue_name] = ["q".repeat(100_000)];
+  for (let count = 0; count < bounds.actionsMax + 5; count += 1) {
+    await server.call("anna", "resume", { queue_name });
+  }
+  const kept = await server.actions("anna");
+  const last = names.length + bounds.actionsMax + 5;
+  expect(kept.map(({ id }) => id)).toEqual(
+    Array.from({ length: bounds.actionsMax }, (_, index) => last - index),
+  );
+  expect(new Set(kept.map((action) => action.queue_name.length))).toEqual(new Set([512]));
+  const page = async (pivot: number) =>
+    (await server.actions("anna", { limit: 3, pivot })).map(({ id }) => last - id);
+  expect(await page(0)).toEqual([0, 1, 2]);
+  expect(await page(last - 2)).toEqual([2, 3, 4]);
+  expect(await page(last - bounds.actionsMax + 1)).toEqual([bounds.actionsMax - 1]);
+  expect(await page(1)).toEqual([]);
+  const { since } = (await server.call("anna", "listActions", { limit: 1 })).body;
+  expect(since).toBe(kept.at(-1)?.at ?? "");
+  const wrong = [
+    { pivot: -1 },
+    { queue_name: "a b" },
+    ...[0, -1, 1_001].map((limit) => ({ limit })),
+  ];
+  for (const body of wrong) {
+    const refused = await server.call("anna", "listActions", { limit: 1, ...body });
+    expect([body, refused.body.reason]).toEqual([body, "malformed"]);
+  }
+});

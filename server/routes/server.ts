@@ -1,0 +1,30 @@
+// Who asks, who may ask, and who did what.
+
+import type { KeyInfo } from "../../openapi/schemas.ts";
+import type { Audit } from "../audit.ts";
+import { everything } from "../key-rights.ts";
+import type { Routes } from "./route.ts";
+
+/** `keys`: absent of a server that asks for none. */
+export function keysRoutes(
+  keys: (() => readonly KeyInfo[]) | undefined,
+): Routes<"whoAmI" | "listKeys"> {
+  return {
+    async whoAmI(_, { grant }) {
+      const { name, roles, queues } = grant ?? { name: "", ...everything };
+      return { name, roles: [...roles], queues: [...queues], keys_required: grant !== null };
+    },
+
+    async listKeys() {
+      return { items: [...(keys?.() ?? [])] };
+    },
+  };
+}
+
+export function actionsRoutes(audit: Audit): Routes<"listActions"> {
+  return {
+    async listActions(body, caller) {
+      return audit.list(body, caller);
+    },
+  };
+}
