@@ -60,6 +60,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
       allowedOrigins: [],
       acceptWalLoss: false,
       testClock: false,
+      metricsQueuesMax: 200,
       shutdownTimeoutMs: 30_000,
     },
   });

@@ -118,6 +118,7 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
   const metrics = new Metrics({
     version,
     status: () => engine.status(),
+    queuesMax: config.metricsQueuesMax,
     ...(node !== null && { node: () => node.figures() }),
   });
   const local = {
