@@ -388,6 +388,37 @@ export interface QueueCounters {
   readonly removed: number;
 }
 
+/** By which name something of a queue is told over time. */
+export type SeriesName =
+  | keyof QueueCounters
+  | "ready"
+  | "held"
+  | "scheduled"
+  | "waiting"
+  | "oldest_ready_seconds";
+
+export interface SeriesRequest {
+  /** Absent = of all queues together. */
+  readonly queue?: string;
+  /** At least one, each once. */
+  readonly names: readonly SeriesName[];
+  /** The first instant wanted, by the machine's clock; absent = as far back as there is. */
+  readonly from?: number;
+  /** 10 s, kept for an hour, or 60 s, kept for a day; absent = the first, where that goes back to `from`. */
+  readonly stepMs?: number;
+}
+
+/** What became of a queue lately, point by point. */
+export interface Series {
+  /** From when on it is kept; `null` = it is not. */
+  readonly since: number | null;
+  /** Where the first point begins; one that is not over yet is left out. */
+  readonly from: number;
+  readonly stepMs: number;
+  /** By name, as asked: items counted in each point, or a gauge as it was at its end. */
+  readonly values: readonly (readonly number[])[];
+}
+
 /** `Items` is how leased items are handed over: `LeasedItem[]`, or what `renderLeased` makes of them. */
 export interface Engine<Items = readonly LeasedItem[]> {
   produce(request: ProduceRequest): Promise<Produced>;
@@ -418,6 +449,8 @@ export interface Engine<Items = readonly LeasedItem[]> {
   resume(queue: string): Promise<void>;
 
   stats(queue: string): Promise<QueueStats>;
+  /** Kept from the engine's start, where it was given bytes for it. */
+  series(request: SeriesRequest): Series;
   inspect(queue: string): Promise<QueueInspection>;
   clear(request: ClearRequest): Promise<void>;
   /** Counts the queue's items from its store, and puts that in place of the counts kept. */

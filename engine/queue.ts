@@ -194,18 +194,25 @@ export class LogicalQueue {
     return this.counts.values().reduce((sum, counts) => sum + itemsIn(counts), 0);
   }
 
-  gauges(): QueueGauges {
-    const sum = { queued: 0, leased: 0, scheduled: 0, retried: 0 };
+  /** By the latest reports, of all partitions. */
+  itemCounts(): Pick<PartitionCounts, "ready" | "leased" | "scheduled" | "retried"> {
+    const sum = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
     for (const counts of this.counts.values()) {
-      sum.queued += counts.ready;
+      sum.ready += counts.ready;
       sum.leased += counts.leased;
       sum.scheduled += counts.scheduled;
       sum.retried += counts.retried;
     }
+    return sum;
+  }
+
+  gauges(): QueueGauges {
+    const { ready: queued, ...counts } = this.itemCounts();
     const { name, pause, leasedMax = 0 } = this.definition;
     return {
       queue: name,
-      ...sum,
+      queued,
+      ...counts,
       waitingLeases: this.line.size,
       leasePaused: pause?.lease ?? false,
       producePaused: pause?.produce ?? false,

@@ -86,7 +86,7 @@ test("document: where a key of a request may be absent it may be null, but in an
   expect(documentOnDisk).not.toContain('"x-');
 });
 
-test("operations: paths and order are those of the specification, and eight more", () => {
+test("operations: paths and order are those of the specification, and nine more", () => {
   expect(rows.map(([, { path }]) => path)).toEqual([
     "/v1/queue.produce",
     "/v1/queue.lease",
@@ -106,6 +106,7 @@ test("operations: paths and order are those of the specification, and eight more
     "/v1/queue.clear",
     "/v1/queue.reload",
     "/v1/clock.advance",
+    "/v1/server.series",
     "/v1/nodes.list",
     "/v1/storage/items.list",
     "/v1/storage/scheduled.list",
@@ -141,6 +142,7 @@ test("operations: what the specification requires of a request is required, and 
     ["clear", ["queue_name", "retry", "scheduled", "queue", "destructive"]],
     ["reload", ["queue_name"]],
     ["advance", ["by"]],
+    ["series", ["names"]],
     ["listNodes", []],
     ["listItems", ["queue_name", "partition", "pivot", "limit"]],
     ["listScheduled", ["queue_name", "partition", "pivot", "limit"]],

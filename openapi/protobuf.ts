@@ -427,6 +427,36 @@ const ClockAdvanceReply = message<schemas.ClockAdvanceReply>(
   { now: instant(100) },
 );
 
+const ServerSeriesRequest = message<schemas.ServerSeriesRequest>(
+  "ServerSeriesRequest",
+  schemas.ServerSeriesRequest,
+  {
+    queue_name: text(100),
+    names: list(101, "text"),
+    from: instant(102, { says: "From when on to tell. Not set: as far back as there are points." }),
+    step: duration(103, {
+      says: "From one point to the next: `10s`, kept for an hour, or `1m`, kept for a day.",
+    }),
+  },
+);
+
+const NamedSeries = message<schemas.NamedSeries>("NamedSeries", schemas.NamedSeries, {
+  name: text(100),
+  values: list(101, "whole"),
+});
+
+const ServerSeriesReply = message<schemas.ServerSeriesReply>(
+  "ServerSeriesReply",
+  schemas.ServerSeriesReply,
+  {
+    queue_name: text(100),
+    since: instant(101, { says: "From when on points are kept. Not set: none are." }),
+    from: instant(102),
+    step: duration(103),
+    series: list(104, NamedSeries),
+  },
+);
+
 const NodesListRequest = message<schemas.NodesListRequest>(
   "NodesListRequest",
   schemas.NodesListRequest,
@@ -563,6 +593,7 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   clear: { request: QueueClearRequest, reply: Reply },
   reload: { request: QueueReloadRequest, reply: Reply },
   advance: { request: ClockAdvanceRequest, reply: ClockAdvanceReply },
+  series: { request: ServerSeriesRequest, reply: ServerSeriesReply },
   listNodes: { request: NodesListRequest, reply: NodesListReply },
   listItems: { request: StorageListRequest, reply: StorageListReply },
   listScheduled: { request: StorageListRequest, reply: StorageListReply },

@@ -948,6 +948,89 @@ export const ClockAdvanceReply = Type.Object(
 );
 export type ClockAdvanceReply = Static<typeof ClockAdvanceReply>;
 
+const seriesNames = [
+  ...["produced", "leased", "completed", "retried", "released", "extended", "lapsed", "expired"],
+  ...["dead", "discarded", "removed", "ready", "held", "scheduled", "waiting"],
+  "oldest_ready_seconds",
+];
+
+export const ServerSeriesRequest = Type.Object(
+  {
+    queue_name: Type.Optional(
+      Type.String({
+        description: "Which queue; absent: all of them together.",
+        examples: ["orders"],
+        ...formed(forms.queueName, bounds.queueNameBytesMax),
+      }),
+    ),
+    names: Type.Array(Type.String({ [publishedKeyword]: { enum: seriesNames } }), {
+      description: `What to tell, each once: ${seriesNames.map((name) => `\`${name}\``).join(", ")}.`,
+      examples: [["produced", "completed", "ready"]],
+      [publishedKeyword]: { minItems: 1, maxItems: seriesNames.length },
+    }),
+    from: Type.Optional(
+      orNull({
+        description:
+          "Date-time from which on to tell. Absent or `null`: as far back as there are points.",
+        examples: ["2026-03-01T12:05:00.000Z"],
+        ...formed(forms.dateTime),
+      }),
+    ),
+    step: Type.Optional(
+      orNull({
+        description:
+          "From one point to the next: `10s`, kept for an hour, or `1m`, kept for a day. Absent or `null`: `10s`, unless `from` is longer ago than that.",
+        examples: ["10s", "1m"],
+        ...formed(forms.duration),
+      }),
+    ),
+  },
+  { ...closed, description: "What to tell of the last hour or day." },
+);
+export type ServerSeriesRequest = Static<typeof ServerSeriesRequest>;
+
+export const NamedSeries = Type.Object(
+  {
+    name: Type.String({ description: "One of those asked for.", examples: ["produced"] }),
+    values: Type.Array(Type.Integer(), {
+      description:
+        "Point by point: how many items it happened to, or of `ready`, `held`, `scheduled`, `waiting` and `oldest_ready_seconds` how it was at the end.",
+      examples: [[120, 118, 131]],
+    }),
+  },
+  { ...closed, description: "What was kept by one name." },
+);
+export type NamedSeries = Static<typeof NamedSeries>;
+
+export const ServerSeriesReply = Type.Object(
+  {
+    queue_name: Type.String({
+      description: 'The queue asked for; `""` = all of them together.',
+      examples: ["orders"],
+    }),
+    since: orNull({
+      description:
+        "Date-time from which on points are kept, at the earliest the start of the process; `null` = none are, because busier queues take the room.",
+      examples: ["2026-03-01T09:30:00.000Z"],
+    }),
+    from: Type.String({
+      description: "Date-time at which the first point begins.",
+      examples: ["2026-03-01T12:05:00.000Z"],
+    }),
+    step: Type.String({
+      description: "From one point to the next, in canonical form.",
+      examples: ["10s"],
+    }),
+    series: Type.Array(NamedSeries, {
+      description:
+        "In the order of `names`, all of one length. A point that is not over is left out.",
+      examples: [[{ name: "produced", values: [120, 118, 131] }]],
+    }),
+  },
+  { ...closed, description: "What became of a queue lately." },
+);
+export type ServerSeriesReply = Static<typeof ServerSeriesReply>;
+
 export const NodesListRequest = Type.Object(
   {},
   { ...closed, description: "Nothing has to be said." },
@@ -1321,6 +1404,9 @@ export const entities = {
   QueueReloadRequest,
   ClockAdvanceRequest,
   ClockAdvanceReply,
+  ServerSeriesRequest,
+  NamedSeries,
+  ServerSeriesReply,
   NodesListRequest,
   NodeInfo,
   NodesListReply,

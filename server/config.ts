@@ -175,6 +175,12 @@ export const ConfigSchema = Type.Object({
     default: queueLabelsMax,
     description: "Queues that /metrics tells apart, the busiest; it sums up the others.",
   }),
+  seriesBytes: wholeNumber({
+    minimum: 0,
+    maximum: 4_000_000_000,
+    default: 32 * 1024 * 1024,
+    description: "Bytes of memory for what server.series tells of the last day; 0 keeps nothing.",
+  }),
   shutdownTimeoutMs: wholeNumber({
     minimum: 0,
     maximum: 3_600_000,

@@ -269,6 +269,7 @@ async function engineOf(
     clock,
     durability: durabilityOf(store),
     waitingLeasesMax: config.waitingLeasesMax,
+    seriesBytes: config.seriesBytes,
     // The shards write it as the reply has it.
     readLeased: (text) => text,
     notice: (notice) => logNotice(log, notice),
