@@ -146,6 +146,10 @@ export interface PartitionStats {
   readonly averageAgeMs: number;
   /** Mean time since they were leased, of leased items. */
   readonly averageLeasedAgeMs: number;
+  /** Since when its oldest ready item is ready, or a little before; `null` = none is, or a start has not looked yet. */
+  readonly oldestReadyAt: number | null;
+  /** When its first scheduled item is due, or a little before; `null` = none is scheduled. */
+  readonly nextDueAt: number | null;
 }
 
 export interface QueueStats {
@@ -156,6 +160,7 @@ export interface QueueStats {
   readonly completeWaiting: number;
   readonly inFlight: number;
   readonly partitions: readonly PartitionStats[];
+  readonly counters: QueueCounters;
 }
 
 export interface QueueInspection {

@@ -195,7 +195,7 @@ export class LogicalQueue {
   }
 
   /** By the latest reports, of all partitions. */
-  itemCounts(): Pick<PartitionCounts, "ready" | "leased" | "scheduled" | "retried"> {
+  get itemCounts(): Pick<PartitionCounts, "ready" | "leased" | "scheduled" | "retried"> {
     const sum = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
     for (const counts of this.counts.values()) {
       sum.ready += counts.ready;
@@ -207,7 +207,7 @@ export class LogicalQueue {
   }
 
   gauges(): QueueGauges {
-    const { ready: queued, ...counts } = this.itemCounts();
+    const { ready: queued, ...counts } = this.itemCounts;
     const { name, pause, leasedMax = 0 } = this.definition;
     return {
       queue: name,

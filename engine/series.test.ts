@@ -24,7 +24,7 @@ class FakeQueue {
   readonly line = { size: 0 };
   oldestReadyAt: number | null = null;
 
-  itemCounts(): FakeQueue["counts"] {
+  get itemCounts(): FakeQueue["counts"] {
     return this.counts;
   }
 

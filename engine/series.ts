@@ -158,7 +158,7 @@ export class SeriesKeeper {
     const happened = Object.fromEntries(
       counterNames.map((name) => [name, counters[name] - (before?.[name] ?? 0)]),
     ) as Record<keyof QueueCounters, number>;
-    const { ready, leased, scheduled, retried } = queue.itemCounts();
+    const { ready, leased, scheduled, retried } = queue.itemCounts;
     const { oldestReadyAt } = queue;
     const gauges: Record<Gauge, number> = {
       ready,

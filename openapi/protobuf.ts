@@ -10,10 +10,18 @@ import type { OperationId } from "./operations.ts";
 import * as schemas from "./schemas.ts";
 
 /**
- * How a key's value crosses. `instant`: a `google.protobuf.Timestamp`. `duration`: text,
+ * How a key's value crosses. `long`: a whole number that may be beyond 32 bits. `instant`: a `google.protobuf.Timestamp`. `duration`: text,
  * in replies in its canonical form. `reasons`: texts by text.
  */
-export type Kind = "text" | "whole" | "flag" | "bytes" | "instant" | "duration" | "reasons";
+export type Kind =
+  | "text"
+  | "whole"
+  | "long"
+  | "flag"
+  | "bytes"
+  | "instant"
+  | "duration"
+  | "reasons";
 
 export interface Field {
   readonly number: number;
@@ -67,6 +75,11 @@ const whole = (number: number, options: Options = {}): Field => ({
   kind: "whole",
   ...options,
 });
+const long = (number: number, options: Options = {}): Field => ({
+  number,
+  kind: "long",
+  ...options,
+});
 const flag = (number: number, options: Options = {}): Field => ({
   number,
   kind: "flag",
@@ -87,7 +100,7 @@ const payload = (number: number, says = "The payload."): Field => ({
   kind: "bytes",
   says,
 });
-const list = (number: number, kind: "text" | "whole" | Message): Field => ({
+const list = (number: number, kind: "text" | "whole" | "long" | Message): Field => ({
   number,
   kind,
   isList: true,
@@ -346,6 +359,26 @@ const PartitionStats = message<schemas.PartitionStats>("PartitionStats", schemas
   average_age: duration(5),
   average_leased_age: duration(6),
   scheduled: whole(7),
+  oldest_ready_at: instant(100, {
+    says: "Since when its oldest ready item has been ready, or a little before. Not set: none is.",
+  }),
+  next_due_at: instant(101, {
+    says: "When its first scheduled item is due, or a little before. Not set: none is scheduled.",
+  }),
+});
+
+const QueueCounters = message<schemas.QueueCounters>("QueueCounters", schemas.QueueCounters, {
+  produced: long(100),
+  leased: long(101),
+  completed: long(102),
+  retried: long(103),
+  released: long(104),
+  extended: long(105),
+  lapsed: long(106),
+  expired: long(107),
+  dead: long(108),
+  discarded: long(109),
+  removed: long(110),
 });
 
 const LogicalQueueStats = message<schemas.LogicalQueueStats>(
@@ -357,6 +390,7 @@ const LogicalQueueStats = message<schemas.LogicalQueueStats>(
     complete_waiting: whole(8),
     in_flight: whole(10),
     partitions: list(11, PartitionStats),
+    counters: { number: 100, kind: QueueCounters },
     average_leased_age: duration(12),
   },
 );
@@ -442,7 +476,7 @@ const ServerSeriesRequest = message<schemas.ServerSeriesRequest>(
 
 const NamedSeries = message<schemas.NamedSeries>("NamedSeries", schemas.NamedSeries, {
   name: text(100),
-  values: list(101, "whole"),
+  values: list(101, "long"),
 });
 
 const ServerSeriesReply = message<schemas.ServerSeriesReply>(

@@ -761,10 +761,69 @@ export const PartitionStats = Type.Object(
         "Mean time since they were leased, of leased items, as a duration; `0s` when there are none.",
       examples: ["4.2s"],
     }),
+    oldest_ready_at: orNull({
+      description:
+        "Date-time since which its oldest ready item has been ready, or a little before, because none is read for it; `null` when none is ready, and for a moment after a start.",
+      examples: ["2026-03-01T11:58:00.000Z"],
+    }),
+    next_due_at: orNull({
+      description:
+        "Date-time at which its first scheduled item is due, or a little before; `null` when none is scheduled.",
+      examples: ["2026-03-01T14:00:00.000Z"],
+    }),
   },
   { ...closed, description: "Counts and ages of one partition." },
 );
 export type PartitionStats = Static<typeof PartitionStats>;
+
+export const sampleCounters = {
+  produced: 91204,
+  leased: 90811,
+  completed: 90677,
+  retried: 96,
+  released: 12,
+  extended: 40,
+  lapsed: 11,
+  expired: 0,
+  dead: 7,
+  discarded: 0,
+  removed: 0,
+};
+
+export const QueueCounters = Type.Object(
+  {
+    produced: Type.Integer({
+      description: "Produced or imported; duplicates of a unique key are not.",
+      examples: [91204],
+    }),
+    leased: Type.Integer({ description: "Leased.", examples: [90811] }),
+    completed: Type.Integer({ description: "Completed.", examples: [90677] }),
+    retried: Type.Integer({
+      description: "Given back with `queue.retry`, whatever became of them.",
+      examples: [96],
+    }),
+    released: Type.Integer({
+      description: "Given back with `queue.release`, or because their client had left.",
+      examples: [12],
+    }),
+    extended: Type.Integer({ description: "Held for longer.", examples: [40] }),
+    lapsed: Type.Integer({ description: "Not completed in time.", examples: [11] }),
+    expired: Type.Integer({ description: "Whose `expire_timeout` passed.", examples: [0] }),
+    dead: Type.Integer({ description: "Sent to the dead queue.", examples: [7] }),
+    discarded: Type.Integer({
+      description: "Failed or expired, where there is no dead queue.",
+      examples: [0],
+    }),
+    removed: Type.Integer({ description: "Cleared, or deleted by their ids.", examples: [0] }),
+  },
+  {
+    ...closed,
+    description:
+      "Items to which something happened since the process has the queue, each time that it did. A lower count than before is one that began anew.",
+    examples: [sampleCounters],
+  },
+);
+export type QueueCounters = Static<typeof QueueCounters>;
 
 const samplePartitionStats = {
   partition: 0,
@@ -774,6 +833,8 @@ const samplePartitionStats = {
   failures: 0,
   average_age: "2m10s",
   average_leased_age: "4.2s",
+  oldest_ready_at: "2026-03-01T11:58:00.000Z",
+  next_due_at: "2026-03-01T14:00:00.000Z",
 };
 
 export const LogicalQueueStats = Type.Object(
@@ -800,6 +861,7 @@ export const LogicalQueueStats = Type.Object(
       description: "One for each partition, in the order of their numbers.",
       examples: [[samplePartitionStats]],
     }),
+    counters: QueueCounters,
   },
   { ...closed, description: "Requests that wait on a queue, and its partitions." },
 );
@@ -819,6 +881,7 @@ export const QueueStatsReply = Type.Object(
             complete_waiting: 0,
             in_flight: 2,
             partitions: [samplePartitionStats],
+            counters: sampleCounters,
           },
         ],
       ],
@@ -1394,6 +1457,7 @@ export const entities = {
   QueueDeleteRequest,
   QueueStatsRequest,
   PartitionStats,
+  QueueCounters,
   LogicalQueueStats,
   QueueStatsReply,
   InspectRequest,

@@ -259,6 +259,7 @@ export function queueStats(stats: engine.QueueStats): wire.QueueStatsReply {
     complete_waiting: stats.completeWaiting,
     in_flight: stats.inFlight,
     partitions: stats.partitions.map(partitionStats),
+    counters: { ...stats.counters },
   };
   return { queue_name: stats.queue, logical_queues: [line] };
 }
@@ -272,6 +273,8 @@ function partitionStats(stats: engine.PartitionStats): wire.PartitionStats {
     failures: stats.failures,
     average_age: formatDuration(Math.round(stats.averageAgeMs)),
     average_leased_age: formatDuration(Math.round(stats.averageLeasedAgeMs)),
+    oldest_ready_at: instantTextOrNull(stats.oldestReadyAt),
+    next_due_at: instantTextOrNull(stats.nextDueAt),
   };
 }
 
