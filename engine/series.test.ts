@@ -223,6 +223,21 @@ test("bytes: never more than there are; who is well busier takes the place of wh
   expect(bench.read("produced", { queue: bench.queues[5] as FakeQueue }).points).toEqual([1_000]);
 });
 
+test("bytes: hundreds of queues are given theirs over several looks", () => {
+  const bench = new Bench(10 * mb, 100);
+  const kept = () => bench.queues.filter((queue) => bench.read("ready", { queue }).since !== null);
+  const flow = () => {
+    for (const queue of bench.queues) count(queue, "produced", 1);
+  };
+  bench.pass(1, flow);
+  expect(kept()).toHaveLength(64);
+  bench.pass(1, flow);
+  expect(kept()).toHaveLength(100);
+  const [first, last] = [bench.queues[0] as FakeQueue, bench.queues[99] as FakeQueue];
+  expect(bench.read("produced", { queue: first }).points).toEqual([1, 1]);
+  expect(bench.read("produced", { queue: last }).points).toEqual([1]);
+});
+
 test("bytes: of a queue all is kept or nothing", () => {
   const bench = new Bench(totalBytes + 3 * columnBytes, 2);
   const [small, large] = bench.queues as [FakeQueue, FakeQueue];

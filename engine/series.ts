@@ -3,14 +3,15 @@
 // room from when a queue first has something to say by it; where all room is taken, queues with
 // less to tell make way for busier ones. Nothing of it is stored: it begins with the engine.
 
-import type { QueueCounters, Series, SeriesName, SeriesRequest } from "./api.ts";
+import type { Series, SeriesName, SeriesRequest } from "./api.ts";
 import type { LogicalQueue } from "./queue.ts";
-import { counterNames } from "./queue-counters.ts";
+import { type CounterName, counterNames } from "./queue-counters.ts";
 
 const gaugeNames = ["ready", "held", "scheduled", "waiting", "oldest_ready_seconds"] as const;
-type Gauge = (typeof gaugeNames)[number];
 
+/** Values of one look are in this order: counters first. */
 export const seriesNames: readonly SeriesName[] = [...counterNames, ...gaugeNames];
+const ages = seriesNames.indexOf("oldest_ready_seconds");
 
 /** From one look to the next. */
 export const fineMs = 10_000;
@@ -24,11 +25,11 @@ const coarseRing = coarsePoints + 1;
 const columnBytes = 4 * (finePoints + coarseRing);
 /** Of all queues together; it has room before any. */
 const totalBytes = columnBytes * seriesNames.length;
+/** Queues that are given room in one look: to take it for hundreds at once would be felt. */
+const newcomersMax = 64;
 /** Of what happens in ten seconds, how much of a queue's weight is left ten minutes later: half. */
 const weightKept = 0.5 ** (1 / 60);
 const valueMax = 2 ** 32 - 1;
-
-type Values = { readonly [name in SeriesName]: number };
 
 /** Of one name: per point what was counted in it, or a gauge at its end. */
 class Column {
@@ -37,8 +38,8 @@ class Column {
   readonly #isGauge: boolean;
   #last = 0;
 
-  constructor(name: SeriesName) {
-    this.#isGauge = (gaugeNames as readonly string[]).includes(name);
+  constructor(isGauge: boolean) {
+    this.#isGauge = isGauge;
   }
 
   /** `skipped`: points before it at which nobody looked. */
@@ -64,34 +65,51 @@ class Column {
 class Track {
   /** The first point of which it has values. */
   readonly since: number;
-  readonly #columns = new Map<SeriesName, Column>();
+  /** A hole where there was nothing to say yet. */
+  readonly #columns: (Column | undefined)[] = seriesNames.map(() => undefined);
+  #count = 0;
 
   constructor(since: number) {
     this.since = since;
   }
 
   get bytes(): number {
-    return this.#columns.size * columnBytes;
+    return this.#count * columnBytes;
   }
 
-  /** Names that have something to say for the first time. */
-  newNames(values: Values): SeriesName[] {
-    return seriesNames.filter((name) => values[name] > 0 && !this.#columns.has(name));
+  /** Of names that have something to say for the first time. */
+  bytesFor(values: Float64Array): number {
+    let names = 0;
+    for (let index = 0; index < values.length; index += 1) {
+      if ((values[index] as number) > 0 && this.#columns[index] === undefined) names += 1;
+    }
+    return names * columnBytes;
   }
 
-  put(point: number, skipped: number, values: Values): void {
-    for (const name of this.newNames(values)) this.#columns.set(name, new Column(name));
-    for (const [name, column] of this.#columns) column.put(point, skipped, values[name]);
+  put(point: number, skipped: number, values: Float64Array): void {
+    for (let index = 0; index < values.length; index += 1) {
+      const value = values[index] as number;
+      let column = this.#columns[index];
+      if (column === undefined) {
+        if (value === 0) continue;
+        column = new Column(index >= counterNames.length);
+        this.#columns[index] = column;
+        this.#count += 1;
+      }
+      column.put(point, skipped, value);
+    }
   }
 
   column(name: SeriesName): Column | undefined {
-    return this.#columns.get(name);
+    return this.#columns[seriesNames.indexOf(name)];
   }
 }
 
+const noTrack = new Track(0);
+
 /** What is known of a queue from one look to the next. */
 interface Known {
-  counters: QueueCounters;
+  readonly counters: Float64Array;
   /** How much happens to it, lately more than before. */
   weight: number;
   track: Track | null;
@@ -105,6 +123,8 @@ export class SeriesKeeper {
   #point: number;
   /** Of all tracks but that of the whole. */
   #bytes = 0;
+  /** Queues that were given room in this look. */
+  #newcomers = 0;
   /** Those that have room, the least busy last; made once a look, when room is short. */
   #leastBusy: Known[] | null = null;
 
@@ -131,17 +151,16 @@ export class SeriesKeeper {
     if (skipped < 0 || this.#bytesMax === 0) return;
     this.#point = point;
     this.#leastBusy = null;
-    const total = Object.fromEntries(seriesNames.map((name) => [name, 0])) as Record<
-      SeriesName,
-      number
-    >;
+    this.#newcomers = 0;
+    const total = new Float64Array(seriesNames.length);
+    const values = new Float64Array(seriesNames.length);
     for (const queue of queues) {
-      const values = this.#observe(queue, clockNow);
-      for (const name of seriesNames) {
-        const isAge = name === "oldest_ready_seconds";
-        total[name] = isAge ? Math.max(total[name], values[name]) : total[name] + values[name];
+      const known = this.#observe(queue, clockNow, values);
+      for (let index = 0; index < values.length; index += 1) {
+        const [sum, value] = [total[index] as number, values[index] as number];
+        total[index] = index === ages ? Math.max(sum, value) : sum + value;
       }
-      this.#keep(queue, point, skipped, values);
+      this.#keep(known, point, skipped, values);
     }
     this.#total.put(point, skipped, total);
     for (const [queue, known] of this.#known) {
@@ -151,38 +170,39 @@ export class SeriesKeeper {
     }
   }
 
-  #observe(queue: LogicalQueue, clockNow: number): Values {
-    const counters = { ...queue.counters };
-    const known = this.#known.get(queue);
-    const before = known?.counters;
-    const happened = Object.fromEntries(
-      counterNames.map((name) => [name, counters[name] - (before?.[name] ?? 0)]),
-    ) as Record<keyof QueueCounters, number>;
+  /** Writes into `values` what is to be told of the queue. */
+  #observe(queue: LogicalQueue, clockNow: number, values: Float64Array): Known {
+    const known = this.#known.getOrInsertComputed(queue, () => {
+      return { counters: new Float64Array(counterNames.length), weight: 0, track: null };
+    });
+    const { counters, oldestReadyAt } = queue;
+    let events = 0;
+    for (let index = 0; index < counterNames.length; index += 1) {
+      const name = counterNames[index] as CounterName;
+      const happened = counters[name] - (known.counters[index] as number);
+      known.counters[index] = counters[name];
+      values[index] = happened;
+      events += happened;
+    }
     const { ready, leased, scheduled, retried } = queue.itemCounts;
-    const { oldestReadyAt } = queue;
-    const gauges: Record<Gauge, number> = {
-      ready,
-      held: leased,
-      scheduled: scheduled + retried,
-      waiting: queue.line.size,
-      oldest_ready_seconds:
-        oldestReadyAt === null ? 0 : Math.max(0, clockNow - oldestReadyAt) / 1_000,
-    };
-    const events = counterNames.reduce((sum, name) => sum + happened[name], 0);
+    const ageMs = oldestReadyAt === null ? 0 : Math.max(0, clockNow - oldestReadyAt);
+    const gauges = [ready, leased, scheduled + retried, queue.line.size, ageMs / 1_000];
+    values.set(gauges, counterNames.length);
     // One that stands still with items is worth more than one that has none.
-    const weight = (known?.weight ?? 0) * weightKept + events + Math.min(1, ready + leased);
-    if (known === undefined) this.#known.set(queue, { counters, weight, track: null });
-    else Object.assign(known, { counters, weight });
-    return { ...happened, ...gauges };
+    known.weight = known.weight * weightKept + events + Math.min(1, ready + leased);
+    return known;
   }
 
-  #keep(queue: LogicalQueue, point: number, skipped: number, values: Values): void {
-    const known = this.#known.get(queue) as Known;
-    const track = known.track ?? new Track(point);
-    const needed = track.newNames(values).length * columnBytes;
+  #keep(known: Known, point: number, skipped: number, values: Float64Array): void {
+    if (known.track === null && this.#newcomers >= newcomersMax) return;
+    const needed = (known.track ?? noTrack).bytesFor(values);
     if (needed > 0 && !this.#makeRoom(known, needed)) return;
-    if (track.bytes + needed === 0) return;
-    known.track = track;
+    if (known.track === null) {
+      if (needed === 0) return;
+      this.#newcomers += 1;
+      known.track = new Track(point);
+    }
+    const { track } = known;
     this.#bytes += needed;
     track.put(point, track.since === point ? 0 : skipped, values);
   }
