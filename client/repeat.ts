@@ -34,6 +34,7 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   reload: "same",
   // Time would go on twice.
   advance: "twice",
+  series: "same",
   listNodes: "same",
   findItems: "same",
   groupItems: "same",

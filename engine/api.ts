@@ -170,6 +170,10 @@ export interface PartitionStats {
   readonly averageAgeMs: number;
   /** Mean time since they were leased, of leased items. */
   readonly averageLeasedAgeMs: number;
+  /** Since when its oldest ready item is ready, or a little before; `null` = none is, or a start has not looked yet. */
+  readonly oldestReadyAt: number | null;
+  /** When its first scheduled item is due, or a little before; `null` = none is scheduled. */
+  readonly nextDueAt: number | null;
 }
 
 export interface QueueStats {
@@ -180,6 +184,7 @@ export interface QueueStats {
   readonly completeWaiting: number;
   readonly inFlight: number;
   readonly partitions: readonly PartitionStats[];
+  readonly counters: QueueCounters;
 }
 
 export interface QueueInspection {
@@ -428,6 +433,8 @@ export interface StoreCopy {
 
 /** A snapshot for health and metrics. Counters rise from the engine's start; gauges are of now. */
 export interface EngineStatus {
+  /** By the engine's clock, which the instants below are of. */
+  readonly now: number;
   readonly durability: Durability;
   readonly shards: readonly ShardStatus[];
   readonly queues: readonly QueueGauges[];
@@ -478,11 +485,70 @@ export interface QueueGauges {
   readonly leasedMax: number;
   /** Items a second; 0 = no limit. */
   readonly leaseRate: number;
-  /** Items removed since start because they failed or expired with no dead queue to go to. */
-  readonly discarded: number;
-  readonly deadLettered: number;
+  /** Since when the oldest ready item is ready, or a little before; `null` = none is. */
+  readonly oldestReadyAt: number | null;
+  /** The first instant at which a scheduled item is due, or a little before; `null` = none is. */
+  readonly nextDueAt: number | null;
+  readonly counters: QueueCounters;
+  /** Seconds from ready to leased; `null` = none was leased. */
+  readonly waited: Histogram | null;
+  /** Seconds from leased to completed; `null` = none was completed. */
+  readonly held: Histogram | null;
+}
+
+/**
+ * Items to which something happened since the engine has the queue. A turn whose shard died before
+ * it could tell is not counted, so none is counted twice.
+ */
+export interface QueueCounters {
+  /** Produced or imported; duplicates of a unique key are not. */
+  readonly produced: number;
+  readonly leased: number;
+  readonly completed: number;
+  /** Given back with a retry, whatever became of them. */
+  readonly retried: number;
+  /** Given back as if they had not been leased, also because their client had left. */
+  readonly released: number;
+  readonly extended: number;
   readonly lapsed: number;
   readonly expired: number;
+  /** Sent to the dead queue from this one. */
+  readonly dead: number;
+  /** Removed because they failed or expired with no dead queue to go to. */
+  readonly discarded: number;
+  /** Cleared, or deleted by their ids. */
+  readonly removed: number;
+}
+
+/** By which name something of a queue is told over time. */
+export type SeriesName =
+  | keyof QueueCounters
+  | "ready"
+  | "held"
+  | "scheduled"
+  | "waiting"
+  | "oldest_ready_seconds";
+
+export interface SeriesRequest {
+  /** Absent = of all queues together. */
+  readonly queue?: string;
+  /** At least one, each once. */
+  readonly names: readonly SeriesName[];
+  /** The first instant wanted, by the machine's clock; absent = as far back as there is. */
+  readonly from?: number;
+  /** 10 s, kept for an hour, or 60 s, kept for a day; absent = the first, where that goes back to `from`. */
+  readonly stepMs?: number;
+}
+
+/** What became of a queue lately, point by point. */
+export interface Series {
+  /** From when on it is kept; `null` = it is not. */
+  readonly since: number | null;
+  /** Where the first point begins; one that is not over yet is left out. */
+  readonly from: number;
+  readonly stepMs: number;
+  /** By name, as asked: items counted in each point, or a gauge as it was at its end. */
+  readonly values: readonly (readonly number[])[];
 }
 
 /** `Items` is how leased items are handed over: `LeasedItem[]`, or what `renderLeased` makes of them. */
@@ -515,6 +581,8 @@ export interface Engine<Items = readonly LeasedItem[]> {
   resume(queue: string): Promise<void>;
 
   stats(queue: string): Promise<QueueStats>;
+  /** Kept from the engine's start, where it was given bytes for it. */
+  series(request: SeriesRequest): Series;
   inspect(queue: string): Promise<QueueInspection>;
   clear(request: ClearRequest): Promise<void>;
   /** Counts the queue's items from its store, and puts that in place of the counts kept. */

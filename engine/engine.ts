@@ -16,7 +16,7 @@ import {
   uniqueDigest,
 } from "./call-key.ts";
 import { Catalog } from "./catalog.ts";
-import { TestClock } from "./clock.ts";
+import { TestClock, type Timer } from "./clock.ts";
 import { Courier } from "./courier.ts";
 import {
   clearedInPart,
@@ -45,6 +45,7 @@ import { type ShardPort, succeeded, type Timing } from "./port.ts";
 import { eachShard, type InFlight, type LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
 import { Search } from "./search.ts";
+import { SeriesKeeper } from "./series.ts";
 import { Settings } from "./settings.ts";
 import { isUnique } from "./shard/unique.ts";
 import { Shards, type ShardsOptions } from "./shards.ts";
@@ -60,6 +61,7 @@ import {
   checkQueuesList,
   checkRequestTimeout,
   checkRetryItems,
+  checkSeries,
   checkStorageList,
   unknownPartition,
 } from "./validate.ts";
@@ -72,6 +74,8 @@ export interface EngineOptions<Items> extends ShardsOptions {
   /** Turns the text in which a shard tells leased items into what `lease` returns. */
   readonly readLeased: (text: string) => Items;
   readonly waitingLeasesMax?: number;
+  /** Bytes for what `series` tells; default 0, which is nothing. */
+  readonly seriesBytes?: number;
 }
 
 export interface OpenEngine<Items> extends api.Engine<Items> {
@@ -126,11 +130,14 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   readonly #advance: Advance | null;
   readonly #search: Search;
   readonly #tasks: Tasks;
+  readonly #series: SeriesKeeper;
+  #look: Timer | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(options: EngineOptions<Items>) {
     this.#options = options;
     const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
+    this.#series = new SeriesKeeper(options.seriesBytes ?? 0, clock.machine.now());
     const port = (shard: number): ShardPort => this.#shards.port(shard);
     const courier = new Courier({ clock, port, isInTurn: clock instanceof TestClock });
     const { receiptsWindowMs } = options.turnLimits ?? limits;
@@ -168,6 +175,16 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       await this.close();
       throw cause;
     }
+    if ((this.#options.seriesBytes ?? 0) > 0) this.#lookLater();
+  }
+
+  /** For `series`, as long as the engine is there. */
+  #lookLater(): void {
+    const { clock } = this.#options;
+    this.#look = clock.machine.at(this.#series.nextAt, () => {
+      this.#series.look(this.#catalog.queues, clock.machine.now(), clock.now());
+      this.#lookLater();
+    });
   }
 
   #refuseClosing(): void {
@@ -410,6 +427,12 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return queueStats(this.#find(name), port, this.#timing(lateLook));
   }
 
+  series({ queue, ...request }: api.SeriesRequest): api.Series {
+    this.#refuseClosing();
+    checkSeries(request);
+    return this.#series.read(request, queue === undefined ? undefined : this.#find(queue));
+  }
+
   async inspect(name: string): Promise<api.QueueInspection> {
     const queue = this.#find(name);
     return queueInspection(queue, this.#catalog.deadQueueOf(queue));
@@ -533,6 +556,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   status(): api.EngineStatus {
     const queues = [...this.#catalog.queues].map((queue) => queue.gauges());
     return {
+      now: this.#options.clock.now(),
       durability: this.#options.durability,
       waitingLeases: queues.reduce((sum, { waitingLeases }) => sum + waitingLeases, 0),
       shards: this.#shards.ports.map(shardStatus),
@@ -559,6 +583,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   }
 
   #endLeases(): void {
+    this.#look?.cancel();
     for (const queue of this.#catalog.queues) {
       for (const lease of queue.line.clear()) lease.settle(closingFailure);
     }

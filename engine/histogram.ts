@@ -20,7 +20,7 @@ export class Observations implements Histogram {
   }
 
   /** Takes in what was observed elsewhere, by the same bounds. */
-  merge({ counts, sum }: Histogram): void {
+  merge({ counts, sum }: Omit<Histogram, "bounds">): void {
     for (const [bucket, count] of counts.entries()) {
       this.counts[bucket] = (this.counts[bucket] ?? 0) + count;
     }

@@ -9,12 +9,13 @@ import type {
   QueueDefinition,
 } from "../stores/queue.ts";
 import { Allowance } from "./allowance.ts";
-import type { QueueGauges } from "./api.ts";
+import type { QueueCounters, QueueGauges } from "./api.ts";
 import { assert } from "./assert.ts";
 import { Balance } from "./balance.ts";
 import { type CallKey, homeOf, type QueueName } from "./call-key.ts";
 import type { Clock } from "./clock.ts";
 import type { Events, PartitionCounts } from "./messages.ts";
+import { copyOf, QueueTotals } from "./queue-counters.ts";
 import { unknownPartition } from "./validate.ts";
 import { Line, type WaitingLease } from "./waiting.ts";
 
@@ -28,8 +29,6 @@ export interface InFlight {
   release: number;
   import: number;
 }
-
-type Totals = { -readonly [name in Exclude<keyof Events, "slot" | "discardedIds">]: number };
 
 export class LogicalQueue {
   readonly queueId: number;
@@ -51,7 +50,7 @@ export class LogicalQueue {
     release: 0,
     import: 0,
   };
-  readonly totals: Totals = { lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 };
+  readonly totals = new QueueTotals();
   /** Which partitions were active until lately. */
   former: readonly FormerPlaces[];
   deleted = false;
@@ -172,10 +171,30 @@ export class LogicalQueue {
   }
 
   happened(events: Events): void {
-    this.totals.lapsed += events.lapsed;
-    this.totals.expired += events.expired;
-    this.totals.deadLettered += events.deadLettered;
-    this.totals.discarded += events.discarded;
+    this.totals.add(events);
+  }
+
+  /** What happened to its items, of all partitions. */
+  get counters(): QueueCounters {
+    return this.totals.counters;
+  }
+
+  /** Since when the oldest ready item is ready; `null` = none is. */
+  get oldestReadyAt(): number | null {
+    return this.#earliest("oldestReadyAt");
+  }
+
+  /** The first instant at which a scheduled item is due; `null` = none is scheduled. */
+  get nextDueAt(): number | null {
+    return this.#earliest("nextDueAt");
+  }
+
+  #earliest(name: "oldestReadyAt" | "nextDueAt"): number | null {
+    let first: number | null = null;
+    for (const { [name]: instant } of this.counts.values()) {
+      if (instant !== null && (first === null || instant < first)) first = instant;
+    }
+    return first;
   }
 
   /** Items of whatever state, by the latest reports. */
@@ -183,24 +202,35 @@ export class LogicalQueue {
     return this.counts.values().reduce((sum, counts) => sum + itemsIn(counts), 0);
   }
 
-  gauges(): QueueGauges {
-    const sum = { queued: 0, leased: 0, scheduled: 0, retried: 0 };
+  /** By the latest reports, of all partitions. */
+  get itemCounts(): Pick<PartitionCounts, "ready" | "leased" | "scheduled" | "retried"> {
+    const sum = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
     for (const counts of this.counts.values()) {
-      sum.queued += counts.ready;
+      sum.ready += counts.ready;
       sum.leased += counts.leased;
       sum.scheduled += counts.scheduled;
       sum.retried += counts.retried;
     }
+    return sum;
+  }
+
+  gauges(): QueueGauges {
+    const { ready: queued, ...counts } = this.itemCounts;
     const { name, pause, leasedMax = 0 } = this.definition;
     return {
       queue: name,
-      ...sum,
+      queued,
+      ...counts,
       waitingLeases: this.line.size,
       leasePaused: pause?.lease ?? false,
       producePaused: pause?.produce ?? false,
       leasedMax,
       leaseRate: this.allowance.itemsPerSecond,
-      ...this.totals,
+      oldestReadyAt: this.oldestReadyAt,
+      nextDueAt: this.nextDueAt,
+      counters: { ...this.counters },
+      waited: copyOf(this.totals.waited),
+      held: copyOf(this.totals.held),
     };
   }
 }

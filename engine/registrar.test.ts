@@ -336,7 +336,7 @@ test("delete: of a dead queue, items that fail from then on go nowhere else", as
   await bundle.retry(await bundle.lease("orders"));
   for (const name of ["next", "after"]) expect(await bundle.listed(name)).toEqual([]);
   const [, orders] = bundle.engine.status().queues;
-  expect(orders).toMatchObject({ queue: "orders", discarded: 1, deadLettered: 0 });
+  expect(orders).toMatchObject({ queue: "orders", counters: { discarded: 1, dead: 0 } });
 });
 
 test("delete: one that a start has to finish keeps its slots until it is through", async () => {

@@ -5,6 +5,7 @@
 import type * as api from "./api.ts";
 import type { Filter } from "./filter.ts";
 import type { Past } from "./past.ts";
+import { seriesNames } from "./series.ts";
 import {
   flag,
   instant,
@@ -142,6 +143,12 @@ export const requests = {
     leaseRate: optional(text),
     uniqueForMs: optional(number),
     uniqueForText: optional(text),
+  }),
+  series: object<api.SeriesRequest>({
+    queue: optional(text),
+    names: list(word(...seriesNames)),
+    from: optional(instant),
+    stepMs: optional(number),
   }),
   pause: object<api.PauseRequest>({
     queue: text,

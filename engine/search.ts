@@ -171,8 +171,7 @@ export class Search {
   async get(id: string): Promise<api.FoundItem> {
     const found = await this.#present(id, Number.MAX_SAFE_INTEGER);
     if (found !== null) return found.item;
-    throw QueueError.from(noSuchItem(id)); no item has the id '${id}'`),
-    );
+    throw QueueError.from(noSuchItem(id));
   }
 
   /** The item that has this id now. */
@@ -277,11 +276,11 @@ function seen(item: FoundItem, { queue, place }: Place): api.FoundItem {
 }
 
 function writePivot({ partition, aside, seq }: Pivot): string {
-  return `$partition.$aside ? 1 : 0.$seq`;
+  return `${partition}.${aside ? 1 : 0}.${seq}`;
 }
 
 function readPivot(text: string): Pivot {
-  const [, partition, aside, seq] = /^(d{1,9}).([01]).(d{1,15})$/.exec(text) ?? [];
+  const [, partition, aside, seq] = /^(\d{1,9})\.([01])\.(\d{1,15})$/.exec(text) ?? [];
   if (seq === undefined) {
     const got = text.slice(0, limits.quotedMax);
     refuse(`pivot is invalid; expected the next_pivot of the page before, got '${got}'`);
@@ -291,7 +290,7 @@ function readPivot(text: string): Pivot {
 
 const deathsInWords = {
   failed: (attempts: number) =>
-    `its $attempts$attempts === 1 ? "attempt was" : "attempts were"used up`,
+    `its ${attempts} ${attempts === 1 ? "attempt was" : "attempts were"} used up`,
   expired: () => "its time was over",
   rejected: () => "a consumer gave it up",
 };
@@ -299,7 +298,7 @@ const deathsInWords = {
 function ordinal(count: number): string {
   const isTeen = count % 100 >= 11 && count % 100 <= 13;
   const ending = isTeen ? "th" : (["th", "st", "nd", "rd"][count % 10] ?? "th");
-  return `$count$ending`;
+  return `${count}${ending}`;
 }
 
 /** Sentences, the most important first. */
@@ -313,13 +312,13 @@ function reasonsOf(
 ): string[] {
   const { queue, id, now, ahead } = known;
   const { past = {} } = item;
-  const left = (ms: number): string => `in $formatDuration(Math.max(0, ms - now))`;
+  const left = (ms: number): string => `in ${formatDuration(Math.max(0, ms - now))}`;
   const why: string[] = [];
   if (item.state === "leased" && item.leaseDeadline !== null) {
-    const which = item.maxAttempts > 0 ? ` of $item.maxAttempts` : "";
+    const which = item.maxAttempts > 0 ? ` of ${item.maxAttempts}` : "";
     const ends = left(item.leaseDeadline);
     why.push(
-      `A consumer holds it, for the ${ordinal(item.attempts)} time$which; its lease ends $ends.`,
+      `A consumer holds it, for the ${ordinal(item.attempts)} time${which}; its lease ends ${ends}.`,
     );
   }
   if (item.state === "scheduled" && item.enqueueAt !== null) {

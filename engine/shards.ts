@@ -183,13 +183,17 @@ export class Shards {
     for (const events of reported) {
       const queue = this.#to.catalog.owner(shard, events.slot)?.queue;
       queue?.happened(events);
-      if (events.discarded === 0) continue;
+      const { discarded: count = 0 } = events.counts;
+      if (count === 0) continue;
       const name = queue?.definition.name;
       const before = discarded.get(name);
       discarded.set(name, {
         ...(name !== undefined && { queue: name }),
-        count: (before?.count ?? 0) + events.discarded,
-        ids: [...(before?.ids ?? []), ...events.discardedIds].slice(0, limits.discardedIdsMax),
+        count: (before?.count ?? 0) + count,
+        ids: [...(before?.ids ?? []), ...(events.discardedIds ?? [])].slice(
+          0,
+          limits.discardedIdsMax,
+        ),
       });
     }
     return [...discarded.values()];

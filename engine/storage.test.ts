@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ImportItem, QueueSettings } from "./api.ts";
+import { noCounters } from "./queue-counters.ts";
 import {
   type Bundle,
   day,
@@ -263,6 +264,8 @@ test("stats: counts per partition, ages, and who waits", async () => {
         failures: 0,
         averageAgeMs: 20 * second,
         averageLeasedAgeMs: 10 * second,
+        oldestReadyAt: start,
+        nextDueAt: null,
       },
       {
         partition: 1,
@@ -272,8 +275,11 @@ test("stats: counts per partition, ages, and who waits", async () => {
         failures: 0,
         averageAgeMs: 0,
         averageLeasedAgeMs: 0,
+        oldestReadyAt: null,
+        nextDueAt: start + hour,
       },
     ],
+    counters: { ...noCounters, produced: 5, leased: 1 },
   });
 });
 
@@ -310,7 +316,7 @@ test("import: a scheduled item that expired before 1970 goes at once too", async
   const bundle = await setupQueue();
   await take(bundle, { payload: "x", enqueueAt: start + hour, expireDeadline: -1 });
   await bundle.clock.advance(second);
-  expect(bundle.engine.status().queues).toMatchObject([{ scheduled: 0, expired: 1 }]);
+  expect(bundle.engine.status().queues).toMatchObject([{ scheduled: 0, counters: { expired: 1 } }]);
 });
 
 test.each([-62_135_596_800_000, -1, 0, start - 1])(
@@ -319,6 +325,6 @@ test.each([-62_135_596_800_000, -1, 0, start - 1])(
     const bundle = await setupQueue();
     await take(bundle, { payload: "x", expireDeadline });
     await bundle.clock.advance(second);
-    expect(bundle.engine.status().queues).toMatchObject([{ queued: 0, expired: 1 }]);
+    expect(bundle.engine.status().queues).toMatchObject([{ queued: 0, counters: { expired: 1 } }]);
   },
 );

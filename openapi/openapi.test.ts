@@ -107,6 +107,7 @@ test("operations: paths and order are those of the specification, and eleven mor
     "/v1/queue.clear",
     "/v1/queue.reload",
     "/v1/clock.advance",
+    "/v1/server.series",
     "/v1/nodes.list",
     "/v1/server.whoami",
     "/v1/server.keys",
@@ -145,6 +146,7 @@ test("operations: what the specification requires of a request is required, and 
     ["clear", ["queue_name", "retry", "scheduled", "queue", "destructive"]],
     ["reload", ["queue_name"]],
     ["advance", ["by"]],
+    ["series", ["names"]],
     ["listNodes", []],
     ["whoAmI", []],
     ["listKeys", []],
@@ -269,7 +271,10 @@ test("operations: the entities have the keys of the specification", () => {
     expect.arrayContaining(["partition", "total", "total_leased", "average_age"]),
   );
   expect(keysOf(entities.LogicalQueueStats)).toEqual(
-    ["average_leased_age produce_waiting lease_waiting complete_waiting in_flight", "partitions"]
+    [
+      "average_leased_age produce_waiting lease_waiting complete_waiting in_flight partitions",
+      "counters",
+    ]
       .join(" ")
       .split(" ")
       .sort(),

@@ -10,10 +10,11 @@ import type { OperationId } from "./operations.ts";
 import * as schemas from "./schemas.ts";
 
 /**
- * How a key's value crosses. `instant`: a `google.protobuf.Timestamp`. `duration`: text,
- * in replies in its canonical form. `texts`: texts by text.
+ * How a key's value crosses. `long`: a whole number that may be beyond 32 bits. `instant`: a
+ * `google.protobuf.Timestamp`. `duration`: text, in replies in its canonical form. `texts`: texts
+ * by text.
  */
-export type Kind = "text" | "whole" | "flag" | "bytes" | "instant" | "duration" | "texts";
+export type Kind = "text" | "whole" | "long" | "flag" | "bytes" | "instant" | "duration" | "texts";
 
 export interface Field {
   readonly number: number;
@@ -67,6 +68,11 @@ const whole = (number: number, options: Options = {}): Field => ({
   kind: "whole",
   ...options,
 });
+const long = (number: number, options: Options = {}): Field => ({
+  number,
+  kind: "long",
+  ...options,
+});
 const flag = (number: number, options: Options = {}): Field => ({
   number,
   kind: "flag",
@@ -88,7 +94,11 @@ const payload = (number: number, says = "The payload."): Field => ({
   says,
 });
 const texts = (number: number): Field => ({ number, kind: "texts" });
-const list = (number: number, kind: "text" | "whole" | Message, options: Options = {}): Field => ({
+const list = (
+  number: number,
+  kind: "text" | "whole" | "long" | Message,
+  options: Options = {},
+): Field => ({
   number,
   kind,
   isList: true,
@@ -375,6 +385,26 @@ const PartitionStats = message<schemas.PartitionStats>("PartitionStats", schemas
   average_age: duration(5),
   average_leased_age: duration(6),
   scheduled: whole(7),
+  oldest_ready_at: instant(100, {
+    says: "Since when its oldest ready item has been ready, or a little before. Not set: none is.",
+  }),
+  next_due_at: instant(101, {
+    says: "When its first scheduled item is due, or a little before. Not set: none is scheduled.",
+  }),
+});
+
+const QueueCounters = message<schemas.QueueCounters>("QueueCounters", schemas.QueueCounters, {
+  produced: long(100),
+  leased: long(101),
+  completed: long(102),
+  retried: long(103),
+  released: long(104),
+  extended: long(105),
+  lapsed: long(106),
+  expired: long(107),
+  dead: long(108),
+  discarded: long(109),
+  removed: long(110),
 });
 
 const LogicalQueueStats = message<schemas.LogicalQueueStats>(
@@ -386,6 +416,7 @@ const LogicalQueueStats = message<schemas.LogicalQueueStats>(
     complete_waiting: whole(8),
     in_flight: whole(10),
     partitions: list(11, PartitionStats),
+    counters: { number: 100, kind: QueueCounters },
     average_leased_age: duration(12),
   },
 );
@@ -454,6 +485,36 @@ const ClockAdvanceReply = message<schemas.ClockAdvanceReply>(
   "ClockAdvanceReply",
   schemas.ClockAdvanceReply,
   { now: instant(100) },
+);
+
+const ServerSeriesRequest = message<schemas.ServerSeriesRequest>(
+  "ServerSeriesRequest",
+  schemas.ServerSeriesRequest,
+  {
+    queue_name: text(100),
+    names: list(101, "text"),
+    from: instant(102, { says: "From when on to tell. Not set: as far back as there are points." }),
+    step: duration(103, {
+      says: "From one point to the next: `10s`, kept for an hour, or `1m`, kept for a day.",
+    }),
+  },
+);
+
+const NamedSeries = message<schemas.NamedSeries>("NamedSeries", schemas.NamedSeries, {
+  name: text(100),
+  values: list(101, "long"),
+});
+
+const ServerSeriesReply = message<schemas.ServerSeriesReply>(
+  "ServerSeriesReply",
+  schemas.ServerSeriesReply,
+  {
+    queue_name: text(100),
+    since: instant(101, { says: "From when on points are kept. Not set: none are." }),
+    from: instant(102),
+    step: duration(103),
+    series: list(104, NamedSeries),
+  },
 );
 
 const NodesListRequest = message<schemas.NodesListRequest>(
@@ -789,6 +850,7 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   clear: { request: QueueClearRequest, reply: Reply },
   reload: { request: QueueReloadRequest, reply: Reply },
   advance: { request: ClockAdvanceRequest, reply: ClockAdvanceReply },
+  series: { request: ServerSeriesRequest, reply: ServerSeriesReply },
   listNodes: { request: NodesListRequest, reply: NodesListReply },
   whoAmI: { request: WhoAmIRequest, reply: WhoAmIReply },
   listKeys: { request: KeysListRequest, reply: KeysListReply },

@@ -120,6 +120,7 @@ async function serve({ config, log, tls, keys }: Parts): Promise<Server> {
   const metrics = new Metrics({
     version,
     status: () => engine.status(),
+    queuesMax: config.metricsQueuesMax,
     ...(node !== null && { node: () => node.figures() }),
   });
   const local = {
@@ -204,6 +205,7 @@ function nodeOf(config: Config, log: Log, session: SharedSession): Node {
     openNodes: () => openNodes(store, leaseMs, session),
     statusElsewhere: {
       durability: durabilityOf(store),
+      now: 0,
       waitingLeases: 0,
       shards: [],
       queues: [],
@@ -271,6 +273,7 @@ async function engineOf(
     clock,
     durability: durabilityOf(store),
     waitingLeasesMax: config.waitingLeasesMax,
+    seriesBytes: config.seriesBytes,
     // The shards write it as the reply has it.
     readLeased: (text) => text,
     notice: (notice) => logNotice(log, notice),

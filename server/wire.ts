@@ -163,6 +163,28 @@ export function advanceMs({ by }: RequestOf<"advance">): number {
   return durationOf(by, "by", "30s, 10m or 24h");
 }
 
+export function seriesRequest(body: RequestOf<"series">): engine.SeriesRequest {
+  const { queue_name: queue, names, from, step } = body;
+  return {
+    ...(isGiven(queue) && { queue }),
+    // What is none of them is refused by the engine.
+    names: names as engine.SeriesName[],
+    ...(isGiven(from) && { from: fromOf(from) }),
+    ...(isGiven(step) && { stepMs: stepOf(step) }),
+  };
+}
+
+function fromOf(text: string): number {
+  return (
+    parseInstant(text) ?? refuse(`from is invalid; expected a date-time like 2026-01-01T00:00:00Z`)
+  );
+}
+
+function stepOf(step: string): number {
+  checkLength("step", step.length, limits.durationTextMax);
+  return durationOf(step, "step", "10s or 1m");
+}
+
 export function clearRequest(body: RequestOf<"clear">): engine.ClearRequest {
   return {
     queue: body.queue_name,
@@ -413,6 +435,7 @@ export function queueStats(stats: engine.QueueStats): wire.QueueStatsReply {
     complete_waiting: stats.completeWaiting,
     in_flight: stats.inFlight,
     partitions: stats.partitions.map(partitionStats),
+    counters: { ...stats.counters },
   };
   return { queue_name: stats.queue, logical_queues: [line] };
 }
@@ -426,6 +449,21 @@ function partitionStats(stats: engine.PartitionStats): wire.PartitionStats {
     failures: stats.failures,
     average_age: formatDuration(Math.round(stats.averageAgeMs)),
     average_leased_age: formatDuration(Math.round(stats.averageLeasedAgeMs)),
+    oldest_ready_at: instantTextOrNull(stats.oldestReadyAt),
+    next_due_at: instantTextOrNull(stats.nextDueAt),
+  };
+}
+
+export function seriesReply(
+  { queue_name, names }: RequestOf<"series">,
+  { since, from, stepMs, values }: engine.Series,
+): wire.ServerSeriesReply {
+  return {
+    queue_name: queue_name ?? "",
+    since: instantTextOrNull(since),
+    from: instantText(from),
+    step: formatDuration(stepMs),
+    series: names.map((name, index) => ({ name, values: [...(values[index] ?? [])] })),
   };
 }
 

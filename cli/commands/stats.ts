@@ -6,6 +6,7 @@ import { HoldfastError } from "../../client/errors.ts";
 import { passes } from "../../client/poll.ts";
 import type { QueueStatsReply } from "../../client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
+import { type Look as RateLook, rateOf, rateText } from "../rates.ts";
 import { intervalMs } from "../values.ts";
 
 const watchEveryMsDefault = 2_000;
@@ -13,7 +14,9 @@ const watchEveryMsDefault = 2_000;
 export function addStats(program: Command): void {
   program
     .command("stats")
-    .description("counts and ages of a queue, by partition")
+    .description(
+      "counts and ages of a queue, by partition; with --watch also how fast items come and go",
+    )
     .argument("<queue>", "name of the queue")
     .option("-w, --watch [interval]", "again and again, every 2s unless told", intervalMs)
     .action(async (queue_name: string, options: { watch?: number | true }, command: Command) => {
@@ -30,11 +33,16 @@ export function addStats(program: Command): void {
 
 /** Until the process is interrupted. A server that is away is waited for. */
 async function watchStats(context: Context, queue_name: string, everyMs: number): Promise<never> {
+  let before: Look | null = null;
   for (;;) {
     const begun = performance.now();
     try {
       const stats = await context.client.stats({ queue_name });
-      draw(context, () => context.result(stats, () => `${queue_name}\n${told(context, stats)}`));
+      const look = lookAt(stats);
+      const rates = ratesLine(before, look);
+      const lines = () => [queue_name, told(context, stats), rates].join("\n");
+      draw(context, () => context.result(stats, lines));
+      before = look;
     } catch (error) {
       if (!(error instanceof HoldfastError) || !passes(error)) throw error;
       const { message } = error;
@@ -42,6 +50,22 @@ async function watchStats(context: Context, queue_name: string, everyMs: number)
     }
     await Bun.sleep(Math.max(0, everyMs - (performance.now() - begun)));
   }
+}
+
+const rated = ["produced", "leased", "completed", "lapsed", "dead"] as const;
+type Look = RateLook<(typeof rated)[number]>;
+
+function lookAt({ logical_queues }: QueueStatsReply): Look {
+  const sums = rated.map((name) => [
+    name,
+    logical_queues.reduce((sum, { counters }) => sum + counters[name], 0),
+  ]);
+  return { at: performance.now(), counters: Object.fromEntries(sums) };
+}
+
+function ratesLine(before: Look | null, now: Look): string {
+  const rates = rated.map((name) => `${rateText(rateOf(name, before, now))} ${name}`);
+  return `a second: ${rates.join(", ")}`;
 }
 
 /** On a terminal each one takes the place of the one before. */

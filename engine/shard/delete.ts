@@ -43,5 +43,9 @@ function deleteOne(turn: Turn, { slot }: Numbered<Delete>, seq: number): void {
   if (ready !== undefined) {
     if (held !== undefined) letGo(turn, partition, seq, held);
     remove(turn, partition, ready);
-  } else if (scheduled !== undefined) unschedule(turn, partition, scheduled);
+    draft.count(slot, "removed");
+  } else if (scheduled !== undefined) {
+    unschedule(turn, partition, scheduled);
+    draft.count(slot, "removed");
+  }
 }

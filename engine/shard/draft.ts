@@ -12,10 +12,9 @@ import type {
 } from "../../stores/store.ts";
 import { limits } from "../limits.ts";
 import type { Answer, Events } from "../messages.ts";
+import { type CounterName, nothingObserved, type Observed, observe } from "../queue-counters.ts";
 import type { Partition } from "./partition.ts";
 import { encodeReceipts, type Receipt } from "./receipts.ts";
-
-type EventName = Exclude<keyof Events, "slot" | "discardedIds">;
 
 /** Sequence numbers by slot, in the order in which they were named. */
 class SeqSets {
@@ -53,10 +52,14 @@ export function inOrder(seqs: ReadonlySet<number>): number[] {
   return isSorted ? list : Array.from(new Float64Array(list).sort());
 }
 
-const noEvents = () => ({
-  ...{ lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 },
-  discardedIds: [] as string[],
-});
+/** Told as it is; what is absent did not happen. */
+interface Happened {
+  readonly slot: number;
+  readonly counts: { [name in CounterName]?: number };
+  discardedIds?: string[];
+  waited?: Observed;
+  held?: Observed;
+}
 
 export class Draft {
   readonly #inserted: Item[] = [];
@@ -93,7 +96,7 @@ export class Draft {
   /** Its instant has to be stored, whatever else is. */
   keepsTime = false;
   readonly #notes = new Map<number, readonly number[]>();
-  readonly #events = new Map<number, ReturnType<typeof noEvents>>();
+  readonly #happened = new Map<number, Happened>();
   /** Items written or removed, for the metrics and for bounding a turn. */
   itemCount = 0;
   quarantinedCount = 0;
@@ -135,19 +138,39 @@ export class Draft {
     this.#unleased.push(lease);
   }
 
-  event(slot: number, name: EventName): void {
-    this.#events.getOrInsertComputed(slot, noEvents)[name] += 1;
+  #in(slot: number): Happened {
+    return this.#happened.getOrInsertComputed(slot, () => ({ slot, counts: {} }));
+  }
+
+  count(slot: number, name: CounterName, items = 1): void {
+    const { counts } = this.#in(slot);
+    counts[name] = (counts[name] ?? 0) + items;
+  }
+
+  /** So many items were leased that long after they had become ready. */
+  waited(slot: number, ms: number, items: number): void {
+    const here = this.#in(slot);
+    here.waited ??= nothingObserved();
+    observe(here.waited, ms, items);
+  }
+
+  /** So many items were completed that long after they had been leased. */
+  heldFor(slot: number, ms: number, items: number): void {
+    const here = this.#in(slot);
+    here.held ??= nothingObserved();
+    observe(here.held, ms, items);
   }
 
   /** `id`: under which it was last known. */
   discard(slot: number, id: string): void {
-    this.event(slot, "discarded");
-    const ids = this.#events.get(slot)?.discardedIds;
-    if (ids !== undefined && ids.length < limits.discardedIdsMax) ids.push(id);
+    this.count(slot, "discarded");
+    const here = this.#in(slot);
+    here.discardedIds ??= [];
+    if (here.discardedIds.length < limits.discardedIdsMax) here.discardedIds.push(id);
   }
 
   get events(): Events[] {
-    return [...this.#events].map(([slot, counts]) => ({ slot, ...counts }));
+    return [...this.#happened.values()];
   }
 
   /** What a receipt of a request has to say beside that it was done. */

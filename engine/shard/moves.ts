@@ -73,6 +73,7 @@ function countAside(
 ): void {
   if (item.retried) partition.retriedCount += 1;
   else partition.scheduledCount += 1;
+  partition.dueTimes.add(item.dueAt);
   memory.wakeFloor = Math.min(memory.wakeFloor, wakeAt(item));
   touch(draft, partition);
 }
@@ -140,7 +141,7 @@ export function remove(
 export function unschedule(
   { draft }: Scene,
   partition: Partition,
-  item: Pick<ScheduledItem, "seq" | "retried">,
+  item: Pick<ScheduledItem, "seq" | "retried" | "dueAt">,
 ): void {
   partition.unscheduled(item);
   draft.unscheduled.add(partition.slot, item.seq);
@@ -351,13 +352,13 @@ function grave(
   { death, id: sourceId }: { readonly death: Death; readonly id: string },
 ): Move["to"] {
   const { draft, now, stamp } = scene;
-  if (death === "expired") draft.event(partition.slot, "expired");
+  if (death === "expired") draft.count(partition.slot, "expired");
   const dead = partition.settings?.dead ?? null;
   if (dead === null) {
     draft.discard(partition.slot, sourceId);
     return null;
   }
-  draft.event(partition.slot, "deadLettered");
+  draft.count(partition.slot, "dead");
   const expireDeadline = expireDeadlineOf(dead, now);
   const placing = { createdAt: stamp, expireDeadline, attempts: 0, past };
   const { shard: targetShard, slot: targetSlot } = dead;

@@ -126,6 +126,7 @@ function produceOne(turn: Turn, request: Numbered<Produce>): Result {
     return producedUnder(turn, request, { slot, first, duplicates });
   }
   if (duplicates.length > 0) draft.note(op, duplicates);
+  draft.count(slot, "produced", items.length - duplicates.length);
   return produced(duplicates);
 }
 

@@ -25,6 +25,7 @@ const looks = new Set<OperationId>([
   "queueInfo",
   "stats",
   "inspect",
+  "series",
   "listItems",
   "listScheduled",
   "findItems",

@@ -92,6 +92,8 @@ function readerOf(kind: Kind | Message): Pick<ReadField, "wireType" | "read"> {
       return delimited(readEntry);
     case "whole":
       return { wireType: WireType.Varint, read: (reader) => reader.int32() };
+    case "long":
+      return { wireType: WireType.Varint, read: (reader) => Number(reader.int64()) };
     case "flag":
       return { wireType: WireType.Varint, read: (reader) => reader.bool() };
   }
@@ -182,8 +184,12 @@ function valueWriter({
       };
     case "whole":
       return (writer, value) => {
-        if ((value ?? 0) !== 0 || isList)
-          writer.tag(number, WireType.Varint).int32(value as number);
+        if ((value ?? 0) === 0 && !isList) return;
+        writer.tag(number, WireType.Varint).int32(value as number);
+      };
+    case "long":
+      return (writer, value) => {
+        if (value !== 0 || isList) writer.tag(number, WireType.Varint).int64(value as number);
       };
     case "flag":
       return (writer, value) => {
@@ -191,8 +197,9 @@ function valueWriter({
       };
     case "instant":
       return (writer, value) => {
-        if (value != null || isAlwaysSent) {
-          writeInstant(delimited(writer).fork(), (value ?? null) as string | null);
+        const instant = (value ?? null) as string | null;
+        if (instant !== null || isAlwaysSent) {
+          writeInstant(delimited(writer).fork(), instant);
           writer.join();
         }
       };

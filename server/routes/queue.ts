@@ -14,6 +14,8 @@ import {
   queueStats,
   releaseRequest,
   retryRequest,
+  seriesReply,
+  seriesRequest,
 } from "../wire.ts";
 import { checkOf, decoded, done, JsonText, type Routes } from "./route.ts";
 
@@ -26,6 +28,7 @@ type QueueRoutes = Routes<
   | "release"
   | "stats"
   | "inspect"
+  | "series"
   | "pause"
   | "resume"
   | "clear"
@@ -77,6 +80,11 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
 
     async inspect(body) {
       return inspect(await engine.inspect(body.queue_name));
+    },
+
+    async series(body) {
+      const request = seriesRequest(body);
+      return seriesReply(body, engine.series(request));
     },
 
     async pause(body) {
