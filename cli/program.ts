@@ -22,6 +22,7 @@ import { addNodes } from "./commands/nodes.ts";
 import { addOpenapi } from "./commands/openapi.ts";
 import { addProduce } from "./commands/produce.ts";
 import { addQueues } from "./commands/queues.ts";
+import { addRedrive } from "./commands/redrive.ts";
 import { addRelease } from "./commands/release.ts";
 import { addReload } from "./commands/reload.ts";
 import { addRetry } from "./commands/retry.ts";
@@ -43,6 +44,7 @@ const commands = [
   addStats,
   addInspect,
   addItems,
+  addRedrive,
   addClear,
   addReload,
   addClock,

@@ -8,6 +8,8 @@ import { openPoll, type PollOptions } from "./poll.ts";
 import { type Differences, differencesOf, type QueueSettings } from "./settings.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import type {
+  FindItemsRequest,
+  FoundItem,
   Inspect,
   Operation,
   ProduceItem,
@@ -16,6 +18,8 @@ import type {
   QueuePauseRequest,
   QueueStatsReply,
   QueueUpdateRequest,
+  RedriveReply,
+  RedriveRequest,
   ReplyFor,
   RequestFor,
 } from "./wire.ts";
@@ -72,6 +76,13 @@ export interface Queue {
   /** Once it resolves nothing is leased until `resume`, or with `produce` a produce is refused. */
   pause(what?: Omit<QueuePauseRequest, "queue_name">, options?: CallOptions): Promise<void>;
   resume(options?: CallOptions): Promise<void>;
+  /** Items that a filter means, in whatever state, as they are found. */
+  find(
+    what?: Omit<FindItemsRequest, "queue_name" | "pivot">,
+    options?: CallOptions,
+  ): AsyncGenerator<FoundItem, void, undefined>;
+  /** Has dead items of this queue sent back; once it resolves, a task at the server does it. */
+  redrive(what?: Omit<RedriveRequest, "queue_name">, options?: CallOptions): Promise<RedriveReply>;
   clear(what: Partial<Omit<QueueClearRequest, "queue_name">>, options?: CallOptions): Promise<void>;
   /** `force`: although it holds items or is another's dead queue; default false. */
   delete(options?: CallOptions & { readonly force?: boolean }): Promise<void>;
@@ -141,6 +152,11 @@ export function openQueue(transport: Transport, name: string): Queue {
       await call("resume", of, options);
     },
 
+    find: (what = {}, options) =>
+      foundBy((pivot) => call("findItems", { ...what, ...of, pivot }, options)),
+
+    redrive: (what, options) => call("redrive", { ...what, ...of }, options),
+
     async clear(what, options) {
       const nothing = { queue: false, scheduled: false, retry: false, destructive: false };
       await call("clear", { ...nothing, ...what, ...of }, options);
@@ -150,6 +166,14 @@ export function openQueue(transport: Transport, name: string): Queue {
       await call("deleteQueue", { ...of, force }, options);
     },
   };
+}
+
+async function* foundBy(page: (pivot: string) => Promise<ReplyFor<"findItems">>) {
+  for (let pivot: string | null = ""; pivot !== null; ) {
+    const { items, next_pivot }: ReplyFor<"findItems"> = await page(pivot);
+    yield* items;
+    pivot = next_pivot === "" ? null : next_pivot;
+  }
 }
 
 /** Throws what a refusal by the server would be, before anything is sent. */

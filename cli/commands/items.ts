@@ -11,6 +11,7 @@ import { partitionOption } from "../leased.ts";
 import { counted, shortened } from "../output.ts";
 import { type Paging, pagesOf } from "../pages.ts";
 import { wholeNumber } from "../values.ts";
+import { addFind } from "./find.ts";
 
 export function addItems(program: Command): void {
   const items = program
@@ -34,6 +35,8 @@ export function addItems(program: Command): void {
     .addOption(partitionOption("of this partition; else of the one with the most ready items"))
     .addOption(limitOption(10))
     .action(peek);
+
+  addFind(items);
 
   items
     .command("delete")

@@ -1,0 +1,191 @@
+// `holdfast items find`, `groups`, `get` and `explain`: which items, how many by what they have in
+// common, and where one is and why.
+
+import { type Command, Option } from "commander";
+import type { FindItemsRequest, FoundItem, ItemGroup } from "../../client/wire.ts";
+import { bounds } from "../../openapi/bounds.ts";
+import { type Context, contextOf } from "../context.ts";
+import { type FilterOptions, filtered, filterOf } from "../filter.ts";
+import { partitionOption } from "../leased.ts";
+import { counted, shortened } from "../output.ts";
+import { wholeNumber } from "../values.ts";
+
+interface Options extends FilterOptions {
+  readonly partition?: number;
+  readonly state?: string;
+}
+
+export function addFind(items: Command): void {
+  searching(items, "find", "items that are meant, in whatever state, without leasing them")
+    .addOption(
+      new Option("-n, --limit <count>", "the most items to show")
+        .argParser(wholeNumber(bounds.findItemsMin, bounds.findItemsMax))
+        .default(20),
+    )
+    .action(find);
+
+  searching(items, "groups", "how many there are by what they have in common, the most first")
+    .addOption(
+      new Option("--by <what>", "what they have in common")
+        .choices(["reason", "death", "kind", "origin_queue"])
+        .default("reason"),
+    )
+    .action(groups);
+
+  items
+    .command("get")
+    .description("an item by the id that it has now")
+    .argument("<id>", "its id")
+    .action(get);
+
+  items
+    .command("explain")
+    .description("where an item is and why, by any id that it ever had")
+    .argument("<id>", "an id of it")
+    .action(explain);
+}
+
+function searching(items: Command, name: string, description: string): Command {
+  return filtered(
+    items
+      .command(name)
+      .description(description)
+      .argument("<queue>", "name of the queue")
+      .addOption(partitionOption("this partition alone"))
+      .addOption(
+        new Option("--state <state>", "in this state").choices(["ready", "leased", "scheduled"]),
+      ),
+  );
+}
+
+function searchOf(queue_name: string, options: Options) {
+  const { partition, state } = options;
+  return {
+    queue_name,
+    filter: filterOf(options),
+    ...(partition !== undefined && { partition }),
+    ...(state !== undefined && { state }),
+  };
+}
+
+interface FindOptions extends Options {
+  readonly limit: number;
+}
+
+/** As much of a payload as a line of the table shows. */
+const headBytes = 200;
+
+async function find(queue: string, options: FindOptions, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const progress = context.progress("items looked at");
+  const found: FoundItem[] = [];
+  let looked = 0;
+  let pivot = "";
+  try {
+    do {
+      const limit = options.limit - found.length;
+      const search = { ...searchOf(queue, options), limit, pivot, payload_head: headBytes };
+      const page = await context.client.findItems(search satisfies FindItemsRequest);
+      found.push(...page.items);
+      looked += page.looked_at;
+      pivot = page.next_pivot;
+      progress.update(looked);
+    } while (pivot !== "" && found.length < options.limit);
+  } finally {
+    progress.end();
+  }
+  const isAll = pivot === "";
+  context.result({ items: found, looked_at: looked, is_all: isAll }, () => {
+    const more = isAll ? "all there are" : "there may be more";
+    const told = `${counted(found.length, "item")} found among ${looked}; ${more}`;
+    return found.length === 0 ? told : `${foundTable(context, found)}\n${told}`;
+  });
+}
+
+const head = ["partition", "id", "state", "attempts", "kind", "reason", "payload"];
+
+function foundTable(context: Context, items: readonly FoundItem[]): string {
+  const rows = items.map((item) => [
+    item.partition,
+    item.id,
+    item.death === undefined ? item.state : `${item.death} in ${item.origin_queue ?? ""}`,
+    item.origin_attempts ?? item.attempts,
+    item.kind,
+    shortened(item.reason ?? ""),
+    shortened(Buffer.from(item.payload, "base64").toString()),
+  ]);
+  return context.table(head, rows);
+}
+
+interface GroupOptions extends Options {
+  readonly by: string;
+}
+
+async function groups(queue: string, options: GroupOptions, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const progress = context.progress("items looked at");
+  const byValue = new Map<string, ItemGroup>();
+  let looked = 0;
+  let pivot = "";
+  try {
+    do {
+      const search = { ...searchOf(queue, options), by: options.by, pivot };
+      const page = await context.client.groupItems(search);
+      for (const group of page.groups) add(byValue, group);
+      looked += page.looked_at;
+      pivot = page.next_pivot;
+      progress.update(looked);
+    } while (pivot !== "");
+  } finally {
+    progress.end();
+  }
+  const all = [...byValue.values()].sort((a, b) => b.count - a.count);
+  context.result({ groups: all, looked_at: looked }, () => {
+    if (all.length === 0) return `no items among ${looked}`;
+    const rows = all.map((group) => [
+      group.count,
+      group.first_at,
+      group.last_at,
+      group.value === "" ? "(none)" : shortened(group.value),
+    ]);
+    return context.table(["items", "first", "last", options.by], rows);
+  });
+}
+
+function add(groups: Map<string, ItemGroup>, group: ItemGroup): void {
+  const known = groups.get(group.value);
+  if (known === undefined) {
+    groups.set(group.value, group);
+    return;
+  }
+  groups.set(group.value, {
+    ...known,
+    count: known.count + group.count,
+    first_at: known.first_at < group.first_at ? known.first_at : group.first_at,
+    last_at: known.last_at > group.last_at ? known.last_at : group.last_at,
+  });
+}
+
+async function get(id: string, _: unknown, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const item = await context.client.getItem({ id });
+  context.result(item, () => {
+    const { payload, ...fields } = item;
+    const rows = Object.entries(fields).map(([key, value]) => [key, textOf(value)]);
+    return `${context.table(["", ""], rows)}\n${Buffer.from(payload, "base64").toString()}`;
+  });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
+}
+
+async function explain(id: string, _: unknown, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const explained = await context.client.explainItem({ id });
+  context.result(explained, () => {
+    const { item, why } = explained;
+    const place = item === null ? [] : [`${item.id} is ${item.state} in ${item.queue_name}.`];
+    return [...place, ...why].join("\n");
+  });
+}

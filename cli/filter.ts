@@ -1,0 +1,62 @@
+// Which items a command is about, by what is said of them.
+
+import { type Command, Option } from "commander";
+import type { ItemFilter } from "../client/wire.ts";
+import { instant, wholeNumber } from "./values.ts";
+
+export interface FilterOptions {
+  readonly kind?: string;
+  readonly reference?: string;
+  readonly origin?: string;
+  readonly from?: string;
+  readonly death?: string;
+  readonly reason?: string;
+  readonly attemptsMin?: number;
+  readonly before?: Date;
+  readonly redrivenMax?: number;
+  readonly contains?: string;
+}
+
+const many = 1_000_000;
+
+/** A command to which the options are added. */
+export function filtered(command: Command): Command {
+  return command
+    .option("--reason <text>", "given back for this; numbers and ids in it do not count")
+    .option("--kind <text>", "of this kind")
+    .option("--reference <text>", "with this reference")
+    .option("--origin <id>", "produced under this id")
+    .option("--from <queue>", "dead ones of this queue")
+    .addOption(
+      new Option("--death <why>", "that died of this").choices(["failed", "expired", "rejected"]),
+    )
+    .addOption(
+      new Option("--attempts-min <count>", "leased so often at least").argParser(
+        wholeNumber(0, many),
+      ),
+    )
+    .option("--before <when>", "produced before; a date-time, or a duration from now", instant)
+    .addOption(
+      new Option("--redriven-max <count>", "sent back so often at most").argParser(
+        wholeNumber(0, many),
+      ),
+    )
+    .option("--contains <text>", "with this text in the payload");
+}
+
+export function filterOf(options: FilterOptions): ItemFilter {
+  const { kind, reference, origin, from, death, reason } = options;
+  const { attemptsMin, before, redrivenMax, contains } = options;
+  return {
+    ...(kind !== undefined && { kind }),
+    ...(reference !== undefined && { reference }),
+    ...(origin !== undefined && { origin_id: origin }),
+    ...(from !== undefined && { origin_queue: from }),
+    ...(death !== undefined && { death }),
+    ...(reason !== undefined && { reason }),
+    ...(attemptsMin !== undefined && { attempts_min: attemptsMin }),
+    ...(before !== undefined && { created_before: before.toISOString() }),
+    ...(redrivenMax !== undefined && { redriven_max: redrivenMax }),
+    ...(contains !== undefined && { payload_contains: contains }),
+  };
+}
