@@ -12,7 +12,7 @@ import { Chance } from "./chance.ts";
 import { checkMemory } from "./memory-check.ts";
 import { day, minute, type Parameters, parametersOf, second } from "./parameters.ts";
 import type { Sides } from "./pauses.ts";
-import { drain, takeCensus } from "./quiet.ts";
+import { drain, takeCensus, usualQuiet } from "./quiet.ts";
 import { type RepeatedCall, Repeats } from "./repeats.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { Situations } from "./situations.ts";
@@ -25,6 +25,7 @@ export interface WorldOptions {
   readonly situations: Situations;
   /** Opens a shard's store in place of the one in memory, on what was there at the last kill. */
   readonly openStore?: (shard: number) => Promise<Backend>;
+  readonly setting?: Setting;
   /** Hears each event. */
   readonly trace?: (line: string) => void;
 }
@@ -36,6 +37,23 @@ export interface WorldReport {
   readonly commits: number;
   /** Simulated. */
   readonly milliseconds: number;
+}
+
+/** Where a world takes place, if not in one process: what its engine is, and what goes wrong there. */
+export interface Setting {
+  readonly parameters: (usual: Parameters) => Parameters;
+  readonly bundle: (world: World) => Bundle;
+  /** Something goes wrong. */
+  readonly trouble: () => Promise<void>;
+  /** All is well again, and stays so. */
+  readonly calm: () => Promise<void>;
+  /** The same, until the end. */
+  readonly rest: () => void;
+  readonly quiet: typeof usualQuiet;
+  /** How far the engine's time may be behind the world's. */
+  readonly behindMs: number;
+  /** The option that plays it. */
+  readonly option: string;
 }
 
 /** A call that nobody has answered. */
@@ -84,8 +102,8 @@ export class World {
   readonly #happenings: {
     readonly [event in keyof Parameters["weights"]]: () => void | Promise<void>;
   } = {
-    produce: () => this.#produce(),
-    lease: () => this.#lease(),
+    produce: () => this.produce(),
+    lease: () => this.lease(),
     complete: () => this.#complete(),
     retry: () => this.#retry(),
     extend: () => this.#extend(),
@@ -104,6 +122,7 @@ export class World {
     clear: () => this.#clear(),
     recreate: () => this.#recreate(),
     census: () => this.#census(),
+    trouble: () => this.#options.setting?.trouble(),
   };
   #violation: unknown = null;
   #isRecreating = false;
@@ -120,25 +139,31 @@ export class World {
     this.#options = options;
     this.situations = options.situations;
     this.#chance = new Chance(seededRandom(options.seed));
-    this.parameters = parametersOf(this.#chance, options.seed);
-    this.auditor = new Auditor(this.parameters, options.situations);
-    this.#watch = new Watch(options.situations, this.parameters.bounds.sweepItemsMax);
-    this.bundle = new Bundle({
-      shardCount: this.parameters.shardCount,
-      seed: options.seed,
-      waitingLeasesMax: 50,
-      syncsLater: this.parameters.syncsLater,
-      turnLimits: { ...limits, ...this.parameters.bounds },
-      ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
-      // It costs as much as all the rest, and what it finds many worlds would show.
-      ...(this.#chance.hits(400) ? { observe: checkMemory } : {}),
+    const usual = parametersOf(this.#chance, options.seed);
+    this.parameters = options.setting?.parameters(usual) ?? usual;
+    this.auditor = new Auditor(this.parameters, options.situations, {
+      hasNodes: options.setting !== undefined,
     });
+    this.#watch = new Watch(options.situations, this.parameters.bounds.sweepItemsMax);
+    this.bundle =
+      options.setting?.bundle(this) ??
+      new Bundle({
+        shardCount: this.parameters.shardCount,
+        seed: options.seed,
+        waitingLeasesMax: 50,
+        syncsLater: this.parameters.syncsLater,
+        turnLimits: { ...limits, ...this.parameters.bounds },
+        ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
+        // It costs as much as all the rest, and what it finds many worlds would show.
+        ...(this.#chance.hits(400) ? { observe: checkMemory } : {}),
+      });
     this.#repeats = new Repeats({
       chance: this.#chance,
       situations: this.situations,
       now: () => this.now,
       say: (event) => this.say(event),
       receiptsWindowMs: this.parameters.bounds.receiptsWindowMs,
+      hasNodes: options.setting !== undefined,
       send: (what, call, heard, timeoutMs) => this.#call(what, call, heard, timeoutMs),
     });
     for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
@@ -154,10 +179,19 @@ export class World {
     return this.bundle.clock.now();
   }
 
+  /** No engine has an earlier time than this. */
+  get #earliest(): number {
+    return this.now - (this.#options.setting?.behindMs ?? 0);
+  }
+
+  get quiet(): typeof usualQuiet {
+    return this.#options.setting?.quiet ?? usualQuiet;
+  }
+
   account(): string {
     const { seed, steps } = this.#options;
     return [
-      `seed ${seed}, step ${this.#step} of ${steps}: bun run sim --seed ${seed} --steps ${steps}`,
+      `seed ${seed}, step ${this.#step} of ${steps}: bun run sim --seed ${seed} --steps ${steps}${this.#options.setting?.option ?? ""}`,
       JSON.stringify(this.parameters),
       ...this.#events,
     ].join("\n");
@@ -206,6 +240,7 @@ export class World {
     }
     await this.calmDown();
     if (this.parameters.weights.pause > 0) await this.#resumeAll();
+    this.#options.setting?.rest();
     await drain(this);
     this.auditor.finish(this.now);
     this.#rethrow();
@@ -270,8 +305,13 @@ export class World {
     const end = (ending: Ending<T>): void => {
       if (!this.#open.delete(open)) return;
       try {
-        if (this.now > deadline) throw new Violation("I11", `a ${what} is answered late`);
+        // A node that is stopped answers when it goes on.
+        const isLate = this.now > deadline && this.#options.setting === undefined;
+        if (isLate) throw new Violation("I11", `a ${what} is answered late`);
         const isUnknown = !ending.ok && ending.code === "unknown";
+        if (!ending.ok && ending.message.includes("no node has the shards")) {
+          this.situations.reached("a call finds nobody who has the shards");
+        }
         if (isUnknown) this.situations.reached("a call is answered before its outcome is known");
         ended(isUnknown ? null : ending);
       } catch (cause) {
@@ -303,12 +343,12 @@ export class World {
     return this.#chance.one(["work", "work", "plain"]);
   }
 
-  #produce(queue = this.#queueName()): void {
+  produce(queue = this.#queueName()): void {
     const count = this.#chance.between(1, this.parameters.batchMax);
     const { uniqueForMs = 0 } = this.parameters.queues.find(({ name }) => name === queue) ?? {};
     const texts = Array.from({ length: count }, () => this.#text(uniqueForMs > 0));
     const hasKeys = texts.some(({ uniqueKey }) => uniqueKey !== "");
-    const call = this.auditor.produceBegun(queue, texts, this.now);
+    const call = this.auditor.produceBegun(queue, texts, this.#earliest);
     const { downs } = this.bundle;
     const request = {
       queue,
@@ -328,7 +368,7 @@ export class World {
       queue,
       timeoutMs: this.parameters.requestTimeoutMs,
       send: (key) => {
-        call.begunAt = Math.min(call.begunAt, this.now);
+        call.begunAt = Math.min(call.begunAt, this.#earliest);
         return this.bundle.engine.produce({ ...request, ...key });
       },
       sendOther: (key) => {
@@ -365,7 +405,7 @@ export class World {
     };
   }
 
-  #lease(name?: string): void {
+  lease(name?: string): void {
     const client = this.#chance.below(this.parameters.clients);
     const queue = name ?? (this.#chance.hits(150) ? "dead" : this.#queueName());
     const controller = new AbortController();
@@ -380,7 +420,7 @@ export class World {
     };
     const waiting = { controller, isOver: false };
     this.#waiting.push(waiting);
-    const begunAt = this.now;
+    const begunAt = this.#earliest;
     const stepBegun = this.#step;
     const slowBegun = this.#slowTimes;
     this.say(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
@@ -448,7 +488,7 @@ export class World {
   }
 
   #startComplete({ held: { queue, partition }, ids }: { held: Held; ids: string[] }): void {
-    const call = this.auditor.finishBegun("complete", { partition, ids }, this.now);
+    const call = this.auditor.finishBegun("complete", { partition, ids }, this.#earliest);
     const { downs } = this.bundle;
     const request = { queue, partition, requestTimeoutMs: this.parameters.requestTimeoutMs, ids };
     this.say(`complete ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
@@ -479,9 +519,14 @@ export class World {
         dead: this.#chance.hits(150),
       }),
     );
-    const call = this.auditor.finishBegun("retry", { partition: held.partition, ids }, this.now, {
-      how: items,
-    });
+    const call = this.auditor.finishBegun(
+      "retry",
+      { partition: held.partition, ids },
+      this.#earliest,
+      {
+        how: items,
+      },
+    );
     const { downs } = this.bundle;
     const request = { queue: held.queue, partition: held.partition, items };
     this.say(`retry ${ids.length} of ${held.queue}/${held.partition} ${call.items[0]?.key}`);
@@ -515,7 +560,7 @@ export class World {
     if (ids.length === 0) return;
     const leaseTimeoutMs = this.#ownTimeout();
     const where = { partition, ids };
-    const call = this.auditor.finishBegun("extend", where, this.now, { leaseTimeoutMs });
+    const call = this.auditor.finishBegun("extend", where, this.#earliest, { leaseTimeoutMs });
     const request = { queue, partition, ids, leaseTimeoutMs };
     this.say(`extend ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
     this.#repeatable({
@@ -536,7 +581,7 @@ export class World {
     if (batch === undefined) return;
     const { held, ids } = batch;
     const { queue, partition } = held;
-    const call = this.auditor.finishBegun("release", { partition, ids }, this.now);
+    const call = this.auditor.finishBegun("release", { partition, ids }, this.#earliest);
     const request = { queue, partition, ids };
     this.say(`release ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
     this.#repeatable({
@@ -589,19 +634,19 @@ export class World {
 
   /** A shard goes down with leases, produces and settings on their way to it. */
   async #breakBefore(queue: string): Promise<void> {
-    this.#produce(queue);
+    this.produce(queue);
     await this.rest();
     const shard = this.#chance.below(this.parameters.shardCount);
     this.say(`store ${shard} is slow, and fails`);
     this.auditor.faulted();
     this.bundle.store(shard).fail({ fault: "failed", applied: this.#chance.hits(500) });
     this.bundle.store(shard).hold();
-    this.#produce(queue);
+    this.produce(queue);
     await this.rest();
     this.#resize(queue);
     await this.rest();
-    for (let count = 0; count < 3; count += 1) this.#lease(queue);
-    this.#produce(queue);
+    for (let count = 0; count < 3; count += 1) this.lease(queue);
+    this.produce(queue);
     await this.rest();
     this.#releaseAll();
     await this.rest();
@@ -788,7 +833,7 @@ export class World {
       const applied = this.#chance.hits(500);
       this.say(`the process dies ${applied ? "after" : "before"} a commit of store ${shard}`);
       this.bundle.store(shard).killAt({ commitsBefore: this.#chance.below(3), applied });
-      if (this.#chance.hits(500)) this.#produce();
+      if (this.#chance.hits(500)) this.produce();
       if (this.#chance.hits(500)) this.#complete();
       await this.pass(this.#chance.one([0, 1, second]));
       this.situations.reached(
@@ -810,7 +855,7 @@ export class World {
     this.#slowTimes += 1;
     this.bundle.store(shard).hold();
     for (const ms of [2 * minute, second]) {
-      for (const call of [() => this.#produce(), () => this.#lease()]) {
+      for (const call of [() => this.produce(), () => this.lease()]) {
         call();
         await this.rest();
       }
@@ -888,6 +933,7 @@ export class World {
     this.#heal();
     this.#repeats.giveUp();
     this.#watch.counted(this.bundle.engine.status());
+    await this.#options.setting?.calm();
     await this.pass(4 * limits.restartMsMax);
     for (const { what } of this.#open) {
       if (what !== "lease") throw new Violation("I11", `a ${what} is never answered`);
