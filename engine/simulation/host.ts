@@ -10,6 +10,8 @@ export class Host {
   readonly aheadMs: number;
   #isStopped = false;
   #isDead = false;
+  /** It has not heard all that came while it was stopped. */
+  #isBehind = false;
   #held: (() => void)[] = [];
 
   constructor(world: VirtualClock, aheadMs: number) {
@@ -28,7 +30,7 @@ export class Host {
   /** Something reaches it; nothing does any more once it is dead. */
   deliver(run: () => void): void {
     if (this.#isDead) return;
-    if (this.#isStopped) this.#held.push(run);
+    if (this.#isStopped || this.#isBehind) this.#held.push(run);
     else run();
   }
 
@@ -37,10 +39,22 @@ export class Host {
     this.#isStopped = true;
   }
 
-  /** What came meanwhile is heard now, in its order. */
+  /** What came meanwhile is heard now, one after the other. */
   goOn(): void {
     this.#isStopped = false;
-    for (const run of this.#held.splice(0)) this.world.soon(() => this.deliver(run));
+    if (this.#isBehind) return;
+    this.#isBehind = true;
+    this.#hearNext();
+  }
+
+  #hearNext(): void {
+    const next = this.#isStopped ? undefined : this.#held.shift();
+    if (next === undefined) {
+      this.#isBehind = false;
+      return;
+    }
+    next();
+    this.world.soon(() => this.#hearNext());
   }
 
   kill(): void {

@@ -111,6 +111,8 @@ export const nodeSituationNames = [
   "a lease waits at a node that has lost the shards",
   "the database says nothing",
   "the database is restarted",
+  "an owner hears too late that it has the shards",
+  "a commit is on its way when its connection ends",
   "a commit comes late, and holds",
   "a commit comes late, and is refused",
   "a commit is refused, because the shard is another owner's",

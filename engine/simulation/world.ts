@@ -104,7 +104,7 @@ export class World {
   } = {
     produce: () => this.produce(),
     lease: () => this.lease(),
-    complete: () => this.#complete(),
+    complete: () => this.complete(),
     retry: () => this.#retry(),
     extend: () => this.#extend(),
     release: () => this.#release(),
@@ -118,7 +118,7 @@ export class World {
     slow: () => this.#slowDown(),
     kill: () => this.#kill(),
     damage: () => this.#damage(),
-    resize: () => this.#resize(),
+    resize: () => this.resize(),
     clear: () => this.#clear(),
     recreate: () => this.#recreate(),
     census: () => this.#census(),
@@ -479,7 +479,7 @@ export class World {
     return ids.length === 0 ? undefined : { held, ids };
   }
 
-  #complete(): void {
+  complete(): void {
     const batch = this.#batch();
     if (batch === undefined) return;
     this.#startComplete(batch);
@@ -607,7 +607,7 @@ export class World {
 
   // operators -------------------------------------------------------------
 
-  #resize(name = this.#queueName()): void {
+  resize(name = this.#queueName()): void {
     const requestedPartitions = this.#chance.one([1, 2, 3, 6]);
     const { engine } = this.bundle;
     this.say(`${name} gets ${requestedPartitions} partitions`);
@@ -643,7 +643,7 @@ export class World {
     this.bundle.store(shard).hold();
     this.produce(queue);
     await this.rest();
-    this.#resize(queue);
+    this.resize(queue);
     await this.rest();
     for (let count = 0; count < 3; count += 1) this.lease(queue);
     this.produce(queue);
@@ -834,7 +834,7 @@ export class World {
       this.say(`the process dies ${applied ? "after" : "before"} a commit of store ${shard}`);
       this.bundle.store(shard).killAt({ commitsBefore: this.#chance.below(3), applied });
       if (this.#chance.hits(500)) this.produce();
-      if (this.#chance.hits(500)) this.#complete();
+      if (this.#chance.hits(500)) this.complete();
       await this.pass(this.#chance.one([0, 1, second]));
       this.situations.reached(
         applied ? "the process is killed after a commit" : "the process is killed before a commit",

@@ -192,7 +192,7 @@ export class Membership {
     const isLapsed = owner?.isLapsed === true && this.#now() > this.#patientUntil;
     const isOwn = owner?.url === this.#self.url && !isContested;
     const isFree = owner === null || isLapsed || isOwn;
-    if (isFree && !this.#self.isDraining && !this.#ended) await this.#takeOver(seen);
+    if (isFree && !this.#self.isDraining && !this.#ended) await this.#takeOver(seen, askedAt);
   }
 
   /** Another node was heard to serve: what waits here waits for nothing. */
@@ -208,10 +208,11 @@ export class Membership {
     this.#tell();
   }
 
-  async #takeOver({ now, owner }: NodesSeen): Promise<void> {
+  async #takeOver({ now, owner }: NodesSeen, askedAt: number): Promise<void> {
     const { own, log } = this.#options;
     const epoch = await this.#ask((nodes) => nodes.takeOver(this.#self));
-    if (epoch === null) return;
+    // A process that was stopped meanwhile would go by a clock that has stood still: the next look tells the time.
+    if (epoch === null || this.#now() - askedAt > lookMsMax) return;
     this.#epoch = epoch;
     this.#takeovers += 1;
     this.#seen = { ...this.#seen, epoch, owner: { url: this.#self.url, epoch, isLapsed: false } };

@@ -28,7 +28,7 @@ class NodesSetting implements Setting {
   constructor(seed: number) {
     this.#seed = seed;
     this.#chance = new Chance(seededRandom(seed ^ 0x5eed_0de5));
-    this.#isLossy = this.#chance.hits(300);
+    this.#isLossy = this.#chance.hits(400);
   }
 
   parameters(usual: Parameters): Parameters {

@@ -26,6 +26,8 @@ const weights = {
   land: 4,
   restart: 2,
   strand: 2,
+  linger: 5,
+  doze: 3,
   replicate: 0,
   failOver: 0,
 };
@@ -57,10 +59,12 @@ export class Troubles {
     cutOff: () => this.#cutOff(),
     cut: () => this.#cut(),
     heal: () => this.#heal(),
-    stall: () => this.#stall(),
+    stall: () => this.#stallForAWhile(),
     land: () => this.#land(),
     restart: () => this.#restart(),
     strand: () => this.#strand(),
+    linger: () => this.#linger(),
+    doze: () => this.#doze(),
     replicate: () => this.#replicate(),
     failOver: () => this.#failOver(),
   };
@@ -69,7 +73,7 @@ export class Troubles {
     this.#cluster = cluster;
     this.#world = world;
     this.#chance = chance;
-    this.#weights = { ...weights, ...(isLossy && { replicate: 12, failOver: 4 }) };
+    this.#weights = { ...weights, ...(isLossy && { replicate: 14, failOver: 6 }) };
   }
 
   async happen(): Promise<void> {
@@ -153,8 +157,7 @@ export class Troubles {
     await this.#perhapsPass();
   }
 
-  #goOn(): void {
-    const stopped = this.#running(({ host }) => host.isStopped);
+  #goOn(stopped = this.#running(({ host }) => host.isStopped)): void {
     if (stopped === undefined) return;
     this.#wrong(`${stopped.url} goes on`);
     stopped.host.goOn();
@@ -178,8 +181,7 @@ export class Troubles {
     this.#cluster.start(place);
   }
 
-  #drain(): void {
-    const victim = this.#victim();
+  #drain(victim = this.#victim()): void {
     if (victim === undefined || victim.isDraining) return;
     if (victim === this.#owner) this.#world.situations.reached("an owner hands over");
     this.#wrong(`${victim.url} drains`);
@@ -223,12 +225,16 @@ export class Troubles {
 
   // the database ----------------------------------------------------------
 
-  async #stall(): Promise<void> {
+  async #stallForAWhile(): Promise<void> {
+    this.#stall();
+    await this.#perhapsPass();
+  }
+
+  #stall(): void {
     this.#wrong("the database says nothing");
     this.#world.situations.reached("the database says nothing");
     this.#isBroken = true;
     this.#cluster.database.stall();
-    await this.#perhapsPass();
   }
 
   #land(): void {
@@ -271,30 +277,34 @@ export class Troubles {
 
   /** A lease waits when the owner is cut off from the database, and others have its shards. */
   async #strand(): Promise<void> {
-    const { database } = this.#cluster;
     const isLongEnough = this.#world.parameters.requestTimeoutMs >= minute;
-    const [former, one] = [this.#owner, this.#running(({ host }) => !host.isStopped)];
+    const former = this.#owner;
+    const one = this.#running(({ host, isDraining }) => !host.isStopped && !isDraining);
     if (former === undefined || one === undefined || this.#isBroken || !isLongEnough) return;
     await this.#callAt(one, () => this.#world.lease("plain"));
     await this.#callAt(one, () => this.#world.lease("plain"));
-    const waiting = [...one.calls].filter(({ name, queue }) => {
-      return name === "lease" && queue === "plain";
-    });
+    const waiting = new Set(
+      [...one.calls].filter(({ name, queue }) => name === "lease" && queue === "plain"),
+    );
     this.#wrong(`${former.url} is cut off from the database, while leases wait at ${one.url}`);
     this.#isBroken = true;
-    database.cutOff(former.host);
+    this.#cluster.database.cutOff(former.host);
     await this.#world.pass(15 * second);
     const next = this.#owner;
-    if (next === undefined || next === former) return;
+    const isServed = next !== undefined && next !== former;
+    if (!isServed || one.calls.isDisjointFrom(waiting)) return;
+    this.#world.situations.reached("a lease waits at a node that has lost the shards");
     for (let count = 0; count < 5; count += 1) {
       await this.#callAt(one, () => this.#world.produce("plain"));
     }
     await this.#world.pass(second);
-    if (!waiting.some((call) => one.calls.has(call))) return;
-    this.#world.situations.reached("a lease waits at a node that has lost the shards");
-    const stats = await this.#cluster.begin(() => next.node.engine.stats("plain"));
-    if (stats.ending?.ok !== true) return;
-    const ready = stats.ending.value.partitions.reduce(
+    if (!one.calls.isDisjointFrom(waiting)) await this.#checkStranded(one, next);
+  }
+
+  async #checkStranded(one: Running, next: Running): Promise<void> {
+    const { ending } = await this.#cluster.begin(() => next.node.engine.stats("plain"));
+    if (ending?.ok !== true) return;
+    const ready = ending.value.partitions.reduce(
       (sum, { total, totalLeased }) => sum + total - totalLeased,
       0,
     );
@@ -302,6 +312,46 @@ export class Troubles {
       const text = `a lease waits at ${one.url}, while ${next.url} has ${ready} items for it`;
       throw new Violation("I11", text);
     }
+  }
+
+  /** Commits are on their way when their connections end, and come when others have come. */
+  async #linger(): Promise<void> {
+    const owner = this.#owner;
+    if (owner === undefined || this.#isBroken) return;
+    this.#stall();
+    const call = this.#chance.one(["produce", "complete", "resize"] as const);
+    await this.#callAt(owner, () => this.#world[call]());
+    this.#world.situations.reached("a commit is on its way when its connection ends");
+    await this.#world.pass(6 * second);
+    if (this.#chance.hits(500) && !owner.isDraining) this.#drain(owner);
+    await this.#world.pass(5 * second);
+    this.#heal();
+    await this.#world.pass(this.#chance.one([0, 0, second, 10 * second]));
+    this.#land();
+  }
+
+  /** An owner is stopped when it was just told that it has the shards, and hears it when others have them. */
+  async #doze(): Promise<void> {
+    const owner = this.#owner;
+    if (owner === undefined || this.#isBroken) return;
+    this.#stall();
+    await this.#world.pass(second);
+    this.#wrong(`${owner.url} is stopped`);
+    owner.host.stop();
+    owner.wasStopped = true;
+    this.#heal();
+    await this.#world.pass(10 * second);
+    const next = this.#owner;
+    if (next === undefined || next === owner) return;
+    this.#world.situations.reached("an owner hears too late that it has the shards");
+    for (const call of ["produce", "lease"] as const) {
+      await this.#callAt(next, () => this.#world[call]("work"));
+    }
+    this.#goOn(owner);
+    this.#cluster.only = owner;
+    for (let count = 0; count < 3; count += 1) this.#world.complete();
+    this.#cluster.only = null;
+    await this.#world.rest();
   }
 
   async #callAt(running: Running, call: () => void): Promise<void> {
@@ -324,6 +374,16 @@ export class Troubles {
     await this.#world.pass(aftermathMs);
     await this.#useAll();
     this.#cluster.isTroubled = false;
+    await this.#checkChange();
+  }
+
+  /** Whatever has happened to the catalog, a queue can be changed. */
+  async #checkChange(): Promise<void> {
+    const requestedPartitions = this.#chance.one([1, 2, 3]);
+    const changed = await this.#cluster.ending(() =>
+      this.#cluster.engine.updateQueue({ name: "plain", requestedPartitions }),
+    );
+    if (!changed.ok) throw new Violation("I11", `a queue cannot be changed; ${changed.message}`);
   }
 
   /** Two are enough from now on: one that has the shards, and one that forwards. */
