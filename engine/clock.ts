@@ -27,6 +27,11 @@ export interface Clock {
   readonly machine: Clock;
 }
 
+/** Runs the callback once, after so many milliseconds of the clock. */
+export function after(clock: Clock, ms: number, run: () => void): Timer {
+  return clock.at(clock.now() + ms, run);
+}
+
 /** Longer sleeps are taken in pieces: a timer beyond 2^31 ms would fire at once. */
 const sleepMsMax = 3_600_000;
 
@@ -47,6 +52,11 @@ export function sharedClock(aheadMs: number): Clock {
   const instant = Date.now() + aheadMs;
   const start = performance.now();
   return clockOf(() => Math.floor(instant + performance.now() - start));
+}
+
+/** Goes on steadily, however the machine's is set. */
+export function steadyClock(): Clock {
+  return sharedClock(0);
 }
 
 /** By how much a clock is ahead of this machine's. */

@@ -48,7 +48,7 @@ import { Search } from "./search.ts";
 import { SeriesKeeper } from "./series.ts";
 import { Settings } from "./settings.ts";
 import { isUnique } from "./shard/unique.ts";
-import { Shards, type ShardsOptions } from "./shards.ts";
+import { Shards, type ShardsEvents, type ShardsOptions } from "./shards.ts";
 import { Tasks } from "./tasks.ts";
 import {
   checkClear,
@@ -121,50 +121,127 @@ interface Done extends api.Outcome {
   readonly value: Value;
 }
 
+/** All that is known beside the stores. */
+interface Parts<Items> {
+  readonly catalog: Catalog;
+  readonly leases: Leases<Items>;
+  readonly registrar: Registrar;
+  readonly shards: Shards;
+  readonly advance: Advance | null;
+  readonly search: Search;
+  readonly tasks: Tasks;
+}
+
+interface PartsEvents extends ShardsEvents {
+  readonly isClosing: () => boolean;
+}
+
+function partsOf<Items>(
+  options: EngineOptions<Items>,
+  { isClosing, lost }: PartsEvents,
+): Parts<Items> {
+  const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
+  const port = (shard: number): ShardPort => shards.port(shard);
+  const courier = new Courier({ clock, port, isInTurn: clock instanceof TestClock });
+  const { receiptsWindowMs } = options.turnLimits ?? limits;
+  const catalog = new Catalog({
+    clock,
+    receiptsWindowMs,
+    isTargeted: (shard, slot) => courier.isTargeted(shard, slot),
+    isUp: (shard) => port(shard).isUp,
+  });
+  const settings = new Settings({ catalog, port });
+  const registrar = new Registrar({ clock, catalog, courier, settings, port, isClosing });
+  const left = registrar.left.bind(registrar);
+  const bounds = { waitingLeasesMax, receiptsWindowMs };
+  const leases = new Leases({ clock, port, readLeased, ...bounds, left });
+  const listeners = { catalog, courier, leases, registrar, settings };
+  const shards = new Shards({ ...options, lost }, listeners);
+  const ports = () => shards.ports;
+  const advance =
+    clock instanceof TestClock ? new Advance({ clock, ports, courier, leases }) : null;
+  const targetOf = catalog.targetIn.bind(catalog);
+  const search = new Search({ catalog, clock, ports });
+  const tasks = new Tasks({ catalog, clock, ports, search, targetOf });
+  return { catalog, leases, registrar, shards, advance, search, tasks };
+}
+
 class ShardedEngine<Items> implements OpenEngine<Items> {
   readonly #options: EngineOptions<Items>;
-  readonly #catalog: Catalog;
-  readonly #leases: Leases<Items>;
-  readonly #registrar: Registrar;
-  readonly #shards: Shards;
-  readonly #advance: Advance | null;
-  readonly #search: Search;
-  readonly #tasks: Tasks;
   readonly #series: SeriesKeeper;
   #look: Timer | null = null;
+  #parts: Parts<Items>;
+  #isReopening = false;
   #closing: Promise<void> | null = null;
 
   constructor(options: EngineOptions<Items>) {
     this.#options = options;
-    const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
-    this.#series = new SeriesKeeper(options.seriesBytes ?? 0, clock.machine.now());
-    const port = (shard: number): ShardPort => this.#shards.port(shard);
-    const courier = new Courier({ clock, port, isInTurn: clock instanceof TestClock });
-    const { receiptsWindowMs } = options.turnLimits ?? limits;
-    const catalog = new Catalog({
-      clock,
-      receiptsWindowMs,
-      isTargeted: (shard, slot) => courier.isTargeted(shard, slot),
-      isUp: (shard) => port(shard).isUp,
+    this.#series = new SeriesKeeper(options.seriesBytes ?? 0, options.clock.machine.now());
+    this.#parts = this.#begin();
+  }
+
+  #begin(): Parts<Items> {
+    const parts: Parts<Items> = partsOf(this.#options, {
+      isClosing: () => this.#closing !== null || this.#parts !== parts,
+      lost: () => {
+        if (this.#parts === parts) void this.#reopen();
+      },
     });
-    const settings = new Settings({ catalog, port });
-    const isClosing = (): boolean => this.#closing !== null;
-    const registrar = new Registrar({ clock, catalog, courier, settings, port, isClosing });
-    const left = registrar.left.bind(registrar);
-    const bounds = { waitingLeasesMax, receiptsWindowMs };
-    const leases = new Leases({ clock, port, readLeased, ...bounds, left });
-    this.#catalog = catalog;
-    this.#leases = leases;
-    this.#registrar = registrar;
-    const shards = new Shards(options, { catalog, courier, leases, registrar, settings });
-    this.#shards = shards;
-    const ports = () => shards.ports;
-    const targetOf = catalog.targetIn.bind(catalog);
-    const timing = () => this.#timing(lateLook);
-    this.#search = new Search({ catalog, ports, timing, now: () => clock.now() });
-    this.#tasks = new Tasks({ catalog, clock, ports, search: this.#search, targetOf });
-    this.#advance =
-      clock instanceof TestClock ? new Advance({ clock, ports, courier, leases }) : null;
+    return parts;
+  }
+
+  get #catalog(): Catalog {
+    return this.#parts.catalog;
+  }
+
+  get #leases(): Leases<Items> {
+    return this.#parts.leases;
+  }
+
+  get #registrar(): Registrar {
+    return this.#parts.registrar;
+  }
+
+  get #shards(): Shards {
+    return this.#parts.shards;
+  }
+
+  get #advance(): Advance | null {
+    return this.#parts.advance;
+  }
+
+  get #search(): Search {
+    return this.#parts.search;
+  }
+
+  get #tasks(): Tasks {
+    return this.#parts.tasks;
+  }
+
+  /** Forgets all that may be newer than what is stored, and begins from that. */
+  async #reopen(): Promise<void> {
+    const { clock, notice } = this.#options;
+    if (this.#isReopening || this.#closing !== null) return;
+    this.#isReopening = true;
+    this.#tasks.close();
+    this.#endLeases();
+    this.#shards.abandon();
+    for (;;) {
+      this.#parts = this.#begin();
+      try {
+        await this.open();
+        break;
+      } catch (cause) {
+        if (this.#closing !== null) return;
+        notice?.({ kind: "shard_down", shard: 0, cause });
+      }
+      await new Promise<void>((resolve) => {
+        clock.machine.at(clock.machine.now() + limits.restartMsMin, resolve);
+      });
+      if (this.#closing !== null) return;
+    }
+    this.#isReopening = false;
+    for (const { shard } of this.#shards.ports) notice?.({ kind: "shard_up", shard });
   }
 
   async open(): Promise<void> {
@@ -181,6 +258,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   /** For `series`, as long as the engine is there. */
   #lookLater(): void {
     const { clock } = this.#options;
+    this.#look?.cancel();
     this.#look = clock.machine.at(this.#series.nextAt, () => {
       this.#series.look(this.#catalog.queues, clock.machine.now(), clock.now());
       this.#lookLater();
@@ -188,7 +266,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   }
 
   #refuseClosing(): void {
-    if (this.#closing !== null) throw QueueError.from(closingFailure);
+    if (this.#closing !== null || this.#isReopening) throw QueueError.from(closingFailure);
   }
 
   #find(name: string): LogicalQueue {
@@ -204,6 +282,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     timing: Timing,
   ): Promise<Done> {
     const { kind } = request;
+    const registrar = this.#registrar;
     const itemCount = kind === "produce" ? request.items.length : 0;
     queue.entered(kind, partition, itemCount);
     return new Promise((resolve, reject) => {
@@ -211,7 +290,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
         request,
         (result) => {
           queue.left(kind, partition, itemCount);
-          this.#registrar.left(queue, partition);
+          registrar.left(queue, partition);
           if (!result.ok) reject(QueueError.from(result));
           else resolve({ value: result.value, replayed: result.replayed === true });
         },
@@ -388,14 +467,17 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   }
 
   async createQueue(settings: api.QueueSettings): Promise<void> {
+    this.#refuseClosing();
     await this.#registrar.create(settings);
   }
 
   async updateQueue(change: api.QueueChange): Promise<void> {
+    this.#refuseClosing();
     await this.#registrar.update(change);
   }
 
   async deleteQueue(request: api.DeleteQueueRequest): Promise<void> {
+    this.#refuseClosing();
     await this.#registrar.delete(request);
   }
 

@@ -23,8 +23,8 @@ export interface LinkEvents {
 
 export interface Link {
   send(requests: readonly NumberedRequest[]): void;
-  /** Lets the turn that runs finish and closes the store. */
-  close(): Promise<void>;
+  /** Lets the turn that runs finish and closes the store; `false`: that turn failed, and nobody knows what became of it. */
+  close(): Promise<boolean>;
   /** Ends the shard at once, whatever it is doing. */
   abandon(): void;
 }
@@ -89,11 +89,12 @@ class SameThreadLink implements Link {
     this.#shard?.submit(requests);
   }
 
-  async close(): Promise<void> {
+  async close(): Promise<boolean> {
     await this.#opening;
-    if (this.#closed) return;
-    await this.#shard?.close();
+    if (this.#closed || this.#shard === null) return false;
+    const isWhole = await this.#shard.close();
     this.#closed = true;
+    return isWhole;
   }
 
   abandon(): void {
@@ -246,11 +247,13 @@ class WorkerLink<Config> implements Link {
     this.#post({ kind: "requests", text: encodeRequests(requests) });
   }
 
-  async close(): Promise<void> {
-    if (this.#down) return;
+  async close(): Promise<boolean> {
+    if (this.#down) return false;
     this.#post({ kind: "close" });
     await this.#gone;
+    const isWhole = !this.#down;
     this.abandon();
+    return isWhole;
   }
 
   abandon(): void {

@@ -48,7 +48,11 @@ class Puppet implements Link {
     this.messages.push(requests);
   }
 
-  async close(): Promise<void> {}
+  isWhole = true;
+
+  async close(): Promise<boolean> {
+    return this.isWhole;
+  }
 
   abandon(): void {}
 
@@ -366,6 +370,16 @@ test("close: what a shard was sent that went down then is told that it may be do
   put(produce("sent"));
   await clock.settle();
   link().events.down(new Error("gone"));
+  await port.close();
+  expect(answers).toEqual({ sent: unknown });
+});
+
+test("close: what was sent to a shard whose last turn fails then is told that it may be done", async () => {
+  const { clock, port, put, link, answers } = setupPort();
+  link().events.opened(fresh);
+  put(produce("sent"));
+  await clock.settle();
+  link().isWhole = false;
   await port.close();
   expect(answers).toEqual({ sent: unknown });
 });

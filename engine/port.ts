@@ -324,9 +324,9 @@ export class ShardPort {
   async close(): Promise<void> {
     this.#settleUnsent();
     const wasUp = this.#up;
-    await this.#link.close();
-    // A shard that was up has decided what it answered, and nothing else.
-    this.#settleSent(wasUp ? () => closingFailure : outcomeLost);
+    const isWhole = await this.#link.close();
+    // A shard that was up has decided what it answered, and nothing else, unless its last turn failed.
+    this.#settleSent(wasUp && isWhole ? () => closingFailure : outcomeLost);
   }
 
   /** Ends it at once: what the shard was sent may be done, and nobody will say. */
@@ -373,5 +373,5 @@ export function succeeded(result: Result): Value {
 
 /** At the first start these are told to the operator instead of tried again. */
 function isFinal(cause: unknown): boolean {
-  return cause instanceof StoreError && cause.fault !== "failed";
+  return cause instanceof StoreError && !["failed", "lost"].includes(cause.fault);
 }

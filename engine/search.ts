@@ -6,8 +6,9 @@ import type { PartitionPlace } from "../stores/queue.ts";
 import type * as api from "./api.ts";
 import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
+import type { Clock } from "./clock.ts";
 import { formatDuration } from "./duration.ts";
-import { malformedId, noSuchItem, QueueError } from "./errors.ts";
+import { lateLook, malformedId, noSuchItem, QueueError } from "./errors.ts";
 import type { Filter } from "./filter.ts";
 import { isId, placeOf } from "./ids.ts";
 import { storedItem } from "./items.ts";
@@ -43,8 +44,7 @@ interface Walk {
 export interface SearchOptions {
   readonly catalog: Catalog;
   readonly ports: () => readonly ShardPort[];
-  readonly timing: () => Timing;
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 export class Search {
@@ -52,6 +52,11 @@ export class Search {
 
   constructor(options: SearchOptions) {
     this.#options = options;
+  }
+
+  #timing(): Timing {
+    const { machine } = this.#options.clock;
+    return { deadline: machine.now() + limits.requestTimeoutMsDefault, late: lateLook };
   }
 
   async find(queue: LogicalQueue, request: api.FindRequest): Promise<api.Found<api.FoundItem>> {
@@ -94,7 +99,7 @@ export class Search {
     for (const [shard, some] of spans) {
       for (const { slot, next: from, before } of some) {
         const span = { slot, from, before, aside: false, limit: 1, looks: 1 };
-        add(await this.#ask(shard, { kind: "find", ...request, ...span }, this.#options.timing()));
+        add(await this.#ask(shard, { kind: "find", ...request, ...span }, this.#timing()));
       }
     }
     return count;
@@ -124,7 +129,7 @@ export class Search {
     walk: Walk,
   ): Promise<{ looked: number; nextPivot: string }> {
     if (partition !== null) queue.place(partition);
-    const timing = this.#options.timing();
+    const timing = this.#timing();
     let at = pivot === "" ? start : readPivot(pivot);
     let looked = 0;
     let count = 0;
@@ -183,7 +188,7 @@ export class Search {
     const named = this.#placeOf(id);
     if (named === null) return null;
     const { seq, ...at } = named;
-    const timing = this.#options.timing();
+    const timing = this.#timing();
     for (const aside of [false, true]) {
       const one = { slot: at.place.slot, aside, from: seq, before: seq + 1, limit: 1, looks: 1 };
       const request = { kind: "find", ...one, state: null, filter: {}, payloadHead } as const;
@@ -210,7 +215,12 @@ export class Search {
     const { item, at, seq } = present;
     const isReady = item.state === "ready";
     const { count, isAll } = isReady ? await this.#ahead(at, seq) : { count: 0, isAll: true };
-    const why = reasonsOf(item, { ...at, id, now: this.#options.now(), ahead: { count, isAll } });
+    const why = reasonsOf(item, {
+      ...at,
+      id,
+      now: this.#options.clock.now(),
+      ahead: { count, isAll },
+    });
     return { id, item, ahead: count, isAllAhead: isAll, why };
   }
 
@@ -218,7 +228,7 @@ export class Search {
     const port = this.#options.ports()[place.shard];
     assert(port !== undefined, "a partition is in a shard that was not opened");
     const asked = { kind: "ahead", slot: place.slot, seq } as const;
-    const value = succeeded(await port.ask(asked, this.#options.timing()));
+    const value = succeeded(await port.ask(asked, this.#timing()));
     assert(value.kind === "counted", "a shard answered a count with something else");
     return value;
   }

@@ -1,7 +1,7 @@
 // The shards of an engine, from its start to its end: opens them, opens again the ones that died,
 // and passes on what they report to whom it concerns.
 
-import type { StoredTask } from "../stores/store.ts";
+import { type StoredTask, StoreError } from "../stores/store.ts";
 import type { Notice, StoreCopy } from "./api.ts";
 import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
@@ -28,6 +28,11 @@ export interface ShardsOptions {
   readonly notice?: (notice: Notice) => void;
 }
 
+export interface ShardsEvents {
+  /** A store has lost what was acknowledged: all that is known beside the stores may be newer than they are. */
+  readonly lost: () => void;
+}
+
 /** Who is told of shards, and what they do. */
 export interface Listeners {
   readonly catalog: Catalog;
@@ -44,14 +49,14 @@ const noCopy = failure("backup_failed", "no backup was made; a shard is down, tr
 const lateCopy: Late = { untaken: noCopy, taken: null };
 
 export class Shards {
-  readonly #options: ShardsOptions;
+  readonly #options: ShardsOptions & ShardsEvents;
   readonly #to: Listeners;
   readonly #ports: ShardPort[] = [];
   #isOpen = false;
   /** Told while the engine opens: a shard that was there is gone again. */
   #downAtStart: (cause: unknown) => void = () => undefined;
 
-  constructor(options: ShardsOptions, to: Listeners) {
+  constructor(options: ShardsOptions & ShardsEvents, to: Listeners) {
     this.#options = options;
     this.#to = to;
   }
@@ -107,7 +112,7 @@ export class Shards {
 
   /** A failure before the engine is open ends the start; later ones are the port's own affair. */
   #openOne(shard: number): Promise<Opened> {
-    const { clock, links, notice, turnLimits = limits } = this.#options;
+    const { clock, links, notice, lost, turnLimits = limits } = this.#options;
     return new Promise((resolve, reject) => {
       this.#ports[shard] = new ShardPort(shard, {
         clock,
@@ -129,7 +134,9 @@ export class Shards {
             this.#setUp(shard, false);
             this.#to.settings.down(shard);
             // Before that, the caller of `open` is told.
-            if (this.#isOpen) notice?.({ kind: "shard_down", shard, cause });
+            if (!this.#isOpen) return;
+            notice?.({ kind: "shard_down", shard, cause });
+            if (cause instanceof StoreError && cause.fault === "lost") lost();
           },
         },
       });

@@ -317,3 +317,40 @@ test("store: behind a slow one each call is answered in time, with what is known
   await bundle.clock.settle();
   expect(await bundle.listed("orders")).toEqual(["0"]);
 });
+
+test.each(outcomes)(
+  "close: a produce whose store fails $when the commit meanwhile is told that it may be done",
+  async ({ applied }) => {
+    const bundle = await setupQueue();
+    bundle.store().fail({ fault: "failed", applied });
+    bundle.store().hold();
+    const started = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
+    const closing = bundle.engine.close();
+    bundle.store().release();
+    await bundle.clock.settle();
+    await closing;
+    expect(started.ending).toMatchObject({ ok: false, code: "unknown" });
+  },
+);
+
+test("queues: where the database has lost a change of them, the engine goes by what is stored", async () => {
+  const bundle = await setupQueue();
+  const image = bundle.image();
+  const { catalogVersion } = image;
+  const entries = structuredClone([...image.catalog]);
+  const resize = (requestedPartitions: number) =>
+    bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions }));
+  await resize(3);
+  image.catalogVersion = catalogVersion;
+  for (const [queueId, entry] of entries) image.catalog.set(queueId, entry);
+  bundle.store().fail({ fault: "lost" });
+  const started = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
+  expect(started.ending).toMatchObject({ ok: false, code: "unknown" });
+  expect(bundle.engine.queueInfo("orders").requestedPartitions).toBe(1);
+  await resize(2);
+  await bundle.produce("orders", "b");
+  await bundle.restart();
+  const lease = await bundle.lease("orders");
+  expect(textsOf(lease.items)).toEqual(["b"]);
+  expect(bundle.notices.map(({ kind }) => kind)).toEqual(["shard_down", "shard_up"]);
+});

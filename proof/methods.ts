@@ -50,6 +50,16 @@ export const methods: readonly Method[] = [
       nightly: { seeds: 40_000, steps: 300, everySituation: true },
     },
   ),
+  method(
+    "simulation of nodes",
+    (run: Worlds & Run) => proveSimulation({ store: "nodes", ...run }),
+    {
+      quick: { seeds: 6, steps: 300, everySituation: false },
+      short: { seeds: 300, steps: 300, everySituation: true },
+      ci: { seeds: 2_000, steps: 300, everySituation: true },
+      nightly: { seeds: 40_000, steps: 300, everySituation: true },
+    },
+  ),
   method("planted bugs", provePlanted, {
     quick: { bugs: 2 },
     short: { bugs: Number.MAX_SAFE_INTEGER },

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { plantedBugs } from "../engine/simulation/planted/bugs.ts";
 import { huntAll } from "../engine/simulation/planted/hunt.ts";
 import type { Simulated } from "../engine/simulation/simulate.ts";
-import { Situations, situationNames } from "../engine/simulation/situations.ts";
+import { nodeSituationNames, Situations, situationNames } from "../engine/simulation/situations.ts";
 import { hostile } from "./hostile/hostile.ts";
 import { type ProofResult, type Say, stopwatch } from "./result.ts";
 
@@ -16,8 +16,15 @@ const sliceMax = 250;
 const seedsPerRun = 10_000_000;
 const root = join(import.meta.dir, "..");
 
+const methodOf = {
+  memory: "simulation",
+  sqlite: "simulation over SQLite",
+  nodes: "simulation of nodes",
+} as const;
+type WorldStore = keyof typeof methodOf;
+
 interface Slice {
-  readonly store: "memory" | "sqlite";
+  readonly store: WorldStore;
   readonly firstSeed: number;
   readonly seeds: number;
   readonly steps: number;
@@ -33,7 +40,7 @@ export interface Worlds {
 }
 
 interface SimulationOptions extends Worlds {
-  readonly store: "memory" | "sqlite";
+  readonly store: WorldStore;
   readonly seed: number;
   readonly say: Say;
 }
@@ -47,7 +54,8 @@ export async function proveSimulation(options: SimulationOptions): Promise<Proof
     slices.push({ store, firstSeed, seeds: Math.min(sliceMax, seeds - done), steps });
   }
   const sums = { calls: 0, storeFaults: 0, kills: 0, commits: 0, milliseconds: 0, images: 0 };
-  const situations = new Situations();
+  const names = store === "nodes" ? nodeSituationNames : situationNames;
+  const situations = new Situations(names);
   const faults: string[] = [];
   let worlds = 0;
   const work = async (): Promise<void> => {
@@ -67,7 +75,7 @@ export async function proveSimulation(options: SimulationOptions): Promise<Proof
   }
   const { milliseconds, ...counts } = sums;
   return {
-    method: store === "memory" ? "simulation" : "simulation over SQLite",
+    method: methodOf[store],
     seconds: elapsed(),
     seed,
     figures: {
@@ -75,8 +83,8 @@ export async function proveSimulation(options: SimulationOptions): Promise<Proof
       steps: worlds * steps,
       ...counts,
       simulatedYears: Math.round(milliseconds / 31_557_600_000),
-      situationsReached: situationNames.length - missing.length,
-      situationsNamed: situationNames.length,
+      situationsReached: names.length - missing.length,
+      situationsNamed: names.length,
     },
     faults,
   };

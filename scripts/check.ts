@@ -16,8 +16,8 @@ import { installTools } from "./tools.ts";
 const testsTimeoutMs = 30 * 60_000;
 /** Of one test; a slow machine may take its time, only one that hangs is ended. */
 const testTimeoutMs = 300_000;
-/** Both stores at once, so a minute of a processor. */
-const simulationSeconds = 30;
+/** All kinds at once, so a minute of a processor. */
+const simulationSeconds = 20;
 const seedMax = 2 ** 40;
 
 const [argument] = process.argv.slice(2);
@@ -50,7 +50,7 @@ await timed("tests", async () => {
 });
 
 await Promise.all(
-  ["memory", "sqlite"].map((store) => {
+  ["memory", "sqlite", "nodes"].map((store) => {
     const seed = String(randomInt(1, seedMax));
     return step(`simulation, ${store}, from seed ${seed}`, () =>
       runBun(

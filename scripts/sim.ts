@@ -1,10 +1,11 @@
-// `bun run sim [--seed N] [--seeds N] [--seconds N] [--steps N] [--store memory|sqlite] [--forever]
+// `bun run sim [--seed N] [--seeds N] [--seconds N] [--steps N] [--store memory|sqlite|nodes] [--forever]
 // [--trace] [--json]`: simulated worlds, one per seed. Ends with 1 at the first broken promise,
 // after saying how to play it again.
 
 import { parseArgs } from "node:util";
 import { simulate } from "../engine/simulation/simulate.ts";
-import { Situations } from "../engine/simulation/situations.ts";
+import { nodeSituationNames, Situations, situationNames } from "../engine/simulation/situations.ts";
+import { nodesSetting } from "../server/nodes/simulation/setting.ts";
 
 const { values } = parseArgs({
   options: {
@@ -26,10 +27,11 @@ function whole(name: string, text: string): number {
   process.exit(2);
 }
 
-if (values.store !== "memory" && values.store !== "sqlite") {
-  console.error(`--store is invalid; expected memory or sqlite, got '${values.store}'`);
+if (values.store !== "memory" && values.store !== "sqlite" && values.store !== "nodes") {
+  console.error(`--store is invalid; expected memory, sqlite or nodes, got '${values.store}'`);
   process.exit(2);
 }
+const isOfNodes = values.store === "nodes";
 const firstSeed = whole("seed", values.seed);
 // A seed that is named is played again, once; without one there are many.
 const seconds = values.seconds === undefined ? null : whole("seconds", values.seconds);
@@ -37,15 +39,16 @@ const seeds =
   values.forever || seconds !== null
     ? Number.MAX_SAFE_INTEGER
     : whole("seeds", values.seeds ?? (process.argv.includes("--seed") ? "1" : "1000"));
-const situations = new Situations();
+const situations = new Situations(isOfNodes ? nodeSituationNames : situationNames);
 const begin = performance.now();
 let lastSaid = begin;
 const { worlds, sums, found } = await simulate({
   firstSeed,
   seeds,
   steps: whole("steps", values.steps),
-  store: values.store,
+  store: values.store === "sqlite" ? "sqlite" : "memory",
   situations,
+  ...(isOfNodes ? { setting: nodesSetting } : {}),
   ...(values.trace ? { trace: (line: string) => console.log(line) } : {}),
   went: (seed) => {
     const now = performance.now();

@@ -330,7 +330,7 @@ function startErrorOf(error: unknown, { store, data, databaseSchema }: Config): 
 /** A disk may be back at the next try, whatever else is wrong with a folder is not. */
 function faultOf(fault: StoreFault): StartError["fault"] {
   if (fault === "locked") return "taken";
-  return fault === "failed" ? "disk" : "settings";
+  return ["failed", "lost"].includes(fault) ? "disk" : "settings";
 }
 
 function logNotice(log: Log, { kind, cause, ...fields }: Notice): void {

@@ -201,6 +201,8 @@ export interface StoredTask {
 export interface Image {
   /** 12 random characters `0-9A-Za-z` made with the store: no two stores issue the same ids. */
   readonly tag: string;
+  /** The first number of a partition of which no tally tells; absent = 0. */
+  readonly firstSeq?: number;
   /** The latest turns, oldest first, at least those whose answers may be lost. */
   readonly turns: readonly TurnRecord[];
   readonly tallies: readonly Tally[];
@@ -297,10 +299,11 @@ export interface Changes {
  * Why a store failed. `full`: there is no room, nothing was written, the store
  * goes on. `spoilt`: items that were to move are damaged, nothing was written, the
  * store goes on. `failed`: whether the commit holds is unknown until the store is
- * opened again. `locked`: another process owns the files. `damaged`: the files
+ * opened again. `lost`: the database lacks commits that this process has acknowledged; the
+ * store can be opened again, by who forgets all it knew. `locked`: another process owns the files. `damaged`: the files
  * are not what was written. `unusable`: they cannot be opened at all.
  */
-export type StoreFault = "full" | "spoilt" | "failed" | "locked" | "damaged" | "unusable";
+export type StoreFault = "full" | "spoilt" | "failed" | "lost" | "locked" | "damaged" | "unusable";
 
 export class StoreError extends Error {
   override readonly name: string = "StoreError";

@@ -35,6 +35,13 @@ const cuts = (effect: string): string => `truncate log: ${effect}`;
 export const figureNames: Readonly<Record<string, readonly Named[]>> = {
   simulation: simulated,
   "simulation over SQLite": [...simulated, one("images", "crash images that were opened")],
+  "simulation of nodes": [
+    one("worlds", "worlds, one for each seed"),
+    one("steps", "steps"),
+    one("calls", "calls of clients"),
+    one("commits", "commits"),
+    part("situationsReached", "situationsNamed", "named situations that came about"),
+  ],
   "planted bugs": [
     part("found", "planted", "planted bugs that were found"),
     one("foundByTheFirstSeed", "found by the first world"),

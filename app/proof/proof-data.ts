@@ -70,7 +70,10 @@ function summaryOf(results: readonly ProofResult[]): readonly Line[] {
     );
   const planted = (key: string): string => sum(key, "planted bugs");
   return [
-    ["simulated worlds", sum("worlds", "simulation", "simulation over SQLite")],
+    [
+      "simulated worlds",
+      sum("worlds", "simulation", "simulation over SQLite", "simulation of nodes"),
+    ],
     ["real kills", sum("kills", "kills")],
     ["power cuts", sum("cuts", "power cuts")],
     ["planted bugs found", `${planted("found")} of ${planted("planted")}`],

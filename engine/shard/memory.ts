@@ -37,6 +37,8 @@ function receiptsIn(image: Image): Receipts {
 
 export class Memory {
   readonly tag: string;
+  /** Of a partition that is new. */
+  readonly #firstSeq: number;
   readonly partitions = new Map<number, Partition>();
   /** Every run that still holds items, the next to lapse on top; emptied ones leave late. */
   readonly runs = new Heap<Run>((a, b) => a.lease.leaseDeadline < b.lease.leaseDeadline);
@@ -70,6 +72,7 @@ export class Memory {
   private constructor(shard: number, image: Image, receipts?: Receipts) {
     this.tag = image.tag;
     this.tasks = new Map(image.tasks.map(({ taskId, text }) => [taskId, text]));
+    this.#firstSeq = image.firstSeq ?? 0;
     this.receipts = receipts ?? receiptsIn(image);
     this.lastTurn = image.turns.at(-1) ?? { turn: 0, at: 0, opLast: 0, refused: [] };
     for (const tally of image.tallies) {
@@ -127,7 +130,12 @@ export class Memory {
 
   /** The partition of a slot, made when it is first spoken of. */
   partition(slot: number): Partition {
-    return this.partitions.getOrInsertComputed(slot, () => new Partition(slot, this.tag));
+    return this.partitions.getOrInsertComputed(slot, () => {
+      const partition = new Partition(slot, this.tag);
+      partition.nextSeq = this.#firstSeq;
+      partition.committedSeq = this.#firstSeq;
+      return partition;
+    });
   }
 
   /** Notes that a lease holds these items, at least one; `payloadBytes`: of all of them. */

@@ -76,7 +76,10 @@ export function runShardWorker<Config>({
         say({ kind: "pong" });
         return;
       case "close":
-        (shard?.close() ?? Promise.resolve()).then(() => say({ kind: "closed" }), fail);
+        (shard?.close() ?? Promise.resolve(true)).then((isWhole) => {
+          // Else the failure is told.
+          if (isWhole) say({ kind: "closed" });
+        }, fail);
         return;
     }
   };

@@ -75,6 +75,7 @@ export class Shard {
   #isConfigured = false;
   #running = false;
   #stopped = false;
+  #hasFailed = false;
   #full = false;
   /** When a store that was full is asked again, however busy the shard is. */
   #askForRoomAt = 0;
@@ -130,13 +131,17 @@ export class Shard {
     this.#pump();
   }
 
-  /** Finishes the turn that runs and closes the store; requests that came too late stay unanswered. */
-  async close(): Promise<void> {
+  /**
+   * Finishes the turn that runs and closes the store; requests that came too late stay unanswered.
+   * `false`: the turn failed.
+   */
+  async close(): Promise<boolean> {
     this.#stopped = true;
     this.#wake?.cancel();
     this.#tidy?.cancel();
     if (this.#running) await new Promise<void>((resolve) => (this.#idle = resolve));
     await this.#options.backend.store.close();
+    return !this.#hasFailed;
   }
 
   #pump(): void {
@@ -153,6 +158,7 @@ export class Shard {
   #fail(cause: unknown): void {
     this.#running = false;
     this.#stopped = true;
+    this.#hasFailed = true;
     this.#idle?.();
     this.#options.fail(cause);
   }

@@ -44,6 +44,8 @@ export interface FinishCall {
   readonly partition: number;
   readonly ids: readonly string[];
   readonly items: readonly Tracked[];
+  /** Its place in the order of all calls and answers. */
+  readonly begun: number;
   readonly begunAt: number;
   /** For a retry, what becomes of each. */
   readonly how: readonly RetryItem[];
@@ -87,6 +89,16 @@ export interface Sighting {
   readonly payload: Uint8Array;
 }
 
+/** The latest produce that a partition was offered from, as to begin and to item. */
+interface Offered {
+  /** When the last of them was granted. */
+  at: number;
+  begun: number;
+  readonly indexes: Map<ProduceCall, number>;
+  /** The same without those of that instant. */
+  before: Pick<Offered, "begun" | "indexes">;
+}
+
 /** Items expire in pieces and after faults, but not later than this. */
 const overdueMs = 20_000;
 const utf8 = new TextDecoder();
@@ -100,10 +112,12 @@ export class Auditor {
   readonly #produces: ProduceCall[] = [];
   /** Every id that was ever told in a lease. */
   readonly #ids = new Map<string, Tracked>();
-  /** By queue and partition, the latest produce that was offered from, as to begin and to item. */
-  readonly #offered = new Map<string, { begun: number; indexes: Map<ProduceCall, number> }>();
+  /** By queue and partition. */
+  readonly #offered = new Map<string, Offered>();
   readonly #sweepsWhole: boolean;
   readonly #clears: ClearCall[] = [];
+  /** Answers by other nodes may be overtaken by those of the same instant. */
+  readonly #hasNodes: boolean;
   #stamp = 0;
   #damagedCount = 0;
   readonly #untold: Untold[] = [];
@@ -113,7 +127,8 @@ export class Auditor {
   #faults = 0;
   #unheardCommits = 0;
 
-  constructor(parameters: Parameters, situations: Situations) {
+  constructor(parameters: Parameters, situations: Situations, { hasNodes = false } = {}) {
+    this.#hasNodes = hasNodes;
     this.#situations = situations;
     this.#queues = new Map(parameters.queues.map((queue) => [queue.name, queue]));
     this.#sweepsWhole = parameters.bounds.sweepItemsMax >= 1_000;
@@ -154,6 +169,30 @@ export class Auditor {
   rested(): void {
     this.#stamp += 1;
     for (const one of this.#untold) one.before = Math.min(one.before, this.#stamp);
+  }
+
+  /**
+   * The database has lost its latest commits: what it says of these items is older than what was
+   * told, and of those that are not there any more nothing. Their ids may never be others'.
+   */
+  wentBack(isOther: (key: string) => boolean, left: ReadonlyMap<string, unknown>) {
+    const sums = { lost: 0, again: 0 };
+    this.faulted({ applies: true });
+    for (const item of this.#items.values()) {
+      const isSure = left.has(item.key) || item.end !== null;
+      if (isSure && !isOther(item.key)) continue;
+      if (!left.has(item.key) && isCertain(item)) sums.lost += 1;
+      if (item.end === "completed") sums.again += 1;
+      item.wentBack = true;
+      item.end = null;
+      item.grant = null;
+      item.attempts = 0;
+      item.faultsSeen = Number.NEGATIVE_INFINITY;
+      item.notBefore = 0;
+      item.rejected = "maybe";
+      item.place = this.#queue(item.produce.queue);
+    }
+    return sums;
   }
 
   damaged(item: Tracked): void {
@@ -351,8 +390,10 @@ export class Auditor {
     }
     if (item.end !== null) throw new Violation("I3", `${key} was offered after it was ${item.end}`);
     if (item.isDamaged) throw new Violation("I10", `${key} was offered, although it is damaged`);
-    if (this.#ids.has(leased.id))
-      throw new Violation("I2", `${key} got an id that was used before`);
+    const former = this.#ids.get(leased.id);
+    if (former !== undefined && !(former === item && item.wentBack)) {
+      throw new Violation("I2", `${key} got an id that was used before, for ${former.key}`);
+    }
     if (item.place !== place) this.#died(item, place, at);
     this.#checkPast(item, leased);
     this.#checkAgainstGrant(item, at);
@@ -361,7 +402,7 @@ export class Auditor {
       throw new Violation("I4", `${key} was offered at ${at}, not before ${item.notBefore}`);
     }
     this.#checkExpiry(item, at);
-    this.#checkOrder(item, partition);
+    this.#checkOrder(item, partition, at);
     this.#ids.set(leased.id, item);
     if (item.mayBeCompleted) {
       this.#situations.reached("a complete that nobody heard of did not hold");
@@ -374,7 +415,8 @@ export class Auditor {
     item.attempts = leased.attempts;
     item.faultsSeen = this.#faults;
     const { id, leaseDeadline: deadline } = leased;
-    item.grant = { id, partition, deadline, unheardExtends: 0, at, isOver: false };
+    const heard = this.#stamp;
+    item.grant = { id, partition, deadline, unheardExtends: 0, at, heard, isOver: false };
   }
 
   #checkContent(item: Tracked, leased: LeasedItem): void {
@@ -410,7 +452,8 @@ export class Auditor {
     if (item.place.deadQueue !== place.name) {
       throw new Violation("I1", `${item.key} was offered in ${place.name}, not ${item.place.name}`);
     }
-    if (!mayHaveDied(item, at, this.#faults)) {
+    const mayBeGivenUp = this.#hasNodes && item.open > 0;
+    if (!mayBeGivenUp && !mayHaveDied(item, at, this.#faults)) {
       throw new Violation("I6", `${item.key} is in the dead queue without a reason`);
     }
     const { grant } = item;
@@ -435,6 +478,8 @@ export class Auditor {
       throw new Violation("I6", `${key} was offered again after it was given up`);
     }
     if (grant === null || grant.isOver || item.mayBeRetried) return;
+    // Given back at a node that has not answered yet.
+    if (this.#hasNodes && item.open > 0) return;
     if (grant.deadline > at) {
       throw new Violation("I2", `${key} was leased at ${at} while leased until ${grant.deadline}`);
     }
@@ -442,7 +487,8 @@ export class Auditor {
 
   #checkAttempts(item: Tracked, attempts: number): void {
     const { maxAttempts } = item.place;
-    const least = item.attempts + (item.mayBeReleased ? 0 : 1);
+    // Who was told of a lease that the database has lost may release it all the same.
+    const least = item.wentBack ? 1 : item.attempts + (item.mayBeReleased ? 0 : 1);
     const most = item.attempts + 1 + this.#faults - item.faultsSeen;
     if (attempts < least || attempts > most) {
       const told = `${item.key} has ${attempts} attempts, expected ${least} to ${most}`;
@@ -461,18 +507,22 @@ export class Auditor {
     if (at >= latest) throw new Violation("I6", `${key} was offered after it had expired`);
   }
 
-  #checkOrder(item: Tracked, partition: number): void {
+  #checkOrder(item: Tracked, partition: number, at: number): void {
     const first = item.attempts === 0 && item.grant === null;
     if (!(first && item.isOrdered)) return;
     const { produce, place, key } = item;
     const name = `${place.name}/${partition}`;
-    let offered = this.#offered.get(name);
-    if (offered === undefined) {
-      offered = { begun: 0, indexes: new Map() };
-      this.#offered.set(name, offered);
+    const offered = this.#offered.getOrInsertComputed(name, () => {
+      const none = { begun: 0, indexes: new Map() };
+      return { ...none, at: 0, before: none };
+    });
+    if (this.#hasNodes && at > offered.at) {
+      offered.at = at;
+      offered.before = { begun: offered.begun, indexes: new Map(offered.indexes) };
     }
-    const wasAnsweredBefore = produce.answered > 0 && produce.answered < offered.begun;
-    const isBehindSibling = (offered.indexes.get(produce) ?? -1) > item.index;
+    const { begun, indexes } = this.#hasNodes ? offered.before : offered;
+    const wasAnsweredBefore = produce.answered > 0 && produce.answered < begun;
+    const isBehindSibling = (indexes.get(produce) ?? -1) > item.index;
     if (wasAnsweredBefore || isBehindSibling) {
       if (this.#mayHaveMoved(item)) return;
       throw new Violation("I4", `${key} was offered after one that was produced after it`);
@@ -507,6 +557,7 @@ export class Auditor {
       leaseTimeoutMs = null,
     }: { how?: readonly RetryItem[]; leaseTimeoutMs?: number | null } = {},
   ): FinishCall {
+    this.#stamp += 1;
     const items = ids.flatMap((id) => this.#ids.get(id) ?? []);
     for (const item of items) item.open += 1;
     for (const { id, reason } of how) {
@@ -514,7 +565,8 @@ export class Auditor {
     }
     const grants = verb === "extend" ? items.flatMap(({ grant }) => grant ?? []) : [];
     for (const grant of grants) grant.unheardExtends += 1;
-    return { grants, verb, partition, ids, items, begunAt: now, how, leaseTimeoutMs };
+    const begun = this.#stamp;
+    return { grants, verb, partition, ids, items, begun, begunAt: now, how, leaseTimeoutMs };
   }
 
   /** An extend that was answered, by `leaseDeadline` if it succeeded. */
@@ -585,14 +637,22 @@ export class Auditor {
     }
   }
 
-  #finished({ verb, ids, begunAt, how }: FinishCall, now: number): void {
+  #finished({ verb, ids, begun, begunAt, how }: FinishCall, now: number): void {
     const seen = new Set<string>();
     for (const [index, id] of ids.entries()) {
       const item = this.#ids.get(id);
       if (item === undefined) throw new Violation("I7", `a ${verb} of an unknown id succeeded`);
       const { key, grant } = item;
+      if (item.wentBack) {
+        if (verb === "complete") item.end = "completed";
+        else if (verb !== "extend" && grant !== null) grant.isOver = true;
+        continue;
+      }
       if (seen.has(id)) throw new Violation("I7", `${key} was named twice in one ${verb}`);
       seen.add(id);
+      // It was done a while ago, at a node that tells it only now.
+      const isOld = this.#hasNodes && verb !== "complete" && (grant?.heard ?? begun + 1) > begun;
+      if (isOld) continue;
       if (item.end !== null) {
         throw new Violation("I2", `a ${verb} of ${key} succeeded after it was ${item.end}`);
       }
@@ -814,6 +874,7 @@ export class Auditor {
     const isSeen = (item: Tracked): boolean => item.attempts > 0 || item.place.name !== queue;
     const isExcused = (item: Tracked): boolean =>
       item.isDamaged ||
+      item.wentBack ||
       item.mayBeCleared ||
       item.place.deadQueue === "" ||
       // It may have been a duplicate.

@@ -359,7 +359,7 @@ export class Bundle {
 }
 
 /** Items are never changed in place, so they need no copy. */
-function copyOf(image: MemoryImage): MemoryImage {
+export function copyOf(image: MemoryImage): MemoryImage {
   const copy = new MemoryImage(image.tag);
   for (const { items, scheduled } of image.slots.values()) {
     for (const item of items.values()) copy.insert(item);

@@ -57,6 +57,8 @@ export interface Parameters {
     readonly recreate: number;
     readonly census: number;
     readonly repeat: number;
+    /** Of what goes wrong in a setting of its own. */
+    readonly trouble: number;
   };
   /** Bounds of a turn: small ones make work go in pieces. */
   readonly bounds: {
@@ -205,6 +207,7 @@ function usualParameters(chance: Chance): Parameters {
       recreate: chance.one([0, 0, 0, 1]),
       census: 1,
       repeat: 0,
+      trouble: 0,
     },
     bounds: chance.hits(700)
       ? usualBounds

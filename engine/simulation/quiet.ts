@@ -9,6 +9,12 @@ import type { World } from "./world.ts";
 const listLimit = 20_000;
 /** Longer than any schedule, lease and retry of a world. */
 const longest = 2 * day;
+
+/** What passes between the rounds of consumers, and before the last ones. */
+export const usualQuiet = {
+  steps: [0, second, minute, 6 * minute, 61 * minute, day, longest],
+  lastMs: 61 * minute,
+};
 const roundsMax = 2_000;
 
 /** Lists everything there is, and checks it against what was promised and counted (I1, I12). */
@@ -82,14 +88,14 @@ export async function drain(world: World): Promise<void> {
   await takeCensus(world);
   // Leases of the time before still wait; they take what is theirs and let it lapse.
   await world.pass(world.parameters.requestTimeoutMs);
-  const steps = [0, second, minute, 6 * minute, 61 * minute, day, longest];
+  const { steps, lastMs } = world.quiet;
   for (const ms of steps) {
     await world.pass(ms);
     await consumeAll(world);
   }
   // Whatever a lost grant held has lapsed by now, and has been consumed or buried since.
   for (let round = 0; round < 3; round += 1) {
-    await world.pass(61 * minute);
+    await world.pass(lastMs);
     await consumeAll(world);
   }
   await takeCensus(world);

@@ -3,13 +3,15 @@
 import { Violation } from "./auditor.ts";
 import { openWorldStores } from "./disk.ts";
 import type { Situations } from "./situations.ts";
-import { runWorld, type WorldReport } from "./world.ts";
+import { runWorld, type Setting, type WorldReport } from "./world.ts";
 
 export interface SimulateOptions {
   readonly firstSeed: number;
   readonly seeds: number;
   readonly steps: number;
   readonly store: "memory" | "sqlite";
+  /** Where each world takes place; absent = in one process. */
+  readonly setting?: (seed: number) => Setting;
   readonly situations: Situations;
   /** Hears each event. */
   readonly trace?: (line: string) => void;
@@ -44,6 +46,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulated> {
         situations,
         ...(stores === null ? {} : { openStore: stores.open }),
         ...(trace === undefined ? {} : { trace }),
+        ...(options.setting === undefined ? {} : { setting: options.setting(seed) }),
       });
       sums.calls += report.calls;
       sums.storeFaults += report.storeFaults;

@@ -10,17 +10,20 @@ import { Situations, situationNames } from "./situations.ts";
 const steps = 300;
 
 describe("simulation", () => {
-  test.each(failedOnce)("seed $seed of $store, once failed by the $whose: $why", async (world) => {
-    const { seed, store } = world;
-    const { found } = await simulate({
-      firstSeed: seed,
-      seeds: 1,
-      steps: world.steps,
-      store: store === "sqlite" ? "sqlite" : "memory",
-      situations: new Situations(),
-    });
-    expect(found?.message).toBeUndefined();
-  });
+  test.each(failedOnce.filter(({ store }) => store !== "nodes"))(
+    "seed $seed of $store, once failed by the $whose: $why",
+    async (world) => {
+      const { seed, store } = world;
+      const { found } = await simulate({
+        firstSeed: seed,
+        seeds: 1,
+        steps: world.steps,
+        store: store === "sqlite" ? "sqlite" : "memory",
+        situations: new Situations(),
+      });
+      expect(found?.message).toBeUndefined();
+    },
+  );
 
   test("I4: what a client leaves behind on its way may be out of order", async () => {
     // Played while the auditor did not know that, this seed accused the engine.

@@ -93,10 +93,46 @@ export const situationNames = [
   "a produce is refused, because its queue is paused",
 ] as const;
 
-export type Situation = (typeof situationNames)[number];
+/** Those of worlds with several nodes. */
+export const nodeSituationNames = [
+  "an owner is killed",
+  "an owner is stopped",
+  "an owner that was stopped goes on as one that forwards",
+  "an owner is cut off from the database",
+  "an owner hands over",
+  "an owner is cut off from another node",
+  "an owner has its shards again",
+  "an owner whose clock is an hour ahead",
+  "an owner whose clock is an hour behind",
+  "a lapsed owner is followed by another node",
+  "a node starts under the URL of the owner before",
+  "a node cannot be reached",
+  "a call is forwarded",
+  "a call finds nobody who has the shards",
+  "a lease waits at a node that has lost the shards",
+  "the database says nothing",
+  "the database is restarted",
+  "an owner hears too late that it has the shards",
+  "a commit is on its way when its connection ends",
+  "a commit comes late, and holds",
+  "a commit comes late, and is refused",
+  "a commit is refused, because the shard is another owner's",
+  "a standby that was behind takes over",
+  "an item that was acknowledged is lost",
+  "a completed item is there again",
+  "queues are older than was told",
+] as const;
+
+export type Situation = (typeof situationNames)[number] | (typeof nodeSituationNames)[number];
 
 export class Situations {
+  readonly #names: readonly Situation[];
   readonly #counts = new Map<Situation, number>();
+
+  /** Those that have to be reached. */
+  constructor(names: readonly Situation[] = situationNames) {
+    this.#names = names;
+  }
 
   reached(situation: Situation): void {
     this.#counts.set(situation, (this.#counts.get(situation) ?? 0) + 1);
@@ -107,17 +143,17 @@ export class Situations {
   }
 
   get missing(): Situation[] {
-    return situationNames.filter((name) => this.count(name) === 0);
+    return this.#names.filter((name) => this.count(name) === 0);
   }
 
   add(other: Readonly<Record<string, number>>): void {
-    for (const name of situationNames) {
+    for (const name of this.#names) {
       const count = other[name] ?? 0;
       if (count > 0) this.#counts.set(name, this.count(name) + count);
     }
   }
 
   toJSON(): Record<string, number> {
-    return Object.fromEntries(situationNames.map((name) => [name, this.count(name)]));
+    return Object.fromEntries(this.#names.map((name) => [name, this.count(name)]));
   }
 }

@@ -44,6 +44,8 @@ export interface Grant {
   unheardExtends: number;
   /** The engine time at which it was granted. */
   readonly at: number;
+  /** When it was told, in the order of all calls and answers. */
+  readonly heard: number;
   /** Its holder gave the item back, and was answered so. */
   isOver: boolean;
 }
@@ -74,6 +76,8 @@ export interface Tracked extends ItemText {
   mayBeReleased: boolean;
   mayBeCleared: boolean;
   isDamaged: boolean;
+  /** The database has lost commits of which it was told. */
+  wentBack: boolean;
   /** Calls on it that are not answered. */
   open: number;
   /** Whether it must be offered in the order of producing. */
@@ -99,6 +103,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     mayBeReleased: false,
     mayBeCleared: false,
     isDamaged: false,
+    wentBack: false,
     open: 0,
     isOrdered: true,
   };

@@ -13,7 +13,7 @@ import { Ledger } from "./ledger.ts";
 import { checkMemory } from "./memory-check.ts";
 import { day, minute, type Parameters, parametersOf, second } from "./parameters.ts";
 import type { Sides } from "./pauses.ts";
-import { drain, takeCensus } from "./quiet.ts";
+import { drain, takeCensus, usualQuiet } from "./quiet.ts";
 import { type RepeatedCall, Repeats } from "./repeats.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { Situations } from "./situations.ts";
@@ -26,6 +26,7 @@ export interface WorldOptions {
   readonly situations: Situations;
   /** Opens a shard's store in place of the one in memory, on what was there at the last kill. */
   readonly openStore?: (shard: number) => Promise<Backend>;
+  readonly setting?: Setting;
   /** Hears each event. */
   readonly trace?: (line: string) => void;
 }
@@ -37,6 +38,23 @@ export interface WorldReport {
   readonly commits: number;
   /** Simulated. */
   readonly milliseconds: number;
+}
+
+/** Where a world takes place, if not in one process: what its engine is, and what goes wrong there. */
+export interface Setting {
+  readonly parameters: (usual: Parameters) => Parameters;
+  readonly bundle: (world: World) => Bundle;
+  /** Something goes wrong. */
+  readonly trouble: () => Promise<void>;
+  /** All is well again, and stays so. */
+  readonly calm: () => Promise<void>;
+  /** The same, until the end. */
+  readonly rest: () => void;
+  readonly quiet: typeof usualQuiet;
+  /** How far the engine's time may be behind the world's. */
+  readonly behindMs: number;
+  /** The option that plays it. */
+  readonly option: string;
 }
 
 /** A call that nobody has answered. */
@@ -89,9 +107,9 @@ export class World {
   readonly #happenings: {
     readonly [event in keyof Parameters["weights"]]: () => void | Promise<void>;
   } = {
-    produce: () => this.#produce(),
-    lease: () => this.#lease(),
-    complete: () => this.#complete(),
+    produce: () => this.produce(),
+    lease: () => this.lease(),
+    complete: () => this.complete(),
     retry: () => this.#retry(),
     extend: () => this.#extend(),
     release: () => this.#release(),
@@ -105,10 +123,11 @@ export class World {
     slow: () => this.#slowDown(),
     kill: () => this.#kill(),
     damage: () => this.#damage(),
-    resize: () => this.#resize(),
+    resize: () => this.resize(),
     clear: () => this.#clear(),
     recreate: () => this.#recreate(),
     census: () => this.#census(),
+    trouble: () => this.#options.setting?.trouble(),
   };
   #violation: unknown = null;
   #isRecreating = false;
@@ -125,30 +144,36 @@ export class World {
     this.#options = options;
     this.situations = options.situations;
     this.#chance = new Chance(seededRandom(options.seed));
-    this.parameters = parametersOf(this.#chance, options.seed);
-    this.auditor = new Auditor(this.parameters, options.situations);
-    this.#watch = new Watch(options.situations, this.parameters.bounds.sweepItemsMax);
-    this.bundle = new Bundle({
-      shardCount: this.parameters.shardCount,
-      seed: options.seed,
-      waitingLeasesMax: 50,
-      syncsLater: this.parameters.syncsLater,
-      turnLimits: { ...limits, ...this.parameters.bounds },
-      ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
-      watching: (engine) => {
-        this.#downsBefore = this.bundle.downs;
-        this.#isDamaged = this.auditor.damagedCount > 0;
-        return this.#ledger.watching(engine);
-      },
-      // It costs as much as all the rest, and what it finds many worlds would show.
-      ...(this.#chance.hits(400) ? { observe: checkMemory } : {}),
+    const usual = parametersOf(this.#chance, options.seed);
+    this.parameters = options.setting?.parameters(usual) ?? usual;
+    this.auditor = new Auditor(this.parameters, options.situations, {
+      hasNodes: options.setting !== undefined,
     });
+    this.#watch = new Watch(options.situations, this.parameters.bounds.sweepItemsMax);
+    this.bundle =
+      options.setting?.bundle(this) ??
+      new Bundle({
+        shardCount: this.parameters.shardCount,
+        seed: options.seed,
+        waitingLeasesMax: 50,
+        syncsLater: this.parameters.syncsLater,
+        turnLimits: { ...limits, ...this.parameters.bounds },
+        ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
+        watching: (engine) => {
+          this.#downsBefore = this.bundle.downs;
+          this.#isDamaged = this.auditor.damagedCount > 0;
+          return this.#ledger.watching(engine);
+        },
+        // It costs as much as all the rest, and what it finds many worlds would show.
+        ...(this.#chance.hits(400) ? { observe: checkMemory } : {}),
+      });
     this.#repeats = new Repeats({
       chance: this.#chance,
       situations: this.situations,
       now: () => this.now,
       say: (event) => this.say(event),
       receiptsWindowMs: this.parameters.bounds.receiptsWindowMs,
+      hasNodes: options.setting !== undefined,
       send: (what, call, heard, timeoutMs) => this.#call(what, call, heard, timeoutMs),
     });
     for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
@@ -164,10 +189,19 @@ export class World {
     return this.bundle.clock.now();
   }
 
+  /** No engine has an earlier time than this. */
+  get #earliest(): number {
+    return this.now - (this.#options.setting?.behindMs ?? 0);
+  }
+
+  get quiet(): typeof usualQuiet {
+    return this.#options.setting?.quiet ?? usualQuiet;
+  }
+
   account(): string {
     const { seed, steps } = this.#options;
     return [
-      `seed ${seed}, step ${this.#step} of ${steps}: bun run sim --seed ${seed} --steps ${steps}`,
+      `seed ${seed}, step ${this.#step} of ${steps}: bun run sim --seed ${seed} --steps ${steps}${this.#options.setting?.option ?? ""}`,
       JSON.stringify(this.parameters),
       ...this.#events,
     ].join("\n");
@@ -222,6 +256,7 @@ export class World {
     }
     await this.calmDown();
     if (this.parameters.weights.pause > 0) await this.#resumeAll();
+    this.#options.setting?.rest();
     await drain(this);
     this.auditor.finish(this.now);
     this.#rethrow();
@@ -286,8 +321,13 @@ export class World {
     const end = (ending: Ending<T>): void => {
       if (!this.#open.delete(open)) return;
       try {
-        if (this.now > deadline) throw new Violation("I11", `a ${what} is answered late`);
+        // A node that is stopped answers when it goes on.
+        const isLate = this.now > deadline && this.#options.setting === undefined;
+        if (isLate) throw new Violation("I11", `a ${what} is answered late`);
         const isUnknown = !ending.ok && ending.code === "unknown";
+        if (!ending.ok && ending.message.includes("no node has the shards")) {
+          this.situations.reached("a call finds nobody who has the shards");
+        }
         if (isUnknown) this.situations.reached("a call is answered before its outcome is known");
         ended(isUnknown ? null : ending);
       } catch (cause) {
@@ -319,12 +359,12 @@ export class World {
     return this.#chance.one(["work", "work", "plain"]);
   }
 
-  #produce(queue = this.#queueName()): void {
+  produce(queue = this.#queueName()): void {
     const count = this.#chance.between(1, this.parameters.batchMax);
     const { uniqueForMs = 0 } = this.parameters.queues.find(({ name }) => name === queue) ?? {};
     const texts = Array.from({ length: count }, () => this.#text(uniqueForMs > 0));
     const hasKeys = texts.some(({ uniqueKey }) => uniqueKey !== "");
-    const call = this.auditor.produceBegun(queue, texts, this.now);
+    const call = this.auditor.produceBegun(queue, texts, this.#earliest);
     const { downs } = this.bundle;
     const request = {
       queue,
@@ -341,7 +381,7 @@ export class World {
       queue,
       timeoutMs: this.parameters.requestTimeoutMs,
       send: (key) => {
-        call.begunAt = Math.min(call.begunAt, this.now);
+        call.begunAt = Math.min(call.begunAt, this.#earliest);
         return this.bundle.engine.produce({ ...request, ...key });
       },
       sendOther: (key) => {
@@ -379,7 +419,7 @@ export class World {
     };
   }
 
-  #lease(name?: string): void {
+  lease(name?: string): void {
     const client = this.#chance.below(this.parameters.clients);
     const queue = name ?? (this.#chance.hits(150) ? "dead" : this.#queueName());
     const controller = new AbortController();
@@ -394,7 +434,7 @@ export class World {
     };
     const waiting = { controller, isOver: false };
     this.#waiting.push(waiting);
-    const begunAt = this.now;
+    const begunAt = this.#earliest;
     const stepBegun = this.#step;
     const slowBegun = this.#slowTimes;
     this.say(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
@@ -453,7 +493,7 @@ export class World {
     return ids.length === 0 ? undefined : { held, ids };
   }
 
-  #complete(): void {
+  complete(): void {
     const batch = this.#batch();
     if (batch === undefined) return;
     this.#startComplete(batch);
@@ -462,7 +502,7 @@ export class World {
   }
 
   #startComplete({ held: { queue, partition }, ids }: { held: Held; ids: string[] }): void {
-    const call = this.auditor.finishBegun("complete", { partition, ids }, this.now);
+    const call = this.auditor.finishBegun("complete", { partition, ids }, this.#earliest);
     const { downs } = this.bundle;
     const request = { queue, partition, requestTimeoutMs: this.parameters.requestTimeoutMs, ids };
     this.say(`complete ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
@@ -491,9 +531,8 @@ export class World {
       const dead = this.#chance.hits(150);
       return { id, retryAt, dead, ...(retryAt === null && { reason: `why ${id}` }) };
     });
-    const call = this.auditor.finishBegun("retry", { partition: held.partition, ids }, this.now, {
-      how: items,
-    });
+    const place = { partition: held.partition, ids };
+    const call = this.auditor.finishBegun("retry", place, this.#earliest, { how: items });
     const { downs } = this.bundle;
     const request = { queue: held.queue, partition: held.partition, items };
     this.say(`retry ${ids.length} of ${held.queue}/${held.partition} ${call.items[0]?.key}`);
@@ -527,7 +566,7 @@ export class World {
     if (ids.length === 0) return;
     const leaseTimeoutMs = this.#ownTimeout();
     const where = { partition, ids };
-    const call = this.auditor.finishBegun("extend", where, this.now, { leaseTimeoutMs });
+    const call = this.auditor.finishBegun("extend", where, this.#earliest, { leaseTimeoutMs });
     const request = { queue, partition, ids, leaseTimeoutMs };
     this.say(`extend ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
     this.#repeatable({
@@ -548,7 +587,7 @@ export class World {
     if (batch === undefined) return;
     const { held, ids } = batch;
     const { queue, partition } = held;
-    const call = this.auditor.finishBegun("release", { partition, ids }, this.now);
+    const call = this.auditor.finishBegun("release", { partition, ids }, this.#earliest);
     const request = { queue, partition, ids };
     this.say(`release ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
     this.#repeatable({
@@ -574,7 +613,7 @@ export class World {
 
   // operators -------------------------------------------------------------
 
-  #resize(name = this.#queueName()): void {
+  resize(name = this.#queueName()): void {
     const requestedPartitions = this.#chance.one([1, 2, 3, 6]);
     const { engine } = this.bundle;
     this.say(`${name} gets ${requestedPartitions} partitions`);
@@ -601,19 +640,19 @@ export class World {
 
   /** A shard goes down with leases, produces and settings on their way to it. */
   async #breakBefore(queue: string): Promise<void> {
-    this.#produce(queue);
+    this.produce(queue);
     await this.rest();
     const shard = this.#chance.below(this.parameters.shardCount);
     this.say(`store ${shard} is slow, and fails`);
     this.auditor.faulted();
     this.bundle.store(shard).fail({ fault: "failed", applied: this.#chance.hits(500) });
     this.bundle.store(shard).hold();
-    this.#produce(queue);
+    this.produce(queue);
     await this.rest();
-    this.#resize(queue);
+    this.resize(queue);
     await this.rest();
-    for (let count = 0; count < 3; count += 1) this.#lease(queue);
-    this.#produce(queue);
+    for (let count = 0; count < 3; count += 1) this.lease(queue);
+    this.produce(queue);
     await this.rest();
     this.#releaseAll();
     await this.rest();
@@ -800,8 +839,8 @@ export class World {
       const applied = this.#chance.hits(500);
       this.say(`the process dies ${applied ? "after" : "before"} a commit of store ${shard}`);
       this.bundle.store(shard).killAt({ commitsBefore: this.#chance.below(3), applied });
-      if (this.#chance.hits(500)) this.#produce();
-      if (this.#chance.hits(500)) this.#complete();
+      if (this.#chance.hits(500)) this.produce();
+      if (this.#chance.hits(500)) this.complete();
       await this.pass(this.#chance.one([0, 1, second]));
       this.situations.reached(
         applied ? "the process is killed after a commit" : "the process is killed before a commit",
@@ -822,7 +861,7 @@ export class World {
     this.#slowTimes += 1;
     this.bundle.store(shard).hold();
     for (const ms of [2 * minute, second]) {
-      for (const call of [() => this.#produce(), () => this.#lease()]) {
+      for (const call of [() => this.produce(), () => this.lease()]) {
         call();
         await this.rest();
       }
@@ -900,6 +939,7 @@ export class World {
     this.#heal();
     this.#repeats.giveUp();
     this.#watch.counted(this.bundle.engine.status());
+    await this.#options.setting?.calm();
     await this.pass(4 * limits.restartMsMax);
     for (const { what } of this.#open) {
       if (what !== "lease") throw new Violation("I11", `a ${what} is never answered`);

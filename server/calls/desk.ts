@@ -6,11 +6,14 @@ import type { Log } from "../log.ts";
 import { Refusal } from "../reply.ts";
 import { Caller, JsonText, type Route, type Routes } from "../routes/route.ts";
 import type { Answer, Answered, Asked, Call } from "./call.ts";
+import type { Soon } from "./line.ts";
 
 export interface DeskOptions {
   readonly answer: (call: Call, caller: Caller) => Promise<Answer>;
   readonly send: (answers: readonly Answered[]) => void;
   readonly log: Log;
+  /** Default `setImmediate`. */
+  readonly soon?: Soon;
 }
 
 export class Desk {
@@ -38,7 +41,8 @@ export class Desk {
     this.#calls.delete(number);
     this.#answers.push({ number, answer });
     if (this.#answers.length > 1) return;
-    setImmediate(() => {
+    const { soon = setImmediate } = this.#options;
+    soon(() => {
       const answers = this.#answers;
       this.#answers = [];
       if (!this.#isOver) this.#options.send(answers);

@@ -6,6 +6,8 @@ import type { Answer, Answered, Asked, Call } from "./call.ts";
 /** `unsent`: it never left. `lost`: the line broke too. */
 export type Forwarded = Answer | { readonly is: "unsent" };
 
+export type Soon = (run: () => void) => void;
+
 interface Waiting {
   readonly operation: Call["operation"];
   readonly settle: (forwarded: Forwarded) => void;
@@ -15,15 +17,17 @@ interface Waiting {
 export class Line {
   readonly #send: (asked: readonly Asked[]) => void;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #soon: Soon;
   #last = 0;
   #asked: Asked[] = [];
   #isOpen = false;
   #isOver = false;
   #flushing = false;
 
-  /** Nothing is sent before it is opened. */
-  constructor(send: (asked: readonly Asked[]) => void) {
+  /** Nothing is sent before it is opened. `soon`: after the events at hand. */
+  constructor(send: (asked: readonly Asked[]) => void, soon: Soon = setImmediate) {
     this.#send = send;
+    this.#soon = soon;
   }
 
   /** Nobody waits for an answer. */
@@ -65,7 +69,7 @@ export class Line {
     this.#asked.push(asked);
     if (this.#flushing) return;
     this.#flushing = true;
-    setImmediate(() => {
+    this.#soon(() => {
       this.#flushing = false;
       this.#flush();
     });

@@ -1,6 +1,7 @@
 // This node among those that share the database: it gives signs of life, takes the shards over
 // when they are nobody's, and knows until when it may trust that they are its own.
 
+import { after, type Clock, type Timer } from "../../engine/clock.ts";
 import type { NodeRow, NodesSeen, NodeTable, Owner, Self } from "../../stores/nodes.ts";
 import type { Log } from "../log.ts";
 
@@ -8,6 +9,8 @@ export interface MembershipOptions {
   readonly self: Self;
   /** How long an owner has without a sign of life. */
   readonly leaseMs: number;
+  /** Steady, whatever becomes of the machine's. */
+  readonly clock: Clock;
   readonly openNodes: () => Promise<NodeTable>;
   /** Opens the shards as of this epoch. */
   readonly own: (epoch: number, databaseNow: number) => Promise<void>;
@@ -30,14 +33,14 @@ export class Membership {
   #epoch: number | null = null;
   #isOpen = false;
   #isGivingUp = false;
-  /** By `performance.now()`, as is the next: until then what the last look showed is the truth. */
+  /** By the clock's `precise`, as is the next: until then what the last look showed is the truth. */
   #trustedUntil = 0;
   /** An owner that was cut off together with this node has until then to renew what has lapsed. */
   #patientUntil = 0;
   #isAway = false;
   #version = 0;
   #takeovers = 0;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  #timer: Timer | null = null;
   #looking: Promise<void> | null = null;
   #ended = false;
   readonly #watchers = new Set<() => void>();
@@ -45,6 +48,10 @@ export class Membership {
   constructor(options: MembershipOptions) {
     this.#options = options;
     this.#self = options.self;
+  }
+
+  #now(): number {
+    return this.#options.clock.precise();
   }
 
   get seen(): NodesSeen {
@@ -76,7 +83,7 @@ export class Membership {
 
   /** It has not seen the database for so long that the shards may be anyone's. */
   get isStale(): boolean {
-    return performance.now() >= this.#trustedUntil;
+    return this.#now() >= this.#trustedUntil;
   }
 
   /** Rises whenever those who watch are told. */
@@ -124,9 +131,9 @@ export class Membership {
     if (version !== this.#version) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#watchers.add(resolve);
-    const timer = setTimeout(resolve, ms);
+    const timer = after(this.#options.clock, ms, resolve);
     await promise;
-    clearTimeout(timer);
+    timer.cancel();
     this.#watchers.delete(resolve);
   }
 
@@ -137,13 +144,13 @@ export class Membership {
 
   /** Looks now, and then in its rhythm. */
   look(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#timer = null;
     this.#looking ??= this.#lookOnce().finally(() => {
       this.#looking = null;
       if (this.#ended) return;
-      const everyMs = this.#options.leaseMs / looksPerLease;
-      this.#timer = setTimeout(() => void this.look(), everyMs);
+      const { clock, leaseMs } = this.#options;
+      this.#timer = after(clock, leaseMs / looksPerLease, () => void this.look());
     });
     return this.#looking;
   }
@@ -152,14 +159,14 @@ export class Membership {
     this.#nodes ??= this.#options.openNodes();
     const nodes = this.#nodes;
     try {
-      const askedAt = performance.now();
+      const askedAt = this.#now();
       const look = nodes.then((table) => table.look(this.#self, this.#epoch));
-      await this.#found(await within(lookMsMax, look), askedAt);
+      await this.#found(await this.#within(lookMsMax, look), askedAt);
       this.#isAway = false;
     } catch (cause) {
       this.#nodes = null;
       nodes.then((table) => table.close()).catch(() => undefined);
-      this.#patientUntil = performance.now() + this.#options.leaseMs;
+      this.#patientUntil = this.#now() + this.#options.leaseMs;
       if (!this.#isAway) this.#options.log.error("database of the nodes is away", cause);
       this.#isAway = true;
       this.#tell();
@@ -182,10 +189,10 @@ export class Membership {
     const isMine = owner !== null && owner.url === this.#self.url && owner.epoch === this.#epoch;
     if (isMine) return;
     this.#lose();
-    const isLapsed = owner?.isLapsed === true && performance.now() > this.#patientUntil;
+    const isLapsed = owner?.isLapsed === true && this.#now() > this.#patientUntil;
     const isOwn = owner?.url === this.#self.url && !isContested;
     const isFree = owner === null || isLapsed || isOwn;
-    if (isFree && !this.#self.isDraining && !this.#ended) await this.#takeOver(seen);
+    if (isFree && !this.#self.isDraining && !this.#ended) await this.#takeOver(seen, askedAt);
   }
 
   /** Another node was heard to serve: what waits here waits for nothing. */
@@ -201,10 +208,11 @@ export class Membership {
     this.#tell();
   }
 
-  async #takeOver({ now, owner }: NodesSeen): Promise<void> {
+  async #takeOver({ now, owner }: NodesSeen, askedAt: number): Promise<void> {
     const { own, log } = this.#options;
     const epoch = await this.#ask((nodes) => nodes.takeOver(this.#self));
-    if (epoch === null) return;
+    // A process that was stopped meanwhile would go by a clock that has stood still: the next look tells the time.
+    if (epoch === null || this.#now() - askedAt > lookMsMax) return;
     this.#epoch = epoch;
     this.#takeovers += 1;
     this.#seen = { ...this.#seen, epoch, owner: { url: this.#self.url, epoch, isLapsed: false } };
@@ -236,7 +244,7 @@ export class Membership {
 
   /** What was asked on a connection that says nothing may yet be done: a look shows whether it was. */
   async #ask<T>(ask: (nodes: NodeTable) => Promise<T>): Promise<T | null> {
-    return this.#nodes === null ? null : await within(lookMsMax, this.#nodes.then(ask));
+    return this.#nodes === null ? null : await this.#within(lookMsMax, this.#nodes.then(ask));
   }
 
   /** Takes nothing over any more; `closed`: closes the shards, of which nothing is answered any more. */
@@ -255,20 +263,21 @@ export class Membership {
   /** The last word: the others forget this node. */
   async leave(): Promise<void> {
     this.#ended = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer?.cancel();
     await this.#looking;
     await this.#ask((nodes) => nodes.leave(this.#self)).catch(() => undefined);
     await this.#ask((nodes) => nodes.close()).catch(() => undefined);
   }
-}
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`nothing came within ${ms} ms`)), ms);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => undefined);
+  async #within<T>(ms: number, work: Promise<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const late = (): void => reject(new Error(`nothing came within ${ms} ms`));
+    const timer = after(this.#options.clock, ms, late);
+    try {
+      return await Promise.race([work, promise]);
+    } finally {
+      timer.cancel();
+      work.catch(() => undefined);
+    }
   }
 }

@@ -2,12 +2,14 @@
 
 import { randomBytes } from "node:crypto";
 import type { Engine, EngineStatus } from "../../engine/api.ts";
+import { after, type Clock, steadyClock } from "../../engine/clock.ts";
 import type { OpenEngine } from "../../engine/engine.ts";
 import { closingFailure, QueueError } from "../../engine/errors.ts";
 import type { NodeTable, Ownership } from "../../stores/nodes.ts";
 import type { Log } from "../log.ts";
 import type { NodeFigures } from "../metrics.ts";
 import { Membership } from "./membership.ts";
+import { type Connect, connectBySocket } from "./peer.ts";
 import { Router } from "./router.ts";
 
 export interface NodeOptions {
@@ -21,6 +23,9 @@ export interface NodeOptions {
   /** What there is to say of shards that are elsewhere. */
   readonly statusElsewhere: EngineStatus;
   readonly log: Log;
+  /** Of the process itself; a simulation has its own. */
+  readonly clock?: Clock;
+  readonly connect?: Connect;
 }
 
 const keyBytes = 32;
@@ -32,20 +37,24 @@ export class Node {
   /** The engine while this node has the shards; refuses everything while it does not. */
   readonly engine: Engine<string>;
   readonly #options: NodeOptions;
+  readonly #clock: Clock;
   #held: OpenEngine<string> | null = null;
 
   constructor(options: NodeOptions) {
     const { url, version, leaseMs, openNodes, log } = options;
+    const { clock = steadyClock(), connect = connectBySocket } = options;
     this.#options = options;
+    this.#clock = clock;
     this.membership = new Membership({
       self: { url, key: this.key, version, isDraining: false },
       leaseMs,
+      clock,
       openNodes,
       own: (epoch, now) => this.#own({ url, epoch }, now),
       lose: () => this.#lose(),
       log,
     });
-    this.router = new Router(this.membership, log);
+    this.router = new Router(this.membership, { clock, connect, log });
     this.engine = new Proxy({} as Engine<string>, {
       get: (_, name: keyof Engine<string>) => {
         if (this.#held !== null) return this.#held[name].bind(this.#held);
@@ -83,9 +92,9 @@ export class Node {
       const engine = this.#held;
       this.#held = null;
       // A turn whose database says nothing is not waited for.
-      const late = setTimeout(() => engine?.abandon(), this.#options.leaseMs);
+      const late = after(this.#clock, this.#options.leaseMs, () => engine?.abandon());
       await engine?.close();
-      clearTimeout(late);
+      late.cancel();
     });
     this.router.leave();
   }

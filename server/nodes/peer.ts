@@ -1,5 +1,6 @@
 // One connection from this node to another, with the line on which it forwards calls.
 
+import { after, type Clock, type Timer } from "../../engine/clock.ts";
 import type { Answered, Asked, Call } from "../calls/call.ts";
 import { type Forwarded, Line } from "../calls/line.ts";
 
@@ -14,40 +15,77 @@ const silenceMsMax = 4_000;
 export const ping = "ping";
 export const pong = "pong";
 
+/** What becomes of a connection. */
+export interface WireEvents {
+  opened(): void;
+  heard(text: string): void;
+  failed(why: string): void;
+  closed(): void;
+}
+
+export interface Wire {
+  send(text: string): void;
+  close(): void;
+}
+
+export interface PeerNode {
+  readonly url: string;
+  /** What the node expects of the others. */
+  readonly key: string;
+}
+
+export type Connect = (to: PeerNode, events: WireEvents) => Wire;
+
+export const connectBySocket: Connect = ({ url, key }, events) => {
+  const address = `${url.replace(/^http/, "ws")}${peerPath}`;
+  const options: Bun.WebSocketOptions = { headers: { authorization: `Bearer ${key}` } };
+  // The browser's types, which come first, know no headers.
+  const socket = new WebSocket(address, options as unknown as string[]);
+  socket.onopen = () => events.opened();
+  socket.onmessage = ({ data }) => events.heard(String(data));
+  socket.onerror = (event) => events.failed("message" in event ? String(event.message) : "");
+  socket.onclose = () => events.closed();
+  return socket;
+};
+
+export interface PeerOptions {
+  readonly clock: Clock;
+  readonly connect: Connect;
+  /** Told why there is no connection. */
+  readonly unreached: (why: string) => void;
+}
+
 export class Peer {
-  readonly #socket: WebSocket;
-  readonly #line = new Line((asked: readonly Asked[]) => this.#socket.send(JSON.stringify(asked)));
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #clock: Clock;
+  readonly #wire: Wire;
+  readonly #line: Line;
+  #timer: Timer;
   #isOpen = false;
   #isRetired = false;
   #isOver = false;
-  #heardAt = performance.now();
+  #heardAt: number;
 
-  /** `key`: what the node expects of the others. `unreached`: told why there is no connection. */
-  constructor(
-    { url, key }: { readonly url: string; readonly key: string },
-    unreached: (why: string) => void,
-  ) {
-    const address = `${url.replace(/^http/, "ws")}${peerPath}`;
-    const options: Bun.WebSocketOptions = { headers: { authorization: `Bearer ${key}` } };
-    // The browser's types, which come first, know no headers.
-    this.#socket = new WebSocket(address, options as unknown as string[]);
-    this.#socket.onopen = () => {
-      this.#isOpen = true;
-      this.#line.open();
-    };
-    this.#socket.onmessage = ({ data }) => this.#heard(String(data));
-    this.#socket.onerror = (event) => {
-      if (!this.#isOpen) unreached("message" in event ? String(event.message) : "");
-      this.close();
-    };
-    this.#socket.onclose = () => this.close();
-    const connecting = setTimeout(() => {
+  constructor(node: PeerNode, { clock, connect, unreached }: PeerOptions) {
+    this.#clock = clock;
+    this.#heardAt = clock.precise();
+    const send = (asked: readonly Asked[]): void => this.#wire.send(JSON.stringify(asked));
+    this.#line = new Line(send, (run) => clock.soon(run));
+    this.#wire = connect(node, {
+      opened: () => {
+        this.#isOpen = true;
+        this.#line.open();
+      },
+      heard: (text) => this.#heard(text),
+      failed: (why) => {
+        if (!this.#isOpen) unreached(why);
+        this.close();
+      },
+      closed: () => this.close(),
+    });
+    after(clock, connectMsMax, () => {
       if (!this.#isOpen) this.close();
-    }, connectMsMax);
-    connecting.unref();
-    this.#timer = setInterval(() => this.#ping(), pingMs);
-    this.#timer.unref();
+    });
+    this.#timer = this.#pingLater();
   }
 
   get isOver(): boolean {
@@ -77,21 +115,29 @@ export class Peer {
   }
 
   #heard(text: string): void {
-    this.#heardAt = performance.now();
+    this.#heardAt = this.#clock.precise();
     if (text !== pong) this.#line.heard(JSON.parse(text) as Answered[]);
   }
 
   /** A node that was stopped, or cut off, says nothing of it. */
   #ping(): void {
-    if (performance.now() - this.#heardAt > silenceMsMax) this.close();
-    else if (this.#isOpen) this.#socket.send(ping);
+    if (this.#clock.precise() - this.#heardAt > silenceMsMax) {
+      this.close();
+      return;
+    }
+    if (this.#isOpen) this.#wire.send(ping);
+    this.#timer = this.#pingLater();
+  }
+
+  #pingLater(): Timer {
+    return after(this.#clock, pingMs, () => this.#ping());
   }
 
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    clearInterval(this.#timer);
-    this.#socket.close();
+    this.#timer.cancel();
+    this.#wire.close();
     this.#line.end();
   }
 }

@@ -1,6 +1,7 @@
 // Where a call is done: here, where this node has the shards, else by the node that has them. Any
 // node takes any call, and one that finds nobody waits until its time is up.
 
+import { after, type Clock } from "../../engine/clock.ts";
 import { parseDuration } from "../../engine/duration.ts";
 import {
   closingFailure,
@@ -17,7 +18,7 @@ import { doneAnswer, errorAnswer, replyOf } from "../calls/desk.ts";
 import type { Log } from "../log.ts";
 import { Caller, type JsonText, type Route, type Routes } from "../routes/route.ts";
 import type { Membership } from "./membership.ts";
-import { Peer } from "./peer.ts";
+import { type Connect, Peer } from "./peer.ts";
 
 /** Calls that change nothing. */
 const looks = new Set<OperationId>([
@@ -63,9 +64,15 @@ interface Work extends Asked {
   readonly route: Route<OperationId>;
 }
 
+export interface RouterOptions {
+  readonly clock: Clock;
+  readonly connect: Connect;
+  readonly log: Log;
+}
+
 export class Router {
   readonly #membership: Membership;
-  readonly #log: Log;
+  readonly #options: RouterOptions;
   readonly #peers = new Map<string, Peer>();
   /** Of which that was told, since they answered last. */
   readonly #unreached = new Set<string>();
@@ -73,9 +80,9 @@ export class Router {
   #forwarded = 0;
   #isLeaving = false;
 
-  constructor(membership: Membership, log: Log) {
+  constructor(membership: Membership, options: RouterOptions) {
     this.#membership = membership;
-    this.#log = log;
+    this.#options = options;
     membership.watch(() => {
       // Nothing comes any more where the shards were, and nobody there may know it.
       for (const [url, peer] of this.#peers) {
@@ -87,10 +94,23 @@ export class Router {
 
   /** Cut off from the database, it asks for anything: whoever answers has the shards by now. */
   async #lookForOwner(): Promise<void> {
-    const signal = AbortSignal.timeout(changeMsMax);
-    const caller = new Caller({ signal, requestKey: null });
+    const controller = new AbortController();
+    const timer = after(this.#options.clock, changeMsMax, () => controller.abort());
+    const caller = new Caller({ signal: controller.signal, requestKey: null });
     const body = { pivot: "", limit: 1 } as never;
     await this.#there(body, { operation: "listQueues", caller }).catch(() => undefined);
+    timer.cancel();
+  }
+
+  #now(): number {
+    return this.#options.clock.precise();
+  }
+
+  /** The same call with what is left of its caller's time. */
+  #withTimeLeft(body: { readonly request_timeout?: string | null }, deadline: number): never {
+    const ms = Math.max(timeoutMsMin, Math.round(deadline - this.#now()));
+    const left = typeof body.request_timeout === "string" ? { request_timeout: `${ms}ms` } : {};
+    return { ...body, ...left } as never;
   }
 
   get forwarded(): number {
@@ -121,21 +141,21 @@ export class Router {
   async #route(body: never, work: Work) {
     const { operation, caller } = work;
     const membership = this.#membership;
-    const deadline = performance.now() + timeoutMs(body);
+    const deadline = this.#now() + timeoutMs(body);
     let isLost = false;
-    for (let left = body; ; left = withTimeLeft(body, deadline)) {
+    for (let left = body; ; left = this.#withTimeLeft(body, deadline)) {
       const { version } = membership;
       const outcome = await (membership.isTrusted
         ? this.#here(left, work)
         : this.#there(left, work));
       if (outcome.is === "done") return outcome.reply;
       if (outcome.is === "lost") isLost = true;
-      const isOver = performance.now() >= deadline || caller.signal.aborted;
+      const isOver = this.#now() >= deadline || caller.signal.aborted;
       const isParked = operation === "lease" && this.#isLeaving;
       if (isOver || isParked || membership.isLast) {
         throw QueueError.from(undone(operation, { isLost, isParked }));
       }
-      await membership.change(version, Math.min(changeMsMax, deadline - performance.now()));
+      await membership.change(version, Math.min(changeMsMax, deadline - this.#now()));
     }
   }
 
@@ -217,12 +237,14 @@ export class Router {
   #peer(node: NodeRow): Peer {
     const open = this.#peers.get(node.url);
     if (open !== undefined && !open.isOver) return open;
-    const peer = new Peer(node, (why) => {
+    const { clock, connect, log } = this.#options;
+    const unreached = (why: string): void => {
       const { url } = node;
       // Once: it is tried again with each call.
-      if (!this.#unreached.has(url)) this.#log.warn("a node cannot be reached", { url, why });
+      if (!this.#unreached.has(url)) log.warn("a node cannot be reached", { url, why });
       this.#unreached.add(url);
-    });
+    };
+    const peer = new Peer(node, { clock, connect, unreached });
     this.#peers.set(node.url, peer);
     return peer;
   }
@@ -232,7 +254,7 @@ export class Router {
     const operation = id as OperationId;
     const body = JSON.parse(text) as never;
     const route = this.#local[operation] as Route<OperationId> | undefined;
-    const deadline = performance.now() + timeoutMs(body);
+    const deadline = this.#now() + timeoutMs(body);
     const left = await this.#settled(body, { deadline, caller });
     if (route === undefined || !this.#membership.isTrusted) return { is: "moved" };
     try {
@@ -255,9 +277,9 @@ export class Router {
   ): Promise<never> {
     const membership = this.#membership;
     let left = body;
-    while (membership.isChanging && performance.now() < deadline && !caller.signal.aborted) {
+    while (membership.isChanging && this.#now() < deadline && !caller.signal.aborted) {
       await membership.change(membership.version, changeMsMax);
-      left = withTimeLeft(left, deadline);
+      left = this.#withTimeLeft(left, deadline);
     }
     return left;
   }
@@ -286,11 +308,4 @@ function timeoutMs(body: { readonly request_timeout?: string | null }): number {
   const { request_timeout: text } = body;
   const parsed = typeof text === "string" ? parseDuration(text) : null;
   return parsed?.ok === true ? parsed.ms : timeoutMsDefault;
-}
-
-/** The same call with what is left of its caller's time. */
-function withTimeLeft(body: { readonly request_timeout?: string | null }, deadline: number): never {
-  const ms = Math.max(timeoutMsMin, Math.round(deadline - performance.now()));
-  const left = typeof body.request_timeout === "string" ? { request_timeout: `${ms}ms` } : {};
-  return { ...body, ...left } as never;
 }

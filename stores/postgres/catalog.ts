@@ -4,13 +4,20 @@ import type { CatalogChange, CatalogImage, CatalogStore } from "../catalog.ts";
 import { type CatalogEntry, isCatalogEntry } from "../queue.ts";
 import { StoreError } from "../store.ts";
 import { byteaArray, int8Array } from "./arrays.ts";
+import { takenOver } from "./connection.ts";
 import type { Database } from "./database.ts";
 
+/** A row of the chain too: whoever has lost the shard changes no queue any more, however late. */
 const write = `
-  WITH changed AS (
-    INSERT INTO shard.catalog SELECT 1, $1::bigint
-    WHERE $1::bigint = 1 + coalesce((SELECT version FROM shard.catalog), 0)
-    ON CONFLICT (one) DO UPDATE SET version = excluded.version WHERE catalog.version = excluded.version - 1
+  WITH stored AS (
+    SELECT coalesce((SELECT version FROM shard.catalog), 0) AS version
+  ), fence AS (
+    INSERT INTO shard.turn SELECT $5::bigint, $6::bytea, NULL FROM shard.turn, stored
+    WHERE position = $5::bigint - 1 AND owner = $6::bytea AND stored.version = $1::bigint - 1
+    RETURNING position
+  ), changed AS (
+    INSERT INTO shard.catalog SELECT 1, $1::bigint FROM fence
+    ON CONFLICT (one) DO UPDATE SET version = excluded.version
     RETURNING version
   ), put AS (
     INSERT INTO shard.queue SELECT one.queue_id, convert_from(one.entry, 'UTF8')
@@ -19,7 +26,7 @@ const write = `
   ), removed AS (
     DELETE FROM shard.queue USING changed WHERE queue_id = ANY ($4::bigint[])
   )
-  SELECT count(*) FROM changed`;
+  SELECT (SELECT count(*) FROM fence), version FROM stored`;
 
 export class PostgresCatalog implements CatalogStore {
   readonly #database: Database;
@@ -41,13 +48,19 @@ export class PostgresCatalog implements CatalogStore {
 
   async write({ version, put, remove }: CatalogChange): Promise<boolean> {
     const put_ = put.filter(({ queueId }) => !remove.includes(queueId));
-    const rows = await this.#database.rows(write, [
+    const { position, owner } = this.#database;
+    const [row] = await this.#database.rows(write, [
       version,
       int8Array(put_.map(({ queueId }) => queueId)),
       byteaArray(put_.map((entry) => JSON.stringify(entry))),
       int8Array(remove),
+      position + 1,
+      owner,
     ]);
-    return rows[0]?.[0] === 1;
+    const [count, stored] = row as [number, number];
+    if (count === 0 && stored === version - 1) throw new StoreError("failed", takenOver);
+    if (count === 1) this.#database.appended();
+    return count === 1;
   }
 }
 

@@ -22,6 +22,7 @@ export interface DatabaseOptions extends SessionOptions {
 }
 
 const ownerBytes = 16;
+const now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 /** How long the session of a server that was killed may take to end. */
 const lockPatienceMs = 3_000;
 const lockPauseMs = 50;
@@ -29,12 +30,12 @@ const lockPauseMs = 50;
 /** The beginning of an owner, behind whatever there is. */
 const takeOver = `
   INSERT INTO shard.turn SELECT coalesce(max(position), 0) + 1, $1::bytea, NULL FROM shard.turn
-  ON CONFLICT DO NOTHING RETURNING position`;
+  ON CONFLICT DO NOTHING RETURNING position, ${now}`;
 /** The same for a node, unless the shards are another's by now. */
 const takeOverAsNode = `
   INSERT INTO shard.turn SELECT coalesce((SELECT max(position) FROM shard.turn), 0) + 1, $1::bytea, NULL
   FROM (SELECT FROM nodes.owner WHERE url = $2::text AND epoch = $3::bigint FOR SHARE) AS mine
-  ON CONFLICT DO NOTHING RETURNING position`;
+  ON CONFLICT DO NOTHING RETURNING position, ${now}`;
 const isOwner = "SELECT count(*) FROM nodes.owner WHERE url = $1::text AND epoch = $2::bigint";
 
 const stillThere = `
@@ -49,6 +50,12 @@ export class Database {
   readonly owner = Buffer.from(crypto.getRandomValues(new Uint8Array(ownerBytes)));
   /** The last row of the chain. */
   position = 0;
+  /** When it was opened, by the database's clock. */
+  openedAt = 0;
+  /** Whether what the process has acknowledged is kept beside it. */
+  readonly isAccounted: boolean;
+  /** What others have written since this process last acknowledged something may be lost, and nobody would know. */
+  mayLack = false;
   /** Commits that this process has acknowledged and the database has lost since, at least. */
   lostCount = 0;
 
@@ -56,6 +63,7 @@ export class Database {
     const { acknowledged, shard } = options;
     this.#connection = connection;
     this.#shard = name;
+    this.isAccounted = acknowledged !== undefined;
     this.#acknowledge = (position) => {
       if (acknowledged !== undefined) {
         acknowledge(acknowledged, shard, { position, owner: this.owner });
@@ -158,7 +166,7 @@ export class Database {
           ? await this.rows(takeOver, [this.owner])
           : await this.rows(named(takeOverAsNode), [this.owner, ...node]);
       if (row !== undefined) {
-        this.position = row[0] as number;
+        [this.position, this.openedAt] = row as [number, number];
         return;
       }
       if (node !== null && (await this.rows(named(isOwner), node))[0]?.[0] === 0) {
@@ -169,12 +177,15 @@ export class Database {
 
   /** A row that went with those before it was pruned by a later owner, not lost. */
   async #countLost({ acknowledged, shard }: DatabaseOptions): Promise<void> {
-    const known = acknowledged === undefined ? null : lastAcknowledged(acknowledged, shard);
+    if (acknowledged === undefined) return;
+    const known = lastAcknowledged(acknowledged, shard);
+    this.mayLack = known === null || known.position !== this.position - 1;
     if (known === null) return;
     const [row] = await this.rows(stillThere, [known.position, Buffer.from(known.owner)]);
     const [isThere, first, last] = row as [boolean, number, number];
     if (!isThere && first <= known.position) {
       this.lostCount = Math.max(1, known.position - last + 1);
+      this.mayLack = true;
     }
   }
 }

@@ -60,10 +60,15 @@ test("commit: whoever lost the shard writes nothing any more", async () => {
     `INSERT INTO ${options.schema}_0.turn SELECT max(position) + 1, 'another' FROM ${options.schema}_0.turn`,
   );
   expect(await faultOf(commit(first.store, 2, { insert: [item(1, 2)] }))).toBe("failed");
+  const change = { version: 1, put: [], remove: [] };
+  expect(await faultOf(first.catalog.write(change))).toBe("failed");
   await first.store.close();
   const second = await openPostgresStore(options);
   expect((await second.store.load()).turns.map(({ turn }) => turn)).toEqual([1]);
   await commit(second.store, 2, { insert: [item(1, 2)] });
+  expect(await second.catalog.write(change)).toBe(true);
+  expect(await second.catalog.write(change)).toBe(false);
+  await commit(second.store, 3);
   await second.store.close();
   await database.close();
 });

@@ -3,6 +3,7 @@
 
 import type { Backend } from "../backend.ts";
 import type { Tally } from "../item.ts";
+import { firstNumber, skipped } from "../skipped.ts";
 import {
   type Changes,
   type Facts,
@@ -27,9 +28,6 @@ const turnsKept = 1_024;
 /** Turns from one writing of the tallies to the next. */
 const foldEvery = 256;
 
-/** More than a partition can have issued since a standby was last in step. */
-const numbersSkipped = 2 ** 24;
-
 const texts = {
   append: `
     WITH appended AS (
@@ -50,19 +48,25 @@ const texts = {
 } as const;
 
 /**
- * Throws `StoreError`: `failed` also where the database has lost what this process had acknowledged;
- * it says so once, and can be opened then.
+ * Throws `StoreError`: `lost` where the database lacks what this process had acknowledged; it says so
+ * once, and can be opened then.
  */
 export async function openPostgresStore(options: DatabaseOptions): Promise<Backend> {
   const database = await Database.open(options);
   const store = new PostgresStore(database);
-  const { lostCount } = database;
+  const { lostCount, mayLack } = database;
+  try {
+    if (mayLack) await store.skipNumbers();
+  } catch (cause) {
+    await store.close();
+    throw cause;
+  }
   if (lostCount > 0) {
-    await store.skipLostNumbers().finally(() => store.close());
+    await store.close();
     const count = lostCount === 1 ? "a commit" : `${lostCount} commits`;
     const why = "as a standby that was behind does when it takes over";
     throw new StoreError(
-      "failed",
+      "lost",
       `the database has lost ${count} that had been acknowledged, ${why}`,
     );
   }
@@ -117,6 +121,7 @@ class PostgresStore implements Store {
     }
     return {
       tag: String(tags[0]?.[0]),
+      ...(this.#database.isAccounted && { firstSeq: firstNumber(this.#database.openedAt) }),
       turns: turns.map(({ turn, at, opLast, refused }) => ({ turn, at, opLast, refused })),
       tallies: [...tallies.values()],
       leases: await this.#leases(leases),
@@ -134,15 +139,12 @@ class PostgresStore implements Store {
     };
   }
 
-  /**
-   * Raises the next number of every partition, so that no id that was lost is issued again. One of
-   * which the database knows nothing begins anew.
-   */
-  async skipLostNumbers(): Promise<void> {
+  /** Raises the next number of every partition, so that no id that was lost is issued again. */
+  async skipNumbers(): Promise<void> {
     const { turns, tallies } = await this.load({ receipts: false });
     const last = turns.at(-1);
     if (last === undefined) return;
-    const raised = tallies.map((tally) => ({ ...tally, nextSeq: tally.nextSeq + numbersSkipped }));
+    const raised = tallies.map((tally) => skipped(tally, this.#database.openedAt));
     const turn = { ...last, turn: last.turn + 1, refused: [] };
     const record: StoredTurn = { ...turn, tallies: raised.map(storedTally), inbound: [] };
     const { position, owner } = this.#database;

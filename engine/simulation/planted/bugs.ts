@@ -4,8 +4,10 @@
 
 export interface PlantedBug {
   readonly name: string;
-  /** Below `engine/`. */
+  /** From `engine/`. */
   readonly file: string;
+  /** It can only be seen in worlds of several nodes. */
+  readonly ofNodes?: true;
   /** Occurs once in the file. */
   readonly from: string;
   readonly to: string;
@@ -570,5 +572,117 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: "shard/moves.ts",
     from: "partition.dueTimes.add(item.dueAt);",
     to: "if (!item.retried) partition.dueTimes.add(item.dueAt);",
+  },
+  {
+    name: "a commit does not look at the row before it",
+    file: "simulation/database.ts",
+    ofNodes: true,
+    from: "const isNext = chain.length === position + 1 && chain[position] === token;",
+    to: "const isNext = position > 0;",
+  },
+  {
+    name: "an outcome that is not known is looked up, and not settled by a row of one's own",
+    file: "simulation/database.ts",
+    ofNodes: true,
+    from: "chain.push(token);\n    return { position: chain.length - 1, token };",
+    to: "return { position: chain.length - 1, token: chain.at(-1) ?? token };",
+  },
+  {
+    name: "no numbers are skipped where some may be lost",
+    file: "../stores/skipped.ts",
+    ofNodes: true,
+    from: "return { ...tally, nextSeq };",
+    to: "return nextSeq > 0 ? tally : tally;",
+  },
+  {
+    name: "numbers are skipped by the same step each time",
+    file: "../stores/skipped.ts",
+    ofNodes: true,
+    from: "const nextSeq = tally.nextSeq < first ? first : tally.nextSeq + numbersSkipped;",
+    to: "const nextSeq = first > 0 ? tally.nextSeq + numbersSkipped : 0;",
+  },
+  {
+    name: "a partition of which nothing is known begins with the first number",
+    file: "shard/memory.ts",
+    ofNodes: true,
+    from: "this.#firstSeq = image.firstSeq ?? 0;",
+    to: "this.#firstSeq = 0;",
+  },
+  {
+    name: "only who has acknowledged something himself skips numbers",
+    file: "simulation/database.ts",
+    ofNodes: true,
+    from: "if (!isNext) {\n      await",
+    to: "if (isLost) {\n      await",
+  },
+  {
+    name: "an engine goes on by queues that the database has lost",
+    file: "engine.ts",
+    ofNodes: true,
+    from: "if (this.#parts === parts) void this.#reopen();",
+    to: "",
+  },
+  {
+    name: "who has lost the shards still changes queues",
+    file: "simulation/database.ts",
+    ofNodes: true,
+    from: "return this.next(shard, place, () => this.ask(shard).catalog.write(change));",
+    to: "this.next(shard, place, async () => true); return this.ask(shard).catalog.write(change);",
+  },
+  {
+    name: "a waiting lease is left at the node that had the shards",
+    file: "../server/nodes/router.ts",
+    ofNodes: true,
+    from: "if (url !== membership.owner?.url && !membership.isStale) peer.retire();",
+    to: "if (url === '' && !membership.isStale) peer.retire();",
+  },
+  {
+    name: "an owner that is cut off does not ask who has the shards now",
+    file: "../server/nodes/router.ts",
+    ofNodes: true,
+    from: "if (membership.isOwner && membership.isStale) void this.#lookForOwner();",
+    to: "",
+  },
+  {
+    name: "an owner answers from memory after its trust has run out",
+    file: "../server/nodes/membership.ts",
+    ofNodes: true,
+    from: "return this.#isOpen && !this.isStale;",
+    to: "return this.#isOpen;",
+  },
+  {
+    name: "trust is counted from when the database has answered",
+    file: "../server/nodes/membership.ts",
+    ofNodes: true,
+    from: "this.#trustedUntil = askedAt + leaseMs - leaseMs / 5;",
+    to: "this.#trustedUntil = this.#now() + (askedAt > 0 ? leaseMs - leaseMs / 5 : 0);",
+  },
+  {
+    name: "a forwarded call whose answer was lost is done again",
+    file: "../server/nodes/router.ts",
+    ofNodes: true,
+    from: "if (requestKey === null && !repeatable.has(operation))\n          throw QueueError.from(unknownOutcome);",
+    to: "",
+  },
+  {
+    name: "an owner goes by its own machine's clock",
+    file: "simulation/host.ts",
+    ofNodes: true,
+    from: "return new HostClock(this, instant - this.world.now());",
+    to: "return new HostClock(this, instant > 0 ? this.aheadMs : 0);",
+  },
+  {
+    name: "a commit that fails while the engine closes is told to have changed nothing",
+    file: "port.ts",
+    ofNodes: true,
+    from: "this.#settleSent(wasUp && isWhole ?",
+    to: "this.#settleSent(wasUp ?",
+  },
+  {
+    name: "a node that was stopped while it took over goes by the time at which it was stopped",
+    file: "../server/nodes/membership.ts",
+    ofNodes: true,
+    from: "if (epoch === null || this.#now() - askedAt > lookMsMax) return;",
+    to: "if (epoch === null || askedAt < 0) return;",
   },
 ];

@@ -29,6 +29,7 @@ export async function hunt(bug: PlantedBug): Promise<Caught> {
       join(import.meta.dir, "preload.ts"),
       join(root, "scripts", "sim.ts"),
       ...["--seed", "1", "--seeds", String(seedsMax), "--steps", String(steps), "--json"],
+      ...(bug.ofNodes ? ["--store", "nodes"] : []),
     ],
     {
       cwd: root,

@@ -1,0 +1,522 @@
+// A database that several nodes share, in memory: the stored state of all shards, the chain of turns
+// of each, and the rows that say who has them. It does what `stores/postgres/` asks of PostgreSQL,
+// in its order. Commits may come late, answers may be lost, and a standby that was behind may take
+// over, which loses what was acknowledged.
+
+import type { Backend } from "../../stores/backend.ts";
+import type { CatalogChange, CatalogImage } from "../../stores/catalog.ts";
+import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
+import type { NodeRow, NodesSeen, NodeTable, Ownership, Self } from "../../stores/nodes.ts";
+import { firstNumber, skipped } from "../../stores/skipped.ts";
+import {
+  type Changes,
+  type Image,
+  type Store,
+  StoreError,
+  type Written,
+} from "../../stores/store.ts";
+import { noUpkeep } from "../../stores/upkeep.ts";
+import { newTag } from "../ids.ts";
+import type { Random } from "../random.ts";
+import { copyOf } from "./bundle.ts";
+import type { Host } from "./host.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+/** Who appended a row of a chain. */
+type Token = number;
+
+/** A row of a chain. */
+interface Place {
+  readonly position: number;
+  readonly token: Token;
+}
+
+interface Stored {
+  readonly image: MemoryImage;
+  /** Of each row, who appended it. */
+  readonly chain: Token[];
+}
+
+interface OwnerRow {
+  readonly url: string | null;
+  readonly epoch: number;
+  readonly leaseUntil: number;
+}
+
+/** All that a copy of the database has. */
+interface State {
+  readonly shards: Map<number, Stored>;
+  owner: OwnerRow;
+  readonly nodes: Map<string, Omit<NodeRow, "isLive">>;
+}
+
+/** The last row of each shard's chain that a process has acknowledged; it outlives its stores. */
+export type Acknowledged = Map<number, Place>;
+
+export interface DatabaseOptions {
+  readonly clock: VirtualClock;
+  readonly random: Random;
+  /** Of an owner. */
+  readonly leaseMs: number;
+  /** Hears what was committed, before anyone is told. */
+  readonly committed: (shard: number, changes: Changes) => void;
+}
+
+/** How long a statement may say nothing before its connection is cut. */
+const silenceMs = 10_000;
+
+export class SimulatedDatabase {
+  readonly #options: DatabaseOptions;
+  readonly #sessions = new Set<Session>();
+  readonly #cut = new Set<Host>();
+  /** Of connections that are gone: what they had asked for may still be done. */
+  #late: (() => void)[] = [];
+  #tokens = 0;
+  #state: State;
+  #standby: State | null = null;
+  #isStalled = false;
+  commits = 0;
+  /** Commits that were refused, because others had come before. */
+  refusals = 0;
+
+  constructor(options: DatabaseOptions) {
+    this.#options = options;
+    const owner = { url: null, epoch: 0, leaseUntil: 0 };
+    this.#state = { shards: new Map(), owner, nodes: new Map() };
+  }
+
+  get clock(): VirtualClock {
+    return this.#options.clock;
+  }
+
+  get images(): readonly MemoryImage[] {
+    const { shards } = this.#state;
+    return [...shards.keys()].sort((a, b) => a - b).map((shard) => this.image(shard));
+  }
+
+  image(shard: number): MemoryImage {
+    return this.#stored(shard).image;
+  }
+
+  #stored(shard: number): Stored {
+    return this.#state.shards.getOrInsertComputed(shard, () => ({
+      image: new MemoryImage(newTag(this.#options.random)),
+      chain: [0],
+    }));
+  }
+
+  // what happens to it ------------------------------------------------------
+
+  isReachable(host: Host): boolean {
+    return !this.#isStalled && !this.#cut.has(host);
+  }
+
+  /** Nothing comes through any more, in either direction, and neither end is told. */
+  cutOff(host: Host): void {
+    this.#cut.add(host);
+  }
+
+  stall(): void {
+    this.#isStalled = true;
+  }
+
+  /** What is on its way comes now. */
+  heal(): void {
+    this.#isStalled = false;
+    this.#cut.clear();
+    for (const session of this.#sessions) session.flush();
+  }
+
+  /** What connections that are gone had asked for is done now; how often it was, and was not. */
+  landLate(): { readonly held: number; readonly refused: number } {
+    const late = this.#late;
+    const { commits, refusals } = this;
+    this.#late = [];
+    for (const run of late) run();
+    return { held: this.commits - commits, refused: this.refusals - refusals };
+  }
+
+  takeLate(work: () => void): void {
+    this.#late.push(work);
+  }
+
+  /** All connections end; what was committed stays. */
+  restart(): void {
+    for (const session of [...this.#sessions]) session.end();
+  }
+
+  /** The standby has all that is committed by now. */
+  replicate(): void {
+    const { owner, nodes } = this.#state;
+    const shards = new Map<number, Stored>();
+    for (const [shard, { image, chain }] of this.#state.shards) {
+      shards.set(shard, { image: copyOf(image), chain: [...chain] });
+    }
+    this.#standby = { shards, owner, nodes: new Map(nodes) };
+  }
+
+  /** The standby takes over, if there is one; what it lacks is lost. */
+  failOver(): boolean {
+    if (this.#standby === null) return false;
+    this.#late = [];
+    this.#state = this.#standby;
+    this.#standby = null;
+    this.restart();
+    return true;
+  }
+
+  killed(host: Host): void {
+    this.#cut.delete(host);
+    for (const session of [...this.#sessions]) if (session.host === host) session.end();
+  }
+
+  // what is asked of it -----------------------------------------------------
+
+  connect(host: Host): Session {
+    const session = new Session(this, host);
+    this.#sessions.add(session);
+    return session;
+  }
+
+  disconnected(session: Session): void {
+    this.#sessions.delete(session);
+  }
+
+  /** The store of a shard, for the node that the row of the owner names. */
+  async openStore(
+    host: Host,
+    shard: number,
+    { ownership, acknowledged }: { ownership: Ownership; acknowledged: Acknowledged },
+  ): Promise<Backend> {
+    const session = this.connect(host);
+    this.#tokens += 1;
+    const owned = new OwnedShard({ shard, token: this.#tokens, session, acknowledged });
+    try {
+      await owned.open(ownership);
+    } catch (cause) {
+      session.close();
+      throw cause;
+    }
+    return { store: owned, catalog: owned.catalog, upkeep: noUpkeep };
+  }
+
+  async openNodes(host: Host): Promise<NodeTable> {
+    const session = this.connect(host);
+    return new Nodes(session);
+  }
+
+  // statements, each done at once ------------------------------------------
+
+  /** The beginning of an owner, behind whatever there is; `null`: the shards are another's. */
+  append(shard: number, token: Token, { url, epoch }: Ownership): Place | null {
+    const { owner } = this.#state;
+    if (owner.url !== url || owner.epoch !== epoch) return null;
+    const { chain } = this.#stored(shard);
+    chain.push(token);
+    return { position: chain.length - 1, token };
+  }
+
+  /** Who appended that row, and the last one. */
+  row(
+    shard: number,
+    position: number,
+  ): { readonly token: Token | undefined; readonly last: number } {
+    const { chain } = this.#stored(shard);
+    return { token: chain[position], last: chain.length - 1 };
+  }
+
+  ask(shard: number): Backend {
+    return openMemoryStore({ tag: "", image: this.image(shard) });
+  }
+
+  async load(shard: number, what?: { readonly receipts: boolean }): Promise<Image> {
+    const image = await this.ask(shard).store.load(what);
+    return { ...image, firstSeq: firstNumber(this.clock.now()) };
+  }
+
+  /** The next row of the chain, and what it brings; `null`: somebody else has appended one. */
+  next<T>(shard: number, { position, token }: Place, change: () => Promise<T>): Promise<T> | null {
+    const { chain } = this.#stored(shard);
+    const isNext = chain.length === position + 1 && chain[position] === token;
+    if (!isNext) {
+      this.refusals += 1;
+      return null;
+    }
+    // The memory store changes all at once, when it is called.
+    const changed = change();
+    chain.push(token);
+    this.commits += 1;
+    return changed;
+  }
+
+  commit(shard: number, place: Place, changes: Changes): Promise<Written> | null {
+    return this.next(shard, place, () => {
+      const written = this.ask(shard).store.commit(changes);
+      this.#options.committed(shard, changes);
+      return written;
+    });
+  }
+
+  /** No number that was lost is given again. */
+  skipNumbers(shard: number, place: Place): void {
+    const { image } = this.#stored(shard);
+    const last = image.turns.at(-1);
+    if (last === undefined) return;
+    void this.next(shard, place, async () => {
+      for (const tally of image.tallies.values()) {
+        image.tallies.set(tally.slot, skipped(tally, this.clock.now()));
+      }
+      image.turns.push({ ...last, turn: last.turn + 1, refused: [] });
+    });
+  }
+
+  writeCatalog(shard: number, place: Place, change: CatalogChange): Promise<boolean> | null {
+    if (this.image(shard).catalogVersion !== change.version - 1) return Promise.resolve(false);
+    return this.next(shard, place, () => this.ask(shard).catalog.write(change));
+  }
+
+  look({ url, key, version, isDraining }: Self, epoch: number | null): NodesSeen {
+    const { nodes } = this.#state;
+    const { leaseMs } = this.#options;
+    const now = this.clock.now();
+    const before = nodes.get(url);
+    const startedAt = before?.key === key ? before.startedAt : now;
+    nodes.set(url, { url, key, version, isDraining, startedAt, seenAt: now });
+    const { owner } = this.#state;
+    if (owner.url === url && owner.epoch === epoch) {
+      this.#state.owner = { ...owner, leaseUntil: now + leaseMs };
+    }
+    const { url: ownerUrl, epoch: ownerEpoch, leaseUntil } = this.#state.owner;
+    return {
+      owner:
+        ownerUrl === null ? null : { url: ownerUrl, epoch: ownerEpoch, isLapsed: leaseUntil < now },
+      epoch: ownerEpoch,
+      isContested: before !== undefined && before.key !== key,
+      nodes: [...nodes.values()]
+        .map((row) => ({ ...row, isLive: row.seenAt > now - leaseMs }))
+        .sort((a, b) => (a.url < b.url ? -1 : 1)),
+      now,
+    };
+  }
+
+  takeOver({ url }: Self): number | null {
+    const { owner } = this.#state;
+    const now = this.clock.now();
+    const isFree = owner.url === null || owner.url === url || owner.leaseUntil < now;
+    if (!isFree) return null;
+    const epoch = owner.epoch + 1;
+    this.#state.owner = { url, epoch, leaseUntil: now + this.#options.leaseMs };
+    return epoch;
+  }
+
+  giveUp({ url }: Self, epoch: number): void {
+    const { owner } = this.#state;
+    if (owner.url === url && owner.epoch === epoch) this.#state.owner = { ...owner, url: null };
+  }
+
+  leave({ url, key }: Self): void {
+    if (this.#state.nodes.get(url)?.key === key) this.#state.nodes.delete(url);
+  }
+}
+
+/** A connection of a process. */
+class Session {
+  readonly host: Host;
+  readonly #database: SimulatedDatabase;
+  /** What is held up on its way, in order. */
+  #held: { readonly run: () => void; readonly isChange: boolean }[] = [];
+  readonly #asked = new Set<(cause: StoreError) => void>();
+  #isOver = false;
+
+  constructor(database: SimulatedDatabase, host: Host) {
+    this.#database = database;
+    this.host = host;
+  }
+
+  get database(): SimulatedDatabase {
+    return this.#database;
+  }
+
+  /** Rejects where it is not known what became of it. */
+  ask<T>(work: () => T | Promise<T>, { isChange = false } = {}): Promise<T> {
+    if (this.#isOver) return Promise.reject(new StoreError("failed", "the database is gone"));
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const { clock } = this.host;
+    const failed = (cause: StoreError): void => {
+      silence.cancel();
+      this.#asked.delete(failed);
+      reject(cause);
+    };
+    const silence = clock.at(clock.now() + silenceMs, () => this.close());
+    this.#asked.add(failed);
+    const answered = (settle: () => void): void => {
+      this.#send(false, () =>
+        this.host.deliver(() => {
+          if (!this.#asked.delete(failed)) return;
+          silence.cancel();
+          settle();
+        }),
+      );
+    };
+    this.#send(isChange, () => {
+      // What throws there is what the database says.
+      const told = (async () => work())();
+      told.then(
+        (value) => answered(() => resolve(value)),
+        (cause) => answered(() => reject(cause)),
+      );
+    });
+    return promise;
+  }
+
+  #send(isChange: boolean, run: () => void): void {
+    this.#database.clock.soon(() => {
+      if (this.#isOver) return;
+      const waits = this.#held.length > 0 || !this.#database.isReachable(this.host);
+      if (waits) this.#held.push({ run, isChange });
+      else run();
+    });
+  }
+
+  flush(): void {
+    for (const { run } of this.#held.splice(0)) run();
+  }
+
+  /** The process has given it up; what it asked for may still be done. */
+  close(): void {
+    this.end();
+  }
+
+  /** Both ends are told, once they can be. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#database.disconnected(this);
+    for (const { run, isChange } of this.#held.splice(0)) {
+      if (isChange) this.#database.takeLate(run);
+    }
+    const cause = new StoreError("failed", "the database is gone");
+    this.host.deliver(() => {
+      for (const failed of [...this.#asked]) failed(cause);
+    });
+  }
+}
+
+interface OwnedOptions {
+  readonly shard: number;
+  readonly token: Token;
+  readonly session: Session;
+  readonly acknowledged: Acknowledged;
+}
+
+class OwnedShard implements Store {
+  readonly #options: OwnedOptions;
+  readonly #database: SimulatedDatabase;
+  #place: Place;
+
+  constructor(options: OwnedOptions) {
+    this.#options = options;
+    this.#database = options.session.database;
+    this.#place = { position: 0, token: options.token };
+  }
+
+  /** As `openPostgresStore` does. */
+  async open(ownership: Ownership): Promise<void> {
+    const { shard, token, session, acknowledged } = this.#options;
+    const place = await session.ask(() => this.#database.append(shard, token, ownership));
+    if (place === null) throw new StoreError("locked", "the shards belong to another node");
+    this.#place = place;
+    const known = acknowledged.get(shard);
+    const row = await session.ask(() => this.#database.row(shard, known?.position ?? 0));
+    const isLost = known !== undefined && row.token !== known.token;
+    // What others have written in between may be lost, and nobody here would know.
+    const isNext = known !== undefined && !isLost && row.last === known.position + 1;
+    if (!isNext) {
+      await session.ask(() => this.#database.skipNumbers(shard, this.#place), { isChange: true });
+      const { last } = await session.ask(() => this.#database.row(shard, 0));
+      this.#acknowledge({ ...this.#place, position: last });
+    }
+    if (isLost) throw new StoreError("lost", "the database has lost what was acknowledged");
+  }
+
+  #acknowledge(place: Place): void {
+    const { shard, acknowledged } = this.#options;
+    this.#place = place;
+    acknowledged.set(shard, place);
+  }
+
+  load(what?: { readonly receipts: boolean }) {
+    const { shard, session } = this.#options;
+    return session.ask(() => this.#database.load(shard, what));
+  }
+
+  read(wants: Parameters<Store["read"]>[0]) {
+    const { shard, session } = this.#options;
+    return session.ask(() => this.#database.ask(shard).store.read(wants));
+  }
+
+  commit(changes: Changes): Promise<Written> {
+    const { shard } = this.#options;
+    return this.#change((place) => this.#database.commit(shard, place, changes));
+  }
+
+  async #change<T>(change: (place: Place) => Promise<T> | null): Promise<T> {
+    const place = this.#place;
+    const changed = await this.#options.session.ask(
+      async () => {
+        const work = change(place);
+        return work === null ? null : { value: await work };
+      },
+      { isChange: true },
+    );
+    if (changed === null) throw new StoreError("failed", "the shard belongs to another owner");
+    this.#acknowledge({ ...place, position: place.position + 1 });
+    return changed.value;
+  }
+
+  get catalog() {
+    const { shard, session } = this.#options;
+    return {
+      load: (): Promise<CatalogImage> =>
+        session.ask(() => this.#database.ask(shard).catalog.load()),
+      write: (change: CatalogChange): Promise<boolean> =>
+        this.#change((place) => this.#database.writeCatalog(shard, place, change)),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#options.session.close();
+  }
+}
+
+class Nodes implements NodeTable {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  #ask<T>(work: (database: SimulatedDatabase) => T): Promise<T> {
+    return this.#session.ask(() => work(this.#session.database));
+  }
+
+  look(self: Self, epoch: number | null): Promise<NodesSeen> {
+    return this.#ask((database) => database.look(self, epoch));
+  }
+
+  takeOver(self: Self): Promise<number | null> {
+    return this.#ask((database) => database.takeOver(self));
+  }
+
+  giveUp(self: Self, epoch: number): Promise<void> {
+    return this.#ask((database) => database.giveUp(self, epoch));
+  }
+
+  leave(self: Self): Promise<void> {
+    return this.#ask((database) => database.leave(self));
+  }
+
+  async close(): Promise<void> {
+    this.#session.close();
+  }
+}

@@ -1,0 +1,126 @@
+// One process on a machine of its own, of several in a world: it can be stopped for a while, killed,
+// and its clock may be wrong. All that reaches it from outside, and its own timers, come through here.
+
+import type { Clock, Timer } from "../clock.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+export class Host {
+  readonly world: VirtualClock;
+  /** How wrong the machine's clock is. */
+  readonly aheadMs: number;
+  #isStopped = false;
+  #isDead = false;
+  /** It has not heard all that came while it was stopped. */
+  #isBehind = false;
+  #held: (() => void)[] = [];
+
+  constructor(world: VirtualClock, aheadMs: number) {
+    this.world = world;
+    this.aheadMs = aheadMs;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** Something reaches it; nothing does any more once it is dead. */
+  deliver(run: () => void): void {
+    if (this.#isDead) return;
+    if (this.#isStopped || this.#isBehind) this.#held.push(run);
+    else run();
+  }
+
+  /** As SIGSTOP does. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** What came meanwhile is heard now, one after the other. */
+  goOn(): void {
+    this.#isStopped = false;
+    if (this.#isBehind) return;
+    this.#isBehind = true;
+    this.#hearNext();
+  }
+
+  #hearNext(): void {
+    const next = this.#isStopped ? undefined : this.#held.shift();
+    if (next === undefined) {
+      this.#isBehind = false;
+      return;
+    }
+    next();
+    this.world.soon(() => this.#hearNext());
+  }
+
+  kill(): void {
+    this.#isDead = true;
+    this.#held = [];
+  }
+
+  /** The machine's own. */
+  get clock(): Clock {
+    return new HostClock(this, this.aheadMs);
+  }
+
+  /** One that shows this instant now, and goes on steadily. */
+  clockFrom(instant: number): Clock {
+    return new HostClock(this, instant - this.world.now());
+  }
+}
+
+class HostClock implements Clock {
+  readonly #host: Host;
+  #aheadMs: number;
+
+  constructor(host: Host, aheadMs: number) {
+    this.#host = host;
+    this.#aheadMs = aheadMs;
+  }
+
+  now(): number {
+    return this.#host.world.now() + this.#aheadMs;
+  }
+
+  stamp(): number {
+    return this.#host.world.stamp() + this.#aheadMs;
+  }
+
+  raise(instant: number): void {
+    this.#aheadMs += Math.max(0, instant - this.now());
+  }
+
+  precise(): number {
+    return this.#host.world.precise();
+  }
+
+  at(deadline: number, run: () => void): Timer {
+    let isOver = false;
+    const fire = (): void => {
+      if (isOver) return;
+      isOver = true;
+      run();
+    };
+    const host = this.#host;
+    const timer = host.world.at(deadline - this.#aheadMs, () => host.deliver(fire));
+    return {
+      cancel: () => {
+        isOver = true;
+        timer.cancel();
+      },
+    };
+  }
+
+  soon(run: () => void): void {
+    const host = this.#host;
+    host.world.soon(() => host.deliver(run));
+  }
+
+  get machine(): Clock {
+    return this;
+  }
+}

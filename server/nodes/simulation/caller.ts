@@ -1,0 +1,154 @@
+// Calls as a client makes them at one node: through the routes of the server and the wire's form,
+// with the interface of the engine, so that a world can be judged as one that has no nodes.
+
+import type {
+  CompleteRequest,
+  ExtendRequest,
+  LeasedItem,
+  LeaseRequest,
+  Payload,
+  ProduceRequest,
+  QueueChange,
+  QueueSettings,
+  ReleaseRequest,
+  Repeatable,
+  RetryRequest,
+} from "../../../engine/api.ts";
+import type { OperationId } from "../../../openapi/operations.ts";
+import type { LeaseReply } from "../../../openapi/schemas.ts";
+import { Caller, JsonText, type Route, type Routes } from "../../routes/route.ts";
+
+type NodeRoutes = Partial<Routes>;
+
+function ms(duration: number): string {
+  return `${duration}ms`;
+}
+
+function instant(at: number | null | undefined): string | null {
+  return at === null || at === undefined ? null : new Date(at).toISOString();
+}
+
+function payload(given: Payload): { bytes: string } | { utf8: string } {
+  return typeof given === "string" ? { utf8: given } : { bytes: given.toBase64() };
+}
+
+interface Told {
+  readonly reply: unknown;
+  readonly replayed: boolean;
+}
+
+export class NodeCaller {
+  readonly #routes: NodeRoutes;
+
+  constructor(routes: NodeRoutes) {
+    this.#routes = routes;
+  }
+
+  async #call(
+    operation: OperationId,
+    body: object,
+    { requestKey, signal }: Repeatable & { readonly signal?: AbortSignal } = {},
+  ): Promise<Told> {
+    const route = this.#routes[operation] as Route<OperationId> | undefined;
+    if (route === undefined) throw new Error(`the node has no route for ${operation}`);
+    const hangUp = signal ?? new AbortController().signal;
+    const caller = new Caller({ signal: hangUp, requestKey: requestKey ?? null });
+    // As it comes over the wire.
+    const reply = await route(JSON.parse(JSON.stringify(body)) as never, caller);
+    const said = reply instanceof JsonText ? JSON.parse(reply.text) : reply;
+    return { reply: said, replayed: caller.isReplayed };
+  }
+
+  async produce({ queue, requestTimeoutMs, items, requestKey }: ProduceRequest) {
+    const body = {
+      queue_name: queue,
+      request_timeout: ms(requestTimeoutMs),
+      items: items.map(({ payload: given, kind, encoding, reference, enqueueAt }) => ({
+        ...payload(given),
+        ...{ kind, encoding, reference },
+        enqueue_at: instant(enqueueAt),
+      })),
+    };
+    const { replayed } = await this.#call("produce", body, keyed(requestKey));
+    return { replayed, duplicates: [] };
+  }
+
+  async lease(request: LeaseRequest) {
+    const { queue, clientId, batchSize, requestTimeoutMs, leaseTimeoutMs } = request;
+    const { signal, requestKey } = request;
+    const body = {
+      ...{ queue_name: queue, client_id: clientId, batch_size: batchSize },
+      request_timeout: ms(requestTimeoutMs),
+      lease_timeout: leaseTimeoutMs == null ? null : ms(leaseTimeoutMs),
+    };
+    const how = { ...keyed(requestKey), ...(signal === undefined ? {} : { signal }) };
+    const { reply, replayed } = await this.#call("lease", body, how);
+    const { partition, max_attempts: maxAttempts, items } = reply as LeaseReply;
+    return { queue, partition, maxAttempts, replayed, items: items.map(leasedItem) };
+  }
+
+  async complete({ queue, partition, requestTimeoutMs, ids, requestKey }: CompleteRequest) {
+    const body = { queue_name: queue, partition, request_timeout: ms(requestTimeoutMs), ids };
+    return outcomeOf(await this.#call("complete", body, keyed(requestKey)));
+  }
+
+  async retry({ queue, partition, items, requestKey }: RetryRequest) {
+    const body = {
+      ...{ queue_name: queue, partition },
+      items: items.map(({ id, retryAt, dead }) => ({ id, dead, retry_at: instant(retryAt) })),
+    };
+    return outcomeOf(await this.#call("retry", body, keyed(requestKey)));
+  }
+
+  async extend({ queue, partition, ids, leaseTimeoutMs, requestKey }: ExtendRequest) {
+    const lease_timeout = leaseTimeoutMs == null ? null : ms(leaseTimeoutMs);
+    const body = { queue_name: queue, partition, ids, lease_timeout };
+    const { reply, replayed } = await this.#call("extend", body, keyed(requestKey));
+    const { lease_deadline: until } = reply as { readonly lease_deadline: string };
+    return { leaseDeadline: Date.parse(until), replayed };
+  }
+
+  async release({ queue, partition, ids, requestKey }: ReleaseRequest) {
+    const body = { queue_name: queue, partition, ids };
+    return outcomeOf(await this.#call("release", body, keyed(requestKey)));
+  }
+
+  async createQueue(settings: QueueSettings): Promise<void> {
+    await this.#call("createQueue", {
+      queue_name: settings.name,
+      dead_queue: settings.deadQueue,
+      lease_timeout: ms(settings.leaseTimeoutMs),
+      expire_timeout: ms(settings.expireTimeoutMs),
+      max_attempts: settings.maxAttempts,
+      requested_partitions: settings.requestedPartitions,
+      leased_max: settings.leasedMax,
+    });
+  }
+
+  async updateQueue({ name, requestedPartitions }: QueueChange): Promise<void> {
+    const body = { queue_name: name, requested_partitions: requestedPartitions };
+    await this.#call("updateQueue", body);
+  }
+}
+
+function keyed(requestKey: string | undefined): Repeatable {
+  return requestKey === undefined ? {} : { requestKey };
+}
+
+function outcomeOf({ replayed }: Told) {
+  return { replayed };
+}
+
+function leasedItem(item: LeaseReply["items"][number]): LeasedItem {
+  const { id, kind, encoding, reference, attempts, lease_deadline: until, bytes } = item;
+  const leaseDeadline = Date.parse(until);
+  return {
+    id,
+    kind,
+    encoding,
+    reference,
+    attempts,
+    leaseDeadline,
+    payload: Uint8Array.fromBase64(bytes),
+  };
+}

@@ -1,0 +1,302 @@
+// The nodes of a simulated world, in one thread: each the server's own `Node`, with its own engine
+// and its own clock, on one database and one network.
+
+import type { Engine } from "../../../engine/api.ts";
+import { after } from "../../../engine/clock.ts";
+import { type Notice, openEngine } from "../../../engine/engine.ts";
+import { closingFailure, QueueError, unknownOutcome } from "../../../engine/errors.ts";
+import { limits, type TurnLimits } from "../../../engine/limits.ts";
+import { sameThreadLinks } from "../../../engine/link.ts";
+import type { Random } from "../../../engine/random.ts";
+import { Bundle } from "../../../engine/simulation/bundle.ts";
+import { type Acknowledged, SimulatedDatabase } from "../../../engine/simulation/database.ts";
+import { Host } from "../../../engine/simulation/host.ts";
+import type { MemoryImage } from "../../../stores/memory/store.ts";
+import { type Changes, StoreError } from "../../../stores/store.ts";
+import type { Asked } from "../../calls/call.ts";
+import { Desk } from "../../calls/desk.ts";
+import type { Log, LogFields } from "../../log.ts";
+import { queueRoutes } from "../../routes/queue.ts";
+import { queuesRoutes } from "../../routes/queues.ts";
+import { renderLeased } from "../../wire.ts";
+import { Node } from "../node.ts";
+import { ping, pong, type Wire } from "../peer.ts";
+import { NodeCaller } from "./caller.ts";
+import { type Accepted, Network } from "./network.ts";
+
+/** As `peer-routes.ts` has it: a node that hears nothing for longer hangs up. */
+const idleMs = 8_000;
+/** How long a node that drains waits for calls that are open. */
+const shutdownMs = 10_000;
+
+export interface ClusterOptions {
+  readonly seed: number;
+  readonly nodeCount: number;
+  readonly shardCount: number;
+  readonly leaseMs: number;
+  readonly turnLimits: TurnLimits;
+  /** Of what happens to nodes, apart from what clients do. */
+  readonly chance: Random;
+  /** How wrong the clock of a machine is. */
+  readonly aheadMs: () => number;
+  readonly committed: (shard: number, changes: Changes) => void;
+  /** Hears what a node logs. */
+  readonly said: (url: string, event: string, fields: LogFields | undefined) => void;
+}
+
+/** A call of a client that is not answered. */
+export interface OpenCall {
+  readonly name: string;
+  readonly queue: string | undefined;
+  /** It is lost with the process. */
+  readonly end: () => void;
+}
+
+/** A process, from its start to its end. */
+export interface Running {
+  readonly url: string;
+  readonly host: Host;
+  readonly node: Node;
+  readonly caller: NodeCaller;
+  readonly calls: Set<OpenCall>;
+  isDraining: boolean;
+  /** While it had the shards. */
+  wasStopped: boolean;
+}
+
+export interface Place {
+  readonly url: string;
+  running: Running | null;
+}
+
+export class Cluster extends Bundle {
+  readonly database: SimulatedDatabase;
+  readonly network: Network;
+  readonly places: readonly Place[];
+  readonly #settings: ClusterOptions;
+  #bug: unknown = null;
+  /** Something is wrong, or was a moment ago. */
+  isTroubled = false;
+  /** Clients call this one; `null` = any. */
+  only: Running | null = null;
+
+  constructor(options: ClusterOptions) {
+    super({ shardCount: options.shardCount, seed: options.seed });
+    const { nodeCount, leaseMs, chance } = options;
+    this.#settings = options;
+    this.database = new SimulatedDatabase({
+      clock: this.clock,
+      random: chance,
+      leaseMs,
+      committed: (shard, changes) => {
+        this.store(shard).commits += 1;
+        this.store(shard).onCommit?.(changes);
+        options.committed(shard, changes);
+      },
+    });
+    this.network = new Network(this.clock);
+    this.places = Array.from({ length: nodeCount }, (_, index) => ({
+      url: `http://node-${index}`,
+      running: null,
+    }));
+  }
+
+  /** Processes that clients may call. */
+  get running(): readonly Running[] {
+    return this.places.flatMap(({ running }) => running ?? []);
+  }
+
+  get owner(): Place | undefined {
+    return this.places.find(({ running }) => running?.node.membership.isTrusted === true);
+  }
+
+  override async open(): Promise<void> {
+    for (const place of this.places) this.start(place);
+    await this.clock.advance(2 * this.#settings.leaseMs);
+  }
+
+  start(place: Place): void {
+    const { leaseMs, aheadMs } = this.#settings;
+    const host = new Host(this.clock, aheadMs());
+    const acknowledged: Acknowledged = new Map();
+    const { url } = place;
+    const log = this.#log(url);
+    const node = new Node({
+      ...{ url, version: "simulated", leaseMs, log },
+      clock: host.clock,
+      connect: this.network.connector(url, host),
+      openNodes: () => this.database.openNodes(host),
+      statusElsewhere: { now: 0, durability: "full", waitingLeases: 0, shards: [], queues: [] },
+      openEngine: (ownership, now) => {
+        const { shardCount, turnLimits } = this.#settings;
+        const clock = host.clockFrom(now);
+        return openEngine<string>({
+          ...{ shardCount, clock, turnLimits, durability: "full" },
+          readLeased: (text) => text,
+          notice: (notice) => this.#noticed(notice),
+          links: sameThreadLinks({
+            ...{ clock, renderLeased, limits: turnLimits },
+            openStore: (shard) => this.database.openStore(host, shard, { ownership, acknowledged }),
+          }),
+        });
+      },
+    });
+    const routes = node.router.around({
+      ...queuesRoutes(node.engine),
+      ...queueRoutes(node.engine),
+    });
+    const running: Running = {
+      ...{ url, host, node, caller: new NodeCaller(routes) },
+      ...{ calls: new Set(), isDraining: false, wasStopped: false },
+    };
+    place.running = running;
+    this.network.listen(url, {
+      host,
+      accept: (key, wire) => (key === node.key ? this.#accepted(running, wire) : null),
+    });
+    // A node that cannot reach its database at the start ends.
+    node.membership.join().catch(() => this.end(running));
+  }
+
+  /** As `peer-routes.ts` does. */
+  #accepted({ url, node, host }: Running, wire: Wire): Accepted {
+    const { clock } = host;
+    const desk = new Desk({
+      answer: (call, caller) => node.router.serve(call, caller),
+      send: (answers) => wire.send(JSON.stringify(answers)),
+      log: this.#log(url),
+      soon: (run) => clock.soon(run),
+    });
+    const hangUp = (): void => wire.close();
+    let silence = after(clock, idleMs, hangUp);
+    return {
+      heard: (text) => {
+        silence.cancel();
+        silence = after(clock, idleMs, hangUp);
+        if (text === ping) wire.send(pong);
+        else desk.heard(JSON.parse(text) as Asked[]);
+      },
+      ended: () => {
+        silence.cancel();
+        desk.end();
+      },
+    };
+  }
+
+  /** The process ends at once. */
+  end(running: Running): void {
+    const { url, host, calls } = running;
+    const place = this.places.find((one) => one.running === running);
+    if (place === undefined) return;
+    place.running = null;
+    host.kill();
+    this.network.gone(url, host);
+    this.database.killed(host);
+    for (const call of [...calls]) call.end();
+  }
+
+  /** As a server does that is told to end. */
+  drain(running: Running): void {
+    const { node, host, calls } = running;
+    running.isDraining = true;
+    const leave = (): void => {
+      node.leave().then(
+        () => this.end(running),
+        (cause) => this.#failed(cause),
+      );
+    };
+    const wait = (until: number): void => {
+      if (calls.size === 0 || host.clock.now() >= until) leave();
+      else after(host.clock, 100, () => wait(until));
+    };
+    node.drain().then(
+      () => wait(host.clock.now() + shutdownMs),
+      (cause) => this.#failed(cause),
+    );
+  }
+
+  /** Whoever has the shards, or had them, is told in the account of the world. */
+  #log(url: string): Log {
+    const { said } = this.#settings;
+    const nothing = (): void => undefined;
+    const failed: Log["error"] = (event, cause) => {
+      if (event !== "database of the nodes is away") this.#failed(cause);
+    };
+    return {
+      debug: nothing,
+      info: (event, fields) => said(url, event, fields),
+      warn: (event, fields) => said(url, event, fields),
+      error: failed,
+      fatal: failed,
+    };
+  }
+
+  /** What fails for a store's sake is no bug. */
+  #failed(cause: unknown): void {
+    if (!(cause instanceof StoreError)) this.#bug ??= cause;
+  }
+
+  #noticed(notice: Notice): void {
+    this.notices.push(notice);
+    if (notice.kind === "shard_down") this.#failed(notice.cause);
+  }
+
+  override bug(): unknown {
+    return this.#bug;
+  }
+
+  // what clients see -----------------------------------------------------
+
+  /** Of any node that is there; what only an owner can say is asked of the one who has the shards. */
+  override get engine(): Engine {
+    const { running } = this;
+    const one = this.only ?? running[this.#settings.chance.below(running.length)];
+    const owner = this.owner?.running?.node.engine;
+    return new Proxy({} as Engine, {
+      get: (_, name: keyof Engine) => {
+        if (name === "status") return () => this.#status(owner);
+        if (one === undefined) return () => Promise.reject(QueueError.from(closingFailure));
+        if (name in one.caller) return (request: unknown) => this.#call(one, name, request);
+        if (owner === undefined) throw new Error(`nobody has the shards, who is asked for ${name}`);
+        return owner[name];
+      },
+    });
+  }
+
+  /** Ends without an answer where the process does. */
+  #call({ host, caller, calls }: Running, name: string, request: unknown): Promise<unknown> {
+    const ask = caller[name as keyof NodeCaller] as (request: unknown) => Promise<unknown>;
+    const { queue } = request as { readonly queue?: string };
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        calls.delete(call);
+        reject(QueueError.from(unknownOutcome));
+      };
+      const call: OpenCall = { name, queue, end };
+      calls.add(call);
+      host.deliver(() => {
+        ask
+          .call(caller, request)
+          .finally(() => calls.delete(call))
+          .then(resolve, reject);
+      });
+    });
+  }
+
+  #status(owner: Engine<string> | undefined): ReturnType<Engine["status"]> {
+    const none = { now: 0, durability: "full", waitingLeases: 0, queues: [] } as const;
+    if (owner !== undefined && !this.isTroubled) return owner.status();
+    const shard = { up: false } as ReturnType<Engine["status"]>["shards"][number];
+    return { ...none, shards: [shard] };
+  }
+
+  override image(shard = 0): MemoryImage {
+    return this.database.image(shard);
+  }
+
+  override get images(): readonly MemoryImage[] {
+    return this.database.images;
+  }
+}
+
+export const turnLimitsOf = (bounds: Partial<TurnLimits>): TurnLimits => ({ ...limits, ...bounds });

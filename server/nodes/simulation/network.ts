@@ -1,0 +1,194 @@
+// The network between the nodes of a simulated world. A cut is told to nobody: what is said
+// meanwhile is held, and comes late, unless the connection has ended by then.
+
+import type { Host } from "../../../engine/simulation/host.ts";
+import type { VirtualClock } from "../../../engine/simulation/virtual-clock.ts";
+import type { Connect, Wire, WireEvents } from "../peer.ts";
+
+/** What a node makes of a connection that it accepts. */
+export interface Accepted {
+  heard(text: string): void;
+  ended(): void;
+}
+
+export interface Listener {
+  readonly host: Host;
+  /** `null`: whoever connects is not let in. */
+  readonly accept: (key: string, wire: Wire) => Accepted | null;
+}
+
+export class Network {
+  readonly #clock: VirtualClock;
+  readonly #listeners = new Map<string, Listener>();
+  readonly #connections = new Set<Connection>();
+  readonly #cuts = new Set<string>();
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock;
+  }
+
+  listen(url: string, listener: Listener): void {
+    this.#listeners.set(url, listener);
+  }
+
+  /** The process is gone, and whoever is connected is told. */
+  gone(url: string, host: Host): void {
+    if (this.#listeners.get(url)?.host === host) this.#listeners.delete(url);
+    for (const connection of [...this.#connections]) connection.lose(host);
+  }
+
+  /** From one address to another, both ways. */
+  cut(url: string, other: string): void {
+    this.#cuts.add([url, other].sort().join());
+  }
+
+  heal(): void {
+    this.#cuts.clear();
+    for (const connection of [...this.#connections]) connection.flush();
+  }
+
+  isCut(url: string, other: string): boolean {
+    return this.#cuts.has([url, other].sort().join());
+  }
+
+  connector(url: string, host: Host): Connect {
+    return (to, events) => {
+      const connection = new Connection(this, {
+        ends: [
+          { url, host, heard: events.heard, closed: events.closed },
+          { url: to.url, host: null, heard: () => undefined, closed: () => undefined },
+        ],
+      });
+      this.#connections.add(connection);
+      connection.say(1, () => this.#arrive(connection, to, events));
+      return connection.wire(0);
+    };
+  }
+
+  #arrive(
+    connection: Connection,
+    { url, key }: { readonly url: string; readonly key: string },
+    events: WireEvents,
+  ): void {
+    const listener = this.#listeners.get(url);
+    if (listener === undefined) {
+      connection.say(0, () => events.failed("nobody listens"));
+      return;
+    }
+    const { host, accept } = listener;
+    connection.accepted(host);
+    host.deliver(() => {
+      const accepted = accept(key, connection.wire(1));
+      if (accepted === null) {
+        connection.say(0, () => events.failed("not let in"));
+        return;
+      }
+      connection.answeredBy(accepted);
+      connection.say(0, () => events.opened());
+    });
+  }
+
+  soon(run: () => void): void {
+    this.#clock.soon(run);
+  }
+
+  ended(connection: Connection): void {
+    this.#connections.delete(connection);
+  }
+}
+
+interface End {
+  readonly url: string;
+  /** `null`: nobody has accepted it yet. */
+  host: Host | null;
+  heard: (text: string) => void;
+  closed: () => void;
+}
+
+type Side = 0 | 1;
+
+class Connection {
+  readonly #network: Network;
+  readonly #ends: readonly [End, End];
+  /** By the side that is to hear it. */
+  readonly #held: readonly [(() => void)[], (() => void)[]] = [[], []];
+  readonly #isClosed: [boolean, boolean] = [false, false];
+
+  constructor(network: Network, { ends }: { readonly ends: readonly [End, End] }) {
+    this.#network = network;
+    this.#ends = ends;
+  }
+
+  wire(side: Side): Wire {
+    const other = side === 0 ? 1 : 0;
+    return {
+      send: (text) => {
+        if (this.#isClosed[side]) return;
+        this.say(other, () => this.#ends[other].heard(text));
+      },
+      close: () => this.#close(side),
+    };
+  }
+
+  accepted(host: Host): void {
+    this.#ends[1].host = host;
+  }
+
+  answeredBy({ heard, ended }: Accepted): void {
+    this.#ends[1].heard = heard;
+    this.#ends[1].closed = ended;
+  }
+
+  /** Something is on its way to a side, behind what was said before. */
+  say(side: Side, run: () => void): void {
+    this.#network.soon(() => {
+      this.#held[side].push(run);
+      this.flush();
+    });
+  }
+
+  flush(): void {
+    const [one, other] = this.#ends;
+    if (this.#network.isCut(one.url, other.url)) return;
+    for (const side of [0, 1] as const) {
+      for (const run of this.#held[side].splice(0)) {
+        const { host } = this.#ends[side];
+        const hear = (): void => {
+          if (!this.#isClosed[side]) run();
+        };
+        if (host === null) hear();
+        else host.deliver(hear);
+      }
+    }
+  }
+
+  #close(side: Side): void {
+    if (this.#isClosed[side]) return;
+    this.#isClosed[side] = true;
+    // As a socket tells its own end.
+    this.#ends[side].host?.deliver(() => this.#network.soon(() => this.#closedAt(side)));
+    this.#hangUp(side === 0 ? 1 : 0);
+  }
+
+  #closedAt(side: Side): void {
+    const { host, closed } = this.#ends[side];
+    host?.deliver(closed);
+  }
+
+  /** The other side has closed it, or is gone. */
+  #hangUp(side: Side): void {
+    this.say(side, () => {
+      this.#isClosed[side] = true;
+      this.#ends[side].closed();
+      this.#network.ended(this);
+    });
+  }
+
+  lose(host: Host): void {
+    for (const side of [0, 1] as const) {
+      if (this.#ends[side].host !== host || this.#isClosed[side]) continue;
+      this.#isClosed[side] = true;
+      this.#hangUp(side === 0 ? 1 : 0);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// A world of several nodes: how large it is, and what the auditor has to know of what goes wrong.
+
+import { Chance } from "../../../engine/simulation/chance.ts";
+import { hour, minute, type Parameters, second } from "../../../engine/simulation/parameters.ts";
+import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
+import type { Setting, World } from "../../../engine/simulation/world.ts";
+import type { Changes } from "../../../stores/store.ts";
+import type { LogFields } from "../../log.ts";
+import { Cluster, turnLimitsOf } from "./cluster.ts";
+import { Troubles } from "./troubles.ts";
+
+const leaseMs = 5 * second;
+
+export function nodesSetting(seed: number): Setting {
+  return new NodesSetting(seed);
+}
+
+class NodesSetting implements Setting {
+  readonly quiet = { steps: [0, second, minute, 6 * minute], lastMs: 65 * second };
+  /** The database's clock is read a moment before an engine goes by it. */
+  readonly behindMs = 2 * second;
+  readonly option = " --store nodes";
+  readonly #seed: number;
+  readonly #chance: Chance;
+  readonly #isLossy: boolean;
+  #troubles: Troubles | null = null;
+
+  constructor(seed: number) {
+    this.#seed = seed;
+    this.#chance = new Chance(seededRandom(seed ^ 0x5eed_0de5));
+    this.#isLossy = this.#chance.hits(400);
+  }
+
+  parameters(usual: Parameters): Parameters {
+    const chance = this.#chance;
+    return {
+      ...usual,
+      shardCount: chance.between(1, 2),
+      queues: usual.queues.map((one) => ({
+        ...one,
+        leaseTimeoutMs: chance.one([second, 10 * second, minute]),
+        expireTimeoutMs: one.name === "dead" ? one.expireTimeoutMs : 20 * minute,
+        ...{ leasedMax: 0, leaseRate: "", uniqueForMs: 0 },
+      })),
+      scheduled: 0,
+      requestTimeoutMs: chance.one([second, 10 * second, minute]),
+      isAway: false,
+      syncsLater: false,
+      // Receipts may be lost, too.
+      repeats: !this.#isLossy && chance.hits(400),
+      bounds: { ...usual.bounds, receiptsWindowMs: 20 * minute },
+      weights: {
+        ...usual.weights,
+        ...{ extend: 0, pause: 0, leap: 0, storeFault: 0, slow: 0, kill: 0, damage: 0 },
+        ...{ clear: 0, recreate: 0, resize: 2, repeat: 8, pass: 20, trouble: 12 },
+      },
+    };
+  }
+
+  bundle(world: World): Cluster {
+    const { shardCount, bounds } = world.parameters;
+    const chance = this.#chance;
+    const cluster = new Cluster({
+      ...{ seed: this.#seed, shardCount, leaseMs, chance },
+      nodeCount: chance.between(2, 4),
+      turnLimits: turnLimitsOf(bounds),
+      aheadMs: () => chance.one([0, 0, -hour, hour]),
+      committed: (_, changes) => this.#committed(changes, world),
+      said: (url, event, fields) => {
+        world.say(`${url} ${event} ${JSON.stringify(fields ?? {})}`);
+        this.#watch(event, { fields, world });
+      },
+    });
+    this.#troubles = new Troubles({ cluster, world, chance, isLossy: this.#isLossy });
+    return cluster;
+  }
+
+  get #inTrouble(): Troubles {
+    if (this.#troubles === null) throw new Error("the world has not begun");
+    return this.#troubles;
+  }
+
+  /** Whoever was to be told of a grant may be gone, or stopped, or somewhere else. */
+  #committed({ lease }: Changes, { auditor }: World): void {
+    if (lease.length > 0 && this.#inTrouble.isFelt) auditor.faulted({ applies: true });
+  }
+
+  #watch(
+    event: string,
+    { fields, world }: { readonly fields: LogFields | undefined; readonly world: World },
+  ): void {
+    const { situations } = world;
+    if (event === "a node cannot be reached") situations.reached("a node cannot be reached");
+    if (event !== "takes the shards over") return;
+    if (fields?.["why"] === "lapsed") {
+      situations.reached("a lapsed owner is followed by another node");
+    } else if (fields?.["why"] === "its own before") {
+      situations.reached("a node starts under the URL of the owner before");
+    }
+  }
+
+  trouble(): Promise<void> {
+    return this.#inTrouble.happen();
+  }
+
+  calm(): Promise<void> {
+    return this.#inTrouble.calm();
+  }
+
+  rest(): void {
+    this.#inTrouble.rest();
+  }
+}

@@ -1,0 +1,45 @@
+// Worlds of several nodes at the size of every day; `bun run proof` plays hundreds, in which every
+// situation has to come about.
+
+import { describe, expect, test } from "bun:test";
+import failedOnce from "../../../engine/simulation/seeds.json" with { type: "json" };
+import { simulate } from "../../../engine/simulation/simulate.ts";
+import { nodeSituationNames, Situations } from "../../../engine/simulation/situations.ts";
+import { nodesSetting } from "./setting.ts";
+
+const steps = 300;
+
+function play(world: { firstSeed: number; seeds: number; trace?: (line: string) => void }) {
+  const situations = new Situations(nodeSituationNames);
+  return simulate({ ...world, steps, store: "memory", setting: nodesSetting, situations });
+}
+
+describe("simulation of nodes", () => {
+  test.each(failedOnce.filter(({ store }) => store === "nodes"))(
+    "seed $seed of $store, once failed by the $whose: $why",
+    async ({ seed }) => {
+      expect((await play({ firstSeed: seed, seeds: 1 })).found?.message).toBeUndefined();
+    },
+  );
+
+  test("I1 to I13 hold over nodes that fail on one database", async () => {
+    const { found, worlds, sums } = await play({ firstSeed: 1, seeds: 20 });
+    expect(found?.message).toBeUndefined();
+    expect(worlds).toBe(20);
+    expect(sums.commits).toBeGreaterThan(500);
+  }, 300_000);
+
+  test("a world is the same whenever its seed is played", async () => {
+    const traced = async (): Promise<string[]> => {
+      const lines: string[] = [];
+      const trace = (line: string): void => {
+        lines.push(line);
+      };
+      await play({ firstSeed: 8, seeds: 1, trace });
+      return lines;
+    };
+    const first = await traced();
+    expect(first.length).toBeGreaterThan(100);
+    expect(await traced()).toEqual(first);
+  });
+});

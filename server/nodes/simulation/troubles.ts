@@ -1,0 +1,427 @@
+// What goes wrong in a world of several nodes: nodes are stopped, killed and cut off, and the
+// database fails them.
+
+import { Violation } from "../../../engine/simulation/auditor.ts";
+import type { Chance } from "../../../engine/simulation/chance.ts";
+import { hour, minute, second } from "../../../engine/simulation/parameters.ts";
+import type { World } from "../../../engine/simulation/world.ts";
+import type { MemoryImage } from "../../../stores/memory/store.ts";
+import type { Cluster, Place, Running } from "./cluster.ts";
+
+/** As long as the last trouble may be felt: connections end, leases lapse, somebody takes over. */
+const aftermathMs = 20 * second;
+/** As many as a queue of a world is given. */
+const partitionsMax = 6;
+
+const weights = {
+  stop: 6,
+  goOn: 6,
+  kill: 5,
+  start: 8,
+  drain: 3,
+  cutOff: 4,
+  cut: 4,
+  heal: 8,
+  stall: 2,
+  land: 4,
+  restart: 2,
+  strand: 2,
+  linger: 5,
+  doze: 3,
+  replicate: 0,
+  failOver: 0,
+};
+type Trouble = keyof typeof weights;
+
+export interface TroublesOptions {
+  readonly cluster: Cluster;
+  readonly world: World;
+  readonly chance: Chance;
+  /** A standby may take over that was behind. */
+  readonly isLossy: boolean;
+}
+
+export class Troubles {
+  readonly #cluster: Cluster;
+  readonly #world: World;
+  readonly #chance: Chance;
+  readonly #weights: Readonly<Record<Trouble, number>>;
+  /** Somebody cannot reach somebody. */
+  #isBroken = false;
+  /** By the world's clock. */
+  #feltUntil = 0;
+  readonly #troubles: { readonly [trouble in Trouble]: () => void | Promise<void> } = {
+    stop: () => this.#stop(),
+    goOn: () => this.#goOn(),
+    kill: () => this.#kill(),
+    start: () => this.#start(),
+    drain: () => this.#drain(),
+    cutOff: () => this.#cutOff(),
+    cut: () => this.#cut(),
+    heal: () => this.#heal(),
+    stall: () => this.#stallForAWhile(),
+    land: () => this.#land(),
+    restart: () => this.#restart(),
+    strand: () => this.#strand(),
+    linger: () => this.#linger(),
+    doze: () => this.#doze(),
+    replicate: () => this.#replicate(),
+    failOver: () => this.#failOver(),
+  };
+
+  constructor({ cluster, world, chance, isLossy }: TroublesOptions) {
+    this.#cluster = cluster;
+    this.#world = world;
+    this.#chance = chance;
+    this.#weights = { ...weights, ...(isLossy && { replicate: 14, failOver: 6 }) };
+  }
+
+  async happen(): Promise<void> {
+    await this.#troubles[this.#chance.weighted(this.#weights)]();
+    this.#watch();
+  }
+
+  /** Something is wrong, or was a moment ago. */
+  get isFelt(): boolean {
+    const isAway = ({ running }: Place): boolean => running?.host.isStopped ?? true;
+    const isOver =
+      this.#world.now > this.#feltUntil && !this.#isBroken && !this.#cluster.places.some(isAway);
+    if (isOver) this.#cluster.isTroubled = false;
+    return this.#cluster.isTroubled;
+  }
+
+  #wrong(event: string): void {
+    this.#world.say(event);
+    this.#cluster.isTroubled = true;
+    this.#feltUntil = this.#world.now + aftermathMs;
+    this.#world.auditor.faulted();
+  }
+
+  /** What can only be seen by looking. */
+  #watch(): void {
+    const { situations } = this.#world;
+    const { owner, database, running } = this.#cluster;
+    if (running.some(({ node }) => node.router.forwarded > 0)) {
+      situations.reached("a call is forwarded");
+    }
+    if (database.refusals > 0) {
+      situations.reached("a commit is refused, because the shard is another owner's");
+    }
+    if (owner?.running == null) return;
+    const { host, node, wasStopped } = owner.running;
+    if (host.aheadMs === hour) situations.reached("an owner whose clock is an hour ahead");
+    if (host.aheadMs === -hour) situations.reached("an owner whose clock is an hour behind");
+    if (node.membership.takeovers > 1) situations.reached("an owner has its shards again");
+    for (const one of running) {
+      if (one.wasStopped && one !== owner.running && one.node.router.forwarded > 0) {
+        situations.reached("an owner that was stopped goes on as one that forwards");
+      }
+    }
+    if (wasStopped) owner.running.wasStopped = false;
+  }
+
+  // nodes -----------------------------------------------------------------
+
+  #running(isMeant: (running: Running) => boolean): Running | undefined {
+    return this.#chance.maybe(this.#cluster.running.filter(isMeant));
+  }
+
+  /** Often the one that matters. */
+  #victim(): Running | undefined {
+    const owner = this.#owner;
+    if (owner !== undefined && this.#chance.hits(600)) return owner;
+    return this.#running(() => true);
+  }
+
+  get #owner(): Running | undefined {
+    return this.#cluster.owner?.running ?? undefined;
+  }
+
+  /** Until others have noticed, or not quite. */
+  async #perhapsPass(): Promise<void> {
+    if (!this.#chance.hits(500)) return;
+    await this.#world.pass(this.#chance.one([second, 4 * second, 6 * second, 15 * second]));
+  }
+
+  async #stop(): Promise<void> {
+    const victim = this.#victim();
+    if (victim === undefined || victim.host.isStopped) return;
+    if (victim === this.#owner) {
+      this.#world.situations.reached("an owner is stopped");
+      victim.wasStopped = true;
+    }
+    // Calls that have come so far, or not.
+    if (this.#chance.hits(500)) await Promise.resolve();
+    this.#wrong(`${victim.url} is stopped`);
+    victim.host.stop();
+    await this.#perhapsPass();
+  }
+
+  #goOn(stopped = this.#running(({ host }) => host.isStopped)): void {
+    if (stopped === undefined) return;
+    this.#wrong(`${stopped.url} goes on`);
+    stopped.host.goOn();
+  }
+
+  async #kill(): Promise<void> {
+    const victim = this.#victim();
+    if (victim === undefined) return;
+    if (victim === this.#owner) this.#world.situations.reached("an owner is killed");
+    this.#wrong(`${victim.url} is killed`);
+    this.#cluster.end(victim);
+    await this.#perhapsPass();
+  }
+
+  #start(): void {
+    const place = this.#chance.maybe(
+      this.#cluster.places.filter(({ running }) => running === null),
+    );
+    if (place === undefined) return;
+    this.#wrong(`${place.url} starts`);
+    this.#cluster.start(place);
+  }
+
+  #drain(victim = this.#victim()): void {
+    if (victim === undefined || victim.isDraining) return;
+    if (victim === this.#owner) this.#world.situations.reached("an owner hands over");
+    this.#wrong(`${victim.url} drains`);
+    this.#cluster.drain(victim);
+  }
+
+  // what is between them --------------------------------------------------
+
+  async #cutOff(): Promise<void> {
+    const victim = this.#victim();
+    if (victim === undefined) return;
+    if (victim === this.#owner) {
+      this.#world.situations.reached("an owner is cut off from the database");
+    }
+    this.#wrong(`${victim.url} is cut off from the database`);
+    this.#isBroken = true;
+    this.#cluster.database.cutOff(victim.host);
+    await this.#perhapsPass();
+  }
+
+  async #cut(): Promise<void> {
+    const one = this.#victim();
+    const other = this.#running((running) => running !== one);
+    if (one === undefined || other === undefined) return;
+    if (one === this.#owner) {
+      this.#world.situations.reached("an owner is cut off from another node");
+    }
+    this.#wrong(`${one.url} and ${other.url} are cut off from each other`);
+    this.#isBroken = true;
+    this.#cluster.network.cut(one.url, other.url);
+    await this.#perhapsPass();
+  }
+
+  #heal(): void {
+    if (!this.#isBroken) return;
+    this.#wrong("all are connected");
+    this.#isBroken = false;
+    this.#cluster.network.heal();
+    this.#cluster.database.heal();
+  }
+
+  // the database ----------------------------------------------------------
+
+  async #stallForAWhile(): Promise<void> {
+    this.#stall();
+    await this.#perhapsPass();
+  }
+
+  #stall(): void {
+    this.#wrong("the database says nothing");
+    this.#world.situations.reached("the database says nothing");
+    this.#isBroken = true;
+    this.#cluster.database.stall();
+  }
+
+  #land(): void {
+    const { held, refused } = this.#cluster.database.landLate();
+    if (held + refused === 0) return;
+    this.#wrong(`commits come late, of which ${held} hold and ${refused} do not`);
+    const { situations } = this.#world;
+    if (held > 0) situations.reached("a commit comes late, and holds");
+    if (refused > 0) situations.reached("a commit comes late, and is refused");
+  }
+
+  #restart(): void {
+    this.#wrong("the database is restarted");
+    this.#world.situations.reached("the database is restarted");
+    this.#cluster.database.restart();
+  }
+
+  #replicate(): void {
+    this.#world.say("the standby is in step");
+    this.#cluster.database.replicate();
+  }
+
+  #failOver(): void {
+    const { database } = this.#cluster;
+    const before = placesOf(database.images);
+    const versionOf = () => database.image(0).catalogVersion;
+    const version = versionOf();
+    if (!database.failOver()) return;
+    const now = placesOf(database.images);
+    const { auditor, situations } = this.#world;
+    this.#wrong("a standby that was behind takes over");
+    situations.reached("a standby that was behind takes over");
+    if (versionOf() < version) situations.reached("queues are older than was told");
+    const { lost, again } = auditor.wentBack((key) => before.get(key) !== now.get(key), now);
+    if (lost > 0) situations.reached("an item that was acknowledged is lost");
+    if (again > 0) situations.reached("a completed item is there again");
+  }
+
+  // together --------------------------------------------------------------
+
+  /** A lease waits when the owner is cut off from the database, and others have its shards. */
+  async #strand(): Promise<void> {
+    const isLongEnough = this.#world.parameters.requestTimeoutMs >= minute;
+    const former = this.#owner;
+    const one = this.#running(({ host, isDraining }) => !host.isStopped && !isDraining);
+    if (former === undefined || one === undefined || this.#isBroken || !isLongEnough) return;
+    await this.#callAt(one, () => this.#world.lease("plain"));
+    await this.#callAt(one, () => this.#world.lease("plain"));
+    const waiting = new Set(
+      [...one.calls].filter(({ name, queue }) => name === "lease" && queue === "plain"),
+    );
+    this.#wrong(`${former.url} is cut off from the database, while leases wait at ${one.url}`);
+    this.#isBroken = true;
+    this.#cluster.database.cutOff(former.host);
+    await this.#world.pass(15 * second);
+    const next = this.#owner;
+    const isServed = next !== undefined && next !== former;
+    if (!isServed || one.calls.isDisjointFrom(waiting)) return;
+    this.#world.situations.reached("a lease waits at a node that has lost the shards");
+    for (let count = 0; count < 5; count += 1) {
+      await this.#callAt(one, () => this.#world.produce("plain"));
+    }
+    await this.#world.pass(second);
+    if (!one.calls.isDisjointFrom(waiting)) await this.#checkStranded(one, next);
+  }
+
+  async #checkStranded(one: Running, next: Running): Promise<void> {
+    const { ending } = await this.#cluster.begin(() => next.node.engine.stats("plain"));
+    if (ending?.ok !== true) return;
+    const ready = ending.value.partitions.reduce(
+      (sum, { total, totalLeased }) => sum + total - totalLeased,
+      0,
+    );
+    if (ready > 0) {
+      const text = `a lease waits at ${one.url}, while ${next.url} has ${ready} items for it`;
+      throw new Violation("I11", text);
+    }
+  }
+
+  /** Commits are on their way when their connections end, and come when others have come. */
+  async #linger(): Promise<void> {
+    const owner = this.#owner;
+    if (owner === undefined || this.#isBroken) return;
+    this.#stall();
+    const call = this.#chance.one(["produce", "complete", "resize"] as const);
+    await this.#callAt(owner, () => this.#world[call]());
+    this.#world.situations.reached("a commit is on its way when its connection ends");
+    await this.#world.pass(6 * second);
+    if (this.#chance.hits(500) && !owner.isDraining) this.#drain(owner);
+    await this.#world.pass(5 * second);
+    this.#heal();
+    await this.#world.pass(this.#chance.one([0, 0, second, 10 * second]));
+    this.#land();
+  }
+
+  /** An owner is stopped when it was just told that it has the shards, and hears it when others have them. */
+  async #doze(): Promise<void> {
+    const owner = this.#owner;
+    if (owner === undefined || this.#isBroken) return;
+    this.#stall();
+    await this.#world.pass(second);
+    this.#wrong(`${owner.url} is stopped`);
+    owner.host.stop();
+    owner.wasStopped = true;
+    this.#heal();
+    await this.#world.pass(10 * second);
+    const next = this.#owner;
+    if (next === undefined || next === owner) return;
+    this.#world.situations.reached("an owner hears too late that it has the shards");
+    for (const call of ["produce", "lease"] as const) {
+      await this.#callAt(next, () => this.#world[call]("work"));
+    }
+    this.#goOn(owner);
+    this.#cluster.only = owner;
+    for (let count = 0; count < 3; count += 1) this.#world.complete();
+    this.#cluster.only = null;
+    await this.#world.rest();
+  }
+
+  async #callAt(running: Running, call: () => void): Promise<void> {
+    this.#cluster.only = running;
+    call();
+    this.#cluster.only = null;
+    await this.#world.rest();
+  }
+
+  async calm(): Promise<void> {
+    const { places, network, database, running } = this.#cluster;
+    this.#wrong("all is well");
+    this.#isBroken = false;
+    network.heal();
+    database.heal();
+    for (const { host } of running) host.goOn();
+    this.#land();
+    await this.#world.pass(aftermathMs / 2);
+    for (const place of places) if (place.running === null) this.#cluster.start(place);
+    await this.#world.pass(aftermathMs);
+    await this.#useAll();
+    this.#cluster.isTroubled = false;
+    await this.#checkChange();
+  }
+
+  /** Whatever has happened to the catalog, a queue can be changed. */
+  async #checkChange(): Promise<void> {
+    const requestedPartitions = this.#chance.one([1, 2, 3]);
+    const changed = await this.#cluster.ending(() =>
+      this.#cluster.engine.updateQueue({ name: "plain", requestedPartitions }),
+    );
+    if (!changed.ok) throw new Violation("I11", `a queue cannot be changed; ${changed.message}`);
+  }
+
+  /** Two are enough from now on: one that has the shards, and one that forwards. */
+  rest(): void {
+    const others = this.#cluster.running.filter((running) => running !== this.#owner);
+    for (const running of others.slice(1)) this.#cluster.end(running);
+  }
+
+  /** A connection that ended while nobody used it is found so by whoever uses it. */
+  async #useAll(): Promise<void> {
+    const engine = this.#owner?.node.engine;
+    for (const { name: queue } of this.#world.parameters.queues) {
+      for (let partition = 0; partition < partitionsMax; partition += 1) {
+        const page = { queue, partition, pivot: "", limit: 1 };
+        engine?.listItems(page).catch(() => undefined);
+      }
+    }
+    await this.#world.pass(5 * second);
+  }
+}
+
+/** Where each item is, and who holds it, as text, by the name that its payload begins with. */
+function placesOf(images: readonly MemoryImage[]): ReadonlyMap<string, string> {
+  const utf8 = new TextDecoder();
+  const places = new Map<string, string>();
+  for (const [shard, { slots, leases, outbound }] of images.entries()) {
+    const put = (payload: Uint8Array, place: string): void => {
+      places.set(utf8.decode(payload).split("|", 1)[0] ?? "", `${shard}/${place}`);
+    };
+    const held = leases.values();
+    for (const [slot, { items, scheduled }] of slots) {
+      for (const { seq, payload } of items.values()) {
+        const lease = held.find((one) => one.slot === slot && one.first <= seq && one.last >= seq);
+        put(payload, `${slot}/${seq}/${lease?.leaseDeadline ?? ""}`);
+      }
+      for (const { seq, payload } of scheduled.values()) put(payload, `${slot}/${seq}/later`);
+    }
+    for (const { outboundSeq, payload } of outbound.values()) put(payload, `out/${outboundSeq}`);
+  }
+  return places;
+}
