@@ -120,7 +120,7 @@ test("report: leased items travel beside the text and come back in their answers
       { op: 5, outcome: { ok: true, value: { kind: "done" } } },
       { op: 6, outcome: { ok: true, value: { kind: "outbound", items: [outbound] } } },
     ],
-    counts: [{ slot: 1, ready: 2, leased: 3, scheduled: 4, retried: 5 }],
+    counts: [{ slot: 1, ready: 2, leased: 3, scheduled: 4, retried: 5, nextLapseAt: 6 }],
     events: [
       { slot: 1, lapsed: 1, expired: 2, deadLettered: 3, discarded: 4, discardedIds: ["x"] },
     ],

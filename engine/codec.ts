@@ -47,6 +47,8 @@ function encodeValue(value: Value, leased: string[]): unknown {
     case "extended":
     case "recalled":
     case "produced":
+    case "holders":
+    case "counted":
       return value;
   }
 }

@@ -16,10 +16,12 @@ import {
   uniqueDigest,
 } from "./call-key.ts";
 import { Catalog } from "./catalog.ts";
+import { Checkups } from "./checkups.ts";
+import { clearPlaces } from "./clearing.ts";
+import { queueClients } from "./clients.ts";
 import { TestClock } from "./clock.ts";
 import { Courier } from "./courier.ts";
 import {
-  clearedInPart,
   closingFailure,
   deletedFailure,
   failure,
@@ -41,6 +43,7 @@ import type { Request } from "./kinds.ts";
 import { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
 import type { Value } from "./messages.ts";
+import { Overview } from "./overview.ts";
 import { type ShardPort, succeeded, type Timing } from "./port.ts";
 import { eachShard, type InFlight, type LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
@@ -49,8 +52,10 @@ import { isUnique } from "./shard/unique.ts";
 import { Shards, type ShardsOptions } from "./shards.ts";
 import {
   checkClear,
+  checkClientsLimit,
   checkCompleteIds,
   checkDeleteIds,
+  checkExpect,
   checkImportItems,
   checkLeaseTimeout,
   checkPause,
@@ -118,6 +123,10 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   readonly #leases: Leases<Items>;
   readonly #registrar: Registrar;
   readonly #shards: Shards;
+  readonly #checkups: Checkups;
+  readonly #overview = new Overview();
+  /** On the machine's clock. */
+  #overviewAt = Number.NEGATIVE_INFINITY;
   readonly #advance: Advance | null;
   #closing: Promise<void> | null = null;
 
@@ -142,9 +151,10 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     this.#catalog = catalog;
     this.#leases = leases;
     this.#registrar = registrar;
-    const shards = new Shards(options, { catalog, courier, leases, registrar, settings });
-    this.#shards = shards;
-    const ports = () => shards.ports;
+    const ports = () => this.#shards.ports;
+    const checkups = new Checkups({ clock, ports });
+    this.#checkups = checkups;
+    this.#shards = new Shards(options, { catalog, checkups, courier, leases, registrar, settings });
     this.#advance =
       clock instanceof TestClock ? new Advance({ clock, ports, courier, leases }) : null;
   }
@@ -358,12 +368,14 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     await this.#registrar.create(settings);
   }
 
-  async updateQueue(change: api.QueueChange): Promise<void> {
-    await this.#registrar.update(change);
+  async updateQueue(change: api.QueueChange & api.Guard): Promise<api.ItemCounts> {
+    checkExpect(change.expect);
+    return this.#registrar.update(change);
   }
 
-  async deleteQueue(request: api.DeleteQueueRequest): Promise<void> {
-    await this.#registrar.delete(request);
+  async deleteQueue(request: api.DeleteQueueRequest): Promise<api.Deletion> {
+    checkExpect(request.expect);
+    return this.#registrar.delete(request);
   }
 
   listQueues(request: { pivot: string; limit: number }): readonly QueueDefinition[] {
@@ -399,21 +411,53 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return queueInspection(queue, this.#catalog.deadQueueOf(queue));
   }
 
-  async clear(request: api.ClearRequest): Promise<void> {
+  explain(name: string): api.Explanation {
+    return this.#checkups.explain(this.#find(name));
+  }
+
+  async clients({
+    queue: name,
+    limit,
+  }: {
+    queue: string;
+    limit: number;
+  }): Promise<api.QueueClients> {
+    const queue = this.#find(name);
+    checkClientsLimit(limit);
+    const { clock } = this.#options;
+    return queueClients(queue, {
+      limit,
+      now: clock.now(),
+      deadline: clock.machine.now() + limits.clientsMsMax,
+      port: (shard) => this.#shards.port(shard),
+    });
+  }
+
+  overview(since: string): api.EngineOverview {
+    this.#refuseClosing();
+    const { clock } = this.#options;
+    const machineNow = clock.machine.now();
+    // Everyone who asks within it is told of the same moment.
+    if (machineNow - this.#overviewAt >= limits.overviewMs) {
+      this.#overviewAt = machineNow;
+      const [catalog, checkups] = [this.#catalog, this.#checkups];
+      this.#overview.make({ now: clock.now(), catalog, checkups, ports: this.#shards.ports });
+    }
+    return this.#overview.take(since);
+  }
+
+  async clear(request: api.ClearRequest): Promise<api.ItemCounts | null> {
     const { places } = this.#find(request.queue);
     checkClear(request);
-    const { ready, scheduled, retried, destructive } = request;
-    const what = { ready, leased: ready && destructive, scheduled, retried };
-    let cleared = 0;
-    try {
-      await eachShard(places.values(), async (shard, slots) => {
-        await this.#ask(shard, { kind: "clear", slots, what }, lateLong);
-        cleared += 1;
-      });
-    } catch (cause) {
-      if (cleared === 0 || !(cause instanceof QueueError)) throw cause;
-      throw QueueError.from(clearedInPart(cause.code));
-    }
+    const { ready, scheduled, retried, destructive, dryRun = false, expect } = request;
+    checkExpect(expect);
+    return clearPlaces({
+      places: places.values(),
+      what: { ready, leased: ready && destructive, scheduled, retried },
+      dryRun,
+      ...(expect !== undefined && { expect }),
+      ask: (shard, asked) => this.#ask(shard, asked, lateLong),
+    });
   }
 
   async reload(name: string): Promise<void> {
@@ -454,10 +498,19 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return { items: storedItems(value, queue.definition), replayed };
   }
 
-  async deleteItems({ queue, partition, ids }: api.DeleteItemsRequest): Promise<void> {
+  async deleteItems(request: api.DeleteItemsRequest): Promise<api.ItemCounts | null> {
+    const { queue, partition, ids, dryRun = false, expect } = request;
     const { shard, slot } = this.#find(queue).place(partition);
     checkDeleteIds(ids);
-    await this.#ask(shard, { kind: "delete", slot, ids }, lateLong);
+    checkExpect(expect);
+    const guard = {
+      ...(expect !== undefined && { expect }),
+      ...(dryRun && ({ isDry: true } as const)),
+    };
+    const value = await this.#ask(shard, { kind: "delete", slot, ids, ...guard }, lateLong);
+    if (value.kind !== "counted") return null;
+    const { kind: _, ...counts } = value;
+    return counts;
   }
 
   async backup(folder: string): Promise<readonly api.StoreCopy[]> {

@@ -9,6 +9,7 @@ import { configure } from "./shard/configure.ts";
 import { deleteItems } from "./shard/delete.ts";
 import { extend } from "./shard/extend.ts";
 import { forward } from "./shard/forward.ts";
+import { holders } from "./shard/holders.ts";
 import { importItems } from "./shard/import.ts";
 import type { Kind, Numbered } from "./shard/kind.ts";
 import { lease } from "./shard/lease.ts";
@@ -41,6 +42,7 @@ const table = {
   delete: deleteItems,
   lease,
   stats,
+  holders,
   catalog: writeCatalog,
   backup,
   advance,

@@ -9,7 +9,7 @@ import type {
   QueueDefinition,
 } from "../stores/queue.ts";
 import { Allowance } from "./allowance.ts";
-import type { QueueGauges } from "./api.ts";
+import type { ItemCounts, QueueGauges } from "./api.ts";
 import { assert } from "./assert.ts";
 import { Balance } from "./balance.ts";
 import { type CallKey, homeOf, type QueueName } from "./call-key.ts";
@@ -17,6 +17,7 @@ import type { Clock } from "./clock.ts";
 import type { Events, PartitionCounts } from "./messages.ts";
 import { unknownPartition } from "./validate.ts";
 import { Line, type WaitingLease } from "./waiting.ts";
+import { QueueWatch } from "./watch.ts";
 
 /** Calls that are inside the engine, by what they do. */
 export interface InFlight {
@@ -28,6 +29,10 @@ export interface InFlight {
   release: number;
   import: number;
 }
+
+type Counts = Omit<PartitionCounts, "slot" | "nextLapseAt">;
+
+const noCounts: Counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
 
 type Totals = { -readonly [name in Exclude<keyof Events, "slot" | "discardedIds">]: number };
 
@@ -51,6 +56,8 @@ export class LogicalQueue {
     release: 0,
     import: 0,
   };
+  readonly watch: QueueWatch;
+  readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };
   readonly totals: Totals = { lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 };
   /** Which partitions were active until lately. */
   former: readonly FormerPlaces[];
@@ -63,6 +70,7 @@ export class LogicalQueue {
     this.#definition = entry.definition;
     this.allowance.define(entry.definition);
     this.former = entry.former;
+    this.watch = new QueueWatch(clock.now(), entry.definition.updatedAt);
     this.line = new Line(clock.machine);
     for (const place of entry.places) this.places.set(place.partition, place);
   }
@@ -72,6 +80,9 @@ export class LogicalQueue {
   }
 
   set definition(definition: QueueDefinition) {
+    // A pause of the other side, or for another reason, is another pause.
+    const isSame = JSON.stringify(definition.pause) === JSON.stringify(this.#definition.pause);
+    if (!isSame) this.watch.pausedAt = definition.updatedAt;
     this.#definition = definition;
     this.allowance.define(definition);
   }
@@ -165,13 +176,40 @@ export class LogicalQueue {
     return this.inFlight.produce + this.inFlight.import > 0;
   }
 
-  count(partition: number, counts: PartitionCounts): void {
-    this.allowance.counted(counts.leased - (this.counts.get(partition)?.leased ?? 0));
+  count(partition: number, counts: PartitionCounts, now: number): void {
+    const { watch } = this;
+    const sums = this.#sums;
+    watch.backlog.roll(now, sums.ready);
+    const before = this.counts.get(partition);
+    this.allowance.counted(counts.leased - (before?.leased ?? 0));
     this.counts.set(partition, counts);
     this.balance.update(partition, { ready: counts.ready });
+    if (sums.ready === 0) watch.readyAt = now;
+    if (counts.ready !== before?.ready || counts.leased !== before.leased) watch.movedAt = now;
+    this.#add(counts, before);
+    watch.changedAt = now;
+    watch.clearingMost = sums.clearing === 0 ? 0 : Math.max(watch.clearingMost, sums.clearing);
   }
 
-  happened(events: Events): void {
+  /** The partition is this queue's no more. */
+  uncount(partition: number): void {
+    const before = this.counts.get(partition);
+    this.counts.delete(partition);
+    if (before !== undefined) this.#add(noCounts, before);
+  }
+
+  #add(counts: Counts, before: Counts = noCounts): void {
+    const sums = this.#sums;
+    sums.ready += counts.ready - before.ready;
+    sums.leased += counts.leased - before.leased;
+    sums.scheduled += counts.scheduled - before.scheduled;
+    sums.retried += counts.retried - before.retried;
+    sums.clearing += (counts.clearing ?? 0) - (before.clearing ?? 0);
+  }
+
+  happened(events: Events, now: number): void {
+    this.watch.lapses.add(events.lapsed, now);
+    this.watch.deaths.add(events.deadLettered + events.discarded, now);
     this.totals.lapsed += events.lapsed;
     this.totals.expired += events.expired;
     this.totals.deadLettered += events.deadLettered;
@@ -180,21 +218,48 @@ export class LogicalQueue {
 
   /** Items of whatever state, by the latest reports. */
   get itemCount(): number {
-    return this.counts.values().reduce((sum, counts) => sum + itemsIn(counts), 0);
+    return itemsIn(this.#sums);
+  }
+
+  itemsAt(partition: number): number {
+    const counts = this.counts.get(partition);
+    return counts === undefined ? 0 : itemsIn(counts);
+  }
+
+  /** Items that clears have still to remove. */
+  get clearingCount(): number {
+    return this.#sums.clearing;
+  }
+
+  /** When the next of its leases lapses; `null` = nothing is leased. */
+  get nextLapseAt(): number | null {
+    let next = Number.POSITIVE_INFINITY;
+    for (const { nextLapseAt } of this.counts.values()) {
+      if (nextLapseAt !== null && nextLapseAt < next) next = nextLapseAt;
+    }
+    return Number.isFinite(next) ? next : null;
+  }
+
+  /** Items of produces that are on their way. */
+  get producingCount(): number {
+    const loads = this.places.keys().map((partition) => this.balance.load(partition));
+    return loads.reduce((sum, load) => sum + (load?.producing ?? 0), 0);
+  }
+
+  /** By the latest reports. */
+  get itemCounts(): ItemCounts {
+    return this.#sums;
   }
 
   gauges(): QueueGauges {
-    const sum = { queued: 0, leased: 0, scheduled: 0, retried: 0 };
-    for (const counts of this.counts.values()) {
-      sum.queued += counts.ready;
-      sum.leased += counts.leased;
-      sum.scheduled += counts.scheduled;
-      sum.retried += counts.retried;
-    }
+    const { ready: queued, leased, scheduled, retried } = this.itemCounts;
     const { name, pause, leasedMax = 0 } = this.definition;
     return {
       queue: name,
-      ...sum,
+      queued,
+      leased,
+      scheduled,
+      retried,
       waitingLeases: this.line.size,
       leasePaused: pause?.lease ?? false,
       producePaused: pause?.produce ?? false,
@@ -209,7 +274,7 @@ function isActive({ state }: PartitionPlace): boolean {
   return state === "active";
 }
 
-export function itemsIn(counts: PartitionCounts): number {
+export function itemsIn(counts: ItemCounts): number {
   return counts.ready + counts.leased + counts.scheduled + counts.retried;
 }
 

@@ -21,6 +21,7 @@ const held = { queue: text, partition: number, ids: list(text) };
 const requestKey = optional(text);
 const requestTimeoutMs = optional(number);
 const leaseTimeoutMs = optional(nullable(number));
+const guard = { dryRun: optional(flag), expect: optional(number) };
 const settings = {
   deadQueue: text,
   reference: text,
@@ -70,8 +71,9 @@ export const requests = {
   release: object<api.ReleaseRequest>({ ...held, requestTimeoutMs, requestKey }),
   listQueues: object<{ pivot: string; limit: number }>({ pivot: text, limit: number }),
   createQueue: object<api.QueueSettings>({ name: text, ...settings }),
-  updateQueue: object<api.QueueChange>({
+  updateQueue: object<api.QueueChange & api.Guard>({
     name: text,
+    ...guard,
     deadQueue: optional(text),
     reference: optional(text),
     leaseTimeoutMs: optional(number),
@@ -91,14 +93,16 @@ export const requests = {
     produce: optional(flag),
     reason: optional(text),
   }),
-  deleteQueue: object<api.DeleteQueueRequest>({ name: text, force: flag }),
+  deleteQueue: object<api.DeleteQueueRequest>({ name: text, force: flag, ...guard }),
   clear: object<api.ClearRequest>({
     queue: text,
     ready: flag,
     scheduled: flag,
     retried: flag,
     destructive: flag,
+    ...guard,
   }),
+  clients: object<{ queue: string; limit: number }>({ queue: text, limit: number }),
   list: object<api.ListRequest>({ queue: text, partition: number, pivot: text, limit: number }),
   importItems: object<api.ImportRequest>({
     queue: text,
@@ -116,5 +120,5 @@ export const requests = {
     ),
     requestKey,
   }),
-  deleteItems: object<api.DeleteItemsRequest>(held),
+  deleteItems: object<api.DeleteItemsRequest>({ ...held, ...guard }),
 };

@@ -61,6 +61,10 @@ export const reasons = {
   queue_not_empty: { codes: [453], meaning: "The queue holds items, or some are on their way." },
   queue_in_use: { codes: [453], meaning: "The queue is the dead queue of another." },
   partition_draining: { codes: [453], meaning: "The partition takes no new items." },
+  count_changed: {
+    codes: [453],
+    meaning: "More items would be removed than `expect` allows; `details.count` says how many.",
+  },
   backups_off: { codes: [453], meaning: "The server was started without `--backups`." },
   no_test_clock: { codes: [453], meaning: "The server was started without `--test-clock`." },
   empty: { codes: [454], meaning: "No item came until `request_timeout`." },
@@ -87,7 +91,10 @@ export const reasons = {
   store_full: { codes: [500], meaning: "The disk has no room; what only adds is refused." },
   store_failed: { codes: [500], meaning: "The store failed or does not answer." },
   items_stored: { codes: [500], meaning: "The import is stored, but cannot be shown." },
-  in_part: { codes: [500, 429, 503], meaning: "A clear, a delete or an advance was done in part." },
+  in_part: {
+    codes: [500, 429, 453, 503],
+    meaning: "A clear, a delete or an advance was done in part.",
+  },
   backup_failed: { codes: [500], meaning: "The backup was not made; the stores are as they were." },
   shutting_down: { codes: [503], meaning: "The server is shutting down." },
   not_ready: { codes: [503], meaning: "Shards that the answer depends on are down." },

@@ -17,6 +17,15 @@ const beforeAll: EarlyRef = { expireDeadline: Number.MIN_SAFE_INTEGER, slot: 0, 
 /** What is kept of an item that is held. */
 type Known = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts">;
 
+/** What a lease holds. */
+export interface Holding {
+  readonly items: readonly Known[];
+  /** Of all of them. */
+  readonly payloadBytes: number;
+  /** By item, who leased it; absent = nobody knows. */
+  readonly holders?: readonly string[];
+}
+
 function receiptsIn(image: Image): Receipts {
   const receipts = new Receipts();
   for (const { entries, ...turn } of image.receipts) {
@@ -97,12 +106,8 @@ export class Memory {
     return this.partitions.getOrInsertComputed(slot, () => new Partition(slot, this.tag));
   }
 
-  /** Notes that a lease holds these items, at least one; `payloadBytes`: of all of them. */
-  hold(
-    partition: Partition,
-    lease: Lease,
-    { items, payloadBytes }: { readonly items: readonly Known[]; readonly payloadBytes: number },
-  ): Run {
+  /** Notes that a lease holds these items, at least one. */
+  hold(partition: Partition, lease: Lease, { items, payloadBytes, holders }: Holding): Run {
     const run: Run = {
       lease,
       seqs: items.map(({ seq }) => seq),
@@ -112,19 +117,21 @@ export class Memory {
     };
     const heldBefore = partition.held.size;
     let held: Held | null = null;
-    for (const { seq, createdAt, expireDeadline, attempts } of items) {
+    for (const [index, { seq, createdAt, expireDeadline, attempts }] of items.entries()) {
+      const holder = holders?.[index] ?? "";
       if (
         held === null ||
         held.createdAt !== createdAt ||
         held.expireDeadline !== expireDeadline ||
-        held.attempts !== attempts
+        held.attempts !== attempts ||
+        held.holder !== holder
       ) {
-        held = { run, createdAt, expireDeadline, attempts };
+        held = { run, createdAt, expireDeadline, attempts, holder };
       }
       partition.held.set(seq, held);
     }
     assert(partition.held.size === heldBefore + items.length, "two leases cover one item");
-    partition.runs.add(run);
+    partition.began(run);
     this.runs.push(run);
     return run;
   }
