@@ -260,21 +260,6 @@ export interface QueueClients {
   readonly isPartial: boolean;
 }
 
-/** What happened to items of a queue since the engine opened. */
-export interface QueueCounters {
-  readonly produced: number;
-  readonly leased: number;
-  readonly completed: number;
-  readonly retried: number;
-  readonly released: number;
-  readonly lapsed: number;
-  readonly expired: number;
-  /** Went to the dead queue. */
-  readonly dead: number;
-  /** Failed or expired without one. */
-  readonly removed: number;
-}
-
 /** One queue at a glance; instants are 0 where there are none. */
 export interface OverviewRow extends QueueCounters {
   readonly queue: string;
@@ -475,6 +460,8 @@ export interface StoreCopy {
 
 /** A snapshot for health and metrics. Counters rise from the engine's start; gauges are of now. */
 export interface EngineStatus {
+  /** By the engine's clock, which the instants below are of. */
+  readonly now: number;
   readonly durability: Durability;
   readonly shards: readonly ShardStatus[];
   readonly queues: readonly QueueGauges[];
@@ -525,11 +512,39 @@ export interface QueueGauges {
   readonly leasedMax: number;
   /** Items a second; 0 = no limit. */
   readonly leaseRate: number;
-  /** Items removed since start because they failed or expired with no dead queue to go to. */
-  readonly discarded: number;
-  readonly deadLettered: number;
+  /** Since when the oldest ready item is ready, or a little before; `null` = none is. */
+  readonly oldestReadyAt: number | null;
+  /** The first instant at which a scheduled item is due, or a little before; `null` = none is. */
+  readonly nextDueAt: number | null;
+  readonly counters: QueueCounters;
+  /** Seconds from ready to leased; `null` = none was leased. */
+  readonly waited: Histogram | null;
+  /** Seconds from leased to completed; `null` = none was completed. */
+  readonly held: Histogram | null;
+}
+
+/**
+ * Items to which something happened since the engine has the queue. A turn whose shard died before
+ * it could tell is not counted, so none is counted twice.
+ */
+export interface QueueCounters {
+  /** Produced or imported; duplicates of a unique key are not. */
+  readonly produced: number;
+  readonly leased: number;
+  readonly completed: number;
+  /** Given back with a retry, whatever became of them. */
+  readonly retried: number;
+  /** Given back as if they had not been leased, also because their client had left. */
+  readonly released: number;
+  readonly extended: number;
   readonly lapsed: number;
   readonly expired: number;
+  /** Sent to the dead queue from this one. */
+  readonly dead: number;
+  /** Removed because they failed or expired with no dead queue to go to. */
+  readonly discarded: number;
+  /** Cleared, or deleted by their ids. */
+  readonly removed: number;
 }
 
 /** `Items` is how leased items are handed over: `LeasedItem[]`, or what `renderLeased` makes of them. */

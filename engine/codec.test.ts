@@ -120,9 +120,19 @@ test("report: leased items travel beside the text and come back in their answers
       { op: 5, outcome: { ok: true, value: { kind: "done" } } },
       { op: 6, outcome: { ok: true, value: { kind: "outbound", items: [outbound] } } },
     ],
-    counts: [{ slot: 1, ready: 2, leased: 3, scheduled: 4, retried: 5, nextLapseAt: 6 }],
+    counts: [
+      {
+        ...{ slot: 1, ready: 2, leased: 3, scheduled: 4, retried: 5 },
+        ...{ oldestReadyAt: 6, nextDueAt: null, nextLapseAt: 7 },
+      },
+    ],
     events: [
-      { slot: 1, lapsed: 1, expired: 2, deadLettered: 3, discarded: 4, discardedIds: ["x"] },
+      {
+        slot: 1,
+        counts: { lapsed: 1, dead: 3, discarded: 4 },
+        waited: { counts: [1, 2], sum: 0.5 },
+        discardedIds: ["x"],
+      },
     ],
     outbox: [{ targetShard: 8, counts: [{ targetShard: 8, targetSlot: 9, count: 1 }] }],
     commit: { items: 1, seconds: 0.5, quarantined: 0, size: null },

@@ -227,7 +227,9 @@ test("retry: a retried item keeps its expire deadline, and expires while it wait
   expect(await bundle.scheduled("orders")).toEqual(["a"]);
   await bundle.clock.advance(1);
   expect(await bundle.scheduled("orders")).toEqual([]);
-  expect(bundle.engine.status().queues[0]).toMatchObject({ expired: 1, discarded: 1 });
+  expect(bundle.engine.status().queues[0]).toMatchObject({
+    counters: { expired: 1, discarded: 1 },
+  });
 });
 
 test("attempts: count leases granted, through lapse and retry, and survive a restart", async () => {
@@ -256,7 +258,9 @@ test.each(["lapse", "retry"] as const)(
       else await bundle.clock.advance(minute);
     }
     expect(await bundle.listed("orders")).toEqual([]);
-    expect(bundle.engine.status().queues[0]).toMatchObject({ discarded: 1, expired: 0 });
+    expect(bundle.engine.status().queues[0]).toMatchObject({
+      counters: { discarded: 1, expired: 0 },
+    });
     expect(bundle.notices).toMatchObject([{ kind: "items_discarded", queue: "orders", count: 1 }]);
   },
 );

@@ -132,7 +132,7 @@ test("dead queue: without one, an item that is given up is refused, and stays le
     message: `item(s) cannot be retried; '${second?.id}' is given up, and the queue has no dead queue`,
     details: { [second?.id ?? ""]: expect.stringContaining("has no dead queue") },
   });
-  expect(bundle.engine.status().queues[0]).toMatchObject({ leased: 2, discarded: 0 });
+  expect(bundle.engine.status().queues[0]).toMatchObject({ leased: 2, counters: { discarded: 0 } });
 });
 
 test("dead queue: without one, an item that has failed is removed, counted and told", async () => {
@@ -141,7 +141,11 @@ test("dead queue: without one, an item that has failed is removed, counted and t
   await bundle.produce("orders", "a");
   const lease = await bundle.lease("orders");
   await bundle.retry(lease);
-  expect(bundle.engine.status().queues[0]).toMatchObject({ queued: 0, leased: 0, discarded: 1 });
+  expect(bundle.engine.status().queues[0]).toMatchObject({
+    queued: 0,
+    leased: 0,
+    counters: { discarded: 1 },
+  });
   const ids = [lease.items[0]?.id ?? ""];
   expect(bundle.notices).toEqual([
     { kind: "items_discarded", shard: 0, queue: "orders", count: 1, ids },

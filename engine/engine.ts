@@ -532,6 +532,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   status(): api.EngineStatus {
     const queues = [...this.#catalog.queues].map((queue) => queue.gauges());
     return {
+      now: this.#options.clock.now(),
       durability: this.#options.durability,
       waitingLeases: queues.reduce((sum, { waitingLeases }) => sum + waitingLeases, 0),
       shards: this.#shards.ports.map(shardStatus),

@@ -2,7 +2,6 @@
 // asked of a shard, so it is said as well when one of them stalls.
 
 import type { FindingWord, HealthWord } from "./api.ts";
-import { nextDueAt } from "./counted.ts";
 import type { LogicalQueue } from "./queue.ts";
 
 /** What there is to know beside a queue. */
@@ -153,7 +152,7 @@ const allScheduled: Check = (queue, { now }) => {
   const count = scheduled + retried;
   if (ready + leased > 0 || count === 0) return null;
   const since = queue.watch.since("all_scheduled", now);
-  return { what: "all_scheduled", since, count, nextAt: nextDueAt(queue) };
+  return { what: "all_scheduled", since, count, nextAt: queue.nextDueAt };
 };
 
 const checks: readonly Check[] = [

@@ -27,15 +27,16 @@ export class Observations implements Histogram {
     this.counts = new Array(bounds.length + 1).fill(0);
   }
 
-  add(value: number): void {
+  /** `times`: how often it was observed. */
+  add(value: number, times = 1): void {
     let bucket = 0;
     while (value > (this.bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
-    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
-    this.sum += value;
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + times;
+    this.sum += value * times;
   }
 
   /** Takes in what was observed elsewhere, by the same bounds. */
-  merge({ counts, sum }: Histogram): void {
+  merge({ counts, sum }: Omit<Histogram, "bounds">): void {
     for (const [bucket, count] of counts.entries()) {
       this.counts[bucket] = (this.counts[bucket] ?? 0) + count;
     }

@@ -5,7 +5,7 @@ import type { CatalogImage } from "../stores/catalog.ts";
 import type { Item, OutboundItem } from "../stores/item.ts";
 import type { Pause } from "../stores/queue.ts";
 import type { OutboxCount } from "../stores/store.ts";
-import type { ItemCounts, ProduceItem } from "./api.ts";
+import type { Histogram, ItemCounts, ProduceItem, QueueCounters } from "./api.ts";
 import type { Rules } from "./lifecycle.ts";
 import type { Result } from "./shard/kind.ts";
 
@@ -49,6 +49,10 @@ export interface PartitionCounts {
   readonly leased: number;
   readonly scheduled: number;
   readonly retried: number;
+  /** Since when the oldest ready item is ready, or a little before; `null` = none, or not known yet. */
+  readonly oldestReadyAt: number | null;
+  /** The first instant at which a scheduled item is due, or a little before; `null` = none. */
+  readonly nextDueAt: number | null;
   /** When the next of its leases lapses; `null` = none is held. */
   readonly nextLapseAt: number | null;
   /** Items that a clear has still to remove; absent = none is under way. */
@@ -98,13 +102,17 @@ export interface Answer {
   readonly outcome: Result;
 }
 
+/** What was observed, by bounds that both sides know. */
+export type Sizes = Pick<Histogram, "counts" | "sum">;
+
 /** What happened to items of one partition since the last report. */
 export interface Events {
   readonly slot: number;
-  readonly lapsed: number;
-  readonly expired: number;
-  readonly deadLettered: number;
-  readonly discarded: number;
+  readonly counts: Partial<QueueCounters>;
+  /** Seconds from ready to leased, by the bounds of `queue-counters.ts`. */
+  readonly waited?: Sizes;
+  /** Seconds from leased to completed. */
+  readonly held?: Sizes;
   /** Of the first that were discarded, at most `limits.discardedIdsMax`: under which id each was last known. */
   readonly discardedIds: readonly string[];
 }

@@ -1,14 +1,14 @@
 // All queues at a glance, as rows that are kept from one time to the next: whoever says what they
 // have seen is told what has changed since.
 
-import type { Alarm, EngineOverview, OverviewRow, QueueCounters, ShardGlance } from "./api.ts";
+import type { Alarm, EngineOverview, OverviewRow, ShardGlance } from "./api.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Checkups } from "./checkups.ts";
-import { countersOf, nextDueAt, oldestReadyAt } from "./counted.ts";
 import { assess, type Found, healthOf, type Surroundings } from "./health.ts";
 import { quantile } from "./histogram.ts";
 import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
+import { counterNames, noCounters } from "./queue-counters.ts";
 import { sentence } from "./sentences.ts";
 
 /** Names of queues that are gone, for those who have seen them. */
@@ -128,25 +128,8 @@ export class Overview {
   }
 }
 
-const noCounters: QueueCounters = {
-  produced: 0,
-  leased: 0,
-  completed: 0,
-  retried: 0,
-  released: 0,
-  lapsed: 0,
-  expired: 0,
-  dead: 0,
-  removed: 0,
-};
 const noTotals = { queues: 0, ready: 0, held: 0, scheduled: 0, waiting: 0, ...noCounters };
-const totalKeys = [
-  "ready",
-  "held",
-  "scheduled",
-  "waiting",
-  ...(Object.keys(noCounters) as (keyof QueueCounters)[]),
-] as const;
+const totalKeys = ["ready", "held", "scheduled", "waiting", ...counterNames] as const;
 
 function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surroundings): OverviewRow {
   const { ready, leased: held, scheduled, retried: waitingForRetry } = queue.itemCounts;
@@ -159,9 +142,9 @@ function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surrounding
     held,
     scheduled: scheduled + waitingForRetry,
     waiting: queue.line.size,
-    ...countersOf(queue),
-    oldestReadyAt: oldestReadyAt(queue) ?? 0,
-    nextDueAt: nextDueAt(queue) ?? 0,
+    ...queue.counters,
+    oldestReadyAt: queue.oldestReadyAt ?? 0,
+    nextDueAt: queue.nextDueAt ?? 0,
   };
 }
 

@@ -9,12 +9,13 @@ import type {
   QueueDefinition,
 } from "../stores/queue.ts";
 import { Allowance } from "./allowance.ts";
-import type { ItemCounts, QueueGauges } from "./api.ts";
+import type { ItemCounts, QueueCounters, QueueGauges } from "./api.ts";
 import { assert } from "./assert.ts";
 import { Balance } from "./balance.ts";
 import { type CallKey, homeOf, type QueueName } from "./call-key.ts";
 import type { Clock } from "./clock.ts";
 import type { Events, PartitionCounts } from "./messages.ts";
+import { copyOf, QueueTotals } from "./queue-counters.ts";
 import { unknownPartition } from "./validate.ts";
 import { Line, type WaitingLease } from "./waiting.ts";
 import { QueueWatch } from "./watch.ts";
@@ -30,11 +31,9 @@ export interface InFlight {
   import: number;
 }
 
-type Counts = Omit<PartitionCounts, "slot" | "nextLapseAt">;
+type Counts = ItemCounts & Pick<PartitionCounts, "clearing">;
 
 const noCounts: Counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
-
-type Totals = { -readonly [name in Exclude<keyof Events, "slot" | "discardedIds">]: number };
 
 export class LogicalQueue {
   readonly queueId: number;
@@ -58,7 +57,7 @@ export class LogicalQueue {
   };
   readonly watch: QueueWatch;
   readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };
-  readonly totals: Totals = { lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 };
+  readonly totals = new QueueTotals();
   /** Which partitions were active until lately. */
   former: readonly FormerPlaces[];
   deleted = false;
@@ -185,7 +184,6 @@ export class LogicalQueue {
     this.counts.set(partition, counts);
     this.balance.update(partition, { ready: counts.ready });
     if (sums.ready === 0) watch.readyAt = now;
-    if (counts.ready !== before?.ready || counts.leased !== before.leased) watch.movedAt = now;
     this.#add(counts, before);
     watch.changedAt = now;
     watch.clearingMost = sums.clearing === 0 ? 0 : Math.max(watch.clearingMost, sums.clearing);
@@ -208,12 +206,34 @@ export class LogicalQueue {
   }
 
   happened(events: Events, now: number): void {
-    this.watch.lapses.add(events.lapsed, now);
-    this.watch.deaths.add(events.deadLettered + events.discarded, now);
-    this.totals.lapsed += events.lapsed;
-    this.totals.expired += events.expired;
-    this.totals.deadLettered += events.deadLettered;
-    this.totals.discarded += events.discarded;
+    const {
+      leased,
+      completed,
+      retried,
+      released,
+      lapsed = 0,
+      dead = 0,
+      discarded = 0,
+    } = events.counts;
+    this.watch.lapses.add(lapsed, now);
+    this.watch.deaths.add(dead + discarded, now);
+    if (leased || completed || retried || released || lapsed) this.watch.movedAt = now;
+    this.totals.add(events);
+  }
+
+  /** What happened to its items, of all partitions. */
+  get counters(): QueueCounters {
+    return this.totals.counters;
+  }
+
+  /** Since when the oldest ready item is ready; `null` = none is. */
+  get oldestReadyAt(): number | null {
+    return earliest(this.counts.values().map(({ oldestReadyAt }) => oldestReadyAt));
+  }
+
+  /** The first instant at which a scheduled item is due; `null` = none is scheduled. */
+  get nextDueAt(): number | null {
+    return earliest(this.counts.values().map(({ nextDueAt }) => nextDueAt));
   }
 
   /** Items of whatever state, by the latest reports. */
@@ -265,9 +285,19 @@ export class LogicalQueue {
       producePaused: pause?.produce ?? false,
       leasedMax,
       leaseRate: this.allowance.itemsPerSecond,
-      ...this.totals,
+      oldestReadyAt: this.oldestReadyAt,
+      nextDueAt: this.nextDueAt,
+      counters: { ...this.counters },
+      waited: copyOf(this.totals.waited),
+      held: copyOf(this.totals.held),
     };
   }
+}
+
+function earliest(instants: Iterable<number | null>): number | null {
+  let first = Number.POSITIVE_INFINITY;
+  for (const instant of instants) first = Math.min(first, instant ?? first);
+  return first === Number.POSITIVE_INFINITY ? null : first;
 }
 
 function isActive({ state }: PartitionPlace): boolean {

@@ -78,7 +78,7 @@ test("a start finds items that were not counted, and they expire", async () => {
   await bundle.restart();
   expect(counts(bundle)).toMatchObject({ queued: 2 });
   await bundle.clock.advance(2 * hour);
-  expect(counts(bundle)).toMatchObject({ queued: 0, expired: 2 });
+  expect(counts(bundle)).toMatchObject({ queued: 0, counters: { expired: 2 } });
 });
 
 test.each(["full", "failed"] as const)(
@@ -129,7 +129,7 @@ test("reload: items that were not counted can expire again", async () => {
   await bundle.run(() => bundle.engine.reload("orders"));
   expect(counts(bundle)).toMatchObject({ queued: 2 });
   await bundle.clock.advance(2 * hour);
-  expect(counts(bundle)).toMatchObject({ queued: 0, expired: 2 });
+  expect(counts(bundle)).toMatchObject({ queued: 0, counters: { expired: 2 } });
 });
 
 test("reload: a queue is served while it is counted, and what changes meanwhile is counted once", async () => {

@@ -162,7 +162,6 @@ export class Shards {
       // Before that, shards do not know their partitions; all are looked at when they do.
       if (this.#isOpen) this.#to.registrar.left(owner.queue, owner.partition);
     }
-    this.#to.checkups.look(now);
   }
 
   #reported(shard: number, report: Report): void {
@@ -171,6 +170,7 @@ export class Shards {
     for (const one of this.#happened(shard, report.events)) {
       notice?.({ kind: "items_discarded", shard, ...one });
     }
+    this.#to.checkups.look(this.#options.clock.now());
     if (report.full) notice?.({ kind: "store_full", shard });
     const quarantined = report.commit?.quarantined ?? 0;
     if (quarantined > 0) notice?.({ kind: "items_quarantined", shard, count: quarantined });
@@ -186,12 +186,13 @@ export class Shards {
     for (const events of reported) {
       const queue = this.#to.catalog.owner(shard, events.slot)?.queue;
       queue?.happened(events, now);
-      if (events.discarded === 0) continue;
+      const { discarded: count = 0 } = events.counts;
+      if (count === 0) continue;
       const name = queue?.definition.name;
       const before = discarded.get(name);
       discarded.set(name, {
         ...(name !== undefined && { queue: name }),
-        count: (before?.count ?? 0) + events.discarded,
+        count: (before?.count ?? 0) + count,
         ids: [...(before?.ids ?? []), ...events.discardedIds].slice(0, limits.discardedIdsMax),
       });
     }

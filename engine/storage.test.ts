@@ -310,7 +310,7 @@ test("import: a scheduled item that expired before 1970 goes at once too", async
   const bundle = await setupQueue();
   await take(bundle, { payload: "x", enqueueAt: start + hour, expireDeadline: -1 });
   await bundle.clock.advance(second);
-  expect(bundle.engine.status().queues).toMatchObject([{ scheduled: 0, expired: 1 }]);
+  expect(bundle.engine.status().queues).toMatchObject([{ scheduled: 0, counters: { expired: 1 } }]);
 });
 
 test.each([-62_135_596_800_000, -1, 0, start - 1])(
@@ -319,6 +319,6 @@ test.each([-62_135_596_800_000, -1, 0, start - 1])(
     const bundle = await setupQueue();
     await take(bundle, { payload: "x", expireDeadline });
     await bundle.clock.advance(second);
-    expect(bundle.engine.status().queues).toMatchObject([{ queued: 0, expired: 1 }]);
+    expect(bundle.engine.status().queues).toMatchObject([{ queued: 0, counters: { expired: 1 } }]);
   },
 );

@@ -1,25 +1,28 @@
 import { expect, test } from "bun:test";
 import type { EngineStatus, QueueGauges } from "../engine/api.ts";
+import { noCounters, spanBounds } from "../engine/queue-counters.ts";
 import { Metrics } from "./metrics.ts";
 
 function gauges(queue: string, queued: number): QueueGauges {
-  const none = { leased: 0, scheduled: 0, retried: 0, waitingLeases: 0, discarded: 0 };
+  const none = { leased: 0, scheduled: 0, retried: 0, waitingLeases: 0 };
   const limits = { leasePaused: false, producePaused: false, leasedMax: 0, leaseRate: 0 };
-  return { queue, queued, ...none, ...limits, deadLettered: 0, lapsed: 0, expired: 0 };
+  const times = { oldestReadyAt: null, nextDueAt: null, waited: null, held: null };
+  return { queue, queued, ...none, ...limits, ...times, counters: noCounters };
 }
 
-async function render(change: Partial<EngineStatus>, use?: (metrics: Metrics) => void) {
-  const status = {
-    durability: "full" as const,
-    shards: [],
-    queues: [],
-    waitingLeases: 0,
-    ...change,
-  };
-  const metrics = new Metrics({ version: "1.2.3", status: () => status });
-  use?.(metrics);
+function statusOf(change: Partial<EngineStatus>): EngineStatus {
+  return { now: 0, durability: "full", shards: [], queues: [], waitingLeases: 0, ...change };
+}
+
+async function linesOf(metrics: Metrics): Promise<string[]> {
   const text = await metrics.render({ requestsInFlight: 0, bodyBytesInFlight: 0 });
   return text.split("\n");
+}
+
+function render(change: Partial<EngineStatus>, use?: (metrics: Metrics) => void) {
+  const metrics = new Metrics({ version: "1.2.3", status: () => statusOf(change), queuesMax: 100 });
+  use?.(metrics);
+  return linesOf(metrics);
 }
 
 test("histograms: each bucket counts those below it too", async () => {
@@ -48,12 +51,13 @@ test("paths that are not of the contract have one label between them", async () 
   ]);
 });
 
-test("queues: the fullest hundred have a label each, the others one between them", async () => {
+test("queues: the busiest have a label each, the others one between them", async () => {
   const queues = Array.from({ length: 150 }, (_, index) => gauges(`q${index}`, index + 1));
   const lines = await render({ queues });
   const queued = lines.filter((line) => /^holdfast_items\{.*state="queued"/.test(line));
   expect(queued).toHaveLength(101);
   expect(queued[0]).toBe('holdfast_items{queue="q149",state="queued"} 150');
+  expect(queued[99]).toBe('holdfast_items{queue="q50",state="queued"} 51');
   expect(queued.at(-1)).toBe('holdfast_items{queue="~other",state="queued"} 1275');
   expect(lines).toContain("holdfast_queues 150");
 });
@@ -69,6 +73,69 @@ test("queues: what is paused is told of each, and how many of the others are", a
   expect(lines).toContain('holdfast_queue_paused{queue="q0",side="lease"} 0');
   expect(lines).toContain('holdfast_queue_paused{queue="~other",side="lease"} 3');
   expect(lines).toContain('holdfast_queue_paused{queue="~other",side="produce"} 0');
+});
+
+test("queues: what happened to items is told by event, and how long they waited and were held", async () => {
+  const counters = { ...noCounters, produced: 7, leased: 5, completed: 3, dead: 2 };
+  const waited = { bounds: [0.5, 2], counts: [3, 1, 1], sum: 9.5 };
+  const queue = {
+    ...gauges("orders", 1),
+    counters,
+    waited,
+    oldestReadyAt: 4_500,
+    nextDueAt: 9_000,
+  };
+  const lines = await render({ queues: [queue, gauges("idle", 0)], now: 6_000 });
+  for (const line of [
+    'holdfast_queue_items_total{queue="orders",event="produced"} 7',
+    'holdfast_queue_items_total{queue="orders",event="dead"} 2',
+    'holdfast_queue_items_total{queue="idle",event="leased"} 0',
+    'holdfast_queue_wait_seconds_bucket{queue="orders",le="2"} 4',
+    'holdfast_queue_wait_seconds_count{queue="orders"} 5',
+    'holdfast_queue_oldest_ready_seconds{queue="orders"} 1.5',
+    'holdfast_queue_oldest_ready_seconds{queue="idle"} 0',
+    'holdfast_queue_next_due_seconds{queue="orders"} 3',
+  ]) {
+    expect(lines).toContain(line);
+  }
+  const untold = lines.filter((line) =>
+    /(held|wait|next_due)_seconds.*idle|held_seconds_/.test(line),
+  );
+  expect(untold).toEqual([]);
+});
+
+test("queues: what is summed up never falls and never jumps, whichever queues are busiest", async () => {
+  const produced: Record<string, number> = { a: 5, b: 3, c: 1 };
+  const queues = () =>
+    Object.entries(produced).map(([name, count]) => {
+      const waited = {
+        bounds: spanBounds,
+        counts: [count, ...spanBounds.map(() => 0)],
+        sum: count,
+      };
+      return { ...gauges(name, 0), counters: { ...noCounters, produced: count }, waited };
+    });
+  const status = () => statusOf({ queues: queues() });
+  const metrics = new Metrics({ version: "1.2.3", status, queuesMax: 1 });
+  const others = async (): Promise<number[]> => {
+    const lines = await linesOf(metrics);
+    const told = (start: string) =>
+      Number(lines.find((line) => line.startsWith(start))?.split(" ")[1]);
+    return [
+      told('holdfast_queue_items_total{queue="~other",event="produced"}'),
+      told('holdfast_queue_wait_seconds_count{queue="~other"}'),
+    ];
+  };
+  expect(await others()).toEqual([4, 4]);
+  // The busiest from now on; what it has produced before was told of the others.
+  produced["b"] = 10;
+  expect(await others()).toEqual([4, 4]);
+  produced["a"] = 6;
+  produced["c"] = 2;
+  expect(await others()).toEqual([6, 6]);
+  // Deleted and made anew.
+  produced["c"] = 1;
+  expect(await others()).toEqual([7, 7]);
 });
 
 test("queues: limits are told of those that have some", async () => {

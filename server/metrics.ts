@@ -4,17 +4,15 @@
 // are told apart, so that no client can make the page grow without end.
 
 import { type Metric, Registry } from "prom-client";
-import type { EngineStatus, Histogram, QueueGauges, ShardStatus } from "../engine/api.ts";
+import type { EngineStatus, Histogram, ShardStatus } from "../engine/api.ts";
+import { QueueMetrics, queueLabelsMax } from "./queue-metrics.ts";
 import { RequestCounts } from "./request-counts.ts";
-
-/** Queues with a label of their own, those with most items first; the rest is summed up. */
-const queueLabelsMax = 100;
-/** Label of queues beyond these, whose names cannot have a `~`, and of paths not of the contract. */
-const other = "~other";
 
 export interface MetricsOptions {
   readonly version: string;
   readonly status: () => EngineStatus;
+  /** Queues with a label of their own, the busiest; default `queueLabelsMax`. */
+  readonly queuesMax?: number;
   /** Absent = the server is alone with its stores. */
   readonly node?: () => NodeFigures;
 }
@@ -38,9 +36,9 @@ export interface ServerGauges {
 }
 
 type Labels = Readonly<Record<string, string | number>>;
-type Figure = readonly [labels: Labels, value: number | Histogram];
+export type Figure = readonly [labels: Labels, value: number | Histogram];
 type Head = [name: string, type: "counter" | "gauge" | "histogram", help: string];
-type Family = readonly [...head: Head, figures: readonly Figure[]];
+export type Family = readonly [...head: Head, figures: readonly Figure[]];
 
 /** A figure without labels. */
 type Single = readonly [...head: Head, value: number];
@@ -51,21 +49,26 @@ export const metricsType: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
 export class Metrics {
   readonly #options: MetricsOptions;
+  readonly #queues: QueueMetrics;
   /** Of the requests that this thread answers. */
   readonly requests = new RequestCounts();
 
   constructor(options: MetricsOptions) {
     this.#options = options;
+    this.#queues = new QueueMetrics(options.queuesMax ?? queueLabelsMax);
   }
 
   /** `requests`: of all threads, where others answer too. */
   render(server: ServerGauges, requests: RequestCounts = this.requests): Promise<string> {
     const all = new Registry();
     const status = this.#options.status();
-    const { durability, shards } = status;
+    const { durability, shards, queues, waitingLeases } = status;
+    const waiting = "Lease requests that wait for an item.";
     const families = [
       ...requestFamilies(server, requests),
-      ...queueFamilies(status),
+      ...this.#queues.families(queues, status.now),
+      single(["holdfast_waiting_leases", "gauge", waiting, waitingLeases]),
+      single(["holdfast_queues", "gauge", "Queues that exist.", queues.length]),
       ...shardFamilies(shards),
       ...processFamilies({ version: this.#options.version, durability }),
       ...nodeFamilies(this.#options.node?.()),
@@ -125,88 +128,6 @@ function nodeFamilies(node: NodeFigures | undefined): Family[] {
     ["holdfast_nodes", "gauge", "Nodes seen lately, this one included.", nodes],
   ];
   return rows.map(single);
-}
-
-const states = ["queued", "leased", "scheduled", "retried"] as const;
-const ends = {
-  lapsed: "lapsed",
-  expired: "expired",
-  deadLettered: "dead_lettered",
-  discarded: "discarded",
-} as const;
-const endKeys = Object.keys(ends) as (keyof typeof ends)[];
-
-function queueFamilies({ queues, waitingLeases }: EngineStatus): Family[] {
-  const shown = withOthersSummed(queues);
-  return [
-    [
-      "holdfast_items",
-      "gauge",
-      "Items by queue and state.",
-      shown.flatMap(({ queue, ...counts }) =>
-        states.map((state): Figure => [{ queue, state }, counts[state]]),
-      ),
-    ],
-    [
-      "holdfast_item_ends_total",
-      "counter",
-      "Leases that lapsed, items that expired, were dead-lettered, or removed for want of a dead queue.",
-      shown.flatMap(({ queue, ...counts }) =>
-        endKeys.map((end): Figure => [{ queue, end: ends[end] }, counts[end]]),
-      ),
-    ],
-    [
-      "holdfast_queue_waiting_leases",
-      "gauge",
-      "Lease requests that wait for an item, by queue.",
-      shown.map(({ queue, waitingLeases }) => [{ queue }, waitingLeases]),
-    ],
-    [
-      "holdfast_queue_paused",
-      "gauge",
-      "Whether leases or produces of the queue are paused: 1 or 0.",
-      shown.flatMap(({ queue, leasePaused, producePaused }): Figure[] => [
-        [{ queue, side: "lease" }, Number(leasePaused)],
-        [{ queue, side: "produce" }, Number(producePaused)],
-      ]),
-    ],
-    [
-      "holdfast_queue_leased_max",
-      "gauge",
-      "Items of the queue that may be leased at one time, where that has a limit.",
-      shown.flatMap(({ queue, leasedMax }): Figure[] =>
-        leasedMax > 0 ? [[{ queue }, leasedMax]] : [],
-      ),
-    ],
-    [
-      "holdfast_queue_lease_rate",
-      "gauge",
-      "Items of the queue that may be leased in a second, where that has a limit.",
-      shown.flatMap(({ queue, leaseRate }): Figure[] =>
-        leaseRate > 0 ? [[{ queue }, leaseRate]] : [],
-      ),
-    ],
-    single([
-      "holdfast_waiting_leases",
-      "gauge",
-      "Lease requests that wait for an item.",
-      waitingLeases,
-    ]),
-    single(["holdfast_queues", "gauge", "Queues that exist.", queues.length]),
-  ];
-}
-
-function withOthersSummed(queues: readonly QueueGauges[]): readonly QueueGauges[] {
-  if (queues.length <= queueLabelsMax) return queues;
-  const size = (queue: QueueGauges) => states.reduce((sum, state) => sum + queue[state], 0);
-  const bySize = queues.toSorted((a, b) => size(b) - size(a));
-  const rest = bySize.splice(queueLabelsMax);
-  const sum = (key: Exclude<keyof QueueGauges, "queue">) =>
-    rest.reduce((total, queue) => total + Number(queue[key]), 0);
-  const others = ["waitingLeases", "leasePaused", "producePaused"] as const;
-  const sums = [...states, ...endKeys, ...others].map((key) => [key, sum(key)]);
-  // Limits of different queues have no sum.
-  return [...bySize, { queue: other, leasedMax: 0, leaseRate: 0, ...Object.fromEntries(sums) }];
 }
 
 /** `key`: where the figure stands in a shard's status. */

@@ -200,6 +200,7 @@ function nodeOf(config: Config, log: Log, session: SharedSession): Node {
     openNodes: () => openNodes(store, leaseMs, session),
     statusElsewhere: {
       durability: durabilityOf(store),
+      now: 0,
       waitingLeases: 0,
       shards: [],
       queues: [],

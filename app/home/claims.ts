@@ -15,7 +15,7 @@ export const claims = [
     text: "A lapsed lease puts the item at the tail under a new id. The old id names nothing, so a late holder changes nothing.",
     checks: [
       "complete again: 453, a reason per id",
-      "holdfast_item_ends_total",
+      "holdfast_queue_items_total",
       "bun test engine/complete.test.ts",
     ],
   },

@@ -156,6 +156,7 @@ function clearReady(turn: Turn, partition: Partition): void {
     partition.clearReadyFrom = item.seq + 1;
     if (partition.held.has(item.seq) || turn.draft.removed.has(partition.slot, item.seq)) continue;
     remove(turn, partition, item);
+    turn.draft.count(partition.slot, "removed");
     turn.draft.ununique.add(partition.slot, item.seq);
     partition.doomedCount -= 1;
   }
@@ -171,6 +172,7 @@ function clearScheduled(turn: Turn, partition: Partition): void {
     const mark = item.retried ? partition.clearRetriedBelow : partition.clearScheduledBelow;
     if (item.seq >= mark || turn.draft.unscheduled.has(partition.slot, item.seq)) continue;
     unschedule(turn, partition, item);
+    turn.draft.count(partition.slot, "removed");
     turn.draft.ununique.add(partition.slot, item.seq);
   }
   if (page?.isAll !== true) return;

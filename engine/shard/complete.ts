@@ -2,7 +2,7 @@
 
 import type { CallKey } from "../call-key.ts";
 import { lateComplete } from "../errors.ts";
-import { findHeld, wantHeld } from "./held.ts";
+import { findHeld, type HeldItem, wantHeld } from "./held.ts";
 import { answering, done, doneOnce, type Kind, type Numbered, type Result } from "./kind.ts";
 import { letGo, remove } from "./moves.ts";
 import type { Turn } from "./turn-context.ts";
@@ -35,5 +35,18 @@ function completeOne(turn: Turn, request: Numbered<Complete>): Result {
     letGo(turn, partition, item.seq, item);
     remove(turn, partition, item);
   }
+  turn.draft.count(request.slot, "completed", found.length);
+  countHeld(turn, request.slot, found);
   return done;
+}
+
+/** Neighbours mostly were leased together. */
+function countHeld({ draft, now }: Turn, slot: number, items: readonly HeldItem[]): void {
+  let first = 0;
+  for (let index = 1; index <= items.length; index += 1) {
+    const leasedAt = items[first]?.run.lease.leasedAt ?? 0;
+    if (items[index]?.run.lease.leasedAt === leasedAt) continue;
+    draft.heldFor(slot, now - leasedAt, index - first);
+    first = index;
+  }
 }

@@ -51,7 +51,7 @@ type Found =
     }
   | {
       readonly state: "scheduled" | "retried";
-      readonly item: Pick<ScheduledItem, "seq" | "retried">;
+      readonly item: Pick<ScheduledItem, "seq" | "retried" | "dueAt">;
     };
 
 /** Each item that the ids name and that is there, once. */
@@ -80,4 +80,5 @@ function deleteOne(turn: Turn, { slot }: Numbered<Delete>, found: Found): void {
     if (held !== undefined) letGo(turn, partition, item.seq, held);
     remove(turn, partition, item);
   } else unschedule(turn, partition, found.item);
+  turn.draft.count(slot, "removed");
 }

@@ -10,12 +10,12 @@ import type {
   TurnRecord,
   UniqueKey,
 } from "../../stores/store.ts";
+import { Observations } from "../histogram.ts";
 import { limits } from "../limits.ts";
-import type { Answer, Events } from "../messages.ts";
+import type { Answer, Events, Sizes } from "../messages.ts";
+import { type CounterName, spanBounds } from "../queue-counters.ts";
 import type { Partition } from "./partition.ts";
 import { encodeReceipts, type Receipt } from "./receipts.ts";
-
-type EventName = Exclude<keyof Events, "slot" | "discardedIds">;
 
 /** Sequence numbers by slot, in the order in which they were named. */
 class SeqSets {
@@ -53,10 +53,18 @@ export function inOrder(seqs: ReadonlySet<number>): number[] {
   return isSorted ? list : Array.from(new Float64Array(list).sort());
 }
 
-const noEvents = () => ({
-  ...{ lapsed: 0, expired: 0, deadLettered: 0, discarded: 0 },
-  discardedIds: [] as string[],
-});
+interface Happened {
+  readonly counts: { [name in CounterName]?: number };
+  readonly discardedIds: string[];
+  waited?: Observations;
+  held?: Observations;
+}
+
+const nothingYet = (): Happened => ({ counts: {}, discardedIds: [] });
+
+function sizesOf({ counts, sum }: Observations): Sizes {
+  return { counts, sum };
+}
 
 export class Draft {
   readonly #inserted: Item[] = [];
@@ -91,7 +99,7 @@ export class Draft {
   /** Its instant has to be stored, whatever else is. */
   keepsTime = false;
   readonly #notes = new Map<number, readonly number[]>();
-  readonly #events = new Map<number, ReturnType<typeof noEvents>>();
+  readonly #happened = new Map<number, Happened>();
   /** Items written or removed, for the metrics and for bounding a turn. */
   itemCount = 0;
   quarantinedCount = 0;
@@ -133,19 +141,44 @@ export class Draft {
     this.#unleased.push(lease);
   }
 
-  event(slot: number, name: EventName): void {
-    this.#events.getOrInsertComputed(slot, noEvents)[name] += 1;
+  #in(slot: number): Happened {
+    return this.#happened.getOrInsertComputed(slot, nothingYet);
+  }
+
+  count(slot: number, name: CounterName, items = 1): void {
+    const { counts } = this.#in(slot);
+    counts[name] = (counts[name] ?? 0) + items;
+  }
+
+  /** So many items were leased that long after they had become ready. */
+  waited(slot: number, ms: number, items: number): void {
+    const here = this.#in(slot);
+    here.waited ??= new Observations(spanBounds);
+    here.waited.add(Math.max(0, ms) / 1_000, items);
+  }
+
+  /** So many items were completed that long after they had been leased. */
+  heldFor(slot: number, ms: number, items: number): void {
+    const here = this.#in(slot);
+    here.held ??= new Observations(spanBounds);
+    here.held.add(Math.max(0, ms) / 1_000, items);
   }
 
   /** `id`: under which it was last known. */
   discard(slot: number, id: string): void {
-    this.event(slot, "discarded");
-    const ids = this.#events.get(slot)?.discardedIds;
-    if (ids !== undefined && ids.length < limits.discardedIdsMax) ids.push(id);
+    this.count(slot, "discarded");
+    const { discardedIds } = this.#in(slot);
+    if (discardedIds.length < limits.discardedIdsMax) discardedIds.push(id);
   }
 
   get events(): Events[] {
-    return [...this.#events].map(([slot, counts]) => ({ slot, ...counts }));
+    return [...this.#happened].map(([slot, { counts, discardedIds, waited, held }]) => ({
+      slot,
+      counts,
+      discardedIds,
+      ...(waited !== undefined && { waited: sizesOf(waited) }),
+      ...(held !== undefined && { held: sizesOf(held) }),
+    }));
   }
 
   /** What a receipt of a request has to say beside that it was done. */

@@ -44,6 +44,7 @@ function extendOne(turn: Turn, request: Numbered<Extend>): Result {
     leaseDeadline = Math.min(leaseDeadline, Math.max(before, wanted));
     if (before < wanted) extendRun(turn, partition, run, items, wanted);
   }
+  turn.draft.count(request.slot, "extended", found.length);
   if (request.key !== undefined) turn.draft.note(request.op, [leaseDeadline]);
   return extended(leaseDeadline);
 }

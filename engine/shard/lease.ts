@@ -88,6 +88,8 @@ function takeHead(turn: Turn, partition: Partition, wanted: number): Taken {
   let more = takeStored(turn, partition, { wanted, grant, endRun });
   if (!more) more = takeNew(turn, partition, { wanted: wanted - granted.length, grant, endRun });
   turn.draft.itemCount += granted.length;
+  const last = granted.at(-1);
+  if (last !== undefined) partition.readyMarks.saw(last.seq, last.queuedAt);
   return { granted, gaps, more };
 }
 
@@ -272,8 +274,21 @@ class Holding {
     if (this.#items.length === 0) return;
     const how = { leaseDeadline: this.#leaseDeadline, holders: this.#holders };
     hold(this.#turn, this.#partition, this.#items, how);
+    countLeased(this.#turn, this.#partition.slot, this.#items);
     this.#items = [];
     this.#holders = [];
+  }
+}
+
+/** What one turn wrote became ready at one instant. */
+function countLeased({ draft, now }: Turn, slot: number, items: readonly Item[]): void {
+  draft.count(slot, "leased", items.length);
+  let first = 0;
+  for (let index = 1; index <= items.length; index += 1) {
+    const queuedAt = items[first]?.queuedAt ?? 0;
+    if (items[index]?.queuedAt === queuedAt) continue;
+    draft.waited(slot, now - queuedAt, index - first);
+    first = index;
   }
 }
 

@@ -2,8 +2,15 @@
 // commit that failed. Turns change it as they decide; if their commit fails it
 // is thrown away as a whole, so it never says more than the store.
 
-import type { Lease } from "../../stores/item.ts";
-import type { EarlyRef, Image, Mark, Store, TurnRecord } from "../../stores/store.ts";
+import { type Lease, wakeAt } from "../../stores/item.ts";
+import {
+  type EarlyRef,
+  type Image,
+  type Mark,
+  noWants,
+  type Store,
+  type TurnRecord,
+} from "../../stores/store.ts";
 import { assert } from "../assert.ts";
 import { Heap } from "../heap.ts";
 import type { PartitionSettings } from "../messages.ts";
@@ -13,6 +20,9 @@ import { decodeReceipts, Receipts } from "./receipts.ts";
 
 /** An imported item may have expired before 1970, which is below 0. */
 const beforeAll: EarlyRef = { expireDeadline: Number.MIN_SAFE_INTEGER, slot: 0, seq: 0 };
+
+/** Scheduled items that a start reads, for when they are due. */
+const dueTimesRead = 4_096;
 
 /** What is kept of an item that is held. */
 type Known = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts">;
@@ -97,8 +107,28 @@ export class Memory {
   ): Promise<{ memory: Memory; image: Image }> {
     const image = await store.load({ receipts: receipts === undefined });
     const memory = new Memory(shard, image, receipts);
+    await memory.#readDueTimes(store);
     for (const one of settings) memory.partition(one.slot).settings = one;
     return { memory, image };
+  }
+
+  /** Of the items that are due first; of the others only that they are due later. */
+  async #readDueTimes(store: Store): Promise<void> {
+    const aside = this.partitions.values().reduce((sum, one) => sum + one.asideCount, 0);
+    if (aside === 0) return;
+    const waking = { until: Number.MAX_SAFE_INTEGER, items: dueTimesRead };
+    const { found } = (await store.read({ ...noWants, waking })).waking;
+    const left = new Map<Partition, number>();
+    for (const { slot, dueAt } of found) {
+      const partition = this.partition(slot);
+      partition.dueTimes.add(dueAt);
+      left.set(partition, (left.get(partition) ?? partition.asideCount) - 1);
+    }
+    const last = found.at(-1);
+    for (const partition of this.partitions.values()) {
+      const others = left.get(partition) ?? partition.asideCount;
+      if (others > 0) partition.dueTimes.add(last === undefined ? 0 : wakeAt(last), others);
+    }
   }
 
   /** The partition of a slot, made when it is first spoken of. */

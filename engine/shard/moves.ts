@@ -67,6 +67,7 @@ function countAside(
 ): void {
   if (item.retried) partition.retriedCount += 1;
   else partition.scheduledCount += 1;
+  partition.dueTimes.add(item.dueAt);
   memory.wakeFloor = Math.min(memory.wakeFloor, wakeAt(item));
   touch(draft, partition);
 }
@@ -132,7 +133,7 @@ export function remove(
 export function unschedule(
   { draft }: Scene,
   partition: Partition,
-  item: Pick<ScheduledItem, "seq" | "retried">,
+  item: Pick<ScheduledItem, "seq" | "retried" | "dueAt">,
 ): void {
   partition.unscheduled(item);
   draft.unscheduled.add(partition.slot, item.seq);
@@ -280,14 +281,14 @@ function tail(
  */
 function grave(scene: Scene, partition: Partition, item: Leaving, death: Death): Move["to"] {
   const { memory, draft, now, stamp } = scene;
-  if (death === "expired") draft.event(partition.slot, "expired");
+  if (death === "expired") draft.count(partition.slot, "expired");
   const sourceId = formatId(partition.idPrefix, item.seq);
   const dead = partition.settings?.dead ?? null;
   if (dead === null) {
     draft.discard(partition.slot, sourceId);
     return null;
   }
-  draft.event(partition.slot, "deadLettered");
+  draft.count(partition.slot, "dead");
   const placing = { createdAt: stamp, expireDeadline: expireDeadlineOf(dead, now), attempts: 0 };
   if (dead.shard === scene.shard) {
     return tail(scene, memory.partition(dead.slot), placing, sourceId);

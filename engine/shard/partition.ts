@@ -2,11 +2,13 @@
 // queue and what is leased of it. All of it follows from the store, and its
 // size follows what is leased, never what waits.
 
-import type { Lease, Tally } from "../../stores/item.ts";
+import type { Lease, ScheduledItem, Tally } from "../../stores/item.ts";
 import { assert } from "../assert.ts";
 import { Heap } from "../heap.ts";
 import { idPrefix } from "../ids.ts";
 import type { PartitionCounts, PartitionSettings } from "../messages.ts";
+import { DueTimes } from "./due-times.ts";
+import { ReadyMarks } from "./ready-marks.ts";
 
 /** The items of one lease row that are still held. */
 export interface Run {
@@ -90,6 +92,8 @@ export class Partition {
   readonly runs = new Set<Run>();
   /** The next to lapse on top; emptied ones leave late. */
   #lapses = new Heap<Run>(lapsesBefore);
+  readonly readyMarks = new ReadyMarks();
+  readonly dueTimes = new DueTimes();
 
   constructor(slot: number, tag: string, tally?: Tally) {
     this.slot = slot;
@@ -107,6 +111,7 @@ export class Partition {
     this.clearRetriedBelow = tally.clearRetriedBelow;
     this.#createdAtSum = tally.createdAtSum;
     if (tally.itemCount > 0) this.expireFloor = 0;
+    this.readyMarks.isUnknown = tally.itemCount > 0;
   }
 
   /** Ready items that may be leased. */
@@ -121,6 +126,11 @@ export class Partition {
       from = held.run.lease.last + 1;
     }
     return from;
+  }
+
+  /** Items that wait for an instant. */
+  get asideCount(): number {
+    return this.scheduledCount + this.retriedCount;
   }
 
   get isClearing(): boolean {
@@ -180,7 +190,8 @@ export class Partition {
     this.#createdAtSum = this.itemCount === 0 ? 0n : sum - mean;
   }
 
-  unscheduled({ seq, retried }: { readonly seq: number; readonly retried: boolean }): void {
+  unscheduled({ seq, retried, dueAt }: Pick<ScheduledItem, "seq" | "retried" | "dueAt">): void {
+    this.dueTimes.remove(dueAt);
     const counts = retried ? "retriedCount" : "scheduledCount";
     this[counts] -= 1;
     if (this.recount !== null && seq < this.recount.scheduledBefore) this.recount[counts] -= 1;
@@ -218,6 +229,25 @@ export class Partition {
     };
   }
 
+  /** The items of a turn are in the store. */
+  committed(stamp: number): void {
+    if (this.nextSeq > this.committedSeq) this.readyMarks.note(this.committedSeq, stamp);
+    this.committedSeq = this.nextSeq;
+  }
+
+  /** Since when the oldest ready item is ready; an early one ahead of the others does not count. */
+  get oldestReadyAt(): number | null {
+    if (this.readyCount > 0) return this.readyMarks.since(Math.max(this.head, this.expireFrom));
+    this.readyMarks.clear();
+    return null;
+  }
+
+  get nextDueAt(): number | null {
+    if (this.asideCount > 0) return this.dueTimes.first;
+    this.dueTimes.clear();
+    return null;
+  }
+
   counts(): PartitionCounts {
     return {
       slot: this.slot,
@@ -227,6 +257,8 @@ export class Partition {
       retried: this.retriedCount,
       nextLapseAt: this.nextLapseAt,
       ...(this.isClearing && { clearing: this.clearingCount }),
+      oldestReadyAt: this.oldestReadyAt,
+      nextDueAt: this.nextDueAt,
     };
   }
 

@@ -87,6 +87,7 @@ function produceOne(turn: Turn, { op, slot, deadline, items }: Numbered<Produce>
     takeKey(turn, item, { slot, seq, until: now + uniqueForMs });
   }
   if (duplicates.length > 0) draft.note(op, duplicates);
+  draft.count(slot, "produced", items.length - duplicates.length);
   return produced(duplicates);
 }
 

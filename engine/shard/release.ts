@@ -37,5 +37,6 @@ function releaseOne(turn: Turn, request: Numbered<Release>): Result {
     letGo(turn, partition, item.seq, item);
     move(turn, partition, item, releaseFate(item, turn.now));
   }
+  turn.draft.count(request.slot, "released", found.length);
   return done;
 }

@@ -61,5 +61,6 @@ function retryOne(turn: Turn, request: Numbered<Retry>): Result {
     const fate = isDead ? reject() : retryFate(item, settings, now, wanted?.retryAt ?? null);
     move(turn, partition, item, fate);
   }
+  turn.draft.count(request.slot, "retried", found.length);
   return done;
 }

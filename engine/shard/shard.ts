@@ -308,7 +308,7 @@ export class Shard {
   }
 
   async #commit(
-    { memory, draft, now, shard }: Turn,
+    { memory, draft, now, stamp, shard }: Turn,
     requests: readonly NumberedRequest[],
   ): Promise<Committed> {
     // What was decided on a commit that is lost is lost with it.
@@ -343,7 +343,7 @@ export class Shard {
     for (const receipt of draft.receipts.values()) memory.receipts.add(receipt, record);
     memory.receipts.forget(draft.forgetTurn);
     this.#unrecorded = [];
-    for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;
+    for (const partition of draft.tallied) partition.committed(stamp);
     await this.#options.observe?.(memory);
     const report = {
       items: draft.itemCount,

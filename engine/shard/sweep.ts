@@ -136,7 +136,7 @@ function lapseRun(turn: Turn, run: Run, budget: Budget): void {
     if (held?.run !== run) continue;
     letGo(turn, partition, seq, held);
     budget.spend(run.payloadBytesMean);
-    turn.draft.event(partition.slot, "lapsed");
+    turn.draft.count(partition.slot, "lapsed");
     const item = { ...held, seq };
     if (partition.settings === null) remove(turn, partition, item);
     else move(turn, partition, item, lapse(item, partition.settings, turn.now));
@@ -198,6 +198,7 @@ function expireHead(turn: Turn, partition: Partition, budget: Budget): number | 
     const held = partition.held.get(item.seq);
     const isHere = held === undefined && !turn.draft.removed.has(slot, item.seq);
     if (isHere && !item.damaged && !item.early && !hasExpired(item, turn.now)) {
+      sawReady(turn, partition, item);
       return item.expireDeadline;
     }
     if (isHere && (item.damaged || !item.early)) {
@@ -210,6 +211,12 @@ function expireHead(turn: Turn, partition: Partition, budget: Budget): number | 
   if (!page.isAll) return null;
   // What this turn writes is not in the page.
   return partition.nextSeq > partition.committedSeq ? turn.now : Number.POSITIVE_INFINITY;
+}
+
+/** It was read anyway; after a start that is how its partition learns since when it waits. */
+function sawReady({ draft }: Turn, partition: Partition, { seq, queuedAt }: Item): void {
+  if (partition.readyMarks.isUnknown) draft.touched.add(partition);
+  partition.readyMarks.saw(seq, queuedAt);
 }
 
 function expire(turn: Turn, partition: Partition, item: Read<Item>): void {

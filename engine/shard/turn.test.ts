@@ -206,7 +206,8 @@ async function memoryOf(world: World): Promise<Memory> {
     quarantinedCount: 0,
   };
   const load = async (): Promise<Image> => image;
-  return (await Memory.load(0, { load } as never, { settings: [world.settings] })).memory;
+  const read = async (asked: Wants): Promise<Facts> => factsOf(world, asked);
+  return (await Memory.load(0, { load, read } as never, { settings: [world.settings] })).memory;
 }
 
 function factsOf({ items, scheduled }: World, asked: Wants | null): Facts {

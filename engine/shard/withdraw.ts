@@ -31,6 +31,7 @@ export const withdraw: Kind<Withdraw> = {
       letGo(turn, partition, seq, held);
       const item = { ...held, seq };
       move(turn, partition, item, release(item, turn.now));
+      turn.draft.count(slot, "released");
     }
     return done;
   }),

@@ -2,10 +2,12 @@
 // started now. The one check that looks inside; what a failed commit leaves
 // behind shows here long before it shows in an answer.
 
+import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { readItems, readScheduled } from "../../stores/single-reads.ts";
-import { noWants, type Store } from "../../stores/store.ts";
+import { noWants, type Read, type Store } from "../../stores/store.ts";
 import { limits } from "../limits.ts";
 import { Memory } from "../shard/memory.ts";
+import type { Partition } from "../shard/partition.ts";
 import { Violation } from "./auditor.ts";
 
 const everything = {
@@ -29,16 +31,35 @@ export async function checkMemory(shard: number, memory: Memory, store: Store): 
     const told = `a unique key ends at ${next}, and is looked at from ${memory.uniqueFloor} on`;
     throw new Violation("I12", told);
   }
-  for (const [slot, { itemCount, scheduledCount, retriedCount }] of memory.partitions) {
+  for (const [slot, partition] of memory.partitions) {
+    const { itemCount, asideCount } = partition;
     const span = { slot, from: 0, before: limits.seqMax };
-    const { length: items } = (await readItems(store, span, everything)).found;
-    const { length: aside } = (await readScheduled(store, span, everything)).found;
-    const counts = `${itemCount} and ${scheduledCount + retriedCount}`;
-    if (counts !== `${items} and ${aside}`) {
-      const told = `slot ${slot} counts ${counts}, but has ${items} and ${aside}`;
+    const items = (await readItems(store, span, everything)).found;
+    const aside = (await readScheduled(store, span, everything)).found;
+    const counts = `${itemCount} and ${asideCount}`;
+    if (counts !== `${items.length} and ${aside.length}`) {
+      const told = `slot ${slot} counts ${counts}, but has ${items.length} and ${aside.length}`;
       throw new Violation("I12", told);
     }
+    checkInstants(partition, items, aside);
   }
+}
+
+/** What is told of the oldest ready item and of the next that is due is never too late. */
+function checkInstants(
+  partition: Partition,
+  items: readonly Read<Item>[],
+  aside: readonly Read<ScheduledItem>[],
+): void {
+  const { slot, held, clearReadyBelow, oldestReadyAt, nextDueAt } = partition;
+  const isReady = ({ seq, early, damaged }: Read<Item>): boolean =>
+    !damaged && !early && !held.has(seq) && seq >= clearReadyBelow;
+  const oldest = items.find(isReady)?.queuedAt ?? Number.POSITIVE_INFINITY;
+  const dueAts = aside.filter(({ damaged }) => !damaged).map(({ dueAt }) => dueAt);
+  const next = dueAts.reduce((first, dueAt) => Math.min(first, dueAt), Number.POSITIVE_INFINITY);
+  if ((oldestReadyAt ?? oldest) <= oldest && (nextDueAt ?? next) <= next) return;
+  const told = `ready since ${oldestReadyAt} and due at ${nextDueAt}`;
+  throw new Violation("I12", `slot ${slot} says ${told}, but has ${oldest} and ${next}`);
 }
 
 function textOf(shard: number, memory: Memory): string {

@@ -152,7 +152,8 @@ export class Watch {
 
   /** What the engine has counted since it started. */
   counted({ queues }: EngineStatus): void {
-    for (const { lapsed, expired, discarded } of queues) {
+    for (const { counters } of queues) {
+      const { lapsed, expired, discarded } = counters;
       if (lapsed > 0) this.#situations.reached("a lease lapses");
       if (expired > 0) this.#situations.reached("an item expires in the queue");
       if (discarded > 0) this.#situations.reached("an item is discarded, for lack of a dead queue");

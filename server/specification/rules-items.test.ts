@@ -177,7 +177,7 @@ row("rule: dead queue - without one the item is removed, counted and logged", as
   await app.retry(await app.lease());
   expect([...(await app.stored()), ...(await app.scheduled())]).toEqual([]);
   expect(await app.metrics()).toContain(
-    'holdfast_item_ends_total{queue="orders",end="discarded"} 2',
+    'holdfast_queue_items_total{queue="orders",event="discarded"} 2',
   );
   const counts = app.notices.flatMap(({ kind, count }) =>
     kind === "items_discarded" ? [count] : [],

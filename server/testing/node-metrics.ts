@@ -7,7 +7,7 @@ import { Metrics } from "../metrics.ts";
 export async function nodeMetrics(): Promise<readonly string[]> {
   const metrics = new Metrics({
     version: "1.2.3",
-    status: () => ({ durability: "full", waitingLeases: 0, shards: [], queues: [] }),
+    status: () => ({ now: 0, durability: "full", waitingLeases: 0, shards: [], queues: [] }),
     node: () => ({
       ...{ isOwner: false, isTrusted: false, epoch: 1 },
       ...{ takeovers: 0, forwarded: 0, peersUp: 1, nodes: 2 },

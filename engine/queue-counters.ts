@@ -1,0 +1,47 @@
+// What happened to the items of one queue: counts, and how long things took. A shard counts as a
+// turn is decided and tells it with that turn's answers, so only what was committed is counted.
+
+import type { Histogram, QueueCounters } from "./api.ts";
+import { Observations } from "./histogram.ts";
+import type { Events, Sizes } from "./messages.ts";
+
+export type CounterName = keyof QueueCounters;
+
+export const noCounters: QueueCounters = {
+  ...{ produced: 0, leased: 0, completed: 0, retried: 0, released: 0, extended: 0 },
+  ...{ lapsed: 0, expired: 0, dead: 0, discarded: 0, removed: 0 },
+};
+
+export const counterNames = Object.keys(noCounters) as readonly CounterName[];
+
+/** Upper bounds in seconds, each about five times the one before. */
+export const spanBounds = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300, 1_800, 7_200] as const;
+
+/** Of one queue, since the process has it. */
+export class QueueTotals {
+  readonly counters: { -readonly [name in CounterName]: number } = { ...noCounters };
+  /** Seconds from when items were ready to their lease; `null` = none was leased. */
+  waited: Observations | null = null;
+  /** Seconds from their lease until they were completed; `null` = none was. */
+  held: Observations | null = null;
+
+  add({ counts, waited, held }: Events): void {
+    for (const name in counts) {
+      this.counters[name as CounterName] += counts[name as CounterName] ?? 0;
+    }
+    if (waited !== undefined) this.waited = merged(this.waited, waited);
+    if (held !== undefined) this.held = merged(this.held, held);
+  }
+}
+
+function merged(into: Observations | null, sizes: Sizes): Observations {
+  const all = into ?? new Observations(spanBounds);
+  all.merge(sizes);
+  return all;
+}
+
+export function copyOf(observations: Observations | null): Histogram | null {
+  if (observations === null) return null;
+  const { bounds, counts, sum } = observations;
+  return { bounds, counts: [...counts], sum };
+}

@@ -1,0 +1,66 @@
+// Since when a partition's oldest ready item is ready, without reading it. Items stand in the order
+// in which they became ready, so a few marks (from this number on they became ready then or later)
+// say of any head a little too early an instant, and never too late a one.
+
+/** A partition that is far behind keeps as many; where there are more, neighbours are merged. */
+const marksMax = 32;
+/** The longest stretch without a mark is an eighth of the longest wait since there was none. */
+const spacing = marksMax / 2;
+
+export class ReadyMarks {
+  readonly #seqs: number[] = [];
+  readonly #instants: number[] = [];
+  /** Items were there before any mark was. */
+  isUnknown = false;
+
+  /** Items from `seq` on became ready at `at`; told in rising order. */
+  note(seq: number, at: number): void {
+    const last = this.#instants.at(-1);
+    if (last !== undefined && (at - last) * spacing <= at - (this.#instants[0] ?? at)) return;
+    this.#seqs.push(seq);
+    this.#instants.push(at);
+    if (this.#seqs.length > marksMax) this.#thinOut();
+  }
+
+  /** An item was read near the head: whatever stands behind it became ready no earlier. */
+  saw(seq: number, at: number): void {
+    this.isUnknown = false;
+    let passed = 0;
+    while (passed < this.#seqs.length && (this.#seqs[passed] as number) <= seq) passed += 1;
+    this.#seqs.splice(0, passed, seq);
+    this.#instants.splice(0, passed, at);
+  }
+
+  /** Of the first ready item at `head` or behind it; `null`: nothing is known of it. */
+  since(head: number): number | null {
+    while (this.#seqs.length > 1 && (this.#seqs[1] as number) <= head) {
+      this.#seqs.shift();
+      this.#instants.shift();
+    }
+    const [first] = this.#seqs;
+    if (this.isUnknown && (first === undefined || first > head)) return null;
+    this.isUnknown = false;
+    return this.#instants[0] ?? null;
+  }
+
+  /** Nothing is ready. */
+  clear(): void {
+    this.isUnknown = false;
+    this.#seqs.length = 0;
+    this.#instants.length = 0;
+  }
+
+  #thinOut(): void {
+    const first = this.#instants[0] as number;
+    const step = ((this.#instants.at(-1) as number) - first) / spacing;
+    let kept = 0;
+    for (const [index, at] of this.#instants.entries()) {
+      if (index > 0 && at - (this.#instants[kept] as number) < step) continue;
+      if (index > 0) kept += 1;
+      this.#instants[kept] = at;
+      this.#seqs[kept] = this.#seqs[index] as number;
+    }
+    this.#seqs.length = kept + 1;
+    this.#instants.length = kept + 1;
+  }
+}
