@@ -587,7 +587,7 @@ export interface Engine<Items = readonly LeasedItem[]> {
    * All queues at a glance, looked at anew at most once a second. `since`: of an earlier one, to be
    * told only of queues that have changed; `""` = all.
    */
-  overview(since: string): EngineOverview;
+  overview(since: string): { readonly now: number; readonly overview: EngineOverview };
   /**
    * Returns what was removed, or would be; `null` where a shard's answer was lost. With `expect`,
    * a queue in one shard is cleared whole or not at all. Over several shards all is counted before

@@ -433,7 +433,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     });
   }
 
-  overview(since: string): api.EngineOverview {
+  overview(since: string): { readonly now: number; readonly overview: api.EngineOverview } {
     this.#refuseClosing();
     const { clock } = this.#options;
     const machineNow = clock.machine.now();
@@ -443,7 +443,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       const [catalog, checkups] = [this.#catalog, this.#checkups];
       this.#overview.make({ now: clock.now(), catalog, checkups, ports: this.#shards.ports });
     }
-    return this.#overview.take(since);
+    return { now: clock.now(), overview: this.#overview.take(since) };
   }
 
   async clear(request: api.ClearRequest): Promise<api.ItemCounts | null> {

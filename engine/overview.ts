@@ -14,6 +14,8 @@ import { sentence } from "./sentences.ts";
 /** Names of queues that are gone, for those who have seen them. */
 const removedMax = 10_000;
 const alarmsMax = 50;
+/** Different moments at which those who ask looked last. */
+const takenMax = 64;
 /** Commits of the last one to two of these make the percentiles. */
 const commitsMs = 30_000;
 
@@ -47,12 +49,15 @@ export class Overview {
   #epoch = "";
   #version = 0;
   readonly #commits = new Map<number, Commits>();
+  /** By what was seen before; of the latest. */
+  readonly #taken = new Map<string, EngineOverview>();
   #latest: Omit<EngineOverview, "since" | "isWhole" | "rows" | "removed"> | null = null;
 
   /** Looks at all queues. */
   make(options: OverviewOptions): void {
     const { now, catalog, checkups, ports } = options;
     this.#epoch ||= now.toString(36);
+    this.#taken.clear();
     this.#version += 1;
     const around = checkups.surroundings(now);
     const totals = { ...noTotals };
@@ -109,6 +114,16 @@ export class Overview {
 
   /** `since`: what an earlier one said; `""`, or one that nobody knows any more: all of it. */
   take(since: string): EngineOverview {
+    const known = this.#taken.get(since);
+    if (known !== undefined) return known;
+    const taken = this.#since(since);
+    // What others claim to have seen does not grow without end.
+    if (this.#taken.size >= takenMax) this.#taken.clear();
+    this.#taken.set(since, taken);
+    return taken;
+  }
+
+  #since(since: string): EngineOverview {
     if (this.#latest === null) throw new Error("there is no overview yet");
     const [epoch, text] = since.split(".");
     const seen = Number(text);

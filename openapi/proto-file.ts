@@ -9,6 +9,7 @@ const widthMax = 100;
 const typeNames: Readonly<Record<Kind, string>> = {
   text: "string",
   whole: "int32",
+  long: "int64",
   flag: "bool",
   bytes: "bytes",
   instant: "google.protobuf.Timestamp",
@@ -74,7 +75,7 @@ function messageText({ name, schema, fields, reserved }: Message): string {
 function declared(key: string, { number, kind, isList, hasPresence }: Field): string {
   const type = typeof kind === "string" ? typeNames[kind] : kind.name;
   const label = isList ? "repeated " : hasPresence ? "optional " : "";
-  const form = isList && kind === "whole" ? " [packed = false]" : "";
+  const form = isList && (kind === "whole" || kind === "long") ? " [packed = false]" : "";
   return `${label}${type} ${key} = ${number}${form};`;
 }
 

@@ -1,15 +1,18 @@
 // Who does what HTTP asks for: the engine of this thread, or whoever has one.
 
+import type { OverviewMachine } from "../openapi/schemas.ts";
 import type { HealthOptions } from "./health.ts";
 import { healthResponse, readyResponse } from "./health.ts";
 import type { Metrics, ServerGauges } from "./metrics.ts";
 import type { PeerOptions } from "./nodes/peer-routes.ts";
+import { OverviewReplies } from "./overview.ts";
 import { Refusal } from "./reply.ts";
 import { clockRoutes } from "./routes/clock.ts";
 import { nodesRoutes } from "./routes/nodes.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
 import type { Routes } from "./routes/route.ts";
+import { serverRoutes } from "./routes/server.ts";
 import { storageRoutes } from "./routes/storage.ts";
 
 export interface Serving {
@@ -23,16 +26,25 @@ export interface Serving {
 
 export interface LocalOptions extends HealthOptions {
   readonly metrics: Metrics;
+  /** Absent = nothing is said of it. */
+  readonly machine?: () => OverviewMachine;
   /** Writes a backup; absent = none are made. */
   readonly backup?: () => Promise<Response>;
   /** Absent = the server is alone with its stores. */
   readonly node?: PeerOptions;
 }
 
+const noMachine: OverviewMachine = {
+  ...{ name: "", version: "", started_at: new Date(0).toISOString() },
+  ...{ disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null },
+};
+
 /** By the engine of this thread. */
 export function localServing(options: LocalOptions): Serving {
-  const { engine, metrics, node, backup } = options;
+  const { engine, metrics, node, backup, machine = () => noMachine } = options;
+  const now = () => performance.now();
   const local = {
+    ...serverRoutes(new OverviewReplies({ engine, machine, now })),
     ...queueRoutes(engine),
     ...queuesRoutes(engine),
     ...storageRoutes(engine),

@@ -25,6 +25,9 @@ const looks = new Set<OperationId>([
   "queueInfo",
   "stats",
   "inspect",
+  "explain",
+  "clients",
+  "overview",
   "listItems",
   "listScheduled",
 ]);

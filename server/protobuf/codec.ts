@@ -84,6 +84,8 @@ function readerOf(kind: Kind | Message): Pick<ReadField, "wireType" | "read"> {
       return delimited((reader) => reader.bytes());
     case "whole":
       return { wireType: WireType.Varint, read: (reader) => reader.int32() };
+    case "long":
+      return { wireType: WireType.Varint, read: (reader) => Number(reader.int64()) };
     case "flag":
       return { wireType: WireType.Varint, read: (reader) => reader.bool() };
   }
@@ -140,6 +142,7 @@ function valueWriter({
   if (typeof kind !== "string") {
     const write = fieldsWriter(kind);
     return (writer, value) => {
+      if (value === undefined) return;
       write(delimited(writer).fork(), value as Values);
       writer.join();
     };
@@ -159,7 +162,12 @@ function valueWriter({
       };
     case "whole":
       return (writer, value) => {
-        if (value !== 0 || isList) writer.tag(number, WireType.Varint).int32(value as number);
+        if ((value ?? 0) === 0 && !isList) return;
+        writer.tag(number, WireType.Varint).int32(value as number);
+      };
+    case "long":
+      return (writer, value) => {
+        if (value !== 0 || isList) writer.tag(number, WireType.Varint).int64(value as number);
       };
     case "flag":
       return (writer, value) => {

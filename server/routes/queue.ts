@@ -1,11 +1,16 @@
 // Items of a queue: the four verbs, and the measures and the clearing of a queue.
 
 import type { Engine } from "../../engine/api.ts";
+import { bounds } from "../../openapi/bounds.ts";
 import {
   clearRequest,
+  clientsReply,
   completeRequest,
+  explainReply,
   extendRequest,
+  guardedReply,
   inspect,
+  isGuarded,
   leaseReplyText,
   leaseRequest,
   pauseRequest,
@@ -26,6 +31,8 @@ type QueueRoutes = Routes<
   | "release"
   | "stats"
   | "inspect"
+  | "explain"
+  | "clients"
   | "pause"
   | "resume"
   | "clear"
@@ -71,7 +78,7 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
     },
 
     async stats(body) {
-      return queueStats(await engine.stats(body.queue_name));
+      return queueStats(await engine.stats(body.queue_name), body.columns === true);
     },
 
     async inspect(body) {
@@ -88,9 +95,19 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
       return done;
     },
 
+    async explain(body) {
+      return explainReply(engine.explain(body.queue_name));
+    },
+
+    async clients(body) {
+      const { queue_name: queue, limit } = body;
+      return clientsReply(await engine.clients({ queue, limit: limit ?? bounds.clientsDefault }));
+    },
+
     async clear(body) {
-      await engine.clear(clearRequest(body));
-      return done;
+      const request = clearRequest(body);
+      const cleared = await engine.clear(request);
+      return isGuarded(request) ? guardedReply(cleared) : done;
     },
 
     async reload(body) {

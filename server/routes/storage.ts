@@ -1,7 +1,14 @@
 // Items as they are stored.
 
 import type { Engine } from "../../engine/api.ts";
-import { importRequest, listRequest, storageItem } from "../wire.ts";
+import {
+  guardedReply,
+  guardOf,
+  importRequest,
+  isGuarded,
+  listRequest,
+  storageItem,
+} from "../wire.ts";
 import { pageText } from "./page.ts";
 import { checkOf, decoded, done, JsonText, type Routes } from "./route.ts";
 
@@ -25,8 +32,9 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
 
     async deleteItems(body) {
       const { queue_name: queue, partition, ids } = body;
-      await engine.deleteItems({ queue, partition, ids });
-      return done;
+      const guard = guardOf(body);
+      const deleted = await engine.deleteItems({ queue, partition, ids, ...guard });
+      return isGuarded(guard) ? guardedReply(deleted) : done;
     },
   };
 }
