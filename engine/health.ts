@@ -142,9 +142,9 @@ const atLeaseRate: Check = (queue, { now }) => {
 
 const allLeased: Check = (queue, { now }) => {
   const { ready, leased } = queue.itemCounts;
-  const { movedAt } = queue.watch;
-  if (ready > 0 || leased === 0 || now - movedAt < steadyMs) return null;
-  return { what: "all_leased", since: movedAt, count: leased, nextAt: queue.nextLapseAt };
+  const since = Math.max(queue.watch.movedAt, queue.watch.bornAt);
+  if (ready > 0 || leased === 0 || now - since < steadyMs) return null;
+  return { what: "all_leased", since, count: leased, nextAt: queue.nextLapseAt };
 };
 
 const allScheduled: Check = (queue, { now }) => {

@@ -10,12 +10,12 @@ const minuteMs = 60_000;
 const gapMs = 10_000;
 
 export class QueueWatch {
-  readonly #bornAt: number;
+  readonly bornAt: number;
   /** When it was found to hold, and last. */
   readonly #held = new Map<FindingWord, { readonly since: number; seenAt: number }>();
   /** When anything of it changed last. */
   changedAt: number;
-  /** When an item of it last came into a hand, or left one. */
+  /** When an item of it last came into a hand, or left one; 0 = not since the start. */
   movedAt: number;
   /** When its first ready item became so, of those that are there now. */
   readyAt: number;
@@ -30,9 +30,9 @@ export class QueueWatch {
   readonly backlog: RecentLevels;
 
   constructor(now: number, pausedAt: number) {
-    this.#bornAt = now;
+    this.bornAt = now;
     this.changedAt = now;
-    this.movedAt = now;
+    this.movedAt = 0;
     this.readyAt = now;
     this.pausedAt = pausedAt;
     this.backlog = new RecentLevels({ slotMs: minuteMs, slots: 5, now });
@@ -45,7 +45,7 @@ export class QueueWatch {
 
   /** Since when nobody has asked, as far as is known. */
   get askedAt(): number {
-    return this.lastAsked?.at ?? this.#bornAt;
+    return this.lastAsked?.at ?? this.bornAt;
   }
 
   /**

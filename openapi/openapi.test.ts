@@ -207,7 +207,10 @@ test("operations: the entities have the keys of the specification", () => {
     expect.arrayContaining(["partition", "total", "total_leased", "average_age"]),
   );
   expect(keysOf(entities.LogicalQueueStats)).toEqual(
-    ["average_leased_age produce_waiting lease_waiting complete_waiting in_flight", "partitions columns"]
+    [
+      "average_leased_age produce_waiting lease_waiting complete_waiting in_flight",
+      "partitions columns",
+    ]
       .join(" ")
       .split(" ")
       .sort(),
