@@ -9,9 +9,12 @@ import { type Differences, differencesOf, type QueueSettings } from "./settings.
 import type { CallOptions, Transport } from "./transport.ts";
 import type {
   Inspect,
+  ItemCounts,
   Operation,
   ProduceItem,
   QueueClearRequest,
+  QueueClientsReply,
+  QueueExplainReply,
   QueueInfo,
   QueuePauseRequest,
   QueueStatsReply,
@@ -40,6 +43,14 @@ export interface EnsureOptions extends CallOptions {
   readonly update?: boolean;
 }
 
+export interface DeleteOptions extends CallOptions {
+  readonly force?: boolean;
+  /** Says what would go with it; nothing does. */
+  readonly dry_run?: boolean;
+  /** Refused where it holds more items than so many. */
+  readonly expect?: number;
+}
+
 export interface Produced {
   /** Places of items that were not written, because one with their `unique_key` was; rising. */
   readonly duplicates: readonly number[];
@@ -65,9 +76,20 @@ export interface Queue {
   /** Once it resolves nothing is leased until `resume`, or with `produce` a produce is refused. */
   pause(what?: Omit<QueuePauseRequest, "queue_name">, options?: CallOptions): Promise<void>;
   resume(options?: CallOptions): Promise<void>;
-  clear(what: Partial<Omit<QueueClearRequest, "queue_name">>, options?: CallOptions): Promise<void>;
-  /** `force`: although it holds items or is another's dead queue; default false. */
-  delete(options?: CallOptions & { readonly force?: boolean }): Promise<void>;
+  /** What is the matter with it, the worst first. */
+  explain(options?: CallOptions): Promise<QueueExplainReply>;
+  /** Who waits for its items, and who holds some; at most 100 of each unless told. */
+  clients(options?: CallOptions & { readonly limit?: number }): Promise<QueueClientsReply>;
+  /**
+   * Resolves with what was removed, or with `dry_run` would be; `null` where the server does not
+   * say, as of a call without `dry_run` and `expect`.
+   */
+  clear(
+    what: Partial<Omit<QueueClearRequest, "queue_name">>,
+    options?: CallOptions,
+  ): Promise<ItemCounts | null>;
+  /** `force`: although it holds items or is another's dead queue; default false. Otherwise as `clear`. */
+  delete(options?: DeleteOptions): Promise<ItemCounts | null>;
 }
 
 export function openQueue(transport: Transport, name: string): Queue {
@@ -123,6 +145,9 @@ export function openQueue(transport: Transport, name: string): Queue {
     info: (options) => call("queueInfo", { name }, options),
     stats: (options) => call("stats", of, options),
     inspect: (options) => call("inspect", of, options),
+    explain: (options) => call("explain", of, options),
+    clients: ({ limit, ...options } = {}) =>
+      call("clients", { ...of, ...(limit === undefined ? {} : { limit }) }, options),
 
     async pause(what, options) {
       await call("pause", { ...what, ...of }, options);
@@ -132,13 +157,34 @@ export function openQueue(transport: Transport, name: string): Queue {
       await call("resume", of, options);
     },
 
+    ...removals(of, call),
+  };
+}
+
+type Call = <Id extends Operation>(
+  operation: Id,
+  request: RequestFor<Id>,
+  options?: CallOptions,
+) => Promise<ReplyFor<Id>>;
+
+function removals(
+  of: { readonly queue_name: string },
+  call: Call,
+): Pick<Queue, "clear" | "delete"> {
+  return {
     async clear(what, options) {
       const nothing = { queue: false, scheduled: false, retry: false, destructive: false };
-      await call("clear", { ...nothing, ...what, ...of }, options);
+      const { counts } = await call("clear", { ...nothing, ...what, ...of }, options);
+      return counts ?? null;
     },
 
-    async delete({ force = false, ...options } = {}) {
-      await call("deleteQueue", { ...of, force }, options);
+    async delete({ force = false, dry_run, expect, ...options } = {}) {
+      const guard = {
+        ...(dry_run === undefined ? {} : { dry_run }),
+        ...(expect === undefined ? {} : { expect }),
+      };
+      const { counts } = await call("deleteQueue", { ...of, force, ...guard }, options);
+      return counts ?? null;
     },
   };
 }

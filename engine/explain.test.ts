@@ -106,7 +106,7 @@ test("paused: since when, why, and what; after a restart since the queue was cha
     count: 0,
     nextAt: null,
     text: "Leases and produces are paused: deploy.",
-  };
+  } as const;
   expect((await explain(bundle)).findings).toEqual([found]);
   await bundle.clock.advance(hour);
   await bundle.restart();

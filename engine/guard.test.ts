@@ -40,12 +40,13 @@ async function countsOf(bundle: Bundle): Promise<ItemCounts> {
   return { ready, leased, scheduled, retried };
 }
 
-const changed = (count: number, expected: number) => ({
-  ok: false,
-  code: "refused",
-  message: `count has changed; ${count} items would be removed, expected at most ${expected}`,
-  details: { count: String(count) },
-});
+const changed = (count: number, expected: number) =>
+  ({
+    ok: false,
+    code: "refused",
+    message: `count has changed; ${count} items would be removed, expected at most ${expected}`,
+    details: { count: String(count) },
+  }) as const;
 
 const places = [
   ["one shard", {}],

@@ -1,12 +1,10 @@
 // `holdfast stats`: counts and ages of a queue, once or as a table that lives.
 
-import { clearScreenDown, cursorTo } from "node:readline";
 import type { Command } from "commander";
-import { HoldfastError } from "../../client/errors.ts";
-import { passes } from "../../client/poll.ts";
 import type { QueueStatsReply } from "../../client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { intervalMs } from "../values.ts";
+import { watching } from "../watching.ts";
 
 const watchEveryMsDefault = 2_000;
 
@@ -24,33 +22,11 @@ export function addStats(program: Command): void {
         context.result(stats, () => told(context, stats));
         return;
       }
-      await watchStats(context, queue_name, watch === true ? watchEveryMsDefault : watch);
+      await watching(context, watch === true ? watchEveryMsDefault : watch, async () => {
+        const stats = await context.client.stats({ queue_name });
+        return () => context.result(stats, () => `${queue_name}\n${told(context, stats)}`);
+      });
     });
-}
-
-/** Until the process is interrupted. A server that is away is waited for. */
-async function watchStats(context: Context, queue_name: string, everyMs: number): Promise<never> {
-  for (;;) {
-    const begun = performance.now();
-    try {
-      const stats = await context.client.stats({ queue_name });
-      draw(context, () => context.result(stats, () => `${queue_name}\n${told(context, stats)}`));
-    } catch (error) {
-      if (!(error instanceof HoldfastError) || !passes(error)) throw error;
-      const { message } = error;
-      draw(context, () => process.stderr.write(`${message}; trying again\n`));
-    }
-    await Bun.sleep(Math.max(0, everyMs - (performance.now() - begun)));
-  }
-}
-
-/** On a terminal each one takes the place of the one before. */
-function draw({ isJson }: Context, print: () => void): void {
-  if (process.stdout.isTTY && !isJson) {
-    cursorTo(process.stdout, 0, 0);
-    clearScreenDown(process.stdout);
-  }
-  print();
 }
 
 const head = ["partition", "total", "leased", "scheduled", "failures", "age", "leased for"];
