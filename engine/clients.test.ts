@@ -116,3 +116,15 @@ test.each([0, 1_001, 1.5])("clients: a limit of %d is refused", async (limit) =>
   const asked = await bundle.ending(() => bundle.engine.clients({ queue: "orders", limit }));
   expect(asked).toMatchObject({ ok: false, code: "invalid" });
 });
+
+test("clients: a disk without room makes nobody forget who holds what", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "1", "2");
+  const held = await lease(bundle, "a", 2);
+  bundle.store().fail({ fault: "full", sticky: true });
+  const [id = ""] = idsOf(held.items);
+  const of = { queue: "orders", partition: 0, ids: [id], requestTimeoutMs: minute };
+  expect(await bundle.ending(() => bundle.engine.complete(of))).toMatchObject({ code: "store" });
+  bundle.store().heal();
+  expect((await clients(bundle)).holding).toMatchObject([{ client: "a" }]);
+});

@@ -27,6 +27,14 @@ const dueTimesRead = 4_096;
 /** What is kept of an item that is held. */
 type Known = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts">;
 
+/** What need not be read, or is not in the store. */
+interface Kept {
+  /** Those of the store; they may be many. */
+  readonly receipts?: Receipts;
+  /** Knows who holds what: a number that is held was never held by another. */
+  readonly former?: Memory;
+}
+
 /** What a lease holds. */
 export interface Holding {
   readonly items: readonly Known[];
@@ -74,7 +82,7 @@ export class Memory {
   readonly receipts: Receipts;
   lastTurn: TurnRecord;
 
-  private constructor(shard: number, image: Image, receipts?: Receipts) {
+  private constructor(shard: number, image: Image, { receipts, former }: Kept) {
     this.tag = image.tag;
     this.receipts = receipts ?? receiptsIn(image);
     this.lastTurn = image.turns.at(-1) ?? { turn: 0, at: 0, opLast: 0, refused: [] };
@@ -94,19 +102,20 @@ export class Memory {
       if (held.length === 0) this.emptied.push(lease);
       else {
         const payloadBytes = held.reduce((sum, mark) => sum + mark.payloadBytes, 0);
-        this.hold(this.partition(lease.slot), lease, { items: held, payloadBytes });
+        const before = former?.partitions.get(lease.slot)?.held;
+        const holders = held.map(({ seq }) => before?.get(seq)?.holder ?? "");
+        this.hold(this.partition(lease.slot), lease, { items: held, payloadBytes, holders });
       }
     }
   }
 
-  /** `receipts`: those of the store, where they are known; they may be many. */
   static async load(
     shard: number,
     store: Store,
-    { settings = [], receipts }: { settings?: Iterable<PartitionSettings>; receipts?: Receipts },
+    { settings = [], ...kept }: Kept & { readonly settings?: Iterable<PartitionSettings> },
   ): Promise<{ memory: Memory; image: Image }> {
-    const image = await store.load({ receipts: receipts === undefined });
-    const memory = new Memory(shard, image, receipts);
+    const image = await store.load({ receipts: kept.receipts === undefined });
+    const memory = new Memory(shard, image, kept);
     await memory.#readDueTimes(store);
     for (const one of settings) memory.partition(one.slot).settings = one;
     return { memory, image };

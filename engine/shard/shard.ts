@@ -358,7 +358,8 @@ export class Shard {
     const { shard, backend } = this.#options;
     const { receipts } = this.#memory;
     const settings = this.#settings.values();
-    const { memory } = await Memory.load(shard, backend.store, { settings, receipts });
+    const kept = { receipts, former: this.#memory };
+    const { memory } = await Memory.load(shard, backend.store, { settings, ...kept });
     // Damage is told at a start: one that counts it takes the place of this shard.
     assert(memory.emptied.length === 0, "a lease holds no item");
     for (const slot of counting) beginRecount(memory, memory.partition(slot));

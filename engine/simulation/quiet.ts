@@ -1,6 +1,7 @@
 // The quiet time: nothing fails, consumers do their work, and everything that was
 // promised must come to its end. And the census: what is listed when all rests.
 
+import { limits } from "../limits.ts";
 import type { Sighting } from "./auditor.ts";
 import { Violation } from "./auditor.ts";
 import { day, minute, second } from "./parameters.ts";
@@ -17,6 +18,12 @@ export async function takeCensus(world: World): Promise<void> {
   for (const { name } of world.parameters.queues) sightings.push(...(await listQueue(world, name)));
   world.auditor.census(sightings, world.now);
   await checkLines(world);
+  for (const { name: queue } of world.parameters.queues) {
+    const { bundle, explanations } = world;
+    explanations.checkClients(
+      await bundle.run(() => bundle.engine.clients({ queue, limit: limits.clientsMax })),
+    );
+  }
 }
 
 async function listQueue({ bundle, auditor }: World, queue: string): Promise<Sighting[]> {
@@ -108,8 +115,11 @@ async function consumeAll(world: World): Promise<void> {
 async function consume(world: World, queue: string, round: number): Promise<number> {
   const { bundle } = world;
   const begunAt = world.now;
-  const request = { queue, clientId: `last-${round}`, batchSize: 1_000, requestTimeoutMs: 10 };
-  const started = await bundle.begin(() => bundle.engine.lease(request));
+  const clientId = `last-${round}`;
+  const request = { queue, clientId, batchSize: 1_000, requestTimeoutMs: 10 };
+  const started = await bundle.begin(() =>
+    world.explanations.asking(queue, () => bundle.engine.lease(request)),
+  );
   if (started.ending === null) await world.pass(10);
   const { ending } = started;
   if (ending?.ok !== true) {
@@ -119,7 +129,7 @@ async function consume(world: World, queue: string, round: number): Promise<numb
     return 0;
   }
   const { value: lease } = ending;
-  world.auditor.leased(lease, { begunAt, leaseTimeoutMs: null }, world.now);
+  world.auditor.leased(lease, { begunAt, leaseTimeoutMs: null, clientId }, world.now);
   const ids = lease.items.map(({ id }) => id);
   const { partition } = lease;
   const call = world.auditor.finishBegun("complete", { partition, ids }, world.now);

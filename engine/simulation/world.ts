@@ -9,6 +9,7 @@ import { limits } from "../limits.ts";
 import { Auditor, Violation } from "./auditor.ts";
 import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
 import { Chance } from "./chance.ts";
+import { Explanations } from "./explanations.ts";
 import { checkMemory } from "./memory-check.ts";
 import { day, minute, type Parameters, parametersOf, second } from "./parameters.ts";
 import type { Sides } from "./pauses.ts";
@@ -77,6 +78,7 @@ export class World {
   readonly #chance: Chance;
   readonly #watch: Watch;
   readonly #repeats: Repeats;
+  readonly explanations: Explanations;
   readonly #open = new Set<Open>();
   readonly #events: string[] = [];
   readonly #helds: Held[] = [];
@@ -132,6 +134,12 @@ export class World {
       ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
       // It costs as much as all the rest, and what it finds many worlds would show.
       ...(this.#chance.hits(400) ? { observe: checkMemory } : {}),
+    });
+    this.explanations = new Explanations({
+      auditor: this.auditor,
+      situations: this.situations,
+      queues: this.parameters.queues,
+      now: () => this.now,
     });
     this.#repeats = new Repeats({
       chance: this.#chance,
@@ -195,7 +203,9 @@ export class World {
   #rested(): void {
     this.#rethrow();
     const isUp = ({ up }: { readonly up: boolean }): boolean => up;
-    if (!this.#slow && this.bundle.engine.status().shards.every(isUp)) this.auditor.rested();
+    const isHealthy = !this.#slow && this.bundle.engine.status().shards.every(isUp);
+    if (isHealthy) this.auditor.rested();
+    this.explanations.check(this.bundle.engine, isHealthy);
   }
 
   async run(): Promise<WorldReport> {
@@ -389,7 +399,8 @@ export class World {
       queue,
       timeoutMs: this.parameters.requestTimeoutMs,
       isAnsweredLater: true,
-      send: (key) => this.bundle.engine.lease({ ...request, ...key }),
+      send: (key) =>
+        this.explanations.asking(queue, () => this.bundle.engine.lease({ ...request, ...key })),
       ended: (ending, wasLost) => {
         waiting.isOver = true;
         this.say(`  leased by ${request.clientId}: ${toldLease(ending)}`);
@@ -403,7 +414,8 @@ export class World {
         } else {
           // The clock may have been set back since the call was sent first.
           const since = wasLost ? Number.NEGATIVE_INFINITY : begunAt;
-          this.auditor.leased(ending.value, { begunAt: since, leaseTimeoutMs }, this.now);
+          const { clientId } = request;
+          this.auditor.leased(ending.value, { begunAt: since, leaseTimeoutMs, clientId }, this.now);
           this.#keep(ending.value);
         }
         this.#watch.leaseEnded(ending, this.now > begunAt || this.#step > stepBegun + 5);
@@ -839,6 +851,7 @@ export class World {
     if (isBack) this.situations.reached("the clock was set back at a restart");
     this.#heal();
     await this.bundle.open({ now });
+    this.explanations.restarted();
     this.#repeats.restarted();
     this.say("the process is up");
     if (this.auditor.pauses.of("work").lease) {
