@@ -18,6 +18,8 @@ const alarmsMax = 50;
 const takenMax = 64;
 /** Commits of the last one to two of these make the percentiles. */
 const commitsMs = 30_000;
+/** What time alone makes of a queue is noticed within this. */
+const restMs = 5_000;
 
 export interface OverviewOptions {
   readonly now: number;
@@ -27,9 +29,11 @@ export interface OverviewOptions {
 }
 
 interface Row {
-  row: OverviewRow;
+  readonly row: OverviewRow;
+  readonly trouble: Found | null;
   /** Of the overview that first had it like this. */
-  version: number;
+  readonly version: number;
+  readonly lookedAt: number;
 }
 
 /** What makes a queue a person's matter. */
@@ -48,6 +52,8 @@ export class Overview {
   /** Tells this engine's versions from those of the one before it. */
   #epoch = "";
   #version = 0;
+  /** Which were not well at the latest look. */
+  #shards = "";
   readonly #commits = new Map<number, Commits>();
   /** By what was seen before; of the latest. */
   readonly #taken = new Map<string, EngineOverview>();
@@ -60,18 +66,22 @@ export class Overview {
     this.#taken.clear();
     this.#version += 1;
     const around = checkups.surroundings(now);
+    const shards = [...around.down.keys(), "full", ...around.full.keys()].join();
+    const isSameShards = shards === this.#shards;
+    this.#shards = shards;
     const totals = { ...noTotals };
     const troubles: Trouble[] = [];
     const gone = new Set(this.#rows.keys());
     for (const queue of catalog.queues) {
       gone.delete(queue);
-      const found = assess(queue, around);
-      const row = rowOf(queue, found, around);
-      this.#keep(queue, row);
+      const known = this.#rows.get(queue);
+      const { row, trouble } =
+        known !== undefined && isSameShards && isAsBefore(queue, known, now)
+          ? known
+          : this.#look(queue, around);
       for (const key of totalKeys) totals[key] += row[key];
       totals.queues += 1;
-      const trouble = found.find(({ what }) => alarming.has(what));
-      if (trouble !== undefined) troubles.push({ queue, found: trouble });
+      if (trouble !== null) troubles.push({ queue, found: trouble });
     }
     for (const queue of gone) this.#remove(queue);
     this.#latest = {
@@ -82,13 +92,16 @@ export class Overview {
     };
   }
 
-  #keep(queue: LogicalQueue, row: OverviewRow): void {
-    const known = this.#rows.get(queue);
-    if (known === undefined) this.#rows.set(queue, { row, version: this.#version });
-    else if (!isSame(known.row, row)) {
-      known.row = row;
-      known.version = this.#version;
-    }
+  #look(queue: LogicalQueue, around: Surroundings): Row {
+    const found = assess(queue, around);
+    const row = rowOf(queue, found, around);
+    const trouble = found.find(({ what }) => alarming.has(what)) ?? null;
+    const before = this.#rows.get(queue);
+    const isKnown = before !== undefined && isSame(before.row, row);
+    const version = isKnown ? before.version : this.#version;
+    const looked = { row, trouble, version, lookedAt: around.now };
+    this.#rows.set(queue, looked);
+    return looked;
   }
 
   #remove(queue: LogicalQueue): void {
@@ -129,10 +142,10 @@ export class Overview {
     const seen = Number(text);
     const isWhole = epoch !== this.#epoch || !(seen >= this.#forgotten && seen <= this.#version);
     const rows = [...this.#rows.values()].filter(({ version }) => isWhole || version > seen);
-    const present = new Set([...this.#rows.values()].map(({ row }) => row.queue));
-    const removed = isWhole
-      ? []
-      : this.#removed.filter(({ name, version }) => version > seen && !present.has(name));
+    const gone = isWhole ? [] : this.#removed.filter(({ version }) => version > seen);
+    const names = gone.length === 0 ? [] : [...this.#rows.keys()];
+    const present = new Set(names.map(({ definition }) => definition.name));
+    const removed = gone.filter(({ name }) => !present.has(name));
     return {
       ...this.#latest,
       since: `${this.#epoch}.${this.#version}`,
@@ -144,6 +157,11 @@ export class Overview {
 }
 
 const noTotals = { queues: 0, ready: 0, held: 0, scheduled: 0, waiting: 0, ...noCounters };
+const rowKeys = [
+  ...(["queue", "health", "healthSince", "nextAt", "ready", "held", "scheduled"] as const),
+  ...(["waiting", "oldestReadyAt", "nextDueAt"] as const),
+  ...counterNames,
+];
 const totalKeys = ["ready", "held", "scheduled", "waiting", ...counterNames] as const;
 
 function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surroundings): OverviewRow {
@@ -163,11 +181,13 @@ function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surrounding
   };
 }
 
+/** Of a queue on which nothing happens, only time can change anything; and not by the second. */
+function isAsBefore({ watch }: LogicalQueue, { lookedAt }: Row, now: number): boolean {
+  return watch.changedAt < lookedAt && now - lookedAt < restMs;
+}
+
 function isSame(a: OverviewRow, b: OverviewRow): boolean {
-  for (const key in a) {
-    if (a[key as keyof OverviewRow] !== b[key as keyof OverviewRow]) return false;
-  }
-  return true;
+  return rowKeys.every((key) => a[key] === b[key]);
 }
 
 function micros(seconds: number | null | undefined): number | null {

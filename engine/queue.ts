@@ -37,6 +37,7 @@ const noCounts: Counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
 
 export class LogicalQueue {
   readonly queueId: number;
+  readonly #clock: Clock;
   #definition: QueueDefinition;
   /** By partition number; a hole where a drained partition was. */
   readonly places = new Map<number, PartitionPlace>();
@@ -69,6 +70,7 @@ export class LogicalQueue {
     this.#definition = entry.definition;
     this.allowance.define(entry.definition);
     this.former = entry.former;
+    this.#clock = clock;
     this.watch = new QueueWatch(clock.now(), entry.definition.updatedAt);
     this.line = new Line(clock.machine);
     for (const place of entry.places) this.places.set(place.partition, place);
@@ -82,6 +84,7 @@ export class LogicalQueue {
     // A pause of the other side, or for another reason, is another pause.
     const isSame = JSON.stringify(definition.pause) === JSON.stringify(this.#definition.pause);
     if (!isSame) this.watch.pausedAt = definition.updatedAt;
+    this.watch.changedAt = this.#clock.now();
     this.#definition = definition;
     this.allowance.define(definition);
   }
@@ -215,6 +218,7 @@ export class LogicalQueue {
       dead = 0,
       discarded = 0,
     } = events.counts;
+    this.watch.changedAt = now;
     this.watch.lapses.add(lapsed, now);
     this.watch.deaths.add(dead + discarded, now);
     if (leased || completed || retried || released || lapsed) this.watch.movedAt = now;
