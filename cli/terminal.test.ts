@@ -101,6 +101,18 @@ test("stats --watch draws each table over the one before", async () => {
   expect(tables(text).length).toBeGreaterThanOrEqual(2);
 });
 
+test("stats --watch says how fast items come and go, from the second look on", async () => {
+  const queue = createClient({ url: server.url }).queue("rated");
+  await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  await queue.produce(["a", "b"]);
+  const watch = ["stats", "rated", "--watch", "10ms"];
+  const rates = (text: string) => text.match(/^a second: .*/gm) ?? [];
+  const text = await shown(watch, { NO_COLOR: "1" }, (soFar) => rates(soFar).length >= 2);
+  const [first, second] = rates(text).map((line) => line.trimEnd());
+  expect(first).toBe("a second: - produced, - leased, - completed, - lapsed, - dead");
+  expect(second).toBe("a second: 0 produced, 0 leased, 0 completed, 0 lapsed, 0 dead");
+});
+
 test("queues delete --force: asks with the counts that will be lost, and goes on after a yes alone", async () => {
   const client = createClient({ url: server.url });
   const queue = client.queue("forced");

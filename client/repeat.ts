@@ -37,6 +37,7 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   reload: "same",
   // Time would go on twice.
   advance: "twice",
+  series: "same",
   listNodes: "same",
   listItems: "same",
   listScheduled: "same",

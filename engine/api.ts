@@ -146,6 +146,10 @@ export interface PartitionStats {
   readonly averageAgeMs: number;
   /** Mean time since they were leased, of leased items. */
   readonly averageLeasedAgeMs: number;
+  /** Since when its oldest ready item is ready, or a little before; `null` = none is, or a start has not looked yet. */
+  readonly oldestReadyAt: number | null;
+  /** When its first scheduled item is due, or a little before; `null` = none is scheduled. */
+  readonly nextDueAt: number | null;
 }
 
 export interface QueueStats {
@@ -156,6 +160,7 @@ export interface QueueStats {
   readonly completeWaiting: number;
   readonly inFlight: number;
   readonly partitions: readonly PartitionStats[];
+  readonly counters: QueueCounters;
 }
 
 export interface QueueInspection {
@@ -547,6 +552,37 @@ export interface QueueCounters {
   readonly removed: number;
 }
 
+/** By which name something of a queue is told over time. */
+export type SeriesName =
+  | keyof QueueCounters
+  | "ready"
+  | "held"
+  | "scheduled"
+  | "waiting"
+  | "oldest_ready_seconds";
+
+export interface SeriesRequest {
+  /** Absent = of all queues together. */
+  readonly queue?: string;
+  /** At least one, each once. */
+  readonly names: readonly SeriesName[];
+  /** The first instant wanted, by the machine's clock; absent = as far back as there is. */
+  readonly from?: number;
+  /** 10 s, kept for an hour, or 60 s, kept for a day; absent = the first, where that goes back to `from`. */
+  readonly stepMs?: number;
+}
+
+/** What became of a queue lately, point by point. */
+export interface Series {
+  /** From when on it is kept; `null` = it is not. */
+  readonly since: number | null;
+  /** Where the first point begins; one that is not over yet is left out. */
+  readonly from: number;
+  readonly stepMs: number;
+  /** By name, as asked: items counted in each point, or a gauge as it was at its end. */
+  readonly values: readonly (readonly number[])[];
+}
+
 /** `Items` is how leased items are handed over: `LeasedItem[]`, or what `renderLeased` makes of them. */
 export interface Engine<Items = readonly LeasedItem[]> {
   produce(request: ProduceRequest): Promise<Produced>;
@@ -578,6 +614,8 @@ export interface Engine<Items = readonly LeasedItem[]> {
   resume(queue: string): Promise<void>;
 
   stats(queue: string): Promise<QueueStats>;
+  /** Kept from the engine's start, where it was given bytes for it. */
+  series(request: SeriesRequest): Series;
   inspect(queue: string): Promise<QueueInspection>;
   /** What is the matter with it, from memory alone: it waits for no shard. */
   explain(queue: string): Explanation;

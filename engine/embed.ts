@@ -33,6 +33,8 @@ export interface CreateEngineOptions {
   readonly receiptsWindowMs?: number;
   /** Calls with a key that are remembered at once, over all shards; default 2 million. */
   readonly receiptsMax?: number;
+  /** Bytes for what `series` tells; default 0, which is nothing. */
+  readonly seriesBytes?: number;
   /**
    * Time stands still, and goes on by `advance`; default false. A folder that was used like this
    * is refused without, and the other way round.
@@ -108,6 +110,7 @@ const engineOptions = object<CreateEngineOptions>({
   ),
   receiptsWindowMs: optional(positive),
   receiptsMax: optional(positive),
+  seriesBytes: optional(positive),
   testClock: optional(flag),
 });
 
@@ -123,6 +126,7 @@ export async function createEngine(options: CreateEngineOptions): Promise<Embedd
     notice = () => undefined,
     receiptsWindowMs = limits.receiptsWindowMs,
     receiptsMax = limits.receiptsMax,
+    seriesBytes = 0,
     testClock = false,
   } = engineOptions(options, "");
   const clock = testClock ? new TestClock() : systemClock();
@@ -145,6 +149,7 @@ export async function createEngine(options: CreateEngineOptions): Promise<Embedd
     durability,
     readLeased,
     notice,
+    seriesBytes,
   });
   return checked(engine);
 }
@@ -170,6 +175,7 @@ function checked(engine: Engine): EmbeddedEngine {
     deleteQueue: async (request) => engine.deleteQueue(requests.deleteQueue(request, "")),
 
     stats: async (queue) => engine.stats(text(queue, "queue")),
+    series: (request) => engine.series(requests.series(request, "")),
     inspect: async (queue) => engine.inspect(text(queue, "queue")),
     explain: (queue) => engine.explain(text(queue, "queue")),
     clients: async (request) => engine.clients(requests.clients(request, "")),

@@ -19,7 +19,7 @@ import { Catalog } from "./catalog.ts";
 import { Checkups } from "./checkups.ts";
 import { clearPlaces } from "./clearing.ts";
 import { queueClients } from "./clients.ts";
-import { TestClock } from "./clock.ts";
+import { TestClock, type Timer } from "./clock.ts";
 import { Courier } from "./courier.ts";
 import {
   closingFailure,
@@ -47,6 +47,7 @@ import { Overview } from "./overview.ts";
 import { type ShardPort, succeeded, type Timing } from "./port.ts";
 import { eachShard, type InFlight, type LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
+import { SeriesKeeper } from "./series.ts";
 import { Settings } from "./settings.ts";
 import { isUnique } from "./shard/unique.ts";
 import { Shards, type ShardsOptions } from "./shards.ts";
@@ -63,6 +64,7 @@ import {
   checkQueuesList,
   checkRequestTimeout,
   checkRetryItems,
+  checkSeries,
   checkStorageList,
   unknownPartition,
 } from "./validate.ts";
@@ -75,6 +77,8 @@ export interface EngineOptions<Items> extends ShardsOptions {
   /** Turns the text in which a shard tells leased items into what `lease` returns. */
   readonly readLeased: (text: string) => Items;
   readonly waitingLeasesMax?: number;
+  /** Bytes for what `series` tells; default 0, which is nothing. */
+  readonly seriesBytes?: number;
 }
 
 export interface OpenEngine<Items> extends api.Engine<Items> {
@@ -128,11 +132,14 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   /** On the machine's clock. */
   #overviewAt = Number.NEGATIVE_INFINITY;
   readonly #advance: Advance | null;
+  readonly #series: SeriesKeeper;
+  #look: Timer | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(options: EngineOptions<Items>) {
     this.#options = options;
     const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
+    this.#series = new SeriesKeeper(options.seriesBytes ?? 0, clock.machine.now());
     const port = (shard: number): ShardPort => this.#shards.port(shard);
     const courier = new Courier({ clock, port, isInTurn: clock instanceof TestClock });
     const { receiptsWindowMs } = options.turnLimits ?? limits;
@@ -167,6 +174,16 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       await this.close();
       throw cause;
     }
+    if ((this.#options.seriesBytes ?? 0) > 0) this.#lookLater();
+  }
+
+  /** For `series`, as long as the engine is there. */
+  #lookLater(): void {
+    const { clock } = this.#options;
+    this.#look = clock.machine.at(this.#series.nextAt, () => {
+      this.#series.look(this.#catalog.queues, clock.machine.now(), clock.now());
+      this.#lookLater();
+    });
   }
 
   #refuseClosing(): void {
@@ -406,6 +423,12 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return queueStats(this.#find(name), port, this.#timing(lateLook));
   }
 
+  series({ queue, ...request }: api.SeriesRequest): api.Series {
+    this.#refuseClosing();
+    checkSeries(request);
+    return this.#series.read(request, queue === undefined ? undefined : this.#find(queue));
+  }
+
   async inspect(name: string): Promise<api.QueueInspection> {
     const queue = this.#find(name);
     return queueInspection(queue, this.#catalog.deadQueueOf(queue));
@@ -557,6 +580,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   }
 
   #endLeases(): void {
+    this.#look?.cancel();
     for (const queue of this.#catalog.queues) {
       for (const lease of queue.line.clear()) lease.settle(closingFailure);
     }

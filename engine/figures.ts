@@ -10,7 +10,10 @@ export function shardStatus({ shard, isUp: up, counters }: ShardPort): ShardStat
   return { shard, up, ...structuredClone(counters) };
 }
 
-const noCounts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
+const noCounts = {
+  ...{ ready: 0, leased: 0, scheduled: 0, retried: 0 },
+  ...{ oldestReadyAt: null, nextDueAt: null },
+};
 
 type PortOf = (shard: number) => ShardPort;
 
@@ -29,19 +32,23 @@ export async function queueStats(
     inFlight: calls,
   };
   const places = [...queue.places.values()].sort((a, b) => a.partition - b.partition);
-  const ages = await agesOf(places, port, timing);
+  const averages = await agesOf(places, port, timing);
   const partitions = places.map((place): PartitionStats => {
     const { partition } = place;
-    const { ready, leased, scheduled, retried } = queue.counts.get(partition) ?? noCounts;
-    const { averageAgeMs = 0, averageLeasedAgeMs = 0 } = ages.get(nameOf(place)) ?? {};
+    const { ready, leased, scheduled, retried, ...instants } =
+      queue.counts.get(partition) ?? noCounts;
+    const { averageAgeMs = 0, averageLeasedAgeMs = 0 } = averages.get(nameOf(place)) ?? {};
     const { failures } = port(place.shard).counters;
     const items = { total: ready + leased, totalLeased: leased, scheduled: scheduled + retried };
-    return { partition, ...items, failures, averageAgeMs, averageLeasedAgeMs };
+    const { oldestReadyAt, nextDueAt } = instants;
+    const ages = { averageAgeMs, averageLeasedAgeMs, oldestReadyAt, nextDueAt };
+    return { partition, ...items, failures, ...ages };
   });
   const leased = partitions.reduce((sum, { totalLeased }) => sum + totalLeased, 0);
   const ageSum = partitions.reduce((sum, one) => sum + one.averageLeasedAgeMs * one.totalLeased, 0);
   const averageLeasedAgeMs = leased === 0 ? 0 : Math.round(ageSum / leased);
-  return { queue: queue.definition.name, averageLeasedAgeMs, ...counted, partitions };
+  const counters = { ...queue.counters };
+  return { queue: queue.definition.name, averageLeasedAgeMs, ...counted, partitions, counters };
 }
 
 function nameOf({ shard, slot }: { readonly shard: number; readonly slot: number }): string {

@@ -27,12 +27,11 @@ export class Observations implements Histogram {
     this.counts = new Array(bounds.length + 1).fill(0);
   }
 
-  /** `times`: how often it was observed. */
-  add(value: number, times = 1): void {
+  add(value: number): void {
     let bucket = 0;
     while (value > (this.bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
-    this.counts[bucket] = (this.counts[bucket] ?? 0) + times;
-    this.sum += value * times;
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    this.sum += value;
   }
 
   /** Takes in what was observed elsewhere, by the same bounds. */

@@ -114,7 +114,7 @@ export interface Events {
   /** Seconds from leased to completed. */
   readonly held?: Sizes;
   /** Of the first that were discarded, at most `limits.discardedIdsMax`: under which id each was last known. */
-  readonly discardedIds: readonly string[];
+  readonly discardedIds?: readonly string[];
 }
 
 /** What a shard says after each turn. */

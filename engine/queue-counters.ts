@@ -17,6 +17,25 @@ export const counterNames = Object.keys(noCounters) as readonly CounterName[];
 /** Upper bounds in seconds, each about five times the one before. */
 export const spanBounds = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300, 1_800, 7_200] as const;
 
+/** As much as crosses between threads; by `spanBounds`. */
+export interface Observed extends Sizes {
+  readonly counts: number[];
+  sum: number;
+}
+
+export function nothingObserved(): Observed {
+  return { counts: [0, ...spanBounds.map(() => 0)], sum: 0 };
+}
+
+/** So many items, each after so long. */
+export function observe(observed: Observed, ms: number, items: number): void {
+  const seconds = Math.max(0, ms) / 1_000;
+  let bucket = 0;
+  while (seconds > (spanBounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
+  observed.counts[bucket] = (observed.counts[bucket] ?? 0) + items;
+  observed.sum += seconds * items;
+}
+
 /** Of one queue, since the process has it. */
 export class QueueTotals {
   readonly counters: { -readonly [name in CounterName]: number } = { ...noCounters };

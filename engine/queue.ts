@@ -232,12 +232,20 @@ export class LogicalQueue {
 
   /** Since when the oldest ready item is ready; `null` = none is. */
   get oldestReadyAt(): number | null {
-    return earliest(this.counts.values().map(({ oldestReadyAt }) => oldestReadyAt));
+    return this.#earliest("oldestReadyAt");
   }
 
   /** The first instant at which a scheduled item is due; `null` = none is scheduled. */
   get nextDueAt(): number | null {
-    return earliest(this.counts.values().map(({ nextDueAt }) => nextDueAt));
+    return this.#earliest("nextDueAt");
+  }
+
+  #earliest(name: "oldestReadyAt" | "nextDueAt"): number | null {
+    let first: number | null = null;
+    for (const { [name]: instant } of this.counts.values()) {
+      if (instant !== null && (first === null || instant < first)) first = instant;
+    }
+    return first;
   }
 
   /** Items of whatever state, by the latest reports. */
@@ -296,12 +304,6 @@ export class LogicalQueue {
       held: copyOf(this.totals.held),
     };
   }
-}
-
-function earliest(instants: Iterable<number | null>): number | null {
-  let first = Number.POSITIVE_INFINITY;
-  for (const instant of instants) first = Math.min(first, instant ?? first);
-  return first === Number.POSITIVE_INFINITY ? null : first;
 }
 
 function isActive({ state }: PartitionPlace): boolean {

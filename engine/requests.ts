@@ -3,7 +3,19 @@
 // requests against the contract.
 
 import type * as api from "./api.ts";
-import { flag, instant, list, nullable, number, object, optional, shape, text } from "./shapes.ts";
+import { seriesNames } from "./series.ts";
+import {
+  flag,
+  instant,
+  list,
+  nullable,
+  number,
+  object,
+  optional,
+  shape,
+  text,
+  word,
+} from "./shapes.ts";
 
 const payload = shape(
   "a string or a Uint8Array",
@@ -86,6 +98,12 @@ export const requests = {
     leaseRate: optional(text),
     uniqueForMs: optional(number),
     uniqueForText: optional(text),
+  }),
+  series: object<api.SeriesRequest>({
+    queue: optional(text),
+    names: list(word(...seriesNames)),
+    from: optional(instant),
+    stepMs: optional(number),
   }),
   pause: object<api.PauseRequest>({
     queue: text,

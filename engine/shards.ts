@@ -193,7 +193,10 @@ export class Shards {
       discarded.set(name, {
         ...(name !== undefined && { queue: name }),
         count: (before?.count ?? 0) + count,
-        ids: [...(before?.ids ?? []), ...events.discardedIds].slice(0, limits.discardedIdsMax),
+        ids: [...(before?.ids ?? []), ...(events.discardedIds ?? [])].slice(
+          0,
+          limits.discardedIdsMax,
+        ),
       });
     }
     return [...discarded.values()];

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ImportItem, QueueSettings } from "./api.ts";
+import { noCounters } from "./queue-counters.ts";
 import {
   type Bundle,
   day,
@@ -263,6 +264,8 @@ test("stats: counts per partition, ages, and who waits", async () => {
         failures: 0,
         averageAgeMs: 20 * second,
         averageLeasedAgeMs: 10 * second,
+        oldestReadyAt: start,
+        nextDueAt: null,
       },
       {
         partition: 1,
@@ -272,8 +275,11 @@ test("stats: counts per partition, ages, and who waits", async () => {
         failures: 0,
         averageAgeMs: 0,
         averageLeasedAgeMs: 0,
+        oldestReadyAt: null,
+        nextDueAt: start + hour,
       },
     ],
+    counters: { ...noCounters, produced: 5, leased: 1 },
   });
 });
 

@@ -10,12 +10,14 @@ import type {
   ListRequest,
   ProduceItem,
   QueueSettings,
+  SeriesRequest,
 } from "./api.ts";
 import { formatDuration, never } from "./duration.ts";
 import { failure, malformedId, QueueError } from "./errors.ts";
 import { isId } from "./ids.ts";
 import { parseRate } from "./lease-rate.ts";
 import { limits } from "./limits.ts";
+import { coarseMs, fineMs, seriesNames } from "./series.ts";
 
 /** Characters of a refused text that are quoted back. */
 const quotedMax = 40;
@@ -130,6 +132,23 @@ export function checkRequestTimeout(ms: number, recommended: string): void {
   if (!(ms >= limits.requestTimeoutMsMin)) {
     const got = ms < 0 ? `-${formatDuration(-ms)}` : formatDuration(ms);
     refuse(`request timeout is invalid; minimum timeout is '10ms' but '${got}' was requested`);
+  }
+}
+
+export function checkSeries({ names, from = 0, stepMs = fineMs }: SeriesRequest): void {
+  const expected = seriesNames.join(", ");
+  if (names.length === 0) refuse(`names is invalid; expected at least one of ${expected}`);
+  for (const [index, name] of names.entries()) {
+    if (!seriesNames.includes(name)) {
+      refuse(`names is invalid; expected one of ${expected}, got '${name.slice(0, quotedMax)}'`);
+    }
+    if (names.indexOf(name) < index) refuse(`names is invalid; '${name}' is named more than once`);
+  }
+  checkWhole("from", from);
+  if (stepMs !== fineMs && stepMs !== coarseMs) {
+    refuse(
+      `step is invalid; expected 10s or 1m, got ${stepMs > 0 ? formatDuration(stepMs) : stepMs}`,
+    );
   }
 }
 

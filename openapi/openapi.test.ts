@@ -86,7 +86,7 @@ test("document: where a key of a request may be absent it may be null, but in an
   expect(documentOnDisk).not.toContain('"x-');
 });
 
-test("operations: paths and order are those of the specification, and eleven more", () => {
+test("operations: paths and order are those of the specification, and twelve more", () => {
   expect(rows.map(([, { path }]) => path)).toEqual([
     "/v1/queue.produce",
     "/v1/queue.lease",
@@ -109,6 +109,7 @@ test("operations: paths and order are those of the specification, and eleven mor
     "/v1/queue.clear",
     "/v1/queue.reload",
     "/v1/clock.advance",
+    "/v1/server.series",
     "/v1/nodes.list",
     "/v1/storage/items.list",
     "/v1/storage/scheduled.list",
@@ -147,6 +148,7 @@ test("operations: what the specification requires of a request is required, and 
     ["clear", ["queue_name", "retry", "scheduled", "queue", "destructive"]],
     ["reload", ["queue_name"]],
     ["advance", ["by"]],
+    ["series", ["names"]],
     ["listNodes", []],
     ["listItems", ["queue_name", "partition", "pivot", "limit"]],
     ["listScheduled", ["queue_name", "partition", "pivot", "limit"]],
@@ -208,8 +210,8 @@ test("operations: the entities have the keys of the specification", () => {
   );
   expect(keysOf(entities.LogicalQueueStats)).toEqual(
     [
-      "average_leased_age produce_waiting lease_waiting complete_waiting in_flight",
-      "partitions columns",
+      "average_leased_age produce_waiting lease_waiting complete_waiting in_flight partitions",
+      "counters columns",
     ]
       .join(" ")
       .split(" ")

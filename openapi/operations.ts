@@ -671,8 +671,11 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
                   failures: 0,
                   average_age: "2m10s",
                   average_leased_age: "4.2s",
+                  oldest_ready_at: "2026-03-01T11:58:00.000Z",
+                  next_due_at: "2026-03-01T14:00:00.000Z",
                 },
               ],
+              counters: schemas.sampleCounters,
             },
           ],
         },
@@ -981,6 +984,43 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         reason: "in_part",
         message: "the clock was advanced in part; a shard is down or busy, or the server stops",
       }),
+    },
+  }),
+
+  series: row({
+    path: "/v1/server.series",
+    tag: "Operations",
+    summary: "Tell the last hour or day",
+    description: `Tells what happened to the items of a queue, or of all together, point by point: every ten seconds for an hour, every minute for a day. The points are in memory, in as many bytes as \`--series-bytes\` says: they begin with the process, and with the node that took the shards over, and where there are more queues than room, the busiest have it. A client that draws rates from them needs no counters of its own; between two points nothing has happened twice.`,
+    request: schemas.ServerSeriesRequest,
+    response: schemas.ServerSeriesReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders", names: ["produced", "completed", "ready"] },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was told" }),
+      200: {
+        meaning: "What is kept from `from` on.",
+        reaction:
+          "Ask again from the end of the last point on: `from` and as many steps as there are values.",
+        example: {
+          queue_name: "orders",
+          since: "2026-03-01T09:30:00.000Z",
+          from: "2026-03-01T12:05:00.000Z",
+          step: "10s",
+          series: [
+            { name: "produced", values: [120, 118, 131] },
+            { name: "completed", values: [119, 121, 129] },
+            { name: "ready", values: [7, 4, 6] },
+          ],
+        },
+      },
+      400: refusal(400, {
+        meaning:
+          "The queue does not exist, a name is not known or said twice, or `from` or `step` is none that there is; nothing was told.",
+        reason: "malformed",
+        message: "step is invalid; expected 10s or 1m, got 5s",
+      }),
+      429: overloaded("nothing was told"),
     },
   }),
 

@@ -383,6 +383,26 @@ const PartitionStats = message<schemas.PartitionStats>("PartitionStats", schemas
   average_age: duration(5),
   average_leased_age: duration(6),
   scheduled: whole(7),
+  oldest_ready_at: instant(100, {
+    says: "Since when its oldest ready item has been ready, or a little before. Not set: none is.",
+  }),
+  next_due_at: instant(101, {
+    says: "When its first scheduled item is due, or a little before. Not set: none is scheduled.",
+  }),
+});
+
+const QueueCounters = message<schemas.QueueCounters>("QueueCounters", schemas.QueueCounters, {
+  produced: long(100),
+  leased: long(101),
+  completed: long(102),
+  retried: long(103),
+  released: long(104),
+  extended: long(105),
+  lapsed: long(106),
+  expired: long(107),
+  dead: long(108),
+  discarded: long(109),
+  removed: long(110),
 });
 
 const LogicalQueueStats = message<schemas.LogicalQueueStats>(
@@ -394,7 +414,8 @@ const LogicalQueueStats = message<schemas.LogicalQueueStats>(
     complete_waiting: whole(8),
     in_flight: whole(10),
     partitions: list(11, PartitionStats),
-    columns: { number: 100, kind: PartitionColumns, says: "Set where `columns` were asked for." },
+    counters: { number: 100, kind: QueueCounters },
+    columns: { number: 101, kind: PartitionColumns, says: "Set where `columns` were asked for." },
     average_leased_age: duration(12),
   },
 );
@@ -650,6 +671,36 @@ const ClockAdvanceReply = message<schemas.ClockAdvanceReply>(
   { now: instant(100) },
 );
 
+const ServerSeriesRequest = message<schemas.ServerSeriesRequest>(
+  "ServerSeriesRequest",
+  schemas.ServerSeriesRequest,
+  {
+    queue_name: text(100),
+    names: list(101, "text"),
+    from: instant(102, { says: "From when on to tell. Not set: as far back as there are points." }),
+    step: duration(103, {
+      says: "From one point to the next: `10s`, kept for an hour, or `1m`, kept for a day.",
+    }),
+  },
+);
+
+const NamedSeries = message<schemas.NamedSeries>("NamedSeries", schemas.NamedSeries, {
+  name: text(100),
+  values: list(101, "long"),
+});
+
+const ServerSeriesReply = message<schemas.ServerSeriesReply>(
+  "ServerSeriesReply",
+  schemas.ServerSeriesReply,
+  {
+    queue_name: text(100),
+    since: instant(101, { says: "From when on points are kept. Not set: none are." }),
+    from: instant(102),
+    step: duration(103),
+    series: list(104, NamedSeries),
+  },
+);
+
 const NodesListRequest = message<schemas.NodesListRequest>(
   "NodesListRequest",
   schemas.NodesListRequest,
@@ -790,6 +841,7 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   clear: { request: QueueClearRequest, reply: GuardedReply },
   reload: { request: QueueReloadRequest, reply: Reply },
   advance: { request: ClockAdvanceRequest, reply: ClockAdvanceReply },
+  series: { request: ServerSeriesRequest, reply: ServerSeriesReply },
   listNodes: { request: NodesListRequest, reply: NodesListReply },
   listItems: { request: StorageListRequest, reply: StorageListReply },
   listScheduled: { request: StorageListRequest, reply: StorageListReply },

@@ -840,10 +840,69 @@ export const PartitionStats = Type.Object(
         "Mean time since they were leased, of leased items, as a duration; `0s` when there are none.",
       examples: ["4.2s"],
     }),
+    oldest_ready_at: orNull({
+      description:
+        "Date-time since which its oldest ready item has been ready, or a little before, because none is read for it; `null` when none is ready, and for a moment after a start.",
+      examples: ["2026-03-01T11:58:00.000Z"],
+    }),
+    next_due_at: orNull({
+      description:
+        "Date-time at which its first scheduled item is due, or a little before; `null` when none is scheduled.",
+      examples: ["2026-03-01T14:00:00.000Z"],
+    }),
   },
   { ...closed, description: "Counts and ages of one partition." },
 );
 export type PartitionStats = Static<typeof PartitionStats>;
+
+export const sampleCounters = {
+  produced: 91204,
+  leased: 90811,
+  completed: 90677,
+  retried: 96,
+  released: 12,
+  extended: 40,
+  lapsed: 11,
+  expired: 0,
+  dead: 7,
+  discarded: 0,
+  removed: 0,
+};
+
+export const QueueCounters = Type.Object(
+  {
+    produced: Type.Integer({
+      description: "Produced or imported; duplicates of a unique key are not.",
+      examples: [91204],
+    }),
+    leased: Type.Integer({ description: "Leased.", examples: [90811] }),
+    completed: Type.Integer({ description: "Completed.", examples: [90677] }),
+    retried: Type.Integer({
+      description: "Given back with `queue.retry`, whatever became of them.",
+      examples: [96],
+    }),
+    released: Type.Integer({
+      description: "Given back with `queue.release`, or because their client had left.",
+      examples: [12],
+    }),
+    extended: Type.Integer({ description: "Held for longer.", examples: [40] }),
+    lapsed: Type.Integer({ description: "Not completed in time.", examples: [11] }),
+    expired: Type.Integer({ description: "Whose `expire_timeout` passed.", examples: [0] }),
+    dead: Type.Integer({ description: "Sent to the dead queue.", examples: [7] }),
+    discarded: Type.Integer({
+      description: "Failed or expired, where there is no dead queue.",
+      examples: [0],
+    }),
+    removed: Type.Integer({ description: "Cleared, or deleted by their ids.", examples: [0] }),
+  },
+  {
+    ...closed,
+    description:
+      "Items to which something happened since the process has the queue, each time that it did. A lower count than before is one that began anew.",
+    examples: [sampleCounters],
+  },
+);
+export type QueueCounters = Static<typeof QueueCounters>;
 
 const samplePartitionStats = {
   partition: 0,
@@ -853,6 +912,8 @@ const samplePartitionStats = {
   failures: 0,
   average_age: "2m10s",
   average_leased_age: "4.2s",
+  oldest_ready_at: "2026-03-01T11:58:00.000Z",
+  next_due_at: "2026-03-01T14:00:00.000Z",
 };
 
 const column = (description: string, examples: number[]) =>
@@ -918,6 +979,7 @@ export const LogicalQueueStats = Type.Object(
         "One for each partition, in the order of their numbers; none where `columns` were asked for.",
       examples: [[samplePartitionStats]],
     }),
+    counters: QueueCounters,
     columns: Type.Optional(PartitionColumns),
   },
   {
@@ -942,6 +1004,7 @@ export const QueueStatsReply = Type.Object(
             complete_waiting: 0,
             in_flight: 2,
             partitions: [samplePartitionStats],
+            counters: sampleCounters,
           },
         ],
       ],
@@ -1151,7 +1214,7 @@ const counted = {
 } as const;
 const sinceStart = "since the server has the queue; a lower value than before means a new start";
 
-const sampleCounters = {
+const sampleCountersOfAll = {
   produced_total: 50_616,
   leased_total: 2406,
   completed_total: 2406,
@@ -1161,7 +1224,7 @@ const sampleCounters = {
 
 export const sampleTotals = {
   ...{ queues: 1, ready: 48_210, leased: 0, scheduled: 0, waiting_leases: 0 },
-  ...sampleCounters,
+  ...sampleCountersOfAll,
 };
 
 export const sampleOverviewQueues = {
@@ -1481,6 +1544,89 @@ export const ClockAdvanceReply = Type.Object(
   { ...closed, description: "What time it is now." },
 );
 export type ClockAdvanceReply = Static<typeof ClockAdvanceReply>;
+
+const seriesNames = [
+  ...["produced", "leased", "completed", "retried", "released", "extended", "lapsed", "expired"],
+  ...["dead", "discarded", "removed", "ready", "held", "scheduled", "waiting"],
+  "oldest_ready_seconds",
+];
+
+export const ServerSeriesRequest = Type.Object(
+  {
+    queue_name: Type.Optional(
+      Type.String({
+        description: "Which queue; absent: all of them together.",
+        examples: ["orders"],
+        ...formed(forms.queueName, bounds.queueNameBytesMax),
+      }),
+    ),
+    names: Type.Array(Type.String({ [publishedKeyword]: { enum: seriesNames } }), {
+      description: `What to tell, each once: ${seriesNames.map((name) => `\`${name}\``).join(", ")}.`,
+      examples: [["produced", "completed", "ready"]],
+      [publishedKeyword]: { minItems: 1, maxItems: seriesNames.length },
+    }),
+    from: Type.Optional(
+      orNull({
+        description:
+          "Date-time from which on to tell. Absent or `null`: as far back as there are points.",
+        examples: ["2026-03-01T12:05:00.000Z"],
+        ...formed(forms.dateTime),
+      }),
+    ),
+    step: Type.Optional(
+      orNull({
+        description:
+          "From one point to the next: `10s`, kept for an hour, or `1m`, kept for a day. Absent or `null`: `10s`, unless `from` is longer ago than that.",
+        examples: ["10s", "1m"],
+        ...formed(forms.duration),
+      }),
+    ),
+  },
+  { ...closed, description: "What to tell of the last hour or day." },
+);
+export type ServerSeriesRequest = Static<typeof ServerSeriesRequest>;
+
+export const NamedSeries = Type.Object(
+  {
+    name: Type.String({ description: "One of those asked for.", examples: ["produced"] }),
+    values: Type.Array(Type.Integer(), {
+      description:
+        "Point by point: how many items it happened to, or of `ready`, `held`, `scheduled`, `waiting` and `oldest_ready_seconds` how it was at the end.",
+      examples: [[120, 118, 131]],
+    }),
+  },
+  { ...closed, description: "What was kept by one name." },
+);
+export type NamedSeries = Static<typeof NamedSeries>;
+
+export const ServerSeriesReply = Type.Object(
+  {
+    queue_name: Type.String({
+      description: 'The queue asked for; `""` = all of them together.',
+      examples: ["orders"],
+    }),
+    since: orNull({
+      description:
+        "Date-time from which on points are kept, at the earliest the start of the process; `null` = none are, because busier queues take the room.",
+      examples: ["2026-03-01T09:30:00.000Z"],
+    }),
+    from: Type.String({
+      description: "Date-time at which the first point begins.",
+      examples: ["2026-03-01T12:05:00.000Z"],
+    }),
+    step: Type.String({
+      description: "From one point to the next, in canonical form.",
+      examples: ["10s"],
+    }),
+    series: Type.Array(NamedSeries, {
+      description:
+        "In the order of `names`, all of one length. A point that is not over is left out.",
+      examples: [[{ name: "produced", values: [120, 118, 131] }]],
+    }),
+  },
+  { ...closed, description: "What became of a queue lately." },
+);
+export type ServerSeriesReply = Static<typeof ServerSeriesReply>;
 
 export const NodesListRequest = Type.Object(
   {},
@@ -1847,6 +1993,7 @@ export const entities = {
   GuardedReply,
   QueueStatsRequest,
   PartitionStats,
+  QueueCounters,
   LogicalQueueStats,
   QueueStatsReply,
   InspectRequest,
@@ -1871,6 +2018,9 @@ export const entities = {
   QueueReloadRequest,
   ClockAdvanceRequest,
   ClockAdvanceReply,
+  ServerSeriesRequest,
+  NamedSeries,
+  ServerSeriesReply,
   NodesListRequest,
   NodeInfo,
   NodesListReply,

@@ -61,6 +61,8 @@ test("readConfig: with nothing given, every setting has its default", () => {
       allowedOrigins: [],
       acceptWalLoss: false,
       testClock: false,
+      metricsQueuesMax: 200,
+      seriesBytes: 33_554_432,
       shutdownTimeoutMs: 30_000,
     },
   });

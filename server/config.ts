@@ -12,6 +12,7 @@ import { limits } from "../engine/limits.ts";
 import { isClusterVariable } from "./cluster-variables.ts";
 import { didYouMean, nearest } from "./did-you-mean.ts";
 import { exposureFaults, isPublic } from "./exposure.ts";
+import { queueLabelsMax } from "./queue-metrics.ts";
 
 const shardsDefaultMax = 4;
 const httpThreadsMax = 64;
@@ -174,6 +175,18 @@ export const ConfigSchema = Type.Object({
   testClock: onOff(
     "Time stands still but for clock.advance, for tests; a data folder is for this or for use.",
   ),
+  metricsQueuesMax: wholeNumber({
+    minimum: 0,
+    maximum: 10_000,
+    default: queueLabelsMax,
+    description: "Queues that /metrics tells apart, the busiest; it sums up the others.",
+  }),
+  seriesBytes: wholeNumber({
+    minimum: 0,
+    maximum: 4_000_000_000,
+    default: 32 * 1024 * 1024,
+    description: "Bytes of memory for what server.series tells of the last day; 0 keeps nothing.",
+  }),
   shutdownTimeoutMs: wholeNumber({
     minimum: 0,
     maximum: 3_600_000,

@@ -119,6 +119,7 @@ async function serve({ config, log, tls, door }: Parts): Promise<Server> {
   const metrics = new Metrics({
     version,
     status: () => engine.status(),
+    queuesMax: config.metricsQueuesMax,
     ...(node !== null && { node: () => node.figures() }),
   });
   const local = {
@@ -273,6 +274,7 @@ async function engineOf(
     clock,
     durability: durabilityOf(store),
     waitingLeasesMax: config.waitingLeasesMax,
+    seriesBytes: config.seriesBytes,
     // The shards write it as the reply has it.
     readLeased: (text) => text,
     notice: (notice) => logNotice(log, notice),

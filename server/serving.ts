@@ -44,7 +44,7 @@ export function localServing(options: LocalOptions): Serving {
   const { engine, metrics, node, backup, machine = () => noMachine } = options;
   const now = () => performance.now();
   const local = {
-    ...serverRoutes(new OverviewReplies({ engine, machine, now })),
+    ...serverRoutes(engine, new OverviewReplies({ engine, machine, now })),
     ...queueRoutes(engine),
     ...queuesRoutes(engine),
     ...storageRoutes(engine),

@@ -176,6 +176,28 @@ export function isGuarded(guard: engine.Guard): boolean {
   return guard.dryRun === true || guard.expect !== undefined;
 }
 
+export function seriesRequest(body: RequestOf<"series">): engine.SeriesRequest {
+  const { queue_name: queue, names, from, step } = body;
+  return {
+    ...(isGiven(queue) && { queue }),
+    // What is none of them is refused by the engine.
+    names: names as engine.SeriesName[],
+    ...(isGiven(from) && { from: fromOf(from) }),
+    ...(isGiven(step) && { stepMs: stepOf(step) }),
+  };
+}
+
+function fromOf(text: string): number {
+  return (
+    parseInstant(text) ?? refuse(`from is invalid; expected a date-time like 2026-01-01T00:00:00Z`)
+  );
+}
+
+function stepOf(step: string): number {
+  checkLength("step", step.length, limits.durationTextMax);
+  return durationOf(step, "step", "10s or 1m");
+}
+
 export function clearRequest(body: RequestOf<"clear">): engine.ClearRequest {
   return {
     ...guardOf(body),
@@ -367,6 +389,7 @@ export function queueStats(stats: engine.QueueStats, isInColumns: boolean): wire
     in_flight: stats.inFlight,
     partitions: isInColumns ? [] : partitions.map(partitionStats),
     ...(isInColumns && { columns: partitionColumns(partitions) }),
+    counters: { ...stats.counters },
   };
   return { queue_name: stats.queue, logical_queues: [line] };
 }
@@ -397,6 +420,21 @@ function partitionStats(stats: engine.PartitionStats): wire.PartitionStats {
     failures: stats.failures,
     average_age: formatDuration(Math.round(stats.averageAgeMs)),
     average_leased_age: formatDuration(Math.round(stats.averageLeasedAgeMs)),
+    oldest_ready_at: instantTextOrNull(stats.oldestReadyAt),
+    next_due_at: instantTextOrNull(stats.nextDueAt),
+  };
+}
+
+export function seriesReply(
+  { queue_name, names }: RequestOf<"series">,
+  { since, from, stepMs, values }: engine.Series,
+): wire.ServerSeriesReply {
+  return {
+    queue_name: queue_name ?? "",
+    since: instantTextOrNull(since),
+    from: instantText(from),
+    step: formatDuration(stepMs),
+    series: names.map((name, index) => ({ name, values: [...(values[index] ?? [])] })),
   };
 }
 

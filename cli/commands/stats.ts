@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import type { QueueStatsReply } from "../../client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
+import { type Look as RateLook, rateOf, rateText } from "../rates.ts";
 import { intervalMs } from "../values.ts";
 import { watching } from "../watching.ts";
 
@@ -11,7 +12,9 @@ const watchEveryMsDefault = 2_000;
 export function addStats(program: Command): void {
   program
     .command("stats")
-    .description("counts and ages of a queue, by partition")
+    .description(
+      "counts and ages of a queue, by partition; with --watch also how fast items come and go",
+    )
     .argument("<queue>", "name of the queue")
     .option("-w, --watch [interval]", "again and again, every 2s unless told", intervalMs)
     .action(async (queue_name: string, options: { watch?: number | true }, command: Command) => {
@@ -22,11 +25,32 @@ export function addStats(program: Command): void {
         context.result(stats, () => told(context, stats));
         return;
       }
+      let before: Look | null = null;
       await watching(context, watch === true ? watchEveryMsDefault : watch, async () => {
         const stats = await context.client.stats({ queue_name });
-        return () => context.result(stats, () => `${queue_name}\n${told(context, stats)}`);
+        const look = lookAt(stats);
+        const rates = ratesLine(before, look);
+        before = look;
+        const lines = () => [queue_name, told(context, stats), rates].join("\n");
+        return () => context.result(stats, lines);
       });
     });
+}
+
+const rated = ["produced", "leased", "completed", "lapsed", "dead"] as const;
+type Look = RateLook<(typeof rated)[number]>;
+
+function lookAt({ logical_queues }: QueueStatsReply): Look {
+  const sums = rated.map((name) => [
+    name,
+    logical_queues.reduce((sum, { counters }) => sum + counters[name], 0),
+  ]);
+  return { at: performance.now(), counters: Object.fromEntries(sums) };
+}
+
+function ratesLine(before: Look | null, now: Look): string {
+  const rates = rated.map((name) => `${rateText(rateOf(name, before, now))} ${name}`);
+  return `a second: ${rates.join(", ")}`;
 }
 
 const head = ["partition", "total", "leased", "scheduled", "failures", "age", "leased for"];

@@ -10,10 +10,9 @@ import type {
   TurnRecord,
   UniqueKey,
 } from "../../stores/store.ts";
-import { Observations } from "../histogram.ts";
 import { limits } from "../limits.ts";
-import type { Answer, Events, Sizes } from "../messages.ts";
-import { type CounterName, spanBounds } from "../queue-counters.ts";
+import type { Answer, Events } from "../messages.ts";
+import { type CounterName, nothingObserved, type Observed, observe } from "../queue-counters.ts";
 import type { Partition } from "./partition.ts";
 import { encodeReceipts, type Receipt } from "./receipts.ts";
 
@@ -53,17 +52,13 @@ export function inOrder(seqs: ReadonlySet<number>): number[] {
   return isSorted ? list : Array.from(new Float64Array(list).sort());
 }
 
+/** Told as it is; what is absent did not happen. */
 interface Happened {
+  readonly slot: number;
   readonly counts: { [name in CounterName]?: number };
-  readonly discardedIds: string[];
-  waited?: Observations;
-  held?: Observations;
-}
-
-const nothingYet = (): Happened => ({ counts: {}, discardedIds: [] });
-
-function sizesOf({ counts, sum }: Observations): Sizes {
-  return { counts, sum };
+  discardedIds?: string[];
+  waited?: Observed;
+  held?: Observed;
 }
 
 export class Draft {
@@ -142,7 +137,7 @@ export class Draft {
   }
 
   #in(slot: number): Happened {
-    return this.#happened.getOrInsertComputed(slot, nothingYet);
+    return this.#happened.getOrInsertComputed(slot, () => ({ slot, counts: {} }));
   }
 
   count(slot: number, name: CounterName, items = 1): void {
@@ -153,32 +148,27 @@ export class Draft {
   /** So many items were leased that long after they had become ready. */
   waited(slot: number, ms: number, items: number): void {
     const here = this.#in(slot);
-    here.waited ??= new Observations(spanBounds);
-    here.waited.add(Math.max(0, ms) / 1_000, items);
+    here.waited ??= nothingObserved();
+    observe(here.waited, ms, items);
   }
 
   /** So many items were completed that long after they had been leased. */
   heldFor(slot: number, ms: number, items: number): void {
     const here = this.#in(slot);
-    here.held ??= new Observations(spanBounds);
-    here.held.add(Math.max(0, ms) / 1_000, items);
+    here.held ??= nothingObserved();
+    observe(here.held, ms, items);
   }
 
   /** `id`: under which it was last known. */
   discard(slot: number, id: string): void {
     this.count(slot, "discarded");
-    const { discardedIds } = this.#in(slot);
-    if (discardedIds.length < limits.discardedIdsMax) discardedIds.push(id);
+    const here = this.#in(slot);
+    here.discardedIds ??= [];
+    if (here.discardedIds.length < limits.discardedIdsMax) here.discardedIds.push(id);
   }
 
   get events(): Events[] {
-    return [...this.#happened].map(([slot, { counts, discardedIds, waited, held }]) => ({
-      slot,
-      counts,
-      discardedIds,
-      ...(waited !== undefined && { waited: sizesOf(waited) }),
-      ...(held !== undefined && { held: sizesOf(held) }),
-    }));
+    return [...this.#happened.values()];
   }
 
   /** What a receipt of a request has to say beside that it was done. */

@@ -28,6 +28,7 @@ const looks = new Set<OperationId>([
   "explain",
   "clients",
   "overview",
+  "series",
   "listItems",
   "listScheduled",
 ]);

@@ -175,8 +175,9 @@ function valueWriter({
       };
     case "instant":
       return (writer, value) => {
-        if (value !== null || isAlwaysSent) {
-          writeInstant(delimited(writer).fork(), value as string | null);
+        const instant = (value ?? null) as string | null;
+        if (instant !== null || isAlwaysSent) {
+          writeInstant(delimited(writer).fork(), instant);
           writer.join();
         }
       };

@@ -1,12 +1,9 @@
 // Items of a queue: the four verbs, and the measures and the clearing of a queue.
 
 import type { Engine } from "../../engine/api.ts";
-import { bounds } from "../../openapi/bounds.ts";
 import {
   clearRequest,
-  clientsReply,
   completeRequest,
-  explainReply,
   extendRequest,
   guardedReply,
   inspect,
@@ -19,6 +16,8 @@ import {
   queueStats,
   releaseRequest,
   retryRequest,
+  seriesReply,
+  seriesRequest,
 } from "../wire.ts";
 import { checkOf, decoded, done, JsonText, type Routes } from "./route.ts";
 
@@ -31,8 +30,7 @@ type QueueRoutes = Routes<
   | "release"
   | "stats"
   | "inspect"
-  | "explain"
-  | "clients"
+  | "series"
   | "pause"
   | "resume"
   | "clear"
@@ -85,6 +83,11 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
       return inspect(await engine.inspect(body.queue_name));
     },
 
+    async series(body) {
+      const request = seriesRequest(body);
+      return seriesReply(body, engine.series(request));
+    },
+
     async pause(body) {
       await engine.pause(pauseRequest(body));
       return done;
@@ -93,15 +96,6 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
     async resume(body) {
       await engine.resume(body.queue_name);
       return done;
-    },
-
-    async explain(body) {
-      return explainReply(engine.explain(body.queue_name));
-    },
-
-    async clients(body) {
-      const { queue_name: queue, limit } = body;
-      return clientsReply(await engine.clients({ queue, limit: limit ?? bounds.clientsDefault }));
     },
 
     async clear(body) {

@@ -371,7 +371,8 @@ row("entity Partition stats: every field", async () => {
   const { logical_queues } = await app.ok("stats", orders);
   const partitions = logical_queues.flatMap((line) => line.partitions);
   for (const one of partitions) {
-    const { scheduled: _1, failures: _2, average_leased_age: _3, ...rest } = one;
+    const { scheduled: _1, failures: _2, average_leased_age: _3, ...some } = one;
+    const { oldest_ready_at: _4, next_due_at: _5, ...rest } = some;
     expectFields(rest, partitionStats);
   }
   expect(partitions).toMatchObject([
@@ -385,7 +386,7 @@ row("entity Logical queue stats: every field", async () => {
   const { queue_name, logical_queues } = await app.ok("stats", orders);
   expect(queue_name).toBe("orders");
   expect(logical_queues).toHaveLength(1);
-  for (const line of logical_queues) {
+  for (const { counters: _, ...line } of logical_queues) {
     expectFields(line, {
       average_leased_age: "duration",
       produce_waiting: "count",

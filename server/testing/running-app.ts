@@ -40,6 +40,7 @@ export interface Options {
   readonly store?: "memory" | "sqlite";
   readonly shards?: number;
   readonly waitingLeasesMax?: number;
+  readonly seriesBytes?: number;
   /** What a shard's file on disk may grow to, in pages of 4 KiB. */
   readonly pagesMax?: number;
   readonly config?: Partial<AppConfig>;
@@ -106,6 +107,7 @@ export class RunningApp {
 
   async open(): Promise<void> {
     const { store = "memory", shards = 1, waitingLeasesMax, pagesMax, config } = this.#options;
+    const { seriesBytes = 0 } = this.#options;
     const { clock } = this;
     const files = { directory: this.data, ballastBytes: 0, ...(pagesMax && { pagesMax }) };
     // A thread that syncs knows nothing of this clock.
@@ -119,6 +121,7 @@ export class RunningApp {
         readLeased: (text) => text,
         notice: (notice) => this.notices.push(notice),
         ...(waitingLeasesMax === undefined ? {} : { waitingLeasesMax }),
+        seriesBytes,
         links: sameThreadLinks({
           clock,
           renderLeased,

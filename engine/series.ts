@@ -1,0 +1,267 @@
+// What became of queues lately: their counters and gauges, looked at every ten seconds and kept in
+// rings of bounded bytes, ten seconds apart for an hour and a minute apart for a day. A name takes
+// room from when a queue first has something to say by it; where all room is taken, queues with
+// less to tell make way for busier ones. Nothing of it is stored: it begins with the engine.
+
+import type { Series, SeriesName, SeriesRequest } from "./api.ts";
+import type { LogicalQueue } from "./queue.ts";
+import { type CounterName, counterNames } from "./queue-counters.ts";
+
+const gaugeNames = ["ready", "held", "scheduled", "waiting", "oldest_ready_seconds"] as const;
+
+/** Values of one look are in this order: counters first. */
+export const seriesNames: readonly SeriesName[] = [...counterNames, ...gaugeNames];
+const ages = seriesNames.indexOf("oldest_ready_seconds");
+
+/** From one look to the next. */
+export const fineMs = 10_000;
+export const coarseMs = 60_000;
+const finePoints = 360;
+const coarsePoints = 1_440;
+/** Fine ones in all that is kept. */
+const pointsOfDay = (coarsePoints * coarseMs) / fineMs;
+/** Beside them the minute that runs. */
+const coarseRing = coarsePoints + 1;
+const columnBytes = 4 * (finePoints + coarseRing);
+/** Of all queues together; it has room before any. */
+const totalBytes = columnBytes * seriesNames.length;
+/** Queues that are given room in one look: to take it for hundreds at once would be felt. */
+const newcomersMax = 64;
+/** Of what happens in ten seconds, how much of a queue's weight is left ten minutes later: half. */
+const weightKept = 0.5 ** (1 / 60);
+const valueMax = 2 ** 32 - 1;
+
+/** Of one name: per point what was counted in it, or a gauge at its end. */
+class Column {
+  readonly fine = new Uint32Array(finePoints);
+  readonly coarse = new Uint32Array(coarseRing);
+  readonly #isGauge: boolean;
+  #last = 0;
+
+  constructor(isGauge: boolean) {
+    this.#isGauge = isGauge;
+  }
+
+  /** `skipped`: points before it at which nobody looked. */
+  put(point: number, skipped: number, value: number): void {
+    const kept = Math.min(valueMax, Math.max(0, Math.round(value)));
+    for (let back = Math.min(skipped, pointsOfDay); back > 0; back -= 1) {
+      this.#set(point - back, this.#isGauge ? this.#last : 0);
+    }
+    this.#set(point, kept);
+    this.#last = kept;
+  }
+
+  #set(point: number, value: number): void {
+    this.fine[point % finePoints] = value;
+    const index = Math.floor((point * fineMs) / coarseMs) % coarseRing;
+    const isFirst = (point * fineMs) % coarseMs === 0;
+    const before = isFirst || this.#isGauge ? 0 : (this.coarse[index] as number);
+    this.coarse[index] = Math.min(valueMax, before + value);
+  }
+}
+
+/** What is kept of one queue, or of all together. */
+class Track {
+  /** The first point of which it has values. */
+  readonly since: number;
+  /** A hole where there was nothing to say yet. */
+  readonly #columns: (Column | undefined)[] = seriesNames.map(() => undefined);
+  #count = 0;
+
+  constructor(since: number) {
+    this.since = since;
+  }
+
+  get bytes(): number {
+    return this.#count * columnBytes;
+  }
+
+  /** Of names that have something to say for the first time. */
+  bytesFor(values: Float64Array): number {
+    let names = 0;
+    for (let index = 0; index < values.length; index += 1) {
+      if ((values[index] as number) > 0 && this.#columns[index] === undefined) names += 1;
+    }
+    return names * columnBytes;
+  }
+
+  put(point: number, skipped: number, values: Float64Array): void {
+    for (let index = 0; index < values.length; index += 1) {
+      const value = values[index] as number;
+      let column = this.#columns[index];
+      if (column === undefined) {
+        if (value === 0) continue;
+        column = new Column(index >= counterNames.length);
+        this.#columns[index] = column;
+        this.#count += 1;
+      }
+      column.put(point, skipped, value);
+    }
+  }
+
+  column(name: SeriesName): Column | undefined {
+    return this.#columns[seriesNames.indexOf(name)];
+  }
+}
+
+const noTrack = new Track(0);
+
+/** What is known of a queue from one look to the next. */
+interface Known {
+  readonly counters: Float64Array;
+  /** How much happens to it, lately more than before. */
+  weight: number;
+  track: Track | null;
+}
+
+export class SeriesKeeper {
+  readonly #bytesMax: number;
+  readonly #known = new Map<LogicalQueue, Known>();
+  readonly #total: Track;
+  /** The last point that is complete. */
+  #point: number;
+  /** Of all tracks but that of the whole. */
+  #bytes = 0;
+  /** Queues that were given room in this look. */
+  #newcomers = 0;
+  /** Those that have room, the least busy last; made once a look, when room is short. */
+  #leastBusy: Known[] | null = null;
+
+  /** `bytesMax`: of the points; 0 = none are kept. */
+  constructor(bytesMax: number, now: number) {
+    this.#bytesMax = bytesMax;
+    this.#point = Math.floor(now / fineMs) - 1;
+    this.#total = new Track(this.#point + 1);
+  }
+
+  get bytes(): number {
+    return this.#bytes + this.#total.bytes;
+  }
+
+  /** The instant of the next look. */
+  get nextAt(): number {
+    return (this.#point + 2) * fineMs;
+  }
+
+  /** `now`: by which time passes here; `clockNow`: by which items come to be ready. */
+  look(queues: Iterable<LogicalQueue>, now: number, clockNow: number): void {
+    const point = Math.floor(now / fineMs) - 1;
+    const skipped = point - this.#point - 1;
+    if (skipped < 0 || this.#bytesMax === 0) return;
+    this.#point = point;
+    this.#leastBusy = null;
+    this.#newcomers = 0;
+    const total = new Float64Array(seriesNames.length);
+    const values = new Float64Array(seriesNames.length);
+    for (const queue of queues) {
+      const known = this.#observe(queue, clockNow, values);
+      for (let index = 0; index < values.length; index += 1) {
+        const [sum, value] = [total[index] as number, values[index] as number];
+        total[index] = index === ages ? Math.max(sum, value) : sum + value;
+      }
+      this.#keep(known, point, skipped, values);
+    }
+    this.#total.put(point, skipped, total);
+    for (const [queue, known] of this.#known) {
+      if (!queue.deleted) continue;
+      this.#drop(known);
+      this.#known.delete(queue);
+    }
+  }
+
+  /** Writes into `values` what is to be told of the queue. */
+  #observe(queue: LogicalQueue, clockNow: number, values: Float64Array): Known {
+    const known = this.#known.getOrInsertComputed(queue, () => {
+      return { counters: new Float64Array(counterNames.length), weight: 0, track: null };
+    });
+    const { counters, oldestReadyAt } = queue;
+    let events = 0;
+    for (let index = 0; index < counterNames.length; index += 1) {
+      const name = counterNames[index] as CounterName;
+      const happened = counters[name] - (known.counters[index] as number);
+      known.counters[index] = counters[name];
+      values[index] = happened;
+      events += happened;
+    }
+    const { ready, leased, scheduled, retried } = queue.itemCounts;
+    const ageMs = oldestReadyAt === null ? 0 : Math.max(0, clockNow - oldestReadyAt);
+    const gauges = [ready, leased, scheduled + retried, queue.line.size, ageMs / 1_000];
+    values.set(gauges, counterNames.length);
+    // One that stands still with items is worth more than one that has none.
+    known.weight = known.weight * weightKept + events + Math.min(1, ready + leased);
+    return known;
+  }
+
+  #keep(known: Known, point: number, skipped: number, values: Float64Array): void {
+    if (known.track === null && this.#newcomers >= newcomersMax) return;
+    const needed = (known.track ?? noTrack).bytesFor(values);
+    if (needed > 0 && !this.#makeRoom(known, needed)) return;
+    if (known.track === null) {
+      if (needed === 0) return;
+      this.#newcomers += 1;
+      known.track = new Track(point);
+    }
+    const { track } = known;
+    this.#bytes += needed;
+    track.put(point, track.since === point ? 0 : skipped, values);
+  }
+
+  /** Whether there is room for it now; if not, the queue itself has none any more. */
+  #makeRoom(wanting: Known, needed: number): boolean {
+    const bytesMax = this.#bytesMax - totalBytes;
+    while (this.#bytes + needed > bytesMax) {
+      this.#leastBusy ??= [...this.#known.values()]
+        .filter(({ track }) => track !== null)
+        .sort((a, b) => b.weight - a.weight);
+      const least = this.#leastBusy.at(-1) ?? wanting;
+      // A newcomer has to be well busier, or two would push out each other for ever.
+      const isNear = wanting.track === null && 2 * least.weight > wanting.weight;
+      if (least === wanting || isNear) {
+        this.#drop(wanting);
+        return false;
+      }
+      this.#leastBusy.pop();
+      this.#drop(least);
+    }
+    return true;
+  }
+
+  #drop(known: Known): void {
+    this.#bytes -= known.track?.bytes ?? 0;
+    known.track = null;
+  }
+
+  /** `queue`: absent = all together. */
+  read({ names, from, stepMs }: Omit<SeriesRequest, "queue">, queue?: LogicalQueue): Series {
+    const kept = queue === undefined ? this.#total : (this.#known.get(queue)?.track ?? null);
+    const track = this.#bytesMax === 0 ? null : kept;
+    const endAt = (this.#point + 1) * fineMs;
+    const isFine = (stepMs ?? stepFor(from, endAt)) === fineMs;
+    const [step, points] = isFine ? [fineMs, finePoints] : [coarseMs, coarsePoints];
+    const end = Math.floor(endAt / step);
+    const sinceAt = track === null ? endAt : track.since * fineMs;
+    const wanted = Math.ceil((from ?? 0) / step);
+    // Of the minute in which it began not all was seen.
+    const first = Math.min(end, Math.max(Math.ceil(sinceAt / step), wanted, end - points));
+    return {
+      since: track === null ? null : sinceAt,
+      from: first * step,
+      stepMs: step,
+      values: names.map((name) => {
+        const column = track?.column(name);
+        const ring = isFine ? column?.fine : column?.coarse;
+        const length = ring?.length ?? 1;
+        return Array.from(
+          { length: end - first },
+          (_, index) => ring?.[(first + index) % length] ?? 0,
+        );
+      }),
+    };
+  }
+}
+
+/** The finer one, unless that does not go back so far. */
+function stepFor(from: number | undefined, endAt: number): number {
+  return from === undefined || from >= endAt - finePoints * fineMs ? fineMs : coarseMs;
+}
