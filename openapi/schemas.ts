@@ -604,7 +604,7 @@ export const GuardedReply = Type.Object(
     ...closed,
     [withoutNullKeyword]: true,
     description:
-      "That it was done. With `dry_run` or `expect`, `counts` says what was removed, or would be.",
+      "That it was done. With `dry_run` or `expect`, `counts` says what was removed, or would be; it is absent where a shard died before it could tell.",
   },
 );
 export type GuardedReply = Static<typeof GuardedReply>;
