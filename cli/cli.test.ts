@@ -498,6 +498,11 @@ describe("items", () => {
     const [a, b] = await json("items list shrinking");
     const line = `items delete shrinking ${a.id} ${b.id} --partition 0`;
     const out = "2 items of shrinking deleted, as far as partition 0 had them\n";
+    expect(await holdfast(`${line} --dry-run`)).toMatchObject({
+      out: "would delete of shrinking: 2 ready, 0 leased, 0 scheduled, 0 retried\n",
+    });
+    expect(await holdfast(`${line} --expect 1`)).toMatchObject({ code: exitCodes.refused.code });
+    expect(await queue.inspect()).toMatchObject({ queued: 3 });
     expect(await holdfast(line)).toEqual({ code: 0, out, error: "" });
     expect(await queue.inspect()).toMatchObject({ queued: 1 });
     expect(await holdfast(line)).toEqual({ code: 0, out, error: "" });

@@ -8,11 +8,11 @@ import type { PeerOptions } from "./nodes/peer-routes.ts";
 import { OverviewReplies } from "./overview.ts";
 import { Refusal } from "./reply.ts";
 import { clockRoutes } from "./routes/clock.ts";
+import { consoleRoutes } from "./routes/console.ts";
 import { nodesRoutes } from "./routes/nodes.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
 import type { Routes } from "./routes/route.ts";
-import { serverRoutes } from "./routes/server.ts";
 import { storageRoutes } from "./routes/storage.ts";
 
 export interface Serving {
@@ -44,7 +44,7 @@ export function localServing(options: LocalOptions): Serving {
   const { engine, metrics, node, backup, machine = () => noMachine } = options;
   const now = () => performance.now();
   const local = {
-    ...serverRoutes(engine, new OverviewReplies({ engine, machine, now })),
+    ...consoleRoutes(engine, new OverviewReplies({ engine, machine, now })),
     ...queueRoutes(engine),
     ...queuesRoutes(engine),
     ...storageRoutes(engine),

@@ -6,7 +6,7 @@ import type { OverviewReplies } from "../overview.ts";
 import { clientsReply, explainReply } from "../wire.ts";
 import type { Routes } from "./route.ts";
 
-export function serverRoutes(
+export function consoleRoutes(
   engine: Pick<Engine<string>, "explain" | "clients">,
   overview: OverviewReplies,
 ): Routes<"explain" | "clients" | "overview"> {
