@@ -51,6 +51,7 @@ async function listQueue({ bundle, auditor }: World, queue: string): Promise<Sig
       all.push({ queue, partition, isLeased, payload });
     }
   }
+  await checkDryRun(bundle, queue, { ...sums, isExact: auditor.damagedCount === 0 });
   const { queued, leased, scheduled, retried } = inspection;
   const agrees =
     queued === sums.queued && leased === sums.leased && scheduled + retried === sums.aside;
@@ -58,6 +59,22 @@ async function listQueue({ bundle, auditor }: World, queue: string): Promise<Sig
     throw new Violation("I12", `inspect of ${queue} does not agree with what is listed`);
   }
   return all;
+}
+
+/** I12: a dry run says what a clear would find. */
+async function checkDryRun(
+  bundle: World["bundle"],
+  queue: string,
+  listed: { queued: number; leased: number; aside: number; isExact: boolean },
+): Promise<void> {
+  const all = { ready: true, scheduled: true, retried: true, destructive: true };
+  const dry = { queue, ...all, dryRun: true };
+  const counts = await bundle.run(() => bundle.engine.clear(dry));
+  const told = counts && [counts.ready, counts.leased, counts.scheduled + counts.retried].join();
+  const found = [listed.queued, listed.leased, listed.aside].join();
+  if (told !== found && listed.isExact) {
+    throw new Violation("I12", `a clear of ${queue} would take ${told}, but ${found} are listed`);
+  }
 }
 
 /** I11: no lease waits while its queue has something for it. */

@@ -516,6 +516,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "const holders = piece.map(({ holder }) => holder);",
     to: "const holders = piece.map(() => String());",
   },
+  {
+    name: "a dry run does not count what is leased",
+    file: "shard/clear.ts",
+    from: "if (what.leased) counts.leased += held.size;",
+    to: "",
+  },
   // The next five were no experiments: the simulation found them.
   {
     name: "a shard without room asks for it without a pause",
