@@ -498,6 +498,11 @@ describe("items", () => {
     const [a, b] = await json("items list shrinking");
     const line = `items delete shrinking ${a.id} ${b.id} --partition 0`;
     const out = "2 items of shrinking deleted, as far as partition 0 had them\n";
+    expect(await holdfast(`${line} --dry-run`)).toMatchObject({
+      out: "would delete of shrinking: 2 ready, 0 leased, 0 scheduled, 0 retried\n",
+    });
+    expect(await holdfast(`${line} --expect 1`)).toMatchObject({ code: exitCodes.refused.code });
+    expect(await queue.inspect()).toMatchObject({ queued: 3 });
     expect(await holdfast(line)).toEqual({ code: 0, out, error: "" });
     expect(await queue.inspect()).toMatchObject({ queued: 1 });
     expect(await holdfast(line)).toEqual({ code: 0, out, error: "" });
@@ -574,6 +579,100 @@ test("clear: removes the kinds that are named, once that is confirmed, and says 
     cleared: { scheduled: 1, retried: 0 },
   });
   expect(await queue.inspect()).toMatchObject({ scheduled: 0 });
+});
+
+test("clear, queues delete: a dry run says what would be lost, and no more is than was expected", async () => {
+  const queue = await queueOf("guarded");
+  await queue.produce(["a", "b", "c"]);
+  await queue.lease({ batch: 1 });
+  expect(await holdfast("clear guarded --ready --leased --dry-run")).toEqual({
+    ...{ code: 0, error: "", out: "would clear guarded: 2 ready, 1 leased\n" },
+  });
+  expect(await json("queues delete guarded --force --dry-run")).toMatchObject({
+    counts: { ready: 2, leased: 1, scheduled: 0, retried: 0 },
+    ...{ waiting_leases: 0, dependents: [] },
+  });
+  expect(await holdfast("queues delete guarded --force --dry-run")).toMatchObject({
+    out: "would delete guarded: 2 ready, 1 leased, 0 scheduled, 0 retried, 0 waiting leases\n",
+  });
+  for (const line of [
+    "clear guarded --ready --yes --expect 1",
+    "queues delete guarded --force --yes --expect 1",
+  ]) {
+    expect(await holdfast(line)).toMatchObject({
+      code: exitCodes.refused.code,
+      error: expect.stringContaining("count has changed; "),
+    });
+  }
+  expect(await queue.inspect()).toMatchObject({ queued: 2 });
+  expect(await holdfast("clear guarded --ready --yes --expect 2")).toMatchObject({ code: 0 });
+  expect(await queue.inspect()).toMatchObject({ queued: 0 });
+});
+
+test("explain: what is the matter, or that nothing is", async () => {
+  const queue = await queueOf("explained");
+  expect(await holdfast("explain explained")).toMatchObject({
+    out: "explained: there are no items, and nobody waits for any\n",
+  });
+  await queue.produce("a");
+  await queue.pause({ reason: "deploy" });
+  const { out } = await holdfast("explain explained");
+  expect(out).toMatch(
+    /^explained: paused\n\npaused, since 20\S+Z\n {2}Leases are paused: deploy\.\n$/,
+  );
+  expect(await json("explain explained")).toMatchObject({
+    ...{ queue_name: "explained", health: "paused", findings: [{ what: "paused", count: 1 }] },
+  });
+});
+
+test("clients: who holds items, and who waits for some", async () => {
+  const queue = await queueOf("visited");
+  expect(await holdfast("clients visited")).toMatchObject({
+    out: "0 clients with items, 0 waiting for some\n",
+  });
+  await queue.produce(["a", "b"]);
+  await queue.lease({ batch: 2, clientId: "worker-9" });
+  const leaving = new AbortController();
+  const waiting = queue.lease({ clientId: "worker-2", signal: leaving.signal });
+  for (;;) if ((await queue.clients()).asking_count === 1) break;
+  const { out } = await holdfast("clients visited");
+  expect(out).toMatch(/^holds +items +partitions +next lapse\nworker-9 +2 +0 +20\S+Z\n/);
+  expect(out).toMatch(/\nasks +for +since +place\nworker-2 +1 +20\S+Z +1\n/);
+  expect(out).toEndWith("\n1 client with items, 1 waiting for some\n");
+  expect(await json("clients visited --limit 1")).toMatchObject({
+    holding: [{ client_id: "worker-9", items: 2, partitions: [0] }],
+    asking: [{ client_id: "worker-2", batch_size: 1, place: 1 }],
+  });
+  leaving.abort();
+  await waiting.catch(() => undefined);
+});
+
+test("overview: all queues, the worst first, and how they are together", async () => {
+  const quiet = await queueOf("a-quiet");
+  const paused = await queueOf("z-paused");
+  await paused.produce("a");
+  await paused.pause({});
+  let out = "";
+  // It is made once a second.
+  while (!out.includes("z-paused")) ({ out } = await holdfast("overview --rows 10000"));
+  expect(out).toMatch(/^queue +health +for +ready +leased +scheduled +waiting +oldest\n/m);
+  expect(out.indexOf("z-paused")).toBeLessThan(out.indexOf("a-quiet"));
+  expect(out).toMatch(/\d+ queues: \d+ ready, \d+ leased, \d+ scheduled; 1 of 1 shard up; /);
+  const { queues } = await json("overview");
+  const place = queues.queue_name.indexOf("z-paused");
+  expect([queues.health[place], queues.ready[place]]).toEqual(["paused", 1]);
+  await quiet.delete();
+});
+
+test("overview --watch: again and again, with rates once there are two", async () => {
+  const watched = spawn(["overview", "--watch", "1s", "--rows", "10000"], "");
+  let out = "";
+  for await (const chunk of watched.stdout) {
+    out += new TextDecoder().decode(chunk);
+    if (/ in\/s +done\/s\n/.test(out)) break;
+  }
+  watched.kill("SIGINT");
+  expect(await watched.exited).toBe(exitCodes.interrupted.code);
 });
 
 describe("export and import", () => {

@@ -7,9 +7,11 @@ import { addActions } from "./commands/actions.ts";
 import { addBackup, addRestore } from "./commands/backup.ts";
 import { addBench } from "./commands/bench.ts";
 import { addClear } from "./commands/clear.ts";
+import { addClients } from "./commands/clients.ts";
 import { addClock } from "./commands/clock.ts";
 import { addComplete } from "./commands/complete.ts";
 import { addCompletions } from "./commands/completions.ts";
+import { addExplain } from "./commands/explain.ts";
 import { addExport } from "./commands/export.ts";
 import { addExtend } from "./commands/extend.ts";
 import { addImport } from "./commands/import.ts";
@@ -20,6 +22,7 @@ import { addKeys } from "./commands/keys.ts";
 import { addLease } from "./commands/lease.ts";
 import { addNodes } from "./commands/nodes.ts";
 import { addOpenapi } from "./commands/openapi.ts";
+import { addOverview } from "./commands/overview.ts";
 import { addProduce } from "./commands/produce.ts";
 import { addQueues } from "./commands/queues.ts";
 import { addRedrive } from "./commands/redrive.ts";
@@ -41,6 +44,9 @@ const commands = [
   addExtend,
   addRelease,
   addQueues,
+  addOverview,
+  addExplain,
+  addClients,
   addStats,
   addInspect,
   addItems,

@@ -118,6 +118,33 @@ test("an item goes from produce to complete, in each form of a payload", async (
   expect(await client.metrics()).toContain("holdfast_waiting_leases 0\n");
 });
 
+test("a queue says what is the matter and who holds what; what would be removed is counted first", async () => {
+  await using server = await listeningApp();
+  const { client, queue } = await queueOn(server);
+  await queue.produce(["a", "b", "c"]);
+  await queue.lease({ clientId: "worker-9" });
+  await queue.pause({ reason: "deploy" });
+  expect(await queue.explain()).toMatchObject({
+    health: "paused",
+    findings: [{ what: "paused", count: 2, text: "Leases are paused: deploy." }],
+  });
+  expect(await queue.clients({ limit: 1 })).toMatchObject({
+    holding: [{ client_id: "worker-9", items: 1 }],
+  });
+  const { queues, since } = await client.overview();
+  expect(queues).toMatchObject({ queue_name: ["orders"], health: ["paused"], leased: [1] });
+  expect(await client.overview({ since })).toMatchObject({ whole: false });
+
+  const counts = { ready: 2, leased: 0, scheduled: 0, retried: 0 };
+  expect(await queue.clear({ queue: true, dry_run: true })).toEqual(counts);
+  const refused = queue.clear({ queue: true, expect: 1 });
+  expect(await refused.catch((error) => error)).toMatchObject({ status: 453, code: "failed" });
+  expect(await queue.clear({ queue: true, expect: 2 })).toEqual(counts);
+  expect(await queue.clear({ queue: true })).toBe(null);
+  expect(await queue.delete({ force: true, dry_run: true })).toMatchObject({ leased: 1 });
+  expect(await queue.delete({ force: true, expect: 1 })).toMatchObject({ leased: 1 });
+});
+
 test("a payload of many bytes comes back as it was, also without base64 built in", async () => {
   const { base64OfBytes, bytesOfBase64 } = await import("./bytes.ts");
   const bytes = Uint8Array.from({ length: 50_000 }, (_, index) => (index * 7) % 256);

@@ -4,7 +4,13 @@ import { nodeFetch } from "./node-fetch.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import type { Pace } from "./repeat.ts";
 import { type CallOptions, openTransport } from "./transport.ts";
-import { type Calls, type Health, type Operation, operationPaths } from "./wire.ts";
+import {
+  type Calls,
+  type Health,
+  type Operation,
+  operationPaths,
+  type ServerOverviewReply,
+} from "./wire.ts";
 
 export interface ClientOptions {
   /** Where the server is; default `http://localhost:9090`. */
@@ -43,6 +49,11 @@ export interface Backup {
 
 export interface Client extends Calls<CallOptions> {
   queue(name: string): Queue;
+  /** All queues at a glance; with the `since` of an earlier one, those that have changed. */
+  overview(
+    request?: { readonly since?: string },
+    options?: CallOptions,
+  ): Promise<ServerOverviewReply>;
   health(options?: CallOptions): Promise<Health>;
   /** In the text format of Prometheus. */
   metrics(options?: CallOptions): Promise<string>;
@@ -75,6 +86,7 @@ export function createClient(options: ClientOptions = {}): Client {
   return {
     ...calls,
     produce: async (request, callOptions) => (await transport.produce(request, callOptions)).reply,
+    overview: (request = {}, callOptions) => calls.overview(request, callOptions),
     queue: (name) => openQueue(transport, name),
     health: async (callOptions) => JSON.parse(await transport.page("/health", callOptions)),
     metrics: (callOptions) => transport.page("/metrics", callOptions),

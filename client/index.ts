@@ -22,7 +22,14 @@ export type { Handling } from "./handling.ts";
 export type { ItemFields, LeasedItem, NewItem } from "./items.ts";
 export type { Extension, GiveBack, Lease, Refusals } from "./lease.ts";
 export type { WorkerNotice } from "./notice.ts";
-export type { EnsureOptions, LeaseOptions, LeasesOptions, Produced, Queue } from "./queue.ts";
+export type {
+  DeleteOptions,
+  EnsureOptions,
+  LeaseOptions,
+  LeasesOptions,
+  Produced,
+  Queue,
+} from "./queue.ts";
 export type { Pace } from "./repeat.ts";
 export type { Differences, QueueSettings } from "./settings.ts";
 export type { CallOptions } from "./transport.ts";

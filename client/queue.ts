@@ -11,9 +11,12 @@ import type {
   FindItemsRequest,
   FoundItem,
   Inspect,
+  ItemCounts,
   Operation,
   ProduceItem,
   QueueClearRequest,
+  QueueClientsReply,
+  QueueExplainReply,
   QueueInfo,
   QueuePauseRequest,
   QueueStatsReply,
@@ -42,6 +45,14 @@ export interface LeasesOptions extends PollOptions {
 export interface EnsureOptions extends CallOptions {
   /** Has a queue that is there changed to the settings; default false. */
   readonly update?: boolean;
+}
+
+export interface DeleteOptions extends CallOptions {
+  readonly force?: boolean;
+  /** Says what would go with it; nothing does. */
+  readonly dry_run?: boolean;
+  /** Refused where it holds more items than so many. */
+  readonly expect?: number;
 }
 
 export interface Produced {
@@ -83,9 +94,20 @@ export interface Queue {
   ): AsyncGenerator<FoundItem, void, undefined>;
   /** Has dead items of this queue sent back; once it resolves, a task at the server does it. */
   redrive(what?: Omit<RedriveRequest, "queue_name">, options?: CallOptions): Promise<RedriveReply>;
-  clear(what: Partial<Omit<QueueClearRequest, "queue_name">>, options?: CallOptions): Promise<void>;
-  /** `force`: although it holds items or is another's dead queue; default false. */
-  delete(options?: CallOptions & { readonly force?: boolean }): Promise<void>;
+  /** What is the matter with it, the worst first. */
+  explain(options?: CallOptions): Promise<QueueExplainReply>;
+  /** Who waits for its items, and who holds some; at most 100 of each unless told. */
+  clients(options?: CallOptions & { readonly limit?: number }): Promise<QueueClientsReply>;
+  /**
+   * Resolves with what was removed, or with `dry_run` would be; `null` where the server does not
+   * say, as of a call without `dry_run` and `expect`.
+   */
+  clear(
+    what: Partial<Omit<QueueClearRequest, "queue_name">>,
+    options?: CallOptions,
+  ): Promise<ItemCounts | null>;
+  /** `force`: although it holds items or is another's dead queue; default false. Otherwise as `clear`. */
+  delete(options?: DeleteOptions): Promise<ItemCounts | null>;
 }
 
 export function openQueue(transport: Transport, name: string): Queue {
@@ -143,6 +165,9 @@ export function openQueue(transport: Transport, name: string): Queue {
     info: (options) => call("queueInfo", { name }, options),
     stats: (options) => call("stats", of, options),
     inspect: (options) => call("inspect", of, options),
+    explain: (options) => call("explain", of, options),
+    clients: ({ limit, ...options } = {}) =>
+      call("clients", { ...of, ...(limit === undefined ? {} : { limit }) }, options),
 
     async pause(what, options) {
       await call("pause", { ...what, ...of }, options);
@@ -152,18 +177,47 @@ export function openQueue(transport: Transport, name: string): Queue {
       await call("resume", of, options);
     },
 
+    ...searches(of, call),
+    ...removals(of, call),
+  };
+}
+
+type Call = <Id extends Operation>(
+  operation: Id,
+  request: RequestFor<Id>,
+  options?: CallOptions,
+) => Promise<ReplyFor<Id>>;
+
+function searches(
+  of: { readonly queue_name: string },
+  call: Call,
+): Pick<Queue, "find" | "redrive"> {
+  return {
     find: (what = {}, options) =>
       foundBy((pivot) => call("findItems", { ...what, ...of, pivot }, options)),
 
     redrive: (what, options) => call("redrive", { ...what, ...of }, options),
+  };
+}
 
+function removals(
+  of: { readonly queue_name: string },
+  call: Call,
+): Pick<Queue, "clear" | "delete"> {
+  return {
     async clear(what, options) {
       const nothing = { queue: false, scheduled: false, retry: false, destructive: false };
-      await call("clear", { ...nothing, ...what, ...of }, options);
+      const { counts } = await call("clear", { ...nothing, ...what, ...of }, options);
+      return counts ?? null;
     },
 
-    async delete({ force = false, ...options } = {}) {
-      await call("deleteQueue", { ...of, force }, options);
+    async delete({ force = false, dry_run, expect, ...options } = {}) {
+      const guard = {
+        ...(dry_run === undefined ? {} : { dry_run }),
+        ...(expect === undefined ? {} : { expect }),
+      };
+      const { counts } = await call("deleteQueue", { ...of, force, ...guard }, options);
+      return counts ?? null;
     },
   };
 }

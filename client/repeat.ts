@@ -27,6 +27,9 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   deleteQueue: "twice",
   stats: "same",
   inspect: "same",
+  explain: "same",
+  clients: "same",
+  overview: "same",
   pause: "same",
   resume: "same",
   // What was produced in between would go as well.

@@ -30,6 +30,20 @@ export class Allowance {
     return Math.min(this.#leasedMax - this.#leased, rateLeft) - this.#asked;
   }
 
+  /** Leases that are on their way counted as what they ask for. */
+  get isAtLeasedMax(): boolean {
+    return this.#leased + this.#asked >= this.#leasedMax;
+  }
+
+  isAtRate(now: number): boolean {
+    return this.#rate !== null && this.#rate.left(now) - this.#asked <= 0;
+  }
+
+  /** When the rate allows more than now; `null`: it has nothing to wait for. */
+  get rateMoreAt(): number | null {
+    return this.#rate?.moreAt ?? null;
+  }
+
   /** When time alone may allow more; `null`: never. */
   get moreAt(): number | null {
     return this.#isPaused ? null : (this.#rate?.moreAt ?? null);

@@ -202,7 +202,157 @@ export interface QueueInspection {
   readonly deadLetter: number;
 }
 
-export interface ClearRequest {
+/** Of calls that remove items. */
+export interface Guard {
+  /** Says what the call would remove, and changes nothing. */
+  readonly dryRun?: boolean;
+  /** Refused (`count_changed`) where it would remove more items than so many; absent = no bound. */
+  readonly expect?: number;
+}
+
+/** Items by their state. */
+export interface ItemCounts {
+  readonly ready: number;
+  readonly leased: number;
+  /** Waiting for their `enqueueAt`. */
+  readonly scheduled: number;
+  /** Waiting for their `retryAt`. */
+  readonly retried: number;
+}
+
+/** What can be the matter with a queue, worst first. */
+export type FindingWord =
+  | "shard_down"
+  | "store_full"
+  | "nobody_asks"
+  | "falls_behind"
+  | "leases_lapse"
+  | "dead_items"
+  | "clearing"
+  | "paused"
+  | "at_leased_max"
+  | "at_lease_rate"
+  | "all_leased"
+  | "all_scheduled";
+
+/** The worst that is the matter with it; where nothing is, whether items flow. */
+export type HealthWord =
+  | Exclude<FindingWord, "at_leased_max" | "at_lease_rate">
+  | "at_limit"
+  | "flows"
+  | "idle"
+  | "empty";
+
+export interface Finding {
+  readonly what: FindingWord;
+  readonly since: number;
+  /** Items that it is about, or partitions where it is about these. */
+  readonly count: number;
+  /** When time alone may change it; `null` = it does not. */
+  readonly nextAt: number | null;
+  /** A sentence for a person. */
+  readonly text: string;
+}
+
+export interface Explanation {
+  readonly queue: string;
+  readonly asOf: number;
+  readonly health: HealthWord;
+  readonly findings: readonly Finding[];
+}
+
+export interface AskingClient {
+  readonly client: string;
+  readonly since: number;
+  readonly batchSize: number;
+  /** In the line, from 1 on; 0 = it is being served. */
+  readonly place: number;
+}
+
+export interface HoldingClient {
+  /** `""` = unknown: it leased them before the engine started, or they were imported. */
+  readonly client: string;
+  readonly items: number;
+  readonly partitions: readonly number[];
+  readonly nextLapseAt: number;
+}
+
+export interface QueueClients {
+  readonly queue: string;
+  readonly asOf: number;
+  /** Of all, whatever the limit. */
+  readonly askingCount: number;
+  readonly asking: readonly AskingClient[];
+  readonly holdingCount: number;
+  readonly holding: readonly HoldingClient[];
+  /** A shard did not answer, so that holders may be missing. */
+  readonly isPartial: boolean;
+}
+
+/** One queue at a glance; instants are 0 where there are none. */
+export interface OverviewRow extends QueueCounters {
+  readonly queue: string;
+  readonly health: HealthWord;
+  readonly healthSince: number;
+  readonly nextAt: number;
+  readonly ready: number;
+  /** Leased now. */
+  readonly held: number;
+  /** By a producer or a retry. */
+  readonly scheduled: number;
+  /** Lease requests in line. */
+  readonly waiting: number;
+  readonly oldestReadyAt: number;
+  readonly nextDueAt: number;
+}
+
+export interface ShardGlance {
+  readonly shard: number;
+  readonly state: "up" | "full" | "down";
+  /** Of what is the matter with it; `null` = it is up. */
+  readonly since: number | null;
+  /** Of the last half to whole minute; `null` = there were no commits. */
+  readonly commitP50Us: number | null;
+  readonly commitP99Us: number | null;
+  readonly restarts: number;
+  readonly failures: number;
+  readonly quarantined: number;
+  readonly miscounted: number;
+  readonly walBytes: number;
+  readonly fileBytes: number;
+  /** Requests that it has not answered. */
+  readonly waiting: number;
+}
+
+/** What a person should look at. */
+export interface Alarm {
+  readonly what: FindingWord | "items_damaged" | "items_miscounted";
+  readonly since: number | null;
+  readonly count: number;
+  /** `""` = it is a shard's. */
+  readonly queue: string;
+  readonly shard: number | null;
+  readonly text: string;
+}
+
+export type OverviewTotals = QueueCounters &
+  Pick<OverviewRow, "ready" | "held" | "scheduled" | "waiting"> & { readonly queues: number };
+
+export interface EngineOverview {
+  readonly asOf: number;
+  /** To be told what has changed from here on. */
+  readonly since: string;
+  /** The rows are those of all queues. */
+  readonly isWhole: boolean;
+  readonly totals: OverviewTotals;
+  readonly rows: readonly OverviewRow[];
+  /** Queues that are gone. */
+  readonly removed: readonly string[];
+  readonly shards: readonly ShardGlance[];
+  readonly alarms: readonly Alarm[];
+}
+
+export interface ClearRequest extends Guard {
   readonly queue: string;
   /** Ready items. */
   readonly ready: boolean;
@@ -232,7 +382,16 @@ type TimeoutTexts = "leaseTimeoutText" | "expireTimeoutText" | "uniqueForText";
 /** `name` and what has to change; absent keys keep their value. */
 export type QueueChange = Pick<QueueSettings, "name"> & Partial<QueueSettings>;
 
-export interface DeleteQueueRequest {
+/** What goes with a queue. */
+export interface Deletion {
+  readonly counts: ItemCounts;
+  /** Lease requests that wait on it, and are refused. */
+  readonly waitingLeases: number;
+  /** Queues whose dead queue it is, and that have none afterwards. */
+  readonly dependents: readonly string[];
+}
+
+export interface DeleteQueueRequest extends Guard {
   readonly name: string;
   /** Also where it holds items, or is the dead queue of others. */
   readonly force: boolean;
@@ -398,7 +557,7 @@ export interface ImportRequest extends Repeatable {
   readonly items: readonly ImportItem[];
 }
 
-export interface DeleteItemsRequest {
+export interface DeleteItemsRequest extends Guard {
   readonly queue: string;
   readonly partition: number;
   readonly ids: readonly string[];
@@ -564,13 +723,14 @@ export interface Engine<Items = readonly LeasedItem[]> {
 
   listQueues(request: { pivot: string; limit: number }): readonly QueueDefinition[];
   createQueue(settings: QueueSettings): Promise<void>;
-  updateQueue(change: QueueChange): Promise<void>;
+  /** Returns what the partitions hold that are no longer wanted, and are to be emptied. */
+  updateQueue(change: QueueChange & Guard): Promise<ItemCounts>;
   queueInfo(name: string): QueueDefinition;
   /**
    * Ends when nothing of the queue is left; its name is free before that. Throws `store` when a
    * shard stays down for so long that nobody should wait for it: the rest goes when it is up.
    */
-  deleteQueue(request: DeleteQueueRequest): Promise<void>;
+  deleteQueue(request: DeleteQueueRequest): Promise<Deletion>;
 
   /**
    * Once it has ended, nothing is leased, or a produce is refused, by whatever was under way, until
@@ -584,14 +744,30 @@ export interface Engine<Items = readonly LeasedItem[]> {
   /** Kept from the engine's start, where it was given bytes for it. */
   series(request: SeriesRequest): Series;
   inspect(queue: string): Promise<QueueInspection>;
-  clear(request: ClearRequest): Promise<void>;
+  /** What is the matter with it, from memory alone: it waits for no shard. */
+  explain(queue: string): Explanation;
+  /** Who waits for its items, and who holds some; 1 to 1,000 of each. */
+  clients(request: { queue: string; limit: number }): Promise<QueueClients>;
+  /**
+   * All queues at a glance, looked at anew at most once a second. `since`: of an earlier one, to be
+   * told only of queues that have changed; `""` = all.
+   */
+  overview(since: string): { readonly now: number; readonly overview: EngineOverview };
+  /**
+   * Returns what was removed, or would be; `null` where a shard's answer was lost. With `expect`,
+   * a queue in one shard is cleared whole or not at all. Over several shards all is counted before
+   * anything goes, and never more goes than was expected; where more items come in between, a
+   * refusal says that a part was cleared.
+   */
+  clear(request: ClearRequest): Promise<ItemCounts | null>;
   /** Counts the queue's items from its store, and puts that in place of the counts kept. */
   reload(queue: string): Promise<void>;
 
   listItems(request: ListRequest): Promise<readonly StoredItem[]>;
   listScheduled(request: ListRequest): Promise<readonly StoredItem[]>;
   importItems(request: ImportRequest): Promise<Imported>;
-  deleteItems(request: DeleteItemsRequest): Promise<void>;
+  /** Returns what was deleted, or would be; `null` where the shard's answer was lost. */
+  deleteItems(request: DeleteItemsRequest): Promise<ItemCounts | null>;
   /** Items that a filter means; looks at no more than 100,000 in a call. */
   findItems(request: FindRequest): Promise<Found<FoundItem>>;
   /** The same, counted by what they have in common. */

@@ -100,7 +100,7 @@ export class Catalog {
   /** The slot stays taken until it is free. */
   disown(queue: LogicalQueue, place: PartitionPlace): void {
     queue.places.delete(place.partition);
-    queue.counts.delete(place.partition);
+    queue.uncount(place.partition);
     queue.balance.remove(place.partition);
     this.#owners[place.shard]?.set(place.slot, null);
   }

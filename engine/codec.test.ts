@@ -134,7 +134,10 @@ test("report: leased items travel beside the text and come back in their answers
       { op: 6, outcome: { ok: true, value: { kind: "outbound", items: [outbound] } } },
     ],
     counts: [
-      { slot: 1, ready: 2, leased: 3, scheduled: 4, retried: 5, oldestReadyAt: 6, nextDueAt: null },
+      {
+        ...{ slot: 1, ready: 2, leased: 3, scheduled: 4, retried: 5 },
+        ...{ oldestReadyAt: 6, nextDueAt: null, nextLapseAt: 7 },
+      },
     ],
     events: [
       {

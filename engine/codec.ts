@@ -43,13 +43,15 @@ function encodeValue(value: Value, leased: string[]): unknown {
     case "done":
     case "nothing":
     case "copied":
-    case "counted":
+    case "ahead":
     case "task":
     case "ages":
     case "due":
     case "extended":
     case "recalled":
     case "produced":
+    case "holders":
+    case "counted":
       return value;
   }
 }

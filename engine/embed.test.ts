@@ -65,6 +65,7 @@ test.each<[Method, string, string]>([
   ["listScheduled", "queue", "a string"],
   ["importItems", "queue", "a string"],
   ["deleteItems", "queue", "a string"],
+  ["clients", "queue", "a string"],
 ])(
   "%s: a request without its keys, and none at all, are refused",
   async (method, key, expected) => {
@@ -78,6 +79,8 @@ test.each<[Method, string]>([
   ["queueInfo", "name"],
   ["stats", "queue"],
   ["inspect", "queue"],
+  ["explain", "queue"],
+  ["overview", "since"],
   ["reload", "queue"],
   ["backup", "folder"],
   ["requireQueue", "name"],

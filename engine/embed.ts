@@ -177,6 +177,9 @@ function checked(engine: Engine): EmbeddedEngine {
     stats: async (queue) => engine.stats(text(queue, "queue")),
     series: (request) => engine.series(requests.series(request, "")),
     inspect: async (queue) => engine.inspect(text(queue, "queue")),
+    explain: (queue) => engine.explain(text(queue, "queue")),
+    clients: async (request) => engine.clients(requests.clients(request, "")),
+    overview: (since) => engine.overview(text(since, "since")),
     clear: async (request) => engine.clear(requests.clear(request, "")),
     reload: async (queue) => engine.reload(text(queue, "queue")),
 

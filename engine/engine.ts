@@ -16,10 +16,12 @@ import {
   uniqueDigest,
 } from "./call-key.ts";
 import { Catalog } from "./catalog.ts";
+import { Checkups } from "./checkups.ts";
+import { clearPlaces } from "./clearing.ts";
+import { queueClients } from "./clients.ts";
 import { TestClock, type Timer } from "./clock.ts";
 import { Courier } from "./courier.ts";
 import {
-  clearedInPart,
   closingFailure,
   deletedFailure,
   failure,
@@ -41,6 +43,7 @@ import type { Request } from "./kinds.ts";
 import { Leases } from "./leases.ts";
 import { limits } from "./limits.ts";
 import type { Value } from "./messages.ts";
+import { Overview } from "./overview.ts";
 import { type ShardPort, succeeded, type Timing } from "./port.ts";
 import { eachShard, type InFlight, type LogicalQueue } from "./queue.ts";
 import { Registrar } from "./registrar.ts";
@@ -52,8 +55,10 @@ import { Shards, type ShardsEvents, type ShardsOptions } from "./shards.ts";
 import { Tasks } from "./tasks.ts";
 import {
   checkClear,
+  checkClientsLimit,
   checkCompleteIds,
   checkDeleteIds,
+  checkExpect,
   checkImportItems,
   checkLeaseTimeout,
   checkPause,
@@ -128,6 +133,7 @@ interface Parts<Items> {
   readonly registrar: Registrar;
   readonly shards: Shards;
   readonly advance: Advance | null;
+  readonly checkups: Checkups;
   readonly search: Search;
   readonly tasks: Tasks;
 }
@@ -155,19 +161,23 @@ function partsOf<Items>(
   const left = registrar.left.bind(registrar);
   const bounds = { waitingLeasesMax, receiptsWindowMs };
   const leases = new Leases({ clock, port, readLeased, ...bounds, left });
-  const listeners = { catalog, courier, leases, registrar, settings };
-  const shards = new Shards({ ...options, lost }, listeners);
   const ports = () => shards.ports;
+  const checkups = new Checkups({ clock, ports });
+  const listeners = { catalog, checkups, courier, leases, registrar, settings };
+  const shards = new Shards({ ...options, lost }, listeners);
   const advance =
     clock instanceof TestClock ? new Advance({ clock, ports, courier, leases }) : null;
   const targetOf = catalog.targetIn.bind(catalog);
   const search = new Search({ catalog, clock, ports });
   const tasks = new Tasks({ catalog, clock, ports, search, targetOf });
-  return { catalog, leases, registrar, shards, advance, search, tasks };
+  return { catalog, leases, registrar, shards, advance, checkups, search, tasks };
 }
 
 class ShardedEngine<Items> implements OpenEngine<Items> {
   readonly #options: EngineOptions<Items>;
+  readonly #overview = new Overview();
+  /** On the machine's clock. */
+  #overviewAt = Number.NEGATIVE_INFINITY;
   readonly #series: SeriesKeeper;
   #look: Timer | null = null;
   #parts: Parts<Items>;
@@ -208,6 +218,10 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
 
   get #advance(): Advance | null {
     return this.#parts.advance;
+  }
+
+  get #checkups(): Checkups {
+    return this.#parts.checkups;
   }
 
   get #search(): Search {
@@ -471,14 +485,14 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     await this.#registrar.create(settings);
   }
 
-  async updateQueue(change: api.QueueChange): Promise<void> {
-    this.#refuseClosing();
-    await this.#registrar.update(change);
+  async updateQueue(change: api.QueueChange & api.Guard): Promise<api.ItemCounts> {
+    checkExpect(change.expect);
+    return this.#registrar.update(change);
   }
 
-  async deleteQueue(request: api.DeleteQueueRequest): Promise<void> {
-    this.#refuseClosing();
-    await this.#registrar.delete(request);
+  async deleteQueue(request: api.DeleteQueueRequest): Promise<api.Deletion> {
+    checkExpect(request.expect);
+    return this.#registrar.delete(request);
   }
 
   listQueues(request: { pivot: string; limit: number }): readonly QueueDefinition[] {
@@ -520,21 +534,53 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return queueInspection(queue, this.#catalog.deadQueueOf(queue));
   }
 
-  async clear(request: api.ClearRequest): Promise<void> {
+  explain(name: string): api.Explanation {
+    return this.#checkups.explain(this.#find(name));
+  }
+
+  async clients({
+    queue: name,
+    limit,
+  }: {
+    queue: string;
+    limit: number;
+  }): Promise<api.QueueClients> {
+    const queue = this.#find(name);
+    checkClientsLimit(limit);
+    const { clock } = this.#options;
+    return queueClients(queue, {
+      limit,
+      now: clock.now(),
+      deadline: clock.machine.now() + limits.clientsMsMax,
+      port: (shard) => this.#shards.port(shard),
+    });
+  }
+
+  overview(since: string): { readonly now: number; readonly overview: api.EngineOverview } {
+    this.#refuseClosing();
+    const { clock } = this.#options;
+    const machineNow = clock.machine.now();
+    // Everyone who asks within it is told of the same moment.
+    if (machineNow - this.#overviewAt >= limits.overviewMs) {
+      this.#overviewAt = machineNow;
+      const [catalog, checkups] = [this.#catalog, this.#checkups];
+      this.#overview.make({ now: clock.now(), catalog, checkups, ports: this.#shards.ports });
+    }
+    return { now: clock.now(), overview: this.#overview.take(since) };
+  }
+
+  async clear(request: api.ClearRequest): Promise<api.ItemCounts | null> {
     const { places } = this.#find(request.queue);
     checkClear(request);
-    const { ready, scheduled, retried, destructive } = request;
-    const what = { ready, leased: ready && destructive, scheduled, retried };
-    let cleared = 0;
-    try {
-      await eachShard(places.values(), async (shard, slots) => {
-        await this.#ask(shard, { kind: "clear", slots, what }, lateLong);
-        cleared += 1;
-      });
-    } catch (cause) {
-      if (cleared === 0 || !(cause instanceof QueueError)) throw cause;
-      throw QueueError.from(clearedInPart(cause.code));
-    }
+    const { ready, scheduled, retried, destructive, dryRun = false, expect } = request;
+    checkExpect(expect);
+    return clearPlaces({
+      places: places.values(),
+      what: { ready, leased: ready && destructive, scheduled, retried },
+      dryRun,
+      ...(expect !== undefined && { expect }),
+      ask: (shard, asked) => this.#ask(shard, asked, lateLong),
+    });
   }
 
   async reload(name: string): Promise<void> {
@@ -575,10 +621,19 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return { items: storedItems(value, queue.definition), replayed };
   }
 
-  async deleteItems({ queue, partition, ids }: api.DeleteItemsRequest): Promise<void> {
+  async deleteItems(request: api.DeleteItemsRequest): Promise<api.ItemCounts | null> {
+    const { queue, partition, ids, dryRun = false, expect } = request;
     const { shard, slot } = this.#find(queue).place(partition);
     checkDeleteIds(ids);
-    await this.#ask(shard, { kind: "delete", slot, ids }, lateLong);
+    checkExpect(expect);
+    const guard = {
+      ...(expect !== undefined && { expect }),
+      ...(dryRun && ({ isDry: true } as const)),
+    };
+    const value = await this.#ask(shard, { kind: "delete", slot, ids, ...guard }, lateLong);
+    if (value.kind !== "counted") return null;
+    const { kind: _, ...counts } = value;
+    return counts;
   }
 
   async findItems(request: api.FindRequest): Promise<api.Found<api.FoundItem>> {

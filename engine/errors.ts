@@ -36,10 +36,10 @@ const codeOf = {
   queue_not_empty: "refused",
   queue_in_use: "refused",
   partition_draining: "refused",
+  count_changed: "refused",
   no_test_clock: "refused",
   no_such_item: "refused",
   no_such_task: "refused",
-  count_changed: "refused",
   empty: "empty",
   late: "empty",
   client_gone: "empty",
@@ -188,6 +188,19 @@ export function tooMany(reason: "too_many" | "full", what: string, max: number):
 export function clearedInPart(code: ErrorCode): Failure {
   const why = causes[code] ?? "a shard refused it";
   return { ...failure("in_part", `the queue was cleared in part, clear it again; ${why}`), code };
+}
+
+/** `expect`: of a call that was told how many items it may touch. */
+export function countChanged(count: number, expect: number, verb = "removed"): Failure {
+  const text = `count has changed; ${count} items would be ${verb}, expected at most ${expect}`;
+  return failure("count_changed", text, { count: String(count) });
+}
+
+/** Of a clear over several shards, the first of which have done it when more items came. */
+export function clearedTooMany(expect: number): Failure {
+  const why = `more than ${expect} items would have been removed`;
+  const text = `the queue was cleared in part, clear it again; ${why}`;
+  return { ...failure("in_part", text), code: "refused" };
 }
 
 /** A delete that is certain, of which something is left to do. */

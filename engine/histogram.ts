@@ -2,6 +2,21 @@
 
 import type { Histogram } from "./api.ts";
 
+/** In which bucket a share of them lies, by its upper bound; `null` = there are none. */
+export function quantile(
+  bounds: readonly number[],
+  counts: readonly number[],
+  share: number,
+): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  let left = share * total;
+  for (const [bucket, count] of counts.entries()) {
+    left -= count;
+    if (count > 0 && left <= 0) return bounds[Math.min(bucket, bounds.length - 1)] ?? null;
+  }
+  return null;
+}
+
 export class Observations implements Histogram {
   readonly bounds: readonly number[];
   readonly counts: number[];

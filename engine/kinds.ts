@@ -11,6 +11,7 @@ import { deleteItems } from "./shard/delete.ts";
 import { extend } from "./shard/extend.ts";
 import { find } from "./shard/find.ts";
 import { forward } from "./shard/forward.ts";
+import { holders } from "./shard/holders.ts";
 import { importItems } from "./shard/import.ts";
 import type { Kind, Numbered } from "./shard/kind.ts";
 import { lease } from "./shard/lease.ts";
@@ -50,6 +51,7 @@ const table = {
   redrive,
   lease,
   stats,
+  holders,
   catalog: writeCatalog,
   backup,
   advance,

@@ -147,9 +147,11 @@ export class Leases<Items> {
   ): { readonly lease: WaitingLease; readonly answer: Promise<Lease<Items>> } {
     const { clock, readLeased } = this.#options;
     const { promise: answer, resolve, reject } = Promise.withResolvers<Lease<Items>>();
+    const now = clock.now();
     const lease: WaitingLease = {
       request,
       key,
+      since: now,
       arrival,
       deadline: clock.machine.now() + request.requestTimeoutMs,
       timer: null,
@@ -164,6 +166,7 @@ export class Leases<Items> {
         if (lease.hangUp !== null) request.signal?.removeEventListener("abort", lease.hangUp);
         queue.line.leave(lease);
         queue.clients.delete(request.clientId);
+        queue.watch.changedAt = clock.now();
         if (key !== undefined) this.#keyed.delete(key.digest);
         this.#waitingLeases -= 1;
         if ("code" in outcome) reject(QueueError.from(outcome));
@@ -175,6 +178,7 @@ export class Leases<Items> {
       },
     };
     queue.clients.set(request.clientId, lease);
+    queue.watch.asked(request.clientId, now);
     if (key !== undefined) this.#keyed.set(key.digest, lease);
     this.#waitingLeases += 1;
     return { lease, answer };
@@ -273,14 +277,14 @@ export class Leases<Items> {
     this.#sentCount += 1;
     this.#sentLast += 1;
     const { deadline, request, key } = lease;
-    const { leaseTimeoutMs } = request;
+    const { leaseTimeoutMs, clientId: client } = request;
     const batchSize = Math.max(0, Math.min(request.batchSize, queue.allowance.items(clock.now())));
     const own = typeof leaseTimeoutMs === "number" ? { leaseTimeoutMs } : {};
     const place = queue.place(partition);
     queue.entered("lease", partition, batchSize);
     queue.allowance.asked(batchSize);
     port(place.shard).put(
-      { kind: "lease", slot: place.slot, deadline, batchSize, ...own, ...(key && { key }) },
+      { kind: "lease", slot: place.slot, deadline, batchSize, client, ...own, ...(key && { key }) },
       (result, op) => {
         this.#sentCount -= 1;
         queue.left("lease", partition, batchSize);

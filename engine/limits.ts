@@ -9,6 +9,12 @@ export const limits = {
   completeIdsMax: 1_000,
   retryItemsMax: 1_000,
   queuesListMax: 1_000,
+  /** Clients of a queue that one call tells of, on either side. */
+  clientsMax: 1_000,
+  /** A shard that takes longer to say who holds its items is passed over. */
+  clientsMsMax: 5_000,
+  /** Looks at all queues are so far apart, however many ask. */
+  overviewMs: 1_000,
   /** A page of stored items: generous for exports, bounded for memory. */
   storageListMax: 20_000,
   /** A page ends early here, because payloads may be large. */

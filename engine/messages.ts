@@ -5,7 +5,7 @@ import type { CatalogImage } from "../stores/catalog.ts";
 import type { Item, OutboundItem } from "../stores/item.ts";
 import type { Pause } from "../stores/queue.ts";
 import type { OutboxCount, StoredTask } from "../stores/store.ts";
-import type { Histogram, ItemState, ProduceItem, QueueCounters } from "./api.ts";
+import type { Histogram, ItemCounts, ItemState, ProduceItem, QueueCounters } from "./api.ts";
 import type { Rules } from "./lifecycle.ts";
 import type { Result } from "./shard/kind.ts";
 
@@ -73,6 +73,20 @@ export interface PartitionCounts {
   readonly oldestReadyAt: number | null;
   /** The first instant at which a scheduled item is due, or a little before; `null` = none. */
   readonly nextDueAt: number | null;
+  /** When the next of its leases lapses; `null` = none is held. */
+  readonly nextLapseAt: number | null;
+  /** Items that a clear has still to remove; absent = none is under way. */
+  readonly clearing?: number;
+}
+
+/** What one client holds of one partition. */
+export interface PartitionHolder {
+  readonly slot: number;
+  /** `""` = nobody knows, as after a start. */
+  readonly client: string;
+  readonly items: number;
+  /** When the first of its leases lapses. */
+  readonly nextLapseAt: number;
 }
 
 export interface PartitionAges {
@@ -104,12 +118,15 @@ export type Value =
     }
   /** `needs`: a queue of which it has to be said where its items go. */
   | { readonly kind: "task"; readonly text: string; readonly needs?: string }
-  | { readonly kind: "counted"; readonly count: number; readonly isAll: boolean }
+  | { readonly kind: "ahead"; readonly count: number; readonly isAll: boolean }
   | { readonly kind: "outbound"; readonly items: readonly OutboundItem[] }
   | { readonly kind: "copied"; readonly bytes: number }
   /** When the shard next has something to do; `null` = never. */
   | { readonly kind: "due"; readonly at: number | null }
-  | { readonly kind: "ages"; readonly ages: readonly PartitionAges[] };
+  | { readonly kind: "ages"; readonly ages: readonly PartitionAges[] }
+  | { readonly kind: "holders"; readonly holders: readonly PartitionHolder[] }
+  /** Items that were removed, or would be. */
+  | ({ readonly kind: "counted" } & ItemCounts);
 
 export interface Answer {
   readonly op: number;

@@ -80,6 +80,11 @@ export class ShardPort {
   readonly #clock: Clock;
   #link: Link;
   #up = false;
+  /** Since when it has not answered, and when it is started again; on the machine's clock. */
+  downAt = 0;
+  nextStartAt = 0;
+  /** Since when its store has no room; `null` = it has. */
+  fullAt: number | null = null;
   #closed = false;
   #opLast = 0;
   #queue: Waiting[] = [];
@@ -95,7 +100,13 @@ export class ShardPort {
     this.shard = shard;
     this.#options = options;
     this.#clock = options.clock.machine;
+    this.downAt = this.#clock.now();
     this.#link = this.#start();
+  }
+
+  /** Requests that have no answer yet. */
+  get waitingCount(): number {
+    return this.#queue.length + this.#sent.size;
   }
 
   get isUp(): boolean {
@@ -212,7 +223,7 @@ export class ShardPort {
   #report(report: Report): void {
     this.#count(report.commit);
     if (report.full) this.counters.failures += 1;
-    this.counters.full = report.refusing;
+    this.#setFull(report.refusing);
     const settled: [Waiting, Result, number][] = [];
     for (const { op, outcome } of report.answers) {
       for (const ops of this.#messages) if (ops.delete(op)) break;
@@ -228,6 +239,12 @@ export class ShardPort {
     for (const [waiting, outcome, op] of settled) waiting.settle(outcome, op);
     this.#options.events.settled();
     this.#flush();
+  }
+
+  #setFull(isFull: boolean): void {
+    if (isFull && !this.counters.full) this.fullAt = this.#clock.now();
+    this.counters.full = isFull;
+    if (!isFull) this.fullAt = null;
   }
 
   #count(commit: CommitReport | null): void {
@@ -252,7 +269,7 @@ export class ShardPort {
     this.counters.quarantined = opened.quarantined;
     // Found once: it was set right when it was told.
     this.counters.miscounted += opened.miscounted;
-    this.counters.full = opened.full;
+    this.#setFull(opened.full);
     const again = this.#settleLost(opened).map(withoutSettings);
     const settle = () => undefined;
     const first = this.#options.events
@@ -301,6 +318,8 @@ export class ShardPort {
     this.#up = false;
     if (this.#closed) return;
     this.counters.failures += 1;
+    if (wasUp) this.downAt = this.#clock.now();
+    this.nextStartAt = this.#clock.now() + this.#restartMs;
     this.#options.events.down(cause);
     this.#refuseCopies();
     if (!wasUp && this.counters.restarts === 0 && isFinal(cause)) return;

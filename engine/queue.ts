@@ -9,7 +9,7 @@ import type {
   QueueDefinition,
 } from "../stores/queue.ts";
 import { Allowance } from "./allowance.ts";
-import type { QueueCounters, QueueGauges } from "./api.ts";
+import type { ItemCounts, QueueCounters, QueueGauges } from "./api.ts";
 import { assert } from "./assert.ts";
 import { Balance } from "./balance.ts";
 import { type CallKey, homeOf, type QueueName } from "./call-key.ts";
@@ -18,6 +18,7 @@ import type { Events, PartitionCounts } from "./messages.ts";
 import { copyOf, QueueTotals } from "./queue-counters.ts";
 import { unknownPartition } from "./validate.ts";
 import { Line, type WaitingLease } from "./waiting.ts";
+import { QueueWatch } from "./watch.ts";
 
 /** Calls that are inside the engine, by what they do. */
 export interface InFlight {
@@ -30,8 +31,13 @@ export interface InFlight {
   import: number;
 }
 
+type Counts = ItemCounts & Pick<PartitionCounts, "clearing">;
+
+const noCounts: Counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
+
 export class LogicalQueue {
   readonly queueId: number;
+  readonly #clock: Clock;
   #definition: QueueDefinition;
   /** By partition number; a hole where a drained partition was. */
   readonly places = new Map<number, PartitionPlace>();
@@ -50,6 +56,8 @@ export class LogicalQueue {
     release: 0,
     import: 0,
   };
+  readonly watch: QueueWatch;
+  readonly #sums = { ready: 0, leased: 0, scheduled: 0, retried: 0, clearing: 0 };
   readonly totals = new QueueTotals();
   /** Which partitions were active until lately. */
   former: readonly FormerPlaces[];
@@ -62,6 +70,8 @@ export class LogicalQueue {
     this.#definition = entry.definition;
     this.allowance.define(entry.definition);
     this.former = entry.former;
+    this.#clock = clock;
+    this.watch = new QueueWatch(clock.now(), entry.definition.updatedAt);
     this.line = new Line(clock.machine);
     for (const place of entry.places) this.places.set(place.partition, place);
   }
@@ -71,6 +81,10 @@ export class LogicalQueue {
   }
 
   set definition(definition: QueueDefinition) {
+    // A pause of the other side, or for another reason, is another pause.
+    const isSame = JSON.stringify(definition.pause) === JSON.stringify(this.#definition.pause);
+    if (!isSame) this.watch.pausedAt = definition.updatedAt;
+    this.watch.changedAt = this.#clock.now();
     this.#definition = definition;
     this.allowance.define(definition);
   }
@@ -164,13 +178,50 @@ export class LogicalQueue {
     return this.inFlight.produce + this.inFlight.import > 0;
   }
 
-  count(partition: number, counts: PartitionCounts): void {
-    this.allowance.counted(counts.leased - (this.counts.get(partition)?.leased ?? 0));
+  count(partition: number, counts: PartitionCounts, now: number): void {
+    const { watch } = this;
+    const sums = this.#sums;
+    watch.backlog.roll(now, sums.ready);
+    const before = this.counts.get(partition);
+    this.allowance.counted(counts.leased - (before?.leased ?? 0));
     this.counts.set(partition, counts);
     this.balance.update(partition, { ready: counts.ready });
+    if (sums.ready === 0) watch.readyAt = now;
+    this.#add(counts, before);
+    watch.changedAt = now;
+    watch.clearingMost = sums.clearing === 0 ? 0 : Math.max(watch.clearingMost, sums.clearing);
   }
 
-  happened(events: Events): void {
+  /** The partition is this queue's no more. */
+  uncount(partition: number): void {
+    const before = this.counts.get(partition);
+    this.counts.delete(partition);
+    if (before !== undefined) this.#add(noCounts, before);
+  }
+
+  #add(counts: Counts, before: Counts = noCounts): void {
+    const sums = this.#sums;
+    sums.ready += counts.ready - before.ready;
+    sums.leased += counts.leased - before.leased;
+    sums.scheduled += counts.scheduled - before.scheduled;
+    sums.retried += counts.retried - before.retried;
+    sums.clearing += (counts.clearing ?? 0) - (before.clearing ?? 0);
+  }
+
+  happened(events: Events, now: number): void {
+    const {
+      leased,
+      completed,
+      retried,
+      released,
+      lapsed = 0,
+      dead = 0,
+      discarded = 0,
+    } = events.counts;
+    this.watch.changedAt = now;
+    this.watch.lapses.add(lapsed, now);
+    this.watch.deaths.add(dead + discarded, now);
+    if (leased || completed || retried || released || lapsed) this.watch.movedAt = now;
     this.totals.add(events);
   }
 
@@ -199,28 +250,48 @@ export class LogicalQueue {
 
   /** Items of whatever state, by the latest reports. */
   get itemCount(): number {
-    return this.counts.values().reduce((sum, counts) => sum + itemsIn(counts), 0);
+    return itemsIn(this.#sums);
   }
 
-  /** By the latest reports, of all partitions. */
-  get itemCounts(): Pick<PartitionCounts, "ready" | "leased" | "scheduled" | "retried"> {
-    const sum = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
-    for (const counts of this.counts.values()) {
-      sum.ready += counts.ready;
-      sum.leased += counts.leased;
-      sum.scheduled += counts.scheduled;
-      sum.retried += counts.retried;
+  itemsAt(partition: number): number {
+    const counts = this.counts.get(partition);
+    return counts === undefined ? 0 : itemsIn(counts);
+  }
+
+  /** Items that clears have still to remove. */
+  get clearingCount(): number {
+    return this.#sums.clearing;
+  }
+
+  /** When the next of its leases lapses; `null` = nothing is leased. */
+  get nextLapseAt(): number | null {
+    let next = Number.POSITIVE_INFINITY;
+    for (const { nextLapseAt } of this.counts.values()) {
+      if (nextLapseAt !== null && nextLapseAt < next) next = nextLapseAt;
     }
-    return sum;
+    return Number.isFinite(next) ? next : null;
+  }
+
+  /** Items of produces that are on their way. */
+  get producingCount(): number {
+    const loads = this.places.keys().map((partition) => this.balance.load(partition));
+    return loads.reduce((sum, load) => sum + (load?.producing ?? 0), 0);
+  }
+
+  /** By the latest reports. */
+  get itemCounts(): ItemCounts {
+    return this.#sums;
   }
 
   gauges(): QueueGauges {
-    const { ready: queued, ...counts } = this.itemCounts;
+    const { ready: queued, leased, scheduled, retried } = this.itemCounts;
     const { name, pause, leasedMax = 0 } = this.definition;
     return {
       queue: name,
       queued,
-      ...counts,
+      leased,
+      scheduled,
+      retried,
       waitingLeases: this.line.size,
       leasePaused: pause?.lease ?? false,
       producePaused: pause?.produce ?? false,
@@ -239,7 +310,7 @@ function isActive({ state }: PartitionPlace): boolean {
   return state === "active";
 }
 
-export function itemsIn(counts: PartitionCounts): number {
+export function itemsIn(counts: ItemCounts): number {
   return counts.ready + counts.leased + counts.scheduled + counts.retried;
 }
 

@@ -162,7 +162,7 @@ test("redrive: a dry run counts and moves nothing; more than expected moves noth
   const ending = await bundle.ending(() => bundle.engine.redrive({ queue: "dead", expect: 1 }));
   expect(ending).toMatchObject({
     code: "refused",
-    message: "more items match than expected; expected at most 1, got 2, nothing was moved",
+    message: "count has changed; 2 items would be moved, expected at most 1",
   });
   expect(bundle.engine.listTasks()).toEqual([]);
   expect(await all(bundle, "dead")).toEqual(["a", "b"]);

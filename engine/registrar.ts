@@ -3,12 +3,21 @@
 // another; what of it the engine does not live to see is taken up again at the next start.
 
 import type { CatalogEntry, PartitionPlace, Pause, QueueDefinition } from "../stores/queue.ts";
-import type { DeleteQueueRequest, QueueChange, QueueSettings } from "./api.ts";
+import type {
+  DeleteQueueRequest,
+  Deletion,
+  Guard,
+  ItemCounts,
+  QueueChange,
+  QueueSettings,
+} from "./api.ts";
 import type { Catalog, QueuePlan } from "./catalog.ts";
+import { totalOf } from "./clearing.ts";
 import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import {
   closingFailure,
+  countChanged,
   deletedFailure,
   deletedInPart,
   type Failure,
@@ -57,8 +66,18 @@ export class Registrar {
     await told;
   }
 
-  update(change: QueueChange): Promise<void> {
-    return this.#change((now) => this.#options.catalog.planUpdate(change, now));
+  /** Returns what the partitions hold that are to be emptied by it, or would be. */
+  async update(change: QueueChange & Guard): Promise<ItemCounts> {
+    const { catalog, clock } = this.#options;
+    const { dryRun = false, expect = Number.POSITIVE_INFINITY } = change;
+    if (dryRun) return drainedBy(catalog.planUpdate(change, clock.stamp()), expect);
+    let drained: ItemCounts = noItems;
+    await this.#change((now) => {
+      const plan = catalog.planUpdate(change, now);
+      drained = drainedBy(plan, expect);
+      return plan;
+    });
+    return drained;
   }
 
   /** Ends when no shard goes by what was before; `null`: nothing of it is paused any more. */
@@ -82,21 +101,41 @@ export class Registrar {
   }
 
   /** The name is free once the delete is certain; it ends when nothing of the queue is left. */
-  async delete(request: DeleteQueueRequest): Promise<void> {
-    const deleted = await this.#inCatalogTurn((end) => this.#beginDelete(request, end));
+  async delete(request: DeleteQueueRequest): Promise<Deletion> {
+    if (request.dryRun) return this.#checkDelete(request).deletion;
+    const { deletion, ...deleted } = await this.#inCatalogTurn((end) =>
+      this.#beginDelete(request, end),
+    );
     try {
       await this.#inTime(this.#finishDelete(deleted), this.#deadline(), deletedInPart("store"));
     } catch (cause) {
       throw cause instanceof QueueError ? QueueError.from(deletedInPart(cause.code)) : cause;
     }
+    return deletion;
   }
 
-  /** Makes the delete certain, and takes the queue out of the catalog. */
-  async #beginDelete({ name, force }: DeleteQueueRequest, deadline: number): Promise<Deleted> {
+  /** Throws where it is not to be deleted. */
+  #checkDelete({ name, force, expect = Number.POSITIVE_INFINITY }: DeleteQueueRequest) {
     checkQueueName(name);
     const queue = this.#options.catalog.find(name);
     const dependents = this.#options.catalog.dependents(name);
     if (!force) this.#requireUnused(queue, dependents);
+    const { ready, leased, scheduled, retried } = queue.itemCounts;
+    const counts = { ready, leased, scheduled, retried };
+    // What is on its way may be written by then.
+    const total = totalOf(counts) + queue.producingCount;
+    if (total > expect) throw QueueError.from(countChanged(total, expect));
+    const names = dependents.map(({ definition }) => definition.name);
+    const deletion = { counts, waitingLeases: queue.line.size, dependents: names };
+    return { queue, dependents, deletion };
+  }
+
+  /** Makes the delete certain, and takes the queue out of the catalog. */
+  async #beginDelete(
+    request: DeleteQueueRequest,
+    deadline: number,
+  ): Promise<Deleted & { readonly deletion: Deletion }> {
+    const { queue, dependents, deletion } = this.#checkDelete(request);
     const cut = dependents.map((other) => other.entry({ definition: withoutDeadQueue(other) }));
     // An item that came meanwhile would go with the queue.
     queue.isHidden = true;
@@ -108,7 +147,7 @@ export class Registrar {
     for (const other of dependents) other.definition = withoutDeadQueue(other);
     void this.#options.settings.tell(dependents);
     for (const lease of queue.line.clear()) lease.settle(deletedFailure);
-    return { queueId: queue.queueId, places: this.#options.catalog.remove(queue) };
+    return { queueId: queue.queueId, places: this.#options.catalog.remove(queue), deletion };
   }
 
   /** Throws `refused` where the queue is a dead queue, holds items, or may soon hold some. */
@@ -275,6 +314,25 @@ function behind(work: Promise<void>): void {
   void work.catch((cause) => {
     if (!(cause instanceof QueueError)) throw cause;
   });
+}
+
+const noItems: ItemCounts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
+
+/** What the partitions hold that a plan begins to empty; throws where that is too much. */
+function drainedBy({ queue, entry }: QueuePlan, expect: number): ItemCounts {
+  const counts = { ...noItems } as { -readonly [state in keyof ItemCounts]: number };
+  for (const { partition, state } of entry.places) {
+    const before = queue.places.get(partition)?.state;
+    const held = queue.counts.get(partition);
+    if (state !== "draining" || before !== "active" || held === undefined) continue;
+    counts.ready += held.ready;
+    counts.leased += held.leased;
+    counts.scheduled += held.scheduled;
+    counts.retried += held.retried;
+  }
+  const total = totalOf(counts);
+  if (total > expect) throw QueueError.from(countChanged(total, expect));
+  return counts;
 }
 
 function withoutDeadQueue({ definition }: LogicalQueue): QueueDefinition {

@@ -55,7 +55,7 @@ async function heldLease(bundle: Bundle, ...texts: string[]) {
   return ending.value;
 }
 
-const between: [string, (bundle: Bundle) => Promise<void>][] = [
+const between: [string, (bundle: Bundle) => Promise<unknown>][] = [
   ["at once", async () => undefined],
   ["after a restart", (bundle) => bundle.restart()],
   ["at the end of the window", (bundle) => bundle.clock.advance(limits.receiptsWindowMs - 1)],

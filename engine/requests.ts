@@ -72,6 +72,7 @@ const held = { queue: text, partition: number, ids: list(text) };
 const requestKey = optional(text);
 const requestTimeoutMs = optional(number);
 const leaseTimeoutMs = optional(nullable(number));
+const guard = { dryRun: optional(flag), expect: optional(number) };
 const settings = {
   deadQueue: text,
   reference: text,
@@ -129,8 +130,9 @@ export const requests = {
   release: object<api.ReleaseRequest>({ ...held, requestTimeoutMs, requestKey }),
   listQueues: object<{ pivot: string; limit: number }>({ pivot: text, limit: number }),
   createQueue: object<api.QueueSettings>({ name: text, ...settings }),
-  updateQueue: object<api.QueueChange>({
+  updateQueue: object<api.QueueChange & api.Guard>({
     name: text,
+    ...guard,
     deadQueue: optional(text),
     reference: optional(text),
     leaseTimeoutMs: optional(number),
@@ -156,14 +158,16 @@ export const requests = {
     produce: optional(flag),
     reason: optional(text),
   }),
-  deleteQueue: object<api.DeleteQueueRequest>({ name: text, force: flag }),
+  deleteQueue: object<api.DeleteQueueRequest>({ name: text, force: flag, ...guard }),
   clear: object<api.ClearRequest>({
     queue: text,
     ready: flag,
     scheduled: flag,
     retried: flag,
     destructive: flag,
+    ...guard,
   }),
+  clients: object<{ queue: string; limit: number }>({ queue: text, limit: number }),
   list: object<api.ListRequest>({ queue: text, partition: number, pivot: text, limit: number }),
   importItems: object<api.ImportRequest>({
     queue: text,
@@ -198,5 +202,5 @@ export const requests = {
     ...searched,
     by: word("reason", "death", "kind", "originQueue"),
   }),
-  deleteItems: object<api.DeleteItemsRequest>(held),
+  deleteItems: object<api.DeleteItemsRequest>({ ...held, ...guard }),
 };

@@ -229,7 +229,7 @@ export class Search {
     assert(port !== undefined, "a partition is in a shard that was not opened");
     const asked = { kind: "ahead", slot: place.slot, seq } as const;
     const value = succeeded(await port.ask(asked, this.#timing()));
-    assert(value.kind === "counted", "a shard answered a count with something else");
+    assert(value.kind === "ahead", "a shard answered a count with something else");
     return value;
   }
 

@@ -5,6 +5,7 @@ import { type StoredTask, StoreError } from "../stores/store.ts";
 import type { Notice, StoreCopy } from "./api.ts";
 import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
+import type { Checkups } from "./checkups.ts";
 import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import { failure, type Late } from "./errors.ts";
@@ -40,6 +41,7 @@ export interface Listeners {
   readonly leases: Pick<Leases<unknown>, "ready" | "dispatch" | "recall">;
   readonly registrar: Registrar;
   readonly settings: Settings;
+  readonly checkups: Checkups;
 }
 
 type Discarded = Required<Pick<Notice, "count" | "ids">> & Pick<Notice, "queue">;
@@ -159,10 +161,12 @@ export class Shards {
 
   /** Counts of partitions the catalog does not know are of slots that are free. */
   #recount(shard: number, counts: readonly PartitionCounts[]): void {
+    const now = this.#options.clock.now();
     for (const one of counts) {
       const owner = this.#to.catalog.owner(shard, one.slot);
       if (owner === undefined) continue;
-      owner.queue.count(owner.partition, one);
+      owner.queue.count(owner.partition, one, now);
+      this.#to.checkups.changed(owner.queue);
       // Also where it has none ready: by the queue's limits, others may be leased instead.
       this.#to.leases.ready(owner.queue);
       // Before that, shards do not know their partitions; all are looked at when they do.
@@ -176,6 +180,7 @@ export class Shards {
     for (const one of this.#happened(shard, report.events)) {
       notice?.({ kind: "items_discarded", shard, ...one });
     }
+    this.#to.checkups.look(this.#options.clock.now());
     if (report.full) notice?.({ kind: "store_full", shard });
     const quarantined = report.commit?.quarantined ?? 0;
     if (quarantined > 0) notice?.({ kind: "items_quarantined", shard, count: quarantined });
@@ -187,9 +192,10 @@ export class Shards {
   /** Passes it on, and returns what was discarded, by queue; a queue that was deleted has no name. */
   #happened(shard: number, reported: readonly Events[]): Discarded[] {
     const discarded = new Map<string | undefined, Discarded>();
+    const now = this.#options.clock.now();
     for (const events of reported) {
       const queue = this.#to.catalog.owner(shard, events.slot)?.queue;
-      queue?.happened(events);
+      queue?.happened(events, now);
       const { discarded: count = 0 } = events.counts;
       if (count === 0) continue;
       const name = queue?.definition.name;

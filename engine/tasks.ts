@@ -6,7 +6,7 @@ import type * as api from "./api.ts";
 import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
-import { failure, lateLong, noSuchTask, QueueError } from "./errors.ts";
+import { countChanged, failure, lateLong, noSuchTask, QueueError } from "./errors.ts";
 import type { Filter } from "./filter.ts";
 import { placeOf } from "./ids.ts";
 import type { Request } from "./kinds.ts";
@@ -104,7 +104,7 @@ export class Tasks {
     const matched = Math.min(counted, limit);
     if (request.dryRun === true) return { taskId: "", matched, replayed: false };
     const { expect = matched } = request;
-    if (matched > expect) throw QueueError.from(countChanged(expect, matched));
+    if (matched > expect) throw QueueError.from(countChanged(matched, expect, "moved"));
     const { name } = queue.definition;
     const named = { taskId, queue: name, queueId: queue.queueId, to, filter, limit, perSecond };
     const definition: Definition = {
@@ -300,11 +300,6 @@ const tooManyTasks = failure(
 function keyTaken(key: string) {
   const told = `'${key}' was used with another request`;
   return failure("key_taken", `idempotency key is taken; ${told}`);
-}
-
-function countChanged(expected: number, got: number) {
-  const told = `expected at most ${expected}, got ${got}`;
-  return failure("count_changed", `more items match than expected; ${told}, nothing was moved`);
 }
 
 function total({ progress }: Running, what: "moved" | "skipped"): number {

@@ -236,6 +236,10 @@ export function checkLimit(limit: number, max: number): void {
   checkWhole("limit", limit);
 }
 
+export function checkClientsLimit(limit: number): void {
+  checkLimit(limit, limits.clientsMax);
+}
+
 export function checkQueuesList({ pivot, limit }: { pivot: string; limit: number }): void {
   checkLimit(limit, limits.queuesListMax);
   checkNoTilde("pivot", pivot);
@@ -308,6 +312,12 @@ export function checkImportItems(items: readonly ImportItem[]): void {
 export function checkPause({ lease, produce, reason }: Pause): void {
   checkLength("reason", byteLength(reason), limits.pauseReasonBytesMax);
   if (!lease && !produce) refuse("pause is invalid; expected lease or produce to be true");
+}
+
+/** How many items a call may remove; absent = no bound. */
+export function checkExpect(expect: number | undefined): void {
+  if (expect === undefined || (Number.isSafeInteger(expect) && expect >= 0)) return;
+  refuse(`expect is invalid; expected a whole number from 0 on, got ${expect}`);
 }
 
 export function checkClear({ ready, scheduled, retried }: ClearRequest): void {

@@ -8,6 +8,7 @@ function setupLine() {
   const lease = (arrival: number, deadline = 2_000): WaitingLease => ({
     request: { queue: "q", clientId: String(arrival), batchSize: 1, requestTimeoutMs: 1_000 },
     key: undefined,
+    since: 0,
     arrival,
     deadline,
     settle: () => undefined,

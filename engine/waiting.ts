@@ -18,6 +18,7 @@ export interface WaitingLease {
   readonly request: LeaseRequest;
   /** Under which it can be asked for again. */
   readonly key: CallKey | undefined;
+  readonly since: number;
   /** Its place: lower came earlier. */
   readonly arrival: number;
   readonly deadline: number;
@@ -62,6 +63,11 @@ export class Line {
   first(): WaitingLease | undefined {
     const [lease] = this.#leases.values();
     return lease;
+  }
+
+  /** Which of the line it is, from 1 on; those that are not in it are absent. */
+  get order(): ReadonlyMap<WaitingLease, number> {
+    return new Map([...this.#leases.values()].map((lease, index) => [lease, index + 1]));
   }
 
   leave(lease: WaitingLease): void {

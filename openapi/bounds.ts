@@ -20,6 +20,10 @@ export const bounds = {
   /** A page of stored items ends early here, because payloads may be large. */
   storageListBytesMax: 32 * 1024 * 1024,
   importItemsMin: 1,
+  expectMax: 2_147_483_647,
+  clientsMin: 1,
+  clientsMax: 1_000,
+  clientsDefault: 100,
   deleteIdsMin: 1,
   findItemsMin: 1,
   findItemsMax: 1_000,

@@ -219,6 +219,59 @@ const sampleQueue: schemas.QueueInfo = {
 };
 
 /** Every operation is a POST with a body in JSON or protobuf; the keys are the operation ids. */
+const sampleFinding: schemas.Finding = {
+  what: "nobody_asks",
+  since: "2026-03-01T12:53:00.000Z",
+  count: 48_210,
+  next_at: null,
+  text: "48,210 items are ready and nobody asks for them; worker-2 was the last, 12 minutes ago.",
+};
+
+const sampleOverview: schemas.ServerOverviewReply = {
+  now: "2026-03-01T13:05:00.310Z",
+  as_of: "2026-03-01T13:05:00.000Z",
+  since: "mf3k2a9c.1042",
+  whole: true,
+  poll_after_ms: 1000,
+  totals: schemas.sampleTotals,
+  queues: schemas.sampleOverviewQueues,
+  removed: [],
+  shards: [
+    {
+      ...{ shard: 0, state: "up", since: null, commit_p50_us: 1000, commit_p99_us: 5000 },
+      ...{ waiting: 0, restarts: 0, failures: 0, quarantined: 0, miscounted: 0 },
+      ...{ log_bytes: 4_194_304, file_bytes: 8_388_608 },
+    },
+  ],
+  alarms: [
+    {
+      what: "nobody_asks",
+      since: sampleFinding.since,
+      count: sampleFinding.count,
+      queue_name: "orders",
+      shard: -1,
+      text: sampleFinding.text,
+    },
+  ],
+  machine: {
+    name: "eu-1",
+    version: "1.0.0",
+    started_at: "2026-03-01T12:00:00.000Z",
+    disk_bytes: 107_374_182_400,
+    disk_free_bytes: 85_899_345_920,
+    last_backup_at: "2026-03-01T03:00:00.000Z",
+  },
+};
+
+const changedCount = refusal(453, {
+  meaning:
+    "More items would be removed than `expect` allows; nothing was changed, unless the message says that a part was.",
+  reaction: "Look at the count in `details` again, and send the call with it if it may be so many.",
+  reason: "count_changed",
+  message: "count has changed; 1300 items would be removed, expected at most 1284",
+  details: { count: "1300" },
+});
+
 export const operations = {
   produce: row({
     path: "/v1/queue.produce",
@@ -549,9 +602,9 @@ No lease gets shorter, and no item is offered before the latest deadline that an
     summary: "Update a queue",
     description: `Changes the definition of a queue. An absent key keeps its value; a present one sets it, also to 0 or \`""\`; \`null\` is refused, because it could mean either. The name and \`created_at\` never change.
 
-A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queue too; new timeouts and limits hold for leases granted and items produced from then on. More \`requested_partitions\` are added at once; surplus ones take no new items and are gone when they are empty.`,
+A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queue too; new timeouts and limits hold for leases granted and items produced from then on. More \`requested_partitions\` are added at once; surplus ones take no new items and are gone when they are empty. With \`dry_run\` nothing changes, and \`counts\` says what the partitions hold that would be surplus; with \`expect\` it is refused where they hold more.`,
     request: schemas.QueueUpdateRequest,
-    response: schemas.Reply,
+    response: schemas.GuardedReply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", max_attempts: 0, requested_partitions: 8 },
     replies: {
@@ -564,6 +617,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
         message: "dead_queue does not exist; 'orders-dead' was not found, create it first",
       }),
       429: overloaded("the queue was not changed"),
+      453: changedCount,
     },
   }),
 
@@ -600,9 +654,9 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     tag: "Queues",
     summary: "Delete a queue",
     description:
-      "Deletes a queue. Without `force`, only one that holds no item and is not the dead queue of another. With `force`, its items go with it, leased and scheduled ones included, lease requests that wait on it are answered 453, and queues that named it as their dead queue no longer have one. Nothing comes back when the name is used again.",
+      "Deletes a queue. Without `force`, only one that holds no item and is not the dead queue of another. With `force`, its items go with it, leased and scheduled ones included, lease requests that wait on it are answered 453, and queues that named it as their dead queue no longer have one. Nothing comes back when the name is used again.\n\nWith `dry_run` it stays, and the reply says what would go. With `expect` it is deleted only where it holds no more items than that; dead items of other queues that are on their way to it are not counted.",
     request: schemas.QueueDeleteRequest,
-    response: schemas.Reply,
+    response: schemas.GuardedReply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", force: false },
     replies: {
@@ -616,7 +670,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       429: overloaded("the queue was not deleted"),
       453: refusal(453, {
         meaning:
-          "Without `force`: the queue holds items, or another queue names it as its dead queue. It was not deleted.",
+          "Without `force`: the queue holds items, or another queue names it as its dead queue. With `expect`: it holds more items than that, those of produces that are on their way included. It was not deleted.",
         reaction:
           "Empty it or change the queue that names it, or send `force: true` if its items may be lost.",
         reason: "queue_not_empty",
@@ -631,7 +685,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     tag: "Operations",
     summary: "Measure a queue",
     description:
-      "Returns counts and ages for each partition of a queue, and how many requests wait on it. The figures are of one moment and cost the server little; they are meant for people and dashboards.",
+      "Returns counts and ages for each partition of a queue, and how many requests wait on it. The figures are of one moment and cost the server little; they are meant for people and dashboards. With `columns` the partitions come as lists of figures, a tenth of the bytes.",
     request: schemas.QueueStatsRequest,
     response: schemas.QueueStatsReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -711,6 +765,129 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     },
   }),
 
+  explain: row({
+    path: "/v1/queue.explain",
+    tag: "Operations",
+    summary: "Explain a queue",
+    role: "read",
+    description: `Says what is the matter with a queue: why its items wait, or are lost. Findings come worst first, each with the moment at which it began, how many items it is about, and when time alone may change it. It is answered from memory and waits for no shard, so it answers too while one stalls or is down; counts may be a moment old.
+
+| finding | it holds while |
+|---|---|
+| \`shard_down\` | partitions of the queue cannot be reached |
+| \`store_full\` | a shard of the queue has no room: produces are refused |
+| \`nobody_asks\` | items are ready, and for 10 seconds no lease request came or waits; while items are leased, for as long as \`lease_timeout\` |
+| \`falls_behind\` | over five minutes more came than went, in nearly each of them, and leases are not paused |
+| \`leases_lapse\` | leases lapsed within five minutes |
+| \`dead_items\` | items went to the dead queue within an hour, or were removed for want of one |
+| \`clearing\` | a clear has items left to remove |
+| \`paused\` | leases or produces are paused |
+| \`at_leased_max\`, \`at_lease_rate\` | items are ready and the limit allows no more leases |
+| \`all_leased\` | nothing is ready, items are leased, and for five seconds none changed hands |
+| \`all_scheduled\` | all items wait for their \`enqueue_at\` or \`retry_at\` |
+
+Each is as of the reports that the shards have made.`,
+    request: schemas.QueueExplainRequest,
+    response: schemas.QueueExplainReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders" },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was changed" }),
+      200: {
+        meaning: "What is the matter at this moment.",
+        reaction: replyCodes[200].reaction,
+        example: {
+          queue_name: "orders",
+          as_of: "2026-03-01T13:05:00.000Z",
+          health: "nobody_asks",
+          findings: [sampleFinding],
+        },
+      },
+      400: refusal(400, {
+        meaning: "The queue does not exist.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
+      429: overloaded("nothing was changed"),
+    },
+  }),
+
+  clients: row({
+    path: "/v1/queue.clients",
+    tag: "Operations",
+    summary: "List the clients of a queue",
+    role: "read",
+    description:
+      "Names the clients whose lease requests wait on a queue, in the order of the line, and those that hold items, the most first, with the moment at which the first of their leases lapses. Who holds is kept in memory alone: of what was leased before the server was started it is not known.",
+    request: schemas.QueueClientsRequest,
+    response: schemas.QueueClientsReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders", limit: 20 },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was changed" }),
+      200: {
+        meaning: "The clients of this moment.",
+        reaction: replyCodes[200].reaction,
+        example: {
+          queue_name: "orders",
+          as_of: "2026-03-01T13:05:00.000Z",
+          asking_count: 1,
+          asking: [
+            {
+              client_id: "worker-2",
+              since: "2026-03-01T13:04:48.000Z",
+              batch_size: 10,
+              place: 1,
+            },
+          ],
+          holding_count: 1,
+          holding: [
+            {
+              client_id: "worker-9",
+              items: 32,
+              partitions: [0, 3],
+              next_lapse_at: "2026-03-01T13:05:14.000Z",
+            },
+          ],
+          partial: false,
+        },
+      },
+      400: refusal(400, {
+        meaning: "The queue does not exist, or `limit` is out of bounds.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
+      429: overloaded("nothing was changed"),
+    },
+  }),
+
+  overview: row({
+    path: "/v1/server.overview",
+    tag: "Operations",
+    summary: "Look at all queues",
+    role: "read",
+    description:
+      "Everything that a console shows, for all queues in one cheap call that is meant to be made once a second: counts, health, counters, shards, alarms and the machine. It is made at most once a second, whoever asks, from memory; what time alone makes of a queue is noticed within five. With `since`, only queues that have changed come. Rates follow from two replies: a counter that is lower than before began anew.",
+    request: schemas.ServerOverviewRequest,
+    response: schemas.ServerOverviewReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { since: "mf3k2a9c.1041" },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was changed" }),
+      200: {
+        meaning: "The queues as they were within the last second.",
+        reaction: "Ask again after `poll_after_ms`.",
+        example: sampleOverview,
+      },
+      400: refusal(400, {
+        meaning: "The body has a key that is not known.",
+        reason: "malformed",
+        message: "queue_name is unknown; expected one of since",
+      }),
+      429: overloaded("nothing was changed"),
+    },
+  }),
+
   pause: row({
     path: "/v1/queue.pause",
     role: "admin",
@@ -768,9 +945,9 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Operations",
     summary: "Clear a queue",
     description:
-      "Removes items from every partition of a queue; they do not go to the dead queue. `queue` takes those ready to be leased, `scheduled` those that a producer scheduled, `retry` those that a retry scheduled. `destructive` with `queue` takes leased items too, whose holders can then not complete them. The reply comes when all are gone; items produced meanwhile stay.",
+      "Removes items from every partition of a queue; they do not go to the dead queue. `queue` takes those ready to be leased, `scheduled` those that a producer scheduled, `retry` those that a retry scheduled. `destructive` with `queue` takes leased items too, whose holders can then not complete them. The reply comes when all are gone; items produced meanwhile stay.\n\nWith `dry_run` nothing is removed and `counts` says what would be. With `expect` no more items are removed than that. A queue in one shard is cleared whole or not at all; over several shards all is counted before anything goes, and where more comes in between, a 453 says that a part was cleared.",
     request: schemas.QueueClearRequest,
-    response: schemas.Reply,
+    response: schemas.GuardedReply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: {
       queue_name: "orders",
@@ -789,6 +966,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         message: "invalid clear request; one of 'queue', 'scheduled', 'retry' must be true",
       }),
       429: overloaded("nothing was cleared"),
+      453: changedCount,
       500: refusal(500, {
         meaning:
           "The server failed, or the disk is full. Nothing was cleared, unless the message says that a part was.",
@@ -1279,7 +1457,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         meaning: "More items are meant than `expect` says; nothing was moved.",
         reaction: "Look at the count, and expect it.",
         reason: "count_changed",
-        message: "more items match than expected; expected at most 312, got 400, nothing was moved",
+        message: "count has changed; 400 items would be moved, expected at most 312",
       }),
     },
   }),
@@ -1447,9 +1625,9 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Storage",
     summary: "Delete stored items",
     description:
-      "Removes items from one partition, whatever their state; they do not go to the dead queue, and the holder of a leased one can no longer complete it. Ids that the partition does not hold are passed over, so the request can be repeated.",
+      "Removes items from one partition, whatever their state; they do not go to the dead queue, and the holder of a leased one can no longer complete it. Ids that the partition does not hold are passed over, so the request can be repeated. With `dry_run` nothing is removed, and `counts` says what would be; with `expect` it is refused, as a whole, where more of the ids are there.",
     request: schemas.StorageDeleteRequest,
-    response: schemas.Reply,
+    response: schemas.GuardedReply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", partition: 0, ids: [sampleId, otherId] },
     replies: {
@@ -1462,6 +1640,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         message: "ids is invalid; cannot be empty",
       }),
       429: overloaded("no item was removed"),
+      453: changedCount,
     },
   }),
 } as const;

@@ -304,6 +304,15 @@ const QueueCreateRequest = message<schemas.QueueCreateRequest>(
 
 const keeps = "Not set: as it was.";
 
+/** The numbers are those that all guarded calls share. */
+const guard = {
+  dry_run: flag(110),
+  expect: whole(111, {
+    hasPresence: true,
+    says: "How many items may be removed at most; where it would be more, nothing is and the call is answered 453. Not set: any number.",
+  }),
+};
+
 /**
  * Clients of the protocol send no zeros, so a setting whose zero means something is reset by a
  * message without it. The others have no zero, and stay.
@@ -335,6 +344,7 @@ const QueueUpdateRequest = message<schemas.QueueUpdateRequest>(
     leased_max: whole(103, { hasPresence: true }),
     lease_rate: text(104, { hasPresence: true }),
     unique_for: duration(105, { hasPresence: true }),
+    ...guard,
   },
   [10],
 );
@@ -368,13 +378,27 @@ const QueueInfoRequest = message<Pick<schemas.QueueInfoRequest, "queue_name">>(
 const QueueDeleteRequest = message<schemas.QueueDeleteRequest>(
   "QueueDeleteRequest",
   schemas.QueueDeleteRequest,
-  { queue_name: text(1, required), force: flag(2, requiredFlag) },
+  { queue_name: text(1, required), force: flag(2, requiredFlag), ...guard },
 );
 
 const QueueStatsRequest = message<schemas.QueueStatsRequest>(
   "QueueStatsRequest",
   schemas.QueueStatsRequest,
-  { queue_name: text(1, required) },
+  { queue_name: text(1, required), columns: flag(100) },
+);
+
+const PartitionColumns = message<schemas.PartitionColumns>(
+  "PartitionColumns",
+  schemas.PartitionColumns,
+  {
+    partition: list(100, "whole"),
+    total: list(101, "whole"),
+    total_leased: list(102, "whole"),
+    scheduled: list(103, "whole"),
+    failures: list(104, "whole"),
+    average_age_seconds: list(105, "whole"),
+    average_leased_age_seconds: list(106, "whole"),
+  },
 );
 
 const PartitionStats = message<schemas.PartitionStats>("PartitionStats", schemas.PartitionStats, {
@@ -417,6 +441,7 @@ const LogicalQueueStats = message<schemas.LogicalQueueStats>(
     in_flight: whole(10),
     partitions: list(11, PartitionStats),
     counters: { number: 100, kind: QueueCounters },
+    columns: { number: 101, kind: PartitionColumns, says: "Set where `columns` were asked for." },
     average_leased_age: duration(12),
   },
 );
@@ -439,6 +464,190 @@ const Inspect = message<schemas.Inspect>("Inspect", schemas.Inspect, {
   scheduled: whole(5),
   dead_letter: whole(6),
 });
+
+const ItemCounts = message<schemas.ItemCounts>("ItemCounts", schemas.ItemCounts, {
+  ready: whole(100),
+  leased: whole(101),
+  scheduled: whole(102),
+  retried: whole(103),
+});
+
+const GuardedReply = message<schemas.GuardedReply>("GuardedReply", schemas.GuardedReply, {
+  code: whole(1),
+  code_text: text(2),
+  message: text(3),
+  // Not the numbers of other keys of `Reply`.
+  counts: { number: 101, kind: ItemCounts, says: "What was removed, or would be." },
+  waiting_leases: whole(102),
+  dependents: list(103, "text"),
+});
+
+const QueueExplainRequest = message<schemas.QueueExplainRequest>(
+  "QueueExplainRequest",
+  schemas.QueueExplainRequest,
+  { queue_name: text(100, required) },
+);
+
+const Finding = message<schemas.Finding>("Finding", schemas.Finding, {
+  what: text(100),
+  since: instant(101),
+  count: whole(102),
+  next_at: instant(103, { says: "When time alone may change it. Not set: it does not." }),
+  text: text(104),
+});
+
+const QueueExplainReply = message<schemas.QueueExplainReply>(
+  "QueueExplainReply",
+  schemas.QueueExplainReply,
+  {
+    queue_name: text(100),
+    as_of: instant(101),
+    health: text(102),
+    findings: list(103, Finding),
+  },
+);
+
+const QueueClientsRequest = message<schemas.QueueClientsRequest>(
+  "QueueClientsRequest",
+  schemas.QueueClientsRequest,
+  { queue_name: text(100, required), limit: whole(101) },
+);
+
+const AskingClient = message<schemas.AskingClient>("AskingClient", schemas.AskingClient, {
+  client_id: text(100),
+  since: instant(101),
+  batch_size: whole(102),
+  place: whole(103),
+});
+
+const HoldingClient = message<schemas.HoldingClient>("HoldingClient", schemas.HoldingClient, {
+  client_id: text(100, { says: "As it named itself. Not set: not known." }),
+  items: whole(101),
+  partitions: list(102, "whole"),
+  next_lapse_at: instant(103),
+});
+
+const QueueClientsReply = message<schemas.QueueClientsReply>(
+  "QueueClientsReply",
+  schemas.QueueClientsReply,
+  {
+    queue_name: text(100),
+    as_of: instant(101),
+    asking_count: whole(102),
+    asking: list(103, AskingClient),
+    holding_count: whole(104),
+    holding: list(105, HoldingClient),
+    partial: flag(106),
+  },
+);
+
+const ServerOverviewRequest = message<schemas.ServerOverviewRequest>(
+  "ServerOverviewRequest",
+  schemas.ServerOverviewRequest,
+  {
+    since: text(100, {
+      says: "The `since` of an earlier reply: only queues that have changed come then. Not set: all.",
+    }),
+  },
+);
+
+const OverviewTotals = message<schemas.OverviewTotals>("OverviewTotals", schemas.OverviewTotals, {
+  queues: whole(100),
+  ready: long(101),
+  leased: long(102),
+  scheduled: long(103),
+  waiting_leases: long(104),
+  produced_total: long(107),
+  leased_total: long(108),
+  completed_total: long(109),
+  retried_total: long(110),
+  released_total: long(111),
+  extended_total: long(112),
+  lapsed_total: long(113),
+  expired_total: long(114),
+  dead_total: long(115),
+  discarded_total: long(116),
+  removed_total: long(117),
+});
+
+const OverviewQueues = message<schemas.OverviewQueues>("OverviewQueues", schemas.OverviewQueues, {
+  queue_name: list(119, "text"),
+  health: list(120, "text"),
+  health_since_ms: list(100, "long"),
+  next_at_ms: list(118, "long"),
+  ready: list(101, "long"),
+  leased: list(102, "long"),
+  scheduled: list(103, "long"),
+  waiting_leases: list(104, "long"),
+  oldest_ready_at_ms: list(105, "long"),
+  next_due_at_ms: list(106, "long"),
+  produced_total: list(107, "long"),
+  leased_total: list(108, "long"),
+  completed_total: list(109, "long"),
+  retried_total: list(110, "long"),
+  released_total: list(111, "long"),
+  extended_total: list(112, "long"),
+  lapsed_total: list(113, "long"),
+  expired_total: list(114, "long"),
+  dead_total: list(115, "long"),
+  discarded_total: list(116, "long"),
+  removed_total: list(117, "long"),
+});
+
+const OverviewShard = message<schemas.OverviewShard>("OverviewShard", schemas.OverviewShard, {
+  shard: whole(100),
+  state: text(101),
+  since: instant(102, { says: "Since when it is full or down. Not set: it is up." }),
+  commit_p50_us: whole(103),
+  commit_p99_us: whole(104),
+  waiting: whole(105),
+  restarts: whole(106),
+  failures: whole(107),
+  quarantined: whole(108),
+  miscounted: whole(109),
+  log_bytes: long(110),
+  file_bytes: long(111),
+});
+
+const OverviewAlarm = message<schemas.OverviewAlarm>("OverviewAlarm", schemas.OverviewAlarm, {
+  what: text(100),
+  since: instant(101, { says: "When it began. Not set: not known." }),
+  count: long(102),
+  queue_name: text(103, { says: "The queue. Not set: it is of no queue." }),
+  shard: whole(104),
+  text: text(105),
+});
+
+const OverviewMachine = message<schemas.OverviewMachine>(
+  "OverviewMachine",
+  schemas.OverviewMachine,
+  {
+    name: text(100),
+    version: text(101),
+    started_at: instant(102),
+    disk_bytes: long(103),
+    disk_free_bytes: long(104),
+    last_backup_at: instant(105, { says: "Of the newest backup. Not set: there is none." }),
+  },
+);
+
+const ServerOverviewReply = message<schemas.ServerOverviewReply>(
+  "ServerOverviewReply",
+  schemas.ServerOverviewReply,
+  {
+    now: instant(100),
+    as_of: instant(101),
+    since: text(102),
+    whole: flag(103),
+    poll_after_ms: whole(104),
+    totals: { number: 105, kind: OverviewTotals, says: "All queues together." },
+    queues: { number: 106, kind: OverviewQueues, says: "Queues, as columns." },
+    removed: list(107, "text"),
+    shards: list(108, OverviewShard),
+    alarms: list(109, OverviewAlarm),
+    machine: { number: 110, kind: OverviewMachine, says: "The machine of the server." },
+  },
+);
 
 const QueuePauseRequest = message<schemas.QueuePauseRequest>(
   "QueuePauseRequest",
@@ -466,6 +675,7 @@ const QueueClearRequest = message<schemas.QueueClearRequest>(
     scheduled: flag(3, requiredFlag),
     queue: flag(4, requiredFlag),
     destructive: flag(5, requiredFlag),
+    ...guard,
   },
 );
 
@@ -819,6 +1029,7 @@ const StorageDeleteRequest = message<schemas.StorageDeleteRequest>(
     queue_name: text(1, required),
     partition: whole(2, requiredWhole),
     ids: list(3, "text"),
+    ...guard,
   },
 );
 
@@ -840,14 +1051,17 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   release: { request: ReleaseRequest, reply: Reply },
   listQueues: { request: QueuesListRequest, reply: QueuesListReply },
   createQueue: { request: QueueCreateRequest, reply: Reply },
-  updateQueue: { request: QueueUpdateRequest, reply: Reply },
+  updateQueue: { request: QueueUpdateRequest, reply: GuardedReply },
   queueInfo: { request: QueueInfoRequest, reply: QueueInfo },
-  deleteQueue: { request: QueueDeleteRequest, reply: Reply },
+  deleteQueue: { request: QueueDeleteRequest, reply: GuardedReply },
   stats: { request: QueueStatsRequest, reply: QueueStatsReply },
   inspect: { request: InspectRequest, reply: Inspect },
+  explain: { request: QueueExplainRequest, reply: QueueExplainReply },
+  clients: { request: QueueClientsRequest, reply: QueueClientsReply },
+  overview: { request: ServerOverviewRequest, reply: ServerOverviewReply },
   pause: { request: QueuePauseRequest, reply: Reply },
   resume: { request: QueueResumeRequest, reply: Reply },
-  clear: { request: QueueClearRequest, reply: Reply },
+  clear: { request: QueueClearRequest, reply: GuardedReply },
   reload: { request: QueueReloadRequest, reply: Reply },
   advance: { request: ClockAdvanceRequest, reply: ClockAdvanceReply },
   series: { request: ServerSeriesRequest, reply: ServerSeriesReply },
@@ -866,5 +1080,5 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   taskInfo: { request: TaskRequest, reply: TaskInfo },
   cancelTask: { request: TaskRequest, reply: TaskInfo },
   importItems: { request: StorageImportRequest, reply: StorageImportReply },
-  deleteItems: { request: StorageDeleteRequest, reply: Reply },
+  deleteItems: { request: StorageDeleteRequest, reply: GuardedReply },
 };

@@ -627,6 +627,73 @@ const ignoredInstant = (what: string) =>
     }),
   );
 
+// What destroys can be counted first.
+
+const guard = {
+  dry_run: Type.Optional(
+    Type.Boolean({
+      description:
+        "Change nothing, and say in `counts` what the call would remove. It is refused like the call itself.",
+      examples: [true],
+      [defaultKeyword]: false,
+    }),
+  ),
+  expect: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: bounds.expectMax,
+      description:
+        "How many items may be removed at most; where it would be more, nothing is and the call is answered 453. Absent: any number.",
+      examples: [1284],
+    }),
+  ),
+};
+
+export const ItemCounts = Type.Object(
+  {
+    ready: Type.Integer({ description: "Ready to be leased.", examples: [1280] }),
+    leased: Type.Integer({ description: "Leased.", examples: [4] }),
+    scheduled: Type.Integer({ description: "Waiting for their `enqueue_at`.", examples: [0] }),
+    retried: Type.Integer({ description: "Waiting for their `retry_at`.", examples: [0] }),
+  },
+  {
+    ...closed,
+    description: "Items by their state.",
+    examples: [{ ready: 1280, leased: 4, scheduled: 0, retried: 0 }],
+  },
+);
+export type ItemCounts = Static<typeof ItemCounts>;
+
+export const GuardedReply = Type.Object(
+  {
+    code: Type.Integer({ description: "The HTTP status code.", examples: [200] }),
+    code_text: Type.String({ description: "What the code means.", examples: ["OK"] }),
+    message: Type.String({ description: "Empty.", examples: [""] }),
+    counts: Type.Optional(ItemCounts),
+    waiting_leases: Type.Optional(
+      Type.Integer({
+        description:
+          "Of a queue that is deleted, lease requests that wait on it and are answered 453. There with `counts`.",
+        examples: [0],
+      }),
+    ),
+    dependents: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          "Of a queue that is deleted, the queues that name it as their dead queue and then have none. There with `counts`.",
+        examples: [["orders"]],
+      }),
+    ),
+  },
+  {
+    ...closed,
+    [withoutNullKeyword]: true,
+    description:
+      "That it was done. With `dry_run` or `expect`, `counts` says what was removed, or would be; it is absent where a shard died before it could tell.",
+  },
+);
+export type GuardedReply = Static<typeof GuardedReply>;
+
 export const QueueInfo = Type.Object(
   {
     queue_name: queueName,
@@ -759,6 +826,7 @@ export const QueueUpdateRequest = Type.Object(
     unique_for: Type.Optional(uniqueFor),
     ...ignoredPauseKeys,
     namespace,
+    ...guard,
   },
   {
     ...closed,
@@ -807,13 +875,24 @@ export const QueueDeleteRequest = Type.Object(
         "Delete the queue even if it holds items or is the dead queue of another. Its items are lost, and lease requests that wait on it are answered 453.",
       examples: [false],
     }),
+    ...guard,
   },
   { ...closed, description: "A queue to delete." },
 );
 export type QueueDeleteRequest = Static<typeof QueueDeleteRequest>;
 
 export const QueueStatsRequest = Type.Object(
-  { queue_name: queueName },
+  {
+    queue_name: queueName,
+    columns: Type.Optional(
+      Type.Boolean({
+        description:
+          "Give the partitions as `columns` in the place of `partitions`: a tenth of the bytes for many of them.",
+        examples: [true],
+        [defaultKeyword]: false,
+      }),
+    ),
+  },
   { ...closed, description: "Which queue to measure." },
 );
 export type QueueStatsRequest = Static<typeof QueueStatsRequest>;
@@ -924,6 +1003,44 @@ const samplePartitionStats = {
   next_due_at: "2026-03-01T14:00:00.000Z",
 };
 
+const column = (description: string, examples: number[]) =>
+  Type.Array(Type.Integer(), { description, examples: [examples] });
+
+export const PartitionColumns = Type.Object(
+  {
+    partition: column("Number of the partition; empty = 0, 1, 2 and so on.", []),
+    total: column("Items queued and leased; scheduled ones are counted apart.", [500, 480]),
+    total_leased: column("Items leased now.", [15, 0]),
+    scheduled: column("Items waiting for their `enqueue_at` or `retry_at`.", []),
+    failures: column("Times its store failed since the server started.", []),
+    average_age_seconds: column(
+      "Mean seconds since they were produced, of queued and leased items.",
+      [130, 128],
+    ),
+    average_leased_age_seconds: column(
+      "Mean seconds since they were leased, of leased items.",
+      [4, 0],
+    ),
+  },
+  {
+    ...closed,
+    description:
+      "The figures of all partitions, a list for each figure, in the order of the partitions. A list is empty where each of its figures is 0.",
+    examples: [
+      {
+        partition: [],
+        total: [500, 480],
+        total_leased: [15, 0],
+        scheduled: [],
+        failures: [],
+        average_age_seconds: [130, 128],
+        average_leased_age_seconds: [4, 0],
+      },
+    ],
+  },
+);
+export type PartitionColumns = Static<typeof PartitionColumns>;
+
 export const LogicalQueueStats = Type.Object(
   {
     average_leased_age: Type.String({
@@ -945,12 +1062,18 @@ export const LogicalQueueStats = Type.Object(
     }),
     in_flight: Type.Integer({ description: "Requests being worked on.", examples: [2] }),
     partitions: Type.Array(PartitionStats, {
-      description: "One for each partition, in the order of their numbers.",
+      description:
+        "One for each partition, in the order of their numbers; none where `columns` were asked for.",
       examples: [[samplePartitionStats]],
     }),
     counters: QueueCounters,
+    columns: Type.Optional(PartitionColumns),
   },
-  { ...closed, description: "Requests that wait on a queue, and its partitions." },
+  {
+    ...closed,
+    [withoutNullKeyword]: true,
+    description: "Requests that wait on a queue, and its partitions.",
+  },
 );
 export type LogicalQueueStats = Static<typeof LogicalQueueStats>;
 
@@ -1005,6 +1128,416 @@ export const Inspect = Type.Object(
   { ...closed, description: "Where the items of a queue are." },
 );
 export type Inspect = Static<typeof Inspect>;
+
+// What is the matter.
+
+const asOf = Type.String({
+  description: "Date-time of the moment of which all of it is.",
+  examples: ["2026-03-01T13:05:00.000Z"],
+});
+const sinceInstant = (description: string) =>
+  orNull({ description, examples: ["2026-03-01T12:53:00.000Z", null] });
+const healthWord = Type.String({
+  description:
+    "The first of the findings, or `at_limit` for the two of the limits; without findings `flows`, `idle` (nothing waits, consumers do) or `empty` (neither does).",
+  examples: ["nobody_asks"],
+});
+
+export const QueueExplainRequest = Type.Object(
+  { queue_name: queueName },
+  { ...closed, description: "Which queue to explain." },
+);
+export type QueueExplainRequest = Static<typeof QueueExplainRequest>;
+
+export const Finding = Type.Object(
+  {
+    what: Type.String({
+      description:
+        "One of `shard_down`, `store_full`, `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`, `clearing`, `paused`, `at_leased_max`, `at_lease_rate`, `all_leased`, `all_scheduled`, in this order. More may come.",
+      examples: ["nobody_asks"],
+    }),
+    since: Type.String({
+      description:
+        "Date-time at which it began, as far as the server has seen it: not before the server was started.",
+      examples: ["2026-03-01T12:53:00.000Z"],
+    }),
+    count: Type.Integer({
+      description:
+        "Items that it is about: those ready, held, to be removed, or that lapsed or died of late; of `store_full`, partitions.",
+      examples: [48_210],
+    }),
+    next_at: sinceInstant(
+      "Date-time at which time alone may change it: the next lapse, the next that is due, more of the rate, the next start of the shard. `null`: none.",
+    ),
+    text: Type.String({
+      description: "All of it in a sentence, for people.",
+      examples: [
+        "48,210 items are ready and nobody asks for them; worker-2 was the last, 12 minutes ago.",
+      ],
+    }),
+  },
+  { ...closed, description: "Something that keeps items waiting, or loses them." },
+);
+export type Finding = Static<typeof Finding>;
+
+export const QueueExplainReply = Type.Object(
+  {
+    queue_name: Type.String({ description: "The queue asked for.", examples: ["orders"] }),
+    as_of: asOf,
+    health: healthWord,
+    findings: Type.Array(Finding, {
+      description: "What is the matter, worst first; empty where nothing is.",
+      examples: [[]],
+    }),
+  },
+  { ...closed, description: "Why a queue is as it is." },
+);
+export type QueueExplainReply = Static<typeof QueueExplainReply>;
+
+export const QueueClientsRequest = Type.Object(
+  {
+    queue_name: queueName,
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: bounds.clientsMin,
+        maximum: bounds.clientsMax,
+        description: "The most clients to name of each sort.",
+        examples: [20],
+        [defaultKeyword]: bounds.clientsDefault,
+      }),
+    ),
+  },
+  { ...closed, description: "Whose clients to name." },
+);
+export type QueueClientsRequest = Static<typeof QueueClientsRequest>;
+
+export const AskingClient = Type.Object(
+  {
+    client_id: Type.String({ description: "As it named itself.", examples: ["worker-2"] }),
+    since: Type.String({
+      description: "Date-time at which its lease request came.",
+      examples: ["2026-03-01T13:04:48.000Z"],
+    }),
+    batch_size: Type.Integer({ description: "Items it asks for.", examples: [10] }),
+    place: Type.Integer({
+      description: "In the line, from 1 on; 0 while it is being served.",
+      examples: [1],
+    }),
+  },
+  { ...closed, description: "A client whose lease request is not answered yet." },
+);
+export type AskingClient = Static<typeof AskingClient>;
+
+export const HoldingClient = Type.Object(
+  {
+    client_id: Type.String({
+      description:
+        'As it named itself. `""`: not known, because it leased them before the server was started, or they were imported.',
+      examples: ["worker-9"],
+    }),
+    items: Type.Integer({ description: "Items that it holds.", examples: [32] }),
+    partitions: Type.Array(Type.Integer(), {
+      description: "Where they are.",
+      examples: [[0, 3]],
+    }),
+    next_lapse_at: Type.String({
+      description: "Date-time at which the first of its leases lapses.",
+      examples: ["2026-03-01T13:05:14.000Z"],
+    }),
+  },
+  { ...closed, description: "A client that holds items." },
+);
+export type HoldingClient = Static<typeof HoldingClient>;
+
+export const QueueClientsReply = Type.Object(
+  {
+    queue_name: Type.String({ description: "The queue asked for.", examples: ["orders"] }),
+    as_of: asOf,
+    asking_count: Type.Integer({ description: "All that ask, whatever the limit.", examples: [1] }),
+    asking: Type.Array(AskingClient, {
+      description: "Those that wait for items, in the order in which they are served.",
+      examples: [[]],
+    }),
+    holding_count: Type.Integer({ description: "All that hold items.", examples: [1] }),
+    holding: Type.Array(HoldingClient, {
+      description: "Those that hold items, the most first.",
+      examples: [[]],
+    }),
+    partial: Type.Boolean({
+      description: "A shard did not answer in time, so that holders may be missing.",
+      examples: [false],
+    }),
+  },
+  { ...closed, description: "Who asks a queue for items, and who holds some." },
+);
+export type QueueClientsReply = Static<typeof QueueClientsReply>;
+
+export const ServerOverviewRequest = Type.Object(
+  {
+    since: Type.Optional(
+      Type.String({
+        description:
+          'The `since` of an earlier reply: only queues that have changed come then. Absent, `""` or one that is not known any more: all.',
+        examples: ["mf3k2a9c.1041"],
+      }),
+    ),
+  },
+  { ...closed, description: "What was seen before." },
+);
+export type ServerOverviewRequest = Static<typeof ServerOverviewRequest>;
+
+const counted = {
+  produced: "Items produced or imported",
+  leased: "Items leased",
+  completed: "Items completed",
+  retried: "Items retried",
+  released: "Items given back as if they had not been leased",
+  extended: "Items whose lease was extended",
+  lapsed: "Items whose lease lapsed",
+  expired: "Items that expired",
+  dead: "Items that went to the dead queue",
+  discarded: "Items that failed or expired without a dead queue",
+  removed: "Items that were cleared or deleted",
+} as const;
+const sinceStart = "since the server has the queue; a lower value than before means a new start";
+
+const sampleCountersOfAll = {
+  produced_total: 50_616,
+  leased_total: 2406,
+  completed_total: 2406,
+  ...{ retried_total: 0, released_total: 0, extended_total: 0, lapsed_total: 0 },
+  ...{ expired_total: 0, dead_total: 0, discarded_total: 0, removed_total: 0 },
+};
+
+export const sampleTotals = {
+  ...{ queues: 1, ready: 48_210, leased: 0, scheduled: 0, waiting_leases: 0 },
+  ...sampleCountersOfAll,
+};
+
+export const sampleOverviewQueues = {
+  queue_name: ["orders"],
+  health: ["nobody_asks"],
+  health_since_ms: [1_772_369_580_000],
+  next_at_ms: [0],
+  ready: [48_210],
+  leased: [0],
+  scheduled: [0],
+  waiting_leases: [0],
+  oldest_ready_at_ms: [1_772_367_840_000],
+  next_due_at_ms: [0],
+  produced_total: [50_616],
+  leased_total: [2406],
+  completed_total: [2406],
+  ...{ retried_total: [0], released_total: [0], extended_total: [0], lapsed_total: [0] },
+  ...{ expired_total: [0], dead_total: [0], discarded_total: [0], removed_total: [0] },
+};
+
+const totalOf = (name: keyof typeof counted) =>
+  Type.Integer({ description: `${counted[name]}, ${sinceStart}.`, examples: [2406] });
+
+export const OverviewTotals = Type.Object(
+  {
+    queues: Type.Integer({ description: "Queues that exist.", examples: [2] }),
+    ready: Type.Integer({ description: "Items ready to be leased.", examples: [48_210] }),
+    leased: Type.Integer({ description: "Items leased now.", examples: [128] }),
+    scheduled: Type.Integer({
+      description: "Items waiting for their `enqueue_at` or `retry_at`.",
+      examples: [1440],
+    }),
+    waiting_leases: Type.Integer({
+      description: "Lease requests that wait for an item.",
+      examples: [24],
+    }),
+    produced_total: totalOf("produced"),
+    leased_total: totalOf("leased"),
+    completed_total: totalOf("completed"),
+    retried_total: totalOf("retried"),
+    released_total: totalOf("released"),
+    extended_total: totalOf("extended"),
+    lapsed_total: totalOf("lapsed"),
+    expired_total: totalOf("expired"),
+    dead_total: totalOf("dead"),
+    discarded_total: totalOf("discarded"),
+    removed_total: totalOf("removed"),
+  },
+  { ...closed, description: "All queues together.", examples: [sampleTotals] },
+);
+export type OverviewTotals = Static<typeof OverviewTotals>;
+
+const texts = (description: string, examples: string[]) =>
+  Type.Array(Type.String(), { description, examples: [examples] });
+const countedColumn = (name: keyof typeof counted) =>
+  column(`${counted[name]}, ${sinceStart}.`, [2406]);
+const millis = "in milliseconds since 1970; 0 = none";
+
+export const OverviewQueues = Type.Object(
+  {
+    queue_name: texts("Name of the queue.", ["orders"]),
+    health: texts("As `queue.explain` says it.", ["nobody_asks"]),
+    health_since_ms: column(`Since when the worst finding holds, ${millis}.`, [1_772_369_580_000]),
+    next_at_ms: column(`When time alone may change it, ${millis}.`, [0]),
+    ready: column("Items ready to be leased.", [48_210]),
+    leased: column("Items leased now.", [0]),
+    scheduled: column("Items waiting for their `enqueue_at` or `retry_at`.", [0]),
+    waiting_leases: column("Lease requests that wait for an item.", [0]),
+    oldest_ready_at_ms: column(
+      `Since when the oldest ready item is ready, or a little before, ${millis}.`,
+      [1_772_367_840_000],
+    ),
+    next_due_at_ms: column(
+      `When the first scheduled item is due, or a little before, ${millis}.`,
+      [0],
+    ),
+    produced_total: countedColumn("produced"),
+    leased_total: countedColumn("leased"),
+    completed_total: countedColumn("completed"),
+    retried_total: countedColumn("retried"),
+    released_total: countedColumn("released"),
+    extended_total: countedColumn("extended"),
+    lapsed_total: countedColumn("lapsed"),
+    expired_total: countedColumn("expired"),
+    dead_total: countedColumn("dead"),
+    discarded_total: countedColumn("discarded"),
+    removed_total: countedColumn("removed"),
+  },
+  {
+    ...closed,
+    description:
+      "Queues as columns: the figures at one place of all lists are those of one queue. All lists are of one length, in no particular order.",
+    examples: [sampleOverviewQueues],
+  },
+);
+export type OverviewQueues = Static<typeof OverviewQueues>;
+
+export const OverviewShard = Type.Object(
+  {
+    shard: Type.Integer({ description: "Its number.", examples: [0] }),
+    state: Type.String({
+      description: "`up`, `full` while its store has no room, or `down`.",
+      examples: ["up"],
+    }),
+    since: sinceInstant("Date-time since when it is full or down; `null`: it is up."),
+    commit_p50_us: Type.Integer({
+      description:
+        "Half of the commits of about the last minute took at most so many microseconds; 0: there were none.",
+      examples: [1000],
+    }),
+    commit_p99_us: Type.Integer({
+      description: "99 of 100 took at most so many; 0: there were none.",
+      examples: [5000],
+    }),
+    waiting: Type.Integer({ description: "Requests that it has not answered.", examples: [0] }),
+    restarts: Type.Integer({ description: "Times that it was started again.", examples: [0] }),
+    failures: Type.Integer({ description: "Commits that failed.", examples: [0] }),
+    quarantined: Type.Integer({ description: "Damaged items set aside.", examples: [0] }),
+    miscounted: Type.Integer({
+      description: "Items that starts found missing, or too many.",
+      examples: [0],
+    }),
+    log_bytes: Type.Integer({ description: "Size of its log.", examples: [4_194_304] }),
+    file_bytes: Type.Integer({ description: "Size of its file.", examples: [8_388_608] }),
+  },
+  { ...closed, description: "A shard at a glance." },
+);
+export type OverviewShard = Static<typeof OverviewShard>;
+
+export const OverviewAlarm = Type.Object(
+  {
+    what: Type.String({
+      description:
+        "`shard_down`, `store_full`, `disk_low`, `items_damaged`, `items_miscounted`, or of a queue `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`. More may come.",
+      examples: ["nobody_asks"],
+    }),
+    since: sinceInstant("Date-time at which it began; `null`: not known."),
+    count: Type.Integer({ description: "Items that it is about, or 1.", examples: [48_210] }),
+    queue_name: Type.String({
+      description: 'The queue; `""`: it is of no queue.',
+      examples: ["orders"],
+    }),
+    shard: Type.Integer({ description: "The shard; -1: it is of none.", examples: [-1] }),
+    text: Type.String({
+      description: "All of it in a sentence, for people.",
+      examples: [
+        "48,210 items are ready and nobody asks for them; worker-2 was the last, 12 minutes ago.",
+      ],
+    }),
+  },
+  { ...closed, description: "What a person should look at." },
+);
+export type OverviewAlarm = Static<typeof OverviewAlarm>;
+
+export const OverviewMachine = Type.Object(
+  {
+    name: Type.String({ description: "Of the server, as `--name` has it.", examples: ["eu-1"] }),
+    version: Type.String({ description: "Of Holdfast.", examples: ["1.0.0"] }),
+    started_at: Type.String({
+      description: "Date-time at which the server was started.",
+      examples: ["2026-03-01T12:00:00.000Z"],
+    }),
+    disk_bytes: Type.Integer({
+      description: "Size of the disk that has the stores; 0: there is none.",
+      examples: [107_374_182_400],
+    }),
+    disk_free_bytes: Type.Integer({
+      description: "Of these, what the server may still fill.",
+      examples: [85_899_345_920],
+    }),
+    last_backup_at: sinceInstant(
+      "Date-time of the newest backup in the folder of `--backups`; `null`: there is none.",
+    ),
+  },
+  {
+    ...closed,
+    description: "The machine of the server that has the queues.",
+    examples: [
+      {
+        name: "eu-1",
+        version: "1.0.0",
+        started_at: "2026-03-01T12:00:00.000Z",
+        disk_bytes: 107_374_182_400,
+        disk_free_bytes: 85_899_345_920,
+        last_backup_at: "2026-03-01T03:00:00.000Z",
+      },
+    ],
+  },
+);
+export type OverviewMachine = Static<typeof OverviewMachine>;
+
+export const ServerOverviewReply = Type.Object(
+  {
+    now: Type.String({
+      description: "Date-time of the reply, by the clock of the queues.",
+      examples: ["2026-03-01T13:05:00.310Z"],
+    }),
+    as_of: asOf,
+    since: Type.String({
+      description: "To be sent with the next request.",
+      examples: ["mf3k2a9c.1042"],
+    }),
+    whole: Type.Boolean({
+      description: "All queues are there; what was known of others is of queues that are gone.",
+      examples: [true],
+    }),
+    poll_after_ms: Type.Integer({
+      description: "How long to wait before the next request; a busy server says more.",
+      examples: [1000],
+    }),
+    totals: OverviewTotals,
+    queues: OverviewQueues,
+    removed: Type.Array(Type.String(), {
+      description: "Queues that are gone since.",
+      examples: [["old-orders"]],
+    }),
+    shards: Type.Array(OverviewShard, { description: "All shards.", examples: [[]] }),
+    alarms: Type.Array(OverviewAlarm, {
+      description: "What a person should look at, the worst first, at most 50.",
+      examples: [[]],
+    }),
+    machine: OverviewMachine,
+  },
+  { ...closed, description: "All queues at a glance." },
+);
+export type ServerOverviewReply = Static<typeof ServerOverviewReply>;
 
 export const QueuePauseRequest = Type.Object(
   {
@@ -1061,6 +1594,7 @@ export const QueueClearRequest = Type.Object(
         "With `queue`: remove leased items too. Their holders can then neither complete nor retry them.",
       examples: [false],
     }),
+    ...guard,
   },
   {
     ...closed,
@@ -2036,6 +2570,7 @@ export const StorageDeleteRequest = Type.Object(
       description: "Ids of the items to remove, leased and scheduled ones included.",
       examples: [[sampleId]],
     }),
+    ...guard,
   },
   { ...closed, description: "Items to remove from one partition." },
 );
@@ -2117,6 +2652,7 @@ export const entities = {
   QueueUpdateRequest,
   QueueInfoRequest,
   QueueDeleteRequest,
+  GuardedReply,
   QueueStatsRequest,
   PartitionStats,
   QueueCounters,
@@ -2124,6 +2660,20 @@ export const entities = {
   QueueStatsReply,
   InspectRequest,
   Inspect,
+  QueueExplainRequest,
+  Finding,
+  QueueExplainReply,
+  QueueClientsRequest,
+  AskingClient,
+  HoldingClient,
+  QueueClientsReply,
+  ServerOverviewRequest,
+  OverviewTotals,
+  OverviewQueues,
+  OverviewShard,
+  OverviewAlarm,
+  OverviewMachine,
+  ServerOverviewReply,
   QueuePauseRequest,
   QueueResumeRequest,
   QueueClearRequest,

@@ -42,6 +42,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
       httpThreads: 1,
       databasePooler: "none",
       requireReplica: false,
+      name: "",
       nodeUrl: "",
       ownershipLease: "5s",
       shards: 1,

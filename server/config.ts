@@ -80,6 +80,12 @@ export const ConfigSchema = Type.Object({
     description:
       "Begins the names of the schemas in the database, one per shard; made when missing.",
   }),
+  name: text({
+    default: "",
+    expected: "at most 64 characters",
+    pattern: "^[^\\u0000-\\u001f\\u007f]{0,64}$",
+    description: "What the server is called in its overview; without it, as the machine is.",
+  }),
   nodeUrl: text({
     default: "",
     expected: "a URL such as http://10.0.0.7:9090",

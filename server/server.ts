@@ -29,6 +29,7 @@ import { openDoor } from "./door.ts";
 import { KeyFile, KeyFileError } from "./key-file.ts";
 import { ListenError, type Listening, listen, tryListening } from "./listen.ts";
 import type { Log } from "./log.ts";
+import { machineOf } from "./machine.ts";
 import { Metrics } from "./metrics.ts";
 import { Node } from "./nodes/node.ts";
 import { RequestLog } from "./request-log.ts";
@@ -128,6 +129,10 @@ async function serve({ config, log, tls, keys }: Parts): Promise<Server> {
     audit: new Audit({ log, now: () => clock.now() }),
     ...(keys !== null && { keys: () => keys.infos }),
     ...backupsOf(config, engine),
+    machine: machineOf({
+      ...{ name: config.name, version, backups: config.backups, now },
+      folder: config.store === "sqlite" ? config.data : null,
+    }),
     ...(node !== null && {
       node: { router: node.router, key: node.key, log, seen: () => node.membership.seen },
       isServedElsewhere: () => node.membership.isServed,

@@ -1,14 +1,16 @@
 // Who does what HTTP asks for: the engine of this thread, or whoever has one.
 
-import type { KeyInfo } from "../openapi/schemas.ts";
+import type { KeyInfo, OverviewMachine } from "../openapi/schemas.ts";
 import type { Audit } from "./audit.ts";
 import type { HealthOptions } from "./health.ts";
 import { healthResponse, readyResponse } from "./health.ts";
 import type { Grant } from "./key-rights.ts";
 import type { Metrics, ServerGauges } from "./metrics.ts";
 import type { PeerOptions } from "./nodes/peer-routes.ts";
+import { OverviewReplies } from "./overview.ts";
 import { Refusal } from "./reply.ts";
 import { clockRoutes } from "./routes/clock.ts";
+import { consoleRoutes } from "./routes/console.ts";
 import { nodesRoutes } from "./routes/nodes.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
@@ -28,6 +30,8 @@ export interface Serving {
 
 export interface LocalOptions extends HealthOptions {
   readonly metrics: Metrics;
+  /** Absent = nothing is said of it. */
+  readonly machine?: () => OverviewMachine;
   /** Writes a backup; absent = none are made. */
   readonly backup?: () => Promise<Response>;
   readonly audit: Audit;
@@ -37,10 +41,17 @@ export interface LocalOptions extends HealthOptions {
   readonly node?: PeerOptions;
 }
 
+const noMachine: OverviewMachine = {
+  ...{ name: "", version: "", started_at: new Date(0).toISOString() },
+  ...{ disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null },
+};
+
 /** By the engine of this thread. */
 export function localServing(options: LocalOptions): Serving {
-  const { engine, metrics, node, backup, audit, keys } = options;
+  const { engine, metrics, node, backup, audit, keys, machine = () => noMachine } = options;
+  const now = () => performance.now();
   const local = audit.around({
+    ...consoleRoutes(engine, new OverviewReplies({ engine, machine, now })),
     ...queueRoutes(engine),
     ...queuesRoutes(engine),
     ...storageRoutes(engine),

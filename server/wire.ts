@@ -104,7 +104,7 @@ export function queueSettings(body: RequestOf<"createQueue">): engine.QueueSetti
 }
 
 /** Absent keys keep their value. */
-export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange {
+export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange & engine.Guard {
   const timeouts = queueTimeouts(body.lease_timeout ?? null, body.expire_timeout ?? null);
   checkNamespace(body.namespace);
   const { leaseTimeoutMs, leaseTimeoutText, expireTimeoutMs, expireTimeoutText } = timeouts;
@@ -119,6 +119,7 @@ export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange 
     ...(isGiven(body.leased_max) && { leasedMax: body.leased_max }),
     ...(isGiven(body.lease_rate) && { leaseRate: body.lease_rate }),
     ...(isGiven(body.unique_for) && uniqueFor(body.unique_for)),
+    ...guardOf(body),
   };
 }
 
@@ -163,6 +164,21 @@ export function advanceMs({ by }: RequestOf<"advance">): number {
   return durationOf(by, "by", "30s, 10m or 24h");
 }
 
+/** Of a call that removes items. */
+export function guardOf(body: {
+  readonly dry_run?: boolean | null;
+  readonly expect?: number | null;
+}): engine.Guard {
+  return {
+    ...(body.dry_run === true && { dryRun: true }),
+    ...(isGiven(body.expect) && { expect: body.expect }),
+  };
+}
+
+export function isGuarded(guard: engine.Guard): boolean {
+  return guard.dryRun === true || guard.expect !== undefined;
+}
+
 export function seriesRequest(body: RequestOf<"series">): engine.SeriesRequest {
   const { queue_name: queue, names, from, step } = body;
   return {
@@ -187,6 +203,7 @@ function stepOf(step: string): number {
 
 export function clearRequest(body: RequestOf<"clear">): engine.ClearRequest {
   return {
+    ...guardOf(body),
     queue: body.queue_name,
     ready: body.queue,
     scheduled: body.scheduled,
@@ -427,17 +444,147 @@ export function queueInfo(queue: QueueDefinition): wire.QueueInfo {
   };
 }
 
-export function queueStats(stats: engine.QueueStats): wire.QueueStatsReply {
+/** What a guarded call removed, or would; where it is not known, no more than that it was done. */
+export function guardedReply(
+  counts: engine.ItemCounts | null,
+  more: Pick<wire.GuardedReply, "waiting_leases" | "dependents"> = {},
+): wire.GuardedReply {
+  const { code, code_text, message } = doneReply;
+  if (counts === null) return { code, code_text, message };
+  const { ready, leased, scheduled, retried } = counts;
+  return { code, code_text, message, counts: { ready, leased, scheduled, retried }, ...more };
+}
+
+export function deletionReply(deletion: engine.Deletion): wire.GuardedReply {
+  const { counts, waitingLeases: waiting_leases, dependents } = deletion;
+  return guardedReply(counts, { waiting_leases, dependents: [...dependents] });
+}
+
+export function explainReply(explained: engine.Explanation): wire.QueueExplainReply {
+  return {
+    queue_name: explained.queue,
+    as_of: instantText(explained.asOf),
+    health: explained.health,
+    findings: explained.findings.map(({ what, since, count, nextAt, text }) => ({
+      ...{ what, since: instantText(since), count },
+      ...{ next_at: instantTextOrNull(nextAt), text },
+    })),
+  };
+}
+
+export function clientsReply(clients: engine.QueueClients): wire.QueueClientsReply {
+  return {
+    queue_name: clients.queue,
+    as_of: instantText(clients.asOf),
+    asking_count: clients.askingCount,
+    asking: clients.asking.map(({ client, since, batchSize, place }) => ({
+      ...{ client_id: client, since: instantText(since), batch_size: batchSize, place },
+    })),
+    holding_count: clients.holdingCount,
+    holding: clients.holding.map(({ client, items, partitions, nextLapseAt }) => ({
+      ...{ client_id: client, items, partitions: [...partitions] },
+      next_lapse_at: instantText(nextLapseAt),
+    })),
+    partial: clients.isPartial,
+  };
+}
+
+/** Of the overview all but what is of the server and of the moment. */
+export function overviewReply(
+  overview: engine.EngineOverview,
+): Pick<
+  wire.ServerOverviewReply,
+  "as_of" | "since" | "whole" | "totals" | "queues" | "removed" | "shards" | "alarms"
+> {
+  const { asOf, since, isWhole: whole, totals, rows, removed, shards, alarms } = overview;
+  return {
+    ...{ as_of: instantText(asOf), since, whole },
+    totals: {
+      ...{ queues: totals.queues, ready: totals.ready, leased: totals.held },
+      ...{ scheduled: totals.scheduled, waiting_leases: totals.waiting },
+      ...countersOf((name) => totals[name]),
+    },
+    queues: {
+      queue_name: rows.map(({ queue }) => queue),
+      health: rows.map(({ health }) => health),
+      health_since_ms: rows.map(({ healthSince }) => healthSince),
+      next_at_ms: rows.map(({ nextAt }) => nextAt),
+      ready: rows.map(({ ready }) => ready),
+      leased: rows.map(({ held }) => held),
+      scheduled: rows.map(({ scheduled }) => scheduled),
+      waiting_leases: rows.map(({ waiting }) => waiting),
+      oldest_ready_at_ms: rows.map(({ oldestReadyAt }) => oldestReadyAt),
+      next_due_at_ms: rows.map(({ nextDueAt }) => nextDueAt),
+      ...countersOf((name) => rows.map((row) => row[name])),
+    },
+    removed: [...removed],
+    shards: shards.map(overviewShard),
+    alarms: alarms.map(({ what, since: began, count, queue, shard, text }) => ({
+      ...{ what, since: instantTextOrNull(began), count, queue_name: queue },
+      ...{ shard: shard ?? -1, text },
+    })),
+  };
+}
+
+function countersOf<T>(of: (name: keyof engine.QueueCounters) => T) {
+  return {
+    produced_total: of("produced"),
+    leased_total: of("leased"),
+    completed_total: of("completed"),
+    retried_total: of("retried"),
+    released_total: of("released"),
+    extended_total: of("extended"),
+    lapsed_total: of("lapsed"),
+    expired_total: of("expired"),
+    dead_total: of("dead"),
+    discarded_total: of("discarded"),
+    removed_total: of("removed"),
+  };
+}
+
+function overviewShard(shard: engine.ShardGlance): wire.OverviewShard {
+  return {
+    ...{ shard: shard.shard, state: shard.state, since: instantTextOrNull(shard.since) },
+    commit_p50_us: shard.commitP50Us ?? 0,
+    commit_p99_us: shard.commitP99Us ?? 0,
+    waiting: shard.waiting,
+    ...{ restarts: shard.restarts, failures: shard.failures },
+    ...{ quarantined: shard.quarantined, miscounted: shard.miscounted },
+    ...{ log_bytes: shard.walBytes, file_bytes: shard.fileBytes },
+  };
+}
+
+/** `isInColumns`: lists of figures in the place of the partitions. */
+export function queueStats(stats: engine.QueueStats, isInColumns: boolean): wire.QueueStatsReply {
+  const { partitions } = stats;
   const line: wire.LogicalQueueStats = {
     average_leased_age: formatDuration(Math.round(stats.averageLeasedAgeMs)),
     produce_waiting: stats.produceWaiting,
     lease_waiting: stats.leaseWaiting,
     complete_waiting: stats.completeWaiting,
     in_flight: stats.inFlight,
-    partitions: stats.partitions.map(partitionStats),
+    partitions: isInColumns ? [] : partitions.map(partitionStats),
+    ...(isInColumns && { columns: partitionColumns(partitions) }),
     counters: { ...stats.counters },
   };
   return { queue_name: stats.queue, logical_queues: [line] };
+}
+
+function partitionColumns(stats: readonly engine.PartitionStats[]): wire.PartitionColumns {
+  const column = (figure: (one: engine.PartitionStats) => number): number[] => {
+    const figures = stats.map(figure);
+    return figures.every((one) => one === 0) ? [] : figures;
+  };
+  const isInRow = stats.every(({ partition }, index) => partition === index);
+  return {
+    partition: isInRow ? [] : stats.map(({ partition }) => partition),
+    total: column(({ total }) => total),
+    total_leased: column(({ totalLeased }) => totalLeased),
+    scheduled: column(({ scheduled }) => scheduled),
+    failures: column(({ failures }) => failures),
+    average_age_seconds: column(({ averageAgeMs }) => Math.round(averageAgeMs / 1_000)),
+    average_leased_age_seconds: column((one) => Math.round(one.averageLeasedAgeMs / 1_000)),
+  };
 }
 
 function partitionStats(stats: engine.PartitionStats): wire.PartitionStats {

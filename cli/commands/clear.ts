@@ -2,9 +2,10 @@
 
 import type { Command } from "commander";
 import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
-import { type Context, contextOf } from "../context.ts";
-import { countsOf, countsText } from "../counts.ts";
+import { contextOf } from "../context.ts";
+import { countsText } from "../counts.ts";
 import { UsageError } from "../exit-codes.ts";
+import { dryRunMeaning, expectOption, type GuardOptions } from "../guard.ts";
 
 interface Kinds {
   readonly ready?: boolean;
@@ -13,7 +14,7 @@ interface Kinds {
   readonly leased?: boolean;
 }
 
-interface Options extends Kinds {
+interface Options extends Kinds, GuardOptions {
   readonly yes?: boolean;
 }
 
@@ -26,6 +27,8 @@ export function addClear(program: Command): void {
     .option("--scheduled", "those that a producer scheduled")
     .option("--retried", "those that wait for a retry")
     .option("--leased", "with --ready: leased ones too, whose holders can then not complete them")
+    .option("--dry-run", dryRunMeaning)
+    .addOption(expectOption())
     .option("-y, --yes", yesMeaning)
     .addHelpText("after", "\nThe counts are those of the moment before.")
     .action(clear);
@@ -33,27 +36,35 @@ export function addClear(program: Command): void {
 
 async function clear(queue_name: string, options: Options, command: Command): Promise<void> {
   const { ready = false, scheduled = false, retried = false, leased = false, yes } = options;
+  const { dryRun = false, expect } = options;
   if (!ready && !scheduled && !retried) {
     throw new UsageError("there is nothing to clear; expected --ready, --scheduled or --retried");
   }
   if (leased && !ready) throw new UsageError("--leased is invalid; expected --ready with it");
   const context = contextOf(command);
-  if (yes !== true) requireAsking(context);
-  const cleared = await clearedBy(options, context, queue_name);
-  const told = countsText(cleared);
-  if (yes !== true) await confirm(context, `clear ${queue_name}: ${told} will be lost; go on?`);
+  if (yes !== true && !dryRun) requireAsking(context);
   const kinds = { queue: ready, scheduled, retry: retried, destructive: leased };
-  await context.client.clear({ queue_name, ...kinds });
+  const guard = expect === undefined ? {} : { expect };
+  const request = { queue_name, ...kinds, ...guard };
+  const { counts } = await context.client.clear({ ...request, dry_run: true });
+  const cleared = ofKinds(options, counts);
+  const told = countsText(cleared);
+  if (dryRun) {
+    context.result(
+      { queue_name, would_clear: cleared },
+      () => `would clear ${queue_name}: ${told}`,
+    );
+    return;
+  }
+  if (yes !== true) await confirm(context, `clear ${queue_name}: ${told} will be lost; go on?`);
+  await context.client.clear(request);
   context.result({ queue_name, cleared }, () => `cleared ${queue_name}: ${told}`);
 }
 
 /** Of the kinds that are named. */
-async function clearedBy(kinds: Kinds, { client }: Context, queue_name: string) {
-  const { queued, scheduled, retried } = await client.inspect({ queue_name });
-  return {
-    ...(kinds.ready ? { ready: queued } : {}),
-    ...(kinds.leased ? { leased: (await countsOf(client, queue_name)).leased } : {}),
-    ...(kinds.scheduled ? { scheduled } : {}),
-    ...(kinds.retried ? { retried } : {}),
-  };
+function ofKinds(kinds: Kinds, counts: Partial<Record<keyof Kinds, number>> = {}) {
+  const names = ["ready", "leased", "scheduled", "retried"] as const;
+  return Object.fromEntries(
+    names.filter((name) => kinds[name] === true).map((name) => [name, counts[name] ?? 0]),
+  );
 }

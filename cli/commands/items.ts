@@ -5,7 +5,9 @@ import type { Client } from "../../client/client.ts";
 import type { StorageItem } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
+import { countsText } from "../counts.ts";
 import { UsageError } from "../exit-codes.ts";
+import { dryRunMeaning, expectOption, type GuardOptions } from "../guard.ts";
 import type { ExportedItem } from "../items-file.ts";
 import { partitionOption } from "../leased.ts";
 import { counted, shortened } from "../output.ts";
@@ -44,6 +46,8 @@ export function addItems(program: Command): void {
     .argument("<queue>", "name of the queue")
     .argument("<id...>", "ids of the items as they are now")
     .addOption(partitionOption("partition that holds them").makeOptionMandatory())
+    .option("--dry-run", dryRunMeaning)
+    .addOption(expectOption())
     .action(remove);
 }
 
@@ -94,11 +98,18 @@ async function peek(queue: string, options: Place, command: Command): Promise<vo
 async function remove(
   queue_name: string,
   ids: string[],
-  { partition }: { readonly partition: number },
+  { partition, dryRun = false, expect }: { readonly partition: number } & GuardOptions,
   command: Command,
 ): Promise<void> {
   const context = contextOf(command);
-  const reply = await context.client.deleteItems({ queue_name, partition, ids });
+  const guard = expect === undefined ? {} : { expect };
+  const request = { queue_name, partition, ids, ...guard };
+  if (dryRun) {
+    const reply = await context.client.deleteItems({ ...request, dry_run: true });
+    context.result(reply, () => `would delete of ${queue_name}: ${countsText(reply.counts ?? {})}`);
+    return;
+  }
+  const reply = await context.client.deleteItems(request);
   // The reply does not say which of them were there.
   context.result(
     reply,

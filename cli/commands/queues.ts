@@ -10,6 +10,7 @@ import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
 import { type Context, contextOf } from "../context.ts";
 import { type Counts, countsOf, countsText } from "../counts.ts";
 import { UsageError } from "../exit-codes.ts";
+import { dryRunMeaning, expectOption, type GuardOptions } from "../guard.ts";
 import { counted } from "../output.ts";
 import { wholeNumber } from "../values.ts";
 
@@ -89,6 +90,8 @@ export function addQueues(program: Command): void {
     .description("delete a queue that is empty, or with --force any")
     .argument("<queue>", "name of the queue")
     .option("--force", "although it holds items, which are lost, or is the dead queue of another")
+    .option("--dry-run", dryRunMeaning)
+    .addOption(expectOption())
     .option("-y, --yes", yesMeaning)
     .addHelpText(
       "after",
@@ -124,18 +127,26 @@ function addPause(queues: Command): void {
     });
 }
 
-interface Removing {
+interface Removing extends GuardOptions {
   readonly force?: boolean;
   readonly yes?: boolean;
 }
 
 async function remove(
   queue_name: string,
-  { force = false, yes = false }: Removing,
+  { force = false, yes = false, dryRun = false, expect }: Removing,
   command: Command,
 ): Promise<void> {
   const context = contextOf(command);
   const { client } = context;
+  const request = { queue_name, force, ...(expect === undefined ? {} : { expect }) };
+  if (dryRun) {
+    const reply = await client.deleteQueue({ ...request, dry_run: true });
+    const { counts = {}, waiting_leases = 0 } = reply;
+    const lost = `${countsText(counts)}, ${counted(waiting_leases, "waiting lease")}`;
+    context.result(reply, () => `would delete ${queue_name}: ${lost}`);
+    return;
+  }
   // Without force the server refuses where something would be lost.
   if (force && !yes) {
     const counts = { ...(await countsOf(client, queue_name)) };
@@ -144,7 +155,7 @@ async function remove(
       await confirm(context, `delete ${queue_name}: ${countsText(counts)} will be lost; go on?`);
     }
   }
-  const reply = await client.deleteQueue({ queue_name, force });
+  const reply = await client.deleteQueue(request);
   context.result(reply, () => `deleted ${queue_name}`);
 }
 

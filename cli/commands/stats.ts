@@ -1,13 +1,11 @@
 // `holdfast stats`: counts and ages of a queue, once or as a table that lives.
 
-import { clearScreenDown, cursorTo } from "node:readline";
 import type { Command } from "commander";
-import { HoldfastError } from "../../client/errors.ts";
-import { passes } from "../../client/poll.ts";
 import type { QueueStatsReply } from "../../client/wire.ts";
 import { type Context, contextOf } from "../context.ts";
 import { type Look as RateLook, rateOf, rateText } from "../rates.ts";
 import { intervalMs } from "../values.ts";
+import { watching } from "../watching.ts";
 
 const watchEveryMsDefault = 2_000;
 
@@ -27,29 +25,16 @@ export function addStats(program: Command): void {
         context.result(stats, () => told(context, stats));
         return;
       }
-      await watchStats(context, queue_name, watch === true ? watchEveryMsDefault : watch);
+      let before: Look | null = null;
+      await watching(context, watch === true ? watchEveryMsDefault : watch, async () => {
+        const stats = await context.client.stats({ queue_name });
+        const look = lookAt(stats);
+        const rates = ratesLine(before, look);
+        before = look;
+        const lines = () => [queue_name, told(context, stats), rates].join("\n");
+        return () => context.result(stats, lines);
+      });
     });
-}
-
-/** Until the process is interrupted. A server that is away is waited for. */
-async function watchStats(context: Context, queue_name: string, everyMs: number): Promise<never> {
-  let before: Look | null = null;
-  for (;;) {
-    const begun = performance.now();
-    try {
-      const stats = await context.client.stats({ queue_name });
-      const look = lookAt(stats);
-      const rates = ratesLine(before, look);
-      const lines = () => [queue_name, told(context, stats), rates].join("\n");
-      draw(context, () => context.result(stats, lines));
-      before = look;
-    } catch (error) {
-      if (!(error instanceof HoldfastError) || !passes(error)) throw error;
-      const { message } = error;
-      draw(context, () => process.stderr.write(`${message}; trying again\n`));
-    }
-    await Bun.sleep(Math.max(0, everyMs - (performance.now() - begun)));
-  }
 }
 
 const rated = ["produced", "leased", "completed", "lapsed", "dead"] as const;
@@ -66,15 +51,6 @@ function lookAt({ logical_queues }: QueueStatsReply): Look {
 function ratesLine(before: Look | null, now: Look): string {
   const rates = rated.map((name) => `${rateText(rateOf(name, before, now))} ${name}`);
   return `a second: ${rates.join(", ")}`;
-}
-
-/** On a terminal each one takes the place of the one before. */
-function draw({ isJson }: Context, print: () => void): void {
-  if (process.stdout.isTTY && !isJson) {
-    cursorTo(process.stdout, 0, 0);
-    clearScreenDown(process.stdout);
-  }
-  print();
 }
 
 const head = ["partition", "total", "leased", "scheduled", "failures", "age", "leased for"];

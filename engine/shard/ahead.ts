@@ -27,6 +27,6 @@ export const ahead: Kind<Ahead> = {
     const { held } = memory.partition(slot);
     const { found = [], isAll = true } = facts.marks.get(page(op)) ?? {};
     const count = found.reduce((sum, { seq }) => sum + (held.has(seq) ? 0 : 1), 0);
-    return { ok: true, value: { kind: "counted", count, isAll } };
+    return { ok: true, value: { kind: "ahead", count, isAll } };
   }),
 };

@@ -3,7 +3,9 @@
 // turn. A crash in between finds the marks and goes on.
 
 import type { Page } from "../../stores/store.ts";
-import type { Kind } from "./kind.ts";
+import type { ItemCounts } from "../api.ts";
+import { countChanged } from "../errors.ts";
+import type { Kind, Result } from "./kind.ts";
 import { remove, type Scene, unschedule } from "./moves.ts";
 import type { Partition } from "./partition.ts";
 import { type Asking, settleLater, type Turn } from "./turn-context.ts";
@@ -21,19 +23,49 @@ export interface Clear {
   readonly kind: "clear";
   readonly slots: readonly number[];
   readonly what: Clearing;
+  /** Refused where it would take more items. */
+  readonly expect?: number;
+  /** Answered at once with what it would take; nothing changes. */
+  readonly isDry?: true;
 }
 
 export const clear: Kind<Clear> = {
   phase: "within",
-  lost: ({ slots }) => ({ ask: { kind: "settle", slots } satisfies Settle }),
+  lost: (request) => {
+    const { slots, isDry } = request;
+    return { ask: isDry ? request : ({ kind: "settle", slots } satisfies Settle) };
+  },
   decide(turn, requests) {
     for (const request of requests) {
-      for (const partition of settleLater(turn, request, "clear")) {
-        markCleared(turn, partition, request.what);
+      const { op, slots, what, expect = Number.POSITIVE_INFINITY, isDry } = request;
+      const counts = takenBy(
+        slots.map((slot) => turn.memory.partition(slot)),
+        what,
+      );
+      const total = counts.ready + counts.leased + counts.scheduled + counts.retried;
+      const counted: Result = { ok: true, value: { kind: "counted", ...counts } };
+      if (total > expect) turn.draft.answer(op, countChanged(total, expect));
+      else if (isDry) turn.draft.answer(op, counted);
+      else {
+        for (const partition of settleLater(turn, request, "clear", counted)) {
+          markCleared(turn, partition, what);
+        }
       }
     }
   },
 };
+
+/** What a clear takes that begins now; what an earlier one has taken already is not there. */
+function takenBy(partitions: readonly Partition[], what: Clearing): ItemCounts {
+  const counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
+  for (const { readyCount, held, scheduledCount, retriedCount } of partitions) {
+    if (what.ready) counts.ready += readyCount;
+    if (what.leased) counts.leased += held.size;
+    if (what.scheduled) counts.scheduled += scheduledCount;
+    if (what.retried) counts.retried += retriedCount;
+  }
+  return counts;
+}
 
 /** Answered once nothing that was cleared is left of these slots. */
 export interface Settle {

@@ -1,20 +1,27 @@
 // Deletes items by their ids, whatever state they are in; those that are not there are passed over.
 
+import type { Item, ScheduledItem } from "../../stores/item.ts";
+import { countChanged } from "../errors.ts";
 import { seqOf } from "../ids.ts";
 import { answering, done, type Kind, type Numbered } from "./kind.ts";
 import { letGo, remove, unschedule } from "./moves.ts";
+import type { Held } from "./partition.ts";
 import type { Turn } from "./turn-context.ts";
 
 export interface Delete {
   readonly kind: "delete";
   readonly slot: number;
   readonly ids: readonly string[];
+  /** Refused where more of the ids are there. */
+  readonly expect?: number;
+  /** Answered with what it would delete; nothing changes. */
+  readonly isDry?: true;
 }
 
 export const deleteItems: Kind<Delete> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
-  lost: () => done,
+  lost: (request) => (request.isDry ? { ask: request } : done),
   wants(asking, requests) {
     for (const { op, slot, ids } of requests) {
       const { idPrefix } = asking.memory.partition(slot);
@@ -24,28 +31,54 @@ export const deleteItems: Kind<Delete> = {
     }
   },
   decide: answering((turn, request) => {
-    for (const seq of turn.named.get(request.op) ?? []) {
-      if (seq !== null) deleteOne(turn, request, seq);
+    const { expect = Number.POSITIVE_INFINITY, isDry } = request;
+    const found = findNamed(turn, request);
+    if (found.length > expect) return countChanged(found.length, expect);
+    const counts = { ready: 0, leased: 0, scheduled: 0, retried: 0 };
+    for (const one of found) {
+      counts[one.state] += 1;
+      if (!isDry) deleteOne(turn, request, one);
     }
-    return done;
+    return { ok: true, value: { kind: "counted", ...counts } };
   }),
 };
 
-function deleteOne(turn: Turn, { slot }: Numbered<Delete>, seq: number): void {
-  const { memory, draft, facts } = turn;
+type Found =
+  | {
+      readonly state: "ready" | "leased";
+      readonly item: Pick<Item, "seq" | "createdAt">;
+      readonly held: Held | undefined;
+    }
+  | {
+      readonly state: "scheduled" | "retried";
+      readonly item: Pick<ScheduledItem, "seq" | "retried" | "dueAt">;
+    };
+
+/** Each item that the ids name and that is there, once. */
+function findNamed(turn: Turn, { op, slot }: Numbered<Delete>): Found[] {
+  const seqs = new Set(turn.named.get(op) ?? []);
+  return [...seqs].flatMap((seq) => (seq === null ? [] : (findOne(turn, slot, seq) ?? [])));
+}
+
+function findOne({ memory, draft, facts }: Turn, slot: number, seq: number): Found | null {
   const partition = memory.partition(slot);
-  if (draft.removed.has(slot, seq) || draft.unscheduled.has(slot, seq)) return;
+  if (draft.removed.has(slot, seq) || draft.unscheduled.has(slot, seq)) return null;
   const held = partition.held.get(seq);
-  if (held === undefined && seq < partition.clearReadyBelow) return;
+  if (held === undefined && seq < partition.clearReadyBelow) return null;
   const picked = facts.picks.get(slot);
   const ready = picked?.ready.get(seq);
+  if (ready !== undefined) return { state: held ? "leased" : "ready", item: ready, held };
   const scheduled = picked?.scheduled.get(seq);
-  if (ready !== undefined) {
-    if (held !== undefined) letGo(turn, partition, seq, held);
-    remove(turn, partition, ready);
-    draft.count(slot, "removed");
-  } else if (scheduled !== undefined) {
-    unschedule(turn, partition, scheduled);
-    draft.count(slot, "removed");
-  }
+  if (scheduled === undefined) return null;
+  return { state: scheduled.retried ? "retried" : "scheduled", item: scheduled };
+}
+
+function deleteOne(turn: Turn, { slot }: Numbered<Delete>, found: Found): void {
+  const partition = turn.memory.partition(slot);
+  if ("held" in found) {
+    const { item, held } = found;
+    if (held !== undefined) letGo(turn, partition, item.seq, held);
+    remove(turn, partition, item);
+  } else unschedule(turn, partition, found.item);
+  turn.draft.count(slot, "removed");
 }

@@ -40,8 +40,8 @@ export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldI
   for (const seq of seqs) {
     const held = seq === null ? undefined : partition.held.get(seq);
     if (seq === null || held === undefined) break;
-    const { run, createdAt, expireDeadline, attempts, past } = held;
-    found.push({ seq, run, createdAt, expireDeadline, attempts, past });
+    const { run, createdAt, expireDeadline, attempts, past, holder } = held;
+    found.push({ seq, run, createdAt, expireDeadline, attempts, past, holder });
     isRising &&= seq > last;
     last = seq;
   }

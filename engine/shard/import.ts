@@ -102,7 +102,9 @@ function store(
   const dueAt = dueAtOf(item, times);
   if (dueAt !== null) return schedule(turn, partition, unplaced, { dueAt, retried: false }).seq;
   const placed = append(turn, partition, unplaced);
-  if (item.leaseDeadline !== null) hold(turn, partition, [placed], item.leaseDeadline);
+  if (item.leaseDeadline !== null) {
+    hold(turn, partition, [placed], { leaseDeadline: item.leaseDeadline });
+  }
   return placed.seq;
 }
 

@@ -21,6 +21,8 @@ export interface Lease {
   readonly slot: number;
   readonly deadline: number;
   readonly batchSize: number;
+  /** Who asks; absent = nobody knows. */
+  readonly client?: string;
   /** Absent = that of the queue. */
   readonly leaseTimeoutMs?: number;
 }
@@ -164,7 +166,7 @@ function shareOut(
   let start = 0;
   const holding = new Holding(turn, partition);
   for (const [index, count] of shares(requests, granted.length).entries()) {
-    const { op, key, leaseTimeoutMs } = requests[index] as Numbered<Lease>;
+    const { op, key, client = "", leaseTimeoutMs } = requests[index] as Numbered<Lease>;
     if (count === 0) {
       // It would come back for the same end, as long as what it takes cannot be written.
       turn.draft.answer(op, more && turn.full ? fullFailure : nothing(more));
@@ -173,7 +175,7 @@ function shareOut(
     const items = granted.slice(start, start + count);
     const leaseDeadline = turn.now + (leaseTimeoutMs ?? partition.settings?.leaseTimeoutMs ?? 0);
     for (const [place, item] of items.entries()) {
-      holding.take(item, { leaseDeadline, isApart: gaps.has(start + place) });
+      holding.take(item, { leaseDeadline, client, isApart: gaps.has(start + place) });
     }
     start += count;
     const seqs = items.map(({ seq }) => seq);
@@ -251,6 +253,7 @@ class Holding {
   readonly #turn: Turn;
   readonly #partition: Partition;
   #items: Item[] = [];
+  #holders: string[] = [];
   #leaseDeadline = 0;
 
   constructor(turn: Turn, partition: Partition) {
@@ -258,17 +261,23 @@ class Holding {
     this.#partition = partition;
   }
 
-  take(item: Item, how: { readonly leaseDeadline: number; readonly isApart: boolean }): void {
+  take(
+    item: Item,
+    how: { readonly leaseDeadline: number; readonly client: string; readonly isApart: boolean },
+  ): void {
     if (how.isApart || how.leaseDeadline !== this.#leaseDeadline) this.end();
     this.#leaseDeadline = how.leaseDeadline;
     this.#items.push(item);
+    this.#holders.push(how.client);
   }
 
   end(): void {
     if (this.#items.length === 0) return;
-    hold(this.#turn, this.#partition, this.#items, this.#leaseDeadline);
+    const how = { leaseDeadline: this.#leaseDeadline, holders: this.#holders };
+    hold(this.#turn, this.#partition, this.#items, how);
     countLeased(this.#turn, this.#partition.slot, this.#items);
     this.#items = [];
+    this.#holders = [];
   }
 }
 

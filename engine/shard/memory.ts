@@ -27,6 +27,23 @@ const dueTimesRead = 4_096;
 /** What is kept of an item that is held. */
 type Known = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | "past">;
 
+/** What need not be read, or is not in the store. */
+interface Kept {
+  /** Those of the store; they may be many. */
+  readonly receipts?: Receipts;
+  /** Knows who holds what: a number that is held was never held by another. */
+  readonly former?: Memory;
+}
+
+/** What a lease holds. */
+export interface Holding {
+  readonly items: readonly Known[];
+  /** Of all of them. */
+  readonly payloadBytes: number;
+  /** By item, who leased it; absent = nobody knows. */
+  readonly holders?: readonly string[];
+}
+
 function receiptsIn(image: Image): Receipts {
   const receipts = new Receipts();
   for (const { entries, ...turn } of image.receipts) {
@@ -69,7 +86,7 @@ export class Memory {
   readonly receipts: Receipts;
   lastTurn: TurnRecord;
 
-  private constructor(shard: number, image: Image, receipts?: Receipts) {
+  private constructor(shard: number, image: Image, { receipts, former }: Kept) {
     this.tag = image.tag;
     this.tasks = new Map(image.tasks.map(({ taskId, text }) => [taskId, text]));
     this.#firstSeq = image.firstSeq ?? 0;
@@ -91,19 +108,20 @@ export class Memory {
       if (held.length === 0) this.emptied.push(lease);
       else {
         const payloadBytes = held.reduce((sum, mark) => sum + mark.payloadBytes, 0);
-        this.hold(this.partition(lease.slot), lease, { items: held, payloadBytes });
+        const before = former?.partitions.get(lease.slot)?.held;
+        const holders = held.map(({ seq }) => before?.get(seq)?.holder ?? "");
+        this.hold(this.partition(lease.slot), lease, { items: held, payloadBytes, holders });
       }
     }
   }
 
-  /** `receipts`: those of the store, where they are known; they may be many. */
   static async load(
     shard: number,
     store: Store,
-    { settings = [], receipts }: { settings?: Iterable<PartitionSettings>; receipts?: Receipts },
+    { settings = [], ...kept }: Kept & { readonly settings?: Iterable<PartitionSettings> },
   ): Promise<{ memory: Memory; image: Image }> {
-    const image = await store.load({ receipts: receipts === undefined });
-    const memory = new Memory(shard, image, receipts);
+    const image = await store.load({ receipts: kept.receipts === undefined });
+    const memory = new Memory(shard, image, kept);
     await memory.#readDueTimes(store);
     for (const one of settings) memory.partition(one.slot).settings = one;
     return { memory, image };
@@ -138,12 +156,8 @@ export class Memory {
     });
   }
 
-  /** Notes that a lease holds these items, at least one; `payloadBytes`: of all of them. */
-  hold(
-    partition: Partition,
-    lease: Lease,
-    { items, payloadBytes }: { readonly items: readonly Known[]; readonly payloadBytes: number },
-  ): Run {
+  /** Notes that a lease holds these items, at least one. */
+  hold(partition: Partition, lease: Lease, { items, payloadBytes, holders }: Holding): Run {
     const run: Run = {
       lease,
       seqs: items.map(({ seq }) => seq),
@@ -153,20 +167,22 @@ export class Memory {
     };
     const heldBefore = partition.held.size;
     let held: Held | null = null;
-    for (const { seq, createdAt, expireDeadline, attempts, past } of items) {
+    for (const [index, { seq, createdAt, expireDeadline, attempts, past }] of items.entries()) {
+      const holder = holders?.[index] ?? "";
       if (
         held === null ||
         held.createdAt !== createdAt ||
         held.expireDeadline !== expireDeadline ||
         held.attempts !== attempts ||
-        held.past !== past
+        held.past !== past ||
+        held.holder !== holder
       ) {
-        held = { run, createdAt, expireDeadline, attempts, past };
+        held = { run, createdAt, expireDeadline, attempts, past, holder };
       }
       partition.held.set(seq, held);
     }
     assert(partition.held.size === heldBefore + items.length, "two leases cover one item");
-    partition.runs.add(run);
+    partition.began(run);
     this.runs.push(run);
     return run;
   }

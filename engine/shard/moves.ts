@@ -166,7 +166,7 @@ export function hold(
   { memory, draft, now }: Scene,
   partition: Partition,
   items: readonly Item[],
-  leaseDeadline: number,
+  { leaseDeadline, holders }: { readonly leaseDeadline: number; readonly holders?: string[] },
 ): Run {
   const first = items[0];
   const last = items.at(-1);
@@ -174,7 +174,7 @@ export function hold(
   const { slot } = partition;
   const lease = { slot, first: first.seq, last: last.seq, leaseDeadline, leasedAt: now };
   const payloadBytes = items.reduce((sum, { payload }) => sum + payload.length, 0);
-  const run = memory.hold(partition, lease, { items, payloadBytes });
+  const run = memory.hold(partition, lease, { items, payloadBytes, ...(holders && { holders }) });
   draft.lease(lease);
   draft.touched.add(partition);
   return run;
@@ -198,7 +198,8 @@ export function extendRun(
     const later = isLater ? { leaseDeadline } : {};
     const lease = { ...run.lease, first: first.seq, last: last.seq, ...later };
     const payloadBytes = run.payloadBytesMean * piece.length;
-    memory.hold(partition, lease, { items: piece, payloadBytes });
+    const holders = piece.map(({ holder }) => holder);
+    memory.hold(partition, lease, { items: piece, payloadBytes, holders });
     draft.lease(lease);
     piece = [];
   };

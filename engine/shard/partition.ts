@@ -4,6 +4,7 @@
 
 import type { Lease, ScheduledItem, Tally } from "../../stores/item.ts";
 import { assert } from "../assert.ts";
+import { Heap } from "../heap.ts";
 import { idPrefix } from "../ids.ts";
 import type { PartitionCounts, PartitionSettings } from "../messages.ts";
 import { DueTimes } from "./due-times.ts";
@@ -28,6 +29,8 @@ export interface Held {
   readonly expireDeadline: number;
   readonly attempts: number;
   readonly past: string;
+  /** The client that leased it; `""` = unknown, as after a start. */
+  readonly holder: string;
 }
 
 /** What a recount has found so far; nothing of it is used before it has seen all. */
@@ -41,6 +44,10 @@ export interface Recount {
   scheduledCount: number;
   retriedCount: number;
 }
+
+const lapsesBefore = (a: Run, b: Run): boolean => a.lease.leaseDeadline < b.lease.leaseDeadline;
+/** Runs that have ended and may be kept until others are gone through. */
+const lapsesSlack = 64;
 
 /** A sum of instants beyond this could lose its last digits. */
 const exactMax = 2 ** 52;
@@ -84,6 +91,8 @@ export class Partition {
   recount: Recount | null = null;
   readonly held = new Map<number, Held>();
   readonly runs = new Set<Run>();
+  /** The next to lapse on top; emptied ones leave late. */
+  #lapses = new Heap<Run>(lapsesBefore);
   readonly readyMarks = new ReadyMarks();
   readonly dueTimes = new DueTimes();
 
@@ -127,6 +136,30 @@ export class Partition {
 
   get isClearing(): boolean {
     return this.clearReadyBelow + this.clearScheduledBelow + this.clearRetriedBelow > 0;
+  }
+
+  /** `null` = nothing is leased. */
+  get nextLapseAt(): number | null {
+    for (let run = this.#lapses.peek(); run !== undefined; run = this.#lapses.peek()) {
+      if (run.heldCount > 0) return run.lease.leaseDeadline;
+      this.#lapses.pop();
+    }
+    return null;
+  }
+
+  /** Items that a clear has still to remove; of scheduled ones, those too that came since. */
+  get clearingCount(): number {
+    const scheduled = this.clearScheduledBelow > 0 ? this.scheduledCount : 0;
+    return this.doomedCount + scheduled + (this.clearRetriedBelow > 0 ? this.retriedCount : 0);
+  }
+
+  began(run: Run): void {
+    this.runs.add(run);
+    this.#lapses.push(run);
+    // A long lease on top keeps those below it, which may have ended long ago.
+    if (this.#lapses.size <= 2 * this.runs.size + lapsesSlack) return;
+    this.#lapses = new Heap(lapsesBefore);
+    for (const one of this.runs) this.#lapses.push(one);
   }
 
   added(createdAt: number): void {
@@ -223,6 +256,8 @@ export class Partition {
       leased: this.held.size,
       scheduled: this.scheduledCount,
       retried: this.retriedCount,
+      nextLapseAt: this.nextLapseAt,
+      ...(this.isClearing && { clearing: this.clearingCount }),
       oldestReadyAt: this.oldestReadyAt,
       nextDueAt: this.nextDueAt,
     };

@@ -19,7 +19,6 @@ import { kindOf, type NumberedRequest } from "../kinds.ts";
 import { limits, type TurnLimits } from "../limits.ts";
 import type { CommitReport, Opened, PartitionSettings, Report } from "../messages.ts";
 import { Draft } from "./draft.ts";
-import { done } from "./kind.ts";
 import { Memory } from "./memory.ts";
 import { beginRecount } from "./recount.ts";
 import { leaseKeysOf } from "./repeated.ts";
@@ -367,7 +366,8 @@ export class Shard {
     const { shard, backend } = this.#options;
     const { receipts } = this.#memory;
     const settings = this.#settings.values();
-    const { memory } = await Memory.load(shard, backend.store, { settings, receipts });
+    const kept = { receipts, former: this.#memory };
+    const { memory } = await Memory.load(shard, backend.store, { settings, ...kept });
     // Damage is told at a start: one that counts it takes the place of this shard.
     assert(memory.emptied.length === 0, "a lease holds no item");
     for (const slot of counting) beginRecount(memory, memory.partition(slot));
@@ -385,14 +385,14 @@ export class Shard {
   /** Answers the clears that have nothing left to remove, and the recounts that are through. */
   #settle({ draft }: Turn): void {
     for (let index = this.#settling.length - 1; index >= 0; index -= 1) {
-      const { op, work, partitions } = this.#settling[index] as Settling;
+      const { op, work, answer, partitions } = this.#settling[index] as Settling;
       for (const partition of partitions) {
         const isBusy = work === "clear" ? partition.isClearing : partition.recount !== null;
         if (!isBusy) partitions.delete(partition);
       }
       if (partitions.size > 0) continue;
       this.#settling.splice(index, 1);
-      draft.answer(op, done);
+      draft.answer(op, answer);
     }
   }
 

@@ -5,6 +5,7 @@ import type { LeasedItem } from "../api.ts";
 import type { TurnLimits } from "../limits.ts";
 import type { PartitionSettings } from "../messages.ts";
 import { inOrder } from "./draft.ts";
+import { done, type Result } from "./kind.ts";
 import type { Memory } from "./memory.ts";
 import type { Scene } from "./moves.ts";
 import type { Partition } from "./partition.ts";
@@ -90,6 +91,7 @@ export interface Turn extends Scene {
 export interface Settling {
   readonly op: number;
   readonly work: "clear" | "recount";
+  readonly answer: Result;
   partitions: Set<Partition>;
 }
 
@@ -98,8 +100,9 @@ export function settleLater(
   turn: Turn,
   { op, slots }: { readonly op: number; readonly slots: readonly number[] },
   work: Settling["work"],
+  answer: Result = done,
 ): Set<Partition> {
   const partitions = new Set(slots.map((slot) => turn.memory.partition(slot)));
-  turn.settling.push({ op, work, partitions });
+  turn.settling.push({ op, work, answer, partitions });
   return partitions;
 }

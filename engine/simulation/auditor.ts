@@ -1,7 +1,7 @@
 // Checks every answer of a simulated world against what the promises allow. It
 // sees calls, answers and the clock; of the engine's inside it knows nothing, so
 // it cannot share a mistake with it. The invariants' numbers are those of the
-// report (I1 to I13, I15, I17, I18; I16 is that of `repeats.ts`).
+// report (I1 to I13, I15, I17, I19; I16 is that of `repeats.ts`, I18 that of `explanations.ts`).
 
 import type { Extended, LeasedItem, Payload, Produced, RetryItem } from "../api.ts";
 import { parseRate } from "../lease-rate.ts";
@@ -73,6 +73,13 @@ interface Untold {
   left: number;
   /** In the order of all calls: what was produced from then on it cannot have held. */
   before: number;
+}
+
+/** What a lease asked for that was answered. */
+export interface LeaseCall {
+  readonly begunAt: number;
+  readonly leaseTimeoutMs: number | null;
+  readonly clientId: string;
 }
 
 /** Items of a queue that were granted at one instant. */
@@ -157,7 +164,11 @@ export class Auditor {
   faulted({ applies = false } = {}): void {
     this.#faults += 1;
     if (applies) this.#unheardCommits += 1;
-    for (const item of this.#items.values()) item.isOrdered = false;
+    for (const item of this.#items.values()) {
+      item.isOrdered = false;
+      // A shard that is opened again does not know.
+      if (item.grant !== null) item.grant.client = null;
+    }
   }
 
   /** Its client left or its time ran out: a grant that is on its way then goes back. */
@@ -312,7 +323,7 @@ export class Auditor {
 
   leased(
     { queue, partition, items, replayed }: Leased,
-    { begunAt, leaseTimeoutMs }: { begunAt: number; leaseTimeoutMs: number | null },
+    { begunAt, leaseTimeoutMs, clientId }: LeaseCall,
     now: number,
   ): void {
     this.#stamp += 1;
@@ -326,7 +337,8 @@ export class Auditor {
       if (at < begunAt || at > now) {
         throw new Violation("I2", `a lease was granted at ${at}, between ${begunAt} and ${now}`);
       }
-      this.#granted(place, partition, leased, at);
+      const item = this.#granted(place, partition, leased, at);
+      if (item.grant !== null && !replayed) item.grant.client = clientId;
     }
     if (this.#isUnlimited) return;
     this.#checkLeasedMax(place, now);
@@ -377,9 +389,36 @@ export class Auditor {
   /** A rate begins anew with the process. */
   restarted(): void {
     this.#rateGrants.clear();
+    for (const { grant } of this.#items.values()) if (grant !== null) grant.client = null;
   }
 
-  #granted(place: QueueParameters, partition: number, leased: LeasedItem, at: number): void {
+  /** Since when an item of the queue is ready without any doubt; infinite = none is. */
+  readySince({ name }: QueueParameters, now: number): number {
+    let since = Number.POSITIVE_INFINITY;
+    if (this.#isBeingCleared(name) || this.#untold.some(({ queue }) => queue === name))
+      return since;
+    for (const item of this.#items.values()) {
+      const { produce, place, grant, open, enqueueAt, faultsSeen } = item;
+      const isHere = place.name === name && produce.queue === name;
+      const isUntouched = grant === null && open === 0 && enqueueAt === null;
+      const isReady = isCertain(item) && faultsSeen === this.#faults && produce.answeredAt <= now;
+      if (!isHere || !isUntouched || !isReady || mayHaveDied(item, now, this.#faults)) continue;
+      since = Math.min(since, produce.answeredAt);
+    }
+    return since;
+  }
+
+  /** What is held of a queue without any doubt, until when, and by whom. */
+  heldIn(name: string, now: number): Grant[] {
+    if (this.#isBeingCleared(name)) return [];
+    return [...this.#items.values()].flatMap((item) => {
+      const { grant, place, open } = item;
+      if (grant === null || place.name !== name || open > 0 || grant.unheardExtends > 0) return [];
+      return isHeld(item, grant.id, now) ? [grant] : [];
+    });
+  }
+
+  #granted(place: QueueParameters, partition: number, leased: LeasedItem, at: number): Tracked {
     const item = this.itemOf(leased.payload);
     if (item === undefined)
       throw new Violation("I10", "a payload was offered that nobody produced");
@@ -416,7 +455,10 @@ export class Auditor {
     item.faultsSeen = this.#faults;
     const { id, leaseDeadline: deadline } = leased;
     const heard = this.#stamp;
-    item.grant = { id, partition, deadline, unheardExtends: 0, at, heard, isOver: false };
+    item.grant = {
+      ...{ id, partition, client: null, deadline, unheardExtends: 0, at, heard, isOver: false },
+    };
+    return item;
   }
 
   #checkContent(item: Tracked, leased: LeasedItem): void {
@@ -435,14 +477,14 @@ export class Auditor {
     const { origin = id, reason, death, queue } = past;
     item.origin ??= origin;
     if (item.origin !== origin) {
-      throw new Violation("I18", `${key} came from ${item.origin}, is said to come from ${origin}`);
+      throw new Violation("I19", `${key} came from ${item.origin}, is said to come from ${origin}`);
     }
     if (reason !== undefined && !item.reasons.has(reason)) {
-      throw new Violation("I18", `${key} has a reason that nobody gave`);
+      throw new Violation("I19", `${key} has a reason that nobody gave`);
     }
     const isDead = place.name !== produce.queue;
     if ((death !== undefined) !== isDead || (isDead && queue !== produce.queue)) {
-      throw new Violation("I18", `${key} is in ${place.name}; it died ${death} in ${queue}`);
+      throw new Violation("I19", `${key} is in ${place.name}; it died ${death} in ${queue}`);
     }
     if (reason !== undefined) this.#situations.reached("an item comes with a reason");
   }

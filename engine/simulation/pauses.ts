@@ -21,9 +21,17 @@ export class Pauses {
   readonly #certain = new Map<string, Sides>();
   /** The latest of each queue that is not answered; there is one at a time. */
   readonly #open = new Map<string, PauseCall>();
+  /** Of which nobody heard how the last call ended. */
+  readonly #doubted = new Set<string>();
 
   of(queue: string): Sides {
     return this.#certain.get(queue) ?? none;
+  }
+
+  /** Whether anything of it may be paused. */
+  mayBe(queue: string): boolean {
+    const { lease, produce } = this.of(queue);
+    return lease || produce || this.#open.has(queue) || this.#doubted.has(queue);
   }
 
   isOpen(queue: string): boolean {
@@ -44,12 +52,16 @@ export class Pauses {
   ended(call: PauseCall, ending: Ending<void> | null): void {
     if (this.#open.get(call.queue) !== call) return;
     this.#open.delete(call.queue);
-    if (ending !== null) this.#certain.set(call.queue, ending.ok ? call.asked : call.before);
+    if (ending === null) this.#doubted.add(call.queue);
+    else this.#certain.set(call.queue, ending.ok ? call.asked : call.before);
+    if (ending?.ok === true) this.#doubted.delete(call.queue);
   }
 
   /** Another queue may come in its place. */
   deleted(queue: string): void {
     this.#open.delete(queue);
     this.#certain.delete(queue);
+    // Or the delete is refused.
+    this.#doubted.add(queue);
   }
 }

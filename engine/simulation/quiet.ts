@@ -1,6 +1,7 @@
 // The quiet time: nothing fails, consumers do their work, and everything that was
 // promised must come to its end. And the census: what is listed when all rests.
 
+import { limits } from "../limits.ts";
 import type { Sighting } from "./auditor.ts";
 import { Violation } from "./auditor.ts";
 import { day, minute, second } from "./parameters.ts";
@@ -23,6 +24,12 @@ export async function takeCensus(world: World): Promise<void> {
   for (const { name } of world.parameters.queues) sightings.push(...(await listQueue(world, name)));
   world.auditor.census(sightings, world.now);
   await checkLines(world);
+  for (const { name: queue } of world.parameters.queues) {
+    const { bundle, explanations } = world;
+    explanations.checkClients(
+      await bundle.run(() => bundle.engine.clients({ queue, limit: limits.clientsMax })),
+    );
+  }
 }
 
 async function listQueue({ bundle, auditor }: World, queue: string): Promise<Sighting[]> {
@@ -50,6 +57,7 @@ async function listQueue({ bundle, auditor }: World, queue: string): Promise<Sig
       all.push({ queue, partition, isLeased, payload });
     }
   }
+  await checkDryRun(bundle, queue, { ...sums, isExact: auditor.damagedCount === 0 });
   const { queued, leased, scheduled, retried } = inspection;
   const agrees =
     queued === sums.queued && leased === sums.leased && scheduled + retried === sums.aside;
@@ -57,6 +65,22 @@ async function listQueue({ bundle, auditor }: World, queue: string): Promise<Sig
     throw new Violation("I12", `inspect of ${queue} does not agree with what is listed`);
   }
   return all;
+}
+
+/** I12: a dry run says what a clear would find. */
+async function checkDryRun(
+  bundle: World["bundle"],
+  queue: string,
+  listed: { queued: number; leased: number; aside: number; isExact: boolean },
+): Promise<void> {
+  const all = { ready: true, scheduled: true, retried: true, destructive: true };
+  const dry = { queue, ...all, dryRun: true };
+  const counts = await bundle.run(() => bundle.engine.clear(dry));
+  const told = counts && [counts.ready, counts.leased, counts.scheduled + counts.retried].join();
+  const found = [listed.queued, listed.leased, listed.aside].join();
+  if (told !== found && listed.isExact) {
+    throw new Violation("I12", `a clear of ${queue} would take ${told}, but ${found} are listed`);
+  }
 }
 
 /** I11: no lease waits while its queue has something for it. */
@@ -114,8 +138,11 @@ async function consumeAll(world: World): Promise<void> {
 async function consume(world: World, queue: string, round: number): Promise<number> {
   const { bundle } = world;
   const begunAt = world.now;
-  const request = { queue, clientId: `last-${round}`, batchSize: 1_000, requestTimeoutMs: 10 };
-  const started = await bundle.begin(() => bundle.engine.lease(request));
+  const clientId = `last-${round}`;
+  const request = { queue, clientId, batchSize: 1_000, requestTimeoutMs: 10 };
+  const started = await bundle.begin(() =>
+    world.explanations.asking(queue, () => bundle.engine.lease(request)),
+  );
   if (started.ending === null) await world.pass(10);
   const { ending } = started;
   if (ending?.ok !== true) {
@@ -125,7 +152,7 @@ async function consume(world: World, queue: string, round: number): Promise<numb
     return 0;
   }
   const { value: lease } = ending;
-  world.auditor.leased(lease, { begunAt, leaseTimeoutMs: null }, world.now);
+  world.auditor.leased(lease, { begunAt, leaseTimeoutMs: null, clientId }, world.now);
   const ids = lease.items.map(({ id }) => id);
   const { partition } = lease;
   const call = world.auditor.finishBegun("complete", { partition, ids }, world.now);

@@ -91,6 +91,10 @@ export const situationNames = [
   "a queue is paused while the process is down",
   "a lease waits for its time while its queue is paused",
   "a produce is refused, because its queue is paused",
+  "a queue is explained while it is paused",
+  "a queue is explained while nobody asks for its items",
+  "a queue is explained while all its items are leased",
+  "a client is told to hold what it holds",
 ] as const;
 
 /** Those of worlds with several nodes. */

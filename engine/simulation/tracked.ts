@@ -38,6 +38,8 @@ export interface ProduceCall {
 export interface Grant {
   readonly id: string;
   readonly partition: number;
+  /** Who holds it, as far as the engine can know; `null` = it was told again, or by another process. */
+  client: string | null;
   /** The latest that anyone was told. */
   deadline: number;
   /** Extends of which nobody has heard, or will: it may be held for longer. */

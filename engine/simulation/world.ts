@@ -9,6 +9,7 @@ import { limits } from "../limits.ts";
 import { Auditor, Violation } from "./auditor.ts";
 import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
 import { Chance } from "./chance.ts";
+import { Explanations } from "./explanations.ts";
 import { Ledger } from "./ledger.ts";
 import { checkMemory } from "./memory-check.ts";
 import { day, minute, type Parameters, parametersOf, second } from "./parameters.ts";
@@ -100,6 +101,7 @@ export class World {
   /** Shards that had died when the process started. */
   #downsBefore = 0;
   #isDamaged = false;
+  readonly explanations: Explanations;
   readonly #open = new Set<Open>();
   readonly #events: string[] = [];
   readonly #helds: Held[] = [];
@@ -150,6 +152,12 @@ export class World {
       hasNodes: options.setting !== undefined,
     });
     this.#watch = new Watch(options.situations, this.parameters.bounds.sweepItemsMax);
+    this.explanations = new Explanations({
+      auditor: this.auditor,
+      situations: this.situations,
+      queues: this.parameters.queues,
+      now: () => this.now,
+    });
     this.bundle =
       options.setting?.bundle(this) ??
       new Bundle({
@@ -239,11 +247,12 @@ export class World {
   #rested(): void {
     this.#rethrow();
     const isUp = ({ up }: { readonly up: boolean }): boolean => up;
-    if (this.#slow) return;
     const { engine, downs } = this.bundle;
     const status = engine.status();
-    if (!status.shards.every(isUp)) return;
-    this.auditor.rested();
+    const isHealthy = !this.#slow && status.shards.every(isUp);
+    if (isHealthy) this.auditor.rested();
+    this.explanations.check(engine, isHealthy);
+    if (!isHealthy) return;
     this.#isDamaged ||= this.auditor.damagedCount > 0;
     this.#ledger.check(engine, status, downs === this.#downsBefore && !this.#isDamaged);
   }
@@ -443,7 +452,8 @@ export class World {
       queue,
       timeoutMs: this.parameters.requestTimeoutMs,
       isAnsweredLater: true,
-      send: (key) => this.bundle.engine.lease({ ...request, ...key }),
+      send: (key) =>
+        this.explanations.asking(queue, () => this.bundle.engine.lease({ ...request, ...key })),
       ended: (ending, wasLost) => {
         waiting.isOver = true;
         this.say(`  leased by ${request.clientId}: ${toldLease(ending)}`);
@@ -457,7 +467,8 @@ export class World {
         } else {
           // The clock may have been set back since the call was sent first.
           const since = wasLost ? Number.NEGATIVE_INFINITY : begunAt;
-          this.auditor.leased(ending.value, { begunAt: since, leaseTimeoutMs }, this.now);
+          const { clientId } = request;
+          this.auditor.leased(ending.value, { begunAt: since, leaseTimeoutMs, clientId }, this.now);
           this.#keep(ending.value);
         }
         this.#watch.leaseEnded(ending, this.now > begunAt || this.#step > stepBegun + 5);
@@ -890,6 +901,7 @@ export class World {
     if (isBack) this.situations.reached("the clock was set back at a restart");
     this.#heal();
     await this.bundle.open({ now });
+    this.explanations.restarted();
     this.#repeats.restarted();
     this.say("the process is up");
     if (this.auditor.pauses.of("work").lease) {

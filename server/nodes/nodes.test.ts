@@ -50,6 +50,19 @@ test("each node says who has the shards", async () => {
   }
 }, 60_000);
 
+test("each node has the overview, explanations and clients of the one that has the shards", async () => {
+  const looks = await Promise.all(nodes.map(({ url }) => createClient({ url }).overview()));
+  const epochs = looks.map(({ since }) => since.split(".")[0]);
+  expect(new Set(epochs).size).toBe(1);
+  const queue_name = "looked-at";
+  await queueOf(node(0), queue_name).create(settings);
+  for (const one of nodes) {
+    const queue = queueOf(one, queue_name);
+    expect(await queue.explain()).toMatchObject({ queue_name, health: "empty" });
+    expect(await queue.clients()).toMatchObject({ queue_name, holding: [], partial: false });
+  }
+}, 60_000);
+
 test("nothing is asked of the list of nodes", async () => {
   const body = JSON.stringify({ node: 1 });
   const init = { method: "POST", headers: { "content-type": "application/json" }, body };

@@ -26,8 +26,9 @@ function valueFor({ kind, isList }: Field): fc.Arbitrary<unknown> {
       case "duration":
         return fc.constantFrom("", "10ms", "1.5s", "1h0m0s");
       case "whole":
-      case "long":
         return fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
+      case "long":
+        return fc.maxSafeInteger();
       case "flag":
         return fc.boolean();
       case "bytes":

@@ -5,7 +5,9 @@ import {
   clearRequest,
   completeRequest,
   extendRequest,
+  guardedReply,
   inspect,
+  isGuarded,
   leaseReplyText,
   leaseRequest,
   pauseRequest,
@@ -75,7 +77,7 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
     },
 
     async stats(body) {
-      return queueStats(await engine.stats(body.queue_name));
+      return queueStats(await engine.stats(body.queue_name), body.columns === true);
     },
 
     async inspect(body) {
@@ -98,8 +100,9 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
     },
 
     async clear(body) {
-      await engine.clear(clearRequest(body));
-      return done;
+      const request = clearRequest(body);
+      const cleared = await engine.clear(request);
+      return isGuarded(request) ? guardedReply(cleared) : done;
     },
 
     async reload(body) {

@@ -4,7 +4,17 @@ import type { Engine } from "../../engine/api.ts";
 import { limits } from "../../engine/limits.ts";
 import { checkQueueName } from "../../engine/validate.ts";
 import { type Grant, visibleTo } from "../key-rights.ts";
-import { queueChange, queueInfo, queueNamed, queueSettings, queuesPage } from "../wire.ts";
+import {
+  deletionReply,
+  guardedReply,
+  guardOf,
+  isGuarded,
+  queueChange,
+  queueInfo,
+  queueNamed,
+  queueSettings,
+  queuesPage,
+} from "../wire.ts";
 import { decoded, done, type Routes } from "./route.ts";
 
 type QueuesRoutes = Routes<
@@ -44,8 +54,9 @@ export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
     },
 
     async updateQueue(body) {
-      await engine.updateQueue(decoded(checkName(body), () => queueChange(body)));
-      return done;
+      const change = decoded(checkName(body), () => queueChange(body));
+      const drained = await engine.updateQueue(change);
+      return isGuarded(change) ? guardedReply(drained) : done;
     },
 
     async queueInfo(body) {
@@ -53,8 +64,10 @@ export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
     },
 
     async deleteQueue(body) {
-      await engine.deleteQueue({ name: body.queue_name, force: body.force });
-      return done;
+      const guard = guardOf(body);
+      const name = body.queue_name;
+      const deletion = await engine.deleteQueue({ name, force: body.force, ...guard });
+      return isGuarded(guard) ? deletionReply(deletion) : done;
     },
   };
 }

@@ -8,7 +8,10 @@ import {
   findRequest,
   foundItem,
   groupsRequest,
+  guardedReply,
+  guardOf,
   importRequest,
+  isGuarded,
   itemExplained,
   itemGroup,
   listRequest,
@@ -75,8 +78,9 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
 
     async deleteItems(body) {
       const { queue_name: queue, partition, ids } = body;
-      await engine.deleteItems({ queue, partition, ids });
-      return done;
+      const guard = guardOf(body);
+      const deleted = await engine.deleteItems({ queue, partition, ids, ...guard });
+      return isGuarded(guard) ? guardedReply(deleted) : done;
     },
   };
 }

@@ -190,3 +190,19 @@ test("a stop answers what waits and ends", async () => {
   expect((await waiting).status).toBe(503);
   expect(await stopped).toBe(0);
 }, 60_000);
+
+test("the overview is made by the thread that has the queues, once for all who ask", async () => {
+  await createQueue("seen");
+  await produce("seen", "a");
+  let latest = await call("server.overview", {});
+  while (!latest.body.queues.queue_name.includes("seen"))
+    latest = await call("server.overview", {});
+  const looks = await Promise.all(Array.from({ length: 12 }, () => call("server.overview", {})));
+  const made = [latest, ...looks].map(({ body }) => Date.parse(body.as_of));
+  const moments = [...new Set(made)].sort((a, b) => a - b);
+  for (const [index, moment] of moments.entries()) {
+    expect(moment - (moments[index - 1] ?? 0)).toBeGreaterThanOrEqual(999);
+  }
+  expect((await call("queue.explain", { queue_name: "seen" })).body.queue_name).toBe("seen");
+  expect((await call("queue.clients", { queue_name: "seen" })).body).toMatchObject({ asking: [] });
+});

@@ -95,8 +95,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "an extend is forgotten at a restart",
     file: "shard/moves.ts",
-    from: "memory.hold(partition, lease, { items: piece, payloadBytes });\n    draft.lease(lease);",
-    to: "memory.hold(partition, lease, { items: piece, payloadBytes });\n    draft.lease({ ...run.lease, first: lease.first, last: lease.last });",
+    from: "memory.hold(partition, lease, { items: piece, payloadBytes, holders });\n    draft.lease(lease);",
+    to: "memory.hold(partition, lease, { items: piece, payloadBytes, holders });\n    draft.lease({ ...run.lease, first: lease.first, last: lease.last });",
   },
   {
     name: "an extend of a part of a lease extends nothing else, and loses it",
@@ -119,13 +119,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease's own timeout is not kept",
     file: "shard/lease.ts",
-    from: "holding.take(item, { leaseDeadline, isApart: gaps.has(start + place) });",
-    to: "holding.take(item, { leaseDeadline: turn.now + (partition.settings?.leaseTimeoutMs ?? 0), isApart: gaps.has(start + place) });",
+    from: "holding.take(item, { leaseDeadline, client, isApart: gaps.has(start + place) });",
+    to: "holding.take(item, { leaseDeadline: turn.now + (partition.settings?.leaseTimeoutMs ?? 0), client, isApart: gaps.has(start + place) });",
   },
   {
     name: "leases are forgotten at a restart",
     file: "shard/memory.ts",
-    from: "this.hold(this.partition(lease.slot), lease, { items: held, payloadBytes });",
+    from: "this.hold(this.partition(lease.slot), lease, { items: held, payloadBytes, holders });",
     to: "",
   },
   {
@@ -455,8 +455,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "what is leased is forgotten at a restart, for a queue's limits",
     file: "queue.ts",
-    from: "counts.leased - (this.counts.get(partition)?.leased ?? 0)",
-    to: "counts.leased - (this.counts.get(partition) ?? counts).leased",
+    from: "counts.leased - (before?.leased ?? 0)",
+    to: "counts.leased - (before ?? counts).leased",
   },
   {
     name: "what is granted does not count for the rate",
@@ -511,6 +511,36 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: "shard/moves.ts",
     from: 'queue: partition.settings?.queue ?? ""',
     to: 'queue: scene.memory.partition(partition.settings?.dead?.slot ?? 0).settings?.queue ?? ""',
+  },
+  {
+    name: "nobody is told to ask while leases wait",
+    file: "health.ts",
+    from: "if (ready === 0 || queue.clients.size > 0) return null;",
+    to: "if (ready === 0) return null;",
+  },
+  {
+    name: "a pause of produces alone is not told",
+    file: "health.ts",
+    from: "return pause === undefined",
+    to: "return pause?.lease !== true",
+  },
+  {
+    name: "the next lapse of a queue is told as its last",
+    file: "queue.ts",
+    from: "if (nextLapseAt !== null && nextLapseAt < next) next = nextLapseAt;",
+    to: "if (nextLapseAt !== null && !(nextLapseAt <= next && next < Number.POSITIVE_INFINITY)) next = nextLapseAt;",
+  },
+  {
+    name: "who holds is forgotten with an extend",
+    file: "shard/moves.ts",
+    from: "const holders = piece.map(({ holder }) => holder);",
+    to: "const holders = piece.map(() => String());",
+  },
+  {
+    name: "a dry run does not count what is leased",
+    file: "shard/clear.ts",
+    from: "if (what.leased) counts.leased += held.size;",
+    to: "",
   },
   // The next five were no experiments: the simulation found them.
   {

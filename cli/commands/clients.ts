@@ -1,0 +1,60 @@
+// `holdfast clients`: who holds items of a queue, and who waits for some.
+
+import type { Command } from "commander";
+import { Option } from "commander";
+import type { QueueClientsReply } from "../../client/wire.ts";
+import { bounds } from "../../openapi/bounds.ts";
+import { type Context, contextOf } from "../context.ts";
+import { counted } from "../output.ts";
+import { wholeNumber } from "../values.ts";
+
+export function addClients(program: Command): void {
+  program
+    .command("clients")
+    .description("who holds items of a queue, and who waits for some")
+    .argument("<queue>", "name of the queue")
+    .addOption(
+      new Option("-n, --limit <count>", "the most to name of each sort")
+        .default(bounds.clientsDefault)
+        .argParser(wholeNumber(bounds.clientsMin, bounds.clientsMax)),
+    )
+    .action(async (queue_name: string, { limit }: { limit: number }, command: Command) => {
+      const context = contextOf(command);
+      const clients = await context.client.clients({ queue_name, limit });
+      context.result(clients, () => told(context, clients));
+    });
+}
+
+const holds = ["holds", "items", "partitions", "next lapse"];
+const asks = ["asks", "for", "since", "place"];
+/** Numbers of partitions that a cell can take. */
+const partitionsMax = 8;
+
+function told({ table }: Context, clients: QueueClientsReply): string {
+  const { holding, holding_count, asking, asking_count, partial } = clients;
+  const holders = holding.map(({ client_id, items, partitions, next_lapse_at }) => [
+    client_id || "(unknown)",
+    items,
+    partitionsText(partitions),
+    next_lapse_at,
+  ]);
+  const askers = asking.map(({ client_id, batch_size, since, place }) => [
+    client_id,
+    batch_size,
+    since,
+    place === 0 ? "served" : place,
+  ]);
+  const parts = [
+    ...(holders.length > 0 ? [table(holds, holders)] : []),
+    ...(askers.length > 0 ? [table(asks, askers)] : []),
+    `${counted(holding_count, "client")} with items, ${asking_count} waiting for some`,
+    ...(partial ? ["a shard does not answer; those that hold items of it are missing"] : []),
+  ];
+  return parts.join("\n\n");
+}
+
+function partitionsText(partitions: readonly number[]): string {
+  const shown = partitions.slice(0, partitionsMax).join(" ");
+  const more = partitions.length - partitionsMax;
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}

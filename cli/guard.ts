@@ -1,0 +1,19 @@
+// What commands that destroy have in common: counting before, and a bound.
+
+import { Option } from "commander";
+import { bounds } from "../openapi/bounds.ts";
+import { wholeNumber } from "./values.ts";
+
+export interface GuardOptions {
+  readonly dryRun?: boolean;
+  readonly expect?: number;
+}
+
+export const dryRunMeaning = "say what would be lost, and change nothing";
+
+export function expectOption(): Option {
+  return new Option(
+    "--expect <count>",
+    "refuse where more items than so many would be lost",
+  ).argParser(wholeNumber(0, bounds.expectMax));
+}

@@ -1,0 +1,34 @@
+// A command that tells the same again and again until it is interrupted.
+
+import { clearScreenDown, cursorTo } from "node:readline";
+import { HoldfastError } from "../client/errors.ts";
+import { passes } from "../client/poll.ts";
+import type { Context } from "./context.ts";
+
+/** A server that is away is waited for. `once`: asks, and returns what prints it. */
+export async function watching(
+  context: Context,
+  everyMs: number,
+  once: () => Promise<() => void>,
+): Promise<never> {
+  for (;;) {
+    const begun = performance.now();
+    try {
+      draw(context, await once());
+    } catch (error) {
+      if (!(error instanceof HoldfastError) || !passes(error)) throw error;
+      const { message } = error;
+      draw(context, () => process.stderr.write(`${message}; trying again\n`));
+    }
+    await Bun.sleep(Math.max(0, everyMs - (performance.now() - begun)));
+  }
+}
+
+/** On a terminal each one takes the place of the one before. */
+function draw({ isJson }: Context, print: () => void): void {
+  if (process.stdout.isTTY && !isJson) {
+    cursorTo(process.stdout, 0, 0);
+    clearScreenDown(process.stdout);
+  }
+  print();
+}

@@ -1,0 +1,312 @@
+// What is the matter with a queue: each finding while it holds and not before or after it, since
+// when, and in words. Where each is found is the sequence of the contract.
+
+import { expect, test } from "bun:test";
+import type { Explanation, QueueSettings } from "./api.ts";
+import { limits } from "./limits.ts";
+import {
+  type Bundle,
+  hour,
+  minute,
+  produceOf,
+  type SetupOptions,
+  second,
+  setup,
+  start,
+} from "./simulation/bundle.ts";
+
+async function setupQueue(
+  settings: Partial<QueueSettings> = {},
+  options: SetupOptions = {},
+): Promise<Bundle> {
+  const bundle = await setup(options);
+  if (settings.deadQueue) await bundle.createQueue({ name: settings.deadQueue });
+  await bundle.createQueue({ name: "orders", ...settings });
+  return bundle;
+}
+
+const explain = (bundle: Bundle): Promise<Explanation> =>
+  bundle.run(() => bundle.engine.explain("orders"));
+
+/** What is the matter, by its words alone. */
+async function words(bundle: Bundle): Promise<string[]> {
+  const { health, findings } = await explain(bundle);
+  return [health, ...findings.map(({ what }) => what)];
+}
+
+test("explain: a queue that holds nothing is empty, with a client that waits idle, else it flows", async () => {
+  const bundle = await setupQueue();
+  await bundle.clock.advance(minute);
+  expect(await words(bundle)).toEqual(["empty"]);
+  await bundle.beginLease("orders");
+  expect(await words(bundle)).toEqual(["idle"]);
+  await bundle.produce("orders", "a");
+  expect(await words(bundle)).toEqual(["flows"]);
+});
+
+test("explain: an unknown queue is refused", async () => {
+  const bundle = await setup();
+  expect(await bundle.ending(() => bundle.engine.explain("none"))).toMatchObject({
+    code: "invalid",
+  });
+});
+
+test("nobody_asks: from ten seconds after the last lease on, since then, and who it was", async () => {
+  const bundle = await setupQueue();
+  const asked = await bundle.beginLease("orders", {
+    clientId: "worker-2",
+    requestTimeoutMs: 5 * second,
+  });
+  await bundle.clock.advance(5 * second);
+  expect(asked.ending).toMatchObject({ ok: false });
+  await bundle.produce("orders", "a", "b");
+  await bundle.clock.advance(10 * second - 1);
+  expect(await words(bundle)).toEqual(["flows"]);
+  await bundle.clock.advance(1);
+  const since = start + 5 * second;
+  const { findings } = await explain(bundle);
+  expect(findings).toMatchObject([{ what: "nobody_asks", since, count: 2, nextAt: null }]);
+  expect(findings[0]?.text).toBe(
+    "2 items are ready and nobody asks for them; worker-2 was the last, 15 seconds ago.",
+  );
+  await bundle.lease("orders");
+  expect(await words(bundle)).toEqual(["flows"]);
+});
+
+test("nobody_asks: who holds items may be at work on them for as long as a lease", async () => {
+  const bundle = await setupQueue({ leaseTimeoutMs: hour });
+  await bundle.produce("orders", "a", "b");
+  await bundle.lease("orders");
+  await bundle.clock.advance(59 * minute);
+  expect(await words(bundle)).toEqual(["flows"]);
+  await bundle.clock.advance(minute - 1);
+  expect(await words(bundle)).toEqual(["flows"]);
+});
+
+test("nobody_asks: of nobody since the start it says so", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "a");
+  await bundle.clock.advance(3 * minute);
+  const { findings } = await explain(bundle);
+  expect(findings[0]?.text).toBe(
+    "1 item is ready and nobody asks for it; nobody has since the queue is served here, which began 3 minutes ago.",
+  );
+});
+
+test("paused: since when, why, and what; after a restart since the queue was changed last", async () => {
+  const bundle = await setupQueue();
+  await bundle.clock.advance(minute);
+  await bundle.run(() =>
+    bundle.engine.pause({ queue: "orders", lease: true, produce: true, reason: "deploy" }),
+  );
+  const since = start + minute;
+  const found = {
+    what: "paused",
+    since,
+    count: 0,
+    nextAt: null,
+    text: "Leases and produces are paused: deploy.",
+  } as const;
+  expect((await explain(bundle)).findings).toEqual([found]);
+  await bundle.clock.advance(hour);
+  await bundle.restart();
+  expect((await explain(bundle)).findings).toMatchObject([{ what: "paused", since }]);
+  await bundle.run(() => bundle.engine.resume("orders"));
+  expect(await words(bundle)).toEqual(["empty"]);
+});
+
+test("at_leased_max: while items wait for the limit, until the next lapse", async () => {
+  const bundle = await setupQueue({ leasedMax: 2 });
+  await bundle.produce("orders", "a", "b", "c");
+  await bundle.beginLease("orders", { batchSize: 2 });
+  await bundle.beginLease("orders");
+  const { health, findings } = await explain(bundle);
+  expect(health).toBe("at_limit");
+  expect(findings).toEqual([
+    {
+      what: "at_leased_max",
+      since: start,
+      count: 1,
+      nextAt: start + minute,
+      text: "As many items are leased as leased_max allows, 2, and 1 more is ready; the next lease lapses in 60 seconds.",
+    },
+  ]);
+});
+
+test("at_leased_max: one that ceases for moments has not ceased", async () => {
+  const bundle = await setupQueue({ leasedMax: 1 });
+  await bundle.produce("orders", "a", "b", "c", "d");
+  for (let round = 0; round < 3; round += 1) {
+    const lease = await bundle.lease("orders");
+    expect((await explain(bundle)).findings).toMatchObject([
+      { what: "at_leased_max", since: start },
+    ]);
+    await bundle.clock.advance(8 * second);
+    await bundle.complete(lease);
+    expect(await words(bundle)).toEqual(["flows"]);
+  }
+});
+
+test("at_lease_rate: while items wait for the rate, until there is more of it", async () => {
+  const bundle = await setupQueue({ leaseRate: "1/10s" });
+  await bundle.produce("orders", "a", "b");
+  await bundle.lease("orders");
+  await bundle.beginLease("orders");
+  expect((await explain(bundle)).findings).toMatchObject([
+    { what: "at_lease_rate", since: start, count: 1, nextAt: start + 10 * second },
+  ]);
+  await bundle.clock.advance(10 * second);
+  expect(await words(bundle)).toEqual(["flows"]);
+});
+
+test("all_leased: once nothing has changed hands for five seconds, until the next lapse", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "a", "b");
+  await bundle.lease("orders", { leaseTimeoutMs: hour });
+  await bundle.clock.advance(second);
+  await bundle.lease("orders");
+  await bundle.clock.advance(5 * second - 1);
+  expect(await words(bundle)).toEqual(["flows"]);
+  await bundle.clock.advance(1);
+  expect((await explain(bundle)).findings).toEqual([
+    {
+      what: "all_leased",
+      since: start + second,
+      count: 2,
+      nextAt: start + second + minute,
+      text: "All 2 items are leased; the next lease lapses in 55 seconds.",
+    },
+  ]);
+});
+
+test("all_leased: an extend and a completed lease change when the next one lapses", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "a", "b");
+  const first = await bundle.lease("orders", { leaseTimeoutMs: 20 * second });
+  await bundle.lease("orders");
+  await bundle.clock.advance(10 * second);
+  const nextAt = async () => (await explain(bundle)).findings[0]?.nextAt;
+  expect(await nextAt()).toBe(start + 20 * second);
+  const ids = first.items.map(({ id }) => id);
+  const extension = { queue: "orders", partition: 0, ids, leaseTimeoutMs: hour };
+  await bundle.run(() => bundle.engine.extend(extension));
+  expect(await nextAt()).toBe(start + minute);
+});
+
+test("all_scheduled: until the first is due", async () => {
+  const bundle = await setupQueue();
+  const dueAt = start + hour;
+  await bundle.run(() => bundle.engine.produce(produceOf("orders", ["a", "b"], dueAt)));
+  const { findings } = await explain(bundle);
+  expect(findings).toMatchObject([{ what: "all_scheduled", since: start, count: 2 }]);
+  expect(findings[0]?.nextAt).toBeGreaterThan(dueAt - second);
+  expect(findings[0]?.nextAt).toBeLessThanOrEqual(dueAt);
+  await bundle.clock.advance(hour);
+  expect(await words(bundle)).toEqual(["flows"]);
+});
+
+test("shard_down: its items, since when, until it is started again; then it is over", async () => {
+  const bundle = await setupQueue({ requestedPartitions: 2 }, { shardCount: 2 });
+  await bundle.produce("orders", "a");
+  await bundle.produce("orders", "b");
+  await bundle.clock.advance(second);
+  bundle.store(1).openFault = "failed";
+  bundle.store(1).fail({ fault: "failed" });
+  await bundle.begin(() => bundle.engine.reload("orders"));
+  await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["c"])));
+  await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["d"])));
+  const { health, asOf, findings } = await explain(bundle);
+  expect(health).toBe("shard_down");
+  expect(findings[0]).toMatchObject({ what: "shard_down", since: start + second, count: 1 });
+  expect(findings[0]?.nextAt).toBeGreaterThan(asOf);
+  bundle.store(1).openFault = null;
+  bundle.store(1).heal();
+  await bundle.clock.advance(2 * limits.restartMsMax);
+  expect(await words(bundle)).not.toContain("shard_down");
+});
+
+test("store_full: while the disk has no room", async () => {
+  const bundle = await setupQueue();
+  bundle.store().fail({ fault: "full", sticky: true });
+  const refused = await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
+  expect(refused.ending).toMatchObject({ ok: false, code: "store" });
+  expect((await explain(bundle)).findings).toMatchObject([
+    { what: "store_full", since: start, count: 1 },
+  ]);
+});
+
+test("clearing: what is left of it, and of how much", async () => {
+  const turnLimits = { ...limits, sweepItemsMax: 1 };
+  const bundle = await setupQueue({}, { turnLimits });
+  await bundle.produceMany("orders", 10);
+  bundle.store().hold();
+  const what = { ready: true, scheduled: false, retried: false, destructive: false };
+  const cleared = await bundle.begin(() => bundle.engine.clear({ queue: "orders", ...what }));
+  const seen: string[] = [];
+  for (let round = 0; cleared.ending === null && round < 100; round += 1) {
+    bundle.store().release();
+    bundle.store().hold();
+    await bundle.clock.settle();
+    const { findings } = await explain(bundle);
+    seen.push(...findings.map(({ text }) => text));
+  }
+  expect(seen[0]).toBe("A clear has 10 of 10 items still to remove.");
+  expect(seen).toContain("A clear has 6 of 10 items still to remove.");
+  bundle.store().release();
+  await bundle.clock.settle();
+  expect(await words(bundle)).toEqual(["empty"]);
+});
+
+test("leases_lapse: of the last five minutes", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "a", "b");
+  await bundle.lease("orders", { batchSize: 2 });
+  await bundle.clock.advance(minute);
+  const lapsing = { what: "leases_lapse", since: start + minute, count: 2, nextAt: null };
+  const { findings } = await explain(bundle);
+  expect(findings.find(({ what }) => what === "leases_lapse")).toMatchObject(lapsing);
+  expect(findings.find(({ what }) => what === "leases_lapse")?.text).toBe(
+    "The lease of 2 items lapsed within the last five minutes: consumers die, hang, or need longer than 1m0s.",
+  );
+  await bundle.clock.advance(5 * minute);
+  expect(await words(bundle)).toEqual(["nobody_asks", "nobody_asks"]);
+});
+
+test.each([
+  ["orders-dead", "1 item failed or expired within the last hour and went to orders-dead."],
+  ["", "1 item failed or expired within the last hour and was removed, for want of a dead queue."],
+])("dead_items: of the last hour, with the dead queue %j", async (deadQueue, text) => {
+  const bundle = await setupQueue({ deadQueue, maxAttempts: 1 });
+  await bundle.produce("orders", "a");
+  await bundle.retry(await bundle.lease("orders"));
+  const { findings } = await explain(bundle);
+  expect(findings).toEqual([{ what: "dead_items", since: start, count: 1, nextAt: null, text }]);
+  await bundle.clock.advance(hour);
+  expect(await words(bundle)).toEqual(["empty"]);
+});
+
+test("falls_behind: five minutes of more that comes than goes, but not of a paused queue", async () => {
+  const bundle = await setupQueue({ leaseTimeoutMs: hour });
+  for (let count = 0; count < 6; count += 1) {
+    expect(await words(bundle)).not.toContain("falls_behind");
+    await bundle.produceMany("orders", 20);
+    await bundle.clock.advance(minute);
+    await bundle.lease("orders");
+  }
+  const { findings } = await explain(bundle);
+  expect(findings).toMatchObject([{ what: "falls_behind", count: 95 }]);
+  expect(findings[0]?.text).toBe(
+    "More comes than goes: 95 items more are ready than five minutes ago.",
+  );
+  await bundle.run(() => bundle.engine.pause({ queue: "orders" }));
+  expect(await words(bundle)).not.toContain("falls_behind");
+});
+
+test("explain: the worst comes first, and is the word", async () => {
+  const bundle = await setupQueue({ maxAttempts: 1 });
+  await bundle.produce("orders", "a", "b");
+  await bundle.retry(await bundle.lease("orders"));
+  await bundle.run(() => bundle.engine.pause({ queue: "orders" }));
+  await bundle.clock.advance(minute);
+  expect(await words(bundle)).toEqual(["nobody_asks", "nobody_asks", "dead_items", "paused"]);
+});

@@ -1,0 +1,111 @@
+// All queues at a glance: made once a second whoever asks, and what has changed since.
+
+import { expect, test } from "bun:test";
+import { type Bundle, minute, produceOf, second, setup, start } from "./simulation/bundle.ts";
+
+async function setupQueues(...names: string[]): Promise<Bundle> {
+  const bundle = await setup();
+  for (const name of names) await bundle.createQueue({ name });
+  return bundle;
+}
+
+const look = (bundle: Bundle, since = "") => bundle.engine.overview(since).overview;
+const namesIn = ({ rows }: { rows: readonly { queue: string }[] }): string[] =>
+  rows.map(({ queue }) => queue).sort();
+
+test("overview: each queue has a row, with what it holds and what happened to it", async () => {
+  const bundle = await setupQueues("orders", "other");
+  await bundle.produce("orders", "a", "b", "c");
+  await bundle.complete(await bundle.lease("orders"));
+  await bundle.lease("orders");
+  await bundle.beginLease("other");
+  const { asOf, isWhole, totals, rows, removed } = look(bundle);
+  expect({ asOf, isWhole, removed }).toEqual({ asOf: start, isWhole: true, removed: [] });
+  expect(rows.find(({ queue }) => queue === "orders")).toMatchObject({
+    ...{ health: "flows", healthSince: 0, nextAt: 0, ready: 1, held: 1, scheduled: 0, waiting: 0 },
+    ...{ produced: 3, leased: 2, completed: 1, dead: 0, oldestReadyAt: start, nextDueAt: 0 },
+  });
+  expect(rows.find(({ queue }) => queue === "other")).toMatchObject({ health: "idle", waiting: 1 });
+  expect(totals).toMatchObject({ queues: 2, ready: 1, held: 1, waiting: 1, produced: 3 });
+});
+
+test("overview: within a second it is the same, for all who have seen the same", async () => {
+  const bundle = await setupQueues("orders");
+  const first = look(bundle);
+  await bundle.produce("orders", "a");
+  await bundle.clock.advance(second - 1);
+  expect(look(bundle)).toBe(first);
+  expect(bundle.engine.overview("").now).toBe(start + second - 1);
+  await bundle.clock.advance(1);
+  const second_ = look(bundle);
+  expect(second_.totals.ready).toBe(1);
+  expect(look(bundle, first.since)).toBe(look(bundle, first.since));
+});
+
+test("overview: who says what they have seen is told of what has changed, and of what is gone", async () => {
+  const bundle = await setupQueues("orders", "other", "third");
+  const { since } = look(bundle);
+  await bundle.clock.advance(second);
+  const quiet = look(bundle, since);
+  expect(quiet).toMatchObject({ isWhole: false, rows: [], removed: [] });
+  expect(quiet.totals.queues).toBe(3);
+  await bundle.produce("other", "a");
+  await bundle.run(() => bundle.engine.deleteQueue({ name: "third", force: false }));
+  await bundle.clock.advance(second);
+  const changed = look(bundle, quiet.since);
+  expect(namesIn(changed)).toEqual(["other"]);
+  expect(changed.removed).toEqual(["third"]);
+  // Also who was away for longer.
+  expect(look(bundle, since)).toMatchObject({ rows: changed.rows, removed: ["third"] });
+  await bundle.createQueue({ name: "third" });
+  await bundle.clock.advance(second);
+  expect(look(bundle, quiet.since)).toMatchObject({ removed: [] });
+  expect(namesIn(look(bundle, quiet.since))).toEqual(["other", "third"]);
+});
+
+test.each(["nonsense", "x.1", "1.5.x"])(
+  "overview: %s was never seen, so all is told",
+  async (since) => {
+    const bundle = await setupQueues("orders");
+    expect(look(bundle, since)).toMatchObject({ isWhole: true });
+  },
+);
+
+test("overview: what another engine said before is not taken for what this one said", async () => {
+  const bundle = await setupQueues("orders");
+  const { since } = look(bundle);
+  await bundle.clock.advance(minute);
+  await bundle.restart();
+  look(bundle);
+  expect(look(bundle, since)).toMatchObject({ isWhole: true });
+  expect(namesIn(look(bundle, since))).toEqual(["orders"]);
+});
+
+test("overview: alarms tell the worst first, of shards and of queues", async () => {
+  const bundle = await setupQueues("orders", "other");
+  await bundle.createQueue({ name: "doomed", maxAttempts: 1 });
+  await bundle.produce("doomed", "a");
+  await bundle.retry(await bundle.lease("doomed"));
+  await bundle.produce("orders", "a", "b");
+  await bundle.produce("other", "a", "b", "c");
+  await bundle.clock.advance(minute);
+  const { alarms } = look(bundle);
+  expect(alarms.map(({ what, queue, count }) => [what, queue, count])).toEqual([
+    ["nobody_asks", "other", 3],
+    ["nobody_asks", "orders", 2],
+    ["dead_items", "doomed", 1],
+  ]);
+});
+
+test("overview: shards with their state, and how long commits took", async () => {
+  const bundle = await setupQueues("orders");
+  expect(look(bundle).shards).toMatchObject([{ shard: 0, state: "up", since: null }]);
+  await bundle.produce("orders", "a");
+  bundle.store().fail({ fault: "full", sticky: true });
+  await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["b"])));
+  await bundle.clock.advance(second);
+  const { shards, alarms } = look(bundle);
+  expect(shards).toMatchObject([{ state: "full", since: start }]);
+  expect(shards[0]?.commitP99Us).toBeGreaterThan(0);
+  expect(alarms).toMatchObject([{ what: "store_full", shard: 0, queue: "" }]);
+});

@@ -1,0 +1,267 @@
+// All queues at a glance, as rows that are kept from one time to the next: whoever says what they
+// have seen is told what has changed since.
+
+import type { Alarm, EngineOverview, OverviewRow, ShardGlance } from "./api.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Checkups } from "./checkups.ts";
+import { assess, type Found, healthOf, type Surroundings } from "./health.ts";
+import { quantile } from "./histogram.ts";
+import type { ShardPort } from "./port.ts";
+import type { LogicalQueue } from "./queue.ts";
+import { counterNames, noCounters } from "./queue-counters.ts";
+import { sentence } from "./sentences.ts";
+
+/** Names of queues that are gone, for those who have seen them. */
+const removedMax = 10_000;
+const alarmsMax = 50;
+/** Different moments at which those who ask looked last. */
+const takenMax = 64;
+/** Commits of the last one to two of these make the percentiles. */
+const commitsMs = 30_000;
+/** What time alone makes of a queue is noticed within this. */
+const restMs = 5_000;
+
+export interface OverviewOptions {
+  readonly now: number;
+  readonly catalog: Catalog;
+  readonly checkups: Checkups;
+  readonly ports: readonly ShardPort[];
+}
+
+interface Row {
+  readonly row: OverviewRow;
+  readonly trouble: Found | null;
+  /** Of the overview that first had it like this. */
+  readonly version: number;
+  readonly lookedAt: number;
+}
+
+/** What makes a queue a person's matter. */
+const alarming = new Set<Found["what"]>([
+  "nobody_asks",
+  "falls_behind",
+  "leases_lapse",
+  "dead_items",
+]);
+
+export class Overview {
+  readonly #rows = new Map<LogicalQueue, Row>();
+  #removed: { readonly name: string; readonly version: number }[] = [];
+  /** Of those that were removed longer ago, nobody knows. */
+  #forgotten = 0;
+  /** Tells this engine's versions from those of the one before it. */
+  #epoch = "";
+  #version = 0;
+  /** Which were not well at the latest look. */
+  #shards = "";
+  readonly #commits = new Map<number, Commits>();
+  /** By what was seen before; of the latest. */
+  readonly #taken = new Map<string, EngineOverview>();
+  #latest: Omit<EngineOverview, "since" | "isWhole" | "rows" | "removed"> | null = null;
+
+  /** Looks at all queues. */
+  make(options: OverviewOptions): void {
+    const { now, catalog, checkups, ports } = options;
+    this.#epoch ||= now.toString(36);
+    this.#taken.clear();
+    this.#version += 1;
+    const around = checkups.surroundings(now);
+    const shards = [...around.down.keys(), "full", ...around.full.keys()].join();
+    const isSameShards = shards === this.#shards;
+    this.#shards = shards;
+    const totals = { ...noTotals };
+    const troubles: Trouble[] = [];
+    const gone = new Set(this.#rows.keys());
+    for (const queue of catalog.queues) {
+      gone.delete(queue);
+      const known = this.#rows.get(queue);
+      const { row, trouble } =
+        known !== undefined && isSameShards && isAsBefore(queue, known, now)
+          ? known
+          : this.#look(queue, around);
+      for (const key of totalKeys) totals[key] += row[key];
+      totals.queues += 1;
+      if (trouble !== null) troubles.push({ queue, found: trouble });
+    }
+    for (const queue of gone) this.#remove(queue);
+    this.#latest = {
+      asOf: now,
+      totals,
+      shards: ports.map((port) => this.#glance(port, around)),
+      alarms: [...shardAlarms(ports, around), ...queueAlarms(troubles, now)].slice(0, alarmsMax),
+    };
+  }
+
+  #look(queue: LogicalQueue, around: Surroundings): Row {
+    const found = assess(queue, around);
+    const row = rowOf(queue, found, around);
+    const trouble = found.find(({ what }) => alarming.has(what)) ?? null;
+    const before = this.#rows.get(queue);
+    const isKnown = before !== undefined && isSame(before.row, row);
+    const version = isKnown ? before.version : this.#version;
+    const looked = { row, trouble, version, lookedAt: around.now };
+    this.#rows.set(queue, looked);
+    return looked;
+  }
+
+  #remove(queue: LogicalQueue): void {
+    this.#rows.delete(queue);
+    this.#removed.push({ name: queue.definition.name, version: this.#version });
+    if (this.#removed.length <= removedMax) return;
+    this.#forgotten = this.#removed.shift()?.version ?? 0;
+  }
+
+  #glance(port: ShardPort, { down, full, now }: Surroundings): ShardGlance {
+    const { shard, isUp, counters } = port;
+    const { commitSeconds, restarts, failures, quarantined, miscounted } = counters;
+    const { walBytes, fileBytes } = counters;
+    const commits = this.#commits.getOrInsertComputed(shard, () => new Commits(now));
+    const lately = commits.since(commitSeconds.counts, now);
+    const [p50, p99] = [0.5, 0.99].map((share) => quantile(commitSeconds.bounds, lately, share));
+    const state = isUp ? (counters.full ? "full" : "up") : "down";
+    const since = down.get(shard)?.since ?? full.get(shard) ?? null;
+    const commitTimes = { commitP50Us: micros(p50), commitP99Us: micros(p99) };
+    const counts = { restarts, failures, quarantined, miscounted, walBytes, fileBytes };
+    return { shard, state, since, ...commitTimes, ...counts, waiting: port.waitingCount };
+  }
+
+  /** `since`: what an earlier one said; `""`, or one that nobody knows any more: all of it. */
+  take(since: string): EngineOverview {
+    const known = this.#taken.get(since);
+    if (known !== undefined) return known;
+    const taken = this.#since(since);
+    // What others claim to have seen does not grow without end.
+    if (this.#taken.size >= takenMax) this.#taken.clear();
+    this.#taken.set(since, taken);
+    return taken;
+  }
+
+  #since(since: string): EngineOverview {
+    if (this.#latest === null) throw new Error("there is no overview yet");
+    const [epoch, text] = since.split(".");
+    const seen = Number(text);
+    const isWhole = epoch !== this.#epoch || !(seen >= this.#forgotten && seen <= this.#version);
+    const rows = [...this.#rows.values()].filter(({ version }) => isWhole || version > seen);
+    const gone = isWhole ? [] : this.#removed.filter(({ version }) => version > seen);
+    const names = gone.length === 0 ? [] : [...this.#rows.keys()];
+    const present = new Set(names.map(({ definition }) => definition.name));
+    const removed = gone.filter(({ name }) => !present.has(name));
+    return {
+      ...this.#latest,
+      since: `${this.#epoch}.${this.#version}`,
+      isWhole,
+      rows: rows.map(({ row }) => row),
+      removed: [...new Set(removed.map(({ name }) => name))],
+    };
+  }
+}
+
+const noTotals = { queues: 0, ready: 0, held: 0, scheduled: 0, waiting: 0, ...noCounters };
+const rowKeys = [
+  ...(["queue", "health", "healthSince", "nextAt", "ready", "held", "scheduled"] as const),
+  ...(["waiting", "oldestReadyAt", "nextDueAt"] as const),
+  ...counterNames,
+];
+const totalKeys = ["ready", "held", "scheduled", "waiting", ...counterNames] as const;
+
+function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surroundings): OverviewRow {
+  const { ready, leased: held, scheduled, retried: waitingForRetry } = queue.itemCounts;
+  return {
+    queue: queue.definition.name,
+    health: healthOf(queue, found, around),
+    healthSince: found[0]?.since ?? 0,
+    nextAt: found[0]?.nextAt ?? 0,
+    ready,
+    held,
+    scheduled: scheduled + waitingForRetry,
+    waiting: queue.line.size,
+    ...queue.counters,
+    oldestReadyAt: queue.oldestReadyAt ?? 0,
+    nextDueAt: queue.nextDueAt ?? 0,
+  };
+}
+
+/** Of a queue on which nothing happens, only time can change anything; and not by the second. */
+function isAsBefore({ watch }: LogicalQueue, { lookedAt }: Row, now: number): boolean {
+  return watch.changedAt < lookedAt && now - lookedAt < restMs;
+}
+
+function isSame(a: OverviewRow, b: OverviewRow): boolean {
+  return rowKeys.every((key) => a[key] === b[key]);
+}
+
+function micros(seconds: number | null | undefined): number | null {
+  return typeof seconds === "number" ? Math.round(seconds * 1e6) : null;
+}
+
+/** How commits were counted a while ago, to be taken off what is counted now. */
+class Commits {
+  #at: number;
+  #before: readonly number[] = [];
+  #next: readonly number[] = [];
+
+  constructor(now: number) {
+    this.#at = now;
+  }
+
+  since(counts: readonly number[], now: number): number[] {
+    if (now - this.#at >= commitsMs) {
+      this.#at = now;
+      this.#before = this.#next;
+      this.#next = [...counts];
+    }
+    return counts.map((count, bucket) => count - (this.#before[bucket] ?? 0));
+  }
+}
+
+interface Trouble {
+  readonly queue: LogicalQueue;
+  readonly found: Found;
+}
+
+/** The worst first. */
+const severities: readonly Found["what"][] = [...alarming];
+
+function queueAlarms(troubles: readonly Trouble[], now: number): Alarm[] {
+  const rank = ({ found }: Trouble): number => severities.indexOf(found.what);
+  const sorted = troubles.toSorted((a, b) => rank(a) - rank(b) || b.found.count - a.found.count);
+  return sorted.slice(0, alarmsMax).map(({ queue, found }) => {
+    const { what, since, count } = found;
+    const text = sentence(found, queue, now);
+    return { what, since, count, queue: queue.definition.name, shard: null, text };
+  });
+}
+
+function shardAlarms(ports: readonly ShardPort[], { down, full }: Surroundings): Alarm[] {
+  return ports.flatMap(({ shard, counters }): Alarm[] => {
+    const { quarantined, miscounted } = counters;
+    const of = { queue: "", shard };
+    const alarm = (what: Alarm["what"], since: number | null, count: number, text: string) => [
+      { ...of, what, since, count, text: `Shard ${shard} ${text}.` },
+    ];
+    return [
+      ...(down.has(shard)
+        ? alarm(
+            "shard_down",
+            down.get(shard)?.since ?? null,
+            1,
+            "is down; its partitions cannot be reached",
+          )
+        : []),
+      ...(full.has(shard)
+        ? alarm("store_full", full.get(shard) ?? null, 1, "has no room; items cannot be produced")
+        : []),
+      ...(quarantined > 0
+        ? alarm("items_damaged", null, quarantined, `has set aside ${quarantined} damaged items`)
+        : []),
+      ...(miscounted > 0
+        ? alarm(
+            "items_miscounted",
+            null,
+            miscounted,
+            `found ${miscounted} items missing, or too many, at a start`,
+          )
+        : []),
+    ];
+  });
+}

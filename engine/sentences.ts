@@ -1,0 +1,78 @@
+// What is the matter with a queue, in words for a person: a sentence for each finding, without
+// markup, and without anything that only one who knows the server could read.
+
+import type { FindingWord } from "./api.ts";
+import { formatDuration } from "./duration.ts";
+import type { Found } from "./health.ts";
+import type { LogicalQueue } from "./queue.ts";
+
+type Tell = (found: Found, queue: LogicalQueue, now: number) => string;
+
+const number = (value: number): string => value.toLocaleString("en-US");
+const items = (count: number): string => `${number(count)} ${count === 1 ? "item" : "items"}`;
+const are = (count: number): string => (count === 1 ? "is" : "are");
+
+const steps = [
+  [86_400_000, "day"],
+  [3_600_000, "hour"],
+  [60_000, "minute"],
+  [1_000, "second"],
+] as const;
+
+/** In the largest unit of which there are two at least. */
+export function roughly(ms: number): string {
+  const [unitMs, unit] = steps.find(([length]) => ms >= 2 * length) ?? [1_000, "second"];
+  const count = Math.max(0, Math.floor(ms / unitMs));
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
+}
+
+const until = (nextAt: number | null, now: number, what: string): string =>
+  nextAt === null ? "" : `; ${what} ${nextAt <= now ? "now" : `in ${roughly(nextAt - now)}`}`;
+
+const paused: Tell = (_, { definition: { pause } }) => {
+  const sides = [...(pause?.lease ? ["Leases"] : []), ...(pause?.produce ? ["Produces"] : [])];
+  const what = sides.join(" and ").replace("and P", "and p");
+  return `${what} are paused${pause?.reason ? `: ${pause.reason}` : ""}.`;
+};
+
+const nobodyAsks: Tell = ({ count }, { watch: { lastAsked, askedAt } }, now) => {
+  const ago = `${roughly(now - askedAt)} ago`;
+  const last =
+    lastAsked === null
+      ? `nobody has since the queue is served here, which began ${ago}`
+      : `${lastAsked.client} was the last, ${ago}`;
+  return `${items(count)} ${are(count)} ready and nobody asks for ${count === 1 ? "it" : "them"}; ${last}.`;
+};
+
+const deadItems: Tell = ({ count }, { definition: { deadQueue } }) => {
+  const went = deadQueue === "" ? "were removed, for want of a dead queue" : `went to ${deadQueue}`;
+  return `${items(count)} failed or expired within the last hour and ${count === 1 ? went.replace("were", "was") : went}.`;
+};
+
+const tells: Readonly<Record<FindingWord, Tell>> = {
+  shard_down: ({ count, nextAt }, _, now) =>
+    `A shard of the queue is down, and ${items(count)} in it cannot be reached${until(nextAt, now, "it is started again")}.`,
+  store_full: () =>
+    "The disk has no room for new items: produces are refused, leases and completes go on.",
+  nobody_asks: nobodyAsks,
+  falls_behind: ({ count }) =>
+    `More comes than goes: ${items(count)} more ${are(count)} ready than five minutes ago.`,
+  leases_lapse: ({ count }, { definition: { leaseTimeoutText, leaseTimeoutMs } }) =>
+    `The lease of ${items(count)} lapsed within the last five minutes: consumers die, hang, or need longer than ${leaseTimeoutText || formatDuration(leaseTimeoutMs)}.`,
+  dead_items: deadItems,
+  clearing: ({ count }, { watch: { clearingMost } }) =>
+    `A clear has ${number(count)} of ${items(Math.max(count, clearingMost))} still to remove.`,
+  paused,
+  at_leased_max: ({ count, nextAt }, { definition: { leasedMax = 0 } }, now) =>
+    `As many items are leased as leased_max allows, ${number(leasedMax)}, and ${number(count)} more ${are(count)} ready${until(nextAt, now, "the next lease lapses")}.`,
+  at_lease_rate: ({ count, nextAt }, { definition: { leaseRate = "" } }, now) =>
+    `The lease_rate of ${leaseRate} is used up, and ${items(count)} ${are(count)} ready${until(nextAt, now, "there is more of it")}.`,
+  all_leased: ({ count, nextAt }, _, now) =>
+    `${count === 1 ? "The one item is" : `All ${items(count)} are`} leased${until(nextAt, now, "the next lease lapses")}.`,
+  all_scheduled: ({ count, nextAt }, _, now) =>
+    `${count === 1 ? "The one item waits for its time" : `All ${items(count)} wait for their time`}${until(nextAt, now, "the next is due")}.`,
+};
+
+export function sentence(found: Found, queue: LogicalQueue, now: number): string {
+  return tells[found.what](found, queue, now);
+}

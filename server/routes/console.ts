@@ -1,0 +1,27 @@
+// What a console lives on: what is the matter with a queue, who uses it, and all queues at a glance.
+
+import type { Engine } from "../../engine/api.ts";
+import { bounds } from "../../openapi/bounds.ts";
+import type { OverviewReplies } from "../overview.ts";
+import { clientsReply, explainReply } from "../wire.ts";
+import type { Routes } from "./route.ts";
+
+export function consoleRoutes(
+  engine: Pick<Engine<string>, "explain" | "clients">,
+  overview: OverviewReplies,
+): Routes<"explain" | "clients" | "overview"> {
+  return {
+    async explain(body) {
+      return explainReply(engine.explain(body.queue_name));
+    },
+
+    async clients(body) {
+      const { queue_name: queue, limit } = body;
+      return clientsReply(await engine.clients({ queue, limit: limit ?? bounds.clientsDefault }));
+    },
+
+    async overview({ since }) {
+      return overview.reply(since ?? "");
+    },
+  };
+}
