@@ -157,6 +157,7 @@ class Bench {
         facts,
         named: asking.named,
         settings: new Map(),
+        pauses: new Map(),
         limits,
         renderLeased,
         draft,

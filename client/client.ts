@@ -3,8 +3,16 @@
 import { nodeFetch } from "./node-fetch.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import type { Pace } from "./repeat.ts";
+import { type Build, transact } from "./transaction.ts";
 import { type CallOptions, openTransport } from "./transport.ts";
-import { type Calls, type Health, type Operation, operationPaths } from "./wire.ts";
+import {
+  type Calls,
+  type Health,
+  type Operation,
+  operationPaths,
+  type RequestFor,
+  type TransactReply,
+} from "./wire.ts";
 
 export interface ClientOptions {
   /** Where the server is; default `http://localhost:9090`. */
@@ -41,7 +49,9 @@ export interface Backup {
   readonly shards: readonly { readonly file: string; readonly bytes: number }[];
 }
 
-export interface Client extends Calls<CallOptions> {
+export interface Client extends Omit<Calls<CallOptions>, "transact"> {
+  /** Finishes items and produces others, all of it or nothing; as a function says, or a request. */
+  transact(what: Build | RequestFor<"transact">, options?: CallOptions): Promise<TransactReply>;
   queue(name: string): Queue;
   health(options?: CallOptions): Promise<Health>;
   /** In the text format of Prometheus. */
@@ -75,6 +85,10 @@ export function createClient(options: ClientOptions = {}): Client {
   return {
     ...calls,
     produce: async (request, callOptions) => (await transport.produce(request, callOptions)).reply,
+    transact: async (what, callOptions) =>
+      typeof what === "function"
+        ? transact(transport, what, callOptions)
+        : (await transport.call("transact", what, callOptions)).reply,
     queue: (name) => openQueue(transport, name),
     health: async (callOptions) => JSON.parse(await transport.page("/health", callOptions)),
     metrics: (callOptions) => transport.page("/metrics", callOptions),

@@ -1,7 +1,7 @@
 // One queue by its name: what a program does with a queue, in its own terms.
 
 import { InvalidRequest, LeaseEmpty, OutcomeUnknown } from "./errors.ts";
-import { type NewItem, produceItem } from "./items.ts";
+import { checkedItems, type NewItem } from "./items.ts";
 import { type Lease, openLease } from "./lease.ts";
 import { randomName } from "./names.ts";
 import { openPoll, type PollOptions } from "./poll.ts";
@@ -10,7 +10,6 @@ import type { CallOptions, Transport } from "./transport.ts";
 import type {
   Inspect,
   Operation,
-  ProduceItem,
   QueueClearRequest,
   QueueInfo,
   QueuePauseRequest,
@@ -88,9 +87,7 @@ export function openQueue(transport: Transport, name: string): Queue {
     work: (handler, options = {}) => startWorker({ transport, queue: name, handler, options }),
 
     async produce(items, options) {
-      // A text and bytes have a length too, but are one item.
-      const all: readonly NewItem[] = Array.isArray(items) ? items : [items as NewItem];
-      const request = { queue_name: name, items: all.map(checkedItem) };
+      const request = { queue_name: name, items: checkedItems("produce", items) };
       const { reply } = await transport.produce(request, options);
       return { duplicates: reply.duplicates ?? [] };
     },
@@ -141,17 +138,6 @@ export function openQueue(transport: Transport, name: string): Queue {
       await call("deleteQueue", { ...of, force }, options);
     },
   };
-}
-
-/** Throws what a refusal by the server would be, before anything is sent. */
-function checkedItem(item: NewItem, index: number): ProduceItem {
-  try {
-    return produceItem(item);
-  } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause;
-    const message = `items[${index}] is invalid; ${cause.message}`;
-    throw new InvalidRequest({ operation: "produce", status: null, message, cause });
-  }
 }
 
 async function leaseOnce(

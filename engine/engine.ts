@@ -31,6 +31,7 @@ import {
   lateProduce,
   lateRelease,
   lateRetry,
+  lateTransact,
   noTestClock,
   pausedProduce,
   QueueError,
@@ -48,6 +49,17 @@ import { Settings } from "./settings.ts";
 import { isUnique } from "./shard/unique.ts";
 import { Shards, type ShardsOptions } from "./shards.ts";
 import {
+  type Done,
+  firstQueue,
+  hasUniqueKeys,
+  type InnerPart,
+  onlyProduces,
+  planTransact,
+  type TransactPlan,
+  transactedOf,
+  transactedText,
+} from "./transacts.ts";
+import {
   checkClear,
   checkCompleteIds,
   checkDeleteIds,
@@ -59,6 +71,7 @@ import {
   checkRequestTimeout,
   checkRetryItems,
   checkStorageList,
+  checkTransact,
   unknownPartition,
 } from "./validate.ts";
 
@@ -107,9 +120,9 @@ function checkPartition(
   if (requestKey === undefined) queue.place(partition);
 }
 
-/** A call that its shard did. */
-interface Done extends api.Outcome {
-  readonly value: Value;
+interface Planning {
+  readonly timing: Timing;
+  readonly key?: CallKey;
 }
 
 class ShardedEngine<Items> implements OpenEngine<Items> {
@@ -175,15 +188,27 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     request: InnerCall,
     timing: Timing,
   ): Promise<Done> {
-    const { kind } = request;
-    const itemCount = kind === "produce" ? request.items.length : 0;
-    queue.entered(kind, partition, itemCount);
+    const { kind: verb } = request;
+    const count = verb === "produce" ? request.items.length : 0;
+    return this.#callIn([{ queue, verb, partition, count }], shard, request, timing);
+  }
+
+  /** The same of a call that is inside several partitions. */
+  #callIn(
+    parts: readonly InnerPart[],
+    shard: number,
+    request: Request,
+    timing: Timing,
+  ): Promise<Done> {
+    for (const { queue, verb, partition, count } of parts) queue.entered(verb, partition, count);
     return new Promise((resolve, reject) => {
       this.#shards.port(shard).put(
         request,
         (result) => {
-          queue.left(kind, partition, itemCount);
-          this.#registrar.left(queue, partition);
+          for (const { queue, verb, partition, count } of parts) {
+            queue.left(verb, partition, count);
+            this.#registrar.left(queue, partition);
+          }
           if (!result.ok) reject(QueueError.from(result));
           else resolve({ value: result.value, replayed: result.replayed === true });
         },
@@ -193,24 +218,25 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   }
 
   /** The same of held items. */
-  #finish(
+  async #finish(
     queue: LogicalQueue,
     partition: number,
     request: (slot: number) => InnerCall,
     timing: Timing,
   ): Promise<Done> {
     const place = queue.places.get(partition);
-    if (place === undefined) return this.#finished(partition, request(0).key, timing);
-    return this.#call(queue, place, request(place.slot), timing);
+    if (place !== undefined) return this.#call(queue, place, request(place.slot), timing);
+    const known = await this.#known(request(0).key, timing);
+    return known ?? unknownPartition(partition);
   }
 
   /** A partition goes when nothing of it is left; what was done there is known for longer. */
-  async #finished(partition: number, key: CallKey | undefined, timing: Timing): Promise<Done> {
+  async #known(key: CallKey | undefined, timing: Timing): Promise<Done | null> {
     for (const { shard } of key === undefined ? [] : this.#shards.ports) {
       const value = await this.#recall(shard, key as CallKey, timing);
       if (value !== null) return { value, replayed: true };
     }
-    return unknownPartition(partition);
+    return null;
   }
 
   /** What the shard did for the key, if it did. */
@@ -247,7 +273,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     let place = hasUniques ? queue.uniqueHome : queue.placeForProduce(key?.key);
     if (key !== undefined && !hasUniques && queue.former.length > 0) {
       const home = await this.#home(queue, key, timing);
-      if ("duplicates" in home) return home;
+      if ("value" in home) return producedOf(home);
       place = home;
     }
     const { slot, partition } = place;
@@ -255,6 +281,48 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     const written = this.#call(queue, place, asked, timing);
     this.#leases.accompany(queue, partition, items);
     return producedOf(await written);
+  }
+
+  async transact(asked: api.TransactRequest): Promise<api.Transacted> {
+    checkTransact(asked);
+    const first = this.#find(firstQueue(asked));
+    const timing = this.#timing(lateTransact, asked.requestTimeoutMs);
+    const keyed = this.#key(first, "transact", asked, () => transactedText(asked));
+    try {
+      const home = await this.#transactHome(asked, { first, timing, ...keyed });
+      if (home !== null && "value" in home) return transactedOf(asked, home, []);
+      const find = (name: string) => this.#find(name);
+      const plan = planTransact(asked, { find, home, isKeyed: keyed !== undefined });
+      return transactedOf(asked, await this.#transact(plan, { timing, ...keyed }), plan.told);
+    } catch (cause) {
+      // A queue or a partition that it names may be gone since it was done.
+      const isUnplanned = cause instanceof QueueError && cause.code === "invalid";
+      const known = isUnplanned ? await this.#known(keyed?.key, timing) : null;
+      if (known === null) throw cause;
+      return transactedOf(asked, known, []);
+    }
+  }
+
+  /** Where it is decided if nothing is finished, or what was done for its key; `null`: where that is. */
+  async #transactHome(
+    asked: api.TransactRequest,
+    { first, timing, key }: Planning & { readonly first: LogicalQueue },
+  ): Promise<PartitionPlace | Done | null> {
+    const [part] = asked.produce ?? [];
+    if (part === undefined || !onlyProduces(asked)) return null;
+    if (hasUniqueKeys(part)) return first.uniqueHome;
+    if (key === undefined || first.former.length === 0) return first.placeForProduce(key);
+    return this.#home(first, { key }, timing);
+  }
+
+  #transact(plan: TransactPlan, { timing, key }: Planning): Promise<Done> {
+    const { shard, parts, outputs } = plan;
+    const request = { kind: "transact", deadline: timing.deadline, ...plan.request } as const;
+    const done = this.#callIn(parts, shard, { ...request, ...(key && { key }) }, timing);
+    for (const { queue, partition, output } of outputs) {
+      if (output.shard === shard) this.#leases.accompany(queue, partition, output.items);
+    }
+    return done;
   }
 
   /** Spread into a request: nothing where the caller gave no key. */
@@ -276,7 +344,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     queue: LogicalQueue,
     { key }: { readonly key: CallKey },
     timing: Timing,
-  ): Promise<PartitionPlace | api.Produced> {
+  ): Promise<PartitionPlace | Done> {
     let { former } = queue;
     for (const asked = new Set<number>(); ; ) {
       if (queue.deleted) throw QueueError.from(deletedFailure);
@@ -285,7 +353,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       const shard = shards.find((one) => one !== home.shard && !asked.has(one));
       if (shard === undefined) return home;
       const value = await this.#recall(shard, key, timing);
-      if (value !== null) return producedOf({ value, replayed: true });
+      if (value !== null) return { value, replayed: true };
       // It may have been done there since, if that was its place once more.
       if (queue.former !== former) asked.clear();
       else asked.add(shard);

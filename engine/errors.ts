@@ -30,6 +30,7 @@ const codeOf = {
   not_leased: "refused",
   too_large: "refused",
   no_dead_queue: "refused",
+  different_stores: "refused",
   queue_deleted: "refused",
   queue_paused: "refused",
   queue_not_empty: "refused",
@@ -111,6 +112,7 @@ export const lateProduce = lateIn("the items were not written");
 export const lateComplete = lateIn("the items were not completed");
 export const lateRetry = lateIn("the items were not retried");
 export const lateExtend = lateIn("the leases were not extended");
+export const lateTransact = lateIn("nothing was changed");
 export const lateRelease = lateIn("the items were not released");
 const noAnswer = failure("store_failed", "the store does not answer; nothing was changed");
 /** Of a call that has no time of its own: once it is taken, it is answered when it is done. */

@@ -20,6 +20,7 @@ import { recount } from "./shard/recount.ts";
 import { release } from "./shard/release.ts";
 import { retry } from "./shard/retry.ts";
 import { stats } from "./shard/stats.ts";
+import { transact } from "./shard/transact.ts";
 import { withdraw } from "./shard/withdraw.ts";
 
 const table = {
@@ -36,6 +37,7 @@ const table = {
   extend,
   clear,
   produce,
+  transact,
   recall,
   import: importItems,
   delete: deleteItems,

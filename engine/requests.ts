@@ -18,6 +18,8 @@ const item = {
   enqueueAt: optional(nullable(instant)),
 };
 const held = { queue: text, partition: number, ids: list(text) };
+const produceItem = object<api.ProduceItem>({ ...item, uniqueKey: optional(text) });
+const retryItem = object<api.RetryItem>({ id: text, retryAt: nullable(instant), dead: flag });
 const requestKey = optional(text);
 const requestTimeoutMs = optional(number);
 const leaseTimeoutMs = optional(nullable(number));
@@ -41,7 +43,7 @@ export const requests = {
   produce: object<api.ProduceRequest>({
     queue: text,
     requestTimeoutMs: number,
-    items: list(object<api.ProduceItem>({ ...item, uniqueKey: optional(text) })),
+    items: list(produceItem),
     requestKey,
   }),
   lease: object<api.LeaseRequest>({
@@ -57,7 +59,7 @@ export const requests = {
   retry: object<api.RetryRequest>({
     queue: text,
     partition: number,
-    items: list(object<api.RetryItem>({ id: text, retryAt: nullable(instant), dead: flag })),
+    items: list(retryItem),
     requestTimeoutMs,
     requestKey,
   }),
@@ -68,6 +70,15 @@ export const requests = {
     requestKey,
   }),
   release: object<api.ReleaseRequest>({ ...held, requestTimeoutMs, requestKey }),
+  transact: object<api.TransactRequest>({
+    requestTimeoutMs: number,
+    complete: optional(list(object<api.TransactComplete>(held))),
+    retry: optional(
+      list(object<api.TransactRetry>({ queue: text, partition: number, items: list(retryItem) })),
+    ),
+    produce: optional(list(object<api.TransactProduce>({ queue: text, items: list(produceItem) }))),
+    requestKey,
+  }),
   listQueues: object<{ pivot: string; limit: number }>({ pivot: text, limit: number }),
   createQueue: object<api.QueueSettings>({ name: text, ...settings }),
   updateQueue: object<api.QueueChange>({

@@ -10,6 +10,7 @@ import type {
   ListRequest,
   ProduceItem,
   QueueSettings,
+  TransactRequest,
 } from "./api.ts";
 import { formatDuration, never } from "./duration.ts";
 import { failure, malformedId, QueueError } from "./errors.ts";
@@ -185,6 +186,23 @@ export function checkCompleteIds(ids: readonly string[]): void {
 export function checkRetryItems(count: number): void {
   if (count === 0) refuse("items is invalid; list of items cannot be empty");
   checkBatch("items", count, { name: "max_complete_batch_size", max: limits.retryItemsMax });
+}
+
+export function checkTransact(asked: TransactRequest): void {
+  const { complete = [], retry = [], produce = [] } = asked;
+  const entries = [
+    ...complete.map(({ ids }) => ids.length),
+    ...[...retry, ...produce].map(({ items }) => items.length),
+  ];
+  if (entries.length === 0) {
+    refuse("transact is invalid; expected complete, retry or produce to name something");
+  }
+  for (const { ids } of complete) checkCompleteIds(ids);
+  for (const { items } of retry) checkRetryItems(items.length);
+  for (const { items } of produce) checkProduceItems(items);
+  const count = entries.reduce((sum, one) => sum + one, 0);
+  const max = limits.transactEntriesMax;
+  checkBatch("entries", count, { name: "max_transact_batch_size", max });
 }
 
 export function unknownPartition(partition: number): never {

@@ -86,7 +86,7 @@ test("document: where a key of a request may be absent it may be null, but in an
   expect(documentOnDisk).not.toContain('"x-');
 });
 
-test("operations: paths and order are those of the specification, and eight more", () => {
+test("operations: paths and order are those of the specification, and nine more", () => {
   expect(rows.map(([, { path }]) => path)).toEqual([
     "/v1/queue.produce",
     "/v1/queue.lease",
@@ -94,6 +94,7 @@ test("operations: paths and order are those of the specification, and eight more
     "/v1/queue.complete",
     "/v1/queue.extend",
     "/v1/queue.release",
+    "/v1/queue.transact",
     "/v1/queues.list",
     "/v1/queues.create",
     "/v1/queues.update",
@@ -129,6 +130,7 @@ test("operations: what the specification requires of a request is required, and 
     ["complete", ["queue_name", "partition", "request_timeout", "ids"]],
     ["extend", ["queue_name", "partition", "ids"]],
     ["release", ["queue_name", "partition", "ids"]],
+    ["transact", ["request_timeout"]],
     ["listQueues", ["pivot", "limit"]],
     ["createQueue", ["queue_name", "lease_timeout", "expire_timeout"]],
     ["updateQueue", ["queue_name"]],
@@ -240,9 +242,9 @@ test.each([...rows, ...pageRows])("operations: %s says what each code means", (_
 
 test.each(rows)("operations: %s lists every code it can answer", (id, { replies }) => {
   const held = ["retry", "complete", "extend", "release"];
-  const timed = ["produce", "lease", ...held];
-  const stateful = ["produce", "lease", ...held, "deleteQueue", "advance", "importItems"];
-  const changing = ["produce", ...held];
+  const changing = ["produce", ...held, "transact"];
+  const timed = ["lease", ...changing];
+  const stateful = [...timed, "deleteQueue", "advance", "importItems"];
   // These two are answered from memory, so they wait for no store.
   const unqueued = ["listQueues", "queueInfo"];
   expect(Object.keys(replies).map(Number)).toEqual([

@@ -2,7 +2,7 @@
 
 import type { CallKey } from "../call-key.ts";
 import { lateComplete } from "../errors.ts";
-import { findHeld, wantHeld } from "./held.ts";
+import { findHeld, type HeldItem, wantHeld } from "./held.ts";
 import { answering, done, doneOnce, type Kind, type Numbered, type Result } from "./kind.ts";
 import { letGo, remove } from "./moves.ts";
 import type { Turn } from "./turn-context.ts";
@@ -14,6 +14,9 @@ export interface Complete {
   readonly deadline: number;
   readonly ids: readonly string[];
 }
+
+/** What is asked for, in a call of its own or beside other things. */
+export type Completion = Pick<Complete, "slot" | "ids">;
 
 export const complete: Kind<Complete> = {
   phase: "within",
@@ -27,13 +30,22 @@ export const complete: Kind<Complete> = {
 };
 
 function completeOne(turn: Turn, request: Numbered<Complete>): Result {
-  const partition = turn.memory.partition(request.slot);
   if (request.deadline <= turn.machineNow) return lateComplete.untaken;
-  const found = findHeld(turn, request, "completed");
+  const found = findCompletion(turn, request);
   if ("ok" in found) return found;
+  completeFound(turn, request.slot, found);
+  return done;
+}
+
+/** Nothing is changed yet. */
+export function findCompletion(turn: Turn, asked: Completion): ReturnType<typeof findHeld> {
+  return findHeld(turn, asked, "completed");
+}
+
+export function completeFound(turn: Turn, slot: number, found: readonly HeldItem[]): void {
+  const partition = turn.memory.partition(slot);
   for (const item of found) {
     letGo(turn, partition, item.seq, item);
     remove(turn, partition, item);
   }
-  return done;
 }

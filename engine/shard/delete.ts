@@ -16,15 +16,16 @@ export const deleteItems: Kind<Delete> = {
   weight: ({ ids }) => ids.length,
   lost: () => done,
   wants(asking, requests) {
-    for (const { op, slot, ids } of requests) {
+    for (const request of requests) {
+      const { slot, ids } = request;
       const { idPrefix } = asking.memory.partition(slot);
       const seqs = ids.flatMap((id) => seqOf(idPrefix, id) ?? []);
-      asking.named.set(op, seqs);
+      asking.named.set(request, seqs);
       asking.pick(slot, seqs);
     }
   },
   decide: answering((turn, request) => {
-    for (const seq of turn.named.get(request.op) ?? []) {
+    for (const seq of turn.named.get(request) ?? []) {
       if (seq !== null) deleteOne(turn, request, seq);
     }
     return done;

@@ -1,14 +1,16 @@
 // Produce: new items at the tail of a partition, or aside until they are due.
 
+import { assert } from "../assert.ts";
 import type { CallKey } from "../call-key.ts";
 import {
   deletedFailure,
+  type Failure,
   failure,
   lateProduce,
   pausedProduce,
   unknownDuplicates,
 } from "../errors.ts";
-import { expireDeadlineOf } from "../lifecycle.ts";
+import { expireDeadlineOf, type Rules } from "../lifecycle.ts";
 import type { NewItem } from "../messages.ts";
 import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
 import { append, schedule, type Unplaced } from "./moves.ts";
@@ -29,10 +31,13 @@ export interface Produce {
   readonly items: readonly NewItem[];
 }
 
+/** What is asked for, in a call of its own or beside other things. */
+export type Addition = Pick<Produce, "slot" | "items">;
+
 export const produce: Kind<Produce> = {
   phase: "within",
   weight: ({ items }) => items.length,
-  adds: true,
+  adds: () => true,
   lost: ({ items }) => (items.some(isUnique) ? unknownDuplicates : done),
   keyed: { answer: (_, __, duplicates) => produced(duplicates) },
   wants(asking, requests) {
@@ -41,53 +46,74 @@ export const produce: Kind<Produce> = {
   decide: answering(produceOne),
   // A new item that is text and nothing else crosses as that text: most are, and
   // writing and reading four empty fields takes longer than the payload does.
-  encode: (request) => ({
-    ...request,
-    items: request.items.map((item) => (isPlain(item) ? item.payload : encodePayload(item))),
-  }),
-  decode: (request) => ({ ...request, items: request.items.map(decodeItem) }),
+  encode: encodeItems,
+  decode: decodeItems,
 };
 
-function produced(duplicates: readonly number[]): Result {
+export function encodeItems<T extends Pick<Produce, "items">>(of: T): unknown {
+  const items = of.items.map((item) => (isPlain(item) ? item.payload : encodePayload(item)));
+  return { ...of, items };
+}
+
+export function decodeItems<T extends Pick<Produce, "items">>(of: T): T {
+  return { ...of, items: of.items.map(decodeItem) };
+}
+
+export function produced(duplicates: readonly number[]): Result {
   return duplicates.length === 0 ? done : { ok: true, value: { kind: "produced", duplicates } };
 }
 
-function produceOne(turn: Turn, { op, slot, deadline, items }: Numbered<Produce>): Result {
-  const { memory, draft, now, machineNow, stamp } = turn;
-  const partition = memory.partition(slot);
-  if (deadline <= machineNow) return lateProduce.untaken;
-  const { settings } = partition;
+function produceOne(turn: Turn, request: Numbered<Produce>): Result {
+  if (request.deadline <= turn.machineNow) return lateProduce.untaken;
+  const refused = refusalOf(turn, request);
+  if (refused !== null) return refused;
+  const duplicates = addItems(turn, request);
+  if (duplicates.length > 0) turn.draft.note(request.op, duplicates);
+  return produced(duplicates);
+}
+
+/** `null`: they can be written. Nothing is changed yet. */
+export function refusalOf(turn: Turn, { slot, items }: Addition): Failure | null {
+  const { settings } = turn.memory.partition(slot);
   if (settings === null) return deletedFailure;
   if (settings.pause?.produce === true) return pausedProduce(settings.pause);
+  return settings.uniqueForMs === undefined && items.some(isUnique) ? notUnique : null;
+}
+
+/** Writes the items, and returns the places of those that it left out as duplicates. */
+export function addItems(turn: Turn, { slot, items }: Addition): number[] {
+  const { memory, now } = turn;
+  const partition = memory.partition(slot);
+  const { settings } = partition;
+  assert(settings !== null, "items were to be written into a queue that is gone");
   const { uniqueForMs } = settings;
-  if (uniqueForMs === undefined && items.some(isUnique)) return notUnique;
   const duplicates: number[] = [];
-  const expireDeadline = expireDeadlineOf(settings, now);
   for (const [index, item] of items.entries()) {
     if (isUnique(item) && isTaken(turn, item)) {
       duplicates.push(index);
       continue;
     }
-    const { enqueueAt } = item;
-    const isLater = enqueueAt !== null && enqueueAt > now;
-    const unplaced: Unplaced = {
-      createdAt: stamp,
-      expireDeadline: isLater ? expireDeadlineOf(settings, enqueueAt) : expireDeadline,
-      attempts: 0,
-      kind: item.kind,
-      encoding: item.encoding,
-      reference: item.reference,
-      sourceId: "",
-      payload: item.payload,
-    };
-    const { seq } = isLater
-      ? schedule(turn, partition, unplaced, { dueAt: enqueueAt, retried: false })
-      : append(turn, partition, unplaced);
+    const { unplaced, dueAt } = entering(turn, item, settings);
+    const { seq } =
+      dueAt === null
+        ? append(turn, partition, unplaced)
+        : schedule(turn, partition, unplaced, { dueAt, retried: false });
     if (uniqueForMs === undefined || !isUnique(item)) continue;
     takeKey(turn, item, { slot, seq, until: now + uniqueForMs });
   }
-  if (duplicates.length > 0) draft.note(op, duplicates);
-  return produced(duplicates);
+  return duplicates;
+}
+
+/** The item as it enters its queue; `dueAt`: `null` = at once. */
+export function entering(
+  { now, stamp }: Pick<Turn, "now" | "stamp">,
+  { payload, kind, encoding, reference, enqueueAt }: NewItem,
+  rules: Pick<Rules, "expireTimeoutMs">,
+): { readonly unplaced: Unplaced; readonly dueAt: number | null } {
+  const dueAt = enqueueAt !== null && enqueueAt > now ? enqueueAt : null;
+  const expireDeadline = expireDeadlineOf(rules, dueAt ?? now);
+  const given = { kind, encoding, reference, sourceId: "", payload };
+  return { unplaced: { createdAt: stamp, expireDeadline, attempts: 0, ...given }, dueAt };
 }
 
 function isPlain({ payload, kind, encoding, reference, enqueueAt, unique }: NewItem): boolean {

@@ -14,6 +14,8 @@ import {
   queueStats,
   releaseRequest,
   retryRequest,
+  transactReply,
+  transactRequest,
 } from "../wire.ts";
 import { checkOf, decoded, done, JsonText, type Routes } from "./route.ts";
 
@@ -24,6 +26,7 @@ type QueueRoutes = Routes<
   | "complete"
   | "extend"
   | "release"
+  | "transact"
   | "stats"
   | "inspect"
   | "pause"
@@ -68,6 +71,16 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
       const request = decoded(checkOf(engine, body), () => releaseRequest(body));
       caller.heard(await engine.release({ ...request, ...caller.key }));
       return done;
+    },
+
+    async transact(body, caller) {
+      const check = () => {
+        for (const part of [body.complete, body.retry, body.produce]) {
+          for (const one of part ?? []) checkOf(engine, one)();
+        }
+      };
+      const request = decoded(check, () => transactRequest(body));
+      return transactReply(caller.heard(await engine.transact({ ...request, ...caller.key })));
     },
 
     async stats(body) {
