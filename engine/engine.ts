@@ -53,6 +53,7 @@ import {
   firstQueue,
   hasUniqueKeys,
   type InnerPart,
+  nothingAsked,
   onlyProduces,
   planTransact,
   type TransactPlan,
@@ -284,9 +285,11 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   }
 
   async transact(asked: api.TransactRequest): Promise<api.Transacted> {
-    checkTransact(asked);
-    const first = this.#find(firstQueue(asked));
+    this.#refuseClosing();
+    const name = firstQueue(asked);
+    const first = name === null ? nothingAsked() : this.#find(name);
     const timing = this.#timing(lateTransact, asked.requestTimeoutMs);
+    checkTransact(asked);
     const keyed = this.#key(first, "transact", asked, () => transactedText(asked));
     try {
       const home = await this.#transactHome(asked, { first, timing, ...keyed });

@@ -46,9 +46,14 @@ const apart = failure(
   "items cannot be finished together; they are in different stores",
 );
 
-/** The queue in which a key holds. */
-export function firstQueue({ complete = [], retry = [], produce = [] }: TransactRequest): string {
-  return [...complete, ...retry, ...produce][0]?.queue ?? "";
+/** The queue in which a key holds; `null` = it names none. */
+export function firstQueue(asked: TransactRequest): string | null {
+  const { complete = [], retry = [], produce = [] } = asked;
+  return [...complete, ...retry, ...produce][0]?.queue ?? null;
+}
+
+export function nothingAsked(): never {
+  return refuse("transact is invalid; expected complete, retry or produce to name something");
 }
 
 /** Whether nothing is finished: then a key alone can say which shard decides. */

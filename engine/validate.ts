@@ -194,9 +194,6 @@ export function checkTransact(asked: TransactRequest): void {
     ...complete.map(({ ids }) => ids.length),
     ...[...retry, ...produce].map(({ items }) => items.length),
   ];
-  if (entries.length === 0) {
-    refuse("transact is invalid; expected complete, retry or produce to name something");
-  }
   for (const { ids } of complete) checkCompleteIds(ids);
   for (const { items } of retry) checkRetryItems(items.length);
   for (const { items } of produce) checkProduceItems(items);
