@@ -219,19 +219,23 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   }
 
   /** The same of held items. */
-  async #finish(
+  #finish(
     queue: LogicalQueue,
     partition: number,
     request: (slot: number) => InnerCall,
     timing: Timing,
   ): Promise<Done> {
     const place = queue.places.get(partition);
-    if (place !== undefined) return this.#call(queue, place, request(place.slot), timing);
-    const known = await this.#known(request(0).key, timing);
-    return known ?? unknownPartition(partition);
+    if (place === undefined) return this.#finished(partition, request(0).key, timing);
+    return this.#call(queue, place, request(place.slot), timing);
   }
 
   /** A partition goes when nothing of it is left; what was done there is known for longer. */
+  async #finished(partition: number, key: CallKey | undefined, timing: Timing): Promise<Done> {
+    return (await this.#known(key, timing)) ?? unknownPartition(partition);
+  }
+
+  /** What any shard did for the key, if one did. */
   async #known(key: CallKey | undefined, timing: Timing): Promise<Done | null> {
     for (const { shard } of key === undefined ? [] : this.#shards.ports) {
       const value = await this.#recall(shard, key as CallKey, timing);

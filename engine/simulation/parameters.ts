@@ -57,6 +57,7 @@ export interface Parameters {
     readonly recreate: number;
     readonly census: number;
     readonly repeat: number;
+    readonly transact: number;
   };
   /** Bounds of a turn: small ones make work go in pieces. */
   readonly bounds: {
@@ -87,7 +88,19 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const repeated = [3, 5, 8, 11].includes(seed % 13) ? repeating(kept) : kept;
   const parameters = seed % 9 === 8 ? pausing(repeated, Math.floor(seed / 9)) : repeated;
   const unique = seed % 19 === 4 ? withUniques(parameters, Math.floor(seed / 19)) : parameters;
-  return { ...unique, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
+  const whole = [3, 4, 8, 17].includes(seed % 19) ? transacting(unique) : unique;
+  return { ...whole, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
+}
+
+/** A world in which items are finished and produced together, often while something fails. */
+function transacting(parameters: Parameters): Parameters {
+  const { weights } = parameters;
+  const { kill, storeFault, slow } = weights;
+  const faults = { kill: Math.max(3, kill), storeFault: Math.max(3, storeFault) };
+  return {
+    ...parameters,
+    weights: { ...weights, ...faults, slow: Math.max(2, slow), transact: 30 },
+  };
 }
 
 const noLimits = { leasedMax: 0, leaseRate: "", uniqueForMs: 0 };
@@ -205,6 +218,7 @@ function usualParameters(chance: Chance): Parameters {
       recreate: chance.one([0, 0, 0, 1]),
       census: 1,
       repeat: 0,
+      transact: 0,
     },
     bounds: chance.hits(700)
       ? usualBounds

@@ -19,7 +19,7 @@ export interface SimulateOptions {
 
 export interface Found {
   readonly seed: number;
-  /** `I1` to `I17`, or `""` where the program itself went wrong. */
+  /** `I1` to `I18`, or `""` where the program itself went wrong. */
   readonly invariant: string;
   readonly message: string;
 }

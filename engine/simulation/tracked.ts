@@ -70,6 +70,8 @@ export interface Tracked extends ItemText {
   isDamaged: boolean;
   /** Calls on it that are not answered. */
   open: number;
+  /** It may be on its way from another shard, although it is certain. */
+  isSent: boolean;
   /** Whether it must be offered in the order of producing. */
   isOrdered: boolean;
 }
@@ -92,6 +94,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     mayBeCleared: false,
     isDamaged: false,
     open: 0,
+    isSent: false,
     isOrdered: true,
   };
 }

@@ -17,6 +17,7 @@ import { type RepeatedCall, Repeats } from "./repeats.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { Situations } from "./situations.ts";
 import type { ItemText } from "./tracked.ts";
+import { Transacts } from "./transacts.ts";
 import { Watch } from "./watch.ts";
 
 export interface WorldOptions {
@@ -77,6 +78,7 @@ export class World {
   readonly #chance: Chance;
   readonly #watch: Watch;
   readonly #repeats: Repeats;
+  readonly #transacts: Transacts;
   readonly #open = new Set<Open>();
   readonly #events: string[] = [];
   readonly #helds: Held[] = [];
@@ -88,6 +90,7 @@ export class World {
     lease: () => this.#lease(),
     complete: () => this.#complete(),
     retry: () => this.#retry(),
+    transact: () => this.#transacts.start(),
     extend: () => this.#extend(),
     release: () => this.#release(),
     repeat: () => this.#repeats.repeat(),
@@ -140,6 +143,20 @@ export class World {
       say: (event) => this.say(event),
       receiptsWindowMs: this.parameters.bounds.receiptsWindowMs,
       send: (what, call, heard, timeoutMs) => this.#call(what, call, heard, timeoutMs),
+    });
+    this.#transacts = new Transacts({
+      parameters: this.parameters,
+      chance: this.#chance,
+      auditor: this.auditor,
+      situations: this.situations,
+      engine: () => this.bundle.engine,
+      now: () => this.now,
+      say: (event) => this.say(event),
+      batch: () => this.#batch(),
+      text: (mayBeUnique) => this.#text(mayBeUnique),
+      queueName: () => this.#queueName(),
+      repeatable: (call) => this.#repeatable(call),
+      told,
     });
     for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
       const store = this.bundle.store(shard);
