@@ -138,7 +138,7 @@ export const unwritableBackup = failure(
 );
 export const undeliveredBackup = failure(
   "backup_failed",
-  "items on their way to a dead queue do not arrive; its shard is down or busy, try again later",
+  "items on their way to another shard do not arrive; it is down or busy, try again later",
 );
 export const deletedFailure = failure("queue_deleted", "queue is shutting down; it was deleted");
 export const noTestClock = failure(
