@@ -33,6 +33,7 @@ export class KeptLease {
   /** Of which a transact says the end just now, or has said it. */
   readonly #ending = new Set<LeasedItem>();
   readonly #ended = new Map<LeasedItem, Ended>();
+  readonly #sent = new Map<LeasedItem, Promise<TransactReply>>();
   readonly #over = new AbortController();
   readonly #hurry = (): void => this.#abort(this.#options.hurry.reason);
   #lapsesAt: number;
@@ -60,7 +61,18 @@ export class KeptLease {
   }
 
   #newHandling(item: LeasedItem): ItemHandling {
-    return new ItemHandling(this.lease, (build, options) => this.#transact(item, build, options));
+    return new ItemHandling(this.lease, (build, options) => {
+      const sent = this.#transact(item, build, options);
+      this.#sent.set(item, sent);
+      const ended = (): void => void this.#sent.delete(item);
+      sent.then(ended, ended);
+      return sent;
+    });
+  }
+
+  /** Waits for a transact that the item's handler did not wait for. */
+  async sent(item: LeasedItem): Promise<void> {
+    await this.#sent.get(item);
   }
 
   /** What its handler had done with it by a transact; `null` = nothing. */

@@ -222,6 +222,17 @@ test("a handler that throws after its transact is told of, and its item stays co
   expect(await at.orders.inspect()).toMatchObject({ queued: 0, retried: 0 });
 });
 
+test("a handler that does not wait for its transact is waited for", async () => {
+  await using at = await setup();
+  await at.orders.produce("a");
+  const counts = await worked(at, (_, { transact }) => {
+    void transact((t) => t.produce("invoices", "x"));
+  });
+  expect(counts).toEqual({ ...none, completed: 1 });
+  expect(at.notices).toEqual([]);
+  expect(await at.invoices.inspect()).toMatchObject({ queued: 1 });
+});
+
 test("a handler whose transact is refused fails, and its item is retried", async () => {
   await using at = await setup();
   await at.mails.pause({ produce: true });

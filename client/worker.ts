@@ -187,6 +187,7 @@ class QueueWorker implements Worker {
     let end: End = { as: "completed", what: { kind: "complete" } };
     try {
       await this.#source.handler(item, kept.handlingOf(item));
+      await kept.sent(item);
       if (this.#isEnded(item, kept)) return;
     } catch (error) {
       if (this.#isEnded(item, kept)) {

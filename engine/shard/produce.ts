@@ -10,7 +10,7 @@ import {
   pausedProduce,
   unknownDuplicates,
 } from "../errors.ts";
-import { expireDeadlineOf, type Rules } from "../lifecycle.ts";
+import { expireDeadlineOf } from "../lifecycle.ts";
 import type { NewItem } from "../messages.ts";
 import { answering, done, type Kind, type Numbered, type Result } from "./kind.ts";
 import { append, schedule, type Unplaced } from "./moves.ts";
@@ -82,18 +82,21 @@ export function refusalOf(turn: Turn, { slot, items }: Addition): Failure | null
 
 /** Writes the items, and returns the places of those that it left out as duplicates. */
 export function addItems(turn: Turn, { slot, items }: Addition): number[] {
-  const { memory, now } = turn;
+  const { memory, now, stamp } = turn;
   const partition = memory.partition(slot);
   const { settings } = partition;
   assert(settings !== null, "items were to be written into a queue that is gone");
   const { uniqueForMs } = settings;
+  const expireSoonest = expireDeadlineOf(settings, now);
   const duplicates: number[] = [];
   for (const [index, item] of items.entries()) {
     if (isUnique(item) && isTaken(turn, item)) {
       duplicates.push(index);
       continue;
     }
-    const { unplaced, dueAt } = entering(turn, item, settings);
+    const dueAt = dueAtOf(item, now);
+    const expireDeadline = dueAt === null ? expireSoonest : expireDeadlineOf(settings, dueAt);
+    const unplaced = entering(item, stamp, expireDeadline);
     const { seq } =
       dueAt === null
         ? append(turn, partition, unplaced)
@@ -104,16 +107,23 @@ export function addItems(turn: Turn, { slot, items }: Addition): number[] {
   return duplicates;
 }
 
-/** The item as it enters its queue; `dueAt`: `null` = at once. */
-export function entering(
-  { now, stamp }: Pick<Turn, "now" | "stamp">,
-  { payload, kind, encoding, reference, enqueueAt }: NewItem,
-  rules: Pick<Rules, "expireTimeoutMs">,
-): { readonly unplaced: Unplaced; readonly dueAt: number | null } {
-  const dueAt = enqueueAt !== null && enqueueAt > now ? enqueueAt : null;
-  const expireDeadline = expireDeadlineOf(rules, dueAt ?? now);
-  const given = { kind, encoding, reference, sourceId: "", payload };
-  return { unplaced: { createdAt: stamp, expireDeadline, attempts: 0, ...given }, dueAt };
+/** When it is due later than now; `null` = at once. */
+export function dueAtOf({ enqueueAt }: NewItem, now: number): number | null {
+  return enqueueAt !== null && enqueueAt > now ? enqueueAt : null;
+}
+
+/** The item as it enters its queue. */
+export function entering(item: NewItem, createdAt: number, expireDeadline: number): Unplaced {
+  return {
+    createdAt,
+    expireDeadline,
+    attempts: 0,
+    kind: item.kind,
+    encoding: item.encoding,
+    reference: item.reference,
+    sourceId: "",
+    payload: item.payload,
+  };
 }
 
 function isPlain({ payload, kind, encoding, reference, enqueueAt, unique }: NewItem): boolean {

@@ -9,6 +9,7 @@ import {
   pausedProduce,
   unknownDuplicates,
 } from "../errors.ts";
+import { expireDeadlineOf } from "../lifecycle.ts";
 import { type Completion, completeFound, findCompletion } from "./complete.ts";
 import { type HeldItem, tooLarge, wantHeld } from "./held.ts";
 import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
@@ -17,6 +18,7 @@ import {
   type Addition,
   addItems,
   decodeItems,
+  dueAtOf,
   encodeItems,
   entering,
   produced,
@@ -138,11 +140,13 @@ function refusalOfOutput(turn: Turn, part: Output): Failure | null {
 /** Returns the places of items that were duplicates. */
 function write(turn: Turn, part: Output): readonly number[] {
   if (part.shard === turn.shard) return addItems(turn, part);
+  const { now, stamp } = turn;
   for (const item of part.items) {
-    const { unplaced, dueAt } = entering(turn, item, part);
-    if (dueAt === null) send(turn, part, unplaced, unplaced.createdAt);
+    const dueAt = dueAtOf(item, now);
+    const expireDeadline = expireDeadlineOf(part, dueAt ?? now);
     // Its target goes by when it came there; here only that it is due later counts.
-    else send(turn, part, { ...unplaced, createdAt: turn.now }, dueAt);
+    const createdAt = dueAt === null ? stamp : now;
+    send(turn, part, entering(item, createdAt, expireDeadline), dueAt ?? stamp);
   }
   return [];
 }
