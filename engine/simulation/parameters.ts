@@ -88,18 +88,29 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const repeated = [3, 5, 8, 11].includes(seed % 13) ? repeating(kept) : kept;
   const parameters = seed % 9 === 8 ? pausing(repeated, Math.floor(seed / 9)) : repeated;
   const unique = seed % 19 === 4 ? withUniques(parameters, Math.floor(seed / 19)) : parameters;
-  const whole = [3, 4, 8, 17].includes(seed % 19) ? transacting(unique) : unique;
+  const whole = [3, 4, 8, 17].includes(seed % 19) ? transacting(unique, seed % 3) : unique;
   return { ...whole, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
 }
 
-/** A world in which items are finished and produced together, often while something fails. */
-function transacting(parameters: Parameters): Parameters {
-  const { weights } = parameters;
-  const { kill, storeFault, slow } = weights;
-  const faults = { kill: Math.max(3, kill), storeFault: Math.max(3, storeFault) };
+/** A world in which items are finished and produced together, mostly over several shards that fail. */
+function transacting(parameters: Parameters, which: number): Parameters {
+  const { weights, shardCount, queues } = parameters;
+  const { kill, storeFault, slow, lease, complete, retry } = weights;
+  // One shard knows all unique keys, several do not.
+  const isUnique = queues.some(({ uniqueForMs }) => uniqueForMs > 0);
+  const faults = { kill: Math.max(4, kill), storeFault: Math.max(8, storeFault) };
+  // Most of what is leased is left to be finished together with something else.
+  const calls = {
+    lease: Math.max(30, lease),
+    complete: Math.min(5, complete),
+    retry: Math.min(5, retry),
+  };
   return {
     ...parameters,
-    weights: { ...weights, ...faults, slow: Math.max(2, slow), transact: 30 },
+    // Queues of one partition are in different shards.
+    queues: which === 0 ? queues : queues.map((one) => ({ ...one, partitions: 1 })),
+    shardCount: isUnique ? shardCount : Math.max(2, shardCount),
+    weights: { ...weights, ...faults, ...calls, slow: Math.max(2, slow), transact: 40 },
   };
 }
 

@@ -84,7 +84,9 @@ export class Transacts {
       finishes.push({ verb: isRetry ? "retry" : "complete", queue, where, how });
     }
     const outputs = Array.from({ length: chance.one([0, 1, 1, 2]) }, () => {
-      const queue = queueName();
+      const [input] = finishes;
+      const isElsewhere = input !== undefined && chance.hits(500);
+      const queue = isElsewhere ? (input.queue === "work" ? "plain" : "work") : queueName();
       const { uniqueForMs = 0 } = parameters.queues.find(({ name }) => name === queue) ?? {};
       // With several shards, who decides may not know of the keys.
       const mayBeUnique = uniqueForMs > 0 && parameters.shardCount === 1;

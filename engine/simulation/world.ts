@@ -99,7 +99,10 @@ export class World {
     rest: () => this.rest(),
     pass: () => this.pass(this.#chance.one([1, 10, 100, second, 10 * second])),
     leap: () => this.#leap(),
-    storeFault: () => this.#failStore(),
+    storeFault: () => {
+      this.#failStore();
+      this.#transactInto();
+    },
     slow: () => this.#slowDown(),
     kill: () => this.#kill(),
     damage: () => this.#damage(),
@@ -756,6 +759,12 @@ export class World {
     );
   }
 
+  /** In worlds that have transacts, what fails next is mostly one of them. */
+  #transactInto(): void {
+    if (this.parameters.weights.transact === 0) return;
+    for (let count = this.#chance.below(4); count > 0; count -= 1) this.#transacts.start();
+  }
+
   async #slowDown(): Promise<void> {
     const shard = this.#chance.below(this.parameters.shardCount);
     this.say(`store ${shard} is ${this.#slow ? "released" : "slow"}`);
@@ -805,6 +814,7 @@ export class World {
       const applied = this.#chance.hits(500);
       this.say(`the process dies ${applied ? "after" : "before"} a commit of store ${shard}`);
       this.bundle.store(shard).killAt({ commitsBefore: this.#chance.below(3), applied });
+      this.#transactInto();
       if (this.#chance.hits(500)) this.#produce();
       if (this.#chance.hits(500)) this.#complete();
       await this.pass(this.#chance.one([0, 1, second]));
