@@ -88,7 +88,9 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const repeated = [3, 5, 8, 11].includes(seed % 13) ? repeating(kept) : kept;
   const parameters = seed % 9 === 8 ? pausing(repeated, Math.floor(seed / 9)) : repeated;
   const unique = seed % 19 === 4 ? withUniques(parameters, Math.floor(seed / 19)) : parameters;
-  const whole = [3, 4, 8, 17].includes(seed % 19) ? transacting(unique, seed % 3) : unique;
+  // One in three of those with unique keys is among them.
+  const isWhole = [3, 8, 17].includes(seed % 19) || seed % 57 === 42;
+  const whole = isWhole ? transacting(unique, seed % 3) : unique;
   return { ...whole, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
 }
 

@@ -418,7 +418,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a shard writes what was on its way when its queue was paused",
     file: "shard/produce.ts",
     from: "if (settings.pause?.produce === true) return",
-    to: "if (settings.pause && now < 0) return",
+    to: "if (settings.pause && turn.now < 0) return",
   },
   {
     name: "a pause is forgotten at a restart",
