@@ -306,6 +306,8 @@ test.each([near, far])("transact: a paused output refuses all of it; %d shards",
   const refused = { code: "refused", message: "queue is paused; moving" };
   expect(await transact(bundle, asked)).toMatchObject(refused);
   expect(await transact(bundle, { ...asked, requestKey: "k" })).toMatchObject(refused);
+  await bundle.restart();
+  expect(await transact(bundle, { ...asked, requestKey: "k" })).toMatchObject(refused);
   await bundle.run(() => bundle.engine.resume("invoices"));
   expect(await transact(bundle, { ...asked, requestKey: "k" })).toMatchObject({ ok: true });
 });
