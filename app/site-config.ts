@@ -109,7 +109,7 @@ const config: SiteConfig = {
         },
         {
           label: "Call it",
-          docs: ["client", "command-line", "command-reference", "embedded"],
+          docs: ["client", "transact", "command-line", "command-reference", "embedded"],
         },
         {
           label: "Move to it",

@@ -158,6 +158,7 @@ class Bench {
         facts,
         named: asking.named,
         settings: new Map(),
+        pauses: new Map(),
         limits,
         renderLeased,
         draft,

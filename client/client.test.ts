@@ -254,7 +254,15 @@ test("there is a method for each call of the contract, and it is sent where the 
 });
 
 test("timeouts are the ones that the contract recommends", () => {
-  expect(timedOperations).toEqual(["produce", "lease", "retry", "complete", "extend", "release"]);
+  expect(timedOperations).toEqual([
+    "produce",
+    "lease",
+    "retry",
+    "complete",
+    "extend",
+    "release",
+    "transact",
+  ]);
   const { produceRequestTimeoutDefault, leaseRequestTimeoutDefault } = bounds;
   expect(parseDuration(produceRequestTimeoutDefault)).toEqual({
     ok: true,

@@ -3,13 +3,16 @@
 import { nodeFetch } from "./node-fetch.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import type { Pace } from "./repeat.ts";
+import { type Build, transact } from "./transaction.ts";
 import { type CallOptions, openTransport } from "./transport.ts";
 import {
   type Calls,
   type Health,
   type Operation,
   operationPaths,
+  type RequestFor,
   type ServerOverviewReply,
+  type TransactReply,
 } from "./wire.ts";
 
 export interface ClientOptions {
@@ -47,7 +50,9 @@ export interface Backup {
   readonly shards: readonly { readonly file: string; readonly bytes: number }[];
 }
 
-export interface Client extends Calls<CallOptions> {
+export interface Client extends Omit<Calls<CallOptions>, "transact"> {
+  /** Finishes items and produces others, all of it or nothing; as a function says, or a request. */
+  transact(what: Build | RequestFor<"transact">, options?: CallOptions): Promise<TransactReply>;
   queue(name: string): Queue;
   /** All queues at a glance; with the `since` of an earlier one, those that have changed. */
   overview(
@@ -87,6 +92,10 @@ export function createClient(options: ClientOptions = {}): Client {
     ...calls,
     produce: async (request, callOptions) => (await transport.produce(request, callOptions)).reply,
     overview: (request = {}, callOptions) => calls.overview(request, callOptions),
+    transact: async (what, callOptions) =>
+      typeof what === "function"
+        ? transact(transport, what, callOptions)
+        : (await transport.call("transact", what, callOptions)).reply,
     queue: (name) => openQueue(transport, name),
     health: async (callOptions) => JSON.parse(await transport.page("/health", callOptions)),
     metrics: (callOptions) => transport.page("/metrics", callOptions),

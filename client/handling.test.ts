@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { ItemHandling } from "./handling.ts";
 
+const transact = () => Promise.reject(new Error("nobody asks for it"));
 const lease = { queue_name: "orders", partition: 3 };
 
 test("a handling names queue and partition, and its signal is one and the same", () => {
-  const handling = new ItemHandling(lease);
+  const handling = new ItemHandling(lease, transact);
   expect([handling.queue, handling.partition]).toEqual(["orders", 3]);
   const { signal } = handling;
   expect(signal.aborted).toBe(false);
@@ -15,7 +16,7 @@ test("a handling names queue and partition, and its signal is one and the same",
 });
 
 test("a signal that is asked for only after the item was lost is aborted, with the first reason", () => {
-  const handling = new ItemHandling(lease);
+  const handling = new ItemHandling(lease, transact);
   handling.abort("lost");
   handling.abort("stopping");
   expect([handling.signal.aborted, handling.signal.reason]).toEqual([true, "lost"]);

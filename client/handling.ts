@@ -1,12 +1,20 @@
 // What a handler is told beside its item.
 
 import type { Lease } from "./lease.ts";
+import type { Build } from "./transaction.ts";
+import type { CallOptions } from "./transport.ts";
+import type { TransactReply } from "./wire.ts";
 
 export interface Handling {
   /** Aborted when the item is lost or about to lapse, and when a stop has no more patience. */
   readonly signal: AbortSignal;
   readonly queue: string;
   readonly partition: number;
+  /**
+   * Finishes items and produces others, all of it or nothing. The item is completed with it, unless
+   * it says something else of it; after that the worker has nothing more to say of the item.
+   */
+  readonly transact: (build: Build, options?: CallOptions) => Promise<TransactReply>;
 }
 
 /** What a handler is told. Most never ask for the signal, which costs more than all else of an item. */
@@ -16,9 +24,15 @@ export class ItemHandling implements Handling {
   #signals: AbortController | null = null;
   #aborted: { readonly reason: unknown } | null = null;
 
-  constructor({ queue_name, partition }: Pick<Lease, "queue_name" | "partition">) {
+  readonly transact: Handling["transact"];
+
+  constructor(
+    { queue_name, partition }: Pick<Lease, "queue_name" | "partition">,
+    transact: Handling["transact"],
+  ) {
     this.queue = queue_name;
     this.partition = partition;
+    this.transact = transact;
   }
 
   get signal(): AbortSignal {

@@ -32,6 +32,7 @@ export type {
 } from "./queue.ts";
 export type { Pace } from "./repeat.ts";
 export type { Differences, QueueSettings } from "./settings.ts";
+export type { Build, Finished, Transaction } from "./transaction.ts";
 export type { CallOptions } from "./transport.ts";
 export type * from "./wire.ts";
 export type {

@@ -2,8 +2,9 @@
 // makes of them.
 
 import { base64OfBytes, bytesOfBase64 } from "./bytes.ts";
+import { InvalidRequest } from "./errors.ts";
 import { classOf, kindOf } from "./shown.ts";
-import type { LeaseItem, ProduceItem } from "./wire.ts";
+import type { LeaseItem, Operation, ProduceItem } from "./wire.ts";
 
 /** The keys of the contract, with values as a program has them, and `json` besides. */
 export interface ItemFields extends Omit<ProduceItem, "bytes" | "enqueue_at"> {
@@ -40,6 +41,24 @@ export function produceItem(item: NewItem): ProduceItem {
     ...(bytes === undefined ? {} : { bytes: base64Of(bytes) }),
     ...(enqueue_at === undefined ? {} : { enqueue_at: instantOf(enqueue_at) }),
   };
+}
+
+/** One or several; throws what a refusal by the server would be, before anything is sent. */
+export function checkedItems(
+  operation: Operation,
+  items: NewItem | readonly NewItem[],
+): ProduceItem[] {
+  // A text and bytes have a length too, but are one item.
+  const all: readonly NewItem[] = Array.isArray(items) ? items : [items as NewItem];
+  return all.map((item, index) => {
+    try {
+      return produceItem(item);
+    } catch (cause) {
+      if (!(cause instanceof TypeError)) throw cause;
+      const message = `items[${index}] is invalid; ${cause.message}`;
+      throw new InvalidRequest({ operation, status: null, message, cause });
+    }
+  });
 }
 
 const payloads = ["json", "utf8", "bytes"];
@@ -83,17 +102,37 @@ export interface LeasedItem extends LeaseItem {
 
 const decoder = new TextDecoder();
 
-export function leasedItem(item: LeaseItem): LeasedItem {
-  return Object.assign(new Forms(item.bytes), item);
+/** The lease that an item came with. */
+export interface Origin {
+  readonly queue_name: string;
+  readonly partition: number;
+  readonly clockAheadMs: number;
+  /** Items of which the end is not said. */
+  readonly left: Set<LeasedItem>;
+}
+
+export function leasedItem(item: LeaseItem, origin: Origin | null = null): LeasedItem {
+  return Object.assign(new Forms(item.bytes, origin), item);
+}
+
+/** `null`: it is of no lease of this client. */
+export function originOf(item: LeasedItem): Origin | null {
+  return Forms.originOf(item);
 }
 
 /** A class, because a getter in a literal costs more than all else of an item. */
 class Forms {
   readonly #bytes: string;
+  readonly #origin: Origin | null;
   #payload: Uint8Array<ArrayBuffer> | null = null;
 
-  constructor(bytes: string) {
+  constructor(bytes: string, origin: Origin | null) {
     this.#bytes = bytes;
+    this.#origin = origin;
+  }
+
+  static originOf(item: object): Origin | null {
+    return #origin in item ? item.#origin : null;
   }
 
   get payload(): Uint8Array<ArrayBuffer> {

@@ -7,7 +7,9 @@ import type { LeasedItem } from "./items.ts";
 import { type Lease, withoutRefused } from "./lease.ts";
 import { loopAttemptsMax } from "./poll.ts";
 import { pause } from "./repeat.ts";
-import type { Transport } from "./transport.ts";
+import { type Build, type Ended, GatheredTransaction } from "./transaction.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+import type { TransactReply } from "./wire.ts";
 
 export interface KeptLeaseOptions {
   readonly transport: Transport;
@@ -28,6 +30,10 @@ export class KeptLease {
   readonly #options: KeptLeaseOptions;
   /** Of the items of which the end is not said. */
   readonly #handlings = new Map<LeasedItem, ItemHandling>();
+  /** Of which a transact says the end just now, or has said it. */
+  readonly #ending = new Set<LeasedItem>();
+  readonly #ended = new Map<LeasedItem, Ended>();
+  readonly #sent = new Map<LeasedItem, Promise<TransactReply>>();
   readonly #over = new AbortController();
   readonly #hurry = (): void => this.#abort(this.#options.hurry.reason);
   #lapsesAt: number;
@@ -38,7 +44,7 @@ export class KeptLease {
     this.lease = lease;
     this.#options = options;
     this.#lapsesAt = lease.lapsesAt;
-    for (const item of lease.items) this.#handlings.set(item, new ItemHandling(lease));
+    for (const item of lease.items) this.#handlings.set(item, this.#newHandling(item));
     hurry.addEventListener("abort", this.#hurry);
     if (hurry.aborted) this.#hurry();
     this.#watch();
@@ -51,7 +57,42 @@ export class KeptLease {
   }
 
   handlingOf(item: LeasedItem): Handling {
-    return this.#handlings.get(item) ?? new ItemHandling(this.lease);
+    return this.#handlings.get(item) ?? this.#newHandling(item);
+  }
+
+  #newHandling(item: LeasedItem): ItemHandling {
+    return new ItemHandling(this.lease, (build, options) => {
+      const sent = this.#transact(item, build, options);
+      this.#sent.set(item, sent);
+      const ended = (): void => void this.#sent.delete(item);
+      sent.then(ended, ended);
+      return sent;
+    });
+  }
+
+  /** Waits for a transact that the item's handler did not wait for. */
+  async sent(item: LeasedItem): Promise<void> {
+    await this.#sent.get(item);
+  }
+
+  /** What its handler had done with it by a transact; `null` = nothing. */
+  endOf(item: LeasedItem): Ended | null {
+    return this.#ended.get(item) ?? null;
+  }
+
+  async #transact(item: LeasedItem, build: Build, options?: CallOptions): Promise<TransactReply> {
+    const transaction = new GatheredTransaction();
+    await build(transaction);
+    if (transaction.endOf(item) === null) transaction.complete(item);
+    const items = [...this.#handlings.keys()].filter((one) => transaction.endOf(one) !== null);
+    for (const one of items) this.#ending.add(one);
+    try {
+      const reply = await transaction.send(this.#options.transport, options);
+      for (const one of items) this.#ended.set(one, transaction.endOf(one) as Ended);
+      return reply;
+    } finally {
+      for (const one of items) this.#ending.delete(one);
+    }
   }
 
   /** What became of the item is said, or will not be. */
@@ -64,8 +105,13 @@ export class KeptLease {
     this.#options.hurry.removeEventListener("abort", this.#hurry);
   }
 
-  #abort(reason: unknown): void {
-    for (const handling of this.#handlings.values()) handling.abort(reason);
+  #abort(reason: unknown, items: Iterable<LeasedItem> = this.#handlings.keys()): void {
+    for (const item of items) this.#handlings.get(item)?.abort(reason);
+  }
+
+  /** Those that are still held, as far as is known. */
+  get #held(): LeasedItem[] {
+    return [...this.#handlings.keys()].filter((item) => !this.#ended.has(item));
   }
 
   #watch(): void {
@@ -74,7 +120,7 @@ export class KeptLease {
     const { marginMs = Math.min(marginMsMax, leftMs / 10) } = this.#options;
     const lapse = (): void => {
       const nowMs = this.#lapsesAt - marginMs - Date.now();
-      if (nowMs <= 0) this.#abort(new LeaseLapsing("the lease is about to lapse"));
+      if (nowMs <= 0) this.#abort(new LeaseLapsing("the lease is about to lapse"), this.#held);
       // Timers count no further than this.
       else this.#timer = setTimeout(lapse, Math.min(nowMs, timerMsMax));
     };
@@ -93,7 +139,7 @@ export class KeptLease {
   async #extend(): Promise<void> {
     const { transport, lease } = this.#options;
     const { queue_name, partition, clockAheadMs } = lease;
-    const items = [...this.#handlings.keys()];
+    const items = this.#held;
     try {
       const refusals = await withoutRefused(items, async (rest) => {
         const request = { queue_name, partition, ids: rest.map(({ id }) => id) };
@@ -114,6 +160,8 @@ export class KeptLease {
   }
 
   #lose(item: LeasedItem, reason: string): void {
+    // It may be what the transact did.
+    if (this.#ending.has(item) || this.#ended.has(item)) return;
     this.#handlings.get(item)?.abort(new LeaseLost(reason));
     this.done(item);
   }

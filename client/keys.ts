@@ -12,6 +12,7 @@ const keyedOperations: readonly Operation[] = [
   "complete",
   "extend",
   "release",
+  "transact",
   "importItems",
 ];
 

@@ -51,8 +51,10 @@ export interface LeaseSource {
 
 export function openLease({ transport, reply, clockAheadMs }: LeaseSource): Lease {
   const { queue_name, partition, max_attempts } = reply;
-  const items = reply.items.map(leasedItem);
-  const left = new Set(items);
+  const left = new Set<LeasedItem>();
+  const origin = { queue_name, partition, clockAheadMs, left };
+  const items = reply.items.map((item) => leasedItem(item, origin));
+  for (const item of items) left.add(item);
 
   async function finish(
     some: readonly LeasedItem[],

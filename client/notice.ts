@@ -25,6 +25,8 @@ export type WorkerNotice =
       /** What its handler threw, if it did. */
       readonly error?: unknown;
     }
+  /** Its handler threw after a transact that had finished it. */
+  | { readonly kind: "failed"; readonly item: LeasedItem; readonly error: unknown }
   /** Another consumer waits under its name; it goes on as `clientId`. */
   | { readonly kind: "renamed"; readonly clientId: string; readonly reason: string }
   /** The server is away or overloaded; the worker waits and goes on. */

@@ -1,7 +1,7 @@
 // One queue by its name: what a program does with a queue, in its own terms.
 
 import { InvalidRequest, LeaseEmpty, NotAuthorized, OutcomeUnknown } from "./errors.ts";
-import { type NewItem, produceItem } from "./items.ts";
+import { checkedItems, type NewItem } from "./items.ts";
 import { type Lease, openLease } from "./lease.ts";
 import { randomName } from "./names.ts";
 import { openPoll, type PollOptions } from "./poll.ts";
@@ -13,7 +13,6 @@ import type {
   Inspect,
   ItemCounts,
   Operation,
-  ProduceItem,
   QueueClearRequest,
   QueueClientsReply,
   QueueExplainReply,
@@ -128,10 +127,8 @@ export function openQueue(transport: Transport, name: string): Queue {
     work: (handler, options = {}) => startWorker({ transport, queue: name, handler, options }),
 
     async produce(items, { returnIds = false, ...options } = {}) {
-      // A text and bytes have a length too, but are one item.
-      const all: readonly NewItem[] = Array.isArray(items) ? items : [items as NewItem];
       const wanted = returnIds ? { return_ids: true } : {};
-      const request = { queue_name: name, items: all.map(checkedItem), ...wanted };
+      const request = { queue_name: name, items: checkedItems("produce", items), ...wanted };
       const { reply } = await transport.produce(request, options);
       const { duplicates = [], ids } = reply;
       return { duplicates, ...(ids && { ids }) };
@@ -227,17 +224,6 @@ async function* foundBy(page: (pivot: string) => Promise<ReplyFor<"findItems">>)
     const { items, next_pivot }: ReplyFor<"findItems"> = await page(pivot);
     yield* items;
     pivot = next_pivot === "" ? null : next_pivot;
-  }
-}
-
-/** Throws what a refusal by the server would be, before anything is sent. */
-function checkedItem(item: NewItem, index: number): ProduceItem {
-  try {
-    return produceItem(item);
-  } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause;
-    const message = `items[${index}] is invalid; ${cause.message}`;
-    throw new InvalidRequest({ operation: "produce", status: null, message, cause });
   }
 }
 

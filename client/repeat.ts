@@ -20,6 +20,7 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   complete: "same",
   extend: "same",
   release: "same",
+  transact: "twice",
   listQueues: "same",
   createQueue: "twice",
   updateQueue: "same",

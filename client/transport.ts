@@ -32,7 +32,7 @@ export interface CallOptions {
    */
   readonly timeoutMs?: number;
   /**
-   * Names a produce, lease, retry, complete, extend or release: 1 to 255 visible ASCII characters.
+   * Names a produce, lease, retry, complete, extend, release or transact: 1 to 255 visible ASCII characters.
    * For 5 minutes after it was done, the server answers the same call of the same key as it did
    * then, and does nothing; so a program that was killed can ask again. Default a random one.
    */

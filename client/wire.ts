@@ -26,6 +26,7 @@ export type ProduceItem = schemas.ProduceItem;
 export type LeaseItem = schemas.LeaseItem;
 export type LeaseReply = schemas.LeaseReply;
 export type RetryItem = schemas.RetryItem;
+export type TransactReply = schemas.TransactReply;
 export type QueueInfo = schemas.QueueInfo;
 export type QueueCreateRequest = schemas.QueueCreateRequest;
 export type QueueUpdateRequest = schemas.QueueUpdateRequest;

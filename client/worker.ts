@@ -188,11 +188,26 @@ class QueueWorker implements Worker {
     let end: End = { as: "completed", what: { kind: "complete" } };
     try {
       await this.#source.handler(item, kept.handlingOf(item));
+      await kept.sent(item);
+      if (this.#isEnded(item, kept)) return;
     } catch (error) {
+      if (this.#isEnded(item, kept)) {
+        this.#notice({ kind: "failed", item, error });
+        return;
+      }
       end = await this.#afterFailure(item, kept, error);
     }
     // Not waited for: the next item may be handled while this one's end is said.
     void this.#finish(item, kept, end);
+  }
+
+  /** Whether its handler has said its end, by a transact. */
+  #isEnded(item: LeasedItem, kept: KeptLease): boolean {
+    const end = kept.endOf(item);
+    if (end === null) return false;
+    kept.done(item);
+    this.#counts[end] += 1;
+    return true;
   }
 
   async #afterFailure(item: LeasedItem, kept: KeptLease, error: unknown): Promise<End> {

@@ -69,6 +69,34 @@ export interface ProduceRequest extends Repeatable {
   readonly returnIds?: boolean;
 }
 
+/**
+ * Finishes items and writes others, all of it or nothing. It names 1 to 1,000 ids and items in all;
+ * those that are finished may be of several queues and partitions, but of one store.
+ */
+export interface TransactRequest extends Repeatable {
+  /** As of a produce. */
+  readonly requestTimeoutMs: number;
+  readonly complete?: readonly TransactComplete[];
+  readonly retry?: readonly TransactRetry[];
+  readonly produce?: readonly TransactProduce[];
+}
+
+export type TransactComplete = Pick<CompleteRequest, "queue" | "partition" | "ids">;
+export type TransactRetry = Pick<RetryRequest, "queue" | "partition" | "items">;
+export type TransactProduce = Pick<ProduceRequest, "queue" | "items">;
+
+export interface Transacted extends Outcome {
+  /** One for each of `produce`. */
+  readonly produced: readonly TransactProduced[];
+}
+
+export interface TransactProduced extends Pick<Produced, "duplicates"> {
+  readonly queue: string;
+  readonly partition: number;
+  /** The items are in their partition; otherwise they are stored, and on their way there. */
+  readonly delivered: boolean;
+}
+
 export interface LeaseRequest extends Repeatable {
   readonly queue: string;
   /** Unique among the leases that wait on this queue. */
@@ -713,6 +741,7 @@ export interface Series {
 /** `Items` is how leased items are handed over: `LeasedItem[]`, or what `renderLeased` makes of them. */
 export interface Engine<Items = readonly LeasedItem[]> {
   produce(request: ProduceRequest): Promise<Produced>;
+  transact(request: TransactRequest): Promise<Transacted>;
   lease(request: LeaseRequest): Promise<Lease<Items>>;
   complete(request: CompleteRequest): Promise<Outcome>;
   retry(request: RetryRequest): Promise<Outcome>;

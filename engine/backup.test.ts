@@ -61,7 +61,7 @@ test("backup: one that waits for dead letters is refused in time, and all that w
     ok: false,
     code: "store",
     message:
-      "items on their way to a dead queue do not arrive; its shard is down or busy, try again later",
+      "items on their way to another shard do not arrive; it is down or busy, try again later",
     details: undefined,
   });
   expect(created.ending).toEqual({ ok: true, value: undefined });

@@ -17,6 +17,7 @@ export const keyedOperations = [
   "extend",
   "release",
   "import",
+  "transact",
 ] as const;
 export type KeyedOperation = (typeof keyedOperations)[number];
 
@@ -87,7 +88,10 @@ export function producedText(items: readonly NewItem[], returnIds: boolean): str
   return text;
 }
 
-export function retriedText({ partition, items }: RetryRequest): string {
+export function retriedText({
+  partition,
+  items,
+}: Pick<RetryRequest, "partition" | "items">): string {
   const texts = items.map(({ id, retryAt, dead, reason = "" }) => {
     return `${id}/${retryAt ?? ""}/${dead === true}${reason && `/${JSON.stringify(reason)}`}`;
   });

@@ -1,4 +1,5 @@
-// Takes items from the outbox of one shard to the dead queue in another. Each
+// Takes items from the outbox of one shard to their queue in another: a dead queue, or that of an
+// output of a transact. Each
 // item is kept by its sender until the receiver has committed it, and the
 // receiver takes only what it has not had, so that a crash anywhere delivers it
 // once. Between two shards one page travels at a time, in the order of the outbox:

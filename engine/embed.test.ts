@@ -55,6 +55,7 @@ test.each<[Method, string, string]>([
   ["retry", "queue", "a string"],
   ["extend", "queue", "a string"],
   ["release", "queue", "a string"],
+  ["transact", "requestTimeoutMs", "a number"],
   ["listQueues", "pivot", "a string"],
   ["createQueue", "name", "a string"],
   ["ensureQueue", "name", "a string"],

@@ -163,6 +163,7 @@ function checked(engine: Engine): EmbeddedEngine {
     retry: async (request) => engine.retry(requests.retry(request, "")),
     extend: async (request) => engine.extend(requests.extend(request, "")),
     release: async (request) => engine.release(requests.release(request, "")),
+    transact: async (request) => engine.transact(requests.transact(request, "")),
 
     listQueues: (request) => engine.listQueues(requests.listQueues(request, "")),
     createQueue: async (settings) => engine.createQueue(requests.createQueue(settings, "")),

@@ -33,6 +33,7 @@ import {
   lateProduce,
   lateRelease,
   lateRetry,
+  lateTransact,
   noTestClock,
   pausedProduce,
   QueueError,
@@ -54,6 +55,18 @@ import { isUnique } from "./shard/unique.ts";
 import { Shards, type ShardsEvents, type ShardsOptions } from "./shards.ts";
 import { Tasks } from "./tasks.ts";
 import {
+  type Done,
+  firstQueue,
+  hasUniqueKeys,
+  type InnerPart,
+  nothingAsked,
+  onlyProduces,
+  planTransact,
+  type TransactPlan,
+  transactedOf,
+  transactedText,
+} from "./transacts.ts";
+import {
   checkClear,
   checkClientsLimit,
   checkCompleteIds,
@@ -68,6 +81,7 @@ import {
   checkRetryItems,
   checkSeries,
   checkStorageList,
+  checkTransact,
   unknownPartition,
 } from "./validate.ts";
 
@@ -121,9 +135,9 @@ function checkPartition(
   if (requestKey === undefined) queue.place(partition);
 }
 
-/** A call that its shard did. */
-interface Done extends api.Outcome {
-  readonly value: Value;
+interface Planning {
+  readonly timing: Timing;
+  readonly key?: CallKey;
 }
 
 /** All that is known beside the stores. */
@@ -295,16 +309,28 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     request: InnerCall,
     timing: Timing,
   ): Promise<Done> {
-    const { kind } = request;
+    const { kind: verb } = request;
+    const count = verb === "produce" ? request.items.length : 0;
+    return this.#callIn([{ queue, verb, partition, count }], shard, request, timing);
+  }
+
+  /** The same of a call that is inside several partitions. */
+  #callIn(
+    parts: readonly InnerPart[],
+    shard: number,
+    request: Request,
+    timing: Timing,
+  ): Promise<Done> {
     const registrar = this.#registrar;
-    const itemCount = kind === "produce" ? request.items.length : 0;
-    queue.entered(kind, partition, itemCount);
+    for (const { queue, verb, partition, count } of parts) queue.entered(verb, partition, count);
     return new Promise((resolve, reject) => {
       this.#shards.port(shard).put(
         request,
         (result) => {
-          queue.left(kind, partition, itemCount);
-          registrar.left(queue, partition);
+          for (const { queue, verb, partition, count } of parts) {
+            queue.left(verb, partition, count);
+            registrar.left(queue, partition);
+          }
           if (!result.ok) reject(QueueError.from(result));
           else resolve({ value: result.value, replayed: result.replayed === true });
         },
@@ -327,11 +353,16 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
 
   /** A partition goes when nothing of it is left; what was done there is known for longer. */
   async #finished(partition: number, key: CallKey | undefined, timing: Timing): Promise<Done> {
+    return (await this.#known(key, timing)) ?? unknownPartition(partition);
+  }
+
+  /** What any shard did for the key, if one did. */
+  async #known(key: CallKey | undefined, timing: Timing): Promise<Done | null> {
     for (const { shard } of key === undefined ? [] : this.#shards.ports) {
       const value = await this.#recall(shard, key as CallKey, timing);
       if (value !== null) return { value, replayed: true };
     }
-    return unknownPartition(partition);
+    return null;
   }
 
   /** What the shard did for the key, if it did. */
@@ -369,7 +400,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     let place = hasUniques ? queue.uniqueHome : queue.placeForProduce(key?.key);
     if (key !== undefined && !hasUniques && queue.former.length > 0) {
       const home = await this.#home(queue, { ...key, returnIds }, timing);
-      if ("duplicates" in home) return home;
+      if ("value" in home) return producedOf(home);
       place = home;
     }
     const { slot, partition } = place;
@@ -378,6 +409,50 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     const written = this.#call(queue, place, asked, timing);
     this.#leases.accompany(queue, partition, items);
     return producedOf(await written);
+  }
+
+  async transact(asked: api.TransactRequest): Promise<api.Transacted> {
+    this.#refuseClosing();
+    const name = firstQueue(asked);
+    const first = name === null ? nothingAsked() : this.#find(name);
+    const timing = this.#timing(lateTransact, asked.requestTimeoutMs);
+    checkTransact(asked);
+    const keyed = this.#key(first, "transact", asked, () => transactedText(asked));
+    try {
+      const home = await this.#transactHome(asked, { first, timing, ...keyed });
+      if (home !== null && "value" in home) return transactedOf(asked, home, []);
+      const find = (name: string) => this.#find(name);
+      const plan = planTransact(asked, { find, home, isKeyed: keyed !== undefined });
+      return transactedOf(asked, await this.#transact(plan, { timing, ...keyed }), plan.told);
+    } catch (cause) {
+      // A queue or a partition that it names may be gone since it was done.
+      const isUnplanned = cause instanceof QueueError && cause.code === "invalid";
+      const known = isUnplanned ? await this.#known(keyed?.key, timing) : null;
+      if (known === null) throw cause;
+      return transactedOf(asked, known, []);
+    }
+  }
+
+  /** Where it is decided if nothing is finished, or what was done for its key; `null`: where that is. */
+  async #transactHome(
+    asked: api.TransactRequest,
+    { first, timing, key }: Planning & { readonly first: LogicalQueue },
+  ): Promise<PartitionPlace | Done | null> {
+    const [part] = asked.produce ?? [];
+    if (part === undefined || !onlyProduces(asked)) return null;
+    if (hasUniqueKeys(part)) return first.uniqueHome;
+    if (key === undefined || first.former.length === 0) return first.placeForProduce(key);
+    return this.#home(first, { key, returnIds: false }, timing);
+  }
+
+  #transact(plan: TransactPlan, { timing, key }: Planning): Promise<Done> {
+    const { shard, parts, outputs } = plan;
+    const request = { kind: "transact", deadline: timing.deadline, ...plan.request } as const;
+    const done = this.#callIn(parts, shard, { ...request, ...(key && { key }) }, timing);
+    for (const { queue, partition, output } of outputs) {
+      if (output.shard === shard) this.#leases.accompany(queue, partition, output.items);
+    }
+    return done;
   }
 
   /** Spread into a request: nothing where the caller gave no key. */
@@ -399,7 +474,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     queue: LogicalQueue,
     { key, returnIds }: { readonly key: CallKey; readonly returnIds: boolean },
     timing: Timing,
-  ): Promise<PartitionPlace | api.Produced> {
+  ): Promise<PartitionPlace | Done> {
     let { former } = queue;
     for (const asked = new Set<number>(); ; ) {
       if (queue.deleted) throw QueueError.from(deletedFailure);
@@ -411,7 +486,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       // Its ids are for that shard to say.
       if (value?.kind === "recalled" && returnIds)
         return { ...home, shard, slot: value.values[0] ?? 0 };
-      if (value !== null) return producedOf({ value, replayed: true });
+      if (value !== null) return { value, replayed: true };
       // It may have been done there since, if that was its place once more.
       if (queue.former !== former) asked.clear();
       else asked.add(shard);

@@ -31,6 +31,7 @@ const codeOf = {
   not_leased: "refused",
   too_large: "refused",
   no_dead_queue: "refused",
+  different_stores: "refused",
   queue_deleted: "refused",
   queue_paused: "refused",
   queue_not_empty: "refused",
@@ -124,6 +125,7 @@ export const lateProduce = lateIn("the items were not written");
 export const lateComplete = lateIn("the items were not completed");
 export const lateRetry = lateIn("the items were not retried");
 export const lateExtend = lateIn("the leases were not extended");
+export const lateTransact = lateIn("nothing was changed");
 export const lateRelease = lateIn("the items were not released");
 const noAnswer = failure("store_failed", "the store does not answer; nothing was changed");
 /** Of a call that has no time of its own: once it is taken, it is answered when it is done. */
@@ -149,7 +151,7 @@ export const unwritableBackup = failure(
 );
 export const undeliveredBackup = failure(
   "backup_failed",
-  "items on their way to a dead queue do not arrive; its shard is down or busy, try again later",
+  "items on their way to another shard do not arrive; it is down or busy, try again later",
 );
 export const deletedFailure = failure("queue_deleted", "queue is shutting down; it was deleted");
 export const noTestClock = failure(

@@ -25,6 +25,7 @@ import { release } from "./shard/release.ts";
 import { retry } from "./shard/retry.ts";
 import { stats } from "./shard/stats.ts";
 import { task, taskBegin } from "./shard/task.ts";
+import { transact } from "./shard/transact.ts";
 import { withdraw } from "./shard/withdraw.ts";
 
 const table = {
@@ -38,6 +39,7 @@ const table = {
   settle,
   recount,
   retry,
+  transact,
   release,
   withdraw,
   extend,

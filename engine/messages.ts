@@ -28,6 +28,12 @@ export interface PartitionSettings extends Rules {
   readonly uniqueForMs?: number;
 }
 
+/** Whether a queue takes items, for shards that send it some; `null` = it does. */
+export interface QueuePause {
+  readonly queueId: number;
+  readonly pause: Pause | null;
+}
+
 /** An item as it enters: `expireDeadline` and the like are the shard's to decide. */
 export interface NewItem extends Required<Omit<ProduceItem, "uniqueKey" | "headers">> {
   /** As stores keep them. */

@@ -375,7 +375,7 @@ export class ShardPort {
 function withoutSettings(waiting: Waiting): Waiting {
   const { request } = waiting;
   return request.kind === "configure"
-    ? { ...waiting, request: { ...request, partitions: [] } }
+    ? { ...waiting, request: { ...request, partitions: [], pauses: [] } }
     : waiting;
 }
 

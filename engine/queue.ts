@@ -124,6 +124,19 @@ export class LogicalQueue {
     return place;
   }
 
+  /** The same among those of one shard; `undefined` = none of them takes items. */
+  placeForProduceIn(shard: number): PartitionPlace | undefined {
+    const places = this.activePlaces.filter((place) => place.shard === shard);
+    const loads = places.map((place) => {
+      const { ready = 0, producing = 0 } = this.balance.load(place.partition) ?? {};
+      return { place, items: ready + producing };
+    });
+    return loads.reduce<(typeof loads)[number] | undefined>(
+      (least, one) => (least === undefined || one.items < least.items ? one : least),
+      undefined,
+    )?.place;
+  }
+
   /** Where a produce with this key goes, whatever the partitions hold: a repetition has to find it. */
   homeOf(key: CallKey): PartitionPlace {
     const home = homeOf(key, this.places.values().filter(isActive));

@@ -81,11 +81,19 @@ export class Registrar {
   }
 
   /** Ends when no shard goes by what was before; `null`: nothing of it is paused any more. */
-  pause(name: string, pause: Pause | null): Promise<void> {
-    return this.#change((now) => this.#options.catalog.planPause(name, pause, now));
+  async pause(name: string, pause: Pause | null): Promise<void> {
+    const { catalog, settings } = this.#options;
+    await this.#change(
+      (now) => catalog.planPause(name, pause, now),
+      (queue) => settings.tellPause(queue),
+    );
   }
 
-  async #change(plan: (now: number) => QueuePlan): Promise<void> {
+  /** `tell`: what else has to be told before it ends. */
+  async #change(
+    plan: (now: number) => QueuePlan,
+    tell: (queue: LogicalQueue) => Promise<void> = async () => undefined,
+  ): Promise<void> {
     const { catalog, clock, settings } = this.#options;
     const { told } = await this.#inCatalogTurn(async (deadline) => {
       const { queue, entry } = plan(clock.stamp());
@@ -93,7 +101,7 @@ export class Registrar {
       queue.definition = entry.definition;
       queue.former = catalog.kept(entry.former);
       for (const place of entry.places) catalog.own(queue, place);
-      const told = settings.tell([queue]);
+      const told = Promise.all([settings.tell([queue]), tell(queue)]);
       this.reapSoon(queue);
       return { told };
     });

@@ -69,6 +69,13 @@ const item = {
   headers: optional(headers),
 };
 const held = { queue: text, partition: number, ids: list(text) };
+const produceItem = object<api.ProduceItem>({ ...item, uniqueKey: optional(text) });
+const retryItem = object<api.RetryItem>({
+  id: text,
+  retryAt: nullable(instant),
+  dead: flag,
+  reason: optional(text),
+});
 const requestKey = optional(text);
 const requestTimeoutMs = optional(number);
 const leaseTimeoutMs = optional(nullable(number));
@@ -93,7 +100,7 @@ export const requests = {
   produce: object<api.ProduceRequest>({
     queue: text,
     requestTimeoutMs: number,
-    items: list(object<api.ProduceItem>({ ...item, uniqueKey: optional(text) })),
+    items: list(produceItem),
     returnIds: optional(flag),
     requestKey,
   }),
@@ -110,14 +117,7 @@ export const requests = {
   retry: object<api.RetryRequest>({
     queue: text,
     partition: number,
-    items: list(
-      object<api.RetryItem>({
-        id: text,
-        retryAt: nullable(instant),
-        dead: flag,
-        reason: optional(text),
-      }),
-    ),
+    items: list(retryItem),
     requestTimeoutMs,
     requestKey,
   }),
@@ -128,6 +128,15 @@ export const requests = {
     requestKey,
   }),
   release: object<api.ReleaseRequest>({ ...held, requestTimeoutMs, requestKey }),
+  transact: object<api.TransactRequest>({
+    requestTimeoutMs: number,
+    complete: optional(list(object<api.TransactComplete>(held))),
+    retry: optional(
+      list(object<api.TransactRetry>({ queue: text, partition: number, items: list(retryItem) })),
+    ),
+    produce: optional(list(object<api.TransactProduce>({ queue: text, items: list(produceItem) }))),
+    requestKey,
+  }),
   listQueues: object<{ pivot: string; limit: number }>({ pivot: text, limit: number }),
   createQueue: object<api.QueueSettings>({ name: text, ...settings }),
   updateQueue: object<api.QueueChange & api.Guard>({

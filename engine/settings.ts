@@ -4,6 +4,7 @@
 import type { PartitionPlace } from "../stores/queue.ts";
 import type { Catalog, Owner } from "./catalog.ts";
 import type { Request } from "./kinds.ts";
+import type { QueuePause } from "./messages.ts";
 import { type ShardPort, succeeded } from "./port.ts";
 import { eachShard, type LogicalQueue } from "./queue.ts";
 
@@ -20,10 +21,11 @@ export class Settings {
 
   /** What a shard has to be told before anything else. */
   all(shard: number): Request {
-    return this.#request(this.#catalog.owners(shard));
+    const paused = [...this.#catalog.queues].filter(({ definition }) => definition.pause?.produce);
+    return { ...this.#request(this.#catalog.owners(shard)), pauses: paused.map(pauseOf) };
   }
 
-  #request(owners: readonly Owner[]): Request {
+  #request(owners: readonly Owner[]): Extract<Request, { kind: "configure" }> {
     const settings = owners.map((owner) => this.#catalog.settingsOf(owner));
     const partitions = settings.filter((one) => one !== null);
     return { kind: "configure", partitions, forget: [] };
@@ -43,6 +45,16 @@ export class Settings {
     );
     const byShard = Map.groupBy(owners, ({ shard }) => shard);
     await Promise.all([...byShard].map(([shard, here]) => this.#tell(shard, this.#request(here))));
+  }
+
+  /**
+   * Tells every shard whether the queue takes items: any of them may be about to send it some.
+   * Resolves as `tell` does.
+   */
+  async tellPause(queue: LogicalQueue): Promise<void> {
+    const pauses = [pauseOf(queue)];
+    const shards = Array.from({ length: this.#catalog.shardCount }, (_, shard) => shard);
+    await Promise.all(shards.map((shard) => this.#tell(shard, { ...this.#request([]), pauses })));
   }
 
   #tell(shard: number, request: Request): Promise<void> {
@@ -80,4 +92,8 @@ export class Settings {
   async #ask(shard: number, forget: readonly number[]): Promise<void> {
     succeeded(await this.#port(shard).ask({ kind: "configure", partitions: [], forget }));
   }
+}
+
+function pauseOf({ queueId, definition: { pause } }: LogicalQueue): QueuePause {
+  return { queueId, pause: pause?.produce === true ? pause : null };
 }

@@ -14,6 +14,7 @@ import type {
   RedriveRequest,
   RetryItem,
   SeriesRequest,
+  TransactRequest,
 } from "./api.ts";
 import { formatDuration, never } from "./duration.ts";
 import { failure, malformedId, QueueError } from "./errors.ts";
@@ -222,6 +223,20 @@ export function checkRetryItems(items: readonly Pick<RetryItem, "reason">[]): vo
   for (const { reason = "" } of items) {
     checkLength("reason", byteLength(reason), limits.retryReasonBytesMax);
   }
+}
+
+export function checkTransact(asked: TransactRequest): void {
+  const { complete = [], retry = [], produce = [] } = asked;
+  const entries = [
+    ...complete.map(({ ids }) => ids.length),
+    ...[...retry, ...produce].map(({ items }) => items.length),
+  ];
+  for (const { ids } of complete) checkCompleteIds(ids);
+  for (const { items } of retry) checkRetryItems(items);
+  for (const { items } of produce) checkProduceItems(items);
+  const count = entries.reduce((sum, one) => sum + one, 0);
+  const max = limits.transactEntriesMax;
+  checkBatch("entries", count, { name: "max_transact_batch_size", max });
 }
 
 export function unknownPartition(partition: number): never {

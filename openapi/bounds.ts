@@ -11,6 +11,7 @@ export const bounds = {
   completeIdsMax: 1_000,
   retryItemsMin: 1,
   retryItemsMax: 1_000,
+  transactEntriesMax: 1_000,
   queuesListMin: 1,
   queuesListMax: 1_000,
   /** What is known of who did what; a page may have all of it. */

@@ -95,6 +95,7 @@ test("operations: paths and order are those of the specification, and more", () 
     "/v1/queue.complete",
     "/v1/queue.extend",
     "/v1/queue.release",
+    "/v1/queue.transact",
     "/v1/queues.list",
     "/v1/queues.create",
     "/v1/queues.update",
@@ -137,6 +138,7 @@ test("operations: what the specification requires of a request is required, and 
     ["complete", ["queue_name", "partition", "request_timeout", "ids"]],
     ["extend", ["queue_name", "partition", "ids"]],
     ["release", ["queue_name", "partition", "ids"]],
+    ["transact", ["request_timeout"]],
     ["listQueues", ["pivot", "limit"]],
     ["createQueue", ["queue_name", "lease_timeout", "expire_timeout"]],
     ["updateQueue", ["queue_name"]],
@@ -325,10 +327,10 @@ test.each([...rows, ...pageRows])("operations: %s says what each code means", (_
 
 test.each(rows)("operations: %s lists every code it can answer", (id, { replies }) => {
   const held = ["retry", "complete", "extend", "release"];
-  const timed = ["produce", "lease", ...held];
-  const stateful = ["produce", "lease", ...held, "deleteQueue", "advance", "importItems"];
   const guarded = ["updateQueue", "clear", "deleteItems"];
-  const changing = ["produce", ...held];
+  const changing = ["produce", ...held, "transact"];
+  const timed = ["lease", ...changing];
+  const stateful = [...timed, "deleteQueue", "advance", "importItems"];
   // These two are answered from memory, so they wait for no store.
   const unqueued = ["listQueues", "queueInfo", "whoAmI", "listKeys", "listActions"];
   expect(Object.keys(replies).map(Number)).toEqual([

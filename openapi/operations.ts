@@ -535,6 +535,75 @@ No lease gets shorter, and no item is offered before the latest deadline that an
     },
   }),
 
+  transact: row({
+    path: "/v1/queue.transact",
+    keyed: true,
+    tag: "Items",
+    summary: "Finish and produce together",
+    role: "produce",
+    audits: ({ retry = [] }) => retry.some(({ items }) => items.some(({ dead }) => dead === true)),
+    description: `Completes and retries leased items and adds others, in one commit: after the 200 the inputs are finished and each output exists once; after any other reply nothing was changed.
+
+What is finished may be of several partitions and queues, but of one store: what one lease brought always is. Outputs may be of any queues. Where an output's queue has a partition in that store, the items are there with the 200 (\`delivered: true\`); otherwise they are kept in that store with the same commit and come to their queue milliseconds later, once each, in their order (\`delivered: false\`); a store that is down or full delays them. If their queue is deleted meanwhile, they go with it.
+
+A transact that only produces writes to several queues together. An output with a \`unique_key\` has to be decided by the store that decides the rest; with one shard (\`--shards 1\`) that is always so.`,
+    request: schemas.TransactRequest,
+    response: schemas.TransactReply,
+    bodyBytesMax: bounds.produceBodyBytesMax,
+    example: {
+      request_timeout: "5m",
+      complete: [{ queue_name: "orders", partition: 0, ids: [sampleId] }],
+      produce: [
+        { queue_name: "invoices", items: [{ kind: "invoice", utf8: '{"order":42}' }] },
+        { queue_name: "mails", items: [{ kind: "confirmation", utf8: '{"order":42}' }] },
+      ],
+    },
+    replies: {
+      ...sharedRefusals({
+        effect: "nothing was changed",
+        bodyBytesMax: bounds.produceBodyBytesMax,
+        split: "Produce fewer items per request.",
+      }),
+      200: {
+        meaning: "Every input is finished, and every output is in a store.",
+        reaction: "None is needed.",
+        example: {
+          produced: [
+            { queue_name: "invoices", partition: 0, delivered: true },
+            { queue_name: "mails", partition: 2, delivered: false },
+          ],
+        },
+      },
+      400: refusal(400, {
+        meaning:
+          "A queue or a partition does not exist, `request_timeout` is out of bounds, there is nothing to do or too much, or an output is malformed or has a `unique_key` that another store decides; nothing was changed.",
+        reason: "malformed",
+        message: "transact is invalid; expected complete, retry or produce to name something",
+      }),
+      429: overloaded("nothing was changed"),
+      453: refusal(453, {
+        meaning:
+          "An id cannot be finished (`details` names every such id and why), the inputs are in different stores, or produces to a queue are paused; nothing was changed.",
+        reaction:
+          "If a lease has lapsed, its item is another consumer's to do, with its outputs. Inputs in different stores are finished by one transact each.",
+        reason: "not_leased",
+        message: notLeased("completed"),
+        details: { [sampleId]: notLeased("completed") },
+      }),
+      454: refusal(454, {
+        meaning: "It could not be done within `request_timeout`; nothing was changed.",
+        reason: "late",
+        message: "request timeout; nothing was changed, try again",
+      }),
+      504: unknownOutcome,
+      500: refusal(500, {
+        meaning: "The store failed, for instance because its disk is full; nothing was changed.",
+        reason: "store_full",
+        message: "there is no space left on the disk; nothing was written",
+      }),
+    },
+  }),
+
   listQueues: row({
     path: "/v1/queues.list",
     role: "read",

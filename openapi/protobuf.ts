@@ -242,6 +242,54 @@ const RetryRequest = message<schemas.RetryRequest>("RetryRequest", schemas.Retry
   request_timeout: duration(100, ownRequestTimeout),
 });
 
+const TransactComplete = message<schemas.TransactComplete>(
+  "TransactComplete",
+  schemas.TransactComplete,
+  {
+    queue_name: text(100, required),
+    partition: whole(101, requiredWhole),
+    ids: list(102, "text"),
+  },
+);
+
+const TransactRetry = message<schemas.TransactRetry>("TransactRetry", schemas.TransactRetry, {
+  queue_name: text(100, required),
+  partition: whole(101, requiredWhole),
+  items: list(102, RetryItem),
+});
+
+const TransactProduce = message<schemas.TransactProduce>(
+  "TransactProduce",
+  schemas.TransactProduce,
+  { queue_name: text(100, required), items: list(101, ProduceItem) },
+);
+
+const TransactRequest = message<schemas.TransactRequest>(
+  "TransactRequest",
+  schemas.TransactRequest,
+  {
+    request_timeout: duration(100, required),
+    complete: list(101, TransactComplete),
+    retry: list(102, TransactRetry),
+    produce: list(103, TransactProduce),
+  },
+);
+
+const TransactProduced = message<schemas.TransactProduced>(
+  "TransactProduced",
+  schemas.TransactProduced,
+  {
+    queue_name: text(100),
+    partition: whole(101),
+    delivered: flag(102),
+    duplicates: list(103, "whole"),
+  },
+);
+
+const TransactReply = message<schemas.TransactReply>("TransactReply", schemas.TransactReply, {
+  produced: list(101, TransactProduced),
+});
+
 /** The one namespace there is. */
 const namespaceSays = "Empty or `_system`: there is no other namespace.";
 const canonical = "in its canonical form, such as `1h0m0s`.";
@@ -1049,6 +1097,7 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   complete: { request: CompleteRequest, reply: Reply },
   extend: { request: ExtendRequest, reply: ExtendReply },
   release: { request: ReleaseRequest, reply: Reply },
+  transact: { request: TransactRequest, reply: TransactReply },
   listQueues: { request: QueuesListRequest, reply: QueuesListReply },
   createQueue: { request: QueueCreateRequest, reply: Reply },
   updateQueue: { request: QueueUpdateRequest, reply: GuardedReply },

@@ -44,7 +44,8 @@ export const reasons = {
   wrong_method: { codes: [405], meaning: "The path takes another method." },
   too_large: {
     codes: [413, 453],
-    meaning: "The body is too large (413), or the items are for one retry or release (453).",
+    meaning:
+      "The body is too large (413), or the items are for one retry, release or transact (453).",
   },
   unsupported_content: {
     codes: [415],
@@ -58,6 +59,10 @@ export const reasons = {
   not_leased: {
     codes: [453],
     meaning: "An id does not name an item that is leased now; `details` says which, and why.",
+  },
+  different_stores: {
+    codes: [453],
+    meaning: "A transact names items of several stores; those of one can be finished together.",
   },
   no_dead_queue: { codes: [453], meaning: "An item is given up in a queue without a dead queue." },
   queue_deleted: { codes: [453], meaning: "The queue was deleted while the call waited." },

@@ -472,6 +472,123 @@ export const CompleteRequest = Type.Object(
 );
 export type CompleteRequest = Static<typeof CompleteRequest>;
 
+export const TransactComplete = Type.Object(
+  {
+    queue_name: { ...queueName, [queueKeyword]: "consume" },
+    partition: leasePartition,
+    ids: Type.Array(itemId, {
+      minItems: bounds.completeIdsMin,
+      maxItems: bounds.completeIdsMax,
+      description: "Ids as the lease reply gave them, none twice.",
+      examples: [[sampleId]],
+    }),
+  },
+  { ...closed, description: "Leased items of one partition whose work is done." },
+);
+export type TransactComplete = Static<typeof TransactComplete>;
+
+export const TransactRetry = Type.Object(
+  {
+    queue_name: { ...queueName, [queueKeyword]: "consume" },
+    partition: leasePartition,
+    items: Type.Array(RetryItem, {
+      minItems: bounds.retryItemsMin,
+      maxItems: bounds.retryItemsMax,
+      description: "The items to give back, no id twice.",
+      examples: [[{ id: sampleId, retry_at: "2026-03-01T12:15:00.000Z", dead: false }]],
+    }),
+  },
+  { ...closed, description: "Leased items of one partition to be given back." },
+);
+export type TransactRetry = Static<typeof TransactRetry>;
+
+export const TransactProduce = Type.Object(
+  {
+    queue_name: queueName,
+    items: Type.Array(ProduceItem, {
+      minItems: bounds.produceItemsMin,
+      maxItems: bounds.produceItemsMax,
+      description:
+        "The items, in the order in which they are to be offered. All go to one partition.",
+      examples: [[{ kind: "invoice", utf8: '{"order":42}' }]],
+    }),
+  },
+  { ...closed, description: "Items to add to one queue." },
+);
+export type TransactProduce = Static<typeof TransactProduce>;
+
+const transactPart = <T extends TSchema>(of: T, description: string, example: unknown) =>
+  Type.Optional(
+    Type.Array(of, { maxItems: bounds.transactEntriesMax, description, examples: [[example]] }),
+  );
+
+export const TransactRequest = Type.Object(
+  {
+    request_timeout: requestTimeout(
+      bounds.produceRequestTimeoutDefault,
+      "An answer comes by then, and if it is not 200, nothing was changed.",
+    ),
+    complete: transactPart(TransactComplete, "Items to complete, by their partition.", {
+      queue_name: "orders",
+      partition: 0,
+      ids: [sampleId],
+    }),
+    retry: transactPart(TransactRetry, "Items to give back, by their partition.", {
+      queue_name: "orders",
+      partition: 0,
+      items: [{ id: sampleId }],
+    }),
+    produce: transactPart(TransactProduce, "Items to add, by their queue.", {
+      queue_name: "invoices",
+      items: [{ utf8: '{"order":42}' }],
+    }),
+  },
+  {
+    ...closed,
+    description: `What is to be done together: 1 to ${bounds.transactEntriesMax} ids and items in all.`,
+  },
+);
+export type TransactRequest = Static<typeof TransactRequest>;
+
+export const TransactProduced = Type.Object(
+  {
+    queue_name: Type.String({
+      description: "The queue, as it was asked for.",
+      examples: ["invoices"],
+    }),
+    partition: Type.Integer({
+      minimum: 0,
+      description: "Where the items are, or are on their way to.",
+      examples: [0],
+    }),
+    delivered: Type.Boolean({
+      description:
+        "Whether they are there already. If not, they are in the store of what was finished, and come to their partition by themselves, once each.",
+      examples: [true],
+    }),
+    duplicates: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 0 }), {
+        description:
+          "Places in `items`, from 0 and rising, of those that were not written, because an item with their `unique_key` was. Absent where there are none.",
+        examples: [[1]],
+      }),
+    ),
+  },
+  { ...closed, description: "What became of the items of one queue." },
+);
+export type TransactProduced = Static<typeof TransactProduced>;
+
+export const TransactReply = Type.Object(
+  {
+    produced: Type.Array(TransactProduced, {
+      description: "One for each of `produce`, in its order.",
+      examples: [[{ queue_name: "invoices", partition: 0, delivered: true }]],
+    }),
+  },
+  { ...closed, description: "All of it is done." },
+);
+export type TransactReply = Static<typeof TransactReply>;
+
 const heldIds = Type.Array(itemId, {
   minItems: bounds.completeIdsMin,
   maxItems: bounds.completeIdsMax,
@@ -2642,6 +2759,12 @@ export const entities = {
   RetryItem,
   RetryRequest,
   CompleteRequest,
+  TransactComplete,
+  TransactRetry,
+  TransactProduce,
+  TransactRequest,
+  TransactProduced,
+  TransactReply,
   ExtendRequest,
   ExtendReply,
   ReleaseRequest,

@@ -236,6 +236,6 @@ const methodOf: ReadonlyMap<string, string> = new Map([
 ]);
 
 function bodyBytesMaxOf(id: OperationId, config: AppConfig): number {
-  if (id === "produce") return config.produceBodyMax;
+  if (id === "produce" || id === "transact") return config.produceBodyMax;
   return id === "importItems" ? config.importBodyMax : config.bodyMax;
 }

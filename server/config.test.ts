@@ -284,7 +284,7 @@ test("configReference: a row says how to give a setting in each way", () => {
     key: "produceBodyMax",
     default: "5000000",
     values: "a whole number from 1024 to 512000000",
-    meaning: "Bytes in the body of a produce request.",
+    meaning: "Bytes in the body of a produce or transact request.",
   });
 });
 

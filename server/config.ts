@@ -126,7 +126,7 @@ export const ConfigSchema = Type.Object({
     default: "info",
     description: "The least severe events that are logged; debug has each request.",
   }),
-  produceBodyMax: bodyBytes(5_000_000, "Bytes in the body of a produce request."),
+  produceBodyMax: bodyBytes(5_000_000, "Bytes in the body of a produce or transact request."),
   importBodyMax: bodyBytes(64_000_000, "Bytes in the body of a storage import request."),
   bodyMax: bodyBytes(256_000, "Bytes in the body of any other request."),
   bodiesMax: wholeNumber({

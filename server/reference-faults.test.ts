@@ -307,6 +307,31 @@ const refusals: readonly [OperationId, number, Provoke][] = [
     async (app) => app.call("complete", { ...timed, partition: 0, ids: [await readyId(app)] }),
   ],
   ["complete", 454, late("complete", (app) => ({ ...timed, partition: 0, ids: leasedIds(app) }))],
+  ["transact", 400, (app) => app.call("transact", { request_timeout: "1m" })],
+  [
+    "transact",
+    453,
+    async (app) => {
+      const complete = [{ ...place, ids: [await readyId(app)] }];
+      return app.call("transact", { request_timeout: "1m", complete });
+    },
+  ],
+  [
+    "transact",
+    454,
+    late("transact", (app) => {
+      return { request_timeout: "1m", complete: [{ ...place, ids: leasedIds(app) }] };
+    }),
+  ],
+  [
+    "transact",
+    500,
+    (app) => {
+      app.store.fail({ fault: "full", applied: false });
+      const produce = [{ ...orders, items: [{}] }];
+      return app.call("transact", { request_timeout: "1m", produce });
+    },
+  ],
   ["listQueues", 400, (app) => app.call("listQueues", { pivot: "", limit: 1001 })],
   ["createQueue", 400, (app) => app.call("createQueue", { ...orders, ...timeouts })],
   ["updateQueue", 400, (app) => app.call("updateQueue", { ...orders, dead_queue: "orders-dead" })],

@@ -30,22 +30,30 @@ async function twice(app: RunningApp, id: OperationId, body: object, key = "k") 
 
 test("every operation that takes a key is done once and answered the same each time", async () => {
   await using app = await run();
-  await twice(app, "produce", { ...timed, items: [{ utf8: "a" }, { utf8: "b" }, { utf8: "c" }] });
-  const asked = { ...timed, client_id: "one", batch_size: 3 };
+  await twice(app, "produce", { ...timed, items: ["a", "b", "c", "d"].map((utf8) => ({ utf8 })) });
+  const asked = { ...timed, client_id: "one", batch_size: 4 };
   const { partition, items } = await twice(app, "lease", asked);
-  const [a, b, c] = items.map(({ id }: { id: string }) => id);
+  const [a, b, c, d] = items.map(({ id }: { id: string }) => id);
   const held = { queue_name: "orders", partition };
   await twice(app, "extend", { ...held, ids: [a, b], lease_timeout: "2h" });
   await twice(app, "complete", { ...held, request_timeout: "1m", ids: [a] });
   await twice(app, "retry", { ...held, items: [{ id: b }] });
   await twice(app, "release", { ...held, ids: [c] });
+  const transact = await twice(app, "transact", {
+    request_timeout: "1m",
+    complete: [{ ...held, ids: [d] }],
+    produce: [{ queue_name: "orders", items: [{ utf8: "e" }] }],
+  });
+  expect(transact).toEqual({
+    produced: [{ queue_name: "orders", partition: 0, delivered: true }],
+  });
   const imported = { queue_name: "orders", partition: 0, items: [{ payload: "ZA==" }] };
   await twice(app, "importItems", imported);
   const { partitions } = JSON.parse((await call(app, "stats", { queue_name: "orders" })).text)
     .logical_queues[0];
-  expect(partitions[0]).toMatchObject({ total: 3, total_leased: 0 });
+  expect(partitions[0]).toMatchObject({ total: 4, total_leased: 0 });
   const keyed = Object.values(operations).filter((one) => "keyed" in one);
-  expect(keyed).toHaveLength(7);
+  expect(keyed).toHaveLength(8);
 });
 
 test("a produce that is repeated tells the duplicates that it had", async () => {

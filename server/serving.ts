@@ -11,6 +11,7 @@ import { OverviewReplies } from "./overview.ts";
 import { Refusal } from "./reply.ts";
 import { clockRoutes } from "./routes/clock.ts";
 import { consoleRoutes } from "./routes/console.ts";
+import { itemRoutes } from "./routes/items.ts";
 import { nodesRoutes } from "./routes/nodes.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
@@ -52,6 +53,7 @@ export function localServing(options: LocalOptions): Serving {
   const now = () => performance.now();
   const local = audit.around({
     ...consoleRoutes(engine, new OverviewReplies({ engine, machine, now })),
+    ...itemRoutes(engine),
     ...queueRoutes(engine),
     ...queuesRoutes(engine),
     ...storageRoutes(engine),

@@ -68,13 +68,17 @@ export function retryRequest(body: RequestOf<"retry">): engine.RetryRequest {
   return {
     queue: body.queue_name,
     partition: body.partition,
-    items: body.items.map((item, index) => ({
-      id: item.id,
-      retryAt: instantOf(item.retry_at, index, "retry_at"),
-      dead: item.dead ?? false,
-      ...(item.reason && { reason: item.reason }),
-    })),
+    items: body.items.map(retryItem),
     ...ownRequestTimeout(body),
+  };
+}
+
+function retryItem(item: wire.RetryItem, index: number): engine.RetryItem {
+  return {
+    id: item.id,
+    retryAt: instantOf(item.retry_at, index, "retry_at"),
+    dead: item.dead ?? false,
+    ...(item.reason && { reason: item.reason }),
   };
 }
 
@@ -84,6 +88,32 @@ export function completeRequest(body: RequestOf<"complete">): engine.CompleteReq
     partition: body.partition,
     requestTimeoutMs: requestTimeout(body.request_timeout),
     ids: body.ids,
+  };
+}
+
+export function transactRequest(body: RequestOf<"transact">): engine.TransactRequest {
+  return {
+    requestTimeoutMs: requestTimeout(body.request_timeout),
+    complete: (body.complete ?? []).map(({ queue_name: queue, partition, ids }) => {
+      return { queue, partition, ids };
+    }),
+    retry: (body.retry ?? []).map(({ queue_name: queue, partition, items }) => {
+      return { queue, partition, items: items.map(retryItem) };
+    }),
+    produce: (body.produce ?? []).map(({ queue_name: queue, items }) => {
+      return { queue, items: items.map(produceItem) };
+    }),
+  };
+}
+
+export function transactReply({ produced }: engine.Transacted): wire.TransactReply {
+  return {
+    produced: produced.map(({ queue: queue_name, partition, delivered, duplicates }) => ({
+      queue_name,
+      partition,
+      delivered,
+      ...(duplicates.length > 0 && { duplicates: [...duplicates] }),
+    })),
   };
 }
 

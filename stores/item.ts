@@ -50,12 +50,15 @@ export function wakeAt(item: Pick<ScheduledItem, "dueAt" | "expireDeadline">): n
   return Math.min(item.dueAt, item.expireDeadline);
 }
 
-/** An item on its way to a dead queue of another shard. */
+/**
+ * An item on its way to another shard: a dead one, or one that was produced in the same commit that
+ * finished others here. `queuedAt` after `createdAt`: it is due then, and not before.
+ */
 export interface OutboundItem extends Item {
   /** Rises by one per item that this shard sends, and is never reused. */
   readonly outboundSeq: number;
   readonly targetShard: number;
-  /** The dead queue's partition; `slot` and `seq` are those it had here. */
+  /** The partition there; `slot` and `seq` are those it had here, 0 where it had none. */
   readonly targetSlot: number;
 }
 

@@ -278,6 +278,8 @@ export interface Changes {
   readonly unlease: readonly Pick<Lease, "slot" | "first">[];
   /** Replaced by `slot`. */
   readonly tally: readonly Tally[];
+  /** New items of other shards; those that were stored here come by a move. */
+  readonly send: readonly OutboundItem[];
   /** By `outboundSeq`. */
   readonly unsend: readonly number[];
   /** Damaged items of the outbox, by `outboundSeq`, to be set aside. */

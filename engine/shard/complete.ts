@@ -15,6 +15,9 @@ export interface Complete {
   readonly ids: readonly string[];
 }
 
+/** What is asked for, in a call of its own or beside other things. */
+export type Completion = Pick<Complete, "slot" | "ids">;
+
 export const complete: Kind<Complete> = {
   phase: "within",
   weight: ({ ids }) => ids.length,
@@ -27,17 +30,26 @@ export const complete: Kind<Complete> = {
 };
 
 function completeOne(turn: Turn, request: Numbered<Complete>): Result {
-  const partition = turn.memory.partition(request.slot);
   if (request.deadline <= turn.machineNow) return lateComplete.untaken;
-  const found = findHeld(turn, request, "completed");
+  const found = findCompletion(turn, request);
   if ("ok" in found) return found;
+  completeFound(turn, request.slot, found);
+  return done;
+}
+
+/** Nothing is changed yet. */
+export function findCompletion(turn: Turn, asked: Completion): ReturnType<typeof findHeld> {
+  return findHeld(turn, asked, "completed");
+}
+
+export function completeFound(turn: Turn, slot: number, found: readonly HeldItem[]): void {
+  const partition = turn.memory.partition(slot);
   for (const item of found) {
     letGo(turn, partition, item.seq, item);
     remove(turn, partition, item);
   }
-  turn.draft.count(request.slot, "completed", found.length);
-  countHeld(turn, request.slot, found);
-  return done;
+  turn.draft.count(slot, "completed", found.length);
+  countHeld(turn, slot, found);
 }
 
 /** Neighbours mostly were leased together. */

@@ -23,10 +23,11 @@ export const deleteItems: Kind<Delete> = {
   weight: ({ ids }) => ids.length,
   lost: (request) => (request.isDry ? { ask: request } : done),
   wants(asking, requests) {
-    for (const { op, slot, ids } of requests) {
+    for (const request of requests) {
+      const { slot, ids } = request;
       const { idPrefix } = asking.memory.partition(slot);
       const seqs = ids.flatMap((id) => seqOf(idPrefix, id) ?? []);
-      asking.named.set(op, seqs);
+      asking.named.set(request, seqs);
       asking.pick(slot, seqs);
     }
   },
@@ -55,8 +56,9 @@ type Found =
     };
 
 /** Each item that the ids name and that is there, once. */
-function findNamed(turn: Turn, { op, slot }: Numbered<Delete>): Found[] {
-  const seqs = new Set(turn.named.get(op) ?? []);
+function findNamed(turn: Turn, request: Numbered<Delete>): Found[] {
+  const { slot } = request;
+  const seqs = new Set(turn.named.get(request) ?? []);
   return [...seqs].flatMap((seq) => (seq === null ? [] : (findOne(turn, slot, seq) ?? [])));
 }
 

@@ -1,7 +1,7 @@
 // What a turn has decided so far: the changes its one commit will make, the
 // answers it will give then, and what it will tell the engine.
 
-import type { Item, Lease, ScheduledItem } from "../../stores/item.ts";
+import type { Item, Lease, OutboundItem, ScheduledItem } from "../../stores/item.ts";
 import type {
   Changes,
   Inbound,
@@ -79,6 +79,7 @@ export class Draft {
   readonly #unleased: Lease[] = [];
   /** By their ids. */
   readonly tasks = new Map<string, string>();
+  readonly send: OutboundItem[] = [];
   readonly unsend: number[] = [];
   readonly quarantineOutbound: number[] = [];
   readonly receive: Inbound[] = [];
@@ -187,8 +188,8 @@ export class Draft {
   }
 
   get isEmpty(): boolean {
-    const { schedule, unsend, quarantineOutbound, receive } = this;
-    const lists = [this.#inserted, this.#moves, schedule, this.#unleased, unsend];
+    const { schedule, send, unsend, quarantineOutbound, receive } = this;
+    const lists = [this.#inserted, this.#moves, schedule, this.#unleased, send, unsend];
     const seqs = [this.removed, this.unscheduled, this.quarantined, this.ununique];
     const sets = [this.#leases, ...seqs, this.tallied, this.unique, this.tasks];
     return (
@@ -218,6 +219,7 @@ export class Draft {
       lease: [...this.#leases],
       unlease: this.#unleased,
       tally: [...this.tallied].map((partition) => partition.tally()),
+      send: this.send,
       unsend: this.unsend,
       quarantineOutbound: this.quarantineOutbound,
       receive: this.receive,

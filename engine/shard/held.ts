@@ -8,9 +8,10 @@ import type { Held, Partition } from "./partition.ts";
 import type { Asking, Turn } from "./turn-context.ts";
 
 export interface Batch {
-  readonly op: number;
   readonly slot: number;
   readonly ids: readonly string[];
+  /** What names them, a request or a part of one, where it is not this. */
+  readonly by?: object;
 }
 
 export interface HeldItem extends Held {
@@ -18,7 +19,8 @@ export interface HeldItem extends Held {
 }
 
 /** Of ids that are not held: whether they are there at all, for the reason. */
-export function wantHeld(asking: Asking, { op, slot, ids }: Batch): void {
+export function wantHeld(asking: Asking, batch: Batch): void {
+  const { slot, ids } = batch;
   const { idPrefix, held } = asking.memory.partition(slot);
   const absent: number[] = [];
   const seqs = ids.map((id) => {
@@ -26,14 +28,18 @@ export function wantHeld(asking: Asking, { op, slot, ids }: Batch): void {
     if (seq !== null && !held.has(seq)) absent.push(seq);
     return seq;
   });
-  asking.named.set(op, seqs);
+  asking.named.set(batch.by ?? batch, seqs);
   if (absent.length > 0) asking.pick(slot, absent);
+}
+
+function namedBy({ named }: Turn, batch: Batch): readonly (number | null)[] {
+  return named.get(batch.by ?? batch) ?? [];
 }
 
 /** `verb`: what was to be done with the items, as texts have it. */
 export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldItem[] | Failure {
   const partition = turn.memory.partition(batch.slot);
-  const seqs = turn.named.get(batch.op) ?? [];
+  const seqs = namedBy(turn, batch);
   const found: HeldItem[] = [];
   let last = -1;
   let isRising = true;
@@ -54,16 +60,20 @@ export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldI
 /** The same of what is to move: the store writes it anew in one commit, and everyone else waits. */
 export function findMovable(turn: Turn, batch: Batch, verb: string): ReturnType<typeof findHeld> {
   const found = findHeld(turn, batch, verb);
-  if ("ok" in found) return found;
-  const bytes = Math.ceil(found.reduce((sum, { run }) => sum + run.payloadBytesMean, 0));
-  if (bytes <= limits.retryBytesMax) return found;
+  return "ok" in found ? found : (tooLarge(found, verb) ?? found);
+}
+
+/** `null`: the items may move together. */
+export function tooLarge(items: readonly HeldItem[], verb: string): Failure | null {
+  const bytes = Math.ceil(items.reduce((sum, { run }) => sum + run.payloadBytesMean, 0));
+  if (bytes <= limits.retryBytesMax) return null;
   const why = `they hold ${bytes} bytes, expected at most ${limits.retryBytesMax}; send fewer at a time`;
   return failure("too_large", `item(s) cannot be ${verb} together; ${why}`);
 }
 
 /** Names every id of the batch that cannot be taken, and why. */
 function refusal(turn: Turn, partition: Partition, batch: Batch, verb: string): Failure {
-  const seqs = turn.named.get(batch.op) ?? [];
+  const seqs = namedBy(turn, batch);
   const details: [id: string, reason: string][] = [];
   const seen = new Set<string>();
   for (const [index, id] of batch.ids.entries()) {

@@ -27,7 +27,7 @@ export interface Import {
 export const importItems: Kind<Import> = {
   phase: "within",
   weight: ({ items }) => items.length,
-  adds: true,
+  adds: () => true,
   lost: () => restartedFailure,
   keyed: { answer: answerImport },
   wants(asking, requests) {

@@ -34,7 +34,7 @@ export interface Kind<R extends { readonly kind: string; readonly key?: CallKey 
   /** Roughly the items that it makes a turn touch; 1 where nothing is said. */
   readonly weight?: (request: R) => number;
   /** It can only add to the store, so a store that was full lately refuses it at once. */
-  readonly adds?: true;
+  readonly adds?: (request: R) => boolean;
   /**
    * Of one that took effect and whose answer was lost: `again` where doing it twice is doing it
    * once, else what to ask in its place, or the answer. One with a key is asked again whatever

@@ -107,6 +107,21 @@ export function append(scene: Scene, partition: Partition, item: Unplaced): Item
   return placed;
 }
 
+/** Writes a new item into the outbox, for a partition of another shard. */
+export function send(
+  { memory, draft }: Scene,
+  { shard, slot }: { readonly shard: number; readonly slot: number },
+  item: Unplaced,
+  queuedAt: number,
+): void {
+  const outboundSeq = memory.outbox.put(shard, slot);
+  draft.sent.add(shard);
+  draft.itemCount += 1;
+  const nowhere = { slot: 0, seq: 0, early: false };
+  const route = { outboundSeq, targetShard: shard, targetSlot: slot };
+  draft.send.push({ ...item, ...nowhere, queuedAt, ...route });
+}
+
 /** Notes that an item of the partition expires at `floor`, unless an earlier one is noted already. */
 export function lowerFloor(memory: Memory, partition: Partition, floor: number): void {
   if (floor >= partition.expireFloor) return;

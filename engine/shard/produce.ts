@@ -1,8 +1,10 @@
 // Produce: new items at the tail of a partition, or aside until they are due.
 
+import { assert } from "../assert.ts";
 import type { CallKey } from "../call-key.ts";
 import {
   deletedFailure,
+  type Failure,
   failure,
   lateProduce,
   pausedProduce,
@@ -32,10 +34,13 @@ export interface Produce {
   readonly returnIds?: boolean;
 }
 
+/** What is asked for, in a call of its own or beside other things. */
+export type Addition = Pick<Produce, "slot" | "items">;
+
 export const produce: Kind<Produce> = {
   phase: "within",
   weight: ({ items }) => items.length,
-  adds: true,
+  adds: () => true,
   lost: ({ items, returnIds }) => (items.some(isUnique) || returnIds ? unknownDuplicates : done),
   keyed: { answer: answerProduce },
   wants(asking, requests) {
@@ -44,14 +49,20 @@ export const produce: Kind<Produce> = {
   decide: answering(produceOne),
   // A new item that is text and nothing else crosses as that text: most are, and
   // writing and reading four empty fields takes longer than the payload does.
-  encode: (request) => ({
-    ...request,
-    items: request.items.map((item) => (isPlain(item) ? item.payload : encodePayload(item))),
-  }),
-  decode: (request) => ({ ...request, items: request.items.map(decodeItem) }),
+  encode: encodeItems,
+  decode: decodeItems,
 };
 
-function produced(duplicates: readonly number[], ids?: string[]): Result {
+export function encodeItems<T extends Pick<Produce, "items">>(of: T): unknown {
+  const items = of.items.map((item) => (isPlain(item) ? item.payload : encodePayload(item)));
+  return { ...of, items };
+}
+
+export function decodeItems<T extends Pick<Produce, "items">>(of: T): T {
+  return { ...of, items: of.items.map(decodeItem) };
+}
+
+export function produced(duplicates: readonly number[], ids?: string[]): Result {
   if (ids !== undefined) return { ok: true, value: { kind: "produced", duplicates, ids } };
   return duplicates.length === 0 ? done : { ok: true, value: { kind: "produced", duplicates } };
 }
@@ -63,7 +74,7 @@ interface Noted {
   readonly duplicates: readonly number[];
 }
 
-function producedUnder({ memory }: Turn, { items }: Produce, noted: Noted): Result {
+function producedUnder({ memory }: Turn, { items }: Addition, noted: Noted): Result {
   const { slot, first, duplicates } = noted;
   const { idPrefix } = memory.partition(slot);
   const absent = new Set(duplicates);
@@ -84,50 +95,75 @@ function answerProduce(turn: Turn, request: Numbered<Produce>, values: readonly 
 }
 
 function produceOne(turn: Turn, request: Numbered<Produce>): Result {
-  const { op, slot, deadline, items, returnIds } = request;
-  const { memory, draft, now, machineNow, stamp } = turn;
-  const partition = memory.partition(slot);
-  if (deadline <= machineNow) return lateProduce.untaken;
-  const { settings } = partition;
+  if (request.deadline <= turn.machineNow) return lateProduce.untaken;
+  const refused = refusalOf(turn, request);
+  if (refused !== null) return refused;
+  const { op, slot, returnIds } = request;
+  const first = turn.memory.partition(slot).nextSeq;
+  const duplicates = addItems(turn, request);
+  if (returnIds === true) {
+    turn.draft.note(op, [slot, first, ...duplicates]);
+    return producedUnder(turn, request, { slot, first, duplicates });
+  }
+  if (duplicates.length > 0) turn.draft.note(op, duplicates);
+  return produced(duplicates);
+}
+
+/** `null`: they can be written. Nothing is changed yet. */
+export function refusalOf(turn: Turn, { slot, items }: Addition): Failure | null {
+  const { settings } = turn.memory.partition(slot);
   if (settings === null) return deletedFailure;
   if (settings.pause?.produce === true) return pausedProduce(settings.pause);
+  return settings.uniqueForMs === undefined && items.some(isUnique) ? notUnique : null;
+}
+
+/** Writes the items, and returns the places of those that it left out as duplicates. */
+export function addItems(turn: Turn, { slot, items }: Addition): number[] {
+  const { memory, now, stamp } = turn;
+  const partition = memory.partition(slot);
+  const { settings } = partition;
+  assert(settings !== null, "items were to be written into a queue that is gone");
   const { uniqueForMs } = settings;
-  if (uniqueForMs === undefined && items.some(isUnique)) return notUnique;
+  const expireSoonest = expireDeadlineOf(settings, now);
   const duplicates: number[] = [];
-  const first = partition.nextSeq;
-  const expireDeadline = expireDeadlineOf(settings, now);
   for (const [index, item] of items.entries()) {
     if (isUnique(item) && isTaken(turn, item)) {
       duplicates.push(index);
       continue;
     }
-    const { enqueueAt } = item;
-    const isLater = enqueueAt !== null && enqueueAt > now;
-    const unplaced: Unplaced = {
-      createdAt: stamp,
-      expireDeadline: isLater ? expireDeadlineOf(settings, enqueueAt) : expireDeadline,
-      attempts: 0,
-      kind: item.kind,
-      encoding: item.encoding,
-      reference: item.reference,
-      sourceId: "",
-      headers: item.headers,
-      past: "",
-      payload: item.payload,
-    };
-    const { seq } = isLater
-      ? schedule(turn, partition, unplaced, { dueAt: enqueueAt, retried: false })
-      : append(turn, partition, unplaced);
+    const dueAt = dueAtOf(item, now);
+    const expireDeadline = dueAt === null ? expireSoonest : expireDeadlineOf(settings, dueAt);
+    const unplaced = entering(item, stamp, expireDeadline);
+    const { seq } =
+      dueAt === null
+        ? append(turn, partition, unplaced)
+        : schedule(turn, partition, unplaced, { dueAt, retried: false });
     if (uniqueForMs === undefined || !isUnique(item)) continue;
     takeKey(turn, item, { slot, seq, until: now + uniqueForMs });
   }
-  if (returnIds === true) {
-    draft.note(op, [slot, first, ...duplicates]);
-    return producedUnder(turn, request, { slot, first, duplicates });
-  }
-  if (duplicates.length > 0) draft.note(op, duplicates);
-  draft.count(slot, "produced", items.length - duplicates.length);
-  return produced(duplicates);
+  turn.draft.count(slot, "produced", items.length - duplicates.length);
+  return duplicates;
+}
+
+/** When it is due later than now; `null` = at once. */
+export function dueAtOf({ enqueueAt }: NewItem, now: number): number | null {
+  return enqueueAt !== null && enqueueAt > now ? enqueueAt : null;
+}
+
+/** The item as it enters its queue. */
+export function entering(item: NewItem, createdAt: number, expireDeadline: number): Unplaced {
+  return {
+    createdAt,
+    expireDeadline,
+    attempts: 0,
+    kind: item.kind,
+    encoding: item.encoding,
+    reference: item.reference,
+    sourceId: "",
+    headers: item.headers,
+    past: "",
+    payload: item.payload,
+  };
 }
 
 function isPlain({

@@ -2,8 +2,9 @@
 
 import type { OutboundItem } from "../../stores/item.ts";
 import { answering, done, type Kind } from "./kind.ts";
-import { append } from "./moves.ts";
+import { append, schedule } from "./moves.ts";
 import { decodePayload, encodePayload } from "./payload-text.ts";
+import type { Turn } from "./turn-context.ts";
 
 export interface Receive {
   readonly kind: "receive";
@@ -16,14 +17,12 @@ export const receive: Kind<Receive> = {
   weight: ({ items }) => items.length,
   lost: "again",
   decide: answering((turn, { sourceShard, items }) => {
-    const { memory, draft, stamp } = turn;
+    const { memory, draft } = turn;
     let last = memory.inbound.get(sourceShard) ?? 0;
     for (const item of items) {
       if (item.outboundSeq <= last) continue;
       last = item.outboundSeq;
-      const partition = memory.partition(item.targetSlot);
-      if (partition.settings === null) draft.discard(item.targetSlot, item.sourceId);
-      else append(turn, partition, { ...item, createdAt: stamp });
+      receiveOne(turn, item);
     }
     if (last !== memory.inbound.get(sourceShard)) {
       memory.inbound.set(sourceShard, last);
@@ -34,3 +33,20 @@ export const receive: Kind<Receive> = {
   encode: (request) => ({ ...request, items: request.items.map(encodePayload) }),
   decode: (request) => ({ ...request, items: request.items.map(decodePayload) }),
 };
+
+function receiveOne(turn: Turn, item: OutboundItem): void {
+  const { memory, draft, now, stamp } = turn;
+  const { slot: _, seq: __, early: ___, outboundSeq: ____, targetShard: _____, ...rest } = item;
+  const { targetSlot, queuedAt, ...given } = rest;
+  const partition = memory.partition(targetSlot);
+  if (partition.settings === null) {
+    draft.discard(targetSlot, item.sourceId);
+    return;
+  }
+  const unplaced = { ...given, createdAt: stamp };
+  // What died, or was sent back, was produced elsewhere.
+  if (item.sourceId === "" && item.past === "") draft.count(targetSlot, "produced", 1);
+  const isLater = queuedAt > item.createdAt && queuedAt > now;
+  if (isLater) schedule(turn, partition, unplaced, { dueAt: queuedAt, retried: false });
+  else append(turn, partition, unplaced);
+}

@@ -107,8 +107,12 @@ function tooManyKeys({ receiptsMax }: TurnLimits): Result {
 }
 
 function decideFresh(turn: Turn, kind: AnyKind, requests: readonly NumberedRequest[]): void {
-  if (!(kind.adds && turn.full)) kind.decide(turn, requests);
-  else for (const { op } of requests) turn.draft.answer(op, fullFailure);
+  const isRefused = (request: NumberedRequest): boolean =>
+    turn.full && kind.adds?.(request) === true;
+  const taken = requests.some(isRefused) ? requests.filter((one) => !isRefused(one)) : requests;
+  if (taken.length > 0) kind.decide(turn, taken);
+  if (taken === requests) return;
+  for (const one of requests) if (isRefused(one)) turn.draft.answer(one.op, fullFailure);
 }
 
 function decideNoting(turn: Turn, kind: AnyKind, requests: readonly NumberedRequest[]): void {

@@ -2,13 +2,14 @@
 // of a batch or none.
 
 import type { RetryItem } from "../api.ts";
+import { assert } from "../assert.ts";
 import type { CallKey } from "../call-key.ts";
-import { deletedFailure, failure, lateRetry } from "../errors.ts";
+import { deletedFailure, type Failure, failure, lateRetry } from "../errors.ts";
 import { reject, retry as retryFate } from "../lifecycle.ts";
-import { type Batch, findMovable, wantHeld } from "./held.ts";
+import { type Batch, findMovable, type HeldItem, wantHeld } from "./held.ts";
 import { answering, done, doneOnce, type Kind, type Numbered, type Result } from "./kind.ts";
 import { letGo, move } from "./moves.ts";
-import type { Turn } from "./turn-context.ts";
+import type { Asking, Turn } from "./turn-context.ts";
 
 export interface Retry {
   readonly kind: "retry";
@@ -18,22 +19,29 @@ export interface Retry {
   readonly items: readonly RetryItem[];
 }
 
+/** What is asked for, in a call of its own or beside other things. */
+export type Return = Pick<Retry, "slot" | "items">;
+
 export const retry: Kind<Retry> = {
   phase: "within",
   weight: ({ items }) => items.length,
   lost: () => done,
   keyed: doneOnce,
   wants(asking, requests) {
-    for (const request of requests) wantHeld(asking, batchOf(request));
+    for (const request of requests) wantReturn(asking, request);
   },
   decide: answering(retryOne),
 };
 
-function batchOf({ op, slot, items }: Numbered<Retry>): Batch {
-  return { op, slot, ids: items.map(({ id }) => id) };
+function batchOf(asked: Return): Batch {
+  return { slot: asked.slot, ids: asked.items.map(({ id }) => id), by: asked };
 }
 
-function noDeadQueue(items: readonly RetryItem[]): Result {
+export function wantReturn(asking: Asking, asked: Return): void {
+  wantHeld(asking, batchOf(asked));
+}
+
+function noDeadQueue(items: readonly RetryItem[]): Failure {
   const details = items.map(({ id }) => [
     id,
     `item(s) cannot be retried; '${id}' is given up, and the queue has no dead queue`,
@@ -42,25 +50,38 @@ function noDeadQueue(items: readonly RetryItem[]): Result {
 }
 
 function retryOne(turn: Turn, request: Numbered<Retry>): Result {
-  const { memory, now, machineNow } = turn;
-  if (request.deadline <= machineNow) return lateRetry.untaken;
-  const found = findMovable(turn, batchOf(request), "retried");
+  if (request.deadline <= turn.machineNow) return lateRetry.untaken;
+  const found = findReturn(turn, request);
   if ("ok" in found) return found;
-  const partition = memory.partition(request.slot);
-  const { settings } = partition;
+  returnFound(turn, request, found);
+  return done;
+}
+
+/** Nothing is changed yet. */
+export function findReturn(turn: Turn, asked: Return): ReturnType<typeof findMovable> {
+  const found = findMovable(turn, batchOf(asked), "retried");
+  if ("ok" in found) return found;
+  const { settings } = turn.memory.partition(asked.slot);
   if (settings === null) return deletedFailure;
   // It would be gone, and whoever gave it up may not know that the queue keeps nothing.
   if (settings.dead === null) {
-    const given = request.items.filter(({ dead }) => dead);
+    const given = asked.items.filter(({ dead }) => dead);
     if (given.length > 0) return noDeadQueue(given);
   }
+  return found;
+}
+
+export function returnFound(turn: Turn, asked: Return, found: readonly HeldItem[]): void {
+  const { memory, now } = turn;
+  const partition = memory.partition(asked.slot);
+  const { settings } = partition;
+  assert(settings !== null, "items of a queue that is gone were to be retried");
   for (const [index, item] of found.entries()) {
-    const wanted = request.items[index];
+    const wanted = asked.items[index];
     letGo(turn, partition, item.seq, item);
     const isDead = wanted?.dead === true;
     const fate = isDead ? reject(item) : retryFate(item, settings, now, wanted?.retryAt ?? null);
     move(turn, partition, item, fate, wanted?.reason);
   }
-  turn.draft.count(request.slot, "retried", found.length);
-  return done;
+  turn.draft.count(asked.slot, "retried", found.length);
 }

@@ -3,6 +3,7 @@
 // be decided; it is committed only behind the answers of the one before.
 
 import type { Backend } from "../../stores/backend.ts";
+import type { Pause } from "../../stores/queue.ts";
 import {
   noFacts,
   SpoiltItems,
@@ -66,6 +67,7 @@ type Committed =
 export class Shard {
   readonly #options: ShardOptions;
   readonly #settings = new Map<number, PartitionSettings>();
+  readonly #pauses = new Map<number, Pause>();
   readonly #grants = new Map<number, readonly number[]>();
   readonly #settling: Settling[] = [];
   #memory: Memory;
@@ -309,6 +311,7 @@ export class Shard {
       ...moment,
       stamp: this.#options.clock.stamp(),
       settings: this.#settings,
+      pauses: this.#pauses,
       grants: this.#grants,
       full: this.#full,
       settling: [],

@@ -1,5 +1,6 @@
 // What the steps of a turn share: what they ask for, and what they work on.
 
+import type { Pause } from "../../stores/queue.ts";
 import type { Facts, Page, Wants } from "../../stores/store.ts";
 import type { LeasedItem } from "../api.ts";
 import type { TurnLimits } from "../limits.ts";
@@ -26,8 +27,8 @@ export class Asking {
   ended: Wants["ended"] = null;
   waking: Wants["waking"] = null;
   early: Wants["early"] = null;
-  /** Sequence numbers that ids of a request name, by its number; so that each id is read once. */
-  readonly named = new Map<number, readonly (number | null)[]>();
+  /** Sequence numbers that ids name, by the request, or its part, that has them; so that each id is read once. */
+  readonly named = new Map<object, readonly (number | null)[]>();
   readonly #picks = new Map<number, Set<number>>();
   readonly #sources = new Map<number, Set<string>>();
 
@@ -77,6 +78,8 @@ export interface Turn extends Scene {
   readonly named: Asking["named"];
   /** What the shard goes by, by slot; it outlives memory. */
   readonly settings: Map<number, PartitionSettings>;
+  /** By queue, also of those with no partition here: which take no items; as long-lived as settings. */
+  readonly pauses: Map<number, Pause>;
   /** How leased items are handed over, as text. */
   readonly renderLeased: (items: readonly LeasedItem[]) => string;
   /** Sequence numbers of recent grants by their request, for clients found to have left. */

@@ -285,6 +285,7 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
     stamp: now,
     limits: bounds,
     settings: new Map([[slot, world.settings]]),
+    pauses: new Map(),
     renderLeased,
     grants: new Map(),
     full: false,

@@ -1,9 +1,9 @@
 // Checks every answer of a simulated world against what the promises allow. It
 // sees calls, answers and the clock; of the engine's inside it knows nothing, so
 // it cannot share a mistake with it. The invariants' numbers are those of the
-// report (I1 to I13, I15, I17, I19; I16 is that of `repeats.ts`, I18 that of `explanations.ts`).
+// report (I1 to I13, I15, I17, I19, I20; I16 is that of `repeats.ts`, I18 that of `explanations.ts`).
 
-import type { Extended, LeasedItem, Payload, Produced, RetryItem } from "../api.ts";
+import type { Extended, LeasedItem, Payload, Produced, RetryItem, Transacted } from "../api.ts";
 import { parseRate } from "../lease-rate.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
@@ -37,6 +37,25 @@ interface Heard {
 }
 
 type Verb = "complete" | "retry" | "extend" | "release";
+
+/** What is to hold as a whole, or not at all. */
+export interface TransactPlan {
+  readonly finishes: readonly {
+    readonly verb: "complete" | "retry";
+    readonly queue: string;
+    readonly where: { readonly partition: number; readonly ids: readonly string[] };
+    readonly how: readonly RetryItem[];
+  }[];
+  readonly outputs: readonly { readonly queue: string; readonly texts: readonly ItemText[] }[];
+}
+
+export interface TransactCall {
+  readonly finishes: readonly FinishCall[];
+  readonly outputs: readonly ProduceCall[];
+  /** Where the items were that it was to complete. */
+  readonly places: ReadonlyMap<Tracked, QueueParameters>;
+  isDoubted: boolean;
+}
 
 /** A call on leased items: those its ids name, as far as the auditor knows them. */
 export interface FinishCall {
@@ -108,6 +127,8 @@ interface Offered {
 
 /** Items expire in pieces and after faults, but not later than this. */
 const overdueMs = 20_000;
+/** Refusals of a transact that say nothing of its ids. */
+const elsewhere = /no such queue|was deleted|is paused|different stores|not a valid partition/;
 const utf8 = new TextDecoder();
 
 export class Auditor {
@@ -117,6 +138,9 @@ export class Auditor {
   readonly #queues: ReadonlyMap<string, QueueParameters>;
   readonly #items = new Map<string, Tracked>();
   readonly #produces: ProduceCall[] = [];
+  readonly #transacts: TransactCall[] = [];
+  /** By id, how many calls named it to finish it. */
+  readonly #namings = new Map<string, number>();
   /** Every id that was ever told in a lease. */
   readonly #ids = new Map<string, Tracked>();
   /** By queue and partition. */
@@ -316,6 +340,87 @@ export class Auditor {
         throw new Violation("I17", told);
       }
       this.#situations.reached("a unique key is free again");
+    }
+  }
+
+  // transact --------------------------------------------------------------
+
+  transactBegun({ finishes, outputs }: TransactPlan, now: number): TransactCall {
+    const calls = finishes.map(({ verb, where, how }) =>
+      this.finishBegun(verb, where, now, { how }),
+    );
+    const completed = calls.filter(({ verb }) => verb === "complete");
+    const call: TransactCall = {
+      finishes: calls,
+      outputs: outputs.map(({ queue, texts }) => this.produceBegun(queue, texts, now)),
+      places: new Map(completed.flatMap(({ items }) => items.map((item) => [item, item.place]))),
+      isDoubted: false,
+    };
+    for (const item of call.outputs.flatMap(({ items }) => items)) {
+      item.isOrdered = false;
+      item.isSent = true;
+    }
+    this.#transacts.push(call);
+    return call;
+  }
+
+  transactDoubted(call: TransactCall): void {
+    for (const finish of call.finishes) this.finishDoubted(finish);
+    for (const output of call.outputs) this.produceDoubted(output);
+  }
+
+  transactEnded(call: TransactCall, ending: Ending<Transacted> | null, heard: Heard): void {
+    call.isDoubted = ending === null;
+    for (const [index, output] of call.outputs.entries()) {
+      const told = ending?.ok === true ? ending.value.produced[index] : undefined;
+      if (ending?.ok === true && told?.queue !== output.queue) {
+        throw new Violation("I20", `a transact to ${output.queue} tells of ${told?.queue}`);
+      }
+      const duplicates = told?.duplicates ?? [];
+      const isReplayed = ending?.ok === true && ending.value.replayed;
+      this.produceEnded(
+        output,
+        ending?.ok === true ? { ok: true, value: { replayed: isReplayed, duplicates } } : ending,
+        heard.now,
+      );
+    }
+    const isRefused = ending?.ok === false && /^(refused|invalid)$/.test(ending.code);
+    const isOfIds = isRefused && !elsewhere.test(ending.message);
+    if (isOfIds) this.#checkRefusal(call.finishes, ending.details, heard.now);
+    for (const finish of call.finishes) {
+      if (isRefused) for (const item of finish.items) item.open -= 1;
+      else this.finishEnded(finish, ending, heard);
+    }
+  }
+
+  /** Of a transact that nobody heard of: what was finished was finished if and only if each output is there. */
+  #checkTogether(call: TransactCall, now: number): void {
+    if (!call.isDoubted) return;
+    const isThere = (item: Tracked): boolean =>
+      item.attempts > 0 || item.place.name !== item.produce.queue;
+    const isExcused = (item: Tracked): boolean =>
+      item.isDamaged || item.mayBeCleared || item.place.deadQueue === "" || item.uniqueKey !== "";
+    const outputs = call.outputs.flatMap(({ items }) => items);
+    const signs = { held: outputs.filter(isThere).map(({ key }) => key), not: [] as string[] };
+    for (const item of outputs) if (!isThere(item) && !isExcused(item)) signs.not.push(item.key);
+    for (const { verb, ids } of call.finishes) {
+      for (const id of verb === "complete" ? ids : []) {
+        const item = this.#ids.get(id);
+        if (item === undefined || item.isDamaged || item.mayBeCleared) continue;
+        const isBack = item.grant?.id !== id || item.place !== call.places.get(item);
+        const isGone = item.end === null && this.#namings.get(id) === 1;
+        const mayBeDiscarded = item.place.deadQueue === "" && mayHaveDied(item, now, this.#faults);
+        if (isBack && this.#namings.get(id) === 1) signs.not.push(item.key);
+        else if (!isBack && isGone && !mayBeDiscarded) signs.held.push(item.key);
+      }
+    }
+    if (signs.held.length > 0 && signs.not.length > 0) {
+      const told = `${signs.held.join(" ")} say that it held, ${signs.not.join(" ")} that it did not`;
+      throw new Violation("I20", `of a transact, ${told}`);
+    }
+    if (signs.held.length > 0) this.#situations.reached("a transact that nobody heard of held");
+    if (signs.not.length > 0) {
+      this.#situations.reached("a transact that nobody heard of did not hold");
     }
   }
 
@@ -605,6 +710,7 @@ export class Auditor {
     for (const { id, reason } of how) {
       if (reason !== undefined) this.#ids.get(id)?.reasons.add(reason);
     }
+    for (const id of ids) this.#namings.set(id, (this.#namings.get(id) ?? 0) + 1);
     const grants = verb === "extend" ? items.flatMap(({ grant }) => grant ?? []) : [];
     for (const grant of grants) grant.unheardExtends += 1;
     const begun = this.#stamp;
@@ -641,7 +747,7 @@ export class Auditor {
     if (ending === null) this.#finishUnknown(call);
     else if (ending.ok) this.#finished(wasLost ? this.#asItWas(call) : call, now);
     else if (ending.code === "refused" || ending.code === "invalid") {
-      this.#checkRefusal(call, ending.details, now);
+      this.#checkRefusal([call], ending.details, now);
     }
     for (const item of call.items) item.open -= 1;
   }
@@ -740,22 +846,27 @@ export class Auditor {
     }
   }
 
+  /** Of calls that were refused as one. */
   #checkRefusal(
-    { verb, partition, ids, items, how }: FinishCall,
+    calls: readonly FinishCall[],
     details: Readonly<Record<string, string>> | undefined,
     now: number,
   ): void {
-    if (ids.some((id, index) => how[index]?.dead === true && this.#isForLost(id))) {
+    const ids = calls.flatMap((call) => call.ids);
+    const how = calls.flatMap((call) => call.how);
+    const verb = calls.length === 1 ? calls[0]?.verb : "transact";
+    if (how.some(({ id, dead }) => dead && this.#isForLost(id))) {
       this.#situations.reached("an item is given up in a queue without a dead queue, and stays");
       return;
     }
     const isDistinct = new Set(ids).size === ids.length;
+    const partitions = new Map(calls.flatMap((call) => call.ids.map((id) => [id, call.partition])));
     const isHeldOnce = (id: string): boolean => {
       const item = this.#ids.get(id);
-      const isHere = item?.grant?.partition === partition && item.open === 1;
+      const isHere = item?.grant?.partition === partitions.get(id) && item?.open === 1;
       return item !== undefined && isHere && isHeld(item, id, now);
     };
-    if (isDistinct && items.length === ids.length && ids.every(isHeldOnce)) {
+    if (isDistinct && ids.length > 0 && ids.every(isHeldOnce)) {
       throw new Violation("I7", `a ${verb} of items that are held was refused`);
     }
     if (ids.length > 1) this.#situations.reached("a batch with one wrong id is refused");
@@ -788,7 +899,10 @@ export class Auditor {
     for (const item of this.#items.values()) {
       if (item.place.name !== queue || item.end !== null) continue;
       const isFresh =
-        item.attempts === 0 && item.enqueueAt === null && item.faultsSeen === this.#faults;
+        item.attempts === 0 &&
+        item.enqueueAt === null &&
+        item.faultsSeen === this.#faults &&
+        !item.isSent;
       if (isCertain(item) && (what.isDelete || (what.ready && isFresh))) sure.push(item);
       const { grant } = item;
       const holder =
@@ -903,6 +1017,7 @@ export class Auditor {
       throw new Violation("I1", `${item.key} was acknowledged and never seen to its end`);
     }
     for (const produce of this.#produces) this.#checkWhole(produce);
+    for (const transact of this.#transacts) this.#checkTogether(transact, now);
     for (const item of this.#items.values()) {
       if (item.mayBeCompleted && item.end === null) {
         this.#situations.reached("a complete that nobody heard of held");

@@ -59,6 +59,7 @@ export interface Parameters {
     readonly repeat: number;
     /** Of what goes wrong in a setting of its own. */
     readonly trouble: number;
+    readonly transact: number;
   };
   /** Bounds of a turn: small ones make work go in pieces. */
   readonly bounds: {
@@ -89,7 +90,32 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const repeated = [3, 5, 8, 11].includes(seed % 13) ? repeating(kept) : kept;
   const parameters = seed % 9 === 8 ? pausing(repeated, Math.floor(seed / 9)) : repeated;
   const unique = seed % 19 === 4 ? withUniques(parameters, Math.floor(seed / 19)) : parameters;
-  return { ...unique, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
+  // One in three of those with unique keys is among them.
+  const isWhole = [3, 8, 17].includes(seed % 19) || seed % 57 === 42;
+  const whole = isWhole ? transacting(unique, seed % 3) : unique;
+  return { ...whole, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
+}
+
+/** A world in which items are finished and produced together, mostly over several shards that fail. */
+function transacting(parameters: Parameters, which: number): Parameters {
+  const { weights, shardCount, queues } = parameters;
+  const { kill, storeFault, slow, lease, complete, retry } = weights;
+  // One shard knows all unique keys, several do not.
+  const isUnique = queues.some(({ uniqueForMs }) => uniqueForMs > 0);
+  const faults = { kill: Math.max(4, kill), storeFault: Math.max(8, storeFault) };
+  // Most of what is leased is left to be finished together with something else.
+  const calls = {
+    lease: Math.max(30, lease),
+    complete: Math.min(5, complete),
+    retry: Math.min(5, retry),
+  };
+  return {
+    ...parameters,
+    // Queues of one partition are in different shards.
+    queues: which === 0 ? queues : queues.map((one) => ({ ...one, partitions: 1 })),
+    shardCount: isUnique ? shardCount : Math.max(2, shardCount),
+    weights: { ...weights, ...faults, ...calls, slow: Math.max(2, slow), transact: 40 },
+  };
 }
 
 const noLimits = { leasedMax: 0, leaseRate: "", uniqueForMs: 0 };
@@ -208,6 +234,7 @@ function usualParameters(chance: Chance): Parameters {
       census: 1,
       repeat: 0,
       trouble: 0,
+      transact: 0,
     },
     bounds: chance.hits(700)
       ? usualBounds

@@ -82,6 +82,8 @@ export interface Tracked extends ItemText {
   wentBack: boolean;
   /** Calls on it that are not answered. */
   open: number;
+  /** It may be on its way from another shard, although it is certain. */
+  isSent: boolean;
   /** Whether it must be offered in the order of producing. */
   isOrdered: boolean;
 }
@@ -107,6 +109,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     isDamaged: false,
     wentBack: false,
     open: 0,
+    isSent: false,
     isOrdered: true,
   };
 }

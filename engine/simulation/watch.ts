@@ -28,7 +28,7 @@ export class Watch {
   }
 
   committed(shard: number, changes: Changes): void {
-    const { insert, move, lease, remove, quarantine, receive } = changes;
+    const { insert, move, lease, remove, quarantine } = changes;
     const leads = (into: "items" | "scheduled" | "outbox"): boolean =>
       move.some(({ to }) => to?.into === into);
     if (
@@ -45,8 +45,7 @@ export class Watch {
     if (move.some(({ from, to }) => from === "scheduled" && to?.into === "items"))
       this.#situations.reached("a scheduled item wakes");
     if (leads("scheduled")) this.#situations.reached("a retry schedules an item");
-    const comes = receive.some(({ sourceShard }) => sourceShard !== shard);
-    if (comes) this.#situations.reached("an item is dead-lettered to another shard");
+    if (leads("outbox")) this.#situations.reached("an item is dead-lettered to another shard");
     else if (move.some(({ to }) => to?.into === "items" && to.item.sourceId !== null)) {
       this.#situations.reached("an item is dead-lettered within a shard");
     }
@@ -164,8 +163,12 @@ export class Watch {
   killed(images: readonly MemoryImage[]): void {
     for (const [shard, { outbound, tallies }] of images.entries()) {
       this.#left.set(shard, new Set(outbound.values()));
-      for (const { targetShard, outboundSeq } of outbound.values()) {
-        this.#situations.reached("an item on its way to a dead queue survives a crash");
+      for (const { targetShard, outboundSeq, sourceId } of outbound.values()) {
+        this.#situations.reached(
+          sourceId === ""
+            ? "an output on its way survives a crash"
+            : "an item on its way to a dead queue survives a crash",
+        );
         if ((images[targetShard]?.inbound.get(shard) ?? 0) >= outboundSeq) {
           this.#situations.reached("an item on its way comes twice and is taken once");
         }

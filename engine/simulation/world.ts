@@ -19,6 +19,7 @@ import { type RepeatedCall, Repeats } from "./repeats.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { Situations } from "./situations.ts";
 import type { ItemText } from "./tracked.ts";
+import { Transacts } from "./transacts.ts";
 import { Watch } from "./watch.ts";
 
 export interface WorldOptions {
@@ -102,6 +103,7 @@ export class World {
   #downsBefore = 0;
   #isDamaged = false;
   readonly explanations: Explanations;
+  readonly #transacts: Transacts;
   readonly #open = new Set<Open>();
   readonly #events: string[] = [];
   readonly #helds: Held[] = [];
@@ -113,6 +115,7 @@ export class World {
     lease: () => this.lease(),
     complete: () => this.complete(),
     retry: () => this.#retry(),
+    transact: () => this.#transacts.start(),
     extend: () => this.#extend(),
     release: () => this.#release(),
     repeat: () => this.#repeats.repeat(),
@@ -121,7 +124,10 @@ export class World {
     rest: () => this.rest(),
     pass: () => this.pass(this.#chance.one([1, 10, 100, second, 10 * second])),
     leap: () => this.#leap(),
-    storeFault: () => this.#failStore(),
+    storeFault: () => {
+      this.#failStore();
+      this.#transactInto();
+    },
     slow: () => this.#slowDown(),
     kill: () => this.#kill(),
     damage: () => this.#damage(),
@@ -183,6 +189,20 @@ export class World {
       receiptsWindowMs: this.parameters.bounds.receiptsWindowMs,
       hasNodes: options.setting !== undefined,
       send: (what, call, heard, timeoutMs) => this.#call(what, call, heard, timeoutMs),
+    });
+    this.#transacts = new Transacts({
+      parameters: this.parameters,
+      chance: this.#chance,
+      auditor: this.auditor,
+      situations: this.situations,
+      engine: () => this.bundle.engine,
+      now: () => this.now,
+      say: (event) => this.say(event),
+      batch: () => this.#batch(),
+      text: (mayBeUnique) => this.#text(mayBeUnique),
+      queueName: () => this.#queueName(),
+      repeatable: (call) => this.#repeatable(call),
+      told,
     });
     for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
       const store = this.bundle.store(shard);
@@ -801,6 +821,12 @@ export class World {
     );
   }
 
+  /** In worlds that have transacts, what fails next is mostly one of them. */
+  #transactInto(): void {
+    if (this.parameters.weights.transact === 0) return;
+    for (let count = this.#chance.below(4); count > 0; count -= 1) this.#transacts.start();
+  }
+
   async #slowDown(): Promise<void> {
     const shard = this.#chance.below(this.parameters.shardCount);
     this.say(`store ${shard} is ${this.#slow ? "released" : "slow"}`);
@@ -850,6 +876,7 @@ export class World {
       const applied = this.#chance.hits(500);
       this.say(`the process dies ${applied ? "after" : "before"} a commit of store ${shard}`);
       this.bundle.store(shard).killAt({ commitsBefore: this.#chance.below(3), applied });
+      this.#transactInto();
       if (this.#chance.hits(500)) this.produce();
       if (this.#chance.hits(500)) this.complete();
       await this.pass(this.#chance.one([0, 1, second]));

@@ -32,6 +32,26 @@ test("any node takes any call", async () => {
   expect(await queueOf(node(1)).inspect()).toMatchObject({ queued: 4 });
 }, 60_000);
 
+test("any node takes a transact, as a whole", async () => {
+  for (const name of ["inputs", "outputs"]) await queueOf(node(0), name).create(settings);
+  for (const [index, one] of nodes.entries()) {
+    await queueOf(one, "inputs").produce(`${index}`);
+    const client = createClient({ url: one.url });
+    const held = await client.queue("inputs").lease();
+    await client.transact((t) => {
+      t.complete(held?.items ?? []);
+      t.produce("outputs", held?.items.map((item) => item.text()) ?? []);
+    });
+  }
+  expect(await queueOf(node(1), "inputs").inspect()).toMatchObject({ queued: 0 });
+  const outputs: string[] = [];
+  while (outputs.length < nodes.length) {
+    const held = await queueOf(node(2), "outputs").lease({ batch: 10 });
+    outputs.push(...(held?.items.map((item) => item.text()) ?? []));
+  }
+  expect(outputs.toSorted()).toEqual(["0", "1", "2"]);
+}, 60_000);
+
 const listed = ({ url }: NodeProcess) => createClient({ url }).listNodes({});
 
 test("each node says who has the shards", async () => {

@@ -424,3 +424,36 @@ test("unique keys: the places of duplicates come back, the first of all included
   const again = await call(app, "produce", { ...timed, items });
   expect(again.body).toMatchObject({ code: 200, duplicates: [0, 1] });
 });
+
+test("transact: parts that leave out their zeros are of partition 0, and what became of each output comes back", async () => {
+  await using app = await run();
+  await app.create("invoices", { unique_for: "1h" });
+  await call(app, "produce", { ...timed, items: [{ utf8: "a" }, { utf8: "b" }] });
+  const { body } = await call(app, "lease", { ...timed, client_id: "one", batch_size: 2 });
+  const [a, b] = (body["items"] as { id: string }[]).map(({ id }) => id);
+  const answer = await call(app, "transact", {
+    request_timeout: "1m",
+    complete: [{ ...orders, ids: [a] }],
+    retry: [{ ...orders, items: [{ id: b }] }],
+    produce: [
+      { queue_name: "invoices", items: [{ utf8: "x", unique_key: "1" }, { unique_key: "1" }] },
+      { ...orders, items: [{ bytes: "AAH//g==" }] },
+    ],
+  });
+  const delivered = { partition: 0, delivered: true };
+  expect(answer).toMatchObject({
+    code: 200,
+    type: protobuf,
+    body: {
+      produced: [
+        { queue_name: "invoices", ...delivered, duplicates: [1] },
+        { ...orders, ...delivered, duplicates: [] },
+      ],
+    },
+  });
+  const again = await call(app, "lease", { ...timed, client_id: "one", batch_size: 5 });
+  expect(again.body["items"]).toMatchObject([{ attempts: 2 }, { attempts: 1, bytes: "AAH//g==" }]);
+  expect(await call(app, "transact", { request_timeout: "1m", complete: [{ ids: [a] }] })).toEqual(
+    expect.objectContaining({ code: 400 }),
+  );
+});

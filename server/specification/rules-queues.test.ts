@@ -110,13 +110,26 @@ row("rule: codes - each with a Reply body, none with a stack, path or SQL", asyn
 row("rule: unknown queue, bad partition - 400", async () => {
   await using app = await run();
   const queueKeyed = Object.entries(operations).filter(
-    ([id, { reach = "named" }]: [string, Operation]) => reach === "named" && id !== "createQueue",
+    ([id, { reach = "named" }]: [string, Operation]) =>
+      reach === "named" && !["createQueue", "overview", "series", "transact"].includes(id),
   );
   for (const [id, { example, path }] of queueKeyed) {
     const key = "name" in example ? "name" : "queue_name";
     const body = { ...example, [key]: "none" };
     expect([path, plain(await app.call(id as keyof typeof operations, body))]).toEqual([
       path,
+      refused(400, "queue does not exist; no such queue named 'none'"),
+    ]);
+  }
+  const parts = {
+    complete: { partition: 0, ids: ["a"] },
+    retry: { partition: 0, items: [{ id: "a" }] },
+    produce: { items: [{}] },
+  };
+  for (const [part, of] of Object.entries(parts)) {
+    const body = { request_timeout: "1m", [part]: [{ queue_name: "none", ...of }] };
+    expect([part, plain(await app.call("transact", body))]).toEqual([
+      part,
       refused(400, "queue does not exist; no such queue named 'none'"),
     ]);
   }

@@ -124,6 +124,31 @@ test("a key is known to all threads", async () => {
   expect((await call("queue.inspect", { queue_name: "keyed" })).body).toMatchObject({ queued: 1 });
 });
 
+test("a transact is done once, whichever threads hear it", async () => {
+  for (const queue of ["inputs", "outputs"]) await createQueue(queue);
+  await produce("inputs", "x");
+  const { body } = await lease("inputs", "a");
+  const [{ id }] = body.items;
+  const keyed = { headers: { "idempotency-key": "one-transact-of-this-test" } };
+  const asked = {
+    request_timeout: "1m",
+    complete: [{ queue_name: "inputs", partition: body.partition, ids: [id] }],
+    produce: [{ queue_name: "outputs", items: [{ utf8: "y" }] }],
+  };
+  const first = await call("queue.transact", asked, keyed);
+  const produced = [{ queue_name: "outputs", partition: 0, delivered: expect.any(Boolean) }];
+  expect(first).toMatchObject({ code: 200, body: { produced } });
+  for (let count = 0; count < 8; count += 1) {
+    const again = await call("queue.transact", asked, keyed);
+    expect([again.code, again.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
+    expect(again.body).toEqual(first.body);
+  }
+  expect((await lease("outputs", "a")).body.items).toHaveLength(1);
+  expect((await call("queue.inspect", { queue_name: "outputs" })).body).toMatchObject({
+    queued: 0,
+  });
+});
+
 test("refusals are told as by one thread", async () => {
   const missing = await call("queue.inspect", { queue_name: "missing" });
   expect(missing).toMatchObject({ code: 400, body: { reason: "no_such_queue" } });

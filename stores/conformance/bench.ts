@@ -66,8 +66,12 @@ export class Bench {
     return turn;
   }
 
-  /** Into the outbox all comes by a move of what was stored before. */
-  async send(items: readonly OutboundItem[]): Promise<void> {
+  /** Into the outbox as new, or by a move of what was stored before. */
+  async send(items: readonly OutboundItem[], how: "new" | "moved" = "moved"): Promise<void> {
+    if (how === "new") {
+      await this.commit({ send: items });
+      return;
+    }
     const insert = items.map(({ outboundSeq: _, targetShard: __, targetSlot: ___, ...item }) => ({
       ...item,
       early: false,

@@ -122,6 +122,7 @@ class Model {
       tally: this.#times(below(3), () =>
         tally(below(slotsCompared), { nextSeq: this.#seq, createdAtSum: BigInt(below(9)) ** 30n }),
       ),
+      send: this.#times(below(4) === 0 ? below(5) : 0, () => this.#newOutbound()),
       unsend: damaged ? [] : sent,
       quarantineOutbound: damaged ? sent : [],
       receive: this.#times(below(2), () => ({ sourceShard: below(4), outboundSeq: this.#seq })),
@@ -149,6 +150,7 @@ class Model {
     const left = new Set([...changes.unsend, ...quarantineOutbound]);
     this.#outbound = [
       ...this.#outbound.filter(({ outboundSeq }) => !left.has(outboundSeq)),
+      ...changes.send,
       ...to.flatMap(({ outbound = [] }) => outbound),
     ];
     for (const { seqs } of quarantine) this.#quarantined += seqs.length;
@@ -430,6 +432,13 @@ class Model {
   #newInstants(slot: number): Pick<ScheduledItem, "dueAt" | "expireDeadline" | "retried"> {
     const instant = (): number => this.#below(20_000 / slotsCompared) * slotsCompared + slot;
     return { dueAt: instant(), expireDeadline: instant(), retried: this.#below(2) === 0 };
+  }
+
+  #newOutbound(): OutboundItem {
+    const below = this.#below;
+    const one = this.#newItem();
+    const [targetShard, targetSlot] = [below(shardsCompared), below(9)];
+    return { ...one, outboundSeq: this.#nextSeq(), targetShard, targetSlot };
   }
 
   /** Ties would come in an order that no store promises. */

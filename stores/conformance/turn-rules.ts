@@ -253,6 +253,7 @@ function commitRules(rule: Rule): void {
     lease: [lease(2, 1)],
     unlease: [lease(1, 1)],
     tally: [tally(1, { itemCount: 77 }), tally(2)],
+    send: [outboundItem(40, { targetSlot: 4, queuedAt: 9_000 })],
     unsend: [1],
     receive: [{ sourceShard: 4, outboundSeq: 6 }],
   };
@@ -282,6 +283,9 @@ function commitRules(rule: Rule): void {
       moving(moveOf(item(1, 2), toScheduled(scheduledItem(1, 3)))),
     ],
     ["two moves to one outbound number", moving(moveOf(item(1, 2), toOutbox(outboundItem(21))))],
+    ["an item under a taken outbound number", { send: [...tried.send, sent] }],
+    ["two items under one outbound number", { send: [...tried.send, outboundItem(40)] }],
+    ["an item and a move under one outbound number", { send: [outboundItem(21)] }],
     ["a move to a taken outbound number", moving(moveOf(item(1, 2), toOutbox(sent)))],
   ];
   for (const [what, changes] of spoiled) {
@@ -319,12 +323,18 @@ function commitRules(rule: Rule): void {
         ...tried.schedule.map(readOf),
         readOf(scheduledItem(3, 2, { payload: "payload 7" })),
       ]);
-      expect(found.outbound).toEqual([20, 21, 22].map((seq) => readOf(outboundItem(seq))));
+      expect(found.outbound).toEqual([
+        ...[20, 21, 22].map((seq) => readOf(outboundItem(seq))),
+        ...tried.send.map(readOf),
+      ]);
       expect(seqsOf(found.early.found)).toEqual([9]);
       expect(found.image).toMatchObject({
         leases: [{ ...lease(2, 1), held: [markOf(item(2, 1))] }],
         tallies: tried.tally,
-        outbox: [{ targetShard: 2, targetSlot: 3, count: 3 }],
+        outbox: [
+          { targetShard: 2, targetSlot: 3, count: 3 },
+          { targetShard: 2, targetSlot: 4, count: 1 },
+        ],
         inbound: tried.receive,
         quarantinedCount: 3,
       });

@@ -50,6 +50,7 @@ export const nothing: Omit<Changes, "turn"> = {
   lease: [],
   unlease: [],
   tally: [],
+  send: [],
   unsend: [],
   quarantineOutbound: [],
   receive: [],

@@ -215,31 +215,33 @@ function earlyRules(rule: Rule): void {
 }
 
 function outboundRules(rule: Rule): void {
-  rule(
-    "outbound: every field comes back, in order of number, until it is unsent",
-    async (bench) => {
-      const sent = [
-        outboundItem(1, { targetSlot: 0, payload: "" }),
-        outboundItem(2, {
-          ...item(slotMax, seqMax, { queuedAt: 1, early: true, attempts: 9, kind: "☃" }),
-          ...{ encoding: "e", reference: "r", sourceId: "s", targetSlot: slotMax },
-        }),
-        outboundItem(2 ** 45, { slot: 0, seq: 0, payload: new Uint8Array(100_000) }),
-      ];
-      const elsewhere = outboundItem(3, { targetShard: 63 });
-      await bench.send([...sent.toReversed(), elsewhere]);
-      await bench.nowAndReopened(async () => {
-        expect(await bench.outbound(2)).toEqual(sent.map(readOf));
-        expect(await bench.outbound(63)).toEqual([readOf(elsewhere)]);
-        expect(await bench.outbound(1)).toEqual([]);
-      });
-      await bench.commit({ unsend: [1, 2 ** 45] });
-      await bench.nowAndReopened(async () => {
-        expect(await bench.outbound(2)).toEqual(sent.slice(1, 2).map(readOf));
-        expect(await bench.outbound(63)).toEqual([readOf(elsewhere)]);
-      });
-    },
-  );
+  for (const how of ["moved", "new"] as const) {
+    rule(
+      `outbound: every field of what was ${how} comes back, in order of number, until it is unsent`,
+      async (bench) => {
+        const sent = [
+          outboundItem(1, { targetSlot: 0, payload: "" }),
+          outboundItem(2, {
+            ...item(slotMax, seqMax, { queuedAt: 1, early: true, attempts: 9, kind: "☃" }),
+            ...{ encoding: "e", reference: "r", sourceId: "s", targetSlot: slotMax },
+          }),
+          outboundItem(2 ** 45, { slot: 0, seq: 0, payload: new Uint8Array(100_000) }),
+        ];
+        const elsewhere = outboundItem(3, { targetShard: 63 });
+        await bench.send([...sent.toReversed(), elsewhere], how);
+        await bench.nowAndReopened(async () => {
+          expect(await bench.outbound(2)).toEqual(sent.map(readOf));
+          expect(await bench.outbound(63)).toEqual([readOf(elsewhere)]);
+          expect(await bench.outbound(1)).toEqual([]);
+        });
+        await bench.commit({ unsend: [1, 2 ** 45] });
+        await bench.nowAndReopened(async () => {
+          expect(await bench.outbound(2)).toEqual(sent.slice(1, 2).map(readOf));
+          expect(await bench.outbound(63)).toEqual([readOf(elsewhere)]);
+        });
+      },
+    );
+  }
 
   rule(
     "outbound: what each shard has by its number, and pages of what lies behind, within both bounds",

@@ -329,7 +329,7 @@ export class MemoryStore implements Store {
     // All that can throw comes before the first change, which makes the commit atomic.
     const insert = changes.insert.map(kept);
     const schedule = changes.schedule.map(kept);
-    const send: Kept<OutboundItem>[] = [];
+    const send = changes.send.map(kept);
     for (const move of changes.move) {
       const item = this.#moving(move);
       if (move.to === null) continue;

@@ -12,6 +12,7 @@ import {
   addQuarantine,
   addRemoves,
   addSchedules,
+  addSends,
   addUnschedules,
 } from "./item-changes.ts";
 import { type StoredTally, type StoredTurn, storedTally } from "./rows.ts";
@@ -73,6 +74,7 @@ export function commitOf(
   addInserts(parts, packs);
   addSchedules(parts, changes.schedule);
   addLeases(parts, changes);
+  addSends(parts, changes.send);
   addOutbox(parts, changes);
   addReceipts(parts, changes);
   addUniques(parts, changes);

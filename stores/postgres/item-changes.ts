@@ -1,6 +1,6 @@
 // What a turn does with items: those that come, move, wait and leave.
 
-import { type Item, type ScheduledItem, wakeAt } from "../item.ts";
+import { type Item, type OutboundItem, type ScheduledItem, wakeAt } from "../item.ts";
 import { packItemsMax } from "../packs.ts";
 import type { Changes, Destination, Move, SlotSeqs } from "../store.ts";
 import type { Value } from "./connection.ts";
@@ -87,6 +87,36 @@ export function addSchedules(parts: Parts, schedule: readonly ScheduledItem[]): 
   );
 }
 
+const outboundColumns =
+  "outbound_seq, target_shard, target_slot, slot, seq, created_at, queued_at, expire_deadline, early, attempts, source_id, texts, payload";
+
+type Route = Pick<OutboundItem, "outboundSeq" | "targetShard" | "targetSlot">;
+
+function routeColumns<T>(of: readonly T[], get: (one: T) => Route): Column[] {
+  return [
+    numbers(of, "outbound_seq", (one) => get(one).outboundSeq),
+    numbers(of, "target_shard", (one) => get(one).targetShard),
+    numbers(of, "target_slot", (one) => get(one).targetSlot),
+  ];
+}
+
+export function addSends(parts: Parts, send: readonly OutboundItem[]): void {
+  if (send.length === 0) return;
+  const columns = [
+    ...routeColumns(send, (item) => item),
+    ...placeColumns(send, (item) => item),
+    blobs(send, "source_id", ({ sourceId }) => orNull(sourceId)),
+    blobs(send, "texts", textsOf),
+    blobs(send, "payload", ({ payload }) => payload),
+  ];
+  parts.add(
+    "sent",
+    (value) => `
+    INSERT INTO shard.outbound (${outboundColumns})
+    SELECT ${outboundColumns.replace("early", "early = 1")} FROM fence, ${table("one", columns, value)}`,
+  );
+}
+
 type Moved<Into extends Destination["into"]> = Move & {
   readonly to: Extract<Destination, { readonly into: Into }>;
 };
@@ -161,15 +191,11 @@ export function addMoves(parts: Parts, moves: readonly Move[]): void {
   }
   const outbox = movesInto(moves, "outbox");
   if (outbox.length > 0) {
-    const more = [
-      numbers(outbox, "outbound_seq", ({ to }) => to.item.outboundSeq),
-      numbers(outbox, "target_shard", ({ to }) => to.item.targetShard),
-      numbers(outbox, "target_slot", ({ to }) => to.item.targetSlot),
-    ];
+    const more = routeColumns(outbox, ({ to }) => to.item);
     parts.add(
       "moved_outbox",
       (value) => `
-    INSERT INTO shard.outbound (outbound_seq, target_shard, target_slot, slot, seq, created_at, queued_at, expire_deadline, early, attempts, past, source_id, texts, payload)
+    INSERT INTO shard.outbound (${outboundColumns})
     SELECT one.outbound_seq, one.target_shard, one.target_slot, one.slot, one.seq, one.created_at, one.queued_at,
       one.expire_deadline, one.early = 1, one.attempts, one.past, ${sourceId}, given.texts, given.payload
     FROM ${moved(outbox, more, value)}`,

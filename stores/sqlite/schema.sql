@@ -101,7 +101,7 @@ CREATE TABLE tally (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
--- Items on their way to a dead queue of another shard, and what came from there.
+-- Items on their way to another shard, and what came from there.
 CREATE TABLE outbound (
   outbound_seq INTEGER PRIMARY KEY,
   key INTEGER NOT NULL,

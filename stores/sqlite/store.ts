@@ -309,6 +309,7 @@ class SqliteStore implements Store {
     for (const lease of changes.unlease) run.unlease.run(lease.slot, lease.first);
     for (const lease of changes.lease) run.lease.run(...leaseValues(lease));
     for (const tally of changes.tally) run.tally.run(...tallyValues(tally));
+    for (const item of changes.send) this.#send(item);
     for (const outboundSeq of changes.quarantineOutbound) run.quarantineSent.run(outboundSeq);
     for (const outboundSeq of changes.quarantineOutbound) run.unsend.run(outboundSeq);
     for (const outboundSeq of changes.unsend) run.unsend.run(outboundSeq);

@@ -155,7 +155,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the dead queue's shard drops what comes",
     file: "shard/receive.ts",
-    from: "else append(turn, partition, { ...item, createdAt: stamp });",
+    from: "else append(turn, partition, unplaced);",
     to: "",
   },
   {
@@ -281,8 +281,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a produce that comes too late is written all the same",
     file: "shard/produce.ts",
-    from: "if (deadline <= machineNow) return lateProduce.untaken;",
-    to: 'if (deadline <= machineNow) {\n    for (const item of items) append(turn, partition, { ...item, createdAt: stamp, expireDeadline: now + 1e9, attempts: 0, sourceId: "", past: "" });\n    return lateProduce.untaken;\n  }',
+    from: "if (request.deadline <= turn.machineNow) return lateProduce.untaken;",
+    to: "if (request.deadline <= turn.machineNow) { if (refusalOf(turn, request) === null) addItems(turn, request); return lateProduce.untaken; }",
   },
   {
     name: "a lease nobody was told of counts as an attempt",
@@ -420,7 +420,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a shard writes what was on its way when its queue was paused",
     file: "shard/produce.ts",
     from: "if (settings.pause?.produce === true) return",
-    to: "if (settings.pause && now < 0) return",
+    to: "if (settings.pause && turn.now < 0) return",
   },
   {
     name: "a pause is forgotten at a restart",
@@ -541,6 +541,30 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: "shard/clear.ts",
     from: "if (what.leased) counts.leased += held.size;",
     to: "",
+  },
+  {
+    name: "the ids of a transact are looked at after its outputs are written",
+    file: "shard/transact.ts",
+    from: "if (refused !== null) return refused;",
+    to: "if (refused !== null) { for (const part of produce) if (refusalOfOutput(turn, part) === null) write(turn, part); return refused; }",
+  },
+  {
+    name: "what a transact sends to other shards has a commit of its own",
+    file: "shard/shard.ts",
+    from: "written = await backend.store.commit(draft.changes(record));",
+    to: "const { send, ...kept } = draft.changes(record); written = await backend.store.commit({ ...kept, send: [] }); if (send.length > 0) { await written.synced; const none = { insert: [], move: [], remove: [], schedule: [], unschedule: [], quarantine: [], lease: [], unlease: [], tally: [], unsend: [], quarantineOutbound: [], receive: [], receipts: null, forgetTurn: 0, unique: [], ununique: [] }; written = await backend.store.commit({ ...none, send, turn: { ...record, turn: record.turn + 0.5 } }); }",
+  },
+  {
+    name: "an output is there before its time",
+    file: "shard/receive.ts",
+    from: "const isLater = queuedAt > item.createdAt && queuedAt > now;",
+    to: "const isLater = false;",
+  },
+  {
+    name: "a repeated transact does not know where its outputs went",
+    file: "shard/transact.ts",
+    from: "[...produce.map(({ told }) => told), ...places]",
+    to: "places",
   },
   // The next five were no experiments: the simulation found them.
   {

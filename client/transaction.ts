@@ -1,0 +1,111 @@
+// What is to be done together, gathered by a function that is handed this, and sent as one call.
+
+import { InvalidRequest } from "./errors.ts";
+import { checkedItems, type LeasedItem, type NewItem, originOf } from "./items.ts";
+import type { GiveBack, Lease } from "./lease.ts";
+import type { InnerOptions, Transport } from "./transport.ts";
+import type { ProduceItem, RequestFor, RetryItem, TransactReply } from "./wire.ts";
+
+/** A lease with what is left of it, or items of any leases. */
+export type Finished = Lease | LeasedItem | readonly LeasedItem[];
+
+/** Nothing of it is done before all of it is; then all is, or nothing. */
+export interface Transaction {
+  complete(what: Finished): void;
+  retry(what: Finished, how?: GiveBack): void;
+  /** All items for one queue go to one partition, in this order. */
+  produce(queue: string | { readonly name: string }, items: NewItem | readonly NewItem[]): void;
+}
+
+export type Build = (transaction: Transaction) => void | Promise<void>;
+
+export type Ended = "completed" | "retried" | "dead";
+
+interface Place {
+  readonly queue_name: string;
+  readonly partition: number;
+}
+
+export class GatheredTransaction implements Transaction {
+  readonly #complete = new Map<string, Place & { readonly ids: string[] }>();
+  readonly #retry = new Map<string, Place & { readonly items: RetryItem[] }>();
+  readonly #produce = new Map<string, ProduceItem[]>();
+  readonly #finished = new Map<LeasedItem, Ended>();
+
+  /** What becomes of an item; `null` = nothing is said of it. */
+  endOf(item: LeasedItem): Ended | null {
+    return this.#finished.get(item) ?? null;
+  }
+
+  complete(what: Finished): void {
+    for (const item of itemsOf(what)) {
+      const { place } = this.#finish(item, "completed");
+      const key = keyOf(place);
+      const part = this.#complete.get(key) ?? { ...place, ids: [] };
+      this.#complete.set(key, part);
+      part.ids.push(item.id);
+    }
+  }
+
+  retry(what: Finished, { at, dead = false }: GiveBack = {}): void {
+    for (const item of itemsOf(what)) {
+      const { place, clockAheadMs } = this.#finish(item, dead ? "dead" : "retried");
+      // The server takes the instant by its own clock.
+      const retry_at = at ? new Date(at.getTime() + clockAheadMs).toISOString() : null;
+      const key = keyOf(place);
+      const part = this.#retry.get(key) ?? { ...place, items: [] };
+      this.#retry.set(key, part);
+      part.items.push({ id: item.id, retry_at, dead });
+    }
+  }
+
+  produce(queue: string | { readonly name: string }, items: NewItem | readonly NewItem[]): void {
+    const name = typeof queue === "string" ? queue : queue.name;
+    const before = this.#produce.get(name) ?? [];
+    this.#produce.set(name, [...before, ...checkedItems("transact", items)]);
+  }
+
+  #finish(item: LeasedItem, end: Ended) {
+    const origin = originOf(item);
+    if (origin === null) throw refused("expected an item of a lease of this client");
+    this.#finished.set(item, end);
+    const { queue_name, partition, clockAheadMs } = origin;
+    return { place: { queue_name, partition }, clockAheadMs };
+  }
+
+  async send(transport: Transport, options?: InnerOptions): Promise<TransactReply> {
+    const request: RequestFor<"transact"> = {
+      complete: [...this.#complete.values()],
+      retry: [...this.#retry.values()],
+      produce: [...this.#produce].map(([queue_name, items]) => ({ queue_name, items })),
+    };
+    const { reply } = await transport.call("transact", request, options);
+    for (const item of this.#finished.keys()) originOf(item)?.left.delete(item);
+    return reply;
+  }
+}
+
+/** Gathers what a function asks for, and has it done. */
+export async function transact(
+  transport: Transport,
+  build: Build,
+  options?: InnerOptions,
+): Promise<TransactReply> {
+  const transaction = new GatheredTransaction();
+  await build(transaction);
+  return transaction.send(transport, options);
+}
+
+function itemsOf(what: Finished): readonly LeasedItem[] {
+  if ("lapsesAt" in what) return what.items.filter((item) => originOf(item)?.left.has(item));
+  return Array.isArray(what) ? what : [what as LeasedItem];
+}
+
+function keyOf({ queue_name, partition }: Place): string {
+  return `${partition} ${queue_name}`;
+}
+
+function refused(why: string): InvalidRequest {
+  const message = `transaction is invalid; ${why}`;
+  return new InvalidRequest({ operation: "transact", status: null, message });
+}

@@ -1,0 +1,173 @@
+// What a transact asks for, as the shard that decides it is asked: which shard that is, and where
+// each part goes.
+
+import type { PartitionPlace } from "../stores/queue.ts";
+import type { Outcome, Transacted, TransactProduce, TransactRequest } from "./api.ts";
+import { producedText, retriedText, uniqueDigest } from "./call-key.ts";
+import { failure, pausedProduce, QueueError } from "./errors.ts";
+import { newItem } from "./items.ts";
+import type { Value } from "./messages.ts";
+import type { InFlight, LogicalQueue } from "./queue.ts";
+import type { Output, Transact } from "./shard/transact.ts";
+import { refuse } from "./validate.ts";
+
+/** A call as it counts in a partition while it is under way. */
+export interface InnerPart {
+  readonly queue: LogicalQueue;
+  readonly verb: keyof InFlight;
+  readonly partition: number;
+  /** New items. */
+  readonly count: number;
+}
+
+/** A call that its shard did. */
+export interface Done extends Outcome {
+  readonly value: Value;
+}
+
+interface PlannedOutput {
+  readonly queue: LogicalQueue;
+  readonly partition: number;
+  readonly output: Output;
+}
+
+export interface TransactPlan {
+  /** The one that decides. */
+  readonly shard: number;
+  readonly request: Pick<Transact, "complete" | "retry" | "produce">;
+  readonly parts: readonly InnerPart[];
+  readonly outputs: readonly PlannedOutput[];
+  /** Where the items go, as it is told. */
+  readonly told: readonly number[];
+}
+
+const apart = failure(
+  "different_stores",
+  "items cannot be finished together; they are in different stores",
+);
+
+/** The queue in which a key holds; `null` = it names none. */
+export function firstQueue(asked: TransactRequest): string | null {
+  const { complete = [], retry = [], produce = [] } = asked;
+  return [...complete, ...retry, ...produce][0]?.queue ?? null;
+}
+
+export function nothingAsked(): never {
+  return refuse("transact is invalid; expected complete, retry or produce to name something");
+}
+
+/** Whether nothing is finished: then a key alone can say which shard decides. */
+export function onlyProduces({ complete = [], retry = [] }: TransactRequest): boolean {
+  return complete.length + retry.length === 0;
+}
+
+export function hasUniqueKeys({ items }: TransactProduce): boolean {
+  return items.some(({ uniqueKey = "" }) => uniqueKey !== "");
+}
+
+/** The same for the same, and for nothing else; it needs no queue to be there. */
+export function transactedText({
+  complete = [],
+  retry = [],
+  produce = [],
+}: TransactRequest): string {
+  const finished = [
+    complete.map(({ queue, partition, ids }) => [queue, partition, ids]),
+    retry.map((part) => [part.queue, retriedText(part)]),
+  ];
+  const written = produce.map(({ queue, items }) => [
+    queue,
+    producedText(
+      items.map((item) => newItem(item, item.uniqueKey ?? "")),
+      false,
+    ),
+  ]);
+  return JSON.stringify([...finished, written]);
+}
+
+interface Planning {
+  readonly find: (name: string) => LogicalQueue;
+  /** Where it is decided if nothing is finished. */
+  readonly home: PartitionPlace | null;
+  /** It may have been done before; its shard knows. */
+  readonly isKeyed: boolean;
+}
+
+/** Throws `QueueError` where it names what is not there, or is kept by more than one shard. */
+export function planTransact(asked: TransactRequest, planning: Planning): TransactPlan {
+  const at = <T extends { readonly queue: string; readonly partition: number }>(part: T) => {
+    const queue = planning.find(part.queue);
+    return { part, queue, ...queue.place(part.partition) };
+  };
+  const complete = (asked.complete ?? []).map(at);
+  const retry = (asked.retry ?? []).map(at);
+  const finished = [
+    ...complete.map((one) => ({ ...one, verb: "complete" as const, count: 0 })),
+    ...retry.map((one) => ({ ...one, verb: "retry" as const, count: 0 })),
+  ];
+  const shards = new Set(finished.map(({ shard }) => shard));
+  if (shards.size > 1) throw QueueError.from(apart);
+  const [shard = planning.home?.shard ?? 0] = shards;
+  const outputs = (asked.produce ?? []).map((part) => outputOf(part, { ...planning, shard }));
+  const written = outputs.map(({ queue, partition, output }) => {
+    return { queue, partition, verb: "produce" as const, count: output.items.length };
+  });
+  return {
+    shard,
+    request: {
+      complete: complete.map(({ slot, part: { ids } }) => ({ slot, ids })),
+      retry: retry.map(({ slot, part: { items } }) => ({ slot, items })),
+      produce: outputs.map(({ output }) => output),
+    },
+    parts: [...finished, ...written],
+    outputs,
+    told: outputs.map(({ output }) => output.told),
+  };
+}
+
+function outputOf(
+  part: TransactProduce,
+  { find, shard, isKeyed }: Pick<Planning, "find" | "isKeyed"> & { readonly shard: number },
+): PlannedOutput {
+  const queue = find(part.queue);
+  const { pause, expireTimeoutMs } = queue.definition;
+  if (pause?.produce === true && !isKeyed) throw QueueError.from(pausedProduce(pause));
+  const place = placeIn(queue, shard, hasUniqueKeys(part));
+  const { partition, slot } = place;
+  const items = part.items.map((item) =>
+    newItem(item, uniqueDigest(item.uniqueKey, queue.lasting)),
+  );
+  const told = 2 * partition + (place.shard === shard ? 1 : 0);
+  const { queueId } = queue;
+  const output = { slot, shard: place.shard, queueId, expireTimeoutMs, told, items };
+  return { queue, partition, output };
+}
+
+/** In the shard that decides, where the queue takes items there. */
+function placeIn(queue: LogicalQueue, shard: number, isUnique: boolean): PartitionPlace {
+  if (!isUnique) return queue.placeForProduceIn(shard) ?? queue.placeForProduce();
+  const { uniqueHome } = queue;
+  if (uniqueHome.shard === shard) return uniqueHome;
+  return refuse(
+    `unique key is invalid; those of '${queue.definition.name}' are known to another store than the one that decides this call`,
+  );
+}
+
+/** `told`: as it was planned; what a repetition is told was noted by its shard. */
+export function transactedOf(
+  { produce = [] }: TransactRequest,
+  { value, replayed }: Done,
+  told: readonly number[],
+): Transacted {
+  const places = value.kind === "recalled" ? value.values : told;
+  const duplicates = value.kind === "produced" ? value.duplicates : places.slice(produce.length);
+  let before = 0;
+  const produced = produce.map(({ queue, items }, index) => {
+    const place = places[index] ?? 0;
+    const from = before;
+    before += items.length;
+    const own = duplicates.filter((one) => one >= from && one < before).map((one) => one - from);
+    return { queue, partition: place >> 1, delivered: place % 2 === 1, duplicates: own };
+  });
+  return { replayed, produced };
+}

@@ -1,0 +1,71 @@
+// Items of a queue: produce, lease, and what becomes of what is leased.
+
+import type { Engine } from "../../engine/api.ts";
+import {
+  completeRequest,
+  extendRequest,
+  leaseReplyText,
+  leaseRequest,
+  produceReply,
+  produceRequest,
+  releaseRequest,
+  retryRequest,
+  transactReply,
+  transactRequest,
+} from "../wire.ts";
+import { checkOf, decoded, done, JsonText, type Routes } from "./route.ts";
+
+type ItemRoutes = Routes<
+  "produce" | "lease" | "retry" | "complete" | "extend" | "release" | "transact"
+>;
+
+export function itemRoutes(engine: Engine<string>): ItemRoutes {
+  return {
+    async produce(body, caller) {
+      const request = decoded(checkOf(engine, body), () => produceRequest(body));
+      const produced = caller.heard(await engine.produce({ ...request, ...caller.key }));
+      const { duplicates, ids } = produced;
+      return duplicates.length === 0 && ids === undefined ? done : produceReply(produced);
+    },
+
+    async lease(body, caller) {
+      const request = decoded(checkOf(engine, body), () => leaseRequest(body, caller.signal));
+      const lease = await engine.lease({ ...request, ...caller.key });
+      return new JsonText(leaseReplyText(caller.heard(lease)));
+    },
+
+    async retry(body, caller) {
+      const request = decoded(checkOf(engine, body), () => retryRequest(body));
+      caller.heard(await engine.retry({ ...request, ...caller.key }));
+      return done;
+    },
+
+    async complete(body, caller) {
+      const request = decoded(checkOf(engine, body), () => completeRequest(body));
+      caller.heard(await engine.complete({ ...request, ...caller.key }));
+      return done;
+    },
+
+    async extend(body, caller) {
+      const request = decoded(checkOf(engine, body), () => extendRequest(body));
+      const { leaseDeadline } = caller.heard(await engine.extend({ ...request, ...caller.key }));
+      return { lease_deadline: new Date(leaseDeadline).toISOString() };
+    },
+
+    async release(body, caller) {
+      const request = decoded(checkOf(engine, body), () => releaseRequest(body));
+      caller.heard(await engine.release({ ...request, ...caller.key }));
+      return done;
+    },
+
+    async transact(body, caller) {
+      const check = () => {
+        for (const part of [body.complete, body.retry, body.produce]) {
+          for (const one of part ?? []) checkOf(engine, one)();
+        }
+      };
+      const request = decoded(check, () => transactRequest(body));
+      return transactReply(caller.heard(await engine.transact({ ...request, ...caller.key })));
+    },
+  };
+}
