@@ -16,6 +16,7 @@ import { type Changes, StoreError } from "../../../stores/store.ts";
 import type { Asked } from "../../calls/call.ts";
 import { Desk } from "../../calls/desk.ts";
 import type { Log, LogFields } from "../../log.ts";
+import { itemRoutes } from "../../routes/items.ts";
 import { queueRoutes } from "../../routes/queue.ts";
 import { queuesRoutes } from "../../routes/queues.ts";
 import { renderLeased } from "../../wire.ts";
@@ -143,6 +144,7 @@ export class Cluster extends Bundle {
     });
     const routes = node.router.around({
       ...queuesRoutes(node.engine),
+      ...itemRoutes(node.engine),
       ...queueRoutes(node.engine),
     });
     const running: Running = {
