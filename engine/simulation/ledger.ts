@@ -3,7 +3,13 @@
 // it, is what it holds. A shard that dies takes the count of a turn with it, so only the most that
 // there may be is sure then.
 
-import type { Engine, EngineStatus, QueueGauges } from "../api.ts";
+import type {
+  ClearRequest,
+  DeleteQueueRequest,
+  Engine,
+  EngineStatus,
+  QueueGauges,
+} from "../api.ts";
 import { QueueError } from "../errors.ts";
 import type { CounterName } from "../queue-counters.ts";
 import { Violation } from "./auditor.ts";
@@ -46,31 +52,53 @@ interface Reply {
 }
 
 export class Ledger {
-  /** By a queue's name and when it was made: one that is made anew counts from nothing. */
   #accounts = new Map<string, Account>();
+  /** Queues of which a clear may not be through: what it takes is no longer held, and not counted yet. */
+  readonly #clearing = new Map<string, number>();
+  /** Queues that somebody deletes: which one of a name a call was of is not known any more. */
+  #deleted = new Set<string>();
 
   /** The engine of a process that starts, with its calls watched. */
   watching(engine: Engine): Engine {
     const accounts = new Map<string, Account>();
+    const deleted = new Set<string>();
     this.#accounts = accounts;
+    this.#deleted = deleted;
     return new Proxy(engine, {
       get: (target, name: string) => {
         const method = target[name as keyof Engine] as (...given: unknown[]) => unknown;
         const call = method.bind(target);
+        if (name === "deleteQueue") {
+          return (request: DeleteQueueRequest) => {
+            deleted.add(request.name);
+            return call(request);
+          };
+        }
+        if (name === "clear") {
+          return async (request: ClearRequest) => {
+            const count = (by: number) => {
+              this.#clearing.set(request.queue, (this.#clearing.get(request.queue) ?? 0) + by);
+            };
+            count(1);
+            await call(request);
+            count(-1);
+          };
+        }
         if (!(name in counterOf)) return call;
-        return (request: Request) =>
-          watched(accountOf(accounts, target, request.queue), name as Verb, request, () =>
-            call(request),
-          );
+        return (request: Request) => {
+          const account = accounts.getOrInsertComputed(request.queue, noAccount);
+          return watched(account, name as Verb, request, () => call(request));
+        };
       },
     });
   }
 
   /** At rest. `isWhole`: no shard has died, and no item was damaged, since the process started. */
-  check(engine: Engine, { queues }: EngineStatus, isWhole: boolean): void {
+  check({ queues }: EngineStatus, isWhole: boolean): void {
     for (const gauges of queues) {
       const { queue: name, counters } = gauges;
-      const account = accountOf(this.#accounts, engine, name);
+      if (this.#deleted.has(name)) continue;
+      const account = this.#accounts.getOrInsertComputed(name, noAccount);
       for (const counter of Object.values(counterOf)) {
         const { [counter]: counted } = counters;
         const least = isWhole ? (account.told[counter] ?? 0) : 0;
@@ -80,7 +108,7 @@ export class Ledger {
         throw new Violation("I12", told);
       }
       // What others send to a dead queue is no event of its own.
-      if (!isWhole || name === "dead") continue;
+      if (!isWhole || name === "dead" || (this.#clearing.get(name) ?? 0) > 0) continue;
       const before = itemsIn(gauges) - netOf(gauges);
       account.before ??= before;
       if (account.before === before) continue;
@@ -100,16 +128,8 @@ function netOf({ counters }: QueueGauges): number {
   return produced - completed - dead - discarded - removed;
 }
 
-function accountOf(accounts: Map<string, Account>, engine: Engine, name: string): Account {
-  let createdAt = 0;
-  try {
-    ({ createdAt } = engine.queueInfo(name));
-  } catch (error) {
-    if (!(error instanceof QueueError)) throw error;
-  }
-  return accounts.getOrInsertComputed(`${name} ${createdAt}`, () => {
-    return { asked: {}, told: {}, before: null };
-  });
+function noAccount(): Account {
+  return { asked: {}, told: {}, before: null };
 }
 
 async function watched(

@@ -101,9 +101,10 @@ export class World {
   readonly #ledger = new Ledger();
   /** Shards that had died when the process started. */
   #downsBefore = 0;
-  #isDamaged = false;
   readonly explanations: Explanations;
   readonly #transacts: Transacts;
+  /** Something may have become of items that no shard tells. */
+  #isUncounted = false;
   readonly #open = new Set<Open>();
   readonly #events: string[] = [];
   readonly #helds: Held[] = [];
@@ -175,7 +176,7 @@ export class World {
         ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
         watching: (engine) => {
           this.#downsBefore = this.bundle.downs;
-          this.#isDamaged = this.auditor.damagedCount > 0;
+          this.#isUncounted = this.auditor.damagedCount > 0;
           return this.#ledger.watching(engine);
         },
         // It costs as much as all the rest, and what it finds many worlds would show.
@@ -273,8 +274,8 @@ export class World {
     if (isHealthy) this.auditor.rested();
     this.explanations.check(engine, isHealthy);
     if (!isHealthy) return;
-    this.#isDamaged ||= this.auditor.damagedCount > 0;
-    this.#ledger.check(engine, status, downs === this.#downsBefore && !this.#isDamaged);
+    this.#isUncounted ||= downs > this.#downsBefore || this.auditor.damagedCount > 0;
+    this.#ledger.check(status, !this.#isUncounted);
   }
 
   async run(): Promise<WorldReport> {
@@ -870,6 +871,8 @@ export class World {
 
   async #kill(): Promise<void> {
     this.#kills += 1;
+    // From now on a store may do what nobody hears of.
+    this.#isUncounted = true;
     const shard = this.#chance.below(this.parameters.shardCount);
     if (this.parameters.isAway && this.#chance.hits(500)) await this.#strand(shard);
     else if (this.#chance.hits(600)) {
