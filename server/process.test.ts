@@ -406,3 +406,17 @@ test.each([
   expect(other.output).toMatch(/the store was used with(out)? a test clock.*; data folder '/);
   await using _again = await start({ data: files.data, flags: first });
 });
+
+test("--metrics-queues-max and --series-bytes bound what is told of queues", async () => {
+  using files = scratch();
+  const flags = ["--metrics-queues-max", "1", "--series-bytes", "0"];
+  await using server = await start({ data: files.data, flags });
+  const connection = await Connection.open(server.port);
+  for (const queue_name of ["a", "b", "c"]) await create(connection, { queue_name });
+  const metrics = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
+  const labels = [...metrics.matchAll(/^holdfast_items\{queue="([^"]+)"/gm)].map(([, one]) => one);
+  expect([...new Set(labels)]).toEqual(["a", "~other"]);
+  const { body } = await call(connection, "/v1/server.series", { names: ["ready"] });
+  expect(body["since"]).toBeNull();
+  connection.close();
+});

@@ -41,6 +41,8 @@ export interface SetupOptions {
   readonly turnLimits?: TurnLimits;
   /** Stores sync some events after a commit, and those in memory lose in a power cut what was not synced. */
   readonly syncsLater?: boolean;
+  /** Given each engine that is opened, returns what is to be used in its place. */
+  readonly watching?: (engine: Engine) => Engine;
   /** Called after each commit with what the shard has in memory, and the store below its faults. */
   readonly observe?: (shard: number, memory: Memory, store: Store) => Promise<void>;
 }
@@ -137,7 +139,7 @@ export class Bundle {
     this.clock = clock;
     const kills = this.#kills;
     const { shardCount = 1, waitingLeasesMax, turnLimits = limits, observe } = this.#options;
-    this.#engine = await openEngine({
+    const engine = await openEngine({
       shardCount,
       clock,
       durability: "none",
@@ -157,6 +159,7 @@ export class Bundle {
             }),
       }),
     });
+    this.#engine = this.#options.watching?.(engine) ?? engine;
   }
 
   /** What the stores hold once a process was killed is no business of what is left of it. */

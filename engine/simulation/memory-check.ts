@@ -57,7 +57,8 @@ function checkInstants(
   const oldest = items.find(isReady)?.queuedAt ?? Number.POSITIVE_INFINITY;
   const dueAts = aside.filter(({ damaged }) => !damaged).map(({ dueAt }) => dueAt);
   const next = dueAts.reduce((first, dueAt) => Math.min(first, dueAt), Number.POSITIVE_INFINITY);
-  if ((oldestReadyAt ?? oldest) <= oldest && (nextDueAt ?? next) <= next) return;
+  const isDueKnown = dueAts.length === 0 || nextDueAt !== null;
+  if ((oldestReadyAt ?? oldest) <= oldest && (nextDueAt ?? next) <= next && isDueKnown) return;
   const told = `ready since ${oldestReadyAt} and due at ${nextDueAt}`;
   throw new Violation("I12", `slot ${slot} says ${told}, but has ${oldest} and ${next}`);
 }

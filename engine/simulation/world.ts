@@ -10,6 +10,7 @@ import { Auditor, Violation } from "./auditor.ts";
 import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
 import { Chance } from "./chance.ts";
 import { Explanations } from "./explanations.ts";
+import { Ledger } from "./ledger.ts";
 import { checkMemory } from "./memory-check.ts";
 import { day, minute, type Parameters, parametersOf, second } from "./parameters.ts";
 import type { Sides } from "./pauses.ts";
@@ -79,6 +80,10 @@ export class World {
   readonly #watch: Watch;
   readonly #repeats: Repeats;
   readonly explanations: Explanations;
+  readonly #ledger = new Ledger();
+  /** Shards that had died when the process started. */
+  #downsBefore = 0;
+  #isDamaged = false;
   readonly #open = new Set<Open>();
   readonly #events: string[] = [];
   readonly #helds: Held[] = [];
@@ -132,6 +137,11 @@ export class World {
       syncsLater: this.parameters.syncsLater,
       turnLimits: { ...limits, ...this.parameters.bounds },
       ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
+      watching: (engine) => {
+        this.#downsBefore = this.bundle.downs;
+        this.#isDamaged = this.auditor.damagedCount > 0;
+        return this.#ledger.watching(engine);
+      },
       // It costs as much as all the rest, and what it finds many worlds would show.
       ...(this.#chance.hits(400) ? { observe: checkMemory } : {}),
     });
@@ -203,9 +213,14 @@ export class World {
   #rested(): void {
     this.#rethrow();
     const isUp = ({ up }: { readonly up: boolean }): boolean => up;
-    const isHealthy = !this.#slow && this.bundle.engine.status().shards.every(isUp);
-    if (isHealthy) this.auditor.rested();
-    this.explanations.check(this.bundle.engine, isHealthy);
+    const { engine, downs } = this.bundle;
+    const status = engine.status();
+    const isHealthy = !this.#slow && status.shards.every(isUp);
+    this.explanations.check(engine, isHealthy);
+    if (!isHealthy) return;
+    this.auditor.rested();
+    this.#isDamaged ||= this.auditor.damagedCount > 0;
+    this.#ledger.check(engine, status, downs === this.#downsBefore && !this.#isDamaged);
   }
 
   async run(): Promise<WorldReport> {

@@ -32,6 +32,20 @@ test("any node takes any call", async () => {
   expect(await queueOf(node(1)).inspect()).toMatchObject({ queued: 4 });
 }, 60_000);
 
+test("any node tells what happened to items, which the owner counts", async () => {
+  await queueOf(node(0), "told").create(settings);
+  for (const one of nodes) await queueOf(one, "told").produce("a");
+  const replies = nodes.map(async ({ url }) => {
+    const client = createClient({ url });
+    const { logical_queues } = await client.stats({ queue_name: "told" });
+    const { since } = await client.series({ names: ["produced"] });
+    return [logical_queues[0]?.counters.produced, since];
+  });
+  const [first, ...others] = await Promise.all(replies);
+  expect(first).toEqual([3, expect.stringMatching(/^2/)]);
+  for (const other of others) expect(other).toEqual(first ?? []);
+}, 60_000);
+
 const listed = ({ url }: NodeProcess) => createClient({ url }).listNodes({});
 
 test("each node says who has the shards", async () => {

@@ -86,6 +86,18 @@ test("metrics are of all threads", async () => {
   expect(await metric(name)).toBe(24);
 });
 
+test("what happened to items is the same at every thread", async () => {
+  await createQueue("told");
+  await produce("told", "a", "b");
+  const asked = { queue_name: "told" };
+  for (let count = 0; count < 8; count += 1) {
+    const { body } = await call("queue.stats", asked);
+    expect(body.logical_queues).toMatchObject([{ counters: { produced: 2, leased: 0 } }]);
+    const all = await call("server.series", { names: ["produced"] });
+    expect(all.body).toMatchObject({ queue_name: "", since: expect.stringMatching(/^2/) });
+  }
+});
+
 test("a lease waits for items of another connection, once for each client", async () => {
   await createQueue("late");
   const waiting = lease("late", "a");

@@ -559,4 +559,28 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: '    const request = { kind: "receive"',
     to: '    this.#port(route.source)?.put({ kind: "forward", targetShard: route.target, arrived: last.outboundSeq }, () => undefined);\n    const request = { kind: "receive"',
   },
+  {
+    name: "duplicates are counted as produced",
+    file: "shard/produce.ts",
+    from: '"produced", items.length - duplicates.length);',
+    to: '"produced", items.length);',
+  },
+  {
+    name: "what goes to the dead queue is not counted",
+    file: "shard/moves.ts",
+    from: '  draft.count(partition.slot, "dead");\n',
+    to: "",
+  },
+  {
+    name: "the oldest ready item is told to be younger than it is",
+    file: "shard/partition.ts",
+    from: "this.readyMarks.note(this.committedSeq, stamp);",
+    to: "this.readyMarks.note(this.committedSeq, stamp + 1);",
+  },
+  {
+    name: "what a retry schedules is not noted as due",
+    file: "shard/moves.ts",
+    from: "partition.dueTimes.add(item.dueAt);",
+    to: "if (!item.retried) partition.dueTimes.add(item.dueAt);",
+  },
 ];
