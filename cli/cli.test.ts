@@ -620,6 +620,9 @@ test("explain: what is the matter, or that nothing is", async () => {
   expect(out).toMatch(
     /^explained: paused\n\npaused, since 20\S+Z\n {2}Leases are paused: deploy\.\n$/,
   );
+  await queue.pause({ reason: "\u001b[2J" });
+  expect((await holdfast("explain explained")).out).toContain("are paused: \\u001b[2J.");
+  await queue.pause({ reason: "deploy" });
   expect(await json("explain explained")).toMatchObject({
     ...{ queue_name: "explained", health: "paused", findings: [{ what: "paused", count: 1 }] },
   });

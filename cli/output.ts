@@ -127,7 +127,7 @@ export function counted(count: number, noun: string): string {
 }
 
 /** What a terminal would obey, or a line would end at, as `\u001b`: payloads are anybody's. */
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replaceAll(
     /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -82,6 +82,13 @@ test("clients: over partitions and shards a client is named once, the most first
   expect(await clients(bundle, 1)).toMatchObject({ holdingCount: 2, holding: holding.slice(0, 1) });
 });
 
+test("clients: of a name without end as much is kept as tells them apart", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "1");
+  await lease(bundle, "x".repeat(10_000));
+  expect((await clients(bundle)).holding).toMatchObject([{ client: "x".repeat(256) }]);
+});
+
 test("clients: after a restart it is not known who holds", async () => {
   const bundle = await setupQueue();
   await bundle.produce("orders", "1");

@@ -17,6 +17,7 @@ import {
   tooMany,
 } from "./errors.ts";
 import { GrantedPlaces } from "./granted-places.ts";
+import { limits } from "./limits.ts";
 import type { LeaseKey, NewItem } from "./messages.ts";
 import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
@@ -178,7 +179,7 @@ export class Leases<Items> {
       },
     };
     queue.clients.set(request.clientId, lease);
-    queue.watch.asked(request.clientId, now);
+    queue.watch.asked(request.clientId.slice(0, limits.holderNameMax), now);
     if (key !== undefined) this.#keyed.set(key.digest, lease);
     this.#waitingLeases += 1;
     return { lease, answer };
@@ -277,7 +278,8 @@ export class Leases<Items> {
     this.#sentCount += 1;
     this.#sentLast += 1;
     const { deadline, request, key } = lease;
-    const { leaseTimeoutMs, clientId: client } = request;
+    const { leaseTimeoutMs } = request;
+    const client = request.clientId.slice(0, limits.holderNameMax);
     const batchSize = Math.max(0, Math.min(request.batchSize, queue.allowance.items(clock.now())));
     const own = typeof leaseTimeoutMs === "number" ? { leaseTimeoutMs } : {};
     const place = queue.place(partition);

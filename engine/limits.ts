@@ -11,6 +11,10 @@ export const limits = {
   /** Ids and items of one transact: no more than a turn takes of any of its parts. */
   transactEntriesMax: 1_000,
   queuesListMax: 1_000,
+  /** Characters of a client's name that are kept while it holds items; it may call itself anything. */
+  holderNameMax: 256,
+  /** What somebody claims to have seen of the overview; longer than any that was ever said. */
+  overviewSinceMax: 64,
   /** Clients of a queue that one call tells of, on either side. */
   clientsMax: 1_000,
   /** A shard that takes longer to say who holds its items is passed over. */

@@ -63,7 +63,7 @@ test("overview: who says what they have seen is told of what has changed, and of
   expect(namesIn(look(bundle, quiet.since))).toEqual(["other", "third"]);
 });
 
-test.each(["nonsense", "x.1", "1.5.x"])(
+test.each(["nonsense", "x.1", "1.5.x", "x".repeat(65)])(
   "overview: %s was never seen, so all is told",
   async (since) => {
     const bundle = await setupQueues("orders");

@@ -6,6 +6,7 @@ import type { Catalog } from "./catalog.ts";
 import type { Checkups } from "./checkups.ts";
 import { assess, type Found, healthOf, type Surroundings } from "./health.ts";
 import { quantile } from "./histogram.ts";
+import { limits } from "./limits.ts";
 import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import { counterNames, noCounters } from "./queue-counters.ts";
@@ -126,7 +127,8 @@ export class Overview {
   }
 
   /** `since`: what an earlier one said; `""`, or one that nobody knows any more: all of it. */
-  take(since: string): EngineOverview {
+  take(said: string): EngineOverview {
+    const since = said.length <= limits.overviewSinceMax ? said : "";
     const known = this.#taken.get(since);
     if (known !== undefined) return known;
     const taken = this.#since(since);

@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import type { QueueExplainReply } from "../../client/wire.ts";
 import { contextOf } from "../context.ts";
+import { escaped } from "../output.ts";
 
 /** Of a queue with which nothing is the matter. */
 const fine: Readonly<Record<string, string>> = {
@@ -26,6 +27,8 @@ export function addExplain(program: Command): void {
 function told({ queue_name, health, findings }: QueueExplainReply): string {
   const about = fine[health];
   const first = about === undefined ? `${queue_name}: ${health}` : `${queue_name}: ${about}`;
-  const lines = findings.map(({ what, since, text }) => `${what}, since ${since}\n  ${text}`);
+  const lines = findings.map(
+    ({ what, since, text }) => `${what}, since ${since}\n  ${escaped(text)}`,
+  );
   return [first, ...lines].join("\n\n");
 }

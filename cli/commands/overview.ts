@@ -5,7 +5,7 @@ import { Option } from "commander";
 import type { ServerOverviewReply } from "../../client/wire.ts";
 import { formatDuration } from "../../engine/duration.ts";
 import { type Context, contextOf } from "../context.ts";
-import { type Cell, counted } from "../output.ts";
+import { type Cell, counted, escaped } from "../output.ts";
 import { intervalMs, wholeNumber } from "../values.ts";
 import { watching } from "../watching.ts";
 
@@ -69,7 +69,9 @@ const severities = [
 function told(context: Context, shown: Shown): string {
   const { alarms, queues, totals, machine, shards } = shown.seen;
   const parts = [
-    ...alarms.map(({ text, queue_name }) => context.paint.red(`${prefix(queue_name)}${text}`)),
+    ...alarms.map(({ text, queue_name }) =>
+      context.paint.red(escaped(`${prefix(queue_name)}${text}`)),
+    ),
     tableOf(context, shown),
     ...(queues.queue_name.length > shown.rows
       ? [`and ${queues.queue_name.length - shown.rows} more; --rows shows them`]
