@@ -113,7 +113,7 @@ async function consumeAll(world: World): Promise<void> {
 
 async function consume(world: World, queue: string, round: number): Promise<number> {
   const { bundle } = world;
-  const begunAt = world.now;
+  const begunAt = world.earliest;
   const request = { queue, clientId: `last-${round}`, batchSize: 1_000, requestTimeoutMs: 10 };
   const started = await bundle.begin(() => bundle.engine.lease(request));
   if (started.ending === null) await world.pass(10);
@@ -128,7 +128,7 @@ async function consume(world: World, queue: string, round: number): Promise<numb
   world.auditor.leased(lease, { begunAt, leaseTimeoutMs: null }, world.now);
   const ids = lease.items.map(({ id }) => id);
   const { partition } = lease;
-  const call = world.auditor.finishBegun("complete", { partition, ids }, world.now);
+  const call = world.auditor.finishBegun("complete", { partition, ids }, world.earliest);
   const completed = await bundle.ending(() =>
     bundle.engine.complete({ queue, partition, requestTimeoutMs: minute, ids }),
   );
