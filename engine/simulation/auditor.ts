@@ -326,7 +326,9 @@ export class Auditor {
       if (at < begunAt || at > now) {
         throw new Violation("I2", `a lease was granted at ${at}, between ${begunAt} and ${now}`);
       }
-      this.#granted(place, partition, leased, at);
+      // Told by a node that was stopped meanwhile: it has lapsed, and others may have had the item since.
+      if (this.#hasNodes && leased.leaseDeadline <= now) this.#grantedBefore(leased);
+      else this.#granted(place, partition, leased, at);
     }
     if (this.#isUnlimited) return;
     this.#checkLeasedMax(place, now);
@@ -416,6 +418,14 @@ export class Auditor {
     const { id, leaseDeadline: deadline } = leased;
     const heard = this.#stamp;
     item.grant = { id, partition, deadline, unheardExtends: 0, at, heard, isOver: false };
+  }
+
+  #grantedBefore(leased: LeasedItem): void {
+    const item = this.itemOf(leased.payload);
+    if (item === undefined)
+      throw new Violation("I10", "a payload was offered that nobody produced");
+    this.#checkContent(item, leased);
+    if (!this.#ids.has(leased.id)) this.#ids.set(leased.id, item);
   }
 
   #checkContent(item: Tracked, leased: LeasedItem): void {

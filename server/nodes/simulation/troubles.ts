@@ -291,7 +291,7 @@ export class Troubles {
     this.#cluster.database.cutOff(former.host);
     const others = this.#cluster.running.filter((running) => running !== former && running !== one);
     // Then nobody tells it who has the shards now.
-    if (this.#chance.hits(500)) {
+    if (one !== former && this.#chance.hits(500)) {
       for (const { url } of others) this.#cluster.network.cut(former.url, url);
     }
     await this.#world.pass(15 * second);
