@@ -935,6 +935,7 @@ Each is as of the reports that the shards have made.`,
     tag: "Operations",
     summary: "Look at all queues",
     role: "read",
+    reach: "all",
     description:
       "Everything that a console shows, for all queues in one cheap call that is meant to be made once a second: counts, health, counters, shards, alarms and the machine. It is made at most once a second, whoever asks, from memory; what time alone makes of a queue is noticed within five. With `since`, only queues that have changed come. Rates follow from two replies: a counter that is lower than before began anew.",
     request: schemas.ServerOverviewRequest,

@@ -906,7 +906,7 @@ const ItemFilter = message<schemas.ItemFilter>("ItemFilter", schemas.ItemFilter,
   death: text(104),
   reason: text(105, optional),
   attempts_min: whole(106),
-  created_before: instant(107),
+  created_before: instant(107, { says: "When it was produced before; not set: at any time." }),
   redriven_max: whole(108, optional),
   payload_contains: text(109),
 });

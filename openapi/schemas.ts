@@ -2215,7 +2215,11 @@ export const ItemFilter = Type.Object(
       Type.String({ description: "A text that its payload has, as UTF-8.", examples: ["4711"] }),
     ),
   },
-  { ...closed, description: "Which items are meant: all that is said has to hold." },
+  {
+    ...closed,
+    description: "Which items are meant: all that is said has to hold.",
+    examples: [{ reason: "card_declined" }],
+  },
 );
 export type ItemFilter = Static<typeof ItemFilter>;
 

@@ -442,6 +442,11 @@ export class Auditor {
       if (at < begunAt || at > now) {
         throw new Violation("I2", `a lease was granted at ${at}, between ${begunAt} and ${now}`);
       }
+      // Told by a node that was stopped meanwhile: it has lapsed, and others may have had the item since.
+      if (this.#hasNodes && leased.leaseDeadline <= now) {
+        this.#grantedBefore(leased);
+        continue;
+      }
       const item = this.#granted(place, partition, leased, at);
       if (item.grant !== null && !replayed) item.grant.client = clientId;
     }
@@ -564,6 +569,14 @@ export class Auditor {
       ...{ id, partition, client: null, deadline, unheardExtends: 0, at, heard, isOver: false },
     };
     return item;
+  }
+
+  #grantedBefore(leased: LeasedItem): void {
+    const item = this.itemOf(leased.payload);
+    if (item === undefined)
+      throw new Violation("I10", "a payload was offered that nobody produced");
+    this.#checkContent(item, leased);
+    if (!this.#ids.has(leased.id)) this.#ids.set(leased.id, item);
   }
 
   #checkContent(item: Tracked, leased: LeasedItem): void {

@@ -137,7 +137,7 @@ async function consumeAll(world: World): Promise<void> {
 
 async function consume(world: World, queue: string, round: number): Promise<number> {
   const { bundle } = world;
-  const begunAt = world.now;
+  const begunAt = world.earliest;
   const clientId = `last-${round}`;
   const request = { queue, clientId, batchSize: 1_000, requestTimeoutMs: 10 };
   const started = await bundle.begin(() =>
@@ -155,7 +155,7 @@ async function consume(world: World, queue: string, round: number): Promise<numb
   world.auditor.leased(lease, { begunAt, leaseTimeoutMs: null, clientId }, world.now);
   const ids = lease.items.map(({ id }) => id);
   const { partition } = lease;
-  const call = world.auditor.finishBegun("complete", { partition, ids }, world.now);
+  const call = world.auditor.finishBegun("complete", { partition, ids }, world.earliest);
   const completed = await bundle.ending(() =>
     bundle.engine.complete({ queue, partition, requestTimeoutMs: minute, ids }),
   );

@@ -219,7 +219,7 @@ export class World {
   }
 
   /** No engine has an earlier time than this. */
-  get #earliest(): number {
+  get earliest(): number {
     return this.now - (this.#options.setting?.behindMs ?? 0);
   }
 
@@ -394,7 +394,7 @@ export class World {
     const { uniqueForMs = 0 } = this.parameters.queues.find(({ name }) => name === queue) ?? {};
     const texts = Array.from({ length: count }, () => this.#text(uniqueForMs > 0));
     const hasKeys = texts.some(({ uniqueKey }) => uniqueKey !== "");
-    const call = this.auditor.produceBegun(queue, texts, this.#earliest);
+    const call = this.auditor.produceBegun(queue, texts, this.earliest);
     const { downs } = this.bundle;
     const request = {
       queue,
@@ -411,7 +411,7 @@ export class World {
       queue,
       timeoutMs: this.parameters.requestTimeoutMs,
       send: (key) => {
-        call.begunAt = Math.min(call.begunAt, this.#earliest);
+        call.begunAt = Math.min(call.begunAt, this.earliest);
         return this.bundle.engine.produce({ ...request, ...key });
       },
       sendOther: (key) => {
@@ -464,7 +464,7 @@ export class World {
     };
     const waiting = { controller, isOver: false };
     this.#waiting.push(waiting);
-    const begunAt = this.#earliest;
+    const begunAt = this.earliest;
     const stepBegun = this.#step;
     const slowBegun = this.#slowTimes;
     this.say(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
@@ -534,7 +534,7 @@ export class World {
   }
 
   #startComplete({ held: { queue, partition }, ids }: { held: Held; ids: string[] }): void {
-    const call = this.auditor.finishBegun("complete", { partition, ids }, this.#earliest);
+    const call = this.auditor.finishBegun("complete", { partition, ids }, this.earliest);
     const { downs } = this.bundle;
     const request = { queue, partition, requestTimeoutMs: this.parameters.requestTimeoutMs, ids };
     this.say(`complete ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
@@ -564,7 +564,7 @@ export class World {
       return { id, retryAt, dead, ...(retryAt === null && { reason: `why ${id}` }) };
     });
     const place = { partition: held.partition, ids };
-    const call = this.auditor.finishBegun("retry", place, this.#earliest, { how: items });
+    const call = this.auditor.finishBegun("retry", place, this.earliest, { how: items });
     const { downs } = this.bundle;
     const request = { queue: held.queue, partition: held.partition, items };
     this.say(`retry ${ids.length} of ${held.queue}/${held.partition} ${call.items[0]?.key}`);
@@ -598,7 +598,7 @@ export class World {
     if (ids.length === 0) return;
     const leaseTimeoutMs = this.#ownTimeout();
     const where = { partition, ids };
-    const call = this.auditor.finishBegun("extend", where, this.#earliest, { leaseTimeoutMs });
+    const call = this.auditor.finishBegun("extend", where, this.earliest, { leaseTimeoutMs });
     const request = { queue, partition, ids, leaseTimeoutMs };
     this.say(`extend ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
     this.#repeatable({
@@ -619,7 +619,7 @@ export class World {
     if (batch === undefined) return;
     const { held, ids } = batch;
     const { queue, partition } = held;
-    const call = this.auditor.finishBegun("release", { partition, ids }, this.#earliest);
+    const call = this.auditor.finishBegun("release", { partition, ids }, this.earliest);
     const request = { queue, partition, ids };
     this.say(`release ${ids.length} of ${queue}/${partition} ${call.items[0]?.key}`);
     this.#repeatable({

@@ -101,7 +101,11 @@ export class Router {
     const timer = after(this.#options.clock, changeMsMax, () => controller.abort());
     const caller = new Caller({ signal: controller.signal, requestKey: null });
     const body = { pivot: "", limit: 1 } as never;
-    await this.#there(body, { operation: "listQueues", caller }).catch(() => undefined);
+    // All at once: one that is stopped says nothing, and may be the first.
+    const asked = this.#membership.others.map((node) =>
+      this.#forward(node, body, { operation: "listQueues", caller }),
+    );
+    await Promise.allSettled(asked);
     timer.cancel();
   }
 

@@ -43,7 +43,7 @@ class NodesSetting implements Setting {
         ...{ leasedMax: 0, leaseRate: "", uniqueForMs: 0 },
       })),
       scheduled: 0,
-      requestTimeoutMs: chance.one([second, 10 * second, minute]),
+      requestTimeoutMs: chance.one([second, 10 * second, minute, minute]),
       isAway: false,
       syncsLater: false,
       // Receipts may be lost, too.

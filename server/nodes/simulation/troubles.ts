@@ -25,7 +25,7 @@ const weights = {
   stall: 2,
   land: 4,
   restart: 2,
-  strand: 2,
+  strand: 6,
   linger: 5,
   doze: 3,
   replicate: 0,
@@ -281,28 +281,33 @@ export class Troubles {
     const former = this.#owner;
     const one = this.#running(({ host, isDraining }) => !host.isStopped && !isDraining);
     if (former === undefined || one === undefined || this.#isBroken || !isLongEnough) return;
-    await this.#callAt(one, () => this.#world.lease("plain"));
-    await this.#callAt(one, () => this.#world.lease("plain"));
+    await this.#callAt(one, () => this.#world.lease("dead"));
+    await this.#callAt(one, () => this.#world.lease("dead"));
     const waiting = new Set(
-      [...one.calls].filter(({ name, queue }) => name === "lease" && queue === "plain"),
+      [...one.calls].filter(({ name, queue }) => name === "lease" && queue === "dead"),
     );
     this.#wrong(`${former.url} is cut off from the database, while leases wait at ${one.url}`);
     this.#isBroken = true;
     this.#cluster.database.cutOff(former.host);
+    const others = this.#cluster.running.filter((running) => running !== former && running !== one);
+    // Then nobody tells it who has the shards now.
+    if (one !== former && this.#chance.hits(500)) {
+      for (const { url } of others) this.#cluster.network.cut(former.url, url);
+    }
     await this.#world.pass(15 * second);
     const next = this.#owner;
     const isServed = next !== undefined && next !== former;
     if (!isServed || one.calls.isDisjointFrom(waiting)) return;
     this.#world.situations.reached("a lease waits at a node that has lost the shards");
     for (let count = 0; count < 5; count += 1) {
-      await this.#callAt(one, () => this.#world.produce("plain"));
+      await this.#callAt(one, () => this.#world.produce("dead"));
     }
     await this.#world.pass(second);
     if (!one.calls.isDisjointFrom(waiting)) await this.#checkStranded(one, next);
   }
 
   async #checkStranded(one: Running, next: Running): Promise<void> {
-    const { ending } = await this.#cluster.begin(() => next.node.engine.stats("plain"));
+    const { ending } = await this.#cluster.begin(() => next.node.engine.stats("dead"));
     if (ending?.ok !== true) return;
     const ready = ending.value.partitions.reduce(
       (sum, { total, totalLeased }) => sum + total - totalLeased,
