@@ -259,7 +259,16 @@ const carried = [
 test("operations: every key of a reply is always present, but for what is mostly not there", () => {
   // Without duplicates the reply of a produce is the specification's, to the byte.
   const guarded = ["counts", "waiting_leases", "dependents"];
-  const sometimes = ["reason", "details", "duplicates", "ids", ...guarded, "columns", ...carried];
+  const sometimes = [
+    "reason",
+    "details",
+    "duplicates",
+    "ids",
+    ...guarded,
+    "columns",
+    "item",
+    ...carried,
+  ];
   const { Health, BackupReply } = entities;
   const replies = [...rows.map(([, { response }]) => response), Health, BackupReply];
   for (const schema of replies.flatMap(objectsIn)) {

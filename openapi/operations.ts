@@ -1543,7 +1543,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     request: schemas.TasksListRequest,
     response: schemas.TasksListReply,
     bodyBytesMax: bounds.bodyBytesMax,
-    example: { queue_name: "orders-dead" },
+    example: {},
     replies: {
       ...sharedRefusals({ effect: "nothing was listed" }),
       200: {

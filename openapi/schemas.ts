@@ -2267,34 +2267,7 @@ export const FindItemsRequest = Type.Object(
 );
 export type FindItemsRequest = Static<typeof FindItemsRequest>;
 
-export const FoundItem = Type.Object(
-  {
-    queue_name: Type.String({ description: "The queue that it is in.", examples: ["orders"] }),
-    partition: Type.Integer({ description: "The partition that it is in.", examples: [0] }),
-    state: Type.String({
-      description: "`ready`, `leased` or `scheduled`.",
-      examples: ["ready"],
-    }),
-    payload_bytes: Type.Integer({
-      description: "Bytes of its whole payload.",
-      examples: [12],
-    }),
-    ...StorageItem.properties,
-  },
-  { ...closed, description: "An item that was found. `payload` may be no more than its head." },
-);
-export type FoundItem = Static<typeof FoundItem>;
-
-const looked = {
-  looked_at: Type.Integer({ description: "Items that were looked at.", examples: [100_000] }),
-  next_pivot: Type.String({
-    description:
-      'Where to go on; `""` = all was looked at. A page may have nothing and still go on.',
-    examples: ["0.0.100000"],
-  }),
-};
-
-export const sampleFoundItem: FoundItem = {
+export const sampleFoundItem = {
   queue_name: "orders-dead",
   partition: 0,
   state: "ready",
@@ -2310,6 +2283,37 @@ export const sampleFoundItem: FoundItem = {
   origin_queue: "orders",
   origin_attempts: 3,
   origin_created_at: "2026-03-01T11:00:00.000Z",
+};
+
+export const FoundItem = Type.Object(
+  {
+    queue_name: Type.String({ description: "The queue that it is in.", examples: ["orders"] }),
+    partition: Type.Integer({ description: "The partition that it is in.", examples: [0] }),
+    state: Type.String({
+      description: "`ready`, `leased` or `scheduled`.",
+      examples: ["ready"],
+    }),
+    payload_bytes: Type.Integer({
+      description: "Bytes of its whole payload.",
+      examples: [12],
+    }),
+    ...StorageItem.properties,
+  },
+  {
+    ...closed,
+    description: "An item that was found. `payload` may be no more than its head.",
+    examples: [sampleFoundItem],
+  },
+);
+export type FoundItem = Static<typeof FoundItem>;
+
+const looked = {
+  looked_at: Type.Integer({ description: "Items that were looked at.", examples: [100_000] }),
+  next_pivot: Type.String({
+    description:
+      'Where to go on; `""` = all was looked at. A page may have nothing and still go on.',
+    examples: ["0.0.100000"],
+  }),
 };
 
 export const FindItemsReply = Type.Object(
@@ -2406,10 +2410,7 @@ export type ExplainItemRequest = Static<typeof ExplainItemRequest>;
 export const ItemExplained = Type.Object(
   {
     id: Type.String({ description: "The id that was asked for.", examples: [sampleId] }),
-    item: Type.Union([FoundItem, Type.Null()], {
-      description: "The item as it is now, without its payload; `null` = it is nowhere.",
-      examples: [sampleFoundItem],
-    }),
+    item: Type.Optional(FoundItem),
     ahead: Type.Integer({
       description: "Of a ready item, how many ready ones are ahead of it in its partition.",
       examples: [41],

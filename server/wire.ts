@@ -418,7 +418,7 @@ export function itemGroup({ value, count, ...group }: engine.Group): wire.ItemGr
 
 export function itemExplained(explained: engine.ItemExplained): wire.ItemExplained {
   const { id, item, ahead, isAllAhead: ahead_is_all, why } = explained;
-  return { id, item: item && foundItem(item), ahead, ahead_is_all, why: [...why] };
+  return { id, ...(item && { item: foundItem(item) }), ahead, ahead_is_all, why: [...why] };
 }
 
 function filterText(filter: engine.Filter): wire.ItemFilter {

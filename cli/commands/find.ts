@@ -185,7 +185,7 @@ async function explain(id: string, _: unknown, command: Command): Promise<void> 
   const explained = await context.client.explainItem({ id });
   context.result(explained, () => {
     const { item, why } = explained;
-    const place = item === null ? [] : [`${item.id} is ${item.state} in ${item.queue_name}.`];
+    const place = item === undefined ? [] : [`${item.id} is ${item.state} in ${item.queue_name}.`];
     return [...place, ...why].join("\n");
   });
 }
