@@ -210,6 +210,17 @@ test("a handler may give its item back with what it produces", async () => {
   expect(await at.orders.inspect()).toMatchObject({ queued: 0, dead_letter: 1 });
 });
 
+test("an item that a handler gives back in its last attempt is counted as dead", async () => {
+  await using at = await setup();
+  await at.orders.update({ max_attempts: 1 });
+  await at.orders.produce("a");
+  const counts = await worked(at, async (item, { transact }) => {
+    await transact((t) => t.retry(item));
+  });
+  expect(counts).toEqual({ ...none, dead: 1 });
+  expect(await at.orders.inspect()).toMatchObject({ queued: 0, dead_letter: 1 });
+});
+
 test("a handler that throws after its transact is told of, and its item stays completed", async () => {
   await using at = await setup();
   await at.orders.produce("a");

@@ -189,9 +189,9 @@ class QueueWorker implements Worker {
     try {
       await this.#source.handler(item, kept.handlingOf(item));
       await kept.sent(item);
-      if (this.#isEnded(item, kept)) return;
+      if (await this.#isEnded(item, kept)) return;
     } catch (error) {
-      if (this.#isEnded(item, kept)) {
+      if (await this.#isEnded(item, kept)) {
         this.#notice({ kind: "failed", item, error });
         return;
       }
@@ -202,11 +202,12 @@ class QueueWorker implements Worker {
   }
 
   /** Whether its handler has said its end, by a transact. */
-  #isEnded(item: LeasedItem, kept: KeptLease): boolean {
+  async #isEnded(item: LeasedItem, kept: KeptLease): Promise<boolean> {
     const end = kept.endOf(item);
     if (end === null) return false;
     kept.done(item);
-    this.#counts[end] += 1;
+    const isLast = end === "retried" && !hasMoreAttempts(item, kept.lease);
+    this.#counts[isLast ? await this.#lastEnd(kept) : end] += 1;
     return true;
   }
 
@@ -223,11 +224,16 @@ class QueueWorker implements Worker {
     const dueAt = Date.now() + lease.clockAheadMs + delayMs;
     const retryAt = delayMs === 0 ? null : new Date(dueAt).toISOString();
     const what = { kind: "retry", retryAt, dead: false, reason: reasonOf(error) } as const;
-    if (lease.max_attempts === 0 || item.attempts < lease.max_attempts) {
+    if (hasMoreAttempts(item, lease)) {
       return { as: "retried", what, notice: { kind: "retried", item, error, delayMs } };
     }
-    const as = (await this.#hasDeadQueue(kept)) ? "dead" : "removed";
+    const as = await this.#lastEnd(kept);
     return { as, what, notice: { kind: as, item, error } };
+  }
+
+  /** Of an item that failed in its last attempt. */
+  async #lastEnd(kept: KeptLease): Promise<"dead" | "removed"> {
+    return (await this.#hasDeadQueue(kept)) ? "dead" : "removed";
   }
 
   /** Asked anew each time, since it may be changed; items that fail in the same moment share a call. */
@@ -289,6 +295,10 @@ class QueueWorker implements Worker {
       });
     }
   }
+}
+
+function hasMoreAttempts({ attempts }: LeasedItem, { max_attempts }: Lease): boolean {
+  return max_attempts === 0 || attempts < max_attempts;
 }
 
 /** How an item ends, unless it is lost. */

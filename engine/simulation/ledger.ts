@@ -9,6 +9,7 @@ import type {
   Engine,
   EngineStatus,
   QueueGauges,
+  TransactRequest,
 } from "../api.ts";
 import { QueueError } from "../errors.ts";
 import type { CounterName } from "../queue-counters.ts";
@@ -80,8 +81,18 @@ export class Ledger {
               this.#clearing.set(request.queue, (this.#clearing.get(request.queue) ?? 0) + by);
             };
             count(1);
-            await call(request);
+            const cleared = await call(request);
             count(-1);
+            return cleared;
+          };
+        }
+        if (name === "transact") {
+          return (request: TransactRequest) => {
+            for (const [queue, counter, items] of partsOf(request)) {
+              const { asked } = accounts.getOrInsertComputed(queue, noAccount);
+              asked[counter] = (asked[counter] ?? 0) + items.length;
+            }
+            return call(request);
           };
         }
         if (!(name in counterOf)) return call;
@@ -116,6 +127,15 @@ export class Ledger {
       throw new Violation("I12", `${told}; ${account.before} were there before, or ${before}`);
     }
   }
+}
+
+/** What a transact adds to, at most: what goes to another shard is counted when it has come there. */
+function partsOf({ complete = [], retry = [], produce = [] }: TransactRequest) {
+  return [
+    ...complete.map(({ queue, ids }) => [queue, "completed", ids] as const),
+    ...retry.map(({ queue, items }) => [queue, "retried", items] as const),
+    ...produce.map(({ queue, items }) => [queue, "produced", items] as const),
+  ];
 }
 
 function itemsIn({ queued, leased, scheduled, retried }: QueueGauges): number {
