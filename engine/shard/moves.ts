@@ -247,14 +247,20 @@ export function move(
   fate: Fate,
   reason?: string,
 ): void {
+  leave(scene, partition, item, () =>
+    destination(scene, partition, { item, fate, ...(reason && { reason }) }),
+  );
+}
+
+/** `to` is asked once the item has left. */
+function leave(scene: Scene, partition: Partition, item: Leaving, to: () => Move["to"]): void {
   const { slot } = partition;
   if (scene.memory.isSpoilt(slot, item.seq)) {
     quarantine(scene, partition, item.seq);
     return;
   }
   remove(scene, partition, item);
-  const to = destination(scene, partition, { item, fate, ...(reason && { reason }) });
-  scene.draft.move({ slot, seq: item.seq, from: "items", to });
+  scene.draft.move({ slot, seq: item.seq, from: "items", to: to() });
 }
 
 /** A dead item goes to another queue, as good as new but for what it carries along. */
@@ -264,19 +270,14 @@ export function revive(
   item: Leaving,
   { shard: targetShard, slot: targetSlot, ...rules }: DeadTarget,
 ): void {
-  const { memory, draft, now, stamp } = scene;
-  const { slot } = partition;
-  if (memory.isSpoilt(slot, item.seq)) {
-    quarantine(scene, partition, item.seq);
-    return;
-  }
-  remove(scene, partition, item);
-  const past = revivedPast(item.past, formatId(partition.idPrefix, item.seq));
+  const { now, stamp } = scene;
+  const { slot, idPrefix } = partition;
+  const past = revivedPast(item.past, formatId(idPrefix, item.seq));
   const expireDeadline = expireDeadlineOf(rules, now);
-  const placing = { createdAt: stamp, expireDeadline, attempts: 0, past };
-  const how = { ...placing, sourceId: "" };
-  const to = toShard(scene, { slot, seq: item.seq }, { targetShard, targetSlot }, how);
-  draft.move({ slot, seq: item.seq, from: "items", to });
+  const how = { createdAt: stamp, expireDeadline, attempts: 0, past, sourceId: "" };
+  leave(scene, partition, item, () =>
+    toShard(scene, { slot, seq: item.seq }, { targetShard, targetSlot }, how),
+  );
 }
 
 /** In this shard that is part of the same commit; to another it goes through the outbox. */

@@ -1,7 +1,7 @@
 // What the auditor knows of one produced item: from the calls and their answers
 // alone, never from the inside of the engine.
 
-import type { Headers } from "../api.ts";
+import type { Headers, ProduceItem } from "../api.ts";
 import type { QueueParameters } from "./parameters.ts";
 
 /** What a client handed in. */
@@ -18,6 +18,15 @@ export interface ItemText {
   /** `""` = none. */
   readonly uniqueKey: string;
   readonly headers: Headers | undefined;
+}
+
+/** As the engine is given it. */
+export function handedIn({ payload, asBytes, key: _, headers, ...text }: ItemText): ProduceItem {
+  return {
+    ...text,
+    payload: asBytes ? new TextEncoder().encode(payload) : payload,
+    ...(headers && { headers }),
+  };
 }
 
 export interface ProduceCall {

@@ -8,7 +8,7 @@ import type { Chance } from "./chance.ts";
 import { minute, type Parameters, second } from "./parameters.ts";
 import type { RepeatedCall } from "./repeats.ts";
 import type { Situations } from "./situations.ts";
-import type { ItemText } from "./tracked.ts";
+import { handedIn, type ItemText } from "./tracked.ts";
 
 /** Ids of one partition that a client held. */
 interface Batch {
@@ -142,12 +142,7 @@ function requestOf({ finishes, outputs }: TransactPlan) {
     produce: outputs.map(
       ({ queue, texts }): TransactProduce => ({
         queue,
-        items: texts.map(
-          ({ payload, kind, encoding, reference, enqueueAt, asBytes, uniqueKey }) => ({
-            payload: asBytes ? new TextEncoder().encode(payload) : payload,
-            ...{ kind, encoding, reference, enqueueAt, uniqueKey },
-          }),
-        ),
+        items: texts.map(handedIn),
       }),
     ),
   };

@@ -18,7 +18,7 @@ import { drain, takeCensus, usualQuiet } from "./quiet.ts";
 import { type RepeatedCall, Repeats } from "./repeats.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { Situations } from "./situations.ts";
-import type { ItemText } from "./tracked.ts";
+import { handedIn, type ItemText } from "./tracked.ts";
 import { Transacts } from "./transacts.ts";
 import { Watch } from "./watch.ts";
 
@@ -399,11 +399,7 @@ export class World {
     const request = {
       queue,
       requestTimeoutMs: this.parameters.requestTimeoutMs,
-      items: texts.map(({ payload, asBytes, key: _, headers, ...text }) => ({
-        ...text,
-        payload: asBytes ? new TextEncoder().encode(payload) : payload,
-        ...(headers && { headers }),
-      })),
+      items: texts.map(handedIn),
     };
     this.say(`produce ${count} to ${queue} from ${texts[0]?.key}`);
     this.#repeatable({
