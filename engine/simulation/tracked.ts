@@ -70,8 +70,8 @@ export interface Tracked extends ItemText {
   mayBeReleased: boolean;
   mayBeCleared: boolean;
   isDamaged: boolean;
-  /** The database has lost commits of which it was told. */
-  wentBack: boolean;
+  /** When the database last lost commits of which it was told, in the order of all calls; 0 = never. */
+  wentBackAt: number;
   /** Calls on it that are not answered. */
   open: number;
   /** Whether it must be offered in the order of producing. */
@@ -95,7 +95,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     mayBeReleased: false,
     mayBeCleared: false,
     isDamaged: false,
-    wentBack: false,
+    wentBackAt: 0,
     open: 0,
     isOrdered: true,
   };
