@@ -218,7 +218,7 @@ export class Auditor {
       if (isSure && !isOther(item.key)) continue;
       if (!left.has(item.key) && isCertain(item)) sums.lost += 1;
       if (item.end === "completed") sums.again += 1;
-      item.wentBack = true;
+      item.wentBackAt = this.#stamp;
       item.end = null;
       item.grant = null;
       item.attempts = 0;
@@ -540,7 +540,7 @@ export class Auditor {
     if (item.end !== null) throw new Violation("I3", `${key} was offered after it was ${item.end}`);
     if (item.isDamaged) throw new Violation("I10", `${key} was offered, although it is damaged`);
     const former = this.#ids.get(leased.id);
-    if (former !== undefined && !(former === item && item.wentBack)) {
+    if (former !== undefined && !(former === item && item.wentBackAt > 0)) {
       throw new Violation("I2", `${key} got an id that was used before, for ${former.key}`);
     }
     if (item.place !== place) this.#died(item, place, at);
@@ -648,7 +648,7 @@ export class Auditor {
   #checkAttempts(item: Tracked, attempts: number): void {
     const { maxAttempts } = item.place;
     // Who was told of a lease that the database has lost may release it all the same.
-    const least = item.wentBack ? 1 : item.attempts + (item.mayBeReleased ? 0 : 1);
+    const least = item.wentBackAt > 0 ? 1 : item.attempts + (item.mayBeReleased ? 0 : 1);
     const most = item.attempts + 1 + this.#faults - item.faultsSeen;
     if (attempts < least || attempts > most) {
       const told = `${item.key} has ${attempts} attempts, expected ${least} to ${most}`;
@@ -804,8 +804,9 @@ export class Auditor {
       const item = this.#ids.get(id);
       if (item === undefined) throw new Violation("I7", `a ${verb} of an unknown id succeeded`);
       const { key, grant } = item;
-      if (item.wentBack) {
-        if (verb === "complete") item.end = "completed";
+      if (item.wentBackAt > 0) {
+        // What was done before that may be lost with the rest, whenever it is told.
+        if (verb === "complete" && begun > item.wentBackAt) item.end = "completed";
         else if (verb !== "extend" && grant !== null) grant.isOver = true;
         continue;
       }
@@ -1044,7 +1045,7 @@ export class Auditor {
     const isSeen = (item: Tracked): boolean => item.attempts > 0 || item.place.name !== queue;
     const isExcused = (item: Tracked): boolean =>
       item.isDamaged ||
-      item.wentBack ||
+      item.wentBackAt > 0 ||
       item.mayBeCleared ||
       item.place.deadQueue === "" ||
       // It may have been a duplicate.

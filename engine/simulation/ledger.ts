@@ -56,6 +56,8 @@ export class Ledger {
   #accounts = new Map<string, Account>();
   /** Queues of which a clear may not be through: what it takes is no longer held, and not counted yet. */
   readonly #clearing = new Map<string, number>();
+  /** Of transacts of all processes: what one began may come to its queue in the next. */
+  readonly #outputs = new Map<string, Counted>();
   /** Queues that somebody deletes: which one of a name a call was of is not known any more. */
   #deleted = new Set<string>();
 
@@ -90,7 +92,8 @@ export class Ledger {
           return (request: TransactRequest) => {
             for (const [queue, counter, items] of partsOf(request)) {
               const { asked } = accounts.getOrInsertComputed(queue, noAccount);
-              asked[counter] = (asked[counter] ?? 0) + items.length;
+              const sums = counter === "produced" ? this.#outputsOf(queue) : asked;
+              sums[counter] = (sums[counter] ?? 0) + items.length;
             }
             return call(request);
           };
@@ -104,6 +107,10 @@ export class Ledger {
     });
   }
 
+  #outputsOf(queue: string): Counted {
+    return this.#outputs.getOrInsertComputed(queue, () => ({}));
+  }
+
   /** At rest. `isWhole`: no shard has died, and no item was damaged, since the process started. */
   check({ queues }: EngineStatus, isWhole: boolean): void {
     for (const gauges of queues) {
@@ -113,7 +120,7 @@ export class Ledger {
       for (const counter of Object.values(counterOf)) {
         const { [counter]: counted } = counters;
         const least = isWhole ? (account.told[counter] ?? 0) : 0;
-        const most = account.asked[counter] ?? 0;
+        const most = (account.asked[counter] ?? 0) + (this.#outputsOf(name)[counter] ?? 0);
         if (counted >= least && (counted <= most || unbounded.includes(counter))) continue;
         const told = `${name} counts ${counted} ${counter}, expected ${least} to ${most}`;
         throw new Violation("I12", told);

@@ -87,8 +87,8 @@ export interface Tracked extends ItemText {
   mayBeReleased: boolean;
   mayBeCleared: boolean;
   isDamaged: boolean;
-  /** The database has lost commits of which it was told. */
-  wentBack: boolean;
+  /** When the database last lost commits of which it was told, in the order of all calls; 0 = never. */
+  wentBackAt: number;
   /** Calls on it that are not answered. */
   open: number;
   /** It may be on its way from another shard, although it is certain. */
@@ -116,7 +116,7 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     mayBeReleased: false,
     mayBeCleared: false,
     isDamaged: false,
-    wentBack: false,
+    wentBackAt: 0,
     open: 0,
     isSent: false,
     isOrdered: true,

@@ -65,6 +65,14 @@ export class Line {
     }
   }
 
+  /** Waits no longer for what became of these calls. */
+  lose(operation: Call["operation"]): void {
+    for (const waiting of [...this.#waiting.values()]) {
+      if (waiting.operation === operation)
+        waiting.settle({ is: waiting.isSent ? "lost" : "unsent" });
+    }
+  }
+
   #ask(asked: Asked): void {
     this.#asked.push(asked);
     if (this.#flushing) return;

@@ -105,8 +105,14 @@ export class Peer {
    * once all is answered it is closed, or the node could not stop listening.
    */
   retire(): void {
+    if (this.#isRetired) return;
     this.#isRetired = true;
     this.#line.recall("lease");
+    // One that is cut off from its database cannot say what became of them, and may not know it.
+    after(this.#clock, silenceMsMax, () => {
+      this.#line.lose("lease");
+      this.#closeIfIdle();
+    });
     this.#closeIfIdle();
   }
 

@@ -732,11 +732,4 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "this.#settleSent(wasUp && isWhole ?",
     to: "this.#settleSent(wasUp ?",
   },
-  {
-    name: "a node that was stopped while it took over goes by the time at which it was stopped",
-    file: "../server/nodes/membership.ts",
-    ofNodes: true,
-    from: "if (epoch === null || this.#now() - askedAt > lookMsMax) return;",
-    to: "if (epoch === null || askedAt < 0) return;",
-  },
 ];

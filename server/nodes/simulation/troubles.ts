@@ -298,6 +298,9 @@ export class Troubles {
     const next = this.#owner;
     const isServed = next !== undefined && next !== former;
     if (!isServed || one.calls.isDisjointFrom(waiting)) return;
+    // Whoever was alone when it was cut off has nobody to ask.
+    const { others: known } = one.node.membership;
+    if (!known.some(({ url }) => url === next.url) && one !== next) return;
     this.#world.situations.reached("a lease waits at a node that has lost the shards");
     for (let count = 0; count < 5; count += 1) {
       await this.#callAt(one, () => this.#world.produce("dead"));
