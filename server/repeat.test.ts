@@ -53,7 +53,7 @@ test("every operation that takes a key is done once and answered the same each t
     .logical_queues[0];
   expect(partitions[0]).toMatchObject({ total: 4, total_leased: 0 });
   const keyed = Object.values(operations).filter((one) => "keyed" in one);
-  expect(keyed).toHaveLength(8);
+  expect(keyed).toHaveLength(9);
 });
 
 test("a produce that is repeated tells the duplicates that it had", async () => {

@@ -111,7 +111,15 @@ test.each(Object.keys(operations) as OperationId[])(
     const { role } = operations[id];
     const { reach = "named" }: { readonly reach?: string } = operations[id];
     // What is let in need not be done: there are no such items.
-    const body = { ...operations[id].example, ...(id === "lease" && { request_timeout: "10ms" }) };
+    const body = {
+      ...operations[id].example,
+      ...(id === "lease" && { request_timeout: "10ms" }),
+      // What it finishes is for another role, and each output is for its own queue.
+      ...(id === "transact" && {
+        complete: [],
+        produce: [{ queue_name: "orders", items: [{ utf8: "a" }] }],
+      }),
+    };
     for (const [name, { roles, queues }] of Object.entries<Rights>(keyRights)) {
       // Each is for `orders`, which the examples name.
       const isFor = reach !== "all" || queues === all;

@@ -159,6 +159,7 @@ function valueWriter({
   kind,
   isList,
   isAlwaysSent,
+  hasPresence,
 }: Field): (writer: BinaryWriter, value: unknown) => void {
   const delimited = (writer: BinaryWriter) => writer.tag(number, WireType.LengthDelimited);
   if (typeof kind !== "string") {
@@ -172,7 +173,8 @@ function valueWriter({
   switch (kind) {
     case "text":
       return (writer, value) => {
-        if ((value ?? "") !== "" || isList) delimited(writer).string(value as string);
+        const isSaid = hasPresence === true && value !== undefined;
+        if ((value ?? "") !== "" || isList || isSaid) delimited(writer).string(value as string);
       };
     case "duration":
       return (writer, value) => {
@@ -184,7 +186,8 @@ function valueWriter({
       };
     case "whole":
       return (writer, value) => {
-        if ((value ?? 0) === 0 && !isList) return;
+        const isSaid = hasPresence === true && value !== undefined;
+        if ((value ?? 0) === 0 && !isList && !isSaid) return;
         writer.tag(number, WireType.Varint).int32(value as number);
       };
     case "long":

@@ -88,7 +88,7 @@ export function addSchedules(parts: Parts, schedule: readonly ScheduledItem[]): 
 }
 
 const outboundColumns =
-  "outbound_seq, target_shard, target_slot, slot, seq, created_at, queued_at, expire_deadline, early, attempts, source_id, texts, payload";
+  "outbound_seq, target_shard, target_slot, slot, seq, created_at, queued_at, expire_deadline, early, attempts, past, source_id, texts, payload";
 
 type Route = Pick<OutboundItem, "outboundSeq" | "targetShard" | "targetSlot">;
 
