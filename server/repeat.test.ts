@@ -39,13 +39,15 @@ test("every operation that takes a key is done once and answered the same each t
   await twice(app, "complete", { ...held, request_timeout: "1m", ids: [a] });
   await twice(app, "retry", { ...held, items: [{ id: b }] });
   await twice(app, "release", { ...held, ids: [c] });
+  await app.create("dead");
+  await twice(app, "redrive", { queue_name: "dead", limit: 5 });
   const imported = { queue_name: "orders", partition: 0, items: [{ payload: "ZA==" }] };
   await twice(app, "importItems", imported);
   const { partitions } = JSON.parse((await call(app, "stats", { queue_name: "orders" })).text)
     .logical_queues[0];
   expect(partitions[0]).toMatchObject({ total: 3, total_leased: 0 });
   const keyed = Object.values(operations).filter((one) => "keyed" in one);
-  expect(keyed).toHaveLength(7);
+  expect(keyed).toHaveLength(8);
 });
 
 test("a produce that is repeated tells the duplicates that it had", async () => {

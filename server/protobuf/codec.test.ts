@@ -66,6 +66,7 @@ function withoutZeros({ fields }: Message, values: Values): Values {
     const one = (inner: unknown) =>
       typeof kind === "string" ? inner : withoutZeros(kind, inner as Values);
     if (kind === "texts" && Object.keys(value as Values).length === 0) return [];
+    if (isList && hasPresence && (value as readonly unknown[]).length === 0) return [];
     if (isList) return [[key, (value as readonly unknown[]).map(one)] as const];
     if (hasPresence || (value !== "" && value !== 0 && value !== false)) return [[key, one(value)]];
     return unset === undefined ? [] : [[key, unset] as const];

@@ -153,14 +153,17 @@ function fieldWriter(key: string, field: Field): Write {
   };
 }
 
-/** As proto3 has it, a zero is not written, unless it stands in a list. */
+/** As proto3 has it, a zero is not written, unless it stands in a list or is not the same as none. */
 function valueWriter({
   number,
   kind,
   isList,
+  hasPresence,
   isAlwaysSent,
 }: Field): (writer: BinaryWriter, value: unknown) => void {
   const delimited = (writer: BinaryWriter) => writer.tag(number, WireType.LengthDelimited);
+  const isWritten = (value: unknown, zero: unknown): boolean =>
+    isList || (hasPresence ? value !== null && value !== undefined : (value ?? zero) !== zero);
   if (typeof kind !== "string") {
     const write = fieldsWriter(kind);
     return (writer, value) => {
@@ -172,7 +175,7 @@ function valueWriter({
   switch (kind) {
     case "text":
       return (writer, value) => {
-        if ((value ?? "") !== "" || isList) delimited(writer).string(value as string);
+        if (isWritten(value, "")) delimited(writer).string(value as string);
       };
     case "duration":
       return (writer, value) => {
@@ -184,8 +187,7 @@ function valueWriter({
       };
     case "whole":
       return (writer, value) => {
-        if ((value ?? 0) === 0 && !isList) return;
-        writer.tag(number, WireType.Varint).int32(value as number);
+        if (isWritten(value, 0)) writer.tag(number, WireType.Varint).int32(value as number);
       };
     case "long":
       return (writer, value) => {
