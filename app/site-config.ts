@@ -109,7 +109,7 @@ const config: SiteConfig = {
         },
         {
           label: "Call it",
-          docs: ["client", "command-line", "command-reference", "embedded"],
+          docs: ["client", "command-line", "command-reference", "find-and-redrive", "embedded"],
         },
         {
           label: "Move to it",

@@ -62,7 +62,7 @@ export const limits = {
   waitingLeasesMax: 10_000,
   /** Items that one call looks at for those that a filter means, and how many in one turn. */
   findLooksMax: 100_000,
-  findTurnLooks: 500,
+  findTurnLooks: 100,
   findItemsMax: 1_000,
   findPayloadHeadMax: 65_536,
   /** Of one text of a filter. */
