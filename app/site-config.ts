@@ -109,7 +109,14 @@ const config: SiteConfig = {
         },
         {
           label: "Call it",
-          docs: ["client", "transact", "command-line", "command-reference", "embedded"],
+          docs: [
+            "client",
+            "transact",
+            "command-line",
+            "command-reference",
+            "find-and-redrive",
+            "embedded",
+          ],
         },
         {
           label: "Move to it",

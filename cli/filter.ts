@@ -2,7 +2,7 @@
 
 import { type Command, Option } from "commander";
 import type { ItemFilter } from "../client/wire.ts";
-import { instant, wholeNumber } from "./values.ts";
+import { pastInstant, wholeNumber } from "./values.ts";
 
 export interface FilterOptions {
   readonly kind?: string;
@@ -35,7 +35,7 @@ export function filtered(command: Command): Command {
         wholeNumber(0, many),
       ),
     )
-    .option("--before <when>", "produced before; a date-time, or a duration from now", instant)
+    .option("--before <when>", "produced before; a date-time, or how long ago", pastInstant)
     .addOption(
       new Option("--redriven-max <count>", "sent back so often at most").argParser(
         wholeNumber(0, many),

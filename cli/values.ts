@@ -31,11 +31,23 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 
 /** A date-time, or a duration from now. */
 export function instant(text: string): Date {
+  return instantOf(text, { sign: 1, told: "from now" });
+}
+
+/** A date-time, or how long ago. */
+export function pastInstant(text: string): Date {
+  return instantOf(text, { sign: -1, told: "before now" });
+}
+
+function instantOf(
+  text: string,
+  { sign, told }: { readonly sign: number; readonly told: string },
+): Date {
   const parsed = parseDuration(text);
-  const date = parsed.ok ? new Date(Date.now() + parsed.ms) : new Date(text);
+  const date = parsed.ok ? new Date(Date.now() + sign * parsed.ms) : new Date(text);
   if (!Number.isNaN(date.getTime())) return date;
   throw new InvalidArgumentError(
-    `expected a date-time such as 2026-03-01T12:00:00Z, or a duration from now such as 15m, got '${text}'`,
+    `expected a date-time such as 2026-03-01T12:00:00Z, or a duration ${told} such as 15m, got '${text}'`,
   );
 }
 

@@ -450,6 +450,7 @@ const keyedCalls: readonly [string, (client: Client, options?: CallOptions) => P
       (client, options) =>
         client.retry({ ...reading, partition: 0, items: [{ id: "a", dead: false }] }, options),
     ],
+    ["redrive", (client, options) => client.queue("orders-dead").redrive({}, options)],
   ];
 
 test.each(keyedCalls)(
@@ -897,3 +898,36 @@ test.each([{}, { gather: false }])(
     });
   },
 );
+
+test("find gives what a filter means, page by page, and redrive has it sent back", async () => {
+  await using server = await listeningApp();
+  const { client, queue } = await queueOn(server);
+  const dead = client.queue("orders-dead");
+  await dead.create(settings);
+  await queue.update({ dead_queue: "orders-dead" });
+  const { ids = [] } = await queue.produce(["a", "b", "c"], { returnIds: true });
+  expect(ids).toHaveLength(3);
+  const lease = await queue.lease({ batch: 3 });
+  const items = lease?.items.map(({ id }) => ({ id, dead: true, reason: `no card ${id}` })) ?? [];
+  await client.retry({ queue_name: "orders", partition: 0, items });
+  const filter = { reason: "no card 1n9rPb4rwKwuC00010000000000" };
+  const found = await Array.fromAsync(dead.find({ filter, limit: 1, payload_head: 1 }));
+  expect(found.map(({ payload, origin_id }) => [atob(payload), origin_id])).toEqual(
+    ["a", "b", "c"].map((text, index) => [text, ids[index]]),
+  );
+  expect(await Array.fromAsync(dead.find({ filter: { kind: "none" } }))).toEqual([]);
+  // Nothing is asked for that nobody wants.
+  for await (const { id } of dead.find({ limit: 1 })) {
+    expect(id).toBe(found[0]?.id as string);
+    break;
+  }
+  const refused = await caught(dead.redrive({ expect: 2 }));
+  expect(refused).toBeInstanceOf(RequestFailed);
+  expect(refused.reason).toBe("count_changed");
+  const { task_id, matched } = await dead.redrive({ filter, expect: 3 }, { key: "once" });
+  expect(await dead.redrive({ filter, expect: 3 }, { key: "once" })).toEqual({ task_id, matched });
+  while ((await client.taskInfo({ task_id })).state === "running") await Bun.sleep(1);
+  expect(await queue.inspect()).toMatchObject({ queued: 3 });
+  const again = await queue.lease({ batch: 1 });
+  expect(again?.items[0]).toMatchObject({ attempts: 1, origin_id: ids[0], redriven: 1 });
+});

@@ -14,6 +14,7 @@ const keyedOperations: readonly Operation[] = [
   "release",
   "transact",
   "importItems",
+  "redrive",
 ];
 
 /** For so long after a call was first sent it is not forgotten: 5 minutes, less some on the way. */

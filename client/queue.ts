@@ -219,6 +219,24 @@ function removals(
   };
 }
 
+type Producing = { readonly items: NewItem | readonly NewItem[] } & NonNullable<
+  Parameters<Queue["produce"]>[1]
+>;
+
+async function produceInto(
+  transport: Transport,
+  queue_name: string,
+  { items, returnIds = false, ...options }: Producing,
+): Promise<Produced> {
+  // A text and bytes have a length too, but are one item.
+  const all: readonly NewItem[] = Array.isArray(items) ? items : [items as NewItem];
+  const wanted = returnIds ? { return_ids: true } : {};
+  const request = { queue_name, items: all.map(checkedItem), ...wanted };
+  const { reply } = await transport.produce(request, options);
+  const { duplicates = [], ids } = reply;
+  return { duplicates, ...(ids && { ids }) };
+}
+
 async function* foundBy(page: (pivot: string) => Promise<ReplyFor<"findItems">>) {
   for (let pivot: string | null = ""; pivot !== null; ) {
     const { items, next_pivot }: ReplyFor<"findItems"> = await page(pivot);

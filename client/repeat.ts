@@ -44,7 +44,7 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   groupItems: "same",
   getItem: "same",
   explainItem: "same",
-  // One task more would find little left, and still be one too many.
+  // Without a key it is a second task, which may move what died meanwhile.
   redrive: "twice",
   listTasks: "same",
   taskInfo: "same",

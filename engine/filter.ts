@@ -57,8 +57,10 @@ function is(wanted: string | undefined, found: string | undefined): boolean {
 }
 
 const uuid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
-/** Of hexadecimal digits, or of letters and digits mixed, as ids are. */
-const token = /\b(?=[\w-]*\d)[\w-]{16,}\b|\b(?=[a-f]*\d)[0-9a-f]{8,}\b/gi;
+const word = /\w[\w-]*/g;
+const hexadecimal = /\b[0-9a-f]{8,}\b/gi;
+const digit = /\d/;
+const tokenLength = 16;
 const instant = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}[\d:.]*(?:Z|[+-]\d{2}:?\d{2})?)?/g;
 const number = /\d+(?:[.,:]\d+)*/g;
 
@@ -67,6 +69,13 @@ export function reasonClass(reason: string): string {
   return reason
     .replace(uuid, "<id>")
     .replace(instant, "<time>")
-    .replace(token, "<id>")
+    .replace(word, tokenless)
     .replace(number, "<n>");
+}
+
+/** Ids have digits, and are long or hexadecimal. No one pattern says so in linear time. */
+function tokenless(found: string): string {
+  if (!digit.test(found)) return found;
+  if (found.length >= tokenLength) return "<id>";
+  return found.replace(hexadecimal, (piece) => (digit.test(piece) ? "<id>" : piece));
 }

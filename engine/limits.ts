@@ -74,11 +74,13 @@ export const limits = {
   waitingLeasesMax: 10_000,
   /** Items that one call looks at for those that a filter means, and how many in one turn. */
   findLooksMax: 100_000,
-  findTurnLooks: 500,
+  findTurnLooks: 100,
   findItemsMax: 1_000,
   findPayloadHeadMax: 65_536,
   /** Of one text of a filter. */
   filterBytesMax: 2_048,
+  /** Of a count in a filter: what a protobuf `int32` holds. */
+  filterCountMax: 2_147_483_647,
   /** Characters of a refused text that are quoted back. */
   quotedMax: 40,
   /** Items of one piece of a task, so that others wait a millisecond; and the pause when a shard fails. */

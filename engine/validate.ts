@@ -282,9 +282,14 @@ export function checkRedrive({ ids, filter, limit, perSecond, expect }: RedriveR
 }
 
 function checkFilter(filter: Filter): void {
-  for (const [name, value] of Object.entries(filter)) {
-    if (typeof value === "number") checkWhole(name, value);
-    else checkLength(name, byteLength(value), limits.filterBytesMax);
+  for (const [key, value] of Object.entries(filter)) {
+    const name = key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    if (typeof value === "number") {
+      checkWhole(name, value);
+      if (key === "createdBefore") continue;
+      if (value < 0) refuse(`${name} is invalid; cannot be negative`);
+      checkMost(name, value, limits.filterCountMax);
+    } else checkLength(name, byteLength(value), limits.filterBytesMax);
   }
 }
 

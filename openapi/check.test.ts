@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import fc from "fast-check";
 import { compileCheck, firstFault } from "./check.ts";
@@ -133,6 +134,18 @@ test.each([
   ["queueInfo", "request is invalid; expected an object, got a list", "type", []],
 ] as const)("check: of a faulty %s it says that %s", (id, message, kind, request) => {
   expect(firstFault(operations[id].request, request)).toMatchObject({ kind, message });
+});
+
+test.each([
+  ["which.a is invalid; expected a whole number, got a string", { a: "x" }],
+  ["which.b is unknown; expected one of a", { a: 1, b: 1 }],
+  ["which is invalid; expected an object or null, got a list", []],
+  ["which is invalid; expected an object or null, got 7", 7],
+])("check: of an object that may be null it says that %s", (message, which) => {
+  const inner = Type.Object({ a: Type.Integer() }, { additionalProperties: false });
+  const schema = Type.Object({ which: Type.Union([inner, Type.Null()]) });
+  expect(firstFault(schema, { which: null })).toBeNull();
+  expect(firstFault(schema, { which })).toMatchObject({ message });
 });
 
 test("check: an unknown key is not repeated at any length", () => {

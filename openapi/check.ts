@@ -5,7 +5,12 @@
 
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
+import {
+  Value,
+  type ValueError,
+  type ValueErrorIterator,
+  ValueErrorType,
+} from "@sinclair/typebox/value";
 
 type Test = (value: unknown) => boolean;
 type Fields = Readonly<Record<string, unknown>>;
@@ -66,7 +71,7 @@ export interface Fault {
 
 /** The first thing wrong with a value in the order of its schema's keys; `null` = nothing. */
 export function firstFault(schema: TSchema, value: unknown): Fault | null {
-  const error = firstError(schema, value);
+  const error = firstError(Value.Errors(schema, value));
   if (error === undefined) return null;
   const path = pathOf(error);
   const kind = kindOf(error);
@@ -74,11 +79,20 @@ export function firstFault(schema: TSchema, value: unknown): Fault | null {
 }
 
 /** Of too many keys, one that is not known is the one to name. */
-function firstError(schema: TSchema, value: unknown): ValueError | undefined {
-  const errors = Value.Errors(schema, value);
+function firstError(errors: ValueErrorIterator): ValueError | undefined {
   const error = errors.First();
+  if (error?.type === ValueErrorType.Union) return errorWithin(error) ?? error;
   if (error?.type !== ValueErrorType.ObjectMaxProperties) return error;
   return [...errors].find((other) => kindOf(other) === "unknown") ?? error;
+}
+
+/** Of a list or an object that may be null as well, what is wrong inside. */
+function errorWithin({ schema, value, errors }: ValueError): ValueError | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const type = Array.isArray(value) ? "array" : "object";
+  const choices: readonly TSchema[] = schema["anyOf"];
+  const within = errors[choices.findIndex((choice) => choice["type"] === type)];
+  return within && firstError(within);
 }
 
 function kindOf({ type }: ValueError): Fault["kind"] {

@@ -1442,7 +1442,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       400: refusal(400, {
         meaning: "The id is malformed.",
         reason: "malformed",
-        message: "invalid storage id; '42' is not a valid id",
+        message: "invalid storage id; '42': Valid encoded KSUIDs are 27 characters",
       }),
       429: overloaded("nothing was changed"),
       453: refusal(453, {
@@ -1486,7 +1486,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       400: refusal(400, {
         meaning: "The id is malformed.",
         reason: "malformed",
-        message: "invalid storage id; '42' is not a valid id",
+        message: "invalid storage id; '42': Valid encoded KSUIDs are 27 characters",
       }),
       429: overloaded("nothing was changed"),
     },

@@ -47,6 +47,8 @@ test("every operation that takes a key is done once and answered the same each t
   expect(transact).toEqual({
     produced: [{ queue_name: "orders", partition: 0, delivered: true }],
   });
+  await app.create("dead");
+  await twice(app, "redrive", { queue_name: "dead", limit: 5 });
   const imported = { queue_name: "orders", partition: 0, items: [{ payload: "ZA==" }] };
   await twice(app, "importItems", imported);
   const { partitions } = JSON.parse((await call(app, "stats", { queue_name: "orders" })).text)

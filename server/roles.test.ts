@@ -104,6 +104,14 @@ async function setup({ isOpen = false }: { readonly isOpen?: boolean } = {}) {
 const outcome = ({ code, body }: { code: number; body: { reason?: string } }) =>
   code === 403 ? body.reason : "let in";
 
+/** Beside its example: a lease need not wait, and some keys have to say where items go. */
+const changes: { readonly [Id in OperationId]?: object } = {
+  lease: { request_timeout: "10ms" },
+  redrive: { to: "orders" },
+  // What it finishes is for another role, and each output is for its own queue.
+  transact: { complete: [], produce: [{ queue_name: "orders", items: [{ utf8: "a" }] }] },
+};
+
 test.each(Object.keys(operations) as OperationId[])(
   "%s is refused to keys that have not its role, and to no others",
   async (id) => {
@@ -111,15 +119,7 @@ test.each(Object.keys(operations) as OperationId[])(
     const { role } = operations[id];
     const { reach = "named" }: { readonly reach?: string } = operations[id];
     // What is let in need not be done: there are no such items.
-    const body = {
-      ...operations[id].example,
-      ...(id === "lease" && { request_timeout: "10ms" }),
-      // What it finishes is for another role, and each output is for its own queue.
-      ...(id === "transact" && {
-        complete: [],
-        produce: [{ queue_name: "orders", items: [{ utf8: "a" }] }],
-      }),
-    };
+    const body = { ...operations[id].example, ...changes[id] };
     for (const [name, { roles, queues }] of Object.entries<Rights>(keyRights)) {
       // Each is for `orders`, which the examples name.
       const isFor = reach !== "all" || queues === all;
@@ -268,6 +268,82 @@ test("a worker whose key is to consume does all of its work, and ensures a queue
   expect((await told.promise).kind).toBe("dead");
   await worker.stop();
   expect(await as("prometheus").queue("orders-dead").inspect()).toMatchObject({ queued: 1 });
+});
+
+test("items and tasks by their ids alone are shown to keys of their queues", async () => {
+  await using server = await setup();
+  const items = [{ reason: "why", death: "failed", origin_queue: "other" }];
+  const placed = async (queue_name: string): Promise<string> => {
+    const imported = { queue_name, partition: 0, items };
+    return (await server.call("anna", "importItems", imported)).body.items[0].id;
+  };
+  const [shown, hidden] = [await placed("orders"), await placed("other")];
+  const redriven = async (queue_name: string): Promise<string> =>
+    (await server.call("anna", "redrive", { queue_name, limit: 1 })).body.task_id;
+  const [task, hiddenTask] = [await redriven("orders-dead"), await redriven("billing")];
+  for (const name of ["viewer", "ops", "prometheus"] as const) {
+    const ask = async (id: OperationId, body: object) => {
+      const { code, body: reply } = await server.call(name, id, body);
+      return { code, ...reply };
+    };
+    expect(await ask("getItem", { id: shown })).toMatchObject({ code: 200, id: shown });
+    expect((await ask("explainItem", { id: shown })).item).toMatchObject({ id: shown });
+    expect(await ask("taskInfo", { task_id: task })).toMatchObject({ code: 200, task_id: task });
+    const got = await ask("getItem", { id: hidden });
+    const explained = await ask("explainItem", { id: hidden });
+    const info = await ask("taskInfo", { task_id: hiddenTask });
+    const { tasks } = await ask("listTasks", {});
+    const listed = tasks.map(({ queue_name }: { queue_name: string }) => queue_name).toSorted();
+    if (name === "prometheus") {
+      expect([got.code, explained.item.id, info.code]).toEqual([200, hidden, 200]);
+      expect(listed).toEqual(["billing", "orders-dead"]);
+      continue;
+    }
+    // As if there were none.
+    const nobody = `1${"z".repeat(26)}`;
+    const absent = await ask("getItem", { id: nobody });
+    expect(got).toEqual({ ...absent, message: absent.message.replace(nobody, hidden) });
+    expect({ ...(await ask("explainItem", { id: nobody })), id: hidden }).toEqual(explained);
+    expect(info).toMatchObject({ code: 453, reason: "no_such_task" });
+    expect(listed).toEqual(["orders-dead"]);
+    expect(await ask("listTasks", { queue_name: "billing" })).toMatchObject({ code: 403 });
+  }
+});
+
+test("a redrive takes a key that administers both queues, cancelling a task one for all", async () => {
+  await using server = await setup();
+  const redrive = { queue_name: "orders-dead", to: "orders" };
+  for (const name of ["viewer", "worker", "checkout", "both"] as const) {
+    expect(outcome(await server.call(name, "redrive", redrive))).toBe("not_allowed");
+  }
+  expect(outcome(await server.call("ops", "redrive", { ...redrive, to: "other" }))).toBe(
+    "not_allowed",
+  );
+  const { code, body } = await server.call("ops", "redrive", redrive);
+  expect(code).toBe(200);
+  const { task_id } = body;
+  expect(outcome(await server.call("ops", "cancelTask", { task_id }))).toBe("not_allowed");
+  expect((await server.call("anna", "cancelTask", { task_id })).code).toBe(200);
+});
+
+test("a redrive of a key that is not for all queues says where items go", async () => {
+  await using server = await setup();
+  const items = [{ death: "failed", origin_queue: "other" }];
+  await server.call("anna", "importItems", { queue_name: "orders-dead", partition: 0, items });
+  for (const dry_run of [true, false]) {
+    const { code, body } = await server.call("ops", "redrive", {
+      queue_name: "orders-dead",
+      dry_run,
+    });
+    expect({ code, body }).toMatchObject({
+      ...{ code: 403, body: { reason: "not_allowed" } },
+    });
+    expect(body.message).toBe(
+      "key 'ops' is not for all queues, so it has to name the one that items go to with 'to'",
+    );
+  }
+  const { body } = await server.call("anna", "inspect", { queue_name: "orders-dead" });
+  expect(body).toMatchObject({ queued: 1 });
 });
 
 const partition = { queue_name: "orders", partition: 0 };

@@ -297,7 +297,7 @@ function filterOf(filter: wire.ItemFilter | null | undefined): engine.Filter {
     ...(isGiven(origin_queue) && { originQueue: origin_queue }),
     ...(death && { death: wordOf(death, "death", deaths) }),
     ...(isGiven(reason) && { reason }),
-    ...(attempts_min && { attemptsMin: attempts_min }),
+    ...(isGiven(attempts_min) && { attemptsMin: attempts_min }),
     ...(createdBefore !== null && { createdBefore }),
     ...(isGiven(redriven_max) && { redrivenMax: redriven_max }),
     ...(payload_contains && { payloadContains: payload_contains }),
@@ -318,8 +318,8 @@ export function redriveRequest(body: RequestOf<"redrive">): engine.RedriveReques
     ...(to && { to }),
     ...(ids && { ids }),
     ...(filter && { filter: filterOf(filter) }),
-    ...(limit && { limit }),
-    ...(per_second && { perSecond: per_second }),
+    ...(isGiven(limit) && { limit }),
+    ...(isGiven(per_second) && { perSecond: per_second }),
     ...(dry_run === true && { dryRun: true }),
     ...(isGiven(expect) && { expect }),
   };
@@ -783,7 +783,6 @@ const dateTime = new RegExp(forms.dateTime);
 const zone = /[Zz]$|[+-]\d\d:\d\d$/;
 
 /** Absent, `null` and `""` are no instant. */
-/** The same outside of a list. */
 function instantNamed(text: string | null | undefined, key: string): number | null {
   if (text === undefined || text === null || text === "") return null;
   const got = text.slice(0, quotedMax);
@@ -793,6 +792,7 @@ function instantNamed(text: string | null | undefined, key: string): number | nu
   );
 }
 
+/** The same within a list. */
 function instantOf(text: string | null | undefined, index: number, key: string): number | null {
   if (text === undefined || text === null || text === "") return null;
   const expected = "a date-time like 2026-01-01T00:00:00Z";

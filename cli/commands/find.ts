@@ -158,12 +158,9 @@ function add(groups: Map<string, ItemGroup>, group: ItemGroup): void {
     groups.set(group.value, group);
     return;
   }
-  groups.set(group.value, {
-    ...known,
-    count: known.count + group.count,
-    first_at: known.first_at < group.first_at ? known.first_at : group.first_at,
-    last_at: known.last_at > group.last_at ? known.last_at : group.last_at,
-  });
+  const { first_at } = group.first_at < known.first_at ? group : known;
+  const { last_at } = group.last_at > known.last_at ? group : known;
+  groups.set(group.value, { ...known, count: known.count + group.count, first_at, last_at });
 }
 
 async function get(id: string, _: unknown, command: Command): Promise<void> {

@@ -3,6 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { parseDuration } from "../../engine/duration.ts";
+import { reasonClass } from "../../engine/filter.ts";
 import { findKey } from "../../server/api-keys.ts";
 import { openDoor } from "../../server/door.ts";
 import { checkContentType, siteGuard } from "../../server/guards.ts";
@@ -22,6 +23,9 @@ const texts = [
   "A=",
   "2026-01-01T00:00:00.",
   "9".repeat(50),
+  "a-",
+  "_-",
+  "0f-",
 ].flatMap((piece) => {
   const text = piece.repeat(Math.ceil(length / piece.length));
   return [text, `${text}!`, `!${text}`];
@@ -39,6 +43,7 @@ test.each<[string, (text: string) => unknown]>([
   ["a duration", parseDuration],
   ["a date-time", parseInstant],
   ["base64", parseBase64],
+  ["a reason", reasonClass],
   ["an API key", (text) => findKey(text, [])],
   [
     "a content type",

@@ -124,6 +124,36 @@ test("a lease that waits at one node is given what is produced at another", asyn
   expect(texts.toSorted()).toEqual(["item 0", "item 1", "item 2"]);
 }, 90_000);
 
+test("what a node does not have it finds, explains and sends back at the node that has it", async () => {
+  const { nodeUrl } = await cluster.owner();
+  const others = nodes.filter((one) => one.nodeUrl !== nodeUrl);
+  const [first, second] = others as [NodeProcess, NodeProcess];
+  const dead = queueOf(first, "found-dead");
+  await dead.create(settings);
+  const queue = queueOf(first, "found");
+  await queue.create({ ...settings, dead_queue: "found-dead" });
+  const { ids = [] } = await queue.produce(["a", "b"], { returnIds: true });
+  const held = await queue.lease({ batch: 2 });
+  const items = held?.items.map(({ id }) => ({ id, dead: true, reason: "no card" })) ?? [];
+  const client = createClient({ url: second.url });
+  await client.retry({ queue_name: "found", partition: held?.partition ?? 0, items });
+  const found = await Array.fromAsync(
+    queueOf(second, "found-dead").find({ filter: { reason: "no card" } }),
+  );
+  expect(found.map(({ origin_id = "" }) => origin_id).toSorted()).toEqual([...ids].toSorted());
+  const [id = ""] = ids;
+  expect(await client.explainItem({ id })).toMatchObject({ item: { queue_name: "found-dead" } });
+  const { task_id, matched } = await dead.redrive();
+  expect(matched).toBe(2);
+  // Each node tells of it, whichever began it.
+  for (const one of nodes) {
+    const { taskInfo } = createClient({ url: one.url });
+    while ((await taskInfo({ task_id })).state === "running") await Bun.sleep(5);
+    expect(await taskInfo({ task_id })).toMatchObject({ state: "done", moved: 2 });
+  }
+  expect(await queue.inspect()).toMatchObject({ queued: 2 });
+}, 60_000);
+
 test("a node ends whose database cannot be reached", async () => {
   const database = ["--store", "postgres", "--database-url", "postgres://nobody@127.0.0.1:1/none"];
   const { code, output } = await runServer([

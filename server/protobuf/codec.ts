@@ -153,15 +153,18 @@ function fieldWriter(key: string, field: Field): Write {
   };
 }
 
-/** As proto3 has it, a zero is not written, unless it stands in a list. */
+/** As proto3 has it, a zero is not written, unless it stands in a list or is not the same as none. */
 function valueWriter({
   number,
   kind,
   isList,
+  hasPresence,
   isAlwaysSent,
   hasPresence,
 }: Field): (writer: BinaryWriter, value: unknown) => void {
   const delimited = (writer: BinaryWriter) => writer.tag(number, WireType.LengthDelimited);
+  const isWritten = (value: unknown, zero: unknown): boolean =>
+    isList || (hasPresence ? value !== null && value !== undefined : (value ?? zero) !== zero);
   if (typeof kind !== "string") {
     const write = fieldsWriter(kind);
     return (writer, value) => {
@@ -173,8 +176,7 @@ function valueWriter({
   switch (kind) {
     case "text":
       return (writer, value) => {
-        const isSaid = hasPresence === true && value !== undefined;
-        if ((value ?? "") !== "" || isList || isSaid) delimited(writer).string(value as string);
+        if (isWritten(value, "")) delimited(writer).string(value as string);
       };
     case "duration":
       return (writer, value) => {
@@ -186,9 +188,7 @@ function valueWriter({
       };
     case "whole":
       return (writer, value) => {
-        const isSaid = hasPresence === true && value !== undefined;
-        if ((value ?? 0) === 0 && !isList && !isSaid) return;
-        writer.tag(number, WireType.Varint).int32(value as number);
+        if (isWritten(value, 0)) writer.tag(number, WireType.Varint).int32(value as number);
       };
     case "long":
       return (writer, value) => {

@@ -2,7 +2,8 @@
 
 import type { Engine } from "../../engine/api.ts";
 import { noSuchTask, QueueError } from "../../engine/errors.ts";
-import { visibleTo } from "../key-rights.ts";
+import { type Grant, isForAllQueues, visibleTo } from "../key-rights.ts";
+import { Refusal } from "../reply.ts";
 import { redriveRequest, taskInfo } from "../wire.ts";
 import { checkOf, decoded, type Routes } from "./route.ts";
 
@@ -11,6 +12,7 @@ type TaskRoutes = Routes<"redrive" | "listTasks" | "taskInfo" | "cancelTask">;
 export function taskRoutes(engine: Engine<string>): TaskRoutes {
   return {
     async redrive(body, caller) {
+      if (!body.to) checkAnyQueue(caller.grant);
       const request = decoded(checkOf(engine, body), () => redriveRequest(body));
       const redriven = caller.heard(await engine.redrive({ ...request, ...caller.key }));
       return { task_id: redriven.taskId, matched: redriven.matched };
@@ -30,4 +32,11 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
 
     cancelTask: async ({ task_id }) => taskInfo(await engine.cancelTask(task_id)),
   };
+}
+
+/** Where items came from is what they say, and whoever imported them can say anything. */
+function checkAnyQueue(grant: Grant | null): void {
+  if (grant === null || isForAllQueues(grant)) return;
+  const told = "is not for all queues, so it has to name the one that items go to with 'to'";
+  throw new Refusal("not_allowed", `key '${grant.name}' ${told}`);
 }

@@ -86,10 +86,10 @@ const clearing = { ...orders, retry: true, scheduled: true, queue: true, destruc
 type Body = (id: string) => object;
 
 const calls = [
-  ["/v1/queue.produce", () => ({ ...timed, items: [{}] }), reply],
+  // The last key of these is beyond the specification.
+  ["/v1/queue.produce", () => ({ ...timed, items: [{}], return_ids: false }), reply],
   [
     "/v1/queue.lease",
-    // The last key of each is beyond the specification.
     () => ({ ...timed, client_id: "c", batch_size: 1, lease_timeout: "1m" }),
     ["items", "queue_name", "partition", "max_attempts"],
   ],
@@ -194,7 +194,7 @@ for (const [path, body, keys] of calls) {
     expect(Object.keys(body(id)).sort()).toEqual(asked.sort());
     const response = resolved(responses["200"]?.content["application/json"].schema ?? {});
     const guarded = ["counts", "waiting_leases", "dependents"];
-    const sometimes = ["reason", "details", "duplicates", ...guarded];
+    const sometimes = ["reason", "details", "duplicates", "ids", ...guarded];
     const answered = Object.keys(response.properties ?? {}).filter(
       (key) => !sometimes.includes(key),
     );

@@ -1,0 +1,120 @@
+// `bun bench/why.ts [--items 1000000]`: a queue of so many items, of which a worker fails on one in 50
+// for three reasons, and the commands that lead from "something is wrong" to which, why and since
+// when, with what they print. What `content/docs/find-and-redrive.mdx` shows is made by this.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Client, createClient } from "../client/client.ts";
+import type { LeaseReply } from "../client/wire.ts";
+import { startServer } from "./server-process.ts";
+
+const batch = 1_000;
+const failsOf = 50;
+/** Out of as many failures, one has a reason that came up late. */
+const rareOf = 19;
+const rareFrom = 0.7036;
+const timeouts = { lease_timeout: "1m", expire_timeout: "24h" };
+
+interface World {
+  readonly client: Client;
+  readonly items: number;
+}
+
+/** Why a worker gives up on an order; `null` = it does not. */
+function reasonOf(order: number, items: number): string | null {
+  if (order % failsOf !== 0) return null;
+  const failure = order / failsOf;
+  const rare = Math.ceil((items / failsOf) * rareFrom);
+  if (failure >= rare && (failure - rare) % rareOf === 0) return `order ${order}: no such account`;
+  const id = Bun.hash(String(order)).toString(16).padStart(16, "0");
+  return failure % 3 === 0
+    ? `payments timed out after ${30 + (failure % 5)}s`
+    : `card declined; charge ch_${id}`;
+}
+
+async function produce({ client, items }: World): Promise<void> {
+  for (let from = 0; from < items; from += batch) {
+    const orders = Array.from({ length: Math.min(batch, items - from) }, (_, index) => ({
+      utf8: JSON.stringify({ order: from + index, account: `a-${(from + index) % 9_973}` }),
+      kind: "charge",
+    }));
+    await client.produce({ queue_name: "orders", items: orders });
+  }
+}
+
+async function work(world: World): Promise<void> {
+  for (let done = 0; done < world.items; ) {
+    const lease = await world.client.lease({
+      ...{ queue_name: "orders", client_id: "worker", batch_size: batch },
+    });
+    await finish(world, lease);
+    done += lease.items.length;
+  }
+}
+
+async function finish({ client, items }: World, lease: LeaseReply): Promise<void> {
+  const at = { queue_name: "orders", partition: lease.partition };
+  const failed: { readonly id: string; readonly reason: string }[] = [];
+  const ids: string[] = [];
+  for (const { id, bytes } of lease.items) {
+    const reason = reasonOf(JSON.parse(atob(bytes)).order, items);
+    if (reason === null) ids.push(id);
+    else failed.push({ id, reason });
+  }
+  if (ids.length > 0) await client.complete({ ...at, ids });
+  if (failed.length > 0) await client.retry({ ...at, items: failed });
+}
+
+/** As it would be typed, and what it prints. */
+async function show(url: string, ...words: readonly string[]): Promise<string> {
+  const shown = words.map((word) => (/^[\w.-]+$/.test(word) ? word : `'${word}'`));
+  console.log(`$ holdfast ${shown.join(" ")}`);
+  const main = join(import.meta.dir, "../cli/main.ts");
+  const begun = performance.now();
+  const child = Bun.spawn([process.execPath, main, ...words], {
+    env: { ...process.env, HOLDFAST_URL: url },
+    stdout: "pipe",
+  });
+  const text = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) throw new Error(`holdfast ${words[0]} failed`);
+  console.log(text);
+  console.error(`(${Math.round(performance.now() - begun)} ms)\n`);
+  return text;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { items: { type: "string", default: "1000000" } } });
+  const items = Number(values.items);
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-why-"));
+  const flags = ["--log-level", "error"];
+  const server = await startServer({ data: join(folder, "data"), flags });
+  try {
+    const url = `http://127.0.0.1:${server.port}`;
+    const client = createClient({ url });
+    await client.createQueue({ queue_name: "orders-dead", ...timeouts });
+    const orders = { queue_name: "orders", ...timeouts, max_attempts: 1 };
+    await client.createQueue({ ...orders, dead_queue: "orders-dead" });
+    const begun = performance.now();
+    await produce({ client, items });
+    await work({ client, items });
+    const seconds = Math.round((performance.now() - begun) / 1_000);
+    console.error(`${items} items produced and worked off in ${seconds} s\n`);
+
+    const reason = "order <n>: no such account";
+    await show(url, "queues", "list");
+    await show(url, "items", "groups", "orders-dead");
+    const found = await show(url, "items", "find", "orders-dead", "--reason", reason, "-n", "3");
+    // What one does next.
+    const [id = ""] = /\b[0-9A-Za-z]{27}\b/.exec(found) ?? [];
+    await show(url, "items", "explain", id);
+    await show(url, "redrive", "orders-dead", "--reason", reason, "--dry-run");
+    await show(url, "redrive", "orders-dead", "--reason", reason, "--yes", "--follow");
+  } finally {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+if (import.meta.main) await main();

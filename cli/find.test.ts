@@ -1,0 +1,245 @@
+// `holdfast items find`, `groups`, `get`, `explain`, `redrive` and `tasks` as they are typed.
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { type Client, createClient } from "../client/client.ts";
+import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
+import { exitCodes } from "./exit-codes.ts";
+
+// Each test starts processes, which a busy machine takes its time for.
+setDefaultTimeout(60_000);
+
+let server: ListeningApp;
+let client: Client;
+
+beforeAll(async () => {
+  server = await listeningApp();
+  client = createClient({ url: server.url });
+});
+afterAll(() => server.stop());
+
+async function run(words: readonly string[], input = "") {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...words], {
+    env: { ...process.env, HOLDFAST_URL: server.url },
+    stdin: new TextEncoder().encode(input),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, error };
+}
+
+async function json(...words: string[]) {
+  const { code, out, error } = await run([...words, "--json"]);
+  expect({ code, error }).toEqual({ code: 0, error: "" });
+  return JSON.parse(out);
+}
+
+const timeouts = { lease_timeout: "1m", expire_timeout: "1h" };
+const reasons = ["card 1 declined", "card 2 declined", "timeout"];
+
+/** Names of two queues: `a`, `b` and `c` have died in the first; `d` is ready there. */
+async function setup() {
+  const name = `orders-${crypto.randomUUID().slice(0, 8)}`;
+  const dead = client.queue(`${name}-dead`);
+  await dead.create(timeouts);
+  const queue = client.queue(name);
+  await queue.create({ ...timeouts, dead_queue: dead.name });
+  const payloads = ["a", "b", "c"].map((utf8) => ({ utf8, kind: "charge" }));
+  const { ids = [] } = await queue.produce(payloads, { returnIds: true });
+  const lease = await queue.lease({ batch: 3 });
+  const items = lease?.items.map(({ id }, index) => ({
+    id,
+    dead: true,
+    reason: reasons[index] ?? "",
+  }));
+  await client.retry({ queue_name: name, partition: 0, items: items ?? [] });
+  await queue.produce("d");
+  return { queue, dead, ids };
+}
+
+test("items find: which, and why they failed; up to a limit, which it says", async () => {
+  const { queue, dead } = await setup();
+  const { out } = await run(["items", "find", dead.name, "--reason", "card 7 declined"]);
+  const [head, ...rows] = out.trimEnd().split("\n");
+  expect(head).toMatch(/^partition +id +state +attempts +kind +reason +payload$/);
+  const row = (reason: string, payload: string) =>
+    expect.stringMatching(
+      new RegExp(`^ +0 +\\w{27} +rejected in ${queue.name} +1 +charge +${reason} +${payload}$`),
+    );
+  expect(rows).toEqual([
+    row("card 1 declined", "a"),
+    row("card 2 declined", "b"),
+    "2 items found among 3; all there are",
+  ]);
+  const limited = await json("items", "find", dead.name, "-n", "2");
+  expect(limited).toMatchObject({
+    items: [{ payload: btoa("a") }, {}],
+    looked_at: 2,
+    is_all: false,
+  });
+  const some = await run(["items", "find", dead.name, "-n", "1"]);
+  expect(some.out).toEndWith("1 item found among 1; there may be more\n");
+  expect((await run(["items", "find", queue.name, "--state", "leased"])).out).toBe(
+    "0 items found among 1; all there are\n",
+  );
+});
+
+test.each<[string, readonly string[], string[]]>([
+  ["kind", ["--kind", "charge"], ["a", "b", "c"]],
+  ["reference", ["--reference", "r"], []],
+  ["contents", ["--contains", "b"], ["b"]],
+  ["death", ["--death", "rejected", "--attempts-min", "1"], ["a", "b", "c"]],
+  ["death", ["--death", "expired"], []],
+  ["when it was produced", ["--before", "1h"], []],
+  ["when it was produced", ["--before", "2999-01-01T00:00:00Z"], ["a", "b", "c"]],
+  ["how often it was sent back", ["--redriven-max", "0", "--partition", "0"], ["a", "b", "c"]],
+])("items find: by %s: %j", async (_, words, texts) => {
+  const { dead } = await setup();
+  const { items } = await json("items", "find", dead.name, ...words);
+  expect(items.map(({ payload }: { payload: string }) => atob(payload))).toEqual(texts);
+});
+
+test("items find: by the first id and by the queue that it died in", async () => {
+  const { queue, dead, ids } = await setup();
+  const { items } = await json(
+    "items",
+    "find",
+    dead.name,
+    "--origin",
+    String(ids[1]),
+    "--from",
+    queue.name,
+  );
+  expect(items).toMatchObject([{ payload: btoa("b"), origin_id: ids[1] }]);
+});
+
+test("items groups: how many by reason, the most first, or by what else they have in common", async () => {
+  const { queue, dead } = await setup();
+  const { out } = await run(["items", "groups", dead.name]);
+  const [head, ...rows] = out.trimEnd().split("\n");
+  expect(head).toMatch(/^items +first +last +reason$/);
+  expect(rows).toEqual([
+    expect.stringMatching(/^ +2 +\S+Z +\S+Z +card <n> declined$/),
+    expect.stringMatching(/^ +1 +\S+Z +\S+Z +timeout$/),
+  ]);
+  expect(await json("items", "groups", dead.name, "--by", "origin_queue")).toMatchObject({
+    ...{ groups: [{ value: queue.name, count: 3 }], looked_at: 3 },
+  });
+  expect((await run(["items", "groups", queue.name, "--state", "scheduled"])).out).toBe(
+    "no items among 0\n",
+  );
+  expect((await run(["items", "groups", queue.name])).out).toMatch(/\(none\)\n$/);
+});
+
+test("items get and explain: one item, by its id or by one that it had", async () => {
+  const { queue, dead, ids } = await setup();
+  const { items } = await json("items", "find", dead.name, "-n", "1");
+  const { out } = await run(["items", "get", items[0].id]);
+  expect(out).toMatch(new RegExp(`^origin_queue +${queue.name}$`, "m"));
+  expect(out).toEndWith("\na\n");
+  expect(await json("items", "get", items[0].id)).toMatchObject({ payload: btoa("a") });
+  const gone = await run(["items", "get", String(ids[0])]);
+  expect(gone).toMatchObject({ code: exitCodes.refused.code, out: "" });
+  expect(gone.error).toContain(`no item has the id '${ids[0]}'`);
+  const explained = await run(["items", "explain", String(ids[0])]);
+  expect(explained).toEqual({
+    ...{ code: 0, error: "" },
+    out: [
+      `${items[0].id} is ready in ${dead.name}.`,
+      "It is ready, with 0 ahead of it in partition 0.",
+      `It died in '${queue.name}': a consumer gave it up.`,
+      "The last reason given was: card 1 declined",
+      `It has another id by now; it was produced as ${ids[0]}.\n`,
+    ].join("\n"),
+  });
+  const nowhere = await run(["items", "explain", `1${"z".repeat(26)}`]);
+  expect(nowhere.out).toStartWith("No item has this id");
+});
+
+test("redrive: says how many, asks, and has them sent back; --follow waits", async () => {
+  const { queue, dead } = await setup();
+  const reason = ["--reason", "card 1 declined"];
+  const dry = await run(["redrive", dead.name, ...reason, "--dry-run"]);
+  expect(dry).toEqual({
+    ...{ code: 0, error: "" },
+    out: `2 items of ${dead.name} would go to where they came from\n`,
+  });
+  // Nobody can be asked.
+  const unasked = await run(["redrive", dead.name, ...reason]);
+  expect(unasked).toMatchObject({ code: exitCodes.usage.code, out: "" });
+  expect(unasked.error).toContain("--yes");
+  expect(await dead.inspect()).toMatchObject({ queued: 3 });
+  const done = await run(["redrive", dead.name, ...reason, "--yes", "--follow"]);
+  expect(done.out).toMatch(new RegExp(`^\\w+ of ${dead.name} is done: 2 of 2 items moved\\n$`));
+  expect(await queue.inspect()).toMatchObject({ queued: 3 });
+  expect(await dead.inspect()).toMatchObject({ queued: 1 });
+});
+
+test("redrive: these items, to another queue, so many and so fast", async () => {
+  const { queue, dead } = await setup();
+  const { items } = await json("items", "find", dead.name);
+  const begun = await json("redrive", dead.name, items[1].id, "--to", queue.name, "--yes");
+  expect(begun).toEqual({ queue_name: dead.name, matched: 1, task_id: begun.task_id });
+  const slow = await run(["redrive", dead.name, "--limit", "2", "--per-second", "1", "--yes"]);
+  const [, task = ""] = /see 'holdfast tasks info (\w+)'/.exec(slow.out) ?? [];
+  expect(slow.out).toStartWith(`2 items of ${dead.name} go to where they came from; `);
+  expect(await json("tasks", "info", task)).toMatchObject({
+    task_id: task,
+    matched: 2,
+    per_second: 1,
+  });
+  expect((await run(["tasks", "cancel", task])).out).toMatch(
+    /is (cancelled|done): [12] of 2 items moved/,
+  );
+  const listed = await run(["tasks", "list", dead.name]);
+  expect(listed.out).toMatch(/^task +state +queue +to +moved +skipped +begun$/m);
+  expect(listed.out).toMatch(
+    new RegExp(`^${begun.task_id} +done +${dead.name} +${queue.name} +1 of 1 `, "m"),
+  );
+  expect(
+    (await json("tasks", "list", dead.name)).map((one: { task_id: string }) => one.task_id),
+  ).toEqual([task, begun.task_id]);
+  expect((await run(["tasks", "list", queue.name])).out).toBe("there are no tasks\n");
+});
+
+test("redrive: items whose queue is gone stay, and it says so", async () => {
+  const { queue, dead } = await setup();
+  await queue.delete({ force: true });
+  const { out } = await run(["redrive", dead.name, "--yes", "--follow"]);
+  expect(out).toMatch(/is done: 0 of 3 items moved; 3 stay, their queue is gone\n$/);
+});
+
+test.each<[readonly string[], keyof typeof exitCodes, string]>([
+  [["items", "find", "none"], "refused", "no such queue named 'none'"],
+  [["items", "find", "none", "--state", "lost"], "usage", "--state"],
+  [["items", "find", "none", "-n", "0"], "usage", "--limit"],
+  [["items", "groups", "none", "--by", "payload"], "usage", "--by"],
+  [["items", "get", "42"], "refused", "invalid storage id; '42'"],
+  [
+    ["items", "find", "none", "--before", "noon"],
+    "usage",
+    "a duration before now such as 15m, got 'noon'",
+  ],
+  [["redrive", "none", "--dry-run"], "refused", "no such queue named 'none'"],
+  [["redrive", "none", "--per-second", "0", "--yes"], "usage", "--per-second"],
+  [["tasks", "info", "x"], "refused", "no such task 'x'"],
+  [["tasks", "cancel", "x"], "refused", "no such task 'x'"],
+  [["tasks", "list", "none"], "refused", "no such queue named 'none'"],
+])("%j is refused, and says why", async (words, code, message) => {
+  const ended = await run(words);
+  expect(ended).toMatchObject({ code: exitCodes[code].code, out: "" });
+  expect(ended.error).toContain(message);
+});
+
+test("retry --reason: says why, and the next holder and the dead queue hear it", async () => {
+  const { queue } = await setup();
+  const lease = await run(["lease", queue.name, "--json"]);
+  const { code } = await run(["retry", queue.name, "--reason", "no stock"], lease.out);
+  expect(code).toBe(0);
+  const next = await queue.lease({ batch: 1 });
+  expect(next?.items[0]?.reason).toBe("no stock");
+});
