@@ -103,9 +103,10 @@ const config: SiteConfig = {
         { label: "Start here", docs: ["intro", "quick-start"] },
         {
           label: "Guides",
-          docs: ["background-jobs", "webhooks", "fan-out", "scheduled-work", "batch-pipelines"].map(
-            (guide) => `guides/${guide}`,
-          ),
+          docs: [
+            ...["background-jobs", "webhooks", "fan-out", "scheduled-work", "batch-pipelines"],
+            "traces",
+          ].map((guide) => `guides/${guide}`),
         },
         {
           label: "Call it",

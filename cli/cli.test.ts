@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../client/client.ts";
+import type { LeaseItem } from "../client/wire.ts";
 import { documentText } from "../openapi/document.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -113,7 +114,7 @@ test("produce: items of many lines go in batches, and what a bad line follows is
   expect(bad.code).toBe(exitCodes.usage.code);
   expect(bad.out).toBe("produced 2 items into batched\n");
   expect(bad.error).toBe(
-    "error: line 4 is invalid; expected only kind, encoding, reference, enqueue_at, unique_key, bytes, utf8, json, got 'utf'\n" +
+    "error: line 4 is invalid; expected only kind, encoding, reference, headers, enqueue_at, unique_key, bytes, utf8, json, got 'utf'\n" +
       "Usage: holdfast produce [options] <queue> [payload...]\n",
   );
   expect(await queue.inspect()).toMatchObject({ queued: 2_502 });
@@ -134,6 +135,25 @@ test("produce --key: an input that comes again is not produced again", async () 
   const other = await holdfast("produce named --batch 2 --key nightly", '"other"\n"input"');
   expect(other.code).not.toBe(0);
   expect(other.error).toContain("'nightly/1' was used with another request");
+});
+
+test("produce --header: goes along with every item that names none itself, and items get shows it", async () => {
+  const queue = await queueOf("headers");
+  const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const own = '{"utf8": "own", "headers": {"a": "b=c"}}';
+  const flags = `--header tenant=acme --header traceparent=${trace} --header empty=`;
+  await json(`produce headers ${flags}`, `"common"\n${own}`);
+  const { items } = await json("items find headers");
+  const shared = { tenant: "acme", traceparent: trace, empty: "" };
+  expect(items.map((item: LeaseItem) => item.headers)).toEqual([shared, { a: "b=c" }]);
+  const { out } = await holdfast(`items get ${items[1].id}`);
+  expect(out).toMatch(/^headers\s+\{"a":"b=c"\}$/m);
+  expect((await queue.lease())?.items[0]?.headers).toEqual(shared);
+  for (const bad of ["tenant", "=acme"]) {
+    const { code, error } = await holdfast(`produce headers x --header ${bad}`);
+    expect(code).toBe(exitCodes.usage.code);
+    expect(error).toContain(`expected a name and a value such as tenant=acme, got '${bad}'`);
+  }
 });
 
 test("produce --text: lines and arguments are payloads as they stand", async () => {

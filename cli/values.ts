@@ -60,3 +60,13 @@ export function leaseTimeoutOption(): Option {
 export function list(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
 }
+
+/** `name=value`, beside those that were given before. */
+export function header(
+  text: string,
+  before: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const at = text.indexOf("=");
+  if (at > 0) return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+  throw new InvalidArgumentError(`expected a name and a value such as tenant=acme, got '${text}'`);
+}

@@ -1,8 +1,10 @@
 // The client: a method for each call of the contract, and queues by their names.
 
 import { nodeFetch } from "./node-fetch.ts";
+import type { OpenTelemetryApi } from "./opentelemetry.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import type { Pace } from "./repeat.ts";
+import { traced } from "./tracing.ts";
 import { type Build, transact } from "./transaction.ts";
 import { type CallOptions, openTransport } from "./transport.ts";
 import {
@@ -40,6 +42,11 @@ export interface ClientOptions {
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** In place of `Math.random`. */
   readonly random?: () => number;
+  /**
+   * The module `@opentelemetry/api`: produces, leases and handled items have spans, and items carry
+   * the context of their producer. Default none.
+   */
+  readonly tracing?: OpenTelemetryApi;
 }
 
 /** A backup, where the server wrote it. */
@@ -69,8 +76,9 @@ export interface Client extends Omit<Calls<CallOptions>, "transact"> {
 const operations = Object.keys(operationPaths) as readonly Operation[];
 
 export function createClient(options: ClientOptions = {}): Client {
-  const transport = openTransport({
-    url: options.url ?? "http://localhost:9090",
+  const { url = "http://localhost:9090", tracing } = options;
+  const untraced = openTransport({
+    url,
     apiKey: options.apiKey,
     // Called as a method of something else, the browser's own refuses to work.
     fetch: options.fetch ?? nodeFetch() ?? ((url, init) => fetch(url, init)),
@@ -81,6 +89,7 @@ export function createClient(options: ClientOptions = {}): Client {
     keys: options.keys ?? true,
     gather: options.gather ?? true,
   });
+  const transport = tracing === undefined ? untraced : traced(untraced, tracing, url);
   const calls = Object.fromEntries(
     operations.map((operation) => [
       operation,

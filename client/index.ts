@@ -22,6 +22,7 @@ export type { Handling } from "./handling.ts";
 export type { ItemFields, LeasedItem, NewItem } from "./items.ts";
 export type { Extension, GiveBack, Lease, Refusals } from "./lease.ts";
 export type { WorkerNotice } from "./notice.ts";
+export type { OpenTelemetryApi } from "./opentelemetry.ts";
 export type {
   DeleteOptions,
   EnsureOptions,

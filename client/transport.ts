@@ -14,6 +14,7 @@ import {
 import { Gatherer } from "./gather.ts";
 import { keyOf, receiptsMs } from "./keys.ts";
 import { type Echo, echoOf, mayRepeat, type Pace, pause, pauseMs } from "./repeat.ts";
+import type { Tracing } from "./tracing.ts";
 import { isUnsent, reasonOf } from "./unsent.ts";
 import {
   type Operation,
@@ -104,6 +105,8 @@ export interface Transport {
   /** Text of a page of the server, such as `/metrics`. */
   page(path: string, options?: CallOptions, method?: "GET" | "POST"): Promise<string>;
   random(): number;
+  /** Where the program traces. */
+  readonly tracing?: Tracing;
 }
 
 const timeoutMsDefault = 5 * 60_000;

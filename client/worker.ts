@@ -77,7 +77,11 @@ const lastWordsMs = 5_000;
 const endingsMax = 1_000;
 
 export function startWorker(source: WorkerSource): Worker {
-  return new QueueWorker(source);
+  const { handler, transport } = source;
+  const { tracing } = transport;
+  if (tracing === undefined) return new QueueWorker(source);
+  // Its spans are of its items, not of whatever had it started.
+  return tracing.apart(() => new QueueWorker({ ...source, handler: tracing.handling(handler) }));
 }
 
 class QueueWorker implements Worker {
@@ -263,7 +267,9 @@ class QueueWorker implements Worker {
     const { partition } = lease;
     const reason = await this.#finisher.finish({ id: item.id, partition, lapsesAt, what });
     kept.done(item);
-    this.#counts[reason === null ? as : "lost"] += 1;
+    const outcome = reason === null ? as : "lost";
+    this.#counts[outcome] += 1;
+    this.#source.transport.tracing?.settled(item, outcome, reason);
     if (reason !== null) {
       const thrown = notice === undefined ? {} : { error: notice.error };
       this.#notice({ kind: "lost", item, reason, ...thrown });

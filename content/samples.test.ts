@@ -128,6 +128,9 @@ function inThisTree(code: string): string {
   return code
     .replaceAll('"holdfast"', JSON.stringify(join(root, "engine/embed.ts")))
     .replaceAll('"holdfast/client"', JSON.stringify(join(root, "client/index.ts")))
+    .replaceAll(/"@opentelemetry\/[\w-]+"/g, (name) =>
+      JSON.stringify(Bun.resolveSync(JSON.parse(name), root)),
+    )
     .replaceAll(/^bun start/gm, `${process.execPath} ${join(root, "cli/main.ts")} serve`)
     .replaceAll(/^bun run ([\w:]+)/gm, (_, name: string) => {
       const script = Object.entries(manifest.scripts).find(([key]) => key === name)?.[1] ?? "";

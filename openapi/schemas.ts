@@ -153,13 +153,15 @@ export const Reply = Type.Object(
 );
 export type Reply = Static<typeof Reply>;
 
-const headers = Type.Object(
-  {},
-  {
-    additionalProperties: Type.String(),
-    description: `Texts by name for whoever leases the item, such as \`traceparent\`: at most ${bounds.headersBytesMax} bytes as JSON. Absent = none.`,
-    examples: [{ traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" }],
-  },
+const headers = Type.Unsafe<Record<string, string>>(
+  Type.Object(
+    {},
+    {
+      additionalProperties: Type.String(),
+      description: `Texts by name for whoever leases the item, such as \`traceparent\`: at most ${bounds.headersBytesMax} bytes as JSON. Absent = none.`,
+      examples: [{ traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" }],
+    },
+  ),
 );
 
 /** What goes along with an item for its life. Each is absent where there is nothing to say. */

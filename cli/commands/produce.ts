@@ -9,7 +9,7 @@ import { UsageError } from "../exit-codes.ts";
 import { type Line, linesOf, parsedLine, pipedBytes, pipedInput, shareOf } from "../input.ts";
 import { interruption, untilAborted } from "../interrupt.ts";
 import { counted } from "../output.ts";
-import { durationMs, instant, list, wholeNumber } from "../values.ts";
+import { durationMs, header, instant, list, wholeNumber } from "../values.ts";
 
 interface Options {
   readonly file?: readonly string[];
@@ -17,6 +17,7 @@ interface Options {
   readonly kind?: string;
   readonly reference?: string;
   readonly encoding?: string;
+  readonly header?: Readonly<Record<string, string>>;
   readonly at?: Date;
   readonly uniqueKey?: string;
   readonly key?: string;
@@ -27,7 +28,8 @@ interface Options {
 /** Leaves room for the rest of the request under the server's usual bound. */
 const batchBytesMax = bounds.produceBodyBytesMax - 100_000;
 const payloadKeys = ["bytes", "utf8", "json"];
-const itemKeys = ["kind", "encoding", "reference", "enqueue_at", "unique_key", ...payloadKeys];
+const describingKeys = ["kind", "encoding", "reference", "headers", "enqueue_at", "unique_key"];
+const itemKeys = [...describingKeys, ...payloadKeys];
 const lineExpected = `a JSON text, or an object with some of ${itemKeys.join(", ")}`;
 
 export function addProduce(program: Command): void {
@@ -44,6 +46,11 @@ export function addProduce(program: Command): void {
     .option("--kind <text>", "kind of every item that names none itself")
     .option("--reference <text>", "reference of every item that names none itself")
     .option("--encoding <text>", "encoding of every item that names none itself")
+    .option(
+      "--header <name=value>",
+      "header of every item that names none itself; may be given again",
+      header,
+    )
     .option("--at <when>", "offer them no sooner; a date-time, or a duration from now", instant)
     .option(
       "--unique-key <key>",
@@ -153,11 +160,13 @@ interface Producing {
 
 async function produce({ context, queue, items, options }: Producing): Promise<void> {
   const { client } = context;
-  const { kind, reference, encoding, at, uniqueKey, key, batch, timeout } = options;
+  const { kind, reference, encoding, header: headers, at, uniqueKey } = options;
+  const { key, batch, timeout } = options;
   const common = {
     ...(kind === undefined ? {} : { kind }),
     ...(reference === undefined ? {} : { reference }),
     ...(encoding === undefined ? {} : { encoding }),
+    ...(headers === undefined ? {} : { headers }),
     ...(at === undefined ? {} : { enqueue_at: at.toISOString() }),
     ...(uniqueKey === undefined ? {} : { unique_key: uniqueKey }),
   };

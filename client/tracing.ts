@@ -1,0 +1,243 @@
+// Spans of what a program does with queues, and their context on its way with the items. Names and
+// attributes follow OpenTelemetry's semantic conventions for messaging: who handles an item has a
+// trace of its own, whose span links to the span that produced the item.
+
+import { bounds } from "../openapi/bounds.ts";
+import { HoldfastError, LeaseEmpty, LeaseLost } from "./errors.ts";
+import type { Handling } from "./handling.ts";
+import type { LeasedItem } from "./items.ts";
+import type { OpenTelemetryApi, Span, SpanContext, Tracer } from "./opentelemetry.ts";
+import { kindOf, shown } from "./shown.ts";
+import type { Answered, CallOptions, Transport } from "./transport.ts";
+import type { LeaseReply, ProduceItem, RequestFor } from "./wire.ts";
+
+type Headers = Readonly<Record<string, string>>;
+type Handler = (item: LeasedItem, handling: Handling) => unknown;
+
+/** A transport whose produces and leases have spans, and that has spans for a worker's items. */
+export function traced(transport: Transport, api: OpenTelemetryApi, url: string): Transport {
+  const tracing = new Tracing(api, url);
+  return {
+    ...transport,
+    tracing,
+
+    call(operation, request, options) {
+      const call = () => transport.call(operation, request, options);
+      if (operation !== "lease") return call();
+      return tracing.receive((request as RequestFor<"lease">).queue_name, call);
+    },
+
+    produce: (request, options = {}) =>
+      tracing.publish(request, options, (carrying) => transport.produce(carrying, options)),
+  };
+}
+
+/** What the span of an item's handler is waiting for once the handler has ended. */
+interface Handled {
+  readonly span: Span;
+  readonly thrown: { readonly error: unknown } | null;
+  readonly endedAt: number;
+}
+
+export class Tracing {
+  readonly #api: OpenTelemetryApi;
+  readonly #tracer: Tracer;
+  readonly #server: Readonly<Record<string, string | number>>;
+  readonly #handled = new WeakMap<LeasedItem, Handled>();
+
+  constructor(api: OpenTelemetryApi, url: string) {
+    this.#api = api;
+    this.#tracer = api.trace.getTracer("holdfast");
+    this.#server = serverOf(url);
+  }
+
+  /** Without the context that a program happened to be in when it began: for what goes on for long. */
+  apart<T>(call: () => T): T {
+    return this.#api.context.with(this.#api.ROOT_CONTEXT, call);
+  }
+
+  async publish<T>(
+    request: RequestFor<"produce">,
+    { key }: CallOptions,
+    send: (request: RequestFor<"produce">) => Promise<T>,
+  ): Promise<T> {
+    const { items, queue_name } = request;
+    // The server has a word for it.
+    if (!Array.isArray(items)) return send(request);
+    const { context, trace, SpanKind } = this.#api;
+    const own = items.filter(hasContext);
+    // With a key of the caller's the call has to say the same when it comes again, in another trace.
+    const isCarried = key === undefined && own.length < items.length;
+    const active = context.active();
+    const span = this.#tracer.startSpan(
+      `publish ${queue_name}`,
+      {
+        kind: isCarried ? SpanKind.PRODUCER : SpanKind.CLIENT,
+        attributes: {
+          ...this.#attributes(queue_name, "publish", "send"),
+          ...(items.length > 1 && { "messaging.batch.message_count": items.length }),
+        },
+        links: this.#linksTo(own),
+      },
+      active,
+    );
+    const within = trace.setSpan(active, span);
+    const carrying = isCarried ? { ...request, items: this.#carrying(items, within) } : request;
+    try {
+      return await context.with(within, () => send(carrying));
+    } catch (error) {
+      this.#fail(span, error);
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
+
+  /** Made when the answer is there: most leases of an idle worker end empty, and leave no span. */
+  async receive<T>(queue: string, call: () => Promise<Answered<T>>): Promise<Answered<T>> {
+    const active = this.#api.context.active();
+    const startTime = performance.now();
+    const start = (more: Record<string, string | number>, items: LeaseReply["items"]) => {
+      const attributes = { ...this.#attributes(queue, "receive", "receive"), ...more };
+      const kind = this.#api.SpanKind.CLIENT;
+      const links = this.#linksTo(items);
+      const name = `receive ${queue}`;
+      return this.#tracer.startSpan(name, { kind, attributes, links, startTime }, active);
+    };
+    try {
+      const answered = await call();
+      const { partition, items } = answered.reply as LeaseReply;
+      const count = { "messaging.batch.message_count": items.length };
+      start({ ...count, ...partitionOf(partition) }, items).end(performance.now());
+      return answered;
+    } catch (error) {
+      if (error instanceof HoldfastError && !(error instanceof LeaseEmpty)) {
+        const span = start({}, []);
+        this.#fail(span, error);
+        span.end(performance.now());
+      }
+      throw error;
+    }
+  }
+
+  /** The handler, in a span of its own for each item, which ends when `settled` says how. */
+  handling(handler: Handler): Handler {
+    return async (item, handling) => {
+      const { context, propagation, trace, ROOT_CONTEXT, SpanKind } = this.#api;
+      const startTime = performance.now();
+      // Not its parent, but what came along in it, such as baggage, is the handler's too.
+      const origin = propagation.extract(ROOT_CONTEXT, item.headers ?? {});
+      const span = this.#tracer.startSpan(
+        `process ${handling.queue}`,
+        {
+          kind: SpanKind.CONSUMER,
+          root: true,
+          attributes: {
+            ...this.#attributes(handling.queue, "process", "process"),
+            ...partitionOf(handling.partition),
+            "messaging.message.id": item.id,
+            "holdfast.item.origin_id": item.origin_id ?? item.id,
+            "holdfast.item.attempts": item.attempts,
+          },
+          links: this.#linksTo([item]),
+          startTime,
+        },
+        origin,
+      );
+      let thrown: Handled["thrown"] = null;
+      try {
+        await context.with(trace.setSpan(origin, span), () => handler(item, handling));
+      } catch (error) {
+        thrown = { error };
+        throw error;
+      } finally {
+        this.#handled.set(item, { span, thrown, endedAt: performance.now() });
+      }
+    };
+  }
+
+  /** What became of the item, and why it was lost if it was. */
+  settled(item: LeasedItem, outcome: string, lost: string | null): void {
+    const handled = this.#handled.get(item);
+    if (handled === undefined) return;
+    const { span, thrown, endedAt } = handled;
+    span.setAttribute("holdfast.item.outcome", outcome);
+    // What was interrupted has not failed.
+    if (thrown !== null && outcome !== "released") this.#fail(span, thrown.error, endedAt);
+    else if (lost !== null) this.#fail(span, new LeaseLost(lost), endedAt);
+    span.end(endedAt);
+  }
+
+  #attributes(queue: string, name: string, type: string): Record<string, string | number> {
+    return {
+      "messaging.system": "holdfast",
+      "messaging.destination.name": queue,
+      "messaging.operation.name": name,
+      "messaging.operation.type": type,
+      ...this.#server,
+    };
+  }
+
+  /** The spans that produced the items, each once. */
+  #linksTo(items: readonly Pick<ProduceItem, "headers">[]): { context: SpanContext }[] {
+    const { propagation, trace, ROOT_CONTEXT } = this.#api;
+    const links = new Map<string, { context: SpanContext }>();
+    for (const { headers } of items) {
+      if (headers === undefined) continue;
+      const context = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, headers));
+      if (context !== undefined) links.set(`${context.traceId}/${context.spanId}`, { context });
+    }
+    return [...links.values()];
+  }
+
+  #carrying(items: readonly ProduceItem[], context: object): ProduceItem[] {
+    const added: Record<string, string> = {};
+    this.#api.propagation.inject(context, added);
+    if (Object.keys(added).length === 0) return [...items];
+    const alone = joined({}, added);
+    return items.map((item) => {
+      if (kindOf(item) !== "Object" || hasContext(item)) return item;
+      if (item.headers == null) return { ...item, headers: alone };
+      return kindOf(item.headers) === "Object"
+        ? { ...item, headers: joined(item.headers, added) }
+        : item;
+    });
+  }
+
+  #fail(span: Span, error: unknown, at?: number): void {
+    const message = shown(error);
+    span.setAttribute("error.type", error instanceof Error ? error.name : "_OTHER");
+    span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message });
+    span.recordException(error instanceof Error ? error : message, at);
+  }
+}
+
+function partitionOf(partition: number): Record<string, string> {
+  return { "messaging.destination.partition.id": String(partition) };
+}
+
+/** Its producer has given it one, as whoever passes on what it was handed. */
+function hasContext(item: ProduceItem): boolean {
+  return kindOf(item?.headers) === "Object" && item.headers?.["traceparent"] != null;
+}
+
+/** As much of what is added as fits: all, else the trace alone, else nothing. What is there stays. */
+function joined(own: Headers, added: Headers): Headers {
+  const { traceparent } = added;
+  const trace: Headers = traceparent === undefined ? own : { traceparent, ...own };
+  return [{ ...added, ...own }, trace].find(fits) ?? own;
+}
+
+const encoder = new TextEncoder();
+
+function fits(headers: Headers): boolean {
+  return encoder.encode(JSON.stringify(headers)).length <= bounds.headersBytesMax;
+}
+
+function serverOf(url: string): Record<string, string | number> {
+  // A page may name its own server by a path.
+  const page = "location" in globalThis ? globalThis.location?.href : undefined;
+  const { hostname, port, protocol } = new URL(url, page);
+  const usual = protocol === "https:" ? 443 : 80;
+  return { "server.address": hostname, "server.port": port === "" ? usual : Number(port) };
+}
