@@ -126,13 +126,7 @@ export function openQueue(transport: Transport, name: string): Queue {
     leases: (options) => leasesOf(transport, name, options),
     work: (handler, options = {}) => startWorker({ transport, queue: name, handler, options }),
 
-    async produce(items, { returnIds = false, ...options } = {}) {
-      const wanted = returnIds ? { return_ids: true } : {};
-      const request = { queue_name: name, items: checkedItems("produce", items), ...wanted };
-      const { reply } = await transport.produce(request, options);
-      const { duplicates = [], ids } = reply;
-      return { duplicates, ...(ids && { ids }) };
-    },
+    produce: (items, options) => produceInto(transport, name, { items, ...options }),
 
     async create(settings, options) {
       await call("createQueue", { ...settings, ...of }, options);
@@ -228,10 +222,8 @@ async function produceInto(
   queue_name: string,
   { items, returnIds = false, ...options }: Producing,
 ): Promise<Produced> {
-  // A text and bytes have a length too, but are one item.
-  const all: readonly NewItem[] = Array.isArray(items) ? items : [items as NewItem];
   const wanted = returnIds ? { return_ids: true } : {};
-  const request = { queue_name, items: all.map(checkedItem), ...wanted };
+  const request = { queue_name, items: checkedItems("produce", items), ...wanted };
   const { reply } = await transport.produce(request, options);
   const { duplicates = [], ids } = reply;
   return { duplicates, ...(ids && { ids }) };

@@ -160,7 +160,6 @@ function valueWriter({
   isList,
   hasPresence,
   isAlwaysSent,
-  hasPresence,
 }: Field): (writer: BinaryWriter, value: unknown) => void {
   const delimited = (writer: BinaryWriter) => writer.tag(number, WireType.LengthDelimited);
   const isWritten = (value: unknown, zero: unknown): boolean =>
