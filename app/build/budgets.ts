@@ -28,15 +28,15 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // Four drawings, two charts and the longest text of the docs.
   "/docs/architecture": { ...standard, html: 18.6 * kilo },
   // The whole of CHANGELOG.md, which grows with every release.
-  "/docs/changelog": { ...standard, html: 16.5 * kilo },
+  "/docs/changelog": { ...standard, html: 18.3 * kilo },
   // Every method, option and error of the client, and a program for each.
-  "/docs/client": { ...standard, html: 15.5 * kilo },
+  "/docs/client": { ...standard, html: 16.5 * kilo },
   // Every flag with its meaning, every limit, and who may call.
-  "/docs/configuration": { ...standard, html: 17.2 * kilo },
+  "/docs/configuration": { ...standard, html: 19 * kilo },
   // What callers see, what fails and what to do, what to watch.
   "/docs/nodes": { ...standard, html: 15.6 * kilo },
   // Every metric, alert and line of the log, where keys go, and the drill.
-  "/docs/operations": { ...standard, html: 17.7 * kilo },
+  "/docs/operations": { ...standard, html: 20 * kilo },
   // 48 blocks of code: the first steps, each call in curl, and whole programs in three languages.
   "/docs/quick-start": { ...standard, html: 18.8 * kilo },
   // Every method with its figures, every planted bug, and every fault that was found.
@@ -46,14 +46,14 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // A simulator that is played with.
   "/blog/mdx-blog-post": { html: 14 * kilo, scripts: island },
   // Every operation of the API: its fields, each of its replies with an example, and a sample.
-  "/api": { ...standard, html: 26 * kilo },
+  "/api": { ...standard, html: 37.5 * kilo },
 };
 
 export const budgets = {
   stylesBytesMax: 10 * kilo,
   /** Its code, and the whole prose of the site; asked for when a reader goes for the search. */
   /** Its code, and the whole prose of the site; asked for when a reader goes for the search. */
-  searchBytesMax: 93 * kilo,
+  searchBytesMax: 108 * kilo,
   /** Scalar's client, once Test Request is pressed. */
   apiClientBytesMax: 770 * kilo,
   fontBytesMax: 30 * kilo,
