@@ -145,7 +145,7 @@ test("testing/: all that only tests use, and nothing else", () => {
 describe("vocabulary", () => {
   const forbidden = new Set(
     (
-      "ack nack acks job jobs task tasks topic topics dlq morgue buried tries ttl cursor expiry " +
+      "ack nack acks job jobs topic topics dlq morgue buried tries ttl cursor expiry " +
       "expiration timestamp pending manager helper helpers util utils common service impl"
     ).split(" "),
   );

@@ -228,6 +228,9 @@ describe("samples", () => {
     const key = (letter: string): string => `holdfast_${letter.repeat(43)}`;
     expect(new Likeness().difference(key("a"), key("b"))).toBeNull();
     expect(new Likeness().difference(key("a"), "holdfast_b")).not.toBeNull();
+    const tasks = ["rmg2k7v11", "k84e23f19cd7ee69951059c25"].map((task) => `${task} is done`);
+    expect(new Likeness().difference(...(tasks as [string, string]))).toBeNull();
+    expect(new Likeness().difference("reference", "k84e23f19cd7ee69951059c25")).not.toBeNull();
     const name = "backups/2026-11-21T09-30-00-000Z";
     expect(new Likeness().difference(name, name.replace("09", "10"))).toBeNull();
     expect(new Likeness().difference(name, name.replace("Z", ""))).not.toBeNull();

@@ -22,6 +22,7 @@ import type { Filter } from "./filter.ts";
 import { isId } from "./ids.ts";
 import { parseRate } from "./lease-rate.ts";
 import { limits } from "./limits.ts";
+import type { Past } from "./past.ts";
 import { coarseMs, fineMs, seriesNames } from "./series.ts";
 
 /** Throws `invalid`: the request is malformed. */
@@ -326,6 +327,25 @@ export function checkImportItems(items: readonly ImportItem[]): void {
       const fault = `cannot be negative or a fraction, got ${attempts}`;
       refuse(`items is invalid; attempts of item ${index} ${fault}`);
     }
+    if (item.past !== undefined) checkPast(item.past);
+  }
+}
+
+/** What is carried along is read with every look at the item, and told in protobuf. */
+function checkPast({
+  origin = "",
+  reason = "",
+  queue = "",
+  attempts = 0,
+  redriven = 0,
+}: Past): void {
+  if (origin !== "") checkId(origin);
+  checkLength("reason", byteLength(reason), limits.retryReasonBytesMax);
+  checkLength("origin queue", byteLength(queue), limits.queueNameBytesMax);
+  for (const [name, count] of Object.entries({ "origin attempts": attempts, redriven })) {
+    checkWhole(name, count);
+    if (count < 0) refuse(`${name} is invalid; cannot be negative`);
+    checkMost(name, count, limits.filterCountMax);
   }
 }
 

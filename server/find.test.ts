@@ -279,6 +279,22 @@ test.each(refusals)("%s: %j is refused with %p", async (id, body, code, message)
   expect([answer.code, answer.body.message]).toEqual([code, expect.stringContaining(message)]);
 });
 
+test.each<[object, string]>([
+  [{ reason: "x".repeat(1_025) }, "reason is invalid"],
+  [{ origin_queue: "x".repeat(513) }, "origin queue is invalid"],
+  [{ origin_id: "42" }, "invalid storage id; '42'"],
+  [{ origin_attempts: 2 ** 31 }, "origin attempts is invalid; cannot be greater than 2147483647"],
+  [{ redriven: -1 }, "redriven is invalid; cannot be negative"],
+  [
+    { death: "old" },
+    "death of item 0 is invalid; expected 'failed' or 'expired' or 'rejected', got 'old'",
+  ],
+])("import: an item that carries %j along is refused", async (item, message) => {
+  await using app = await run();
+  const answer = await app.call("importItems", { ...orders, partition: 0, items: [item] });
+  expect([answer.code, answer.body.message]).toEqual([400, expect.stringContaining(message)]);
+});
+
 /** A call in protobuf: the status, and the reply or refusal. */
 async function inProtobuf(app: RunningApp, id: OperationId, body: object) {
   const { request, reply } = operationMessages[id];

@@ -121,6 +121,41 @@ test("tasks: listed the newest first, by queue or all; one is cancelled where it
   expect(await texts(app, "dead")).toEqual(["c"]);
 });
 
+test("tasks: more than a hundred at once are refused, until one has ended", async () => {
+  await using app = await setup();
+  const tasks: string[] = [];
+  for (let count = 0; count < 100; count += 1) {
+    const { task_id } = await app.ok("redrive", { ...dead, to: "dead", per_second: 1 });
+    tasks.push(task_id);
+  }
+  expect(new Set(tasks).size).toBe(100);
+  const told = "too many tasks are running; there cannot be more than 100, try again later";
+  expect(plain(await app.call("redrive", dead))).toEqual(refused(429, told));
+  await app.ok("cancelTask", { task_id: String(tasks[0]) });
+  await app.ok("redrive", dead);
+  const { tasks: listed } = await app.ok("listTasks", {});
+  expect(listed).toHaveLength(100);
+  expect((await app.call("taskInfo", { task_id: String(tasks[0]) })).code).toBe(453);
+});
+
+test("tasks: one ends with the queue whose items it moves", async () => {
+  await using app = await setup();
+  const { task_id } = await app.ok("redrive", { ...dead, per_second: 1 });
+  expect((await app.call("deleteQueue", { ...dead, force: true })).code).toBe(200);
+  await app.advance(minute);
+  expect(await app.ok("taskInfo", { task_id })).toMatchObject({ state: "done", ...dead });
+});
+
+test("tasks: one fails when the queue that all go to is gone, and the rest stays", async () => {
+  await using app = await setup();
+  await app.create("other");
+  const { task_id } = await app.ok("redrive", { ...dead, to: "other", per_second: 1 });
+  expect((await app.call("deleteQueue", { queue_name: "other", force: true })).code).toBe(200);
+  await app.advance(minute);
+  expect(await app.ok("taskInfo", { task_id })).toMatchObject({ state: "failed", to: "other" });
+  expect(await texts(app, "dead")).not.toEqual([]);
+});
+
 test("tasks: they are there after a restart, and go on", async () => {
   await using app = await setup();
   const { task_id } = await app.ok("redrive", { ...dead, per_second: 1 });

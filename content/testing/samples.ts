@@ -78,6 +78,8 @@ export function readingsOf(samples: readonly Sample[]): readonly (readonly Sampl
 }
 
 const idPattern = /\b1[0-9A-Za-z]{26}\b/g;
+/** The id of a task: of a call with a key, or of one without. */
+const taskPattern = /\b(?:k[0-9a-f]{24}|r(?=[a-z]*\d)[0-9a-z]{8,11})\b/g;
 const keyPattern = /\bholdfast_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g;
 /** As texts have it, and as names of files do. */
 const instantPattern = /\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d[.-]\d{3}Z/g;
@@ -139,5 +141,6 @@ function blanked(text: string): string {
   return text
     .replaceAll(idPattern, "<id>")
     .replaceAll(keyPattern, "<key>")
+    .replaceAll(taskPattern, "<task>")
     .replaceAll(instantPattern, "<instant>");
 }

@@ -227,6 +227,8 @@ function breaksOfInteger(schema: TSchema): readonly Break[] {
   ];
 }
 
+const words = ["readY", "ready ", "ready,leased", "__proto__", "constructor", "\u0000"];
+
 /** Nonsense for a text that means something, by its key; `null`: any text will do. */
 const nonsense: Readonly<Record<string, readonly string[]>> = {
   queue_name: [...queueNames.bad, ...queueNames.odd],
@@ -247,6 +249,14 @@ const nonsense: Readonly<Record<string, readonly string[]>> = {
   id: ids.bad,
   ids: ids.bad,
   pivot: ids.bad,
+  state: words,
+  death: words,
+  by: words,
+  to: [...queueNames.bad, ...queueNames.odd],
+  task_id: ids.bad,
+  origin_id: ids.bad,
+  origin_created_at: instants.bad,
+  created_before: instants.bad,
 };
 
 /** Keys of which nonsense is never let through, whatever the operation. */

@@ -35,7 +35,16 @@ const meanings: Readonly<Record<string, fc.Arbitrary<string>>> = {
   name: queueName,
   dead_queue: fc.constantFrom("", "", "dead", "orders", "none"),
   request_timeout: fc.constantFrom<string>(...durations.good),
-  by: fc.constantFrom("1s", "30s", "10m"),
+  // Of a clock, and of groups.
+  by: fc.constantFrom("1s", "30s", "10m", "reason", "death", "kind", "origin_queue"),
+  state: fc.constantFrom("", "ready", "leased", "scheduled"),
+  death: fc.constantFrom("", "failed", "expired", "rejected"),
+  reason: fc.constantFrom("", "no card", "order 7: no card", "card <n>"),
+  to: fc.constantFrom("", "", "dead", "orders", "none"),
+  origin_queue: queueName,
+  origin_id: fc.constantFrom(...marks),
+  origin_created_at: instant,
+  created_before: instant,
   lease_rate: fc.constantFrom("", "100/1s", "3/1h"),
   unique_for: fc.constantFrom("", "10ms", "24h"),
   unique_key: fc.constantFrom("", "", "a", "b"),
@@ -59,6 +68,10 @@ const numbers: Readonly<Record<string, fc.Arbitrary<number>>> = {
   partition: fc.constantFrom(0, 0, 0, 1, 2),
   requested_partitions: fc.integer({ min: 1, max: 5 }),
   batch_size: fc.integer({ min: 1, max: 20 }),
+  payload_head: fc.constantFrom(0, 3, 65_536),
+  redriven: fc.constantFrom(0, 1, 3),
+  redriven_max: fc.constantFrom(0, 1, 3),
+  attempts_min: fc.constantFrom(0, 1, 3),
 };
 
 /** A value that the schema describes. `key`: under which it stands, `""` for a whole body. */
