@@ -386,6 +386,63 @@ test("a span says what became of its item, in a worker's words", async () => {
   ]);
 });
 
+test("a transact is a span of a producer, and ends that of the item that it finishes", async () => {
+  await queue.produce(["one"]);
+  await work(async (_, { transact }) => {
+    await transact((t) => t.produce(dead, "follows"));
+    throw new Error("too late");
+  }, 1);
+  const process = only(spans("process"));
+  expect(process.attributes["holdfast.item.outcome"]).toBe("completed");
+  expect(process.status).toEqual({ code: api.SpanStatusCode.ERROR, message: "too late" });
+  const span = only(named(`transact ${dead.name}`));
+  expect([span.kind, span.parentSpanContext?.spanId]).toEqual([
+    PRODUCER,
+    process.spanContext().spanId,
+  ]);
+  expect(span.attributes).toMatchObject({
+    "messaging.operation.name": "transact",
+    "messaging.operation.type": "send",
+    "messaging.destination.name": dead.name,
+  });
+  expect(await headersOf(dead)).toEqual([{ traceparent: parentOf(span) }]);
+});
+
+test("a transact for several queues names none, and what it only finishes leaves no span", async () => {
+  const own = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
+  await queue.produce("one");
+  const lease = await queue.lease();
+  if (lease === null) throw new Error("nothing was leased");
+  await client.transact((t) => {
+    t.produce(queue, ["two", { utf8: "three", headers: { traceparent: own } }]);
+    t.produce(dead, "four");
+  });
+  await client.transact((t) => t.produce(queue, "five"), { key: `once-${queue.name}` });
+  await client.transact((t) => t.complete(lease));
+  const span = only(named("transact"));
+  expect(span.attributes).toMatchObject({ "messaging.batch.message_count": 3 });
+  expect(span.attributes).not.toHaveProperty(["messaging.destination.name"]);
+  expect(linksOf(span)).toEqual([own]);
+  expect(only(spans("transact")).kind).toBe(CLIENT);
+  expect(await headersOf(queue)).toEqual([
+    { traceparent: parentOf(span) },
+    { traceparent: own },
+    null,
+  ]);
+  expect(await headersOf(dead)).toEqual([{ traceparent: parentOf(span) }]);
+});
+
+test("an item whose transact fails unawaited has failed", async () => {
+  await queue.produce(["one"]);
+  const handler: Handler = (_, { transact }) => {
+    void transact((t) => t.produce("nowhere", "follows")).catch(() => undefined);
+  };
+  await work(handler, 1, { backoff: () => 60_000 });
+  const { attributes, status } = only(spans("process"));
+  expect(attributes["holdfast.item.outcome"]).toBe("retried");
+  expect(status.code).toBe(api.SpanStatusCode.ERROR);
+});
+
 test("an item that a stop interrupts has not failed", async () => {
   await queue.produce(["one"]);
   const begun = Promise.withResolvers<void>();
