@@ -3,7 +3,7 @@
 // trace of its own, whose span links to the span that produced the item.
 
 import { bounds } from "../openapi/bounds.ts";
-import { HoldfastError, LeaseEmpty, LeaseLost } from "./errors.ts";
+import { HoldfastError, LeaseEmpty } from "./errors.ts";
 import type { Handling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
 import type { OpenTelemetryApi, Span, SpanContext, Tracer } from "./opentelemetry.ts";
@@ -12,6 +12,8 @@ import type { Answered, CallOptions, Transport } from "./transport.ts";
 import type { LeaseReply, ProduceItem, RequestFor } from "./wire.ts";
 
 type Headers = Readonly<Record<string, string>>;
+type Produce = RequestFor<"produce">;
+type Transact = RequestFor<"transact">;
 type Handler = (item: LeasedItem, handling: Handling) => unknown;
 
 /** A transport whose produces and leases have spans, and that has spans for a worker's items. */
@@ -23,13 +25,30 @@ export function traced(transport: Transport, api: OpenTelemetryApi, url: string)
 
     call(operation, request, options) {
       const call = () => transport.call(operation, request, options);
-      if (operation !== "lease") return call();
-      return tracing.receive((request as RequestFor<"lease">).queue_name, call);
+      switch (operation) {
+        case "lease":
+          return tracing.receive((request as RequestFor<"lease">).queue_name, call);
+        case "transact":
+          return tracing.transact(request as Transact, options ?? {}, (carrying) =>
+            transport.call(operation, carrying as typeof request, options),
+          );
+        default:
+          return call();
+      }
     },
 
     produce: (request, options = {}) =>
       tracing.publish(request, options, (carrying) => transport.produce(carrying, options)),
   };
+}
+
+/** A call that puts items into a queue, or into several. */
+interface Sending {
+  readonly operation: string;
+  /** `null` = several. */
+  readonly queue: string | null;
+  readonly items: ProduceItem[];
+  readonly key: string | undefined;
 }
 
 /** What the span of an item's handler is waiting for once the handler has ended. */
@@ -56,25 +75,45 @@ export class Tracing {
     return this.#api.context.with(this.#api.ROOT_CONTEXT, call);
   }
 
-  async publish<T>(
-    request: RequestFor<"produce">,
-    { key }: CallOptions,
-    send: (request: RequestFor<"produce">) => Promise<T>,
-  ): Promise<T> {
-    const { items, queue_name } = request;
+  publish<T>(request: Produce, { key }: CallOptions, send: (request: Produce) => Promise<T>) {
+    const { items, queue_name: queue } = request;
     // The server has a word for it.
     if (!Array.isArray(items)) return send(request);
+    return this.#sent({ operation: "publish", queue, items, key }, (carrying) =>
+      send({ ...request, items: carrying }),
+    );
+  }
+
+  /** What only finishes items has no span, as a complete has none. */
+  transact<T>(request: Transact, { key }: CallOptions, send: (request: Transact) => Promise<T>) {
+    const parts = request.produce ?? [];
+    const items = Array.isArray(parts) ? parts.flatMap((part) => part?.items ?? []) : [];
+    if (items.length === 0) return send(request);
+    const [queue, ...others] = new Set(parts.map(({ queue_name }) => queue_name));
+    const one = others.length === 0 && queue !== undefined ? queue : null;
+    return this.#sent({ operation: "transact", queue: one, items, key }, (carrying) => {
+      const left = [...carrying];
+      const produce = parts.map((part) => ({ ...part, items: left.splice(0, part.items.length) }));
+      return send({ ...request, produce });
+    });
+  }
+
+  /** In a span, whose context the items carry that have none of their own. */
+  async #sent<T>(
+    { operation, queue, items, key }: Sending,
+    send: (items: ProduceItem[]) => Promise<T>,
+  ): Promise<T> {
     const { context, trace, SpanKind } = this.#api;
     const own = items.filter(hasContext);
     // With a key of the caller's the call has to say the same when it comes again, in another trace.
     const isCarried = key === undefined && own.length < items.length;
     const active = context.active();
     const span = this.#tracer.startSpan(
-      `publish ${queue_name}`,
+      queue === null ? operation : `${operation} ${queue}`,
       {
         kind: isCarried ? SpanKind.PRODUCER : SpanKind.CLIENT,
         attributes: {
-          ...this.#attributes(queue_name, "publish", "send"),
+          ...this.#attributes(queue, operation, "send"),
           ...(items.length > 1 && { "messaging.batch.message_count": items.length }),
         },
         links: this.#linksTo(own),
@@ -82,7 +121,7 @@ export class Tracing {
       active,
     );
     const within = trace.setSpan(active, span);
-    const carrying = isCarried ? { ...request, items: this.#carrying(items, within) } : request;
+    const carrying = isCarried ? this.#carrying(items, within) : items;
     try {
       return await context.with(within, () => send(carrying));
     } catch (error) {
@@ -156,22 +195,22 @@ export class Tracing {
     };
   }
 
-  /** What became of the item, and why it was lost if it was. */
-  settled(item: LeasedItem, outcome: string, lost: string | null): void {
+  /** What became of the item, and what failed if its handler did not. */
+  settled(item: LeasedItem, outcome: string, error?: unknown): void {
     const handled = this.#handled.get(item);
     if (handled === undefined) return;
-    const { span, thrown, endedAt } = handled;
+    const { span, endedAt } = handled;
+    const thrown = handled.thrown ?? (error === undefined ? null : { error });
     span.setAttribute("holdfast.item.outcome", outcome);
     // What was interrupted has not failed.
     if (thrown !== null && outcome !== "released") this.#fail(span, thrown.error, endedAt);
-    else if (lost !== null) this.#fail(span, new LeaseLost(lost), endedAt);
     span.end(endedAt);
   }
 
-  #attributes(queue: string, name: string, type: string): Record<string, string | number> {
+  #attributes(queue: string | null, name: string, type: string): Record<string, string | number> {
     return {
       "messaging.system": "holdfast",
-      "messaging.destination.name": queue,
+      ...(queue !== null && { "messaging.destination.name": queue }),
       "messaging.operation.name": name,
       "messaging.operation.type": type,
       ...this.#server,
@@ -190,10 +229,10 @@ export class Tracing {
     return [...links.values()];
   }
 
-  #carrying(items: readonly ProduceItem[], context: object): ProduceItem[] {
+  #carrying(items: ProduceItem[], context: object): ProduceItem[] {
     const added: Record<string, string> = {};
     this.#api.propagation.inject(context, added);
-    if (Object.keys(added).length === 0) return [...items];
+    if (Object.keys(added).length === 0) return items;
     const alone = joined({}, added);
     return items.map((item) => {
       if (kindOf(item) !== "Object" || hasContext(item)) return item;

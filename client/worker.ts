@@ -2,7 +2,7 @@
 // An item is leased only when it can be started at once: nothing grows old in a buffer.
 
 import { bounds } from "../openapi/bounds.ts";
-import { DeadLetter, type HoldfastError, WorkerStopping } from "./errors.ts";
+import { DeadLetter, type HoldfastError, LeaseLost, WorkerStopping } from "./errors.ts";
 import { type Ending, Finisher } from "./finisher.ts";
 import type { Handling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
@@ -211,7 +211,9 @@ class QueueWorker implements Worker {
     if (end === null) return false;
     kept.done(item);
     const isLast = end === "retried" && !hasMoreAttempts(item, kept.lease);
-    this.#counts[isLast ? await this.#lastEnd(kept) : end] += 1;
+    const outcome = isLast ? await this.#lastEnd(kept) : end;
+    this.#counts[outcome] += 1;
+    this.#source.transport.tracing?.settled(item, outcome);
     return true;
   }
 
@@ -269,7 +271,8 @@ class QueueWorker implements Worker {
     kept.done(item);
     const outcome = reason === null ? as : "lost";
     this.#counts[outcome] += 1;
-    this.#source.transport.tracing?.settled(item, outcome, reason);
+    const error = reason === null ? notice?.error : new LeaseLost(reason);
+    this.#source.transport.tracing?.settled(item, outcome, error);
     if (reason !== null) {
       const thrown = notice === undefined ? {} : { error: notice.error };
       this.#notice({ kind: "lost", item, reason, ...thrown });
