@@ -777,3 +777,29 @@ test("bounds that no worker can keep are refused", async () => {
     "batch is invalid; expected a whole number from 1, got 1.5",
   );
 });
+
+test("what a handler throws is the reason that the next holder and the dead queue hear", async () => {
+  await using at = await setup();
+  await at.queue.produce([{ utf8: "a", headers: { tenant: "t" } }, "b"]);
+  const heard: (string | undefined)[] = [];
+  const all = gate();
+  const worker = at.queue.work(
+    (item) => {
+      if (item.text() === "b") throw new DeadLetter("no such account");
+      expect(item.headers).toEqual({ tenant: "t" });
+      heard.push(item.reason);
+      if (item.attempts === 1) throw new Error("é".repeat(2_000));
+      all.resolve();
+    },
+    { concurrency: 1, backoff: () => 0, ...at.quiet },
+  );
+  await all.promise;
+  await worker.stop();
+  expect(heard).toEqual([undefined, `${"é".repeat(340)}…`]);
+  const [dead] = await Array.fromAsync(at.dead.find());
+  expect(dead).toMatchObject({
+    reason: "no such account",
+    death: "rejected",
+    origin_queue: "orders",
+  });
+});
