@@ -88,8 +88,14 @@ test("redrive: a dry run counts; with more than expected nothing is moved, and 4
   });
   for (const expected of [0, 2]) {
     const answer = await app.call("redrive", { ...dead, expect: expected });
-    const told = `expected at most ${expected}, got 3, nothing was moved`;
-    expect(plain(answer)).toEqual(refused(453, `more items match than expected; ${told}`));
+    const told = `3 items would be moved, expected at most ${expected}`;
+    expect(plain(answer)).toEqual({
+      code: 453,
+      body: {
+        ...refused(453, `count has changed; ${told}`).body,
+        details: { count: "3" },
+      },
+    });
     expect(answer.body.reason).toBe("count_changed");
   }
   expect((await app.ok("listTasks", {})).tasks).toEqual([]);
