@@ -117,7 +117,6 @@ test("deployment: what it points to is there, or is a secret that its reader mak
 
 /** Commands that the page or the first lines of `deploy/` name and that no test here runs. */
 const notRun: Readonly<Record<string, string>> = {
-  "holdfast items groups": "the page about finding items runs it, with a queue",
   "docker build -f deploy/Dockerfile -t holdfast .":
     "needs a container engine and the base images; deploy.test.ts parses and lints the Dockerfile",
   "docker run --rm holdfast key NAME": "the image; its entry point is the executable, which is run",

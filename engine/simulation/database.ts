@@ -172,7 +172,7 @@ export class SimulatedDatabase {
 
   // what is asked of it -----------------------------------------------------
 
-  connect(host: Host): Session {
+  openSession(host: Host): Session {
     const session = new Session(this, host);
     this.#sessions.add(session);
     return session;
@@ -188,7 +188,7 @@ export class SimulatedDatabase {
     shard: number,
     { ownership, acknowledged }: { ownership: Ownership; acknowledged: Acknowledged },
   ): Promise<Backend> {
-    const session = this.connect(host);
+    const session = this.openSession(host);
     this.#tokens += 1;
     const owned = new OwnedShard({ shard, token: this.#tokens, session, acknowledged });
     try {
@@ -201,7 +201,7 @@ export class SimulatedDatabase {
   }
 
   async openNodes(host: Host): Promise<NodeTable> {
-    const session = this.connect(host);
+    const session = this.openSession(host);
     return new Nodes(session);
   }
 

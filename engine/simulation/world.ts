@@ -272,6 +272,8 @@ export class World {
     const status = engine.status();
     const isHealthy = !this.#slow && status.shards.every(isUp);
     if (isHealthy) this.auditor.rested();
+    // Of several nodes one explains and counts, and begins anew when it is another.
+    if (this.#options.setting !== undefined) return;
     this.explanations.check(engine, isHealthy);
     if (!isHealthy) return;
     this.#isUncounted ||= downs > this.#downsBefore || this.auditor.damagedCount > 0;

@@ -187,7 +187,7 @@ for (const [path, body, keys] of calls) {
     const { requestBody, responses } = documented(operation);
     const request = resolved(requestBody.content["application/json"].schema).properties ?? {};
     // Beyond the specification, and without effect on a call that leaves them out.
-    const own = ["dry_run", "expect", "columns", "return_ids"];
+    const own = ["dry_run", "expect", "columns"];
     const asked = Object.keys(request).filter(
       (key) => !own.includes(key) && (path !== "/v1/queues.info" || key === "name"),
     );

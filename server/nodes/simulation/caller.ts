@@ -63,10 +63,11 @@ export class NodeCaller {
     const body = {
       queue_name: queue,
       request_timeout: ms(requestTimeoutMs),
-      items: items.map(({ payload: given, kind, encoding, reference, enqueueAt }) => ({
+      items: items.map(({ payload: given, kind, encoding, reference, enqueueAt, headers }) => ({
         ...payload(given),
         ...{ kind, encoding, reference },
         enqueue_at: instant(enqueueAt),
+        headers,
       })),
     };
     const { replayed } = await this.#call("produce", body, keyed(requestKey));
@@ -95,7 +96,10 @@ export class NodeCaller {
   async retry({ queue, partition, items, requestKey }: RetryRequest) {
     const body = {
       ...{ queue_name: queue, partition },
-      items: items.map(({ id, retryAt, dead }) => ({ id, dead, retry_at: instant(retryAt) })),
+      items: items.map(({ id, retryAt, dead, reason }) => ({
+        ...{ id, dead, reason },
+        retry_at: instant(retryAt),
+      })),
     };
     return outcomeOf(await this.#call("retry", body, keyed(requestKey)));
   }
@@ -142,6 +146,13 @@ function outcomeOf({ replayed }: Told) {
 function leasedItem(item: LeaseReply["items"][number]): LeasedItem {
   const { id, kind, encoding, reference, attempts, lease_deadline: until, bytes } = item;
   const leaseDeadline = Date.parse(until);
+  const { headers, origin_id: origin, reason, death, origin_queue: queue } = item;
+  const past = {
+    ...(origin !== undefined && { origin }),
+    ...(reason !== undefined && { reason }),
+    ...(death !== undefined && { death: death as "failed" | "expired" | "rejected" }),
+    ...(queue !== undefined && { queue }),
+  };
   return {
     id,
     kind,
@@ -150,5 +161,7 @@ function leasedItem(item: LeaseReply["items"][number]): LeasedItem {
     attempts,
     leaseDeadline,
     payload: Uint8Array.fromBase64(bytes),
+    past,
+    ...(headers && { headers }),
   };
 }
