@@ -11,7 +11,6 @@ import type {
   FindItemsRequest,
   FoundItem,
   Inspect,
-  ItemCounts,
   Operation,
   QueueClearRequest,
   QueueClientsReply,
@@ -45,6 +44,9 @@ export interface EnsureOptions extends CallOptions {
   /** Has a queue that is there changed to the settings; default false. */
   readonly update?: boolean;
 }
+
+/** Items by their state. */
+export type ItemCounts = NonNullable<ReplyFor<"clear">["counts"]>;
 
 export interface DeleteOptions extends CallOptions {
   readonly force?: boolean;

@@ -34,7 +34,6 @@ export type QueueStatsReply = schemas.QueueStatsReply;
 export type QueuePauseRequest = schemas.QueuePauseRequest;
 export type QueueClearRequest = schemas.QueueClearRequest;
 export type Inspect = schemas.Inspect;
-export type ItemCounts = schemas.ItemCounts;
 export type QueueExplainReply = schemas.QueueExplainReply;
 export type QueueClientsReply = schemas.QueueClientsReply;
 export type ServerOverviewReply = schemas.ServerOverviewReply;

@@ -53,12 +53,15 @@ const orNull = (options: SchemaOptions & { description: string; examples: unknow
 const sampleId = "1h0LdFaStQ2vX000000000000Kd";
 const sampleSourceId = "1h0LdFaStQ2vX00010000000042";
 
-const queueName = Type.String({
+const queueNameOptions = {
   description: `Name of the queue, 1 to ${bounds.queueNameBytesMax} bytes of UTF-8 without whitespace, control characters or \`~\`. Names are case-sensitive.`,
   examples: ["orders"],
   ...formed(forms.queueName, bounds.queueNameBytesMax),
   [queueKeyword]: true,
-});
+};
+const queueName = Type.String(queueNameOptions);
+/** Of a queue whose items are finished, whatever else is asked for. */
+const consumedQueueName = Type.String({ ...queueNameOptions, [queueKeyword]: "consume" });
 
 const itemId = Type.String(formed(forms.itemId));
 
@@ -476,7 +479,7 @@ export type CompleteRequest = Static<typeof CompleteRequest>;
 
 export const TransactComplete = Type.Object(
   {
-    queue_name: { ...queueName, [queueKeyword]: "consume" },
+    queue_name: consumedQueueName,
     partition: leasePartition,
     ids: Type.Array(itemId, {
       minItems: bounds.completeIdsMin,
@@ -491,7 +494,7 @@ export type TransactComplete = Static<typeof TransactComplete>;
 
 export const TransactRetry = Type.Object(
   {
-    queue_name: { ...queueName, [queueKeyword]: "consume" },
+    queue_name: consumedQueueName,
     partition: leasePartition,
     items: Type.Array(RetryItem, {
       minItems: bounds.retryItemsMin,
