@@ -45,7 +45,7 @@ export const methods: readonly Method[] = [
     (run: Worlds & Run) => proveSimulation({ store: "sqlite", ...run }),
     {
       quick: { seeds: 6, steps: 300, everySituation: false },
-      short: { seeds: 300, steps: 300, everySituation: false },
+      short: { seeds: 120, steps: 300, everySituation: false },
       ci: { seeds: 2_000, steps: 300, everySituation: false },
       nightly: { seeds: 40_000, steps: 300, everySituation: true },
     },
@@ -62,7 +62,8 @@ export const methods: readonly Method[] = [
   ),
   method("planted bugs", provePlanted, {
     quick: { bugs: 2 },
-    short: { bugs: Number.MAX_SAFE_INTEGER },
+    // As many as there is time for; the larger sizes hunt all.
+    short: { bugs: 40 },
     ci: { bugs: Number.MAX_SAFE_INTEGER },
     nightly: { bugs: Number.MAX_SAFE_INTEGER },
   }),
@@ -92,7 +93,7 @@ export const methods: readonly Method[] = [
   }),
   method("histories", proveHistories, {
     quick: { operations: 6_000, clients: 16, restarts: 2, blackBox: 32 },
-    short: { operations: 1_000_000, clients: 64, restarts: 20, blackBox: 2_000 },
+    short: { operations: 1_000_000, clients: 64, restarts: 20, blackBox: 1_000 },
     ci: { operations: 1_000_000, clients: 64, restarts: 20, blackBox: 2_000 },
     nightly: { operations: 10_000_000, clients: 64, restarts: 200, blackBox: 20_000 },
   }),
