@@ -194,7 +194,7 @@ test("update: a dry run says what the partitions hold that would be surplus", as
   expect(await update({ dryRun: true })).toEqual({ ok: true, value: none });
 });
 
-test.each([-1, 1.5, Number.NaN])("expect: %d is refused", async (count) => {
+test.each([-1, 1.5, Number.NaN, 2 ** 31])("expect: %d is refused", async (count) => {
   const bundle = await setupQueue();
   expect(await clear(bundle, { expect: count })).toMatchObject({ ok: false, code: "invalid" });
 });

@@ -81,6 +81,7 @@ export const limits = {
   filterBytesMax: 2_048,
   /** Of a count in a filter: what a protobuf `int32` holds. */
   filterCountMax: 2_147_483_647,
+  expectMax: 2_147_483_647,
   /** Characters of a refused text that are quoted back. */
   quotedMax: 40,
   /** Items of one piece of a task, so that others wait a millisecond; and the pause when a shard fails. */

@@ -273,12 +273,12 @@ export function checkRedrive({ ids, filter, limit, perSecond, expect }: RedriveR
     if (filter !== undefined) refuse("redrive is invalid; expected ids or a filter, got both");
   }
   if (filter !== undefined) checkFilter(filter);
-  for (const [name, value] of Object.entries({ limit, "per second": perSecond, expect })) {
+  for (const [name, value] of Object.entries({ limit, "per second": perSecond })) {
     if (value === undefined) continue;
     checkWhole(name, value);
-    const least = name === "expect" ? 0 : 1;
-    if (value < least) refuse(`${name} is invalid; cannot be less than ${least}`);
+    if (value < 1) refuse(`${name} is invalid; cannot be less than 1`);
   }
+  checkExpect(expect);
   checkMost("per second", perSecond ?? 0, limits.redrivePerSecondMax);
 }
 
@@ -356,8 +356,10 @@ export function checkPause({ lease, produce, reason }: Pause): void {
 
 /** How many items a call may remove; absent = no bound. */
 export function checkExpect(expect: number | undefined): void {
-  if (expect === undefined || (Number.isSafeInteger(expect) && expect >= 0)) return;
-  refuse(`expect is invalid; expected a whole number from 0 on, got ${expect}`);
+  if (expect === undefined) return;
+  checkWhole("expect", expect);
+  if (expect < 0) refuse("expect is invalid; cannot be less than 0");
+  checkMost("expect", expect, limits.expectMax);
 }
 
 export function checkClear({ ready, scheduled, retried }: ClearRequest): void {

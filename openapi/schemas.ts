@@ -2478,6 +2478,7 @@ export const RedriveRequest = Type.Object(
     expect: Type.Optional(
       Type.Integer({
         minimum: 0,
+        maximum: bounds.expectMax,
         description: "With more items than that, nothing is moved: 453 says how many there are.",
         examples: [312],
       }),
