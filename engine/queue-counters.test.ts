@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { openSqliteStore } from "../stores/sqlite/store.ts";
 import type { QueueCounters, QueueGauges } from "./api.ts";
 import { newTag } from "./ids.ts";
+import { limits } from "./limits.ts";
 import { noCounters } from "./queue-counters.ts";
 import {
   type Bundle,
@@ -149,6 +150,19 @@ bothStores(
     const what = { ready: true, scheduled: true, retried: false, destructive: true };
     await bundle.run(() => engine.clear({ queue: "orders", ...what }));
     expect(counted(bundle)).toEqual({ produced: 4, leased: 1, removed: 4 });
+  },
+);
+
+bothStores(
+  "a clear counts what it took from partitions that are given up for it",
+  { turnLimits: { ...limits, sweepItemsMax: 1 } },
+  async (bundle) => {
+    await bundle.createQueue({ name: "orders", requestedPartitions: 3 });
+    for (let round = 0; round < 30; round += 1) await bundle.produce("orders", "a");
+    await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 1 }));
+    const what = { ready: true, scheduled: false, retried: false, destructive: false };
+    await bundle.run(() => bundle.engine.clear({ queue: "orders", ...what }));
+    expect(counted(bundle)).toEqual({ produced: 30, removed: 30 });
   },
 );
 

@@ -83,6 +83,9 @@ export const settle: Kind<Settle> = {
 
 /** Marks what is to be cleared: everything that is there now. */
 function markCleared({ memory, draft }: Scene, partition: Partition, what: Clearing): void {
+  // Now, because a partition of which nothing else is left is given up before its items are gone.
+  const { ready, leased } = takenBy([partition], what);
+  if (ready + leased > 0) draft.count(partition.slot, "removed", ready + leased);
   if (what.leased) {
     for (const run of partition.runs) {
       run.heldCount = 0;
@@ -156,7 +159,6 @@ function clearReady(turn: Turn, partition: Partition): void {
     partition.clearReadyFrom = item.seq + 1;
     if (partition.held.has(item.seq) || turn.draft.removed.has(partition.slot, item.seq)) continue;
     remove(turn, partition, item);
-    turn.draft.count(partition.slot, "removed");
     turn.draft.ununique.add(partition.slot, item.seq);
     partition.doomedCount -= 1;
   }

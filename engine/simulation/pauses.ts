@@ -23,6 +23,8 @@ export class Pauses {
   readonly #open = new Map<string, PauseCall>();
   /** Of which nobody heard how the last call ended. */
   readonly #doubted = new Set<string>();
+  /** Calls that a delete came after: which queue of that name they are of is not known. */
+  readonly #overtaken = new Set<PauseCall>();
 
   of(queue: string): Sides {
     return this.#certain.get(queue) ?? none;
@@ -52,6 +54,7 @@ export class Pauses {
   ended(call: PauseCall, ending: Ending<void> | null): void {
     if (this.#open.get(call.queue) !== call) return;
     this.#open.delete(call.queue);
+    if (this.#overtaken.delete(call)) return;
     if (ending === null) this.#doubted.add(call.queue);
     else this.#certain.set(call.queue, ending.ok ? call.asked : call.before);
     if (ending?.ok === true) this.#doubted.delete(call.queue);
@@ -59,7 +62,8 @@ export class Pauses {
 
   /** Another queue may come in its place. */
   deleted(queue: string): void {
-    this.#open.delete(queue);
+    const open = this.#open.get(queue);
+    if (open !== undefined) this.#overtaken.add(open);
     this.#certain.delete(queue);
     // Or the delete is refused.
     this.#doubted.add(queue);
