@@ -66,6 +66,10 @@ const repeatEvery = 8;
 /** Pause before a server is tried again that refused a connection. */
 export const againMs = 3;
 
+/** For a queue to be there, on a busy machine. */
+const createTriesMax = 100;
+const createAgainMs = 200;
+
 export class Client {
   readonly name: string;
   readonly queue: string;
@@ -330,7 +334,6 @@ export interface QueueShape {
 /** Leaves queues alone that are there already. */
 export async function createQueues(address: Place, shape: QueueShape): Promise<void> {
   const client = new Client("owner", address);
-  await client.connect();
   const common = { expire_timeout: "24h", lease_timeout: `${shape.leaseTimeoutMs}ms` };
   const queues = [
     { queue_name: deadQueueName, max_attempts: 0, requested_partitions: 1, ...common },
@@ -342,16 +345,27 @@ export async function createQueues(address: Place, shape: QueueShape): Promise<v
       ...common,
     },
   ];
-  for (const queue of queues) {
+  try {
+    for (const queue of queues) await createQueue(client, queue);
+  } finally {
+    client.close();
+  }
+}
+
+/** A node on a busy machine may not know for a while whether it has done it. */
+async function createQueue(client: Client, queue: { readonly queue_name: string }): Promise<void> {
+  const { queue_name } = queue;
+  for (let tries = 0; ; tries += 1) {
+    await client.connect();
     const reply = await client.call("/v1/queues.create", queue);
-    if (reply?.status === 200) continue;
-    const known = await client.call("/v1/queues.info", { queue_name: queue.queue_name });
-    if (known?.status !== 200) {
-      client.close();
+    if (reply?.status === 200) return;
+    const known = await client.call("/v1/queues.info", { queue_name });
+    if (known?.status === 200) return;
+    if (tries === createTriesMax) {
       throw new Error(`a queue was not created; ${JSON.stringify(reply)}`);
     }
+    await Bun.sleep(createAgainMs);
   }
-  client.close();
 }
 
 export interface StoredOnWire {
