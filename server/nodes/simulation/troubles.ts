@@ -279,7 +279,10 @@ export class Troubles {
   async #strand(): Promise<void> {
     const isLongEnough = this.#world.parameters.requestTimeoutMs >= minute;
     const former = this.#owner;
-    const one = this.#running(({ host, isDraining }) => !host.isStopped && !isDraining);
+    const isUp = ({ host, isDraining }: Running) => !host.isStopped && !isDraining;
+    // Often at the owner itself, which has to find out alone that it is none.
+    const isFormer = this.#chance.hits(400);
+    const one = this.#running((running) => isUp(running) && (!isFormer || running === former));
     if (former === undefined || one === undefined || this.#isBroken || !isLongEnough) return;
     await this.#callAt(one, () => this.#world.lease("dead"));
     await this.#callAt(one, () => this.#world.lease("dead"));
@@ -302,8 +305,10 @@ export class Troubles {
     const { others: known } = one.node.membership;
     if (!known.some(({ url }) => url === next.url) && one !== next) return;
     this.#world.situations.reached("a lease waits at a node that has lost the shards");
+    // Who produces at the node that waits finds out there who has the shards.
+    const producer = this.#chance.hits(500) ? one : next;
     for (let count = 0; count < 5; count += 1) {
-      await this.#callAt(one, () => this.#world.produce("dead"));
+      await this.#callAt(producer, () => this.#world.produce("dead"));
     }
     await this.#world.pass(second);
     if (!one.calls.isDisjointFrom(waiting)) await this.#checkStranded(one, next);
