@@ -1,9 +1,8 @@
 // The site in Chromium: what only a browser can show. The suites are in testing/; they
 // share one Chromium and run side by side, on the few pages that it keeps open.
 
-import { beforeAll, describe, setDefaultTimeout } from "bun:test";
+import { beforeAll, describe } from "bun:test";
 import { shellPath } from "./build/chromium-path.ts";
-import { buildTimeoutMs } from "./build/ensure-built.ts";
 import { testAxe } from "./testing/axe.ts";
 import { testFirstSteps } from "./testing/first-steps.ts";
 import { testKeyboard } from "./testing/keyboard.ts";
@@ -12,10 +11,8 @@ import { testReference } from "./testing/reference.ts";
 import { testSamples } from "./testing/samples.ts";
 import { testSearch } from "./testing/search.ts";
 import { testShell } from "./testing/shell.ts";
-import { browserTestTimeoutMs, type SiteBrowser, siteBrowser } from "./testing/site-browser.ts";
+import { type SiteBrowser, siteBrowser } from "./testing/site-browser.ts";
 import { testVisits } from "./testing/visits.ts";
-
-setDefaultTimeout(browserTestTimeoutMs);
 
 const inChromium = shellPath() === null ? describe.skip : describe.concurrent;
 
@@ -28,7 +25,7 @@ inChromium("in Chromium", () => {
 
   beforeAll(async () => {
     opened = await siteBrowser();
-  }, buildTimeoutMs);
+  });
 
   // It takes longest, so that it does not end alone.
   testReference(browser);

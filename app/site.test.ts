@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { budgetFaults } from "./build/budgets.ts";
 import { listMdx, readContent } from "./build/content.ts";
 import { hashesOf } from "./build/csp.ts";
-import { buildTimeoutMs, ensureBuilt } from "./build/ensure-built.ts";
+import { ensureBuilt } from "./build/ensure-built.ts";
 import { folders, pagePaths } from "./build/site-folder.ts";
 import { sidebarDocs } from "./config/validate.ts";
 import { cardPath } from "./shell/card-path.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await ensureBuilt();
   site = await openTestApp();
   pages = pagePaths();
-}, buildTimeoutMs);
+});
 afterAll(() => site[Symbol.asyncDispose]());
 
 async function htmlOf(path: string): Promise<string> {
@@ -195,13 +195,9 @@ describe("each page", () => {
     }
   });
 
-  test(
-    "is within its budget, its inline scripts and styles too",
-    () => {
-      expect(budgetFaults(folders.site)).toEqual([]);
-    },
-    buildTimeoutMs,
-  );
+  test("is within its budget, its inline scripts and styles too", () => {
+    expect(budgetFaults(folders.site)).toEqual([]);
+  });
 
   test("of the docs lists its headings of levels 2 to 3, in their order", async () => {
     for (const path of pages.filter((one) => one.startsWith("/docs/"))) {

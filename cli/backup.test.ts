@@ -1,6 +1,6 @@
 // Backup and restore as they are typed, against a server that goes on working.
 
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import {
   existsSync,
   mkdtempSync,
@@ -15,8 +15,6 @@ import { join } from "node:path";
 import { type ServerProcess, startServer } from "../bench/server-process.ts";
 import { type Client, createClient } from "../client/client.ts";
 import { exitCodes } from "./exit-codes.ts";
-
-setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-backup-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 // The command as it is typed: a process of its own, against a real server.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,9 +9,6 @@ import type { LeaseItem } from "../client/wire.ts";
 import { documentText } from "../openapi/document.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";
-
-// Each test starts processes, which a busy machine takes its time for.
-setDefaultTimeout(60_000);
 
 const main = join(import.meta.dir, "main.ts");
 const folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"));

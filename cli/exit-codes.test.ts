@@ -1,14 +1,11 @@
 // With what code a command ends, by what became of its call.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { errorOf, OutcomeUnknown, Unavailable } from "../client/errors.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
 import { exitCodeOf, exitCodes, UsageError } from "./exit-codes.ts";
-
-// Each test starts processes, which a busy machine takes its time for.
-setDefaultTimeout(60_000);
 
 let server: ListeningApp;
 

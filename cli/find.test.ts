@@ -1,13 +1,10 @@
 // `holdfast items find`, `groups`, `get`, `explain`, `redrive` and `tasks` as they are typed.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Client, createClient } from "../client/client.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";
-
-// Each test starts processes, which a busy machine takes its time for.
-setDefaultTimeout(60_000);
 
 let server: ListeningApp;
 let client: Client;

@@ -1,15 +1,12 @@
 // Commands that are broken off while they work: what they leave, and how they go on.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../client/client.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { exitCodes } from "./exit-codes.ts";
-
-// Each test starts processes, which a busy machine takes its time for.
-setDefaultTimeout(60_000);
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-interrupt-"));
 let server: ListeningApp;

@@ -1,6 +1,6 @@
 // Keys as an operator makes them, and a server that lets them in.
 
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +8,6 @@ import { startServer } from "../bench/server-process.ts";
 import { createClient } from "../client/client.ts";
 import { apiKeysMax } from "../server/api-keys.ts";
 import { exitCodes } from "./exit-codes.ts";
-
-// Each test starts processes, which a busy machine takes its time for.
-setDefaultTimeout(60_000);
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-key-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,14 +1,11 @@
 // What only somebody at a terminal sees: colours, progress, the table that lives.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "../client/client.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
-
-// Each test starts processes, which a busy machine takes its time for.
-setDefaultTimeout(60_000);
 
 const main = join(import.meta.dir, "main.ts");
 let server: ListeningApp;

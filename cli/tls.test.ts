@@ -1,15 +1,12 @@
 // A server whose certificate nobody trusts but who is told to.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServerProcess, startServer } from "../bench/server-process.ts";
 import { renewedCertificate, sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
 import { exitCodes } from "./exit-codes.ts";
-
-// Each test starts processes, which a busy machine takes its time for.
-setDefaultTimeout(60_000);
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-tls-"));
 const file = (name: string, text: string): string => {

@@ -23,34 +23,30 @@ const refused = await queue.create({}).catch((error) => error);
 document.title = JSON.stringify([seen, worker.counts.completed, refused.code]);
 </script>`;
 
-test.if(chromiumPath() !== null)(
-  "producer and worker run in a browser",
-  async () => {
-    const built = await Bun.build({ entrypoints: [join(import.meta.dir, "index.ts")] });
-    const script = await built.outputs[0]?.text();
-    let html = "";
-    const site = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      reusePort: false,
-      fetch: ({ url }) =>
-        new URL(url).pathname === "/client.js"
-          ? new Response(script, { headers: { "content-type": "text/javascript" } })
-          : new Response(html, { headers: { "content-type": "text/html" } }),
-    });
-    const origin = `http://127.0.0.1:${site.port}`;
-    await using server = await listeningApp({ allowedOrigins: [origin] });
-    html = page(server.url);
-    const browser = await launchChromium();
-    try {
-      const tab = await browser.newPage();
-      await tab.goto(origin);
-      await tab.waitForFunction(() => document.title !== "waiting", null, { timeout: 60_000 });
-      expect(JSON.parse(await tab.title())).toEqual([["one", '{"two":2}'], 2, "invalid"]);
-    } finally {
-      await browser.close();
-      await site.stop(true);
-    }
-  },
-  90_000,
-);
+test.if(chromiumPath() !== null)("producer and worker run in a browser", async () => {
+  const built = await Bun.build({ entrypoints: [join(import.meta.dir, "index.ts")] });
+  const script = await built.outputs[0]?.text();
+  let html = "";
+  const site = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    reusePort: false,
+    fetch: ({ url }) =>
+      new URL(url).pathname === "/client.js"
+        ? new Response(script, { headers: { "content-type": "text/javascript" } })
+        : new Response(html, { headers: { "content-type": "text/html" } }),
+  });
+  const origin = `http://127.0.0.1:${site.port}`;
+  await using server = await listeningApp({ allowedOrigins: [origin] });
+  html = page(server.url);
+  const browser = await launchChromium();
+  try {
+    const tab = await browser.newPage();
+    await tab.goto(origin);
+    await tab.waitForFunction(() => document.title !== "waiting", null, { timeout: 60_000 });
+    expect(JSON.parse(await tab.title())).toEqual([["one", '{"two":2}'], 2, "invalid"]);
+  } finally {
+    await browser.close();
+    await site.stop(true);
+  }
+});

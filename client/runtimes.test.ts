@@ -1,14 +1,12 @@
 // What the client makes of the errors that each runtime's own `fetch` really has. Runtimes
 // that are not there are left out.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
-
-setDefaultTimeout(60_000);
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-runtimes-"));
 const local = { hostname: "127.0.0.1", port: 0 } as const;

@@ -1,15 +1,7 @@
 // Spans as OpenTelemetry's own SDK records them, of clients that call a real server; and as a
 // collector gets them, from a producer and a worker that are processes of their own.
 
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,8 +24,6 @@ import { DeadLetter } from "./errors.ts";
 import type { ItemFields, LeasedItem } from "./items.ts";
 import type { Queue } from "./queue.ts";
 import type { Handler, WorkOptions } from "./worker.ts";
-
-setDefaultTimeout(60_000);
 
 const { CLIENT, PRODUCER, CONSUMER } = api.SpanKind;
 const exporter = new InMemorySpanExporter();

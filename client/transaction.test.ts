@@ -1,15 +1,13 @@
 // Transactions against the real server: what a program gathers, and what a worker's handler says
 // of its item.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { listeningApp } from "../server/testing/listening-app.ts";
 import { type ClientOptions, createClient } from "./client.ts";
 import { InvalidRequest, RequestFailed } from "./errors.ts";
 import type { Lease } from "./lease.ts";
 import type { WorkerNotice } from "./notice.ts";
 import type { Queue } from "./queue.ts";
-
-setDefaultTimeout(60_000);
 
 type Fetch = NonNullable<ClientOptions["fetch"]>;
 

@@ -1,7 +1,7 @@
 // The worker against the real server: what it promises about items, trouble, lapsing
 // leases and its own end. Where an instant matters, the test waits for an event.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,9 +14,6 @@ import { lineOf, type WorkerNotice } from "./notice.ts";
 import type { Queue } from "./queue.ts";
 import type { QueueCreateRequest } from "./wire.ts";
 import type { Worker } from "./worker.ts";
-
-// Some start processes, which a busy machine takes its time for.
-setDefaultTimeout(60_000);
 
 type Fetch = NonNullable<ClientOptions["fetch"]>;
 

@@ -49,7 +49,7 @@ test("healthcheck: a server with TLS and keys is asked over TLS, and without a k
     await server.stop();
   }
   expect(run("healthcheck", "--port", port, ...flags)).toMatchObject({ code: 1 });
-}, 30_000);
+});
 
 test("healthcheck: settings that the server would not start with are a fault", () => {
   expect(run("healthcheck", "--host", "0.0.0.0")).toEqual({ code: 2, out: "" });

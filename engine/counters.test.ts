@@ -437,7 +437,6 @@ test.each(Array.from({ length: seeds }, (_, index) => from + index + 1))(
     const done = await world.live(1_000);
     expect(done.get("completed") ?? 0).toBeGreaterThan(5);
   },
-  20_000,
 );
 
 test.each([101, 102])(
@@ -461,5 +460,4 @@ test.each([101, 102])(
       rmSync(directory, { recursive: true, force: true });
     }
   },
-  20_000,
 );

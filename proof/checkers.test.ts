@@ -1,7 +1,7 @@
 // What the checkers of histories accept and reject. A checker that cannot fail
 // is worth nothing, so most rules here are of histories that are wrong.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { formatId, idPrefix } from "../engine/ids.ts";
 import { checkLinear } from "./check-linear.ts";
 import { checkOrder } from "./check-order.ts";
@@ -11,9 +11,6 @@ import { spoilAll } from "./mutations.ts";
 import type { ListCall } from "./queue-model.ts";
 import { sampleHistory, sampleRules } from "./sample-history.ts";
 import { judge } from "./short-histories.ts";
-
-// Hundreds of histories are spoilt and judged, for which a busy machine takes its time.
-setDefaultTimeout(60_000);
 
 function faultsOf(sample: ReturnType<typeof sampleHistory>): string[] {
   const queue = checkQueue(sample.entries, sample.ending, sampleRules).faults;

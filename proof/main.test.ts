@@ -20,16 +20,12 @@ test.each([
   [["--size", "huge"], "size is unknown; expected quick, short, ci, nightly, got huge"],
   [["--seed", "x"], "seed is invalid; expected a whole number, got x"],
   [["--other"], "--other"],
-])(
-  "proof %p: is refused with what was expected",
-  async (args, said) => {
-    const { code, err } = await run(args);
-    expect(code).toBe(2);
-    expect(err).toContain(said);
-    expect(err).toContain("Usage: bun run proof");
-  },
-  60_000,
-);
+])("proof %p: is refused with what was expected", async (args, said) => {
+  const { code, err } = await run(args);
+  expect(code).toBe(2);
+  expect(err).toContain(said);
+  expect(err).toContain("Usage: bun run proof");
+});
 
 test("proof: one method leaves its figures, and what they were made of and on", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-proof-"));
@@ -56,4 +52,4 @@ test("proof: one method leaves its figures, and what they were made of and on", 
     results: [{ method: "media", seed: 9, faults: [], figures: { truncations: 100, flips: 100 } }],
   });
   rmSync(folder, { recursive: true, force: true });
-}, 120_000);
+});

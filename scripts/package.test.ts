@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { publint } from "publint";
-import { buildTimeoutMs, ensureBuilt } from "../app/build/ensure-built.ts";
+import { ensureBuilt } from "../app/build/ensure-built.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { root } from "./setup.ts";
 
@@ -49,7 +49,7 @@ describe("the package", () => {
     const added = await run([process.execPath, "add", tarball], project, offline);
     if (added.code !== 0) throw new Error(`it could not be installed; ${added.error}`);
     server = await listeningApp();
-  }, buildTimeoutMs + timeoutMs);
+  });
 
   afterAll(async () => {
     await server?.stop();

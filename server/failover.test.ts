@@ -34,7 +34,7 @@ beforeEach(async () => {
   await run(asUser(postgresUser, [...copy, "--checkpoint=fast"]), { cwd: "/" });
   chmodSync(data, 0o700);
   standby = await runPostgres(data);
-}, 180_000);
+});
 afterEach(async () => {
   if (isThere) await Promise.all([primary.stop(), standby.stop()]);
   rmSync(folder, { recursive: true, force: true });
@@ -133,7 +133,6 @@ test.skipIf(!isThere)(
     const refused = await runServer([...flags, primary.url, "--require-replica"]);
     expect(refused.output).toContain("commits wait for no standby");
   },
-  180_000,
 );
 
 test.skipIf(!isThere)(
@@ -160,7 +159,6 @@ test.skipIf(!isThere)(
     expect(server.log()).not.toContain("has lost");
     expect(await server.stop()).toBe(0);
   },
-  180_000,
 );
 
 test.skipIf(!isThere)(
@@ -182,5 +180,4 @@ test.skipIf(!isThere)(
     expect(server.log()).toMatch(/the database has lost .+ that had been acknowledged/);
     expect(await server.stop()).toBe(0);
   },
-  180_000,
 );

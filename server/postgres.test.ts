@@ -15,7 +15,7 @@ let database: Postgres;
 
 beforeAll(async () => {
   database = await startPostgres({ data });
-}, 180_000);
+});
 afterAll(async () => {
   await database.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -47,4 +47,4 @@ test("what was acknowledged is there after the server was killed and the databas
   await again.produce("one more");
   expect(await again.inspect()).toMatchObject({ queued: 51 - (held?.items.length ?? 0) });
   expect(await second.stop()).toBe(0);
-}, 120_000);
+});

@@ -120,7 +120,6 @@ test.each(runtimes.filter(([, program]) => program !== ""))(
       await server.stop();
     }
   },
-  60_000,
 );
 
 test.each(runtimes.filter(([, program]) => program !== ""))(
@@ -168,7 +167,6 @@ test.each(runtimes.filter(([, program]) => program !== ""))(
       await server.stop();
     }
   },
-  60_000,
 );
 
 test("readme: its library example runs, once and again", async () => {

@@ -14,11 +14,11 @@ let database: Postgres;
 beforeAll(async () => {
   chmodSync(folder, 0o755);
   database = await startPostgres({ data: join(folder, "postgres") });
-}, 180_000);
+});
 afterAll(async () => {
   await database.stop();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const clientOf = ({ port }: ServerProcess): Client =>
   createClient({ url: `http://127.0.0.1:${port}` });
@@ -84,7 +84,6 @@ test.each(["sqlite", "postgres"] as const)(
     expect((await allOf(client, "orders")).toSorted()).toEqual(texts);
     expect(await server.stop()).toBe(0);
   },
-  120_000,
 );
 
 test("find, explain and redrive in a server of several HTTP threads, whichever thread is asked", async () => {
@@ -119,4 +118,4 @@ test("find, explain and redrive in a server of several HTTP threads, whichever t
     expect((await post("storage/items.find", { queue_name: "none" })).code).toBe(400);
   }
   expect(await server.stop()).toBe(0);
-}, 120_000);
+});

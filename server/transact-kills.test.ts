@@ -98,4 +98,4 @@ test("transact: under kills each input is finished once, and each of its outputs
   } finally {
     await server.stop("SIGKILL");
   }
-}, 300_000);
+});

@@ -1,16 +1,14 @@
 // Analytics in Chromium, against a receiver on loopback: what is sent, when, and how often.
 
-import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { shellPath } from "../build/chromium-path.ts";
-import { buildTimeoutMs } from "../build/ensure-built.ts";
 import { siteConfig } from "../site-config.ts";
-import { browserTestTimeoutMs, type SiteBrowser, siteBrowser } from "../testing/site-browser.ts";
+import { type SiteBrowser, siteBrowser } from "../testing/site-browser.ts";
 import type { AnalyticsClient } from "./analytics-client.ts";
 import { noRecorder } from "./no-replay-plugin.ts";
 
-setDefaultTimeout(browserTestTimeoutMs);
 const clientId = "client-1";
 const screenViewDebounceMs = 50;
 const firstRetryMs = 500;
@@ -82,7 +80,7 @@ inChromium("in Chromium", () => {
 
   beforeAll(async () => {
     [browser, script] = await Promise.all([siteBrowser(), bundled()]);
-  }, buildTimeoutMs);
+  });
 
   async function open(statuses: readonly number[] = [202], path = "/docs") {
     if (browser === null) throw new Error("Chromium is not open");

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { missingAddresses } from "../config/validate.ts";
 import { openTestApp, type TestApp } from "../testing/site-app.ts";
-import { buildTimeoutMs, ensureBuilt } from "./ensure-built.ts";
+import { ensureBuilt } from "./ensure-built.ts";
 import { feedsOf } from "./feeds.ts";
 import { folders, listFiles } from "./site-folder.ts";
 import { robotFiles } from "./site-indexes.ts";
@@ -61,7 +61,7 @@ describe("the site as it is built without them", () => {
   beforeAll(async () => {
     await ensureBuilt();
     site = await openTestApp();
-  }, buildTimeoutMs);
+  });
   afterAll(() => site[Symbol.asyncDispose]());
 
   test("no page has a canonical link, a card, an edit link or an address that stands for one", () => {

@@ -6,9 +6,6 @@ import { join } from "node:path";
 import { inputsHash } from "./inputs-hash.ts";
 import { folders } from "./site-folder.ts";
 
-/** Longer than a build takes on a busy machine. */
-export const buildTimeoutMs = 180_000;
-
 export async function ensureBuilt(): Promise<void> {
   if (isCurrent()) return;
   const command = [process.execPath, join(folders.root, "scripts/site.ts"), "build"];

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import lists from "../../content/search-queries.json" with { type: "json" };
-import { buildTimeoutMs, ensureBuilt } from "../build/ensure-built.ts";
+import { ensureBuilt } from "../build/ensure-built.ts";
 import { folders } from "../build/site-folder.ts";
 import { sourceSections } from "../build/source-sections.ts";
 import { createSearch, excerptOf, partsOf, type Search, type Section } from "./engine.ts";
@@ -24,7 +24,7 @@ describe("what readers ask", () => {
     await ensureBuilt();
     sections = JSON.parse(readFileSync(join(folders.site, "search.json"), "utf8"));
     search = await createSearch(sections);
-  }, buildTimeoutMs);
+  });
 
   test.each([
     { who: "who knows the words", queries: lists.known, count: 30, first: 0.95, amongThree: 0.95 },

@@ -43,7 +43,7 @@ describe("simulation", () => {
     expect(found?.message).toBeUndefined();
     expect(worlds).toBe(100);
     expect(situationNames.length).toBeGreaterThanOrEqual(40);
-  }, 300_000);
+  });
 
   test("I1 to I13 hold over SQLite, where a kill leaves its files as they are", async () => {
     const { found, sums } = await simulate({
@@ -55,7 +55,7 @@ describe("simulation", () => {
     });
     expect(found?.message).toBeUndefined();
     expect(sums.images).toBeGreaterThan(0);
-  }, 300_000);
+  });
 
   test("a world is the same whenever its seed is played", async () => {
     const play = async (): Promise<string[]> => {

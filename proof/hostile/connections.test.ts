@@ -19,4 +19,4 @@ test("connections: clients who leave or do not read hold nothing, and keep nobod
     }
   }
   expect(await target.settled(baseline)).toEqual([]);
-}, 180_000);
+});

@@ -20,7 +20,7 @@ test("raw: every row of the corpus comes out as it says, damaged ones never as a
   }
   expect(await target.settled(baseline)).toEqual([]);
   expect(target.log()).not.toMatch(/"level":"(error|fatal)"/);
-}, 180_000);
+});
 
 test("raw: the names of the rows are each there once", () => {
   const names = allRows.map(({ name }) => name);

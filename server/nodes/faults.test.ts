@@ -16,12 +16,12 @@ async function start(port?: number): Promise<void> {
   wires.set(node, wire);
 }
 
-beforeAll(() => cluster.startDatabase(), 180_000);
+beforeAll(() => cluster.startDatabase());
 // Whatever a test before it has ended.
 beforeEach(async () => {
   while (cluster.nodes.length < 3) await start();
-}, 60_000);
-afterAll(() => cluster.end(), 60_000);
+});
+afterAll(() => cluster.end());
 
 test("the owner is killed", async () => {
   const { faults } = await underLoad(cluster, async (progress) => {
@@ -33,7 +33,7 @@ test("the owner is killed", async () => {
     await progress(100);
   });
   expect(faults).toEqual([]);
-}, 120_000);
+});
 
 test("the owner is stopped for longer than its lease, and goes on as one that forwards", async () => {
   const { faults } = await underLoad(cluster, async (progress) => {
@@ -48,7 +48,7 @@ test("the owner is stopped for longer than its lease, and goes on as one that fo
     expect(next.log()).not.toContain("shard is down");
   });
   expect(faults).toEqual([]);
-}, 120_000);
+});
 
 test("an owner that was stopped does not answer by what it knew", async () => {
   const owner = await cluster.owner();
@@ -59,7 +59,7 @@ test("an owner that was stopped does not answer by what it knew", async () => {
   const looks = Array.from({ length: 8 }, () => queueOf(owner, "stopped").inspect());
   void owner.stop("SIGCONT");
   for (const look of looks) expect(await look).toMatchObject({ queued: 1 });
-}, 60_000);
+});
 
 test("the owner is cut off from its database, whose last commits come late", async () => {
   const { faults } = await underLoad(cluster, async (progress) => {
@@ -72,7 +72,7 @@ test("the owner is cut off from its database, whose last commits come late", asy
     expect(await cluster.owner()).not.toBe(owner);
   });
   expect(faults).toEqual([]);
-}, 120_000);
+});
 
 test("an owner that is cut off from its database ends when it is told to", async () => {
   const owner = await cluster.owner();
@@ -88,4 +88,4 @@ test("an owner that is cut off from its database ends when it is told to", async
   }).catch(() => undefined);
   expect(await owner.stop()).toBe(0);
   await produced;
-}, 60_000);
+});

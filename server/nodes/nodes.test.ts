@@ -13,15 +13,15 @@ const node = (index: number): NodeProcess => nodes[index] as NodeProcess;
 beforeAll(async () => {
   await cluster.startDatabase();
   nodes.push(...(await Promise.all([cluster.start(), cluster.start(), cluster.start()])));
-}, 180_000);
-afterAll(() => cluster.end(), 60_000);
+});
+afterAll(() => cluster.end());
 
 test("nodes that start at once on an empty database make it once, and one has the shards", async () => {
   await queueOf(node(0), "first").create(settings);
   for (const one of nodes) await queueOf(one, "first").produce("a");
   expect(await queueOf(node(2), "first").inspect()).toMatchObject({ queued: 3 });
   expect(await cluster.ownerRow()).toEqual({ url: (await cluster.owner()).nodeUrl, epoch: 1 });
-}, 60_000);
+});
 
 test("any node takes any call", async () => {
   await queueOf(node(1)).create(settings);
@@ -30,7 +30,7 @@ test("any node takes any call", async () => {
   const held = await queueOf(node(2)).lease({ batch: 2 });
   await held?.complete();
   expect(await queueOf(node(1)).inspect()).toMatchObject({ queued: 4 });
-}, 60_000);
+});
 
 test("any node takes a transact, as a whole", async () => {
   for (const name of ["inputs", "outputs"]) await queueOf(node(0), name).create(settings);
@@ -64,7 +64,7 @@ test("any node tells what happened to items, which the owner counts", async () =
   const [first, ...others] = await Promise.all(replies);
   expect(first).toEqual([3, expect.stringMatching(/^2/)]);
   for (const other of others) expect(other).toEqual(first ?? []);
-}, 60_000);
+});
 
 const listed = ({ url }: NodeProcess) => createClient({ url }).listNodes({});
 
@@ -82,7 +82,7 @@ test("each node says who has the shards", async () => {
     expect(metrics).toContain("\nholdfast_nodes 3\n");
     expect((await fetch(`${one.url}/readyz`)).status).toBe(200);
   }
-}, 60_000);
+});
 
 test("each node has the overview, explanations and clients of the one that has the shards", async () => {
   const looks = await Promise.all(nodes.map(({ url }) => createClient({ url }).overview()));
@@ -95,7 +95,7 @@ test("each node has the overview, explanations and clients of the one that has t
     expect(await queue.explain()).toMatchObject({ queue_name, health: "empty" });
     expect(await queue.clients()).toMatchObject({ queue_name, holding: [], partial: false });
   }
-}, 60_000);
+});
 
 test("nothing is asked of the list of nodes", async () => {
   const body = JSON.stringify({ node: 1 });
@@ -104,7 +104,7 @@ test("nothing is asked of the list of nodes", async () => {
   expect(await response.json()).toMatchObject({
     ...{ code: 400, message: "node is unknown; expected no key" },
   });
-}, 60_000);
+});
 
 test("a refusal of another node is told as it was said", async () => {
   for (const { url } of nodes) {
@@ -113,7 +113,7 @@ test("a refusal of another node is told as it was said", async () => {
       message: "queue does not exist; no such queue named 'missing'",
     });
   }
-}, 60_000);
+});
 
 test("a lease that waits at one node is given what is produced at another", async () => {
   await queueOf(node(2), "late").create(settings);
@@ -122,7 +122,7 @@ test("a lease that waits at one node is given what is produced at another", asyn
   const held = await Promise.all(waiting);
   const texts = held.flatMap((batch) => batch?.items.map((item) => item.text()) ?? []);
   expect(texts.toSorted()).toEqual(["item 0", "item 1", "item 2"]);
-}, 90_000);
+});
 
 test("what a node does not have it finds, explains and sends back at the node that has it", async () => {
   const { nodeUrl } = await cluster.owner();
@@ -152,7 +152,7 @@ test("what a node does not have it finds, explains and sends back at the node th
     expect(await taskInfo({ task_id })).toMatchObject({ state: "done", moved: 2 });
   }
   expect(await queue.inspect()).toMatchObject({ queued: 2 });
-}, 60_000);
+});
 
 test("a node ends whose database cannot be reached", async () => {
   const database = ["--store", "postgres", "--database-url", "postgres://nobody@127.0.0.1:1/none"];
@@ -163,7 +163,7 @@ test("a node ends whose database cannot be reached", async () => {
     code: 74,
     output: expect.stringContaining("the database cannot be reached"),
   });
-}, 60_000);
+});
 
 test("two processes with one URL do not take the shards from each other for ever", async () => {
   const own = new Cluster();
@@ -178,4 +178,4 @@ test("two processes with one URL do not take the shards from each other for ever
   await Bun.sleep(3_000);
   expect(await own.ownerRow()).toMatchObject({ epoch });
   await own.end();
-}, 90_000);
+});

@@ -24,11 +24,11 @@ beforeAll(async () => {
   const nodes = await Promise.all([cluster.start({ flags }), cluster.start({ flags })]);
   owner = await cluster.owner();
   other = nodes.find((node) => node !== owner) ?? owner;
-}, 180_000);
+});
 afterAll(async () => {
   await cluster.end();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const as = ({ key: apiKey }: { readonly key: string }, { url }: NodeProcess) =>
   createClient({ url, apiKey });
@@ -70,4 +70,4 @@ test("a call that a node forwards is checked there, done as its key's, and seen 
       ["viewer", 1],
     ]);
   }
-}, 120_000);
+});

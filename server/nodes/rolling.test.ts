@@ -6,12 +6,12 @@ import { underLoad } from "./testing/load.ts";
 
 const cluster = new Cluster();
 
-beforeAll(() => cluster.startDatabase(), 180_000);
+beforeAll(() => cluster.startDatabase());
 // Whatever a test before it has ended.
 beforeEach(async () => {
   while (cluster.nodes.length < 3) await cluster.start();
-}, 60_000);
-afterAll(() => cluster.end(), 60_000);
+});
+afterAll(() => cluster.end());
 
 test("nothing is lost, and no call is told an error that says nothing", async () => {
   const { faults, statuses } = await underLoad(cluster, async (progress) => {
@@ -27,7 +27,7 @@ test("nothing is lost, and no call is told an error that says nothing", async ()
   // ended before it heard what became of it, and its key tells at the next try.
   const told = [0, 200, 453, 454, 503, 504];
   expect([...statuses].filter((status) => !told.includes(status))).toEqual([]);
-}, 120_000);
+});
 
 test("two nodes are stopped at once, and then the last", async () => {
   const [last, ...others] = cluster.nodes;
@@ -37,4 +37,4 @@ test("two nodes are stopped at once, and then the last", async () => {
   expect(await Promise.all(others.map((node) => node.stop()))).toEqual([0, 0]);
   await queueOf(last, "last").produce("alone");
   expect(await last.stop()).toBe(0);
-}, 60_000);
+});

@@ -16,12 +16,12 @@ async function start(): Promise<NodeProcess> {
   return node;
 }
 
-beforeAll(() => cluster.startDatabase(), 180_000);
+beforeAll(() => cluster.startDatabase());
 // Whatever a test before it has ended.
 beforeEach(async () => {
   while (cluster.nodes.length < 4) await start();
-}, 60_000);
-afterAll(() => cluster.end(), 60_000);
+});
+afterAll(() => cluster.end());
 
 interface Scene {
   readonly owner: NodeProcess;
@@ -67,7 +67,7 @@ test("a caller that hangs up at another node leaves the line of the owner", asyn
   await until(async () => (await waiting()) === 0);
   await queueOf(owner, "left").produce("for nobody");
   expect(await queueOf(owner, "left").inspect()).toMatchObject({ queued: 1 });
-}, 60_000);
+});
 
 test("leases that wait are served elsewhere once their owner was cut off from its database", async () => {
   const { owner, others, waiting } = await setup("cut");
@@ -84,7 +84,7 @@ test("leases that wait are served elsewhere once their owner was cut off from it
   await queueOf(next, "cut").produce("behind its back");
   expect(await queueOf(owner, "cut").inspect()).toMatchObject({ queued: 1 });
   wires.get(owner)?.heal();
-}, 60_000);
+});
 
 test("a lease that waits at a node that is stopped is told so, and nothing is granted to it", async () => {
   const { owner, others, waiting } = await setup("drained");
@@ -100,7 +100,7 @@ test("a lease that waits at a node that is stopped is told so, and nothing is gr
   expect(await stopped).toBe(0);
   await queueOf(owner, "drained").produce("for others");
   expect(await queueOf(owner, "drained").inspect()).toMatchObject({ queued: 1 });
-}, 60_000);
+});
 
 test.each(["SIGTERM", "SIGKILL"] as const)(
   "a lease that waits at another node outlives an owner that has got %s",
@@ -115,5 +115,4 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     const statuses = (await Promise.all(leases)).map(({ status }) => status);
     expect(statuses).toEqual(leases.map(() => 200));
   },
-  60_000,
 );

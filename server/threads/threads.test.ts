@@ -15,7 +15,7 @@ let server: ServerProcess;
 
 beforeAll(async () => {
   server = await startServer({ data: join(folder, "data"), flags: threads });
-}, 60_000);
+});
 afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -184,7 +184,7 @@ test("a second server is refused the port, whether it has threads or not", async
       output: `port is taken; another program listens on 127.0.0.1:${server.port}\n`,
     });
   }
-}, 60_000);
+});
 
 test("threads that are refused the port end, and say so", async () => {
   const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
@@ -209,7 +209,7 @@ test("threads that are refused the port end, and say so", async () => {
   });
   expect(await listening.catch((error: unknown) => error)).toBeInstanceOf(ListenError);
   await other.stop();
-}, 60_000);
+});
 
 test("a stop answers what waits and ends", async () => {
   const flags = [...threads, "--shutdown-timeout-ms", "5000"];
@@ -226,7 +226,7 @@ test("a stop answers what waits and ends", async () => {
   const stopped = other.stop();
   expect((await waiting).status).toBe(503);
   expect(await stopped).toBe(0);
-}, 60_000);
+});
 
 test("the overview is made by the thread that has the queues, once for all who ask", async () => {
   await createQueue("seen");

@@ -19,7 +19,7 @@ let server: PostgresServer | null = null;
 
 beforeAll(async () => {
   if (isThere) server = await startPostgres(folder, ["fsync=off"]);
-}, 180_000);
+});
 afterAll(async () => {
   await server?.stop();
   rmSync(folder, { recursive: true, force: true });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   // It is killed with its data at the end.
   server = await startPostgres({ data: join(folder, "data"), settings: ["fsync=off"] });
   pooler = await startPgbouncer(folder, server.url);
-}, 180_000);
+});
 afterAll(async () => {
   if (isThere) {
     await pooler.stop();

@@ -16,7 +16,7 @@ let server: Postgres;
 beforeAll(async () => {
   // It is killed with its data at the end.
   server = await startPostgres({ data: join(folder, "data"), settings: ["fsync=off"] });
-}, 180_000);
+});
 afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -114,4 +114,4 @@ test("tallies: are told by the turns, and folded before those go", async () => {
   ]);
   expect(image.inbound).toEqual([{ sourceShard: 3, outboundSeq: 9 }]);
   await store.close();
-}, 60_000);
+});

@@ -22,7 +22,7 @@ beforeAll(async () => {
   // It is killed with its data at the end.
   server = await startPostgres({ data: join(folder, "data"), settings: ["fsync=off"] });
   admin = await Connection.open({ url: server.url });
-}, 180_000);
+});
 afterAll(async () => {
   await admin.close();
   await server.stop();
@@ -48,7 +48,7 @@ test("commit: a database that is silent is given up, and what was sent to it com
   expect(await failureOf(commit(first.store, 3))).toMatchObject({ fault: "failed" });
   expect((await store.load()).turns).toEqual(turns);
   for (const opened of [first.store, store]) await opened.close();
-}, 60_000);
+});
 
 test("commit: one that the database stopped replicating is not acknowledged", async () => {
   const { store } = await openPostgresStore(newStore(server.url));
@@ -68,7 +68,7 @@ test("commit: one that the database stopped replicating is not acknowledged", as
   await admin.script("ALTER SYSTEM RESET synchronous_standby_names");
   await admin.script("SELECT pg_reload_conf()");
   await store.close();
-}, 60_000);
+});
 
 test("commit: one that had no effect for others' sake is made again", async () => {
   const options = newStore(server.url);

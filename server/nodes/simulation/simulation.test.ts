@@ -27,7 +27,7 @@ describe("simulation of nodes", () => {
     expect(found?.message).toBeUndefined();
     expect(worlds).toBe(20);
     expect(sums.commits).toBeGreaterThan(500);
-  }, 300_000);
+  });
 
   test("a world is the same whenever its seed is played", async () => {
     const traced = async (): Promise<string[]> => {
