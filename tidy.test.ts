@@ -121,7 +121,7 @@ function namedIn(among: readonly string[]): ReadonlySet<string> {
   return new Set(paths);
 }
 
-const started = read("package.json") + read("knip.json");
+const started = ["package.json", "knip.json", "bunfig.toml"].map(read).join("\n");
 const isEntry = (file: string) =>
   started.includes(file) ||
   /\.(test|config|d)\.ts$|^bench\/[^/]+\.ts$|^app\/(root|routes|entry\.client|entry\.server)\./.test(
