@@ -11,6 +11,7 @@ import type { NumberedRequest } from "../engine/kinds.ts";
 import { limits } from "../engine/limits.ts";
 import type { Report } from "../engine/messages.ts";
 import { Draft } from "../engine/shard/draft.ts";
+import { History } from "../engine/shard/history.ts";
 import { Memory } from "../engine/shard/memory.ts";
 import { decide, wants } from "../engine/shard/turn.ts";
 import type { Turn } from "../engine/shard/turn-context.ts";
@@ -159,6 +160,7 @@ class Bench {
         named: asking.named,
         settings: new Map(),
         pauses: new Map(),
+        history: new History(0, now),
         limits,
         renderLeased,
         draft,

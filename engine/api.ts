@@ -548,6 +548,24 @@ export interface TaskInfo {
   readonly endedAt: number | null;
 }
 
+/** What can happen to an item, in the order of a life. */
+export type What =
+  | ("produced" | "imported" | "due" | "leased" | "extended" | "completed" | "retried")
+  | ("released" | "lapsed" | "expired" | "dead" | "discarded" | "redriven" | "returned")
+  | ("removed" | "damaged");
+
+/** Something that happened to an item, under the id that it had then. */
+export interface ItemEvent {
+  readonly at: number;
+  readonly what: What;
+  /** The client that held it; `""` = none did, or nobody knows. */
+  readonly by: string;
+  readonly id: string;
+  /** `""` = it is not there any more. */
+  readonly queue: string;
+  readonly partition: number | null;
+}
+
 /** An item that was asked for by one of its ids, and why it is where it is. */
 export interface ItemExplained {
   readonly id: string;
@@ -558,6 +576,10 @@ export interface ItemExplained {
   readonly isAllAhead: boolean;
   /** Sentences, the most important first. */
   readonly why: readonly string[];
+  /** What happened to it, as far as that is in memory. */
+  readonly history: readonly ItemEvent[];
+  /** What happened before may be missing; `null` = nothing is kept. */
+  readonly historySince: number | null;
 }
 
 export interface ImportItem {

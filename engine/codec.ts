@@ -51,6 +51,7 @@ function encodeValue(value: Value, leased: string[]): unknown {
     case "recalled":
     case "produced":
     case "holders":
+    case "history":
     case "counted":
       return value;
   }

@@ -189,7 +189,7 @@ test.each<[unknown, string]>([
   ],
   [
     { store: { kind: "memory" }, sameThreads: true },
-    "sameThreads is unknown; expected one of store, shards, sameThread, notice, receiptsWindowMs, receiptsMax, seriesBytes, testClock",
+    "sameThreads is unknown; expected one of store, shards, sameThread, notice, receiptsWindowMs, receiptsMax, seriesBytes, historyBytes, testClock",
   ],
 ])("createEngine: %j is refused", async (options, said) => {
   const create = createEngine as (options: unknown) => Promise<unknown>;

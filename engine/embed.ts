@@ -35,6 +35,8 @@ export interface CreateEngineOptions {
   readonly receiptsMax?: number;
   /** Bytes for what `series` tells; default 0, which is nothing. */
   readonly seriesBytes?: number;
+  /** Bytes for what `explainItem` tells of what happened to an item; default 0, which is nothing. */
+  readonly historyBytes?: number;
   /**
    * Time stands still, and goes on by `advance`; default false. A folder that was used like this
    * is refused without, and the other way round.
@@ -111,6 +113,7 @@ const engineOptions = object<CreateEngineOptions>({
   receiptsWindowMs: optional(positive),
   receiptsMax: optional(positive),
   seriesBytes: optional(positive),
+  historyBytes: optional(positive),
   testClock: optional(flag),
 });
 
@@ -127,11 +130,15 @@ export async function createEngine(options: CreateEngineOptions): Promise<Embedd
     receiptsWindowMs = limits.receiptsWindowMs,
     receiptsMax = limits.receiptsMax,
     seriesBytes = 0,
+    historyBytes = limits.historyBytes,
     testClock = false,
   } = engineOptions(options, "");
   const clock = testClock ? new TestClock() : systemClock();
   const config: StoreOptions = { ...store, testClock };
-  const turnLimits = { ...limits, receiptsWindowMs, receiptsMax: Math.ceil(receiptsMax / shards) };
+  const turnLimits = {
+    ...{ ...limits, receiptsWindowMs },
+    ...{ receiptsMax: Math.ceil(receiptsMax / shards), historyBytes: historyBytes / shards },
+  };
   const links = sameThread
     ? sameThreadLinks({
         clock,

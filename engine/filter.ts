@@ -28,14 +28,14 @@ export type Looked = Pick<
   "kind" | "reference" | "attempts" | "createdAt" | "past" | "payload"
 >;
 
-/** `id`: its present one. */
-export type Matcher = (item: Looked, id: string) => boolean;
+/** `id`: its present one; `isLeased`: it was granted one lease more than is stored, which runs. */
+export type Matcher = (item: Looked, id: string, isLeased: boolean) => boolean;
 
 export function matcherOf(filter: Filter): Matcher {
   const { kind, reference, payloadContains } = filter;
   const reason = filter.reason === undefined ? undefined : reasonClass(filter.reason);
   const needle = payloadContains === undefined ? null : Buffer.from(payloadContains);
-  return (item, id) => {
+  return (item, id, isLeased) => {
     if (kind !== undefined && item.kind !== kind) return false;
     if (reference !== undefined && item.reference !== reference) return false;
     const past = readPast(item.past);
@@ -44,7 +44,7 @@ export function matcherOf(filter: Filter): Matcher {
       is(filter.originQueue, past.queue) &&
       is(filter.death, past.death) &&
       (reason === undefined || reasonClass(past.reason ?? "") === reason) &&
-      (past.attempts ?? item.attempts) >= (filter.attemptsMin ?? 0) &&
+      (past.attempts ?? item.attempts + Number(isLeased)) >= (filter.attemptsMin ?? 0) &&
       (past.createdAt ?? item.createdAt) < (filter.createdBefore ?? Number.POSITIVE_INFINITY) &&
       (past.redriven ?? 0) <= (filter.redrivenMax ?? Number.POSITIVE_INFINITY) &&
       (needle === null || Buffer.from(item.payload as Uint8Array).includes(needle))

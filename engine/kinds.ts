@@ -11,6 +11,7 @@ import { deleteItems } from "./shard/delete.ts";
 import { extend } from "./shard/extend.ts";
 import { find } from "./shard/find.ts";
 import { forward } from "./shard/forward.ts";
+import { history } from "./shard/history.ts";
 import { holders } from "./shard/holders.ts";
 import { importItems } from "./shard/import.ts";
 import type { Kind, Numbered } from "./shard/kind.ts";
@@ -33,6 +34,7 @@ const table = {
   list,
   find,
   ahead,
+  history,
   complete,
   forward,
   receive,

@@ -47,6 +47,10 @@ export const limits = {
   receiptsWindowMs: 5 * 60_000,
   /** Receipts of one shard; each costs it about 70 bytes of memory. */
   receiptsMax: 2_000_000,
+  /** Bytes for what a shard tells of what happened to items: nobody is made to pay for it. */
+  historyBytes: 0,
+  /** Shards that one history is followed through, so that it ends where they lead in a circle. */
+  historyShardsMax: 64,
   /** Receipts that one turn looks at to forget them. */
   receiptsForgottenMax: 50_000,
   /** A sentence: each partition's shard keeps a copy. */
@@ -131,5 +135,6 @@ export type TurnLimits = {
     | "turnWeightMax"
     | "turnBytesMax"
     | "receiptsWindowMs"
-    | "receiptsMax"]: number;
+    | "receiptsMax"
+    | "historyBytes"]: number;
 };

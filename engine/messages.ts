@@ -5,8 +5,9 @@ import type { CatalogImage } from "../stores/catalog.ts";
 import type { Item, OutboundItem } from "../stores/item.ts";
 import type { Pause } from "../stores/queue.ts";
 import type { OutboxCount, StoredTask } from "../stores/store.ts";
-import type { Histogram, ItemCounts, ItemState, ProduceItem, QueueCounters } from "./api.ts";
+import type { Histogram, ItemCounts, ItemState, ProduceItem, QueueCounters, What } from "./api.ts";
 import type { Rules } from "./lifecycle.ts";
+import type { Trace } from "./shard/history.ts";
 import type { Result } from "./shard/kind.ts";
 
 /** Where a queue's failed and expired items go: one partition for each shard to send to. */
@@ -101,6 +102,23 @@ export interface PartitionAges {
   readonly averageLeasedAgeMs: number;
 }
 
+/** What happened to an item: where it was then, and where it went or came from if that gave it another id. */
+export interface Happening {
+  readonly slot: number;
+  readonly seq: number;
+  readonly what: What;
+  /** Who held it; `""` = nobody, or nobody knows. */
+  readonly by: string;
+  /** Of another shard the number in the outbox for it, and no slot. */
+  readonly to?: { readonly shard: number; readonly slot: number; readonly seq: number };
+  readonly from?: Happening["to"];
+}
+
+/** The same as it is told. */
+export interface Happened extends Omit<Happening, "to" | "from"> {
+  readonly at: number;
+}
+
 /** What a request's success brings, by its kind. */
 export type Value =
   | { readonly kind: "done" }
@@ -125,6 +143,17 @@ export type Value =
   /** `needs`: a queue of which it has to be said where its items go. */
   | { readonly kind: "task"; readonly text: string; readonly needs?: string }
   | { readonly kind: "ahead"; readonly count: number; readonly isAll: boolean }
+  /**
+   * Of one item in one shard, in order. `last`: where it was when it was last heard of here;
+   * `next`: where it goes on. `since`: what happened before may be missing; `null` = nothing is kept.
+   */
+  | {
+      readonly kind: "history";
+      readonly happened: readonly Happened[];
+      readonly last: { readonly slot: number; readonly seq: number } | null;
+      readonly next: { readonly shard: number; readonly trace: Trace } | null;
+      readonly since: number | null;
+    }
   | { readonly kind: "outbound"; readonly items: readonly OutboundItem[] }
   | { readonly kind: "copied"; readonly bytes: number }
   /** When the shard next has something to do; `null` = never. */

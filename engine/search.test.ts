@@ -107,6 +107,15 @@ const filters: [Filter, string[]][] = [
   [{ payloadContains: "at", kind: "k" }, []],
 ];
 
+test("find: the lease that runs counts as an attempt", async () => {
+  const bundle = await setupQueues();
+  await bundle.produceMany("orders", 2);
+  await bundle.lease("orders");
+  const attempts = async (attemptsMin: number) =>
+    texts((await findIn(bundle, "orders", { filter: { attemptsMin } })).found);
+  expect([await attempts(1), await attempts(2)]).toEqual([["0"], []]);
+});
+
 test.each(filters)("find: by %j", async (filter, expected) => {
   const { bundle } = await setupStates();
   expect(texts((await findIn(bundle, "dead", { filter })).found)).toEqual(expected);

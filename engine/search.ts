@@ -10,7 +10,8 @@ import type { Clock } from "./clock.ts";
 import { formatDuration } from "./duration.ts";
 import { lateLook, malformedId, noSuchItem, QueueError } from "./errors.ts";
 import type { Filter } from "./filter.ts";
-import { isId, placeOf } from "./ids.ts";
+import { formatId, idPrefix, isId, placeOf } from "./ids.ts";
+import { type Followed, follow, type Step } from "./item-history.ts";
 import { storedItem } from "./items.ts";
 import { limits } from "./limits.ts";
 import type { FoundItem, Group, Value } from "./messages.ts";
@@ -166,9 +167,7 @@ export class Search {
     request: Find,
     timing: Timing,
   ): Promise<Extract<Value, { kind: "found" }>> {
-    const port = this.#options.ports()[shard];
-    assert(port !== undefined, "a partition is in a shard that was not opened");
-    const value = succeeded(await port.ask(request, timing));
+    const value = succeeded(await this.#port(shard).ask(request, timing));
     assert(value.kind === "found", "a shard answered a search with something else");
     return value;
   }
@@ -210,8 +209,14 @@ export class Search {
   }
 
   async explain(id: string): Promise<api.ItemExplained> {
-    const present = (await this.#present(id, 0)) ?? (await this.#formerly(id));
-    if (present === null) return nowhere(id);
+    if (!isId(id)) refuse(malformedId(id));
+    const followed = await this.#follow(id);
+    const steps = followed?.steps.map((step) => this.#told(step)) ?? [];
+    const told = { history: steps, historySince: followed?.since ?? null };
+    const present = (await this.#present(id, 0)) ?? (await this.#formerly(id, followed));
+    if (present === null) {
+      return { ...nowhere(id), ...told, ...ending(steps.at(-1), this.#options.clock.now()) };
+    }
     const { item, at, seq } = present;
     const isReady = item.state === "ready";
     const { count, isAll } = isReady ? await this.#ahead(at, seq) : { count: 0, isAll: true };
@@ -221,20 +226,52 @@ export class Search {
       now: this.#options.clock.now(),
       ahead: { count, isAll },
     });
-    return { id, item, ahead: count, isAllAhead: isAll, why };
+    return { id, item, ahead: count, isAllAhead: isAll, why, ...told };
+  }
+
+  /** `null` = no shard of this engine issued the id. */
+  async #follow(id: string): Promise<Followed | null> {
+    const named = placeOf(id);
+    const { shard } = this.#options.ports().find(({ tag }) => tag === named?.tag) ?? {};
+    if (named === null || shard === undefined) return null;
+    const timing = this.#timing();
+    return follow({ shard, ...named }, async (asked, request) => {
+      const value = succeeded(await this.#port(asked).ask(request, timing));
+      assert(value.kind === "history", "a shard answered a history with something else");
+      return value;
+    });
+  }
+
+  #told({ shard, slot, seq, what, at, by }: Step): api.ItemEvent {
+    const owner = this.#options.catalog.owner(shard, slot);
+    const [queue, partition] = [owner?.queue.definition.name ?? "", owner?.partition ?? null];
+    return { at, what, by, id: this.#idOf({ shard, slot, seq }), queue, partition };
+  }
+
+  #idOf({ shard, slot, seq }: Pick<Step, "shard" | "slot" | "seq">): string {
+    return formatId(idPrefix(this.#port(shard).tag, slot), seq);
+  }
+
+  #port(shard: number): ShardPort {
+    const port = this.#options.ports()[shard];
+    assert(port !== undefined, "a partition is in a shard that was not opened");
+    return port;
   }
 
   async #ahead({ place }: Place, seq: Item["seq"]) {
-    const port = this.#options.ports()[place.shard];
-    assert(port !== undefined, "a partition is in a shard that was not opened");
     const asked = { kind: "ahead", slot: place.slot, seq } as const;
-    const value = succeeded(await port.ask(asked, this.#timing()));
+    const value = succeeded(await this.#port(place.shard).ask(asked, this.#timing()));
     assert(value.kind === "ahead", "a shard answered a count with something else");
     return value;
   }
 
-  /** An item that had the id once, in the queue that issued it or in the dead queue of that. */
-  async #formerly(id: string) {
+  /** An item that had the id once: where its history ends, or in the queue that issued it or the dead queue of that. */
+  async #formerly(id: string, followed: Followed | null) {
+    const end = followed?.steps.at(-1)?.what;
+    if (end !== undefined && isOver(end)) return null;
+    const last = followed === null ? id : this.#idOf(followed.last);
+    const present = last === id ? null : await this.#present(last, 0);
+    if (present !== null) return present;
     const named = this.#placeOf(id);
     if (named === null) return null;
     const { queue } = named;
@@ -251,7 +288,31 @@ export class Search {
 /** Of an id that names nothing here, or nothing that its asker may see. */
 export function nowhere(id: string): api.ItemExplained {
   const why = "No item has this id: it was completed or removed, it moved on, or it never was.";
-  return { id, item: null, ahead: 0, isAllAhead: true, why: [why] };
+  const nothing = { item: null, ahead: 0, isAllAhead: true, history: [], historySince: null };
+  return { id, ...nothing, why: [why] };
+}
+
+const ends: { readonly [what in api.What]?: string } = {
+  completed: "was completed",
+  removed: "was removed",
+  discarded: "was given up, without a dead queue to go to",
+  damaged: "was set aside, as it is damaged",
+};
+
+function isOver(what: api.What): boolean {
+  return ends[what] !== undefined;
+}
+
+/** Of an item that is nowhere, if it is known how that came. */
+function ending(
+  last: api.ItemEvent | undefined,
+  now: number,
+): Pick<api.ItemExplained, "why"> | null {
+  const end = last && ends[last.what];
+  if (last === undefined || end === undefined) return null;
+  const ago = formatDuration(Math.max(0, now - last.at));
+  const by = last.by === "" ? "" : ` by ${last.by}`;
+  return { why: [`It ${end}${by}, ${ago} ago.`] };
 }
 
 function isSearched(state: Find["state"], aside: boolean): boolean {

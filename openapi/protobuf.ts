@@ -983,12 +983,28 @@ const ExplainItemRequest = message<schemas.ExplainItemRequest>(
   { id: text(100, required) },
 );
 
+const ItemEvent = message<schemas.ItemEvent>("ItemEvent", schemas.ItemEvent, {
+  at: instant(100),
+  what: text(101),
+  id: text(102),
+  queue_name: text(103),
+  partition: whole(104, {
+    ...optional,
+    says: "Where it was. Not set: that is not there any more.",
+  }),
+  by: text(105),
+});
+
 const ItemExplained = message<schemas.ItemExplained>("ItemExplained", schemas.ItemExplained, {
   id: text(100),
   item: one(101, FoundItem, "The item as it is now, without its payload; not set: it is nowhere."),
   ahead: whole(102),
   ahead_is_all: flag(103),
   why: list(104, "text"),
+  history: list(105, ItemEvent),
+  history_since: instant(106, {
+    says: "Nothing that happened from then on is missing. Not set: nothing is kept.",
+  }),
 });
 
 const RedriveRequest = message<schemas.RedriveRequest>("RedriveRequest", schemas.RedriveRequest, {

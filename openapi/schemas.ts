@@ -2412,6 +2412,35 @@ export const ExplainItemRequest = Type.Object(
 );
 export type ExplainItemRequest = Static<typeof ExplainItemRequest>;
 
+export const ItemEvent = Type.Object(
+  {
+    at: Type.String({
+      description: "Date-time at which it happened.",
+      examples: ["2026-03-01T10:42:00.000Z"],
+    }),
+    what: Type.String({
+      description:
+        "One of `produced`, `imported`, `due` (its time came), `leased`, `extended`, `completed`, `retried`, `released`, `lapsed`, `expired`, `dead` (it came into a dead queue), `discarded` (there was none for it), `redriven` (it left a dead queue), `returned` (it came back from there), `removed`, `damaged`. More may come.",
+      examples: ["leased"],
+    }),
+    id: Type.String({ description: "The id that it had then.", examples: [sampleId] }),
+    queue_name: Type.String({
+      description: 'Where it was; `""` = in a queue that is not there any more.',
+      examples: ["orders"],
+    }),
+    partition: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      description: "The partition that it was in; `null` = it is not there any more.",
+      examples: [0],
+    }),
+    by: Type.String({
+      description: 'The client that held it; `""` = none did, or it is not known.',
+      examples: ["worker-3"],
+    }),
+  },
+  { ...closed, description: "Something that happened to an item." },
+);
+export type ItemEvent = Static<typeof ItemEvent>;
+
 export const ItemExplained = Type.Object(
   {
     id: Type.String({ description: "The id that was asked for.", examples: [sampleId] }),
@@ -2427,6 +2456,27 @@ export const ItemExplained = Type.Object(
     why: Type.Array(Type.String(), {
       description: "Sentences that say why it is there, the most important first.",
       examples: [["It is ready, with 41 ahead of it in partition 0."]],
+    }),
+    history: Type.Array(ItemEvent, {
+      description:
+        "What happened to it, in order, as far as that is in memory: at most the last 1,000 events of each shard.",
+      examples: [
+        [
+          {
+            at: "2026-03-01T10:42:00.000Z",
+            what: "produced",
+            id: sampleId,
+            queue_name: "orders",
+            partition: 0,
+            by: "",
+          },
+        ],
+      ],
+    }),
+    history_since: orNull({
+      description:
+        "Date-time from which nothing is missing in the history; `null` where nothing is kept, as `--history-bytes` is 0.",
+      examples: ["2026-03-01T09:00:00.000Z"],
     }),
   },
   { ...closed, description: "Where an item is, and why." },
@@ -2840,6 +2890,7 @@ export const entities = {
   GroupItemsReply,
   GetItemRequest,
   ExplainItemRequest,
+  ItemEvent,
   ItemExplained,
   RedriveRequest,
   RedriveReply,

@@ -64,6 +64,7 @@ test("readConfig: with nothing given, every setting has its default", () => {
       testClock: false,
       metricsQueuesMax: 200,
       seriesBytes: 33_554_432,
+      historyBytes: 16_777_216,
       shutdownTimeoutMs: 30_000,
     },
   });

@@ -194,6 +194,12 @@ export const ConfigSchema = Type.Object({
     default: 32 * 1024 * 1024,
     description: "Bytes of memory for what server.series tells of the last day; 0 keeps nothing.",
   }),
+  historyBytes: wholeNumber({
+    minimum: 0,
+    maximum: 4_000_000_000,
+    default: 16 * 1024 * 1024,
+    description: "Bytes of memory for what happened to each item of late; 0 keeps nothing.",
+  }),
   shutdownTimeoutMs: wholeNumber({
     minimum: 0,
     maximum: 3_600_000,

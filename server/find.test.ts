@@ -163,7 +163,8 @@ test("explain: by any id that it had; and of one that is gone, that it is", asyn
   const { app, ids } = await setup();
   await using _ = app;
   const [first] = await found(app, dead);
-  expect(await app.ok("explainItem", { id: String(ids[0]) })).toEqual({
+  const explained = await app.ok("explainItem", { id: String(ids[0]) });
+  expect(explained).toMatchObject({
     ...{ id: String(ids[0]), item: first as FoundItem, ahead: 0, ahead_is_all: true },
     why: [
       "It is ready, with 0 ahead of it in partition 0.",
@@ -171,11 +172,22 @@ test("explain: by any id that it had; and of one that is gone, that it is", asyn
       "The last reason given was: order 4711: no card",
       `It has another id by now; it was produced as ${ids[0]}.`,
     ],
+    history_since: instant(start),
   });
+  const at = instant(start + minute);
+  const here = { id: String(ids[0]), queue_name: "orders", partition: 0 };
+  expect(explained.history).toEqual([
+    { at: instant(start), what: "produced", ...here, by: "" },
+    { at, what: "leased", ...here, by: expect.any(String) },
+    { at, what: "retried", ...here, by: expect.any(String) },
+    { at, what: "dead", id: String(first?.id), queue_name: "dead", partition: 0, by: "" },
+  ]);
   await app.ok("deleteItems", { ...dead, partition: 0, ids: [String(first?.id)] });
   const gone = await app.ok("explainItem", { id: String(first?.id) });
   expect(gone).not.toHaveProperty("item");
-  expect(gone.why).toEqual([expect.stringContaining("No item has this id")]);
+  expect(gone.why).toEqual(["It was removed, 0s ago."]);
+  const never = await app.ok("explainItem", { id: nobody });
+  expect(never.why).toEqual([expect.stringContaining("No item has this id")]);
 });
 
 const nobody = `1${"z".repeat(26)}`;

@@ -266,6 +266,7 @@ async function engineOf(
     ...limits,
     receiptsWindowMs: boundedDuration("--receipts-window", config.receiptsWindow, receiptsWindowMs),
     receiptsMax: Math.ceil(config.receiptsMax / config.shards),
+    historyBytes: config.historyBytes / config.shards,
   };
   const module = new URL("./shard.worker.ts", import.meta.url);
   return await openEngine<string>({

@@ -417,8 +417,17 @@ export function itemGroup({ value, count, ...group }: engine.Group): wire.ItemGr
 }
 
 export function itemExplained(explained: engine.ItemExplained): wire.ItemExplained {
-  const { id, item, ahead, isAllAhead: ahead_is_all, why } = explained;
-  return { id, ...(item && { item: foundItem(item) }), ahead, ahead_is_all, why: [...why] };
+  const { id, item, ahead, isAllAhead: ahead_is_all, why, historySince } = explained;
+  return {
+    id,
+    ...(item && { item: foundItem(item) }),
+    ...{ ahead, ahead_is_all, why: [...why], history: explained.history.map(itemEvent) },
+    history_since: instantTextOrNull(historySince),
+  };
+}
+
+function itemEvent({ at, what, by, id, queue, partition }: engine.ItemEvent): wire.ItemEvent {
+  return { at: instantText(at), what, id, queue_name: queue, partition, by };
 }
 
 function filterText(filter: engine.Filter): wire.ItemFilter {

@@ -181,8 +181,13 @@ async function explain(id: string, _: unknown, command: Command): Promise<void> 
   const context = contextOf(command);
   const explained = await context.client.explainItem({ id });
   context.result(explained, () => {
-    const { item, why } = explained;
+    const { item, why, history } = explained;
     const place = item === undefined ? [] : [`${item.id} is ${item.state} in ${item.queue_name}.`];
-    return [...place, ...why].join("\n");
+    const rows = history.map(({ at, what, id, queue_name, partition, by }) => {
+      const where = partition === null ? "" : `${queue_name}/${partition}`;
+      return [at, what, where, id, by];
+    });
+    const happened = context.table(["at", "what", "where", "id then", "by"], rows);
+    return [...place, ...why, ...(rows.length > 0 ? ["", happened] : [])].join("\n");
   });
 }

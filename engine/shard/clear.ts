@@ -159,6 +159,7 @@ function clearReady(turn: Turn, partition: Partition): void {
     partition.clearReadyFrom = item.seq + 1;
     if (partition.held.has(item.seq) || turn.draft.removed.has(partition.slot, item.seq)) continue;
     remove(turn, partition, item);
+    turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
     turn.draft.ununique.add(partition.slot, item.seq);
     partition.doomedCount -= 1;
   }
@@ -175,6 +176,7 @@ function clearScheduled(turn: Turn, partition: Partition): void {
     if (item.seq >= mark || turn.draft.unscheduled.has(partition.slot, item.seq)) continue;
     unschedule(turn, partition, item);
     turn.draft.count(partition.slot, "removed");
+    turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
     turn.draft.ununique.add(partition.slot, item.seq);
   }
   if (page?.isAll !== true) return;

@@ -47,6 +47,7 @@ export function completeFound(turn: Turn, slot: number, found: readonly HeldItem
   for (const item of found) {
     letGo(turn, partition, item.seq, item);
     remove(turn, partition, item);
+    turn.draft.history?.add({ slot, seq: item.seq, what: "completed", by: item.holder });
   }
   turn.draft.count(slot, "completed", found.length);
   countHeld(turn, slot, found);

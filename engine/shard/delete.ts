@@ -83,4 +83,5 @@ function deleteOne(turn: Turn, { slot }: Numbered<Delete>, found: Found): void {
     remove(turn, partition, item);
   } else unschedule(turn, partition, found.item);
   turn.draft.count(slot, "removed");
+  turn.draft.history?.add({ slot, seq: found.item.seq, what: "removed", by: "" });
 }

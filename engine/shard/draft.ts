@@ -13,6 +13,7 @@ import type {
 import { limits } from "../limits.ts";
 import type { Answer, Events } from "../messages.ts";
 import { type CounterName, nothingObserved, type Observed, observe } from "../queue-counters.ts";
+import type { TurnHistory } from "./history.ts";
 import type { Partition } from "./partition.ts";
 import { encodeReceipts, type Receipt } from "./receipts.ts";
 
@@ -62,6 +63,8 @@ interface Happened {
 }
 
 export class Draft {
+  /** `null` = nobody keeps it. */
+  readonly history: TurnHistory | null;
   readonly #inserted: Item[] = [];
   readonly #insertedBySlot = new Map<number, Item[]>();
   #sortedCount = 0;
@@ -101,6 +104,10 @@ export class Draft {
   /** Items written or removed, for the metrics and for bounding a turn. */
   itemCount = 0;
   quarantinedCount = 0;
+
+  constructor(history: TurnHistory | null = null) {
+    this.history = history;
+  }
 
   insert(item: Item): void {
     this.#inserted.push(item);

@@ -45,6 +45,9 @@ function extendOne(turn: Turn, request: Numbered<Extend>): Result {
     if (before < wanted) extendRun(turn, partition, run, items, wanted);
   }
   turn.draft.count(request.slot, "extended", found.length);
+  for (const { seq, holder: by } of found) {
+    turn.draft.history?.add({ slot: request.slot, seq, what: "extended", by });
+  }
   if (request.key !== undefined) turn.draft.note(request.op, [leaseDeadline]);
   return extended(leaseDeadline);
 }

@@ -74,7 +74,7 @@ function findOne(turn: Turn, request: Numbered<Find>): Result {
     if (item.damaged || isCleared(partition, item, aside)) continue;
     const present = stateOf(partition, item, aside);
     if (state !== null && state !== present) continue;
-    if (!isMeant(item, formatId(partition.idPrefix, item.seq))) continue;
+    if (!isMeant(item, formatId(partition.idPrefix, item.seq), present === "leased")) continue;
     if (by === undefined) items.push(foundItem(partition, item, { present, request }));
     else count(groups, item, { by, id: formatId(partition.idPrefix, item.seq) });
     isFull = items.length >= limit;

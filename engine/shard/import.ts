@@ -65,6 +65,9 @@ function importOne(turn: Turn, { op, key, slot, items }: Numbered<Import>): Resu
     stored.push(listedAs(partition, item, { seq, times }));
   }
   draft.count(slot, "produced", stored.length);
+  if (stored.length > 0) {
+    draft.history?.add({ slot, seq: firstSeq, what: "imported", by: "" }, stored.length);
+  }
   // What a repetition needs for the same reply, beside the request: those stored are numbered in a row.
   if (key !== undefined) draft.note(op, [now, stamp, times.expireTimeoutMs, firstSeq, ...left]);
   return { ok: true, value: { kind: "items", items: stored } };

@@ -120,7 +120,7 @@ function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }:
     } else if (item.damaged) {
       quarantine(turn, partition, item.seq);
     } else if (hasExpired(item, turn.now)) {
-      move(turn, partition, item, expire(item));
+      move(turn, partition, item, { fate: expire(item), what: "expired" });
     } else {
       grant(item);
       left -= 1;
@@ -276,8 +276,18 @@ class Holding {
     const how = { leaseDeadline: this.#leaseDeadline, holders: this.#holders };
     hold(this.#turn, this.#partition, this.#items, how);
     countLeased(this.#turn, this.#partition.slot, this.#items);
+    this.#tell();
     this.#items = [];
     this.#holders = [];
+  }
+
+  #tell(): void {
+    const { history } = this.#turn.draft;
+    if (history === null) return;
+    const { slot } = this.#partition;
+    for (const [index, { seq }] of this.#items.entries()) {
+      history.add({ slot, seq, what: "leased", by: this.#holders[index] ?? "" });
+    }
   }
 }
 

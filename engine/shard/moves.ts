@@ -5,12 +5,13 @@
 import type { Item, OutboundItem, ScheduledItem } from "../../stores/item.ts";
 import { wakeAt } from "../../stores/item.ts";
 import type { Destination, Mark, Move, ScheduledMark, SlotSeq } from "../../stores/store.ts";
+import type { What } from "../api.ts";
 import { assert } from "../assert.ts";
 import { formatId } from "../ids.ts";
 import type { Death, Fate } from "../lifecycle.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import { limits, type TurnLimits } from "../limits.ts";
-import type { DeadTarget } from "../messages.ts";
+import type { DeadTarget, Happening } from "../messages.ts";
 import { readPast, revivedPast, writePast } from "../past.ts";
 import type { Draft } from "./draft.ts";
 import type { Memory } from "./memory.ts";
@@ -36,7 +37,10 @@ export type Unplaced = Omit<Item, "slot" | "seq" | "queuedAt" | "early">;
 type Placing = Pick<Item, "createdAt" | "expireDeadline" | "attempts" | "past">;
 
 /** An item that may leave its place. */
-type Leaving = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | "past">;
+type Leaving = Pick<Mark, "seq" | "createdAt" | "expireDeadline" | "attempts" | "past"> & {
+  /** Who held it, of one that was let go. */
+  readonly holder?: string;
+};
 
 function nextSeq(partition: Partition): number {
   const seq = partition.nextSeq;
@@ -171,6 +175,7 @@ export function quarantine({ draft }: Scene, partition: Partition, seq: number):
 }
 
 function countDamaged(draft: Draft, partition: Partition, seq: number): void {
+  draft.history?.add({ slot: partition.slot, seq, what: "damaged", by: "" });
   draft.quarantined.add(partition.slot, seq);
   draft.quarantinedCount += 1;
   touch(draft, partition);
@@ -239,28 +244,61 @@ export function letGo({ draft }: Scene, partition: Partition, seq: number, held:
   draft.unlease(held.run.lease);
 }
 
-/** Does with a ready item, or one that was just let go, what was decided. `reason`: why, if said. */
-export function move(
-  scene: Scene,
-  partition: Partition,
-  item: Leaving,
-  fate: Fate,
-  reason?: string,
-): void {
-  leave(scene, partition, item, () =>
-    destination(scene, partition, { item, fate, ...(reason && { reason }) }),
-  );
+/** What becomes of an item, and by what; `reason`: why, if said. */
+interface Parting {
+  readonly fate: Fate;
+  readonly what: What;
+  readonly reason?: string;
+}
+
+/** Does with a ready item, or one that was just let go, what was decided. */
+export function move(scene: Scene, partition: Partition, item: Leaving, parting: Parting): void {
+  leave(scene, partition, item, {
+    what: parting.what,
+    to: () => destination(scene, partition, item, parting),
+  });
 }
 
 /** `to` is asked once the item has left. */
-function leave(scene: Scene, partition: Partition, item: Leaving, to: () => Move["to"]): void {
+function leave(
+  scene: Scene,
+  partition: Partition,
+  item: Leaving,
+  { what, to: toOf }: { readonly what: What; readonly to: () => Move["to"] },
+): void {
   const { slot } = partition;
-  if (scene.memory.isSpoilt(slot, item.seq)) {
-    quarantine(scene, partition, item.seq);
+  const { seq, holder: by = "" } = item;
+  if (scene.memory.isSpoilt(slot, seq)) {
+    quarantine(scene, partition, seq);
     return;
   }
   remove(scene, partition, item);
-  scene.draft.move({ slot, seq: item.seq, from: "items", to: to() });
+  const to = toOf();
+  scene.draft.move({ slot, seq, from: "items", to });
+  tell(scene, { slot, seq, what, by }, to);
+}
+
+/** Of a move within the shard also what it is at its new place, where that is another queue. */
+function tell({ shard, draft: { history } }: Scene, left: Happening, to: Move["to"]): void {
+  if (history === null) return;
+  if (to === null) {
+    history.add(left);
+    history.add({ ...left, what: "discarded", by: "" });
+  } else if (to.into === "outbox") {
+    const { targetShard, outboundSeq } = to.item;
+    history.add({ ...left, to: { shard: targetShard, slot: 0, seq: outboundSeq } });
+  } else {
+    const { slot, seq, past } = to.item;
+    history.add({ ...left, to: { shard, slot, seq } });
+    if (slot !== left.slot) history.add({ slot, seq, what: cameAs(past), by: "" });
+  }
+}
+
+/** What an item is told to have become that came from another partition. */
+export function cameAs(past: string): What {
+  const { death, redriven } = readPast(past);
+  if (death !== undefined) return "dead";
+  return redriven === undefined ? "produced" : "returned";
 }
 
 /** A dead item goes to another queue, as good as new but for what it carries along. */
@@ -275,9 +313,10 @@ export function revive(
   const past = revivedPast(item.past, formatId(idPrefix, item.seq));
   const expireDeadline = expireDeadlineOf(rules, now);
   const how = { createdAt: stamp, expireDeadline, attempts: 0, past, sourceId: "" };
-  leave(scene, partition, item, () =>
-    toShard(scene, { slot, seq: item.seq }, { targetShard, targetSlot }, how),
-  );
+  leave(scene, partition, item, {
+    what: "redriven",
+    to: () => toShard(scene, { slot, seq: item.seq }, { targetShard, targetSlot }, how),
+  });
 }
 
 /** In this shard that is part of the same commit; to another it goes through the outbox. */
@@ -311,18 +350,19 @@ export function moveScheduled(
     return;
   }
   unschedule(scene, partition, item);
-  const to = destination(scene, partition, { item, fate });
-  scene.draft.move({ slot, seq: item.seq, from: "scheduled", to });
+  const what = fate.to === "dead" ? "expired" : "due";
+  const to = destination(scene, partition, item, { fate, what });
+  const { seq } = item;
+  scene.draft.move({ slot, seq, from: "scheduled", to });
+  tell(scene, { slot, seq, what, by: "" }, to);
 }
 
-interface Parting {
-  readonly item: Leaving;
-  readonly fate: Fate;
-  readonly reason?: string;
-}
-
-function destination(scene: Scene, partition: Partition, parting: Parting): Move["to"] {
-  const { item, fate, reason } = parting;
+function destination(
+  scene: Scene,
+  partition: Partition,
+  item: Leaving,
+  { fate, reason }: Parting,
+): Move["to"] {
   const id = formatId(partition.idPrefix, item.seq);
   const said = reason === undefined ? {} : { reason };
   if (fate.to === "dead") {

@@ -126,6 +126,7 @@ export function addItems(turn: Turn, { slot, items }: Addition): number[] {
   const { uniqueForMs } = settings;
   const expireSoonest = expireDeadlineOf(settings, now);
   const duplicates: number[] = [];
+  const first = partition.nextSeq;
   for (const [index, item] of items.entries()) {
     if (isUnique(item) && isTaken(turn, item)) {
       duplicates.push(index);
@@ -141,7 +142,9 @@ export function addItems(turn: Turn, { slot, items }: Addition): number[] {
     if (uniqueForMs === undefined || !isUnique(item)) continue;
     takeKey(turn, item, { slot, seq, until: now + uniqueForMs });
   }
-  turn.draft.count(slot, "produced", items.length - duplicates.length);
+  const count = items.length - duplicates.length;
+  turn.draft.count(slot, "produced", count);
+  if (count > 0) turn.draft.history?.add({ slot, seq: first, what: "produced", by: "" }, count);
   return duplicates;
 }
 

@@ -2,7 +2,7 @@
 
 import type { OutboundItem } from "../../stores/item.ts";
 import { answering, done, type Kind } from "./kind.ts";
-import { append, schedule } from "./moves.ts";
+import { append, cameAs, schedule } from "./moves.ts";
 import { decodePayload, encodePayload } from "./payload-text.ts";
 import type { Turn } from "./turn-context.ts";
 
@@ -22,7 +22,7 @@ export const receive: Kind<Receive> = {
     for (const item of items) {
       if (item.outboundSeq <= last) continue;
       last = item.outboundSeq;
-      receiveOne(turn, item);
+      receiveOne(turn, item, sourceShard);
     }
     if (last !== memory.inbound.get(sourceShard)) {
       memory.inbound.set(sourceShard, last);
@@ -34,7 +34,7 @@ export const receive: Kind<Receive> = {
   decode: (request) => ({ ...request, items: request.items.map(decodePayload) }),
 };
 
-function receiveOne(turn: Turn, item: OutboundItem): void {
+function receiveOne(turn: Turn, item: OutboundItem, sourceShard: number): void {
   const { memory, draft, now, stamp } = turn;
   const { slot: _, seq: __, early: ___, outboundSeq: ____, targetShard: _____, ...rest } = item;
   const { targetSlot, queuedAt, ...given } = rest;
@@ -47,6 +47,9 @@ function receiveOne(turn: Turn, item: OutboundItem): void {
   // What died, or was sent back, was produced elsewhere.
   if (item.sourceId === "" && item.past === "") draft.count(targetSlot, "produced", 1);
   const isLater = queuedAt > item.createdAt && queuedAt > now;
-  if (isLater) schedule(turn, partition, unplaced, { dueAt: queuedAt, retried: false });
-  else append(turn, partition, unplaced);
+  const { slot: into, seq } = isLater
+    ? schedule(turn, partition, unplaced, { dueAt: queuedAt, retried: false })
+    : append(turn, partition, unplaced);
+  const from = { shard: sourceShard, slot: 0, seq: item.outboundSeq };
+  draft.history?.add({ slot: into, seq, what: cameAs(item.past), by: "", from });
 }

@@ -67,7 +67,7 @@ function redrivePiece(turn: Turn, request: Numbered<Redrive>): Result {
   for (const item of partition.settings === null ? [] : (page?.found ?? [])) {
     if (moved - before.moved >= limit) break;
     const id = formatId(partition.idPrefix, item.seq);
-    if (isThere(turn, partition, item) && isMeant(item, id)) {
+    if (isThere(turn, partition, item) && isMeant(item, id, false)) {
       const target = targetOf(request, item);
       if (target === undefined) {
         needs = readPast(item.past).queue ?? "";

@@ -35,7 +35,7 @@ function releaseOne(turn: Turn, request: Numbered<Release>): Result {
   const partition = turn.memory.partition(request.slot);
   for (const item of found) {
     letGo(turn, partition, item.seq, item);
-    move(turn, partition, item, releaseFate(item, turn.now));
+    move(turn, partition, item, { fate: releaseFate(item, turn.now), what: "released" });
   }
   turn.draft.count(request.slot, "released", found.length);
   return done;

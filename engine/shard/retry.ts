@@ -81,7 +81,8 @@ export function returnFound(turn: Turn, asked: Return, found: readonly HeldItem[
     letGo(turn, partition, item.seq, item);
     const isDead = wanted?.dead === true;
     const fate = isDead ? reject(item) : retryFate(item, settings, now, wanted?.retryAt ?? null);
-    move(turn, partition, item, fate, wanted?.reason);
+    const reason = wanted?.reason;
+    move(turn, partition, item, { fate, what: "retried", ...(reason && { reason }) });
   }
   turn.draft.count(asked.slot, "retried", found.length);
 }

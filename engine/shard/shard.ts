@@ -20,6 +20,7 @@ import { kindOf, type NumberedRequest } from "../kinds.ts";
 import { limits, type TurnLimits } from "../limits.ts";
 import type { CommitReport, Opened, PartitionSettings, Report } from "../messages.ts";
 import { Draft } from "./draft.ts";
+import { History, TurnHistory } from "./history.ts";
 import { Memory } from "./memory.ts";
 import { beginRecount } from "./recount.ts";
 import { leaseKeysOf } from "./repeated.ts";
@@ -70,6 +71,7 @@ export class Shard {
   readonly #pauses = new Map<number, Pause>();
   readonly #grants = new Map<number, readonly number[]>();
   readonly #settling: Settling[] = [];
+  readonly #history: History;
   #memory: Memory;
   #inbox: NumberedRequest[] = [];
   /** Whether it was told of its partitions since it opened. */
@@ -97,6 +99,7 @@ export class Shard {
     this.#options = options;
     this.#memory = memory;
     this.#opLast = memory.lastTurn.opLast;
+    this.#history = new History(options.limits.historyBytes, options.clock.now());
   }
 
   /** Reads the store. Nothing happens by itself until the first `submit`. */
@@ -271,6 +274,7 @@ export class Shard {
       turn = this.#context(noFacts, new Map(), moment);
       refuseChanges(turn, requests);
     }
+    if (turn.draft.history !== null) this.#history.keep(turn.draft.history);
     const written = commit.is === "written" ? commit.commit : null;
     if (full && written === null) {
       this.#pausedUntil = this.#options.clock.machine.now() + noRoomMs;
@@ -307,7 +311,8 @@ export class Shard {
       memory: this.#memory,
       facts,
       named,
-      draft: new Draft(),
+      draft: new Draft(this.#history.isKept ? new TurnHistory(moment.now) : null),
+      history: this.#history,
       ...moment,
       stamp: this.#options.clock.stamp(),
       settings: this.#settings,

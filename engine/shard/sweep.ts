@@ -139,7 +139,10 @@ function lapseRun(turn: Turn, run: Run, budget: Budget): void {
     turn.draft.count(partition.slot, "lapsed");
     const item = { ...held, seq };
     if (partition.settings === null) remove(turn, partition, item);
-    else move(turn, partition, item, lapse(item, partition.settings, turn.now));
+    else {
+      const fate = lapse(item, partition.settings, turn.now);
+      move(turn, partition, item, { fate, what: "lapsed" });
+    }
   }
 }
 
@@ -169,7 +172,7 @@ function expireEarly(turn: Turn, budget: Budget): void {
       memory.cameEarly(expireDeadline);
       return;
     }
-    move(turn, partition, item, expire(item));
+    move(turn, partition, item, { fate: expire(item), what: "expired" });
     budget.spend(item.payloadBytes);
   }
 }
@@ -221,5 +224,5 @@ function sawReady({ draft }: Turn, partition: Partition, { seq, queuedAt }: Item
 
 function expireOrSetAside(turn: Turn, partition: Partition, item: Read<Item>): void {
   if (item.damaged) quarantine(turn, partition, item.seq);
-  else move(turn, partition, item, expire(item));
+  else move(turn, partition, item, { fate: expire(item), what: "expired" });
 }

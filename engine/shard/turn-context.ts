@@ -6,6 +6,7 @@ import type { LeasedItem } from "../api.ts";
 import type { TurnLimits } from "../limits.ts";
 import type { PartitionSettings } from "../messages.ts";
 import { inOrder } from "./draft.ts";
+import type { History } from "./history.ts";
 import { done, type Result } from "./kind.ts";
 import type { Memory } from "./memory.ts";
 import type { Scene } from "./moves.ts";
@@ -84,6 +85,8 @@ export interface Turn extends Scene {
   readonly renderLeased: (items: readonly LeasedItem[]) => string;
   /** Sequence numbers of recent grants by their request, for clients found to have left. */
   readonly grants: Map<number, readonly number[]>;
+  /** What is remembered of what happened. */
+  readonly history: History;
   /** Whether the store had no room lately; what would only add to it is refused. */
   readonly full: boolean;
   /** Filled with the requests that are answered only when a clear or a recount is done. */

@@ -21,6 +21,7 @@ import type { NumberedRequest } from "../kinds.ts";
 import { limits } from "../limits.ts";
 import type { PartitionSettings } from "../messages.ts";
 import { Draft } from "./draft.ts";
+import { History } from "./history.ts";
 import { Memory } from "./memory.ts";
 import { decide, wants } from "./turn.ts";
 import type { Turn } from "./turn-context.ts";
@@ -286,6 +287,7 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
     limits: bounds,
     settings: new Map([[slot, world.settings]]),
     pauses: new Map(),
+    history: new History(0, now),
     renderLeased,
     grants: new Map(),
     full: false,

@@ -30,7 +30,7 @@ export const withdraw: Kind<Withdraw> = {
       if (held === undefined) continue;
       letGo(turn, partition, seq, held);
       const item = { ...held, seq };
-      move(turn, partition, item, release(item, turn.now));
+      move(turn, partition, item, { fate: release(item, turn.now), what: "released" });
       turn.draft.count(slot, "released");
     }
     return done;

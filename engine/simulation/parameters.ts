@@ -33,6 +33,8 @@ export interface Parameters {
   readonly isAway: boolean;
   /** Commits are synced some events after they are written. */
   readonly syncsLater: boolean;
+  /** Items are looked for, and what happened to them is kept. */
+  readonly isLookedInto: boolean;
   /** Calls have keys, and are sent again. */
   readonly repeats: boolean;
   /** How often each kind of event is chosen, against the others. */
@@ -67,6 +69,7 @@ export interface Parameters {
     readonly turnRequestsMax: number;
     readonly turnWeightMax: number;
     readonly receiptsWindowMs: number;
+    readonly historyBytes: number;
   };
 }
 
@@ -80,6 +83,7 @@ const usualBounds = {
   turnRequestsMax: limits.turnRequestsMax,
   turnWeightMax: limits.turnWeightMax,
   receiptsWindowMs: limits.receiptsWindowMs,
+  historyBytes: 0,
 };
 
 /** Some worlds are special; the others stay as they were, and with them every seed that once failed. */
@@ -93,7 +97,20 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   // One in three of those with unique keys is among them.
   const isWhole = [3, 8, 17].includes(seed % 19) || seed % 57 === 42;
   const whole = isWhole ? transacting(unique, seed % 3) : unique;
-  return { ...whole, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
+  const looked = seed % 11 === 4 ? lookedInto(whole, Math.floor(seed / 11)) : whole;
+  return { ...looked, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
+}
+
+/** A world whose items are looked for; in some, most of what happened is soon forgotten. */
+function lookedInto(parameters: Parameters, which: number): Parameters {
+  const { weights, bounds } = parameters;
+  const historyBytes = which % 3 === 0 ? 50_000 : 10_000_000;
+  return {
+    ...parameters,
+    isLookedInto: true,
+    weights: { ...weights, census: 4 },
+    bounds: { ...bounds, historyBytes },
+  };
 }
 
 /** A world in which items are finished and produced together, mostly over several shards that fail. */
@@ -211,6 +228,7 @@ function usualParameters(chance: Chance): Parameters {
     requestTimeoutMs: chance.one([10, second, minute]),
     isAway: false,
     syncsLater: false,
+    isLookedInto: false,
     repeats: false,
     weights: {
       produce: chance.between(5, 40),
@@ -243,6 +261,7 @@ function usualParameters(chance: Chance): Parameters {
           turnRequestsMax: chance.one([1, 2, 8]),
           turnWeightMax: chance.one([1, 4, 20]),
           receiptsWindowMs: limits.receiptsWindowMs,
+          historyBytes: 0,
         },
   };
 }

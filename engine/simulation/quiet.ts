@@ -1,9 +1,11 @@
 // The quiet time: nothing fails, consumers do their work, and everything that was
 // promised must come to its end. And the census: what is listed when all rests.
 
+import type { StoredItem } from "../api.ts";
 import { limits } from "../limits.ts";
 import type { Sighting } from "./auditor.ts";
 import { Violation } from "./auditor.ts";
+import { checkFinds } from "./finds.ts";
 import { day, minute, second } from "./parameters.ts";
 import type { World } from "./world.ts";
 
@@ -30,13 +32,16 @@ export async function takeCensus(world: World): Promise<void> {
       await bundle.run(() => bundle.engine.clients({ queue, limit: limits.clientsMax })),
     );
   }
+  if (world.parameters.isLookedInto) await world.histories.check(world.bundle);
 }
 
-async function listQueue({ bundle, auditor }: World, queue: string): Promise<Sighting[]> {
+async function listQueue(world: World, queue: string): Promise<Sighting[]> {
+  const { bundle, auditor, parameters } = world;
   const { engine } = bundle;
   const stats = await bundle.run(() => engine.stats(queue));
   const inspection = await bundle.run(() => engine.inspect(queue));
   const all: Sighting[] = [];
+  const listed: StoredItem[] = [];
   const sums = { queued: 0, leased: 0, aside: 0 };
   for (const { partition, total, totalLeased, scheduled } of stats.partitions) {
     const request = { queue, partition, pivot: "", limit: listLimit };
@@ -53,10 +58,12 @@ async function listQueue({ bundle, auditor }: World, queue: string): Promise<Sig
     sums.queued += items.length - leased;
     sums.leased += leased;
     sums.aside += later.length;
+    listed.push(...items, ...later);
     for (const { isLeased, payload } of [...items, ...later]) {
       all.push({ queue, partition, isLeased, payload });
     }
   }
+  if (parameters.isLookedInto) await checkFinds(world, queue, listed);
   await checkDryRun(bundle, queue, { ...sums, isExact: auditor.damagedCount === 0 });
   const { queued, leased, scheduled, retried } = inspection;
   const agrees =

@@ -21,7 +21,7 @@ export interface SimulateOptions {
 
 export interface Found {
   readonly seed: number;
-  /** `I1` to `I20`, or `""` where the program itself went wrong. */
+  /** `I1` to `I21`, or `""` where the program itself went wrong. */
   readonly invariant: string;
   readonly message: string;
 }

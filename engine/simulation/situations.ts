@@ -105,6 +105,10 @@ export const situationNames = [
   "a queue is explained while nobody asks for its items",
   "a queue is explained while all its items are leased",
   "a client is told to hold what it holds",
+  "a history is told from beginning to end",
+  "a history has lost its beginning",
+  "a history leads into a dead queue",
+  "a search takes several pages",
 ] as const;
 
 /** Those of worlds with several nodes. */

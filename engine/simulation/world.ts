@@ -10,6 +10,7 @@ import { Auditor, Violation } from "./auditor.ts";
 import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
 import { Chance } from "./chance.ts";
 import { Explanations } from "./explanations.ts";
+import { Histories } from "./histories.ts";
 import { Ledger } from "./ledger.ts";
 import { checkMemory } from "./memory-check.ts";
 import { day, minute, type Parameters, parametersOf, second } from "./parameters.ts";
@@ -99,6 +100,7 @@ export class World {
   readonly #watch: Watch;
   readonly #repeats: Repeats;
   readonly #ledger = new Ledger();
+  readonly histories: Histories;
   /** Shards that had died when the process started. */
   #downsBefore = 0;
   readonly explanations: Explanations;
@@ -159,6 +161,7 @@ export class World {
       hasNodes: options.setting !== undefined,
     });
     this.#watch = new Watch(options.situations, this.parameters.bounds.sweepItemsMax);
+    this.histories = new Histories(this.situations, () => this.now);
     this.explanations = new Explanations({
       auditor: this.auditor,
       situations: this.situations,
@@ -177,7 +180,8 @@ export class World {
         watching: (engine) => {
           this.#downsBefore = this.bundle.downs;
           this.#isUncounted = this.auditor.damagedCount > 0;
-          return this.#ledger.watching(engine);
+          const { isLookedInto } = this.parameters;
+          return this.#ledger.watching(isLookedInto ? this.histories.watching(engine) : engine);
         },
         // It costs as much as all the rest, and what it finds many worlds would show.
         ...(this.#chance.hits(400) ? { observe: checkMemory } : {}),

@@ -66,8 +66,11 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
 
     async explainItem({ id }, { grant }) {
       const explained = await engine.explainItem(id);
-      const { item } = explained;
-      return itemExplained(item === null || visibleTo(grant)(item.queue) ? explained : nowhere(id));
+      const isVisible = visibleTo(grant);
+      const history = explained.history.filter(({ queue }) => isVisible(queue));
+      const ended = explained.item?.queue ?? explained.history.at(-1)?.queue;
+      const known = ended === undefined || isVisible(ended) ? explained : nowhere(id);
+      return itemExplained({ ...known, history });
     },
 
     async importItems(body, caller) {

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Engine } from "../../engine/api.ts";
 import { type Notice, openEngine } from "../../engine/engine.ts";
 import { newTag } from "../../engine/ids.ts";
+import { limits } from "../../engine/limits.ts";
 import { sameThreadLinks } from "../../engine/link.ts";
 import { StoreControl } from "../../engine/simulation/faulty-store.ts";
 import { seededRandom } from "../../engine/simulation/seeded-random.ts";
@@ -124,6 +125,7 @@ export class RunningApp {
         seriesBytes,
         links: sameThreadLinks({
           clock,
+          limits: { ...limits, historyBytes: 1_000_000 },
           renderLeased,
           openStore: async (shard) => {
             const { generation } = this.store;

@@ -732,4 +732,46 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "this.#settleSent(wasUp && isWhole ?",
     to: "this.#settleSent(wasUp ?",
   },
+  {
+    name: "neighbours in a history are joined, whoever held them",
+    file: "shard/history.ts",
+    from: "if (before.by !== what.by) return false;",
+    to: "",
+  },
+  {
+    name: "a history keeps what was not committed",
+    file: "shard/shard.ts",
+    from: 'await this.#reload(counting);\n      if (commit.is === "spoilt")',
+    to: 'await this.#reload(counting);\n      if (turn.draft.history !== null) this.#history.keep(turn.draft.history);\n      if (commit.is === "spoilt")',
+  },
+  {
+    name: "a history goes on with the first of those that moved together",
+    file: "shard/history.ts",
+    from: "at = { slot: row.to.slot, seq: outboundSeq };",
+    to: "at = { slot: row.to.slot, seq: row.to.seq };",
+  },
+  {
+    name: "a history ends where an item goes to another shard",
+    file: "shard/history.ts",
+    from: "return { happened, last: at, next };",
+    to: "return { happened, last: at, next: null };",
+  },
+  {
+    name: "a page of a search goes on behind the item that comes next",
+    file: "shard/find.ts",
+    from: "next: isEnd ? null : next }",
+    to: "next: isEnd ? null : next + 1 }",
+  },
+  {
+    name: "a search ends with a page that is full",
+    file: "shard/find.ts",
+    from: "(page.isAll && !isFull);",
+    to: "page.isAll;",
+  },
+  {
+    name: "a filter does not count the lease that runs",
+    file: "filter.ts",
+    from: "item.attempts + Number(isLeased))",
+    to: "item.attempts)",
+  },
 ];

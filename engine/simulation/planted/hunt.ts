@@ -14,7 +14,7 @@ export interface Caught {
   readonly name: string;
   /** `null`: it was not found. */
   readonly seed: number | null;
-  /** `I1` to `I20`; `""` where the program itself noticed. */
+  /** `I1` to `I21`; `""` where the program itself noticed. */
   readonly invariant: string;
   readonly message: string;
 }

@@ -1,0 +1,65 @@
+// I21: what is found is what a filter over a list of all items would find, whatever the size of a page.
+
+import type { FindRequest, FoundItem, StoredItem } from "../api.ts";
+import { Violation } from "./auditor.ts";
+import type { World } from "./world.ts";
+
+/** Small, so that many a page begins in the middle. */
+const pageItems = 3;
+
+interface Sought {
+  readonly filter: FindRequest["filter"];
+  readonly isMeant: (item: StoredItem) => boolean;
+}
+
+/** By what is said of the first item, and by what is said of none. */
+function soughtBy(first: StoredItem | undefined): Sought[] {
+  const { kind = "none", reference = "none", payload = new Uint8Array() } = first ?? {};
+  const key = new TextDecoder().decode(payload).split("|", 1)[0] ?? "";
+  const created = first?.past?.createdAt ?? first?.createdAt ?? 0;
+  const origin = first?.past?.origin ?? first?.id ?? "none";
+  return [
+    { filter: {}, isMeant: () => true },
+    { filter: { kind }, isMeant: (item) => item.kind === kind },
+    { filter: { reference }, isMeant: (item) => item.reference === reference },
+    { filter: { originId: origin }, isMeant: ({ id, past }) => (past?.origin ?? id) === origin },
+    { filter: { death: "failed" }, isMeant: ({ past }) => past?.death === "failed" },
+    {
+      filter: { attemptsMin: 2 },
+      isMeant: ({ past, attempts }) => (past?.attempts ?? attempts) >= 2,
+    },
+    {
+      filter: { createdBefore: created },
+      isMeant: ({ past, createdAt }) => (past?.createdAt ?? createdAt) < created,
+    },
+    {
+      filter: { payloadContains: `${key}|` },
+      isMeant: (item) => new TextDecoder().decode(item.payload).includes(`${key}|`),
+    },
+  ];
+}
+
+/** `listed`: each partition's items, those that wait for an instant after the others. */
+export async function checkFinds(
+  { bundle, situations }: World,
+  queue: string,
+  listed: readonly StoredItem[],
+): Promise<void> {
+  const { engine } = bundle;
+  for (const { filter, isMeant } of soughtBy(listed.at(listed.length / 2))) {
+    const found: FoundItem[] = [];
+    let pivot = "";
+    do {
+      const request = { queue, pivot, limit: pageItems, filter };
+      const page = await bundle.run(() => engine.findItems(request));
+      found.push(...page.found);
+      pivot = page.nextPivot;
+    } while (pivot !== "");
+    const [told, meant] = [found, listed.filter(isMeant)].map((items) => items.map(({ id }) => id));
+    if (String(told) !== String(meant)) {
+      const said = `${JSON.stringify(filter)} in ${queue} finds ${told}, expected ${meant}`;
+      throw new Violation("I21", said);
+    }
+    if (found.length > pageItems) situations.reached("a search takes several pages");
+  }
+}

@@ -1,0 +1,162 @@
+// I21: of what happened to an item everything is told that its clients were told of, and in an order
+// in which it can have happened.
+
+import type {
+  CompleteRequest,
+  Engine,
+  ItemEvent,
+  LeaseRequest,
+  RetryRequest,
+  What,
+} from "../api.ts";
+import { Violation } from "./auditor.ts";
+import type { Bundle, Leased } from "./bundle.ts";
+import type { Situations } from "./situations.ts";
+
+/** What a client was told that it did to an item. */
+interface Told {
+  readonly id: string;
+  readonly what: What;
+  /** Before it was asked for. */
+  readonly at: number;
+  /** `null` = nobody knows. */
+  readonly by: string | null;
+}
+
+/** Items that one look is about: those that were spoken of last. */
+const itemsLooked = 20;
+
+/** In the hands of somebody. */
+const held: readonly What[] = [
+  ...(["completed", "retried", "released", "lapsed", "extended", "removed", "damaged"] as const),
+];
+const waiting: readonly What[] = [
+  ...(["leased", "due", "expired", "removed", "damaged", "redriven"] as const),
+];
+/** Given back: it waits again, or died of it. */
+const returned: readonly What[] = [...waiting, "dead", "discarded"];
+
+/** What can come next. */
+const nexts: Readonly<Record<What, readonly What[]>> = {
+  ...{ produced: waiting, imported: [...waiting, ...held], due: waiting },
+  ...{ leased: held, extended: held },
+  ...{ retried: returned, released: returned, lapsed: returned },
+  ...{ expired: ["dead", "discarded"], dead: waiting, redriven: ["returned"], returned: waiting },
+  ...{ completed: [], discarded: [], removed: [], damaged: [] },
+};
+
+export class Histories {
+  readonly #situations: Situations;
+  readonly #now: () => number;
+  /** By the text that an item begins with, of the process that is. */
+  #told = new Map<string, Told[]>();
+
+  constructor(situations: Situations, now: () => number) {
+    this.#situations = situations;
+    this.#now = now;
+  }
+
+  /** The engine of a process that starts, with its calls watched. */
+  watching(engine: Engine): Engine {
+    const told = new Map<string, Told[]>();
+    this.#told = told;
+    const keys = new Map<string, string>();
+    const tell = (id: string, one: Omit<Told, "id">): void => {
+      told.getOrInsertComputed(keys.get(id) ?? id, () => []).push({ id, ...one });
+    };
+    const watched: Partial<Engine> = {
+      lease: async (request: LeaseRequest) => {
+        const at = this.#now();
+        const reply = (await engine.lease(request)) as Leased;
+        for (const { id, payload } of reply.items) {
+          keys.set(id, keyOf(payload));
+          if (!reply.replayed) tell(id, { what: "leased", at, by: request.clientId });
+        }
+        return reply;
+      },
+      complete: async (request: CompleteRequest) => {
+        const at = this.#now();
+        const reply = await engine.complete(request);
+        if (reply.replayed) return reply;
+        for (const id of request.ids) tell(id, { what: "completed", at, by: null });
+        return reply;
+      },
+      retry: async (request: RetryRequest) => {
+        const at = this.#now();
+        const reply = await engine.retry(request);
+        if (reply.replayed) return reply;
+        for (const { id } of request.items) tell(id, { what: "retried", at, by: null });
+        return reply;
+      },
+    };
+    return new Proxy(engine, {
+      get: (target, name: string) => {
+        const own = watched[name as keyof Engine];
+        if (own !== undefined) return own;
+        return (target[name as keyof Engine] as (...given: unknown[]) => unknown).bind(target);
+      },
+    });
+  }
+
+  /** At rest, with every shard up. */
+  async check(bundle: Bundle): Promise<void> {
+    for (const told of [...this.#told.values()].slice(-itemsLooked)) {
+      const { since } = await this.#lifeOf(bundle, told[0]);
+      // What happened before, or in that very instant, may be missing, and with it the way from id to id.
+      const kept = told.filter(({ at }) => at > since);
+      for (const asked of [kept.at(0), kept.at(-1)]) {
+        if (asked === undefined) continue;
+        const life = await this.#lifeOf(bundle, asked);
+        const missing = kept.find((one) => !life.history.some((event) => isTold(event, one)));
+        if (missing === undefined || life.since > since) continue;
+        const { id, what, by, at } = missing;
+        const known = `${id} was ${what} by ${by} since ${at}`;
+        throw new Violation("I21", `${known}; not told of ${asked.id}`);
+      }
+    }
+  }
+
+  async #lifeOf(bundle: Bundle, told: Told | undefined) {
+    const id = told?.id ?? "";
+    const { history, historySince } = await bundle.run(() => bundle.engine.explainItem(id));
+    if (historySince === null) throw new Violation("I21", "no history is kept");
+    checkLife(id, history);
+    this.#note(history);
+    return { history, since: historySince };
+  }
+
+  #note(history: readonly ItemEvent[]): void {
+    const is = (word: What): boolean => history.some(({ what }) => what === word);
+    if (history[0]?.what !== "produced")
+      this.#situations.reached("a history has lost its beginning");
+    else if (is("completed")) this.#situations.reached("a history is told from beginning to end");
+    if (is("dead")) this.#situations.reached("a history leads into a dead queue");
+  }
+}
+
+/** What gives an item another id, as far as it is somewhere after it. */
+const changing: readonly What[] = [
+  ...(["retried", "released", "lapsed", "due", "expired", "redriven"] as const),
+];
+
+/** Names an item for life. */
+function keyOf(payload: Uint8Array): string {
+  return new TextDecoder().decode(payload).split("|", 1)[0] ?? "";
+}
+
+function isTold(event: ItemEvent, { id, what, by }: Told): boolean {
+  return event.id === id && event.what === what && (by === null || event.by === by);
+}
+
+function checkLife(id: string, history: readonly ItemEvent[]): void {
+  for (const [index, event] of history.entries()) {
+    const before = history[index - 1];
+    if (before === undefined) continue;
+    const told = `${id} was ${before.what} at ${before.at}, then ${event.what} at ${event.at}`;
+    if (event.at < before.at || !nexts[before.what].includes(event.what)) {
+      throw new Violation("I21", told);
+    }
+    const isOther = event.what !== "discarded" && changing.includes(before.what);
+    if ((event.id !== before.id) !== isOther) throw new Violation("I21", `${told}, as ${event.id}`);
+  }
+}
