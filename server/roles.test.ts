@@ -9,6 +9,7 @@ import type { WorkerNotice } from "../client/notice.ts";
 import { systemClock } from "../engine/clock.ts";
 import { openEngine } from "../engine/engine.ts";
 import { newTag } from "../engine/ids.ts";
+import { limits } from "../engine/limits.ts";
 import { sameThreadLinks } from "../engine/link.ts";
 import { systemRandom } from "../engine/random.ts";
 import { bounds } from "../openapi/bounds.ts";
@@ -53,6 +54,7 @@ async function setup({ isOpen = false }: { readonly isOpen?: boolean } = {}) {
     readLeased: (text) => text,
     links: sameThreadLinks({
       clock,
+      limits: { ...limits, historyBytes: 1_000_000 },
       renderLeased,
       openStore: async () => openMemoryStore({ tag: newTag(systemRandom) }),
     }),
@@ -268,6 +270,31 @@ test("a worker whose key is to consume does all of its work, and ensures a queue
   expect((await told.promise).kind).toBe("dead");
   await worker.stop();
   expect(await as("prometheus").queue("orders-dead").inspect()).toMatchObject({ queued: 1 });
+});
+
+test("of what happened to an item a key is told what happened in its queues", async () => {
+  await using server = await setup();
+  await server.call("anna", "updateQueue", {
+    ...{ queue_name: "orders", ...timeouts, dead_queue: "other", max_attempts: 1 },
+  });
+  const timed = { queue_name: "orders", request_timeout: "1m" };
+  const produce = { ...timed, items: [{ utf8: "a" }], return_ids: true };
+  const [id] = (await server.call("anna", "produce", produce)).body.ids;
+  await server.call("worker", "lease", { ...timed, client_id: "w", batch_size: 1 });
+  await server.call("worker", "retry", { queue_name: "orders", partition: 0, items: [{ id }] });
+  const [one, all] = await Promise.all(
+    (["viewer", "prometheus"] as const).map(
+      async (name) => (await server.call(name, "explainItem", { id })).body,
+    ),
+  );
+  const told = ({ history }: { history: readonly { what: string }[] }) =>
+    history.map(({ what }) => what);
+  expect([told(one), one.item]).toEqual([["produced", "leased", "retried"], undefined]);
+  expect(one.history_since).toBe(all.history_since);
+  expect([told(all), all.item.queue_name]).toEqual([[...told(one), "dead"], "other"]);
+  const hidden = all.item.id;
+  const asked = (await server.call("viewer", "explainItem", { id: hidden })).body;
+  expect(told(asked)).toEqual(told(one));
 });
 
 test("items and tasks by their ids alone are shown to keys of their queues", async () => {

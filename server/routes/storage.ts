@@ -70,7 +70,8 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
       const history = explained.history.filter(({ queue }) => isVisible(queue));
       const ended = explained.item?.queue ?? explained.history.at(-1)?.queue;
       const known = ended === undefined || isVisible(ended) ? explained : nowhere(id);
-      return itemExplained({ ...known, history });
+      const { historySince } = history.length > 0 ? explained : known;
+      return itemExplained({ ...known, history, historySince });
     },
 
     async importItems(body, caller) {
