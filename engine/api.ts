@@ -473,6 +473,8 @@ export interface FindRequest {
   readonly partition?: number | null;
   /** Absent or `null` = all. */
   readonly state?: ItemState | null;
+  /** The client that holds it, as it named itself; absent = whoever does. */
+  readonly holder?: string;
   /** What the page before gave as `nextPivot`; `""` = from the start. */
   readonly pivot: string;
   /** 1 to 1,000. */

@@ -57,6 +57,7 @@ const searched = {
   queue: text,
   partition: optional(nullable(number)),
   state: optional(nullable(word("ready", "leased", "scheduled"))),
+  holder: optional(text),
   pivot: text,
   filter,
 };

@@ -107,6 +107,22 @@ const filters: [Filter, string[]][] = [
   [{ payloadContains: "at", kind: "k" }, []],
 ];
 
+test("find: what a client holds", async () => {
+  const bundle = await setupQueues();
+  await bundle.produceMany("orders", 5);
+  await bundle.lease("orders", { clientId: "anna", batchSize: 2 });
+  const long = "ben".repeat(100);
+  await bundle.lease("orders", { clientId: long, batchSize: 1 });
+  const held = async (holder: string) => texts((await findIn(bundle, "orders", { holder })).found);
+  expect(await Promise.all(["anna", long, "cleo"].map(held))).toEqual([["0", "1"], ["2"], []]);
+  const request = { queue: "orders", pivot: "", filter: {}, by: "kind", holder: "anna" } as const;
+  const { found } = await bundle.run(() => bundle.engine.groupItems(request));
+  expect(found.map(({ count }) => count)).toEqual([2]);
+  const scheduled = findIn(bundle, "orders", { holder: "anna", state: "scheduled" });
+  const refused = "holder is invalid; only leased items have one, got it with state 'scheduled'";
+  await expect(scheduled).rejects.toThrow(refused);
+});
+
 test("find: the lease that runs counts as an attempt", async () => {
   const bundle = await setupQueues();
   await bundle.produceMany("orders", 2);

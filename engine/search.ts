@@ -17,7 +17,7 @@ import { limits } from "./limits.ts";
 import type { FoundItem, Group, Value } from "./messages.ts";
 import { type ShardPort, succeeded, type Timing } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
-import type { Find, Grouping } from "./shard/find.ts";
+import type { Find } from "./shard/find.ts";
 import type { TaskSpan } from "./shard/task.ts";
 import { checkFind, refuse } from "./validate.ts";
 
@@ -37,7 +37,7 @@ const start: Pivot = { partition: 0, aside: false, seq: 0 };
 
 /** What is asked of each piece, and what becomes of it. */
 interface Walk {
-  readonly request: Pick<Find, "filter" | "state" | "payloadHead"> & { readonly by?: Grouping };
+  readonly request: Pick<Find, "filter" | "state" | "holder" | "payloadHead" | "by">;
   readonly limit: number;
   readonly take: (found: Extract<Value, { kind: "found" }>, at: Place) => number;
 }
@@ -62,10 +62,10 @@ export class Search {
 
   async find(queue: LogicalQueue, request: api.FindRequest): Promise<api.Found<api.FoundItem>> {
     checkFind(request);
-    const { filter, state = null, limit, payloadHead = 0 } = request;
+    const { filter, limit, payloadHead = 0 } = request;
     const found: api.FoundItem[] = [];
     const walk: Walk = {
-      request: { filter, state, payloadHead },
+      request: { filter, ...whose(request), payloadHead },
       limit,
       take: ({ items }, at) => found.push(...items.map((item) => seen(item, at))),
     };
@@ -108,10 +108,10 @@ export class Search {
 
   async group(queue: LogicalQueue, request: api.GroupsRequest): Promise<api.Found<Group>> {
     checkFind({ ...request, limit: 1 });
-    const { filter, state = null, by } = request;
+    const { filter, by } = request;
     const groups = new Map<string, Group>();
     const walk: Walk = {
-      request: { filter, state, payloadHead: 0, by },
+      request: { filter, ...whose(request), payloadHead: 0, by },
       limit: Number.POSITIVE_INFINITY,
       take(found) {
         for (const group of found.groups) addGroup(groups, group);
@@ -313,6 +313,12 @@ function ending(
   const ago = formatDuration(Math.max(0, now - last.at));
   const by = last.by === "" ? "" : ` by ${last.by}`;
   return { why: [`It ${end}${by}, ${ago} ago.`] };
+}
+
+/** What is held by somebody is leased. */
+function whose({ state = null, holder }: Pick<api.FindRequest, "state" | "holder">) {
+  if (holder === undefined) return { state };
+  return { state: "leased", holder: holder.slice(0, limits.holderNameMax) } as const;
 }
 
 function isSearched(state: Find["state"], aside: boolean): boolean {

@@ -294,11 +294,14 @@ function checkFilter(filter: Filter): void {
   }
 }
 
-export function checkFind({ limit, state, filter, payloadHead = 0 }: FindRequest): void {
+export function checkFind({ limit, state, holder, filter, payloadHead = 0 }: FindRequest): void {
   checkLimit(limit, limits.findItemsMax);
   if (state != null && !["ready", "leased", "scheduled"].includes(state)) {
     const got = state.slice(0, limits.quotedMax);
     refuse(`state is invalid; expected 'ready', 'leased' or 'scheduled', got '${got}'`);
+  }
+  if (holder !== undefined && (state ?? "leased") !== "leased") {
+    refuse(`holder is invalid; only leased items have one, got it with state '${state}'`);
   }
   checkMost("payload head", payloadHead, limits.findPayloadHeadMax);
   if (payloadHead < 0) refuse("payload head is invalid; cannot be negative");

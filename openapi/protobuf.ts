@@ -925,6 +925,7 @@ const FindItemsRequest = message<schemas.FindItemsRequest>(
     pivot: text(104, pivotSays),
     limit: whole(105, { unset: 100 }),
     payload_head: whole(106),
+    holder: text(107),
   },
 );
 
@@ -956,6 +957,7 @@ const GroupItemsRequest = message<schemas.GroupItemsRequest>(
     state: text(103, stateSays),
     filter: one(104, ItemFilter),
     pivot: text(105, pivotSays),
+    holder: text(106),
   },
 );
 

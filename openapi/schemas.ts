@@ -2163,6 +2163,11 @@ const itemState = orNull({
   examples: ["ready"],
 });
 
+const itemHolder = Type.String({
+  description: 'The client that holds it, as its lease named it. Absent or `""`: whoever does.',
+  examples: ["worker-3"],
+});
+
 export const ItemFilter = Type.Object(
   {
     kind: Type.Optional(Type.String({ description: "The item's `kind`.", examples: ["charge"] })),
@@ -2247,6 +2252,7 @@ export const FindItemsRequest = Type.Object(
     queue_name: queueName,
     partition: optionalPartition,
     state: Type.Optional(itemState),
+    holder: Type.Optional(itemHolder),
     filter: Type.Optional(ItemFilter),
     pivot: findPivot,
     limit: Type.Optional(
@@ -2344,6 +2350,7 @@ export const GroupItemsRequest = Type.Object(
     }),
     partition: optionalPartition,
     state: Type.Optional(itemState),
+    holder: Type.Optional(itemHolder),
     filter: Type.Optional(ItemFilter),
     pivot: findPivot,
   },

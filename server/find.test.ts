@@ -159,6 +159,18 @@ test("get: an item by its present id, with all of its payload; by a former one i
   expect(plain(former)).toEqual(told);
 });
 
+test("find: what a client holds; nobody holds what is not leased", async () => {
+  const { app } = await setup();
+  await using _ = app;
+  const items = await found(app, { ...orders, holder: "holder" });
+  expect(items.map(({ state, kind }) => [state, kind])).toEqual([["leased", "charge"]]);
+  expect(await found(app, { ...orders, holder: "nobody" })).toEqual([]);
+  const { groups } = await app.ok("groupItems", { ...orders, by: "kind", holder: "holder" });
+  expect(groups.map(({ count }) => count)).toEqual([1]);
+  const refused = await app.call("findItems", { ...orders, holder: "holder", state: "ready" });
+  expect(plain(refused)).toMatchObject({ code: 400 });
+});
+
 test("explain: by any id that it had; and of one that is gone, that it is", async () => {
   const { app, ids } = await setup();
   await using _ = app;

@@ -268,6 +268,7 @@ function searched(body: RequestOf<"groupItems" | "findItems">): Omit<engine.Grou
     queue: body.queue_name,
     partition: body.partition ?? null,
     state: body.state ? wordOf(body.state, "state", states) : null,
+    ...(body.holder && { holder: body.holder }),
     pivot: body.pivot ?? "",
     filter: filterOf(body.filter),
   };

@@ -13,6 +13,7 @@ import { wholeNumber } from "../values.ts";
 interface Options extends FilterOptions {
   readonly partition?: number;
   readonly state?: string;
+  readonly holder?: string;
 }
 
 export function addFind(items: Command): void {
@@ -54,17 +55,19 @@ function searching(items: Command, name: string, description: string): Command {
       .addOption(partitionOption("this partition alone"))
       .addOption(
         new Option("--state <state>", "in this state").choices(["ready", "leased", "scheduled"]),
-      ),
+      )
+      .option("--holder <client>", "held by this client"),
   );
 }
 
 function searchOf(queue_name: string, options: Options) {
-  const { partition, state } = options;
+  const { partition, state, holder } = options;
   return {
     queue_name,
     filter: filterOf(options),
     ...(partition !== undefined && { partition }),
     ...(state !== undefined && { state }),
+    ...(holder !== undefined && { holder }),
   };
 }
 

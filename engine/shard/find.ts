@@ -27,6 +27,8 @@ export interface Find {
   readonly from: number;
   readonly before?: number;
   readonly state: ItemState | null;
+  /** Who holds it; absent = whoever does, or nobody. */
+  readonly holder?: string;
   readonly filter: Filter;
   /** The most items to find, and to look at. */
   readonly limit: number;
@@ -58,7 +60,7 @@ function pageOf(memory: Memory, request: Numbered<Find>): Page {
 }
 
 function findOne(turn: Turn, request: Numbered<Find>): Result {
-  const { slot, aside, state, limit, by } = request;
+  const { slot, aside, state, holder, limit, by } = request;
   const partition = turn.memory.partition(slot);
   const pages = aside ? turn.facts.scheduled : turn.facts.items;
   const page = pages.get(`find ${request.op}`);
@@ -74,6 +76,7 @@ function findOne(turn: Turn, request: Numbered<Find>): Result {
     if (item.damaged || isCleared(partition, item, aside)) continue;
     const present = stateOf(partition, item, aside);
     if (state !== null && state !== present) continue;
+    if (holder !== undefined && partition.held.get(item.seq)?.holder !== holder) continue;
     if (!isMeant(item, formatId(partition.idPrefix, item.seq), present === "leased")) continue;
     if (by === undefined) items.push(foundItem(partition, item, { present, request }));
     else count(groups, item, { by, id: formatId(partition.idPrefix, item.seq) });

@@ -2,6 +2,7 @@
 // once it is committed, in a ring of bounded bytes. It is memory alone, so it costs no write, and
 // begins with the shard.
 
+import { limits } from "../limits.ts";
 import type { Happened, Happening, Value } from "../messages.ts";
 import { answering, type Kind } from "./kind.ts";
 
@@ -34,6 +35,8 @@ export interface HistoryOf {
 
 export const history: Kind<HistoryOf> = {
   phase: "before",
+  // It looks through all of the ring, which takes a millisecond or two.
+  weight: () => limits.turnWeightMax,
   lost: "again",
   decide: answering(({ shard, history: kept }, { way, trace }) => ({
     ok: true,
