@@ -158,24 +158,29 @@ export class History {
   #back(shard: number, trace: Trace): Followed {
     const happened: Happened[] = [];
     let at = trace;
-    for (const chunk of this.#chunks.toReversed()) {
-      for (const row of chunk.toReversed()) {
-        const isHere = "slot" in at && row.slot === at.slot;
-        if (isHere && "slot" in at && at.seq >= row.first && at.seq <= row.last) {
-          happened.unshift(toldOf(row, at.seq));
-          if (happened.length >= happenedMax) return { happened, last: null, next: null };
-          if (row.from === undefined) continue;
-          const outboundSeq = row.from.seq + at.seq - row.first;
-          const next = { shard: row.from.shard, trace: { to: shard, outboundSeq } };
-          return { happened, last: null, next };
-        }
-        const offset = "slot" in at ? placeIn(row, shard, at) : offsetIn(row.to, at, row);
-        if (offset === null) continue;
-        at = { slot: row.slot, seq: row.first + offset };
+    for (const row of newestFirst(this.#chunks)) {
+      const isHere = "slot" in at && row.slot === at.slot;
+      if (isHere && "slot" in at && at.seq >= row.first && at.seq <= row.last) {
         happened.unshift(toldOf(row, at.seq));
+        if (happened.length >= happenedMax) return { happened, last: null, next: null };
+        if (row.from === undefined) continue;
+        const outboundSeq = row.from.seq + at.seq - row.first;
+        const next = { shard: row.from.shard, trace: { to: shard, outboundSeq } };
+        return { happened, last: null, next };
       }
+      const offset = "slot" in at ? placeIn(row, shard, at) : offsetIn(row.to, at, row);
+      if (offset === null) continue;
+      at = { slot: row.slot, seq: row.first + offset };
+      happened.unshift(toldOf(row, at.seq));
     }
     return { happened, last: null, next: null };
+  }
+}
+
+function* newestFirst(chunks: readonly Row[][]): Generator<Row> {
+  for (let chunk = chunks.length - 1; chunk >= 0; chunk -= 1) {
+    const rows = chunks[chunk] ?? [];
+    for (let place = rows.length - 1; place >= 0; place -= 1) yield rows[place] as Row;
   }
 }
 

@@ -113,8 +113,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a release counts the attempt",
     file: "shard/release.ts",
-    from: "move(turn, partition, item, releaseFate(item, turn.now));",
-    to: "move(turn, partition, { ...item, attempts: item.attempts + 1 }, releaseFate({ ...item, attempts: item.attempts + 1 }, turn.now));",
+    from: "fate: releaseFate(item, turn.now)",
+    to: "fate: releaseFate({ ...item, attempts: item.attempts + 1 }, turn.now)",
   },
   {
     name: "a lease's own timeout is not kept",
@@ -155,8 +155,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the dead queue's shard drops what comes",
     file: "shard/receive.ts",
-    from: "else append(turn, partition, unplaced);",
-    to: "",
+    from: ": append(turn, partition, unplaced);",
+    to: ": { slot: targetSlot, seq: 0 };",
   },
   {
     name: "a dead letter that comes twice is taken twice",
@@ -209,8 +209,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a damaged item that was to move is moved as it is",
     file: "shard/moves.ts",
-    from: "if (scene.memory.isSpoilt(slot, item.seq)) {\n    quarantine(",
-    to: "if (item.seq < 0) {\n    quarantine(",
+    from: "if (scene.memory.isSpoilt(slot, seq)) {",
+    to: "if (seq < 0) {",
   },
   {
     name: "a retry does not wait for its instant",
@@ -287,8 +287,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease nobody was told of counts as an attempt",
     file: "shard/withdraw.ts",
-    from: "move(turn, partition, item, release(item, turn.now));",
-    to: "const fate = release(item, turn.now); move(turn, partition, item, { ...fate, attempts: held.attempts + 1 } as never);",
+    from: "fate: release(item, turn.now),",
+    to: "fate: { ...release(item, turn.now), attempts: held.attempts + 1 } as never,",
   },
   {
     name: "a lease whose client is gone is not given back",
@@ -503,8 +503,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a reason goes with another item of the batch",
     file: "shard/retry.ts",
-    from: "move(turn, partition, item, fate, wanted?.reason);",
-    to: "move(turn, partition, item, fate, request.items[0]?.reason && request.items.at(-1 - index)?.reason);",
+    from: "const reason = wanted?.reason;",
+    to: "const reason = asked.items.at(-1 - index)?.reason;",
   },
   {
     name: "a dead item names the queue that it went to",
@@ -606,8 +606,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "duplicates are counted as produced",
     file: "shard/produce.ts",
-    from: '"produced", items.length - duplicates.length);',
-    to: '"produced", items.length);',
+    from: 'draft.count(slot, "produced", count);',
+    to: 'draft.count(slot, "produced", items.length);',
   },
   {
     name: "what goes to the dead queue is not counted",
