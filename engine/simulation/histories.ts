@@ -144,8 +144,10 @@ function keyOf(payload: Uint8Array): string {
   return new TextDecoder().decode(payload).split("|", 1)[0] ?? "";
 }
 
+/** One that is damaged is set aside instead of moved, whoever gives it back. */
 function isTold(event: ItemEvent, { id, what, by }: Told): boolean {
-  return event.id === id && event.what === what && (by === null || event.by === by);
+  const isSo = event.what === what && (by === null || event.by === by);
+  return event.id === id && (isSo || (what === "retried" && event.what === "damaged"));
 }
 
 function checkLife(id: string, history: readonly ItemEvent[]): void {
