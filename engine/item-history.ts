@@ -33,10 +33,12 @@ export async function follow(
   const isStart = ({ shard, slot, seq }: Step): boolean =>
     shard === start.shard && slot === start.slot && seq === start.seq;
   const steps = [...before.steps, ...after.steps.filter((step) => !isStart(step))];
-  const since = [before.since, after.since].includes(null)
-    ? null
-    : Math.max(before.since ?? 0, after.since ?? 0);
-  return { steps, last: after.last, since };
+  return { steps, last: after.last, since: later(before.since, after.since) };
+}
+
+/** `null` = nothing is kept somewhere. */
+function later(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? null : Math.max(one, other);
 }
 
 async function walk(
@@ -54,7 +56,7 @@ async function walk(
     const found = told.happened.map((one) => ({ ...one, shard }));
     steps = way === "on" ? [...steps, ...found] : [...found, ...steps];
     if (told.last !== null) last = { shard, ...told.last };
-    since = since === null || told.since === null ? null : Math.max(since, told.since);
+    since = later(since, told.since);
     at = told.next;
   }
   return { steps, last, since };

@@ -13,7 +13,7 @@ const rowsForgotten = 256;
 /** Of one item that one call is told. */
 const happenedMax = 1_000;
 
-/** `first` to `last` became the items from `toSeq` on: those of the own shard, or those of another's outbox. */
+/** `first` to `last` shared it; `to` and `from` are of the first of them. */
 interface Row extends Omit<Happening, "seq"> {
   readonly first: number;
   last: number;
@@ -35,7 +35,7 @@ export interface HistoryOf {
 
 export const history: Kind<HistoryOf> = {
   phase: "before",
-  // It looks through all of the ring, which takes a millisecond or two.
+  // It looks through all of the ring, which takes a few milliseconds.
   weight: () => limits.turnWeightMax,
   lost: "again",
   decide: answering(({ shard, history: kept }, { way, trace }) => ({

@@ -12,12 +12,12 @@ interface Sought {
   readonly isMeant: (item: StoredItem) => boolean;
 }
 
-/** By what is said of the first item, and by what is said of none. */
-function soughtBy(first: StoredItem | undefined): Sought[] {
-  const { kind = "none", reference = "none", payload = new Uint8Array() } = first ?? {};
+/** By what is said of one item, and by what may be said of none. */
+function soughtBy(one: StoredItem | undefined): Sought[] {
+  const { kind = "none", reference = "none", payload = new Uint8Array() } = one ?? {};
   const key = new TextDecoder().decode(payload).split("|", 1)[0] ?? "";
-  const created = first?.past?.createdAt ?? first?.createdAt ?? 0;
-  const origin = first?.past?.origin ?? first?.id ?? "none";
+  const created = one?.past?.createdAt ?? one?.createdAt ?? 0;
+  const origin = one?.past?.origin ?? one?.id ?? "none";
   return [
     { filter: {}, isMeant: () => true },
     { filter: { kind }, isMeant: (item) => item.kind === kind },
