@@ -193,9 +193,9 @@ test("redrive: these items, to another queue, so many and so fast", async () => 
     /is (cancelled|done): [12] of 2 items moved/,
   );
   const listed = await run(["tasks", "list", dead.name]);
-  expect(listed.out).toMatch(/^task +state +queue +to +moved +skipped +begun$/m);
+  expect(listed.out).toMatch(/^task +action +state +queue +to +done +skipped +begun$/m);
   expect(listed.out).toMatch(
-    new RegExp(`^${begun.task_id} +done +${dead.name} +${queue.name} +1 of 1 `, "m"),
+    new RegExp(`^${begun.task_id} +redrive +done +${dead.name} +${queue.name} +1 of 1 `, "m"),
   );
   expect(
     (await json("tasks", "list", dead.name)).map((one: { task_id: string }) => one.task_id),
@@ -210,7 +210,41 @@ test("redrive: items whose queue is gone stay, and it says so", async () => {
   expect(out).toMatch(/is done: 0 of 3 items moved; 3 stay, their queue is gone\n$/);
 });
 
+test("repair: what waits is promoted, rejected with a reason, or removed", async () => {
+  const { queue, dead } = await setup();
+  await queue.produce([{ utf8: "later", enqueue_at: new Date(Date.now() + 3_600_000) }]);
+  const before = await queue.inspect();
+  const promote = ["repair", queue.name, "promote", "--all"];
+  expect((await run([...promote, "--dry-run"])).out).toBe(
+    `1 item of ${queue.name} would be ready at once\n`,
+  );
+  expect((await run([...promote, "--yes", "--follow"])).out).toMatch(
+    new RegExp(`^\\w+ of ${queue.name} is done: 1 of 1 item promoted\\n$`),
+  );
+  expect(await queue.inspect()).toMatchObject({ queued: before.queued + 1, scheduled: 0 });
+  const { items } = await json("items", "find", queue.name, "--contains", "later");
+  const why = ["--because", "sent by mistake", "--yes", "--follow"];
+  const rejected = await run(["repair", queue.name, "reject", items[0].id, ...why]);
+  expect(rejected.out).toContain("1 of 1 item rejected");
+  const died = await json("items", "find", dead.name, "--contains", "later");
+  expect(died.items).toMatchObject([{ reason: "sent by mistake", death: "rejected" }]);
+  const removed = await run([
+    "repair",
+    dead.name,
+    "delete",
+    "--from",
+    queue.name,
+    "-y",
+    "--follow",
+  ]);
+  expect(removed.out).toContain("4 of 4 items removed");
+  expect(await dead.inspect()).toMatchObject({ queued: 0 });
+});
+
 test.each<[readonly string[], keyof typeof exitCodes, string]>([
+  [["repair", "none", "delete", "--yes"], "usage", "expected ids, a filter, --state or --all"],
+  [["repair", "none", "burn", "--all"], "usage", "promote, reject, delete"],
+  [["repair", "none", "delete", "--all", "--dry-run"], "refused", "no such queue named 'none'"],
   [["items", "find", "none"], "refused", "no such queue named 'none'"],
   [["items", "find", "none", "--state", "lost"], "usage", "--state"],
   [["items", "find", "none", "-n", "0"], "usage", "--limit"],

@@ -28,9 +28,11 @@ import { addQueues } from "./commands/queues.ts";
 import { addRedrive } from "./commands/redrive.ts";
 import { addRelease } from "./commands/release.ts";
 import { addReload } from "./commands/reload.ts";
+import { addRepair } from "./commands/repair.ts";
 import { addRetry } from "./commands/retry.ts";
 import { addServe } from "./commands/serve.ts";
 import { addStats } from "./commands/stats.ts";
+import { addTasks } from "./commands/tasks.ts";
 import { addWhoAmI } from "./commands/whoami.ts";
 import { exitCodes, exitCodesText } from "./exit-codes.ts";
 
@@ -51,6 +53,8 @@ const commands = [
   addInspect,
   addItems,
   addRedrive,
+  addRepair,
+  addTasks,
   addClear,
   addReload,
   addClock,

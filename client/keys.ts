@@ -15,6 +15,7 @@ const keyedOperations: readonly Operation[] = [
   "transact",
   "importItems",
   "redrive",
+  "repair",
 ];
 
 /** For so long after a call was first sent it is not forgotten: 5 minutes, less some on the way. */

@@ -19,10 +19,11 @@ import type {
   QueuePauseRequest,
   QueueStatsReply,
   QueueUpdateRequest,
-  RedriveReply,
   RedriveRequest,
+  RepairRequest,
   ReplyFor,
   RequestFor,
+  TaskBegun,
 } from "./wire.ts";
 import { type Handler, startWorker, type Worker, type WorkOptions } from "./worker.ts";
 
@@ -94,7 +95,9 @@ export interface Queue {
     options?: CallOptions,
   ): AsyncGenerator<FoundItem, void, undefined>;
   /** Has dead items of this queue sent back; once it resolves, a task at the server does it. */
-  redrive(what?: Omit<RedriveRequest, "queue_name">, options?: CallOptions): Promise<RedriveReply>;
+  redrive(what?: Omit<RedriveRequest, "queue_name">, options?: CallOptions): Promise<TaskBegun>;
+  /** Promotes, rejects or deletes items of this queue that nobody holds; a task, like a redrive. */
+  repair(what: Omit<RepairRequest, "queue_name">, options?: CallOptions): Promise<TaskBegun>;
   /** What is the matter with it, the worst first. */
   explain(options?: CallOptions): Promise<QueueExplainReply>;
   /** Who waits for its items, and who holds some; at most 100 of each unless told. */
@@ -184,12 +187,13 @@ type Call = <Id extends Operation>(
 function searches(
   of: { readonly queue_name: string },
   call: Call,
-): Pick<Queue, "find" | "redrive"> {
+): Pick<Queue, "find" | "redrive" | "repair"> {
   return {
     find: (what = {}, options) =>
       foundBy((pivot) => call("findItems", { ...what, ...of, pivot }, options)),
 
     redrive: (what, options) => call("redrive", { ...what, ...of }, options),
+    repair: (what, options) => call("repair", { ...what, ...of }, options),
   };
 }
 

@@ -46,6 +46,7 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   explainItem: "same",
   // Without a key it is a second task, which may move what died meanwhile.
   redrive: "twice",
+  repair: "twice",
   listTasks: "same",
   taskInfo: "same",
   cancelTask: "same",

@@ -282,3 +282,22 @@ test.each(threads)("advance: in %s, by a and by b is by their sum", async (_, op
     { numRuns: options.sameThread ? 40 : 6, seed: 1 },
   );
 });
+
+test("advance: what is kept of queues goes by the test clock, as all else that is told of them", async () => {
+  await using engine = await opened({ seriesBytes: 1_000_000 });
+  await engine.createQueue({ name: "q", ...settings });
+  for (let count = 1; count <= 3; count += 1) {
+    await engine.produce({
+      queue: "q",
+      requestTimeoutMs: minute,
+      items: Array(count).fill({ payload: "a" }),
+    });
+    await engine.advance(10 * second);
+  }
+  const points = () =>
+    engine.series({ queue: "q", names: ["produced"], stepMs: 10 * second }).values[0];
+  expect(points()).toHaveLength(3);
+  expect(points()?.reduce((sum, value) => sum + value, 0)).toBe(6);
+  await engine.advance(hour);
+  expect(points()).toHaveLength(360);
+});

@@ -322,6 +322,8 @@ export interface OverviewRow extends QueueCounters {
   readonly queue: string;
   readonly health: HealthWord;
   readonly healthSince: number;
+  /** How many items, or what else the finding counts; 0 = there is none. */
+  readonly healthCount: number;
   readonly nextAt: number;
   readonly ready: number;
   /** Leased now. */
@@ -466,6 +468,8 @@ export interface ListRequest {
 
 /** `scheduled`: it waits for its `enqueueAt` or `retryAt`. */
 export type ItemState = "ready" | "leased" | "scheduled";
+/** Of an item that nobody holds. */
+export type IdleState = Exclude<ItemState, "leased">;
 
 export interface FindRequest {
   readonly queue: string;
@@ -504,47 +508,69 @@ export interface GroupsRequest extends Omit<FindRequest, "limit" | "payloadHead"
   readonly by: Grouping;
 }
 
-export interface RedriveRequest extends Repeatable {
-  /** Whose ready items are moved: a dead queue, as a rule. */
+/** Which items of a queue a task goes through; nobody holds them. */
+export interface TaskRequest extends Repeatable {
   readonly queue: string;
-  /** Where all go; absent = each to the queue that it came from. */
-  readonly to?: string;
   /** Up to 1,000; absent = all that the filter means. */
   readonly ids?: readonly string[];
   readonly filter?: Filter;
-  /** The most items to move. */
+  /** The most items to change. */
   readonly limit?: number;
   /** Absent = as fast as it goes. */
   readonly perSecond?: number;
   /** Only counts. */
   readonly dryRun?: boolean;
-  /** With more items than that, nothing is moved (`refused`). */
+  /** With more items than that, nothing is changed (`refused`). */
   readonly expect?: number;
 }
 
-export interface Redriven extends Outcome {
+/** Ready items of a dead queue, as a rule. */
+export interface RedriveRequest extends TaskRequest {
+  /** Where all go; absent = each to the queue that it came from. */
+  readonly to?: string;
+}
+
+/**
+ * `promote`: scheduled ones are ready at once. `reject`: they go to the dead queue, as if a consumer
+ * had given them up. `delete`: they are removed.
+ */
+export type Repair = "promote" | "reject" | "delete";
+
+export interface RepairRequest extends TaskRequest {
+  readonly action: Repair;
+  /** Those alone that are so; absent = both, and of a `promote` the scheduled ones. */
+  readonly state?: IdleState | null;
+  /** Of a `reject`: why; up to 1,024 bytes. */
+  readonly reason?: string;
+}
+
+export interface TaskBegun extends Outcome {
   /** `""` of a dry run. */
   readonly taskId: string;
   /** Items that it means now. */
   readonly matched: number;
 }
 
+export type TaskAction = Repair | "redrive";
+
 /** `failed`: the queue that all were to go to is gone. */
 export type TaskState = "running" | "done" | "cancelled" | "failed";
 
 export interface TaskInfo {
   readonly taskId: string;
+  readonly action: TaskAction;
   readonly state: TaskState;
   readonly queue: string;
-  /** `""` = each item to where it came from. */
+  /** Of a redrive; `""` = each item to where it came from. */
   readonly to: string;
   readonly filter: Filter;
   /** 0 = as fast as it goes. */
   readonly perSecond: number;
   /** When it began. */
   readonly matched: number;
+  /** Items with which it was done. */
   readonly moved: number;
-  /** Of queues that are not there any more. */
+  /** Left where they are: the queue that they were to go to is not there any more. */
   readonly skipped: number;
   readonly createdAt: number;
   readonly endedAt: number | null;
@@ -554,7 +580,7 @@ export interface TaskInfo {
 export type What =
   | ("produced" | "imported" | "due" | "leased" | "extended" | "completed" | "retried")
   | ("released" | "lapsed" | "expired" | "dead" | "discarded" | "redriven" | "returned")
-  | ("removed" | "damaged");
+  | ("promoted" | "rejected" | "removed" | "damaged");
 
 /** Something that happened to an item, under the id that it had then. */
 export interface ItemEvent {
@@ -745,7 +771,7 @@ export interface SeriesRequest {
   readonly queue?: string;
   /** At least one, each once. */
   readonly names: readonly SeriesName[];
-  /** The first instant wanted, by the machine's clock; absent = as far back as there is. */
+  /** The first instant wanted; absent = as far back as there is. */
   readonly from?: number;
   /** 10 s, kept for an hour, or 60 s, kept for a day; absent = the first, where that goes back to `from`. */
   readonly stepMs?: number;
@@ -829,7 +855,9 @@ export interface Engine<Items = readonly LeasedItem[]> {
    * Moves ready items back to the queues that they came from, as new ones but for what they carry
    * along. Returns once that is certain to be done; the task does it, also across restarts.
    */
-  redrive(request: RedriveRequest): Promise<Redriven>;
+  redrive(request: RedriveRequest): Promise<TaskBegun>;
+  /** Changes items that nobody holds, whatever their attempts; as a task, like `redrive`. */
+  repair(request: RepairRequest): Promise<TaskBegun>;
   /** Newest first, ended ones included. */
   listTasks(queue?: string): readonly TaskInfo[];
   taskInfo(taskId: string): TaskInfo;

@@ -2,6 +2,7 @@
 // somebody asks. Changes come with the reports of shards; nothing is done while there are none.
 
 import type { Explanation } from "./api.ts";
+import type { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import { assess, healthOf, type Surroundings } from "./health.ts";
 import type { ShardPort } from "./port.ts";
@@ -12,6 +13,7 @@ import { sentence } from "./sentences.ts";
 const lookMs = 1_000;
 
 export interface CheckupsOptions {
+  readonly catalog: Catalog;
   readonly clock: Clock;
   readonly ports: () => readonly ShardPort[];
 }
@@ -51,7 +53,7 @@ export class Checkups {
   }
 
   surroundings(now: number): Surroundings {
-    const { clock, ports } = this.#options;
+    const { catalog, clock, ports } = this.#options;
     const aheadMs = now - clock.machine.now();
     const down = new Map<number, { since: number; nextStartAt: number }>();
     const full = new Map<number, number>();
@@ -59,6 +61,11 @@ export class Checkups {
       if (!isUp) down.set(shard, { since: downAt + aheadMs, nextStartAt: nextStartAt + aheadMs });
       if (fullAt !== null) full.set(shard, fullAt + aheadMs);
     }
-    return { now, down, full };
+    let deadQueues: Set<string> | null = null;
+    const isDeadQueue = (name: string): boolean => {
+      deadQueues ??= new Set(Iterator.from(catalog.queues).map((one) => one.definition.deadQueue));
+      return deadQueues.has(name);
+    };
+    return { now, down, full, isDeadQueue };
   }
 }

@@ -199,6 +199,7 @@ function checked(engine: Engine): EmbeddedEngine {
     findItems: async (request) => engine.findItems(requests.findItems(request, "")),
     groupItems: async (request) => engine.groupItems(requests.groupItems(request, "")),
     redrive: async (request) => engine.redrive(requests.redrive(request, "")),
+    repair: async (request) => engine.repair(requests.repair(request, "")),
     listTasks: (queue) => engine.listTasks(optional(text)(queue, "queue")),
     taskInfo: (taskId) => engine.taskInfo(text(taskId, "taskId")),
     cancelTask: async (taskId) => engine.cancelTask(text(taskId, "taskId")),

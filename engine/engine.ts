@@ -176,7 +176,7 @@ function partsOf<Items>(
   const bounds = { waitingLeasesMax, receiptsWindowMs };
   const leases = new Leases({ clock, port, readLeased, ...bounds, left });
   const ports = () => shards.ports;
-  const checkups = new Checkups({ clock, ports });
+  const checkups = new Checkups({ catalog, clock, ports });
   const listeners = { catalog, checkups, courier, leases, registrar, settings };
   const shards = new Shards({ ...options, lost }, listeners);
   const advance =
@@ -200,7 +200,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
 
   constructor(options: EngineOptions<Items>) {
     this.#options = options;
-    this.#series = new SeriesKeeper(options.seriesBytes ?? 0, options.clock.machine.now());
+    this.#series = new SeriesKeeper(options.seriesBytes ?? 0, options.clock.now());
     this.#parts = this.#begin();
   }
 
@@ -287,8 +287,8 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   #lookLater(): void {
     const { clock } = this.#options;
     this.#look?.cancel();
-    this.#look = clock.machine.at(this.#series.nextAt, () => {
-      this.#series.look(this.#catalog.queues, clock.machine.now(), clock.now());
+    this.#look = clock.at(this.#series.nextAt, () => {
+      this.#series.look(this.#catalog.queues, clock.now());
       this.#lookLater();
     });
   }
@@ -719,8 +719,12 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return this.#search.group(this.#find(request.queue), request);
   }
 
-  async redrive(request: api.RedriveRequest): Promise<api.Redriven> {
+  async redrive(request: api.RedriveRequest): Promise<api.TaskBegun> {
     return this.#tasks.redrive(this.#find(request.queue), request);
+  }
+
+  async repair(request: api.RepairRequest): Promise<api.TaskBegun> {
+    return this.#tasks.repair(this.#find(request.queue), request);
   }
 
   listTasks(queue?: string): readonly api.TaskInfo[] {

@@ -93,6 +93,19 @@ test("nobody_asks: of nobody since the start it says so", async () => {
   );
 });
 
+test("nobody_asks, falls_behind: not of a dead queue, whose items wait for a person", async () => {
+  const bundle = await setupQueue({ deadQueue: "orders-dead", maxAttempts: 1 });
+  for (let count = 0; count < 6; count += 1) {
+    await bundle.produceMany("orders", 20);
+    await bundle.retry(await bundle.lease("orders", { batchSize: 20 }));
+    await bundle.clock.advance(minute);
+  }
+  const { health, findings } = bundle.engine.explain("orders-dead");
+  expect({ health, findings }).toEqual({ health: "flows", findings: [] });
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", deadQueue: "" }));
+  expect(bundle.engine.explain("orders-dead").health).toBe("nobody_asks");
+});
+
 test("paused: since when, why, and what; after a restart since the queue was changed last", async () => {
   const bundle = await setupQueue();
   await bundle.clock.advance(minute);
@@ -308,5 +321,18 @@ test("explain: the worst comes first, and is the word", async () => {
   await bundle.retry(await bundle.lease("orders"));
   await bundle.run(() => bundle.engine.pause({ queue: "orders" }));
   await bundle.clock.advance(minute);
-  expect(await words(bundle)).toEqual(["nobody_asks", "nobody_asks", "dead_items", "paused"]);
+  expect(await words(bundle)).toEqual(["dead_items", "dead_items", "paused"]);
+});
+
+test("nobody_asks: not of a queue whose leases are paused, nor right after", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "a");
+  await bundle.run(() => bundle.engine.pause({ queue: "orders" }));
+  await bundle.clock.advance(hour);
+  expect(await words(bundle)).toEqual(["paused", "paused"]);
+  await bundle.run(() => bundle.engine.resume("orders"));
+  await bundle.clock.advance(10 * second - 1);
+  expect(await words(bundle)).toEqual(["flows"]);
+  await bundle.clock.advance(1);
+  expect((await explain(bundle)).findings).toMatchObject([{ what: "nobody_asks", since: start }]);
 });

@@ -11,6 +11,8 @@ export interface Surroundings {
   readonly down: ReadonlyMap<number, { readonly since: number; readonly nextStartAt: number }>;
   /** By shard; only those whose store has no room, and since when. */
   readonly full: ReadonlyMap<number, number>;
+  /** Whether items of another queue go there when they die. */
+  readonly isDeadQueue: (name: string) => boolean;
 }
 
 /** A finding without its words. */
@@ -84,22 +86,29 @@ const storeFull: Check = (queue, { full }) => {
   return { what: "store_full", since, count: places.length, nextAt: null };
 };
 
-const nobodyAsks: Check = (queue, { now }) => {
+/** By a pause, or because they wait for a person: that items came is told of where they came from. */
+function isMeantToWait({ definition }: LogicalQueue, { isDeadQueue }: Surroundings): boolean {
+  return definition.pause?.lease === true || isDeadQueue(definition.name);
+}
+
+const nobodyAsks: Check = (queue, around) => {
+  const { now } = around;
   const { ready, leased } = queue.itemCounts;
   if (ready === 0 || queue.clients.size > 0) return null;
   const since = Math.max(queue.watch.askedAt, queue.watch.readyAt);
   // Who holds items may be at work on them for as long as that, and ask again after it.
   const graceMs = leased > 0 ? Math.max(askGraceMs, queue.definition.leaseTimeoutMs) : askGraceMs;
-  if (now - since < graceMs) return null;
+  if (now - Math.max(since, queue.watch.pausedAt) < graceMs) return null;
+  if (isMeantToWait(queue, around)) return null;
   return { what: "nobody_asks", since, count: ready, nextAt: null };
 };
 
-const fallsBehind: Check = (queue, { now }) => {
-  const { watch, definition, itemCounts } = queue;
+const fallsBehind: Check = (queue, around) => {
+  const { now } = around;
+  const { watch, itemCounts } = queue;
   watch.backlog.roll(now, itemCounts.ready);
   const count = watch.backlog.steadyRise;
-  // What a pause keeps waiting is no news.
-  if (count < riseMin || definition.pause?.lease === true) return null;
+  if (count < riseMin || isMeantToWait(queue, around)) return null;
   const since = watch.since("falls_behind", now) - riseMs;
   return { what: "falls_behind", since, count, nextAt: null };
 };

@@ -21,11 +21,11 @@ import { produce } from "./shard/produce.ts";
 import { recall } from "./shard/recall.ts";
 import { receive } from "./shard/receive.ts";
 import { recount } from "./shard/recount.ts";
-import { redrive } from "./shard/redrive.ts";
 import { release } from "./shard/release.ts";
 import { retry } from "./shard/retry.ts";
 import { stats } from "./shard/stats.ts";
 import { task, taskBegin } from "./shard/task.ts";
+import { taskPiece } from "./shard/task-piece.ts";
 import { transact } from "./shard/transact.ts";
 import { withdraw } from "./shard/withdraw.ts";
 
@@ -52,7 +52,7 @@ const table = {
   delete: deleteItems,
   task,
   taskBegin,
-  redrive,
+  taskPiece,
   lease,
   stats,
   holders,

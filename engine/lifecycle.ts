@@ -62,6 +62,11 @@ export function reject({ attempts }: Pick<Item, "attempts">): Fate {
   return { to: "dead", death: "rejected", attempts: attempts + 1 };
 }
 
+/** Who runs the queue gave it up, while nobody held it. */
+export function dismiss({ attempts }: Pick<Item, "attempts">): Fate {
+  return { to: "dead", death: "rejected", attempts };
+}
+
 /** Its time is over, and nobody holds it. */
 export function expire({ attempts }: Pick<Item, "attempts">): Fate {
   return { to: "dead", death: "expired", attempts };

@@ -93,8 +93,8 @@ export const limits = {
   taskAgainMs: 1_000,
   /** Tasks that are kept, ended ones included. */
   tasksMax: 100,
-  redriveIdsMax: 1_000,
-  redrivePerSecondMax: 1_000_000,
+  taskIdsMax: 1_000,
+  taskPerSecondMax: 1_000_000,
   /** Items that are counted to say how many are ahead of one. */
   aheadItemsMax: 10_000,
   /** Items that one turn moves for the clock's sake or for a long call, so that others wait milliseconds. */

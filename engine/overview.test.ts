@@ -22,7 +22,16 @@ test("overview: each queue has a row, with what it holds and what happened to it
   const { asOf, isWhole, totals, rows, removed } = look(bundle);
   expect({ asOf, isWhole, removed }).toEqual({ asOf: start, isWhole: true, removed: [] });
   expect(rows.find(({ queue }) => queue === "orders")).toMatchObject({
-    ...{ health: "flows", healthSince: 0, nextAt: 0, ready: 1, held: 1, scheduled: 0, waiting: 0 },
+    ...{
+      health: "flows",
+      healthSince: 0,
+      healthCount: 0,
+      nextAt: 0,
+      ready: 1,
+      held: 1,
+      scheduled: 0,
+      waiting: 0,
+    },
     ...{ produced: 3, leased: 2, completed: 1, dead: 0, oldestReadyAt: start, nextDueAt: 0 },
   });
   expect(rows.find(({ queue }) => queue === "other")).toMatchObject({ health: "idle", waiting: 1 });

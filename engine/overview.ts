@@ -70,8 +70,8 @@ export class Overview {
     const shards = [...around.down.keys(), "full", ...around.full.keys()].join();
     const isSameShards = shards === this.#shards;
     this.#shards = shards;
-    const totals = { ...noTotals };
     const troubles: Trouble[] = [];
+    const rows: OverviewRow[] = [];
     const gone = new Set(this.#rows.keys());
     for (const queue of catalog.queues) {
       gone.delete(queue);
@@ -80,14 +80,13 @@ export class Overview {
         known !== undefined && isSameShards && isAsBefore(queue, known, now)
           ? known
           : this.#look(queue, around);
-      for (const key of totalKeys) totals[key] += row[key];
-      totals.queues += 1;
+      rows.push(row);
       if (trouble !== null) troubles.push({ queue, found: trouble });
     }
     for (const queue of gone) this.#remove(queue);
     this.#latest = {
       asOf: now,
-      totals,
+      totals: totalsOf(rows),
       shards: ports.map((port) => this.#glance(port, around)),
       alarms: [...shardAlarms(ports, around), ...queueAlarms(troubles, now)].slice(0, alarmsMax),
     };
@@ -160,11 +159,26 @@ export class Overview {
 
 const noTotals = { queues: 0, ready: 0, held: 0, scheduled: 0, waiting: 0, ...noCounters };
 const rowKeys = [
-  ...(["queue", "health", "healthSince", "nextAt", "ready", "held", "scheduled"] as const),
+  ...([
+    "queue",
+    "health",
+    "healthSince",
+    "healthCount",
+    "nextAt",
+    "ready",
+    "held",
+    "scheduled",
+  ] as const),
   ...(["waiting", "oldestReadyAt", "nextDueAt"] as const),
   ...counterNames,
 ];
 const totalKeys = ["ready", "held", "scheduled", "waiting", ...counterNames] as const;
+
+export function totalsOf(rows: readonly OverviewRow[]): EngineOverview["totals"] {
+  const totals = { ...noTotals, queues: rows.length };
+  for (const row of rows) for (const key of totalKeys) totals[key] += row[key];
+  return totals;
+}
 
 function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surroundings): OverviewRow {
   const { ready, leased: held, scheduled, retried: waitingForRetry } = queue.itemCounts;
@@ -172,6 +186,7 @@ function rowOf(queue: LogicalQueue, found: readonly Found[], around: Surrounding
     queue: queue.definition.name,
     health: healthOf(queue, found, around),
     healthSince: found[0]?.since ?? 0,
+    healthCount: found[0]?.count ?? 0,
     nextAt: found[0]?.nextAt ?? 0,
     ready,
     held,

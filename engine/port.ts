@@ -14,6 +14,7 @@ import {
   unknownOutcome,
 } from "./errors.ts";
 import { Observations } from "./histogram.ts";
+import { placeOf } from "./ids.ts";
 import { kindOf, type NumberedRequest, type Request } from "./kinds.ts";
 import { limits, type TurnLimits } from "./limits.ts";
 import type { Link, LinkFactory } from "./link.ts";
@@ -382,6 +383,17 @@ function withoutSettings(waiting: Waiting): Waiting {
 /** What may have been granted to nobody goes back when its lease lapses. */
 function outcomeLost({ request, late }: Waiting): Failure {
   return request.kind === "lease" ? closingFailure : (late.taken ?? unknownOutcome);
+}
+
+/** Where an id says that its item is; `null` = no store of these issued it. */
+export function placeIn(
+  ports: readonly ShardPort[],
+  id: string,
+): { readonly shard: number; readonly slot: number; readonly seq: number } | null {
+  const named = placeOf(id);
+  const port = ports.find(({ tag }) => tag === named?.tag);
+  if (named === null || port === undefined) return null;
+  return { shard: port.shard, slot: named.slot, seq: named.seq };
 }
 
 /** What a request brought; throws `QueueError` where it was refused. */

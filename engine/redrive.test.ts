@@ -1,7 +1,7 @@
 // Redrive: dead items go back, each once, whatever happens to the process meanwhile.
 
 import { expect, test } from "bun:test";
-import type { QueueSettings, RedriveRequest, TaskInfo } from "./api.ts";
+import type { QueueSettings, RedriveRequest } from "./api.ts";
 import { limits } from "./limits.ts";
 import {
   type Bundle,
@@ -40,23 +40,8 @@ async function die(bundle: Bundle, queue: string, texts: readonly string[], reas
 const redrive = (bundle: Bundle, change: Partial<RedriveRequest> = {}) =>
   bundle.run(() => bundle.engine.redrive({ queue: "dead", ...change }));
 
-async function ended(bundle: Bundle, taskId: string): Promise<TaskInfo> {
-  for (let tries = 0; tries < 1_000; tries += 1) {
-    const info = bundle.engine.taskInfo(taskId);
-    if (info.state !== "running") return info;
-    await bundle.clock.advance(second);
-  }
-  throw new Error("the task does not end");
-}
-
-async function all(bundle: Bundle, queue: string): Promise<string[]> {
-  const partitions = bundle.engine.queueInfo(queue).requestedPartitions;
-  const texts: string[] = [];
-  for (let partition = 0; partition < partitions; partition += 1) {
-    texts.push(...(await bundle.listed(queue, partition)));
-  }
-  return texts.sort();
-}
+const ended = (bundle: Bundle, taskId: string) => bundle.ended(taskId);
+const all = (bundle: Bundle, queue: string) => bundle.allListed(queue);
 
 test.each([1, 2, 3])(
   "redrive: each item goes to the queue that it came from; %p shards",
@@ -201,6 +186,20 @@ test("redrive: so many a second and no more, until it is cancelled", async () =>
   await bundle.restart();
   await bundle.clock.advance(minute);
   expect(bundle.engine.taskInfo(taskId)).toMatchObject({ state: "cancelled", moved: 20 });
+});
+
+test("redrive: after a restart in the same instant it is another task", async () => {
+  const bundle = await setupQueues();
+  await die(bundle, "orders", ["a"]);
+  const first = await redrive(bundle);
+  await bundle.clock.settle();
+  expect(bundle.engine.taskInfo(first.taskId).state).toBe("done");
+  bundle.kill();
+  await bundle.open({ now: start });
+  await die(bundle, "orders", ["b"]);
+  const second = await redrive(bundle);
+  expect(second.taskId).not.toBe(first.taskId);
+  expect((await ended(bundle, second.taskId)).moved).toBe(1);
 });
 
 test("redrive: with a key it is one task, also after a restart", async () => {

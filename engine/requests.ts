@@ -61,6 +61,17 @@ const searched = {
   pivot: text,
   filter,
 };
+const requestKey = optional(text);
+const task = {
+  queue: text,
+  ids: optional(list(text)),
+  filter: optional(filter),
+  limit: optional(number),
+  perSecond: optional(number),
+  dryRun: optional(flag),
+  expect: optional(number),
+  requestKey,
+};
 const item = {
   payload,
   kind: optional(text),
@@ -77,7 +88,6 @@ const retryItem = object<api.RetryItem>({
   dead: flag,
   reason: optional(text),
 });
-const requestKey = optional(text);
 const requestTimeoutMs = optional(number);
 const leaseTimeoutMs = optional(nullable(number));
 const guard = { dryRun: optional(flag), expect: optional(number) };
@@ -197,16 +207,12 @@ export const requests = {
     requestKey,
   }),
   findItems: object<api.FindRequest>({ ...searched, limit: number, payloadHead: optional(number) }),
-  redrive: object<api.RedriveRequest>({
-    queue: text,
-    to: optional(text),
-    ids: optional(list(text)),
-    filter: optional(filter),
-    limit: optional(number),
-    perSecond: optional(number),
-    dryRun: optional(flag),
-    expect: optional(number),
-    requestKey,
+  redrive: object<api.RedriveRequest>({ ...task, to: optional(text) }),
+  repair: object<api.RepairRequest>({
+    ...task,
+    action: word("promote", "reject", "delete"),
+    state: optional(nullable(word("ready", "scheduled"))),
+    reason: optional(text),
   }),
   groupItems: object<api.GroupsRequest>({
     ...searched,

@@ -10,15 +10,15 @@ import type { Clock } from "./clock.ts";
 import { formatDuration } from "./duration.ts";
 import { lateLook, malformedId, noSuchItem, QueueError } from "./errors.ts";
 import type { Filter } from "./filter.ts";
-import { formatId, idPrefix, isId, placeOf } from "./ids.ts";
+import { formatId, idPrefix, isId } from "./ids.ts";
 import { type Followed, follow, type Step } from "./item-history.ts";
 import { storedItem } from "./items.ts";
 import { limits } from "./limits.ts";
 import type { FoundItem, Group, Value } from "./messages.ts";
-import { type ShardPort, succeeded, type Timing } from "./port.ts";
+import { placeIn, type ShardPort, succeeded, type Timing } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { Find } from "./shard/find.ts";
-import type { TaskSpan } from "./shard/task.ts";
+import type { Marks } from "./shard/task.ts";
 import { checkFind, refuse } from "./validate.ts";
 
 interface Place {
@@ -72,35 +72,50 @@ export class Search {
     return { found, ...(await this.#walk(queue, request, walk)) };
   }
 
-  /** How many ready items a filter means, in all of the queue or in some spans of it. */
+  /** How many items a filter means that nobody holds, in all of the queue or in some spans of it. */
   async count(
     queue: LogicalQueue,
     {
       filter,
+      states,
       spans,
     }: {
       readonly filter: Filter;
-      readonly spans: ReadonlyMap<number, readonly TaskSpan[]> | null;
+      readonly states: readonly api.IdleState[];
+      readonly spans: ReadonlyMap<number, Marks> | null;
     },
   ): Promise<number> {
+    if (spans !== null) return this.#countIn(spans, filter);
     let count = 0;
-    const request = { filter, state: "ready", payloadHead: 0, by: "death" } as const;
-    const add = (found: Extract<Value, { kind: "found" }>): number => {
-      for (const group of found.groups) count += group.count;
-      return 0;
+    for (const state of states) count += await this.#countAll(queue, filter, state);
+    return count;
+  }
+
+  async #countAll(queue: LogicalQueue, filter: Filter, state: api.IdleState): Promise<number> {
+    let count = 0;
+    const walk: Walk = {
+      request: { filter, state, payloadHead: 0, by: "death" },
+      limit: Number.POSITIVE_INFINITY,
+      take({ groups }) {
+        count += sumOf(groups);
+        return 0;
+      },
     };
-    if (spans === null) {
-      const walk: Walk = { request, limit: Number.POSITIVE_INFINITY, take: add };
-      for (let pivot = ""; ; ) {
-        const { nextPivot } = await this.#walk(queue, { pivot }, walk);
-        if (nextPivot === "") return count;
-        pivot = nextPivot;
-      }
-    }
-    for (const [shard, some] of spans) {
-      for (const { slot, next: from, before } of some) {
-        const span = { slot, from, before, aside: false, limit: 1, looks: 1 };
-        add(await this.#ask(shard, { kind: "find", ...request, ...span }, this.#timing()));
+    let pivot = "";
+    do {
+      pivot = (await this.#walk(queue, { pivot }, walk)).nextPivot;
+    } while (pivot !== "");
+    return count;
+  }
+
+  async #countIn(marks: ReadonlyMap<number, Marks>, filter: Filter): Promise<number> {
+    let count = 0;
+    for (const [shard, { spans }] of marks) {
+      for (const { slot, aside, next: from, before } of spans) {
+        const state = aside ? "scheduled" : "ready";
+        const span = { slot, aside, from, before, limit: 1, looks: 1 } as const;
+        const request = { kind: "find", filter, state, payloadHead: 0, by: "death" } as const;
+        count += sumOf((await this.#ask(shard, { ...request, ...span }, this.#timing())).groups);
       }
     }
     return count;
@@ -199,10 +214,9 @@ export class Search {
 
   /** Where an id says that its item is; `null` = nowhere here. */
   #placeOf(id: string): (Place & { readonly seq: number }) | null {
-    const named = placeOf(id);
-    const port = this.#options.ports().find(({ tag }) => tag === named?.tag);
-    if (named === null || port === undefined) return null;
-    const owner = this.#options.catalog.owner(port.shard, named.slot);
+    const named = placeIn(this.#options.ports(), id);
+    if (named === null) return null;
+    const owner = this.#options.catalog.owner(named.shard, named.slot);
     const place = owner?.queue.places.get(owner.partition);
     if (owner === undefined || place === undefined || owner.queue.isHidden) return null;
     return { queue: owner.queue, place, seq: named.seq };
@@ -231,11 +245,10 @@ export class Search {
 
   /** `null` = no shard of this engine issued the id. */
   async #follow(id: string): Promise<Followed | null> {
-    const named = placeOf(id);
-    const { shard } = this.#options.ports().find(({ tag }) => tag === named?.tag) ?? {};
-    if (named === null || shard === undefined) return null;
+    const named = placeIn(this.#options.ports(), id);
+    if (named === null) return null;
     const timing = this.#timing();
-    return follow({ shard, ...named }, async (asked, request) => {
+    return follow(named, async (asked, request) => {
       const value = succeeded(await this.#port(asked).ask(request, timing));
       assert(value.kind === "history", "a shard answered a history with something else");
       return value;
@@ -329,6 +342,10 @@ function placesFrom(queue: LogicalQueue, from: number, only: number | null): Par
   return [...queue.places.values()]
     .filter(({ partition }) => partition >= from && (only === null || partition === only))
     .sort((a, b) => a.partition - b.partition);
+}
+
+function sumOf(groups: readonly Group[]): number {
+  return groups.reduce((sum, { count }) => sum + count, 0);
 }
 
 function addGroup(groups: Map<string, Group>, group: Group): void {

@@ -51,7 +51,6 @@ class Bench {
       this.keeper.look(
         this.queues.map(({ queue }) => queue),
         this.now,
-        this.now,
       );
     }
   }
@@ -120,7 +119,7 @@ test("a look that comes twice in one point changes nothing", () => {
   const produce = () => count(queue, "produced", 2);
   bench.pass(2, produce);
   produce();
-  bench.keeper.look([queue.queue], bench.now + fineMs - 1, bench.now);
+  bench.keeper.look([queue.queue], bench.now + fineMs - 1);
   expect(bench.read("produced", { queue }).points).toEqual([2, 2]);
   expect(bench.keeper.nextAt).toBe(bench.now + fineMs);
 });

@@ -144,8 +144,7 @@ export class SeriesKeeper {
     return (this.#point + 2) * fineMs;
   }
 
-  /** `now`: by which time passes here; `clockNow`: by which items come to be ready. */
-  look(queues: Iterable<LogicalQueue>, now: number, clockNow: number): void {
+  look(queues: Iterable<LogicalQueue>, now: number): void {
     const point = Math.floor(now / fineMs) - 1;
     const skipped = point - this.#point - 1;
     if (skipped < 0 || this.#bytesMax === 0) return;
@@ -155,7 +154,7 @@ export class SeriesKeeper {
     const total = new Float64Array(seriesNames.length);
     const values = new Float64Array(seriesNames.length);
     for (const queue of queues) {
-      const known = this.#observe(queue, clockNow, values);
+      const known = this.#observe(queue, now, values);
       for (let index = 0; index < values.length; index += 1) {
         const [sum, value] = [total[index] as number, values[index] as number];
         total[index] = index === ages ? Math.max(sum, value) : sum + value;
@@ -171,7 +170,7 @@ export class SeriesKeeper {
   }
 
   /** Writes into `values` what is to be told of the queue. */
-  #observe(queue: LogicalQueue, clockNow: number, values: Float64Array): Known {
+  #observe(queue: LogicalQueue, now: number, values: Float64Array): Known {
     const known = this.#known.getOrInsertComputed(queue, () => {
       return { counters: new Float64Array(counterNames.length), weight: 0, track: null };
     });
@@ -185,7 +184,7 @@ export class SeriesKeeper {
       events += happened;
     }
     const { ready, leased, scheduled, retried } = queue.itemCounts;
-    const ageMs = oldestReadyAt === null ? 0 : Math.max(0, clockNow - oldestReadyAt);
+    const ageMs = oldestReadyAt === null ? 0 : Math.max(0, now - oldestReadyAt);
     const gauges = [ready, leased, scheduled + retried, queue.line.size, ageMs / 1_000];
     values.set(gauges, counterNames.length);
     // One that stands still with items is worth more than one that has none.

@@ -8,23 +8,26 @@ import type { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import { countChanged, failure, lateLong, noSuchTask, QueueError } from "./errors.ts";
 import type { Filter } from "./filter.ts";
-import { placeOf } from "./ids.ts";
 import type { Request } from "./kinds.ts";
 import { limits } from "./limits.ts";
 import type { DeadTarget } from "./messages.ts";
-import { type ShardPort, succeeded, type Timing } from "./port.ts";
+import { placeIn, type ShardPort, succeeded, type Timing } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { Search } from "./search.ts";
-import type { Progress, TaskSpan } from "./shard/task.ts";
-import { checkRedrive } from "./validate.ts";
+import type { Marks, Progress } from "./shard/task.ts";
+import type { Deed } from "./shard/task-piece.ts";
+import { checkRepair, checkTask } from "./validate.ts";
 
 /** What a task is, as the first shard keeps it. */
 interface Definition {
   readonly taskId: string;
+  readonly action: api.TaskAction;
   readonly queue: string;
   readonly queueId: number;
-  /** `""` = each item goes to where it came from. */
+  /** Of a redrive; `""` = each item goes to where it came from. */
   readonly to: string;
+  /** Of a reject; `""` = none was given. */
+  readonly reason: string;
   readonly filter: Filter;
   readonly limit: number;
   readonly perSecond: number;
@@ -34,6 +37,11 @@ interface Definition {
   readonly asked: string;
   readonly state: api.TaskState;
   readonly endedAt: number | null;
+}
+
+/** What is to be done, and with which items. */
+interface Plan extends Pick<Definition, "action" | "to" | "reason"> {
+  readonly states: readonly api.IdleState[];
 }
 
 interface Running {
@@ -87,10 +95,30 @@ export class Tasks {
     for (const running of this.#tasks.values()) this.#goOn(running);
   }
 
-  async redrive(queue: LogicalQueue, request: api.RedriveRequest): Promise<api.Redriven> {
-    checkRedrive(request);
-    const { to = "", filter = {}, limit = Number.MAX_SAFE_INTEGER, perSecond = 0 } = request;
+  async redrive(queue: LogicalQueue, request: api.RedriveRequest): Promise<api.TaskBegun> {
+    checkTask(request, "redrive");
+    const { to = "" } = request;
     if (to !== "") this.#options.catalog.find(to);
+    return this.#start(queue, request, { action: "redrive", to, reason: "", states: ["ready"] });
+  }
+
+  async repair(queue: LogicalQueue, request: api.RepairRequest): Promise<api.TaskBegun> {
+    checkRepair(request);
+    const { action, reason = "", state } = request;
+    if (action === "reject" && this.#options.catalog.deadQueueOf(queue) === undefined) {
+      throw QueueError.from(noDeadQueue(queue.definition.name));
+    }
+    const all = action === "promote" ? (["scheduled"] as const) : (["ready", "scheduled"] as const);
+    const states = state == null ? all : [state];
+    return this.#start(queue, request, { action, to: "", reason, states });
+  }
+
+  async #start(
+    queue: LogicalQueue,
+    request: api.TaskRequest,
+    { states, ...plan }: Plan,
+  ): Promise<api.TaskBegun> {
+    const { filter = {}, limit = Number.MAX_SAFE_INTEGER, perSecond = 0 } = request;
     const asked = request.requestKey === undefined ? "" : JSON.stringify({ ...request, queue: 0 });
     const taskId = this.#idFor(queue, request.requestKey);
     const before = this.#tasks.get(taskId)?.definition;
@@ -98,49 +126,66 @@ export class Tasks {
       if (before.asked !== asked) throw QueueError.from(keyTaken(request.requestKey ?? ""));
       return { taskId, matched: before.matched, replayed: true };
     }
-    const spans =
-      request.ids === undefined ? null : spansOf(queue, this.#options.ports(), request.ids);
-    const counted = await this.#options.search.count(queue, { filter, spans });
+    const { ids } = request;
+    const aside = states.map((state) => state === "scheduled");
+    const marks = ids === undefined ? wholeOf(queue, aside) : this.#spansOf(queue, ids, aside);
+    const spans = ids === undefined ? null : marks;
+    const counted = await this.#options.search.count(queue, { filter, states, spans });
     const matched = Math.min(counted, limit);
     if (request.dryRun === true) return { taskId: "", matched, replayed: false };
     const { expect = matched } = request;
-    if (matched > expect) throw QueueError.from(countChanged(matched, expect, "moved"));
-    const { name } = queue.definition;
-    const named = { taskId, queue: name, queueId: queue.queueId, to, filter, limit, perSecond };
+    if (matched > expect) throw QueueError.from(countChanged(matched, expect, done[plan.action]));
+    const whose = { queue: queue.definition.name, queueId: queue.queueId };
     const definition: Definition = {
-      ...named,
+      ...{ taskId, ...plan, ...whose, filter, limit, perSecond },
       ...{ matched, createdAt: this.#options.clock.now(), asked, state: "running", endedAt: null },
     };
-    await this.#begin(queue, definition, spans);
+    await this.#begin(definition, marks);
     return { taskId, matched, replayed: false };
+  }
+
+  /** By shard; ids of other queues name nothing. */
+  #spansOf(
+    queue: LogicalQueue,
+    ids: readonly string[],
+    aside: readonly boolean[],
+  ): Map<number, Marks> {
+    const named = [...new Set(ids)].flatMap((id) => placeIn(this.#options.ports(), id) ?? []);
+    const own = named.filter((place) => queue.partitionAt(place) !== undefined);
+    const marks = new Map<number, Marks>();
+    for (const [shard, places] of Map.groupBy(own, (place) => place.shard)) {
+      const spans = places.flatMap(({ slot, seq }) =>
+        aside.map((one) => ({ slot, aside: one, next: seq, before: seq + 1 })),
+      );
+      marks.set(shard, { slots: [], aside: [], spans });
+    }
+    return marks;
   }
 
   /** The same key names the same task. */
   #idFor(queue: LogicalQueue, key: string | undefined): string {
-    this.#created += 1;
-    if (key === undefined) {
-      return `r${this.#options.clock.now().toString(36)}${this.#created.toString(36)}`;
-    }
+    if (key === undefined) return this.#newId();
     const { queueId, createdAt } = queue.lasting;
     return `k${Bun.SHA256.hash(`${queueId}/${createdAt}/${key}`, "hex").slice(0, 24)}`;
   }
 
+  /** The clock may have been set back since the last one. */
+  #newId(): string {
+    for (;;) {
+      this.#created += 1;
+      const id = `r${this.#options.clock.now().toString(36)}${this.#created.toString(36)}`;
+      if (!this.#tasks.has(id)) return id;
+    }
+  }
+
   /** The marks first, the first shard's word last: what was begun by half goes with the next start. */
-  async #begin(
-    queue: LogicalQueue,
-    definition: Definition,
-    spans: ReadonlyMap<number, readonly TaskSpan[]> | null,
-  ): Promise<void> {
+  async #begin(definition: Definition, marks: ReadonlyMap<number, Marks>): Promise<void> {
     const { taskId } = definition;
     await this.#makeRoom();
     const progress = new Map<number, Progress>();
-    const byShard = Map.groupBy(queue.places.values(), ({ shard }) => shard);
-    for (const shard of spans?.keys() ?? byShard.keys()) {
-      const places = spans === null ? (byShard.get(shard) ?? []) : [];
-      const slots = places.map(({ slot }) => slot);
-      const own = spans?.get(shard) ?? [];
-      const request = { taskId: progressKey(taskId), slots, spans: own } as const;
-      const begun = await this.#ask(shard, { kind: "taskBegin", ...request });
+    for (const [shard, own] of marks) {
+      const request = { kind: "taskBegin", taskId: progressKey(taskId), ...own } as const;
+      const begun = await this.#ask(shard, request);
       progress.set(shard, JSON.parse(begun.text) as Progress);
     }
     await this.#keep(home, taskId, JSON.stringify(definition));
@@ -214,25 +259,36 @@ export class Tasks {
     },
   ): Promise<number> {
     const { shard, left, targets } = piece;
-    const { taskId, filter, to, perSecond } = running.definition;
+    const { taskId, filter, perSecond } = running.definition;
     const before = total(running, "moved");
     const most =
       perSecond === 0 ? limits.taskPieceItems : Math.min(perSecond, limits.taskPieceItems);
     const wanted = { limit: Math.min(left, most), looks: limits.taskPieceItems };
-    // Queues may have changed since the piece before.
-    for (const name of targets.keys()) targets.set(name, this.#targetOf(name, shard));
-    const toTarget = to === "" ? null : this.#targetOf(to, shard);
-    if (to !== "" && toTarget === null) {
+    const deed = this.#deedOf(running.definition, shard, targets);
+    if (deed === null) {
       await this.#end(running, "failed");
       return 0;
     }
-    const { text, needs } = await this.#ask(shard, {
-      kind: "redrive",
-      ...{ taskId: progressKey(taskId), filter, targets: [...targets], to: toTarget, ...wanted },
-    });
+    const request = { taskId: progressKey(taskId), deed, filter, ...wanted };
+    const { text, needs } = await this.#ask(shard, { kind: "taskPiece", ...request });
     running.progress.set(shard, text === "" ? nothing : (JSON.parse(text) as Progress));
     if (needs !== undefined) targets.set(needs, this.#targetOf(needs, shard));
     return total(running, "moved") - before;
+  }
+
+  /** `null` = the queue that all are to go to is gone. */
+  #deedOf(
+    { action, to, reason }: Definition,
+    shard: number,
+    targets: Map<string, DeadTarget | null>,
+  ): Deed | null {
+    if (action === "reject") return { action, reason };
+    if (action !== "redrive") return { action };
+    // Queues may have changed since the piece before.
+    for (const name of targets.keys()) targets.set(name, this.#targetOf(name, shard));
+    const target = to === "" ? null : this.#targetOf(to, shard);
+    if (to !== "" && target === null) return null;
+    return { action, targets: [...targets], to: target };
   }
 
   #targetOf(name: string, shard: number): DeadTarget | null {
@@ -292,6 +348,17 @@ export class Tasks {
   }
 }
 
+const done = {
+  redrive: "moved",
+  promote: "promoted",
+  reject: "rejected",
+  delete: "removed",
+} as const satisfies Record<api.TaskAction, string>;
+
+function noDeadQueue(name: string) {
+  return failure("no_dead_queue", `items cannot be rejected; queue '${name}' has no dead queue`);
+}
+
 const tooManyTasks = failure(
   "full",
   `too many tasks are running; there cannot be more than ${limits.tasksMax}, try again later`,
@@ -307,26 +374,18 @@ function total({ progress }: Running, what: "moved" | "skipped"): number {
 }
 
 function infoOf(running: Running): api.TaskInfo {
-  const { taskId, queue, to, filter, perSecond, matched, createdAt, state, endedAt } =
-    running.definition;
-  const counts = { moved: total(running, "moved"), skipped: total(running, "skipped") };
-  return { taskId, queue, to, filter, perSecond, matched, createdAt, state, endedAt, ...counts };
+  const { taskId, action, queue, to, filter, perSecond, matched } = running.definition;
+  const { createdAt, state, endedAt } = running.definition;
+  const counts = { matched, moved: total(running, "moved"), skipped: total(running, "skipped") };
+  const about = { taskId, action, queue, to, filter, perSecond };
+  return { ...about, ...counts, createdAt, state, endedAt };
 }
 
-/** By shard; ids of other queues name nothing. */
-function spansOf(
-  queue: LogicalQueue,
-  ports: readonly ShardPort[],
-  ids: readonly string[],
-): Map<number, TaskSpan[]> {
-  const spans = new Map<number, TaskSpan[]>();
-  for (const id of new Set(ids)) {
-    const named = placeOf(id);
-    const shard = ports.find(({ tag }) => tag === named?.tag)?.shard;
-    if (named === null || shard === undefined) continue;
-    if (queue.partitionAt({ shard, slot: named.slot }) === undefined) continue;
-    const span = { slot: named.slot, next: named.seq, before: named.seq + 1 };
-    spans.getOrInsertComputed(shard, () => []).push(span);
+/** All that is there of a queue now. */
+function wholeOf({ places }: LogicalQueue, aside: readonly boolean[]): Map<number, Marks> {
+  const marks = new Map<number, Marks>();
+  for (const [shard, own] of Map.groupBy(places.values(), (place) => place.shard)) {
+    marks.set(shard, { slots: own.map(({ slot }) => slot), aside, spans: [] });
   }
-  return spans;
+  return marks;
 }

@@ -11,9 +11,10 @@ import type {
   ListRequest,
   ProduceItem,
   QueueSettings,
-  RedriveRequest,
+  RepairRequest,
   RetryItem,
   SeriesRequest,
+  TaskRequest,
   TransactRequest,
 } from "./api.ts";
 import { formatDuration, never } from "./duration.ts";
@@ -266,11 +267,14 @@ export function checkStorageList({ pivot, limit }: ListRequest): void {
   checkLimit(limit, limits.storageListMax);
 }
 
-export function checkRedrive({ ids, filter, limit, perSecond, expect }: RedriveRequest): void {
+export function checkTask(
+  { ids, filter, limit, perSecond, expect }: TaskRequest,
+  what: "redrive" | "repair",
+): void {
   if (ids !== undefined) {
-    checkBatch("ids", ids.length, { name: "the most of one redrive", max: limits.redriveIdsMax });
+    checkBatch("ids", ids.length, { name: `the most of one ${what}`, max: limits.taskIdsMax });
     checkDeleteIds(ids);
-    if (filter !== undefined) refuse("redrive is invalid; expected ids or a filter, got both");
+    if (filter !== undefined) refuse(`${what} is invalid; expected ids or a filter, got both`);
   }
   if (filter !== undefined) checkFilter(filter);
   for (const [name, value] of Object.entries({ limit, "per second": perSecond })) {
@@ -279,7 +283,31 @@ export function checkRedrive({ ids, filter, limit, perSecond, expect }: RedriveR
     if (value < 1) refuse(`${name} is invalid; cannot be less than 1`);
   }
   checkExpect(expect);
-  checkMost("per second", perSecond ?? 0, limits.redrivePerSecondMax);
+  checkMost("per second", perSecond ?? 0, limits.taskPerSecondMax);
+}
+
+/** A mistake would be dear, so what is meant has to be said. */
+export function checkRepair(request: RepairRequest): void {
+  const { action, state, reason, ids, filter } = request;
+  if (!["promote", "reject", "delete"].includes(action)) {
+    const got = String(action).slice(0, limits.quotedMax);
+    refuse(`action is invalid; expected 'promote', 'reject' or 'delete', got '${got}'`);
+  }
+  if (ids === undefined && filter === undefined) {
+    refuse("repair is invalid; expected ids or a filter, got neither");
+  }
+  if (state != null && !["ready", "scheduled"].includes(state)) {
+    const got = String(state).slice(0, limits.quotedMax);
+    refuse(`state is invalid; expected 'ready' or 'scheduled', got '${got}'`);
+  }
+  if (action === "promote" && state === "ready") {
+    refuse("state is invalid; only scheduled items can be promoted, got 'ready'");
+  }
+  if (reason !== undefined) {
+    if (action !== "reject") refuse(`reason is invalid; it cannot be said of a '${action}'`);
+    checkLength("reason", byteLength(reason), limits.retryReasonBytesMax);
+  }
+  checkTask(request, "repair");
 }
 
 function checkFilter(filter: Filter): void {

@@ -34,7 +34,8 @@ export class QueueWatch {
     this.changedAt = now;
     this.movedAt = 0;
     this.readyAt = now;
-    this.pausedAt = pausedAt;
+    // The clock may have been set back since.
+    this.pausedAt = Math.min(pausedAt, now);
     this.backlog = new RecentLevels({ slotMs: minuteMs, slots: 5, now });
   }
 

@@ -29,8 +29,8 @@ export const bounds = {
   findItemsMin: 1,
   findItemsMax: 1_000,
   findPayloadHeadMax: 65_536,
-  redriveIdsMax: 1_000,
-  redrivePerSecondMax: 1_000_000,
+  taskIdsMax: 1_000,
+  taskPerSecondMax: 1_000_000,
   requestTimeoutMsMin: 10,
   requestTimeoutMsMax: 15 * 60_000,
   /** What a client sends when its user names none; the server itself fills nothing in. */

@@ -123,6 +123,7 @@ test("operations: paths and order are those of the specification, and more", () 
     "/v1/storage/items.get",
     "/v1/storage/items.explain",
     "/v1/queue.redrive",
+    "/v1/queue.repair",
     "/v1/tasks.list",
     "/v1/tasks.info",
     "/v1/tasks.cancel",
@@ -174,6 +175,7 @@ test("operations: what the specification requires of a request is required, and 
     ["getItem", ["id"]],
     ["explainItem", ["id"]],
     ["redrive", ["queue_name"]],
+    ["repair", ["queue_name", "action"]],
     ["listTasks", []],
     ["taskInfo", ["task_id"]],
     ["cancelTask", ["task_id"]],
@@ -360,7 +362,7 @@ test.each(rows)("operations: %s lists every code it can answer", (id, { replies 
   const guarded = ["updateQueue", "clear", "deleteItems"];
   const changing = ["produce", ...held, "transact"];
   const timed = ["lease", ...changing];
-  const named = ["getItem", "redrive", "taskInfo", "cancelTask"];
+  const named = ["getItem", "redrive", "repair", "taskInfo", "cancelTask"];
   const stateful = [...timed, "deleteQueue", "advance", "importItems", ...named];
   // These two are answered from memory, so they wait for no store.
   const unqueued = ["listQueues", "queueInfo", "whoAmI", "listKeys", "listActions"];

@@ -69,6 +69,7 @@ export const keyHeader = "idempotency-key";
 export const replayedHeader = "idempotency-replayed";
 
 const always = () => true;
+const unlessDry = ({ dry_run }: { readonly dry_run?: boolean | null }) => dry_run !== true;
 
 function row<Request extends TSchema, Response extends TSchema>(
   operation: Operation<Request, Response>,
@@ -256,12 +257,21 @@ const sampleOverview: schemas.ServerOverviewReply = {
   machine: {
     name: "eu-1",
     version: "1.0.0",
+    store: "sqlite",
     started_at: "2026-03-01T12:00:00.000Z",
+    memory_bytes: 88_080_384,
     disk_bytes: 107_374_182_400,
     disk_free_bytes: 85_899_345_920,
     last_backup_at: "2026-03-01T03:00:00.000Z",
   },
 };
+
+const tooManyTasks = (effect: string) =>
+  refusal(429, {
+    meaning: `More requests wait for the store than the server holds, or too many tasks run; ${effect}.`,
+    reason: "full",
+    message: "too many tasks are running; there cannot be more than 100, try again later",
+  });
 
 const changedCount = refusal(453, {
   meaning:
@@ -666,7 +676,7 @@ A transact that only produces writes to several queues together. An output with 
   updateQueue: row({
     path: "/v1/queues.update",
     role: "admin",
-    audits: always,
+    audits: unlessDry,
     tag: "Queues",
     summary: "Update a queue",
     description: `Changes the definition of a queue. An absent key keeps its value; a present one sets it, also to 0 or \`""\`; \`null\` is refused, because it could mean either. The name and \`created_at\` never change.
@@ -719,7 +729,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
   deleteQueue: row({
     path: "/v1/queues.delete",
     role: "admin",
-    audits: always,
+    audits: unlessDry,
     tag: "Queues",
     summary: "Delete a queue",
     description:
@@ -935,9 +945,9 @@ Each is as of the reports that the shards have made.`,
     tag: "Operations",
     summary: "Look at all queues",
     role: "read",
-    reach: "all",
+    reach: "visible",
     description:
-      "Everything that a console shows, for all queues in one cheap call that is meant to be made once a second: counts, health, counters, shards, alarms and the machine. It is made at most once a second, whoever asks, from memory; what time alone makes of a queue is noticed within five. With `since`, only queues that have changed come. Rates follow from two replies: a counter that is lower than before began anew.",
+      "Everything that a console shows, for all queues in one cheap call that is meant to be made once a second: counts, health, counters, shards, alarms and the machine. It is made at most once a second, whoever asks, from memory; what time alone makes of a queue is noticed within five. With `since`, only queues that have changed come. A key for some queues sees these, and their sums. Rates follow from two replies: a counter that is lower than before began anew.",
     request: schemas.ServerOverviewRequest,
     response: schemas.ServerOverviewReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1011,7 +1021,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
   clear: row({
     path: "/v1/queue.clear",
     role: "admin",
-    audits: always,
+    audits: unlessDry,
     tag: "Operations",
     summary: "Clear a queue",
     description:
@@ -1509,11 +1519,11 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Queues",
     summary: "Redrive dead items",
     role: "admin",
-    audits: ({ dry_run }) => dry_run !== true,
+    audits: unlessDry,
     description:
       "Sends ready items of a queue, a dead queue as a rule, back to the queues that they came from, or all to one: with a new id, no attempts and a fresh deadline. Their first id and the last reason stay, and `redriven` counts. The 200 says that a task does it, also across restarts; each item is in one place at any moment.",
     request: schemas.RedriveRequest,
-    response: schemas.RedriveReply,
+    response: schemas.TaskBegun,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders-dead", filter: { reason: "card_declined" }, per_second: 500 },
     replies: {
@@ -1528,17 +1538,48 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         reason: "no_such_queue",
         message: unknownQueue,
       }),
-      429: refusal(429, {
-        meaning:
-          "More requests wait for the store than the server holds, or too many tasks run; nothing was moved.",
-        reason: "full",
-        message: "too many tasks are running; there cannot be more than 100, try again later",
-      }),
+      429: tooManyTasks("nothing was moved"),
       453: refusal(453, {
         meaning: "More items are meant than `expect` says; nothing was moved.",
         reaction: "Look at the count, and expect it.",
         reason: "count_changed",
         message: "count has changed; 400 items would be moved, expected at most 312",
+      }),
+    },
+  }),
+
+  repair: row({
+    path: "/v1/queue.repair",
+    keyed: true,
+    tag: "Queues",
+    summary: "Repair items",
+    role: "admin",
+    audits: unlessDry,
+    description:
+      "Makes scheduled items ready before their time, gives items up, or removes them; those that somebody holds are left alone. Like a redrive it is a task, which goes on across restarts. What comes, or changes its place, after the call is not meant.",
+    request: schemas.RepairRequest,
+    response: schemas.TaskBegun,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: { queue_name: "orders", action: "promote", filter: { kind: "order-placed" } },
+    replies: {
+      ...sharedRefusals({ effect: "nothing was changed" }),
+      200: {
+        meaning: "A task does it; of a dry run, how many there are.",
+        reaction: "Ask `tasks.info` how far it has come.",
+        example: { task_id: "rmg2k7v1", matched: 312 },
+      },
+      400: refusal(400, {
+        meaning: "The queue does not exist, or something is out of bounds; nothing was changed.",
+        reason: "no_such_queue",
+        message: unknownQueue,
+      }),
+      429: tooManyTasks("nothing was changed"),
+      453: refusal(453, {
+        meaning:
+          "More items are meant than `expect` says, or the queue has no dead queue to send them to; nothing was changed.",
+        reaction: "Look at the count, and expect it.",
+        reason: "count_changed",
+        message: "count has changed; 400 items would be removed, expected at most 312",
       }),
     },
   }),
@@ -1702,7 +1743,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
   deleteItems: row({
     path: "/v1/storage/items.delete",
     role: "admin",
-    audits: always,
+    audits: unlessDry,
     tag: "Storage",
     summary: "Delete stored items",
     description:

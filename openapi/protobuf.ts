@@ -621,6 +621,7 @@ const OverviewTotals = message<schemas.OverviewTotals>("OverviewTotals", schemas
 const OverviewQueues = message<schemas.OverviewQueues>("OverviewQueues", schemas.OverviewQueues, {
   queue_name: list(119, "text"),
   health: list(120, "text"),
+  health_count: list(121, "long"),
   health_since_ms: list(100, "long"),
   next_at_ms: list(118, "long"),
   ready: list(101, "long"),
@@ -676,6 +677,8 @@ const OverviewMachine = message<schemas.OverviewMachine>(
     disk_bytes: long(103),
     disk_free_bytes: long(104),
     last_backup_at: instant(105, { says: "Of the newest backup. Not set: there is none." }),
+    store: text(106),
+    memory_bytes: long(107),
   },
 );
 
@@ -1020,7 +1023,20 @@ const RedriveRequest = message<schemas.RedriveRequest>("RedriveRequest", schemas
   expect: whole(107, optional),
 });
 
-const RedriveReply = message<schemas.RedriveReply>("RedriveReply", schemas.RedriveReply, {
+const RepairRequest = message<schemas.RepairRequest>("RepairRequest", schemas.RepairRequest, {
+  queue_name: text(100, required),
+  action: text(101, required),
+  state: text(102, optional),
+  reason: text(103, optional),
+  ids: list(104, "text", optional),
+  filter: one(105, ItemFilter),
+  limit: whole(106),
+  per_second: whole(107),
+  dry_run: flag(108),
+  expect: whole(109, optional),
+});
+
+const TaskBegun = message<schemas.TaskBegun>("TaskBegun", schemas.TaskBegun, {
   task_id: text(100),
   matched: whole(101),
 });
@@ -1037,6 +1053,7 @@ const TaskInfo = message<schemas.TaskInfo>("TaskInfo", schemas.TaskInfo, {
   skipped: whole(108),
   created_at: instant(109),
   ended_at: instant(110, { says: "When it ended; not set while it runs." }),
+  action: text(111),
 });
 
 const TasksListRequest = message<schemas.TasksListRequest>(
@@ -1142,7 +1159,8 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   groupItems: { request: GroupItemsRequest, reply: GroupItemsReply },
   getItem: { request: GetItemRequest, reply: FoundItem },
   explainItem: { request: ExplainItemRequest, reply: ItemExplained },
-  redrive: { request: RedriveRequest, reply: RedriveReply },
+  redrive: { request: RedriveRequest, reply: TaskBegun },
+  repair: { request: RepairRequest, reply: TaskBegun },
   listTasks: { request: TasksListRequest, reply: TasksListReply },
   taskInfo: { request: TaskRequest, reply: TaskInfo },
   cancelTask: { request: TaskRequest, reply: TaskInfo },

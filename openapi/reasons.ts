@@ -64,7 +64,7 @@ export const reasons = {
     codes: [453],
     meaning: "A transact names items of several stores; those of one can be finished together.",
   },
-  no_dead_queue: { codes: [453], meaning: "An item is given up in a queue without a dead queue." },
+  no_dead_queue: { codes: [453], meaning: "Items are given up in a queue without a dead queue." },
   queue_deleted: { codes: [453], meaning: "The queue was deleted while the call waited." },
   queue_paused: { codes: [453], meaning: "The queue takes no items until it is resumed." },
   queue_not_empty: { codes: [453], meaning: "The queue holds items, or some are on their way." },

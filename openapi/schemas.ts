@@ -1440,6 +1440,7 @@ export const sampleOverviewQueues = {
   queue_name: ["orders"],
   health: ["nobody_asks"],
   health_since_ms: [1_772_369_580_000],
+  health_count: [48_210],
   next_at_ms: [0],
   ready: [48_210],
   leased: [0],
@@ -1497,6 +1498,10 @@ export const OverviewQueues = Type.Object(
     queue_name: texts("Name of the queue.", ["orders"]),
     health: texts("As `queue.explain` says it.", ["nobody_asks"]),
     health_since_ms: column(`Since when the worst finding holds, ${millis}.`, [1_772_369_580_000]),
+    health_count: column(
+      "What the worst finding counts, as `queue.explain` says it; 0 = none.",
+      [48_210],
+    ),
     next_at_ms: column(`When time alone may change it, ${millis}.`, [0]),
     ready: column("Items ready to be leased.", [48_210]),
     leased: column("Items leased now.", [0]),
@@ -1592,9 +1597,17 @@ export const OverviewMachine = Type.Object(
   {
     name: Type.String({ description: "Of the server, as `--name` has it.", examples: ["eu-1"] }),
     version: Type.String({ description: "Of Holdfast.", examples: ["1.0.0"] }),
+    store: Type.String({
+      description: "What keeps the items: `sqlite`, `postgres` or `memory`.",
+      examples: ["sqlite"],
+    }),
     started_at: Type.String({
       description: "Date-time at which the server was started.",
       examples: ["2026-03-01T12:00:00.000Z"],
+    }),
+    memory_bytes: Type.Integer({
+      description: "Memory of the server's process (resident set).",
+      examples: [88_080_384],
     }),
     disk_bytes: Type.Integer({
       description: "Size of the disk that has the stores; 0: there is none.",
@@ -1615,7 +1628,9 @@ export const OverviewMachine = Type.Object(
       {
         name: "eu-1",
         version: "1.0.0",
+        store: "sqlite",
         started_at: "2026-03-01T12:00:00.000Z",
+        memory_bytes: 88_080_384,
         disk_bytes: 107_374_182_400,
         disk_free_bytes: 85_899_345_920,
         last_backup_at: "2026-03-01T03:00:00.000Z",
@@ -2427,7 +2442,7 @@ export const ItemEvent = Type.Object(
     }),
     what: Type.String({
       description:
-        "One of `produced`, `imported`, `due` (its time came), `leased`, `extended`, `completed`, `retried`, `released`, `lapsed`, `expired`, `dead` (it came into a dead queue), `discarded` (there was none for it), `redriven` (it left a dead queue), `returned` (it came back from there), `removed`, `damaged`. More may come.",
+        "One of `produced`, `imported`, `due` (its time came), `leased`, `extended`, `completed`, `retried`, `released`, `lapsed`, `expired`, `dead` (it came into a dead queue), `discarded` (there was none for it), `redriven` (it left a dead queue), `returned` (it came back from there), `promoted` (it was made ready before its time), `rejected` (given up by who runs the queue), `removed`, `damaged`. More may come.",
       examples: ["leased"],
     }),
     id: Type.String({ description: "The id that it had then.", examples: [sampleId] }),
@@ -2490,6 +2505,45 @@ export const ItemExplained = Type.Object(
 );
 export type ItemExplained = Static<typeof ItemExplained>;
 
+/** Which items a task goes through, and how. */
+const taskFields = {
+  ids: Type.Optional(
+    Type.Array(itemId, {
+      minItems: 1,
+      maxItems: bounds.taskIdsMax,
+      description: "The items. Absent: all that `filter` means.",
+      examples: [[sampleId]],
+    }),
+  ),
+  filter: Type.Optional(ItemFilter),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, description: "The most items to change.", examples: [1_000] }),
+  ),
+  per_second: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: bounds.taskPerSecondMax,
+      description: "How many to change a second. Absent: as many as it can.",
+      examples: [500],
+    }),
+  ),
+  dry_run: Type.Optional(
+    Type.Boolean({
+      description: "Only count them.",
+      examples: [false],
+      [defaultKeyword]: false,
+    }),
+  ),
+  expect: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: bounds.expectMax,
+      description: "With more items than that, nothing is changed: 453 says how many there are.",
+      examples: [312],
+    }),
+  ),
+};
+
 export const RedriveRequest = Type.Object(
   {
     queue_name: Type.String({
@@ -2505,77 +2559,83 @@ export const RedriveRequest = Type.Object(
         [queueKeyword]: true,
       }),
     ),
-    ids: Type.Optional(
-      Type.Array(itemId, {
-        minItems: 1,
-        maxItems: bounds.redriveIdsMax,
-        description: "The items. Absent: all that `filter` means.",
-        examples: [[sampleId]],
-      }),
-    ),
-    filter: Type.Optional(ItemFilter),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, description: "The most items to move.", examples: [1_000] }),
-    ),
-    per_second: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: bounds.redrivePerSecondMax,
-        description: "How many to move a second. Absent: as many as it can.",
-        examples: [500],
-      }),
-    ),
-    dry_run: Type.Optional(
-      Type.Boolean({
-        description: "Only count them.",
-        examples: [false],
-        [defaultKeyword]: false,
-      }),
-    ),
-    expect: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: bounds.expectMax,
-        description: "With more items than that, nothing is moved: 453 says how many there are.",
-        examples: [312],
-      }),
-    ),
+    ...taskFields,
   },
   { ...closed, description: "Dead items to be sent back." },
 );
 export type RedriveRequest = Static<typeof RedriveRequest>;
 
-export const RedriveReply = Type.Object(
+export const RepairRequest = Type.Object(
+  {
+    queue_name: Type.String({
+      description: "The queue whose items are changed.",
+      examples: ["orders"],
+      [queueKeyword]: true,
+    }),
+    action: Type.String({
+      description:
+        "`promote`: scheduled items are ready at once. `reject`: they go to the dead queue. `delete`: they are removed.",
+      examples: ["promote"],
+    }),
+    state: Type.Optional(
+      orNull({
+        description:
+          "`ready` or `scheduled`: those alone. Absent: both; of `promote` the scheduled ones.",
+        examples: ["scheduled"],
+      }),
+    ),
+    reason: Type.Optional(
+      Type.String({
+        description: `Of \`reject\`: why, at most ${bounds.retryReasonBytesMax} bytes. The dead items carry it.`,
+        examples: ["sent by mistake"],
+        [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
+      }),
+    ),
+    ...taskFields,
+  },
+  {
+    ...closed,
+    description:
+      "Items that nobody holds, by `ids` or by `filter`; an empty filter means all of them.",
+  },
+);
+export type RepairRequest = Static<typeof RepairRequest>;
+
+export const TaskBegun = Type.Object(
   {
     task_id: Type.String({
-      description: 'The task that moves them; `""` of a dry run.',
+      description: 'The task that does it; `""` of a dry run.',
       examples: ["rmg2k7v1"],
     }),
     matched: Type.Integer({ description: "Items that are meant now.", examples: [312] }),
   },
-  { ...closed, description: "A redrive that goes on by itself, also across restarts." },
+  { ...closed, description: "A task that goes on by itself, also across restarts." },
 );
-export type RedriveReply = Static<typeof RedriveReply>;
+export type TaskBegun = Static<typeof TaskBegun>;
 
 export const TaskInfo = Type.Object(
   {
     task_id: Type.String({ description: "Names the task.", examples: ["rmg2k7v1"] }),
+    action: Type.String({
+      description: "What it does: `redrive`, `promote`, `reject` or `delete`.",
+      examples: ["redrive"],
+    }),
     state: Type.String({
       description:
         "`running`, `done`, `cancelled`, or `failed`: the queue that all were to go to is gone.",
       examples: ["running"],
     }),
-    queue_name: Type.String({ description: "Whose items are moved.", examples: ["orders-dead"] }),
+    queue_name: Type.String({ description: "Whose items are changed.", examples: ["orders-dead"] }),
     to: Type.String({
-      description: 'Where all go; `""` = each to the queue that it came from.',
+      description: 'Of a redrive: where all go; `""` = each to the queue that it came from.',
       examples: [""],
     }),
     filter: ItemFilter,
     per_second: Type.Integer({ description: "0 = as many as it can.", examples: [0] }),
     matched: Type.Integer({ description: "Items that were meant when it began.", examples: [312] }),
-    moved: Type.Integer({ description: "Items that it has moved.", examples: [250] }),
+    moved: Type.Integer({ description: "Items with which it is done.", examples: [250] }),
     skipped: Type.Integer({
-      description: "Items that it left where they are: the queue that they came from is gone.",
+      description: "Items that it left where they are: the queue that they were to go to is gone.",
       examples: [0],
     }),
     created_at: Type.String({
@@ -2607,6 +2667,7 @@ export type TasksListRequest = Static<typeof TasksListRequest>;
 
 export const sampleTask: TaskInfo = {
   task_id: "rmg2k7v1",
+  action: "redrive",
   state: "running",
   queue_name: "orders-dead",
   to: "",
@@ -2900,7 +2961,8 @@ export const entities = {
   ItemEvent,
   ItemExplained,
   RedriveRequest,
-  RedriveReply,
+  RepairRequest,
+  TaskBegun,
   TaskInfo,
   TasksListRequest,
   TasksListReply,

@@ -36,7 +36,7 @@ function method<Counts extends object>(
 export const methods: readonly Method[] = [
   method("simulation", (run: Worlds & Run) => proveSimulation({ store: "memory", ...run }), {
     quick: { seeds: 60, steps: 300, everySituation: false },
-    short: { seeds: 5_000, steps: 300, everySituation: true },
+    short: { seeds: 4_000, steps: 300, everySituation: true },
     ci: { seeds: 20_000, steps: 300, everySituation: true },
     nightly: { seeds: 1_000_000, steps: 300, everySituation: true },
   }),
@@ -81,7 +81,7 @@ export const methods: readonly Method[] = [
   }),
   method("system calls", proveSystemCalls, {
     quick: { runs: 5 },
-    short: { runs: 60 },
+    short: { runs: 50 },
     ci: { runs: 300 },
     nightly: { runs: 3_000 },
   }),

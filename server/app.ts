@@ -41,7 +41,12 @@ export type AppConfig = AdmissionOptions["config"] &
   Partial<Pick<Config, "basePath">>;
 
 /** Answers for a path that is not of the API; `null` = nothing is there either. */
-export type Site = (request: Request, path: string) => Response | null | Promise<Response | null>;
+export type Site = (
+  request: Request,
+  path: string,
+  /** What stands before the path in the address. */
+  prefix?: string,
+) => Response | null | Promise<Response | null>;
 
 export interface FrontOptions extends AdmissionOptions {
   readonly config: AppConfig;
@@ -206,8 +211,12 @@ function elsewhereAnswer({ site, basePath, letIn }: ElsewhereOptions) {
   return async (request: Request): Promise<Response> => {
     const path = pathOf(request);
     const isBelow = basePath !== "" && path.startsWith(`${basePath}/`);
-    const allowed = methodOf.get(isBelow ? path.slice(basePath.length) : path);
-    const page = allowed === undefined && isRead(request) ? await site?.(request, path) : null;
+    const inner = isBelow ? path.slice(basePath.length) : path;
+    const allowed = methodOf.get(inner);
+    // Pages of the site name others from the root; those of the console are whole below a prefix.
+    const prefix = isBelow && /^\/console(\/|$)/.test(inner) ? basePath : "";
+    const isPage = allowed === undefined && isRead(request);
+    const page = isPage ? await site?.(request, path.slice(prefix.length), prefix) : null;
     if (page) return page;
     letIn(request);
     if (allowed !== undefined) {

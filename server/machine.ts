@@ -10,6 +10,7 @@ export interface MachineOptions {
   /** `""` = that of the machine. */
   readonly name: string;
   readonly version: string;
+  readonly store: string;
   /** Of the stores' files; `null` = they are not on this machine. */
   readonly folder: string | null;
   /** Of all backups; `""` = none are made. */
@@ -23,7 +24,7 @@ const lookMs = 10_000;
 
 /** Looks again only now and then: each time asks the file system. */
 export function machineOf(options: MachineOptions): () => OverviewMachine {
-  const { name, version, folder, backups, now } = options;
+  const { name, version, store, folder, backups, now } = options;
   const started_at = new Date().toISOString();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let machine: OverviewMachine;
@@ -31,7 +32,8 @@ export function machineOf(options: MachineOptions): () => OverviewMachine {
     if (now() - lookedAt < lookMs) return machine;
     lookedAt = now();
     machine = {
-      ...{ name: name || hostname(), version, started_at },
+      ...{ name: name || hostname(), version, store, started_at },
+      memory_bytes: process.memoryUsage.rss(),
       ...(folder === null ? noDisk : diskOf(folder)),
       last_backup_at: backups === "" ? null : lastBackupIn(backups),
     };

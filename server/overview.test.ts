@@ -162,12 +162,19 @@ function repliesOf(machine: Partial<OverviewMachine>, ticks: readonly number[] =
     machine: () => {
       made.count += 1;
       const version = "1.0.0";
-      const none = { disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null };
-      return { name: "eu-1", version, started_at: instant(start), ...none, ...machine };
+      const none = { memory_bytes: 0, disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null };
+      return {
+        name: "eu-1",
+        version,
+        store: "sqlite",
+        started_at: instant(start),
+        ...none,
+        ...machine,
+      };
     },
     now: () => ticks[Math.min(tick++, ticks.length - 1)] ?? 0,
   });
-  return { made, look: () => JSON.parse(replies.reply("").text) };
+  return { made, look: () => JSON.parse(replies.reply("", null).text) };
 }
 
 test("overview: one that was made is told again, with the moment of each reply", () => {
@@ -202,10 +209,23 @@ test("machine: its name, its disk, and the newest backup that is whole", () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-machine-"));
   try {
     let now = 0;
-    const of = { name: "", version: "1.0.0", folder, backups: folder, now: () => now };
+    const of = {
+      name: "",
+      version: "1.0.0",
+      store: "sqlite",
+      folder,
+      backups: folder,
+      now: () => now,
+    };
     const machine = machineOf(of);
-    expect(machine()).toMatchObject({ name: hostname(), version: "1.0.0", last_backup_at: null });
+    expect(machine()).toMatchObject({
+      name: hostname(),
+      version: "1.0.0",
+      store: "sqlite",
+      last_backup_at: null,
+    });
     expect(machine().disk_bytes).toBeGreaterThan(machine().disk_free_bytes);
+    expect(machine().memory_bytes).toBeGreaterThan(10_000_000);
     for (const day of ["01", "02", "03"]) mkdirSync(join(folder, `2026-03-${day}T12-00-00-000Z`));
     mkdirSync(join(folder, "2026-03-04T12-00-00-000Z.part"));
     for (const day of ["01", "02"]) {

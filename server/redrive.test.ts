@@ -56,7 +56,15 @@ test.each([1, 2])(
   async (shards) => {
     await using app = await setup(shards);
     expect(await ended(app, dead)).toEqual({
-      ...{ task_id: expect.any(String), state: "done", ...dead, to: "", filter: {}, per_second: 0 },
+      ...{
+        task_id: expect.any(String),
+        action: "redrive",
+        state: "done",
+        ...dead,
+        to: "",
+        filter: {},
+        per_second: 0,
+      },
       ...{ matched: 3, moved: 3, skipped: 0 },
       ...{ created_at: instant(start), ended_at: expect.any(String) },
     });
@@ -101,6 +109,67 @@ test("redrive: a dry run counts; with more than expected nothing is moved, and 4
   expect((await app.ok("listTasks", {})).tasks).toEqual([]);
   expect(await texts(app, "dead")).toEqual(["a", "b", "c"]);
   expect(await ended(app, { ...dead, expect: 3 })).toMatchObject({ moved: 3 });
+});
+
+test("repair: scheduled items are promoted, waiting ones rejected with a reason, dead ones deleted", async () => {
+  await using app = await setup();
+  const later = instant(start + 60 * minute);
+  await app.ok("produce", { ...timed, items: [{ utf8: "later", enqueue_at: later }] });
+  const done = async (body: Omit<RequestOf<"repair">, "queue_name">, queue = orders) => {
+    const { task_id } = await app.ok("repair", { ...queue, ...body });
+    await app.advance(second);
+    return app.ok("taskInfo", { task_id });
+  };
+  expect(await done({ action: "promote", state: "scheduled", filter: {} })).toMatchObject({
+    ...{ action: "promote", state: "done", matched: 1, moved: 1, skipped: 0 },
+  });
+  expect((await app.lease()).items.map(({ attempts }) => attempts)).toEqual([1]);
+  await app.ok("produce", { ...timed, items: [{ utf8: "d" }, { utf8: "e", enqueue_at: later }] });
+  const reason = "sent by mistake";
+  const rejected = { action: "reject", moved: 2, filter: {} };
+  expect(await done({ action: "reject", filter: {}, reason })).toMatchObject(rejected);
+  const { items } = await app.ok("findItems", { ...dead, filter: { reason } });
+  expect(items).toMatchObject([
+    { reason, death: "rejected", origin_queue: "orders" },
+    { reason, death: "rejected", origin_queue: "orders" },
+  ]);
+  const ids = items.map(({ id }) => String(id));
+  expect(await done({ action: "delete", ids }, dead)).toMatchObject({
+    moved: 2,
+    queue_name: "dead",
+  });
+  expect(await texts(app, "dead")).toEqual(["a", "b", "c"]);
+  const dry = { action: "delete", filter: { kind: "" }, state: null, dry_run: true } as const;
+  expect(await app.ok("repair", { ...dead, ...dry })).toEqual({ task_id: "", matched: 3 });
+});
+
+test.each<[object, number, string]>([
+  [
+    { action: "burn", filter: {} },
+    400,
+    "action is invalid; expected 'promote' or 'reject' or 'delete', got 'burn'",
+  ],
+  [{ action: "delete" }, 400, "repair is invalid; expected ids or a filter, got neither"],
+  [
+    { action: "delete", filter: {}, state: "leased" },
+    400,
+    "state is invalid; expected 'ready' or 'scheduled', got 'leased'",
+  ],
+  [
+    { action: "reject", filter: {} },
+    453,
+    "items cannot be rejected; queue 'dead' has no dead queue",
+  ],
+  [
+    { action: "delete", filter: {}, expect: 2 },
+    453,
+    "count has changed; 3 items would be removed, expected at most 2",
+  ],
+])("repair: %j is refused with %p", async (change, code, message) => {
+  await using app = await setup();
+  const answer = await app.call("repair", { ...dead, ...change } as RequestOf<"repair">);
+  expect({ code: answer.code, message: answer.body.message }).toEqual({ code, message });
+  expect(await texts(app, "dead")).toEqual(["a", "b", "c"]);
 });
 
 test("tasks: listed the newest first, by queue or all; one is cancelled where it is", async () => {

@@ -49,13 +49,14 @@ test("every operation that takes a key is done once and answered the same each t
   });
   await app.create("dead");
   await twice(app, "redrive", { queue_name: "dead", limit: 5 });
+  await twice(app, "repair", { queue_name: "dead", action: "delete", filter: {} }, "l");
   const imported = { queue_name: "orders", partition: 0, items: [{ payload: "ZA==" }] };
   await twice(app, "importItems", imported);
   const { partitions } = JSON.parse((await call(app, "stats", { queue_name: "orders" })).text)
     .logical_queues[0];
   expect(partitions[0]).toMatchObject({ total: 4, total_leased: 0 });
   const keyed = Object.values(operations).filter((one) => "keyed" in one);
-  expect(keyed).toHaveLength(9);
+  expect(keyed).toHaveLength(10);
 });
 
 test("a produce that is repeated tells the duplicates that it had", async () => {

@@ -337,6 +337,29 @@ test("items and tasks by their ids alone are shown to keys of their queues", asy
   }
 });
 
+test("the overview shows a key for some queues these alone, and their sums", async () => {
+  await using server = await setup();
+  for (const queue_name of ["orders", "billing"]) {
+    const items = [{ utf8: "a" }];
+    await server.call("anna", "produce", { queue_name, request_timeout: "1m", items });
+  }
+  const seen = async (name: Name, since = "") =>
+    (await server.call(name, "overview", { since })).body;
+  const whole = await seen("prometheus");
+  expect(whole.queues.queue_name).toContain("billing");
+  for (const name of ["viewer", "ops"] as const) {
+    const { queues, totals, shards, machine } = await seen(name);
+    expect(queues.queue_name.toSorted()).toEqual(["orders", "orders-dead"]);
+    expect(totals).toMatchObject({ queues: 2, ready: 1, produced_total: 1 });
+    expect({ shards, machine }).toMatchObject({ shards: [{ shard: 0 }], machine: {} });
+    const later = await seen(name, whole.since);
+    expect({ ...later.totals, queues: later.queues.queue_name }).toMatchObject({
+      ...totals,
+      queues: [],
+    });
+  }
+});
+
 test("a redrive takes a key that administers both queues, cancelling a task one for all", async () => {
   await using server = await setup();
   const redrive = { queue_name: "orders-dead", to: "orders" };
@@ -438,6 +461,30 @@ test("actions: without keys there is no name; what a server that shuts down does
   expect((await server.call(null, "resume", { queue_name: "orders" })).code).toBe(503);
   expect(server.logged()).toMatchObject([{ key: null, operation: "pause", code: 200 }]);
   expect((await server.actions(null))[0]).toMatchObject({ key_name: "", operation: "pause" });
+});
+
+test("actions: a dry run is none", async () => {
+  await using server = await setup();
+  await server.call("anna", "resume", { queue_name: "orders" });
+  const dry = { queue_name: "orders", dry_run: true };
+  const runs = [
+    ["updateQueue", { ...dry, requested_partitions: 1 }],
+    ["deleteQueue", { ...dry, force: true }],
+    ["clear", { ...dry, retry: true, scheduled: true, queue: true, destructive: true }],
+    ["deleteItems", { ...dry, partition: 0, ids: [`1${"z".repeat(26)}`] }],
+    ["redrive", { ...dry, to: "orders" }],
+    ["repair", { ...dry, action: "delete", filter: {} }],
+  ] as const;
+  for (const [id, body] of runs) {
+    const { code, body: told } = await server.call("anna", id, body);
+    expect([id, code, told.message ?? ""]).toEqual([id, 200, ""]);
+  }
+  const listed = (await server.actions("anna")).map(({ operation }) => operation);
+  expect(listed[0]).toBe("resume");
+  for (const [id, { dry_run: _, ...body }] of runs) {
+    if (id !== "deleteQueue") await server.call("anna", id, body);
+  }
+  expect((await server.actions("anna")).length - listed.length).toBe(runs.length - 1);
 });
 
 test("actions: they are paged, and the last ones are kept, each within bounds", async () => {

@@ -130,7 +130,7 @@ async function serve({ config, log, tls, keys }: Parts): Promise<Server> {
     ...(keys !== null && { keys: () => keys.infos }),
     ...backupsOf(config, engine),
     machine: machineOf({
-      ...{ name: config.name, version, backups: config.backups, now },
+      ...{ name: config.name, version, backups: config.backups, now, store: config.store },
       folder: config.store === "sqlite" ? config.data : null,
     }),
     ...(node !== null && {

@@ -43,8 +43,8 @@ export interface LocalOptions extends HealthOptions {
 }
 
 const noMachine: OverviewMachine = {
-  ...{ name: "", version: "", started_at: new Date(0).toISOString() },
-  ...{ disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null },
+  ...{ name: "", version: "", store: "", started_at: new Date(0).toISOString() },
+  ...{ memory_bytes: 0, disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null },
 };
 
 /** By the engine of this thread. */

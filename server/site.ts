@@ -69,9 +69,9 @@ const typesByPath: Readonly<Record<string, string>> = {
  */
 export function openSite(folders: SiteFolders): Site {
   let opened = readSite(folders);
-  return (request, path) => {
+  return (request, path, prefix) => {
     opened ??= readSite(folders);
-    if (opened !== null) return opened(request, path);
+    if (opened !== null) return opened(request, path, prefix);
     return existsSync(folders.building) && accepts(request, "text/html") ? waitingPage() : null;
   };
 }
@@ -80,7 +80,7 @@ function readSite({ site, manifest }: SiteFolders): Site | null {
   if (!existsSync(site) || !existsSync(manifest)) return null;
   try {
     const table = readTable(site, JSON.parse(readFileSync(manifest, "utf8")) as Manifest);
-    return (request, path) => answer(table, request, path);
+    return (request, path, prefix = "") => answer(table, request, { path, prefix });
   } catch (cause) {
     // A build is putting another one in its place.
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return null;
@@ -116,16 +116,35 @@ function readTable(folder: string, manifest: Manifest): Table {
       bytes,
       type: typesByPath[path] ?? types[extension] ?? "application/octet-stream",
       etag: `"${Bun.hash(readFileSync(file)).toString(36)}"`,
-      cacheControl: path.startsWith("/assets/")
+      cacheControl: /^(\/console)?\/assets\//.test(path)
         ? "public, max-age=31536000, immutable"
         : "public, max-age=0, must-revalidate",
-      policy: isPage ? policyOf(policies[path] ?? [], connect) : null,
+      policy: isPage ? policyFor(path, policies[path] ?? [], connect) : null,
       br: sizes.get(`${path}.br`) ?? null,
       gzip: sizes.get(`${path}.gz`) ?? null,
       namesOrigin: unnamed.includes(path),
     });
   }
   return table;
+}
+
+function policyFor(path: string, hashes: readonly string[], connect: readonly string[]): string {
+  return path.startsWith("/console/") ? consolePolicy(hashes) : policyOf(hashes, connect);
+}
+
+/** The console asks the server that it came from and no other, and has no style in its markup. */
+function consolePolicy(hashes: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    ["script-src 'self'", ...hashes].join(" "),
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
 }
 
 /** The API reference sets styles in its markup; scripts are the page's own, by their hashes. */
@@ -144,11 +163,18 @@ function policyOf(hashes: readonly string[], connect: readonly string[]): string
   ].join("; ");
 }
 
-function answer(table: Table, request: Request, path: string): Response | null {
+interface Asked {
+  readonly path: string;
+  /** Of the server's paths; what is not there below it is for others to say. */
+  readonly prefix: string;
+}
+
+function answer(table: Table, request: Request, { path, prefix }: Asked): Response | null {
+  const missing = () => (prefix === "" ? notFound(table, request) : null);
   const known = decoded(path);
-  if (known === null) return notFound(table, request);
+  if (known === null) return missing();
   const plain = normalised(known);
-  if (plain !== known && pageOf(table, plain) !== null) return redirect(request, plain);
+  if (plain !== known && pageOf(table, plain) !== null) return redirect(request, prefix + plain);
   const page = pageOf(table, known);
   if (page !== null) {
     const text = accepts(request, "text/markdown") ? textOf(table, known) : null;
@@ -158,7 +184,7 @@ function answer(table: Table, request: Request, path: string): Response | null {
   if (file?.namesOrigin === true) return sendNamed(request, file);
   // A page has one address, which is not its file's.
   if (file !== undefined && file.policy === null) return send(request, file, { varies: false });
-  return notFound(table, request);
+  return missing();
 }
 
 function decoded(path: string): string | null {

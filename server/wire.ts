@@ -305,6 +305,9 @@ function filterOf(filter: wire.ItemFilter | null | undefined): engine.Filter {
   };
 }
 
+const repairs = ["promote", "reject", "delete"] as const;
+const idleStates = ["ready", "scheduled"] as const;
+
 function wordOf<T extends string>(text: string, what: string, words: readonly T[]): T {
   const found = words.find((word) => word === text);
   if (found !== undefined) return found;
@@ -313,10 +316,25 @@ function wordOf<T extends string>(text: string, what: string, words: readonly T[
 }
 
 export function redriveRequest(body: RequestOf<"redrive">): engine.RedriveRequest {
-  const { queue_name: queue, to, ids, filter, limit, per_second, dry_run, expect } = body;
+  return { ...taskRequest(body), ...(body.to && { to: body.to }) };
+}
+
+export function repairRequest(body: RequestOf<"repair">): engine.RepairRequest {
+  const { action, state, reason } = body;
+  return {
+    ...taskRequest(body),
+    action: wordOf(action, "action", repairs),
+    ...(state && { state: wordOf(state, "state", idleStates) }),
+    ...(reason && { reason }),
+  };
+}
+
+function taskRequest(
+  body: Omit<RequestOf<"redrive">, "to"> | RequestOf<"repair">,
+): engine.TaskRequest {
+  const { queue_name: queue, ids, filter, limit, per_second, dry_run, expect } = body;
   return {
     queue,
-    ...(to && { to }),
     ...(ids && { ids }),
     ...(filter && { filter: filterOf(filter) }),
     ...(isGiven(limit) && { limit }),
@@ -451,6 +469,7 @@ function filterText(filter: engine.Filter): wire.ItemFilter {
 export function taskInfo(task: engine.TaskInfo): wire.TaskInfo {
   return {
     task_id: task.taskId,
+    action: task.action,
     state: task.state,
     queue_name: task.queue,
     to: task.to,
@@ -548,6 +567,7 @@ export function overviewReply(
       queue_name: rows.map(({ queue }) => queue),
       health: rows.map(({ health }) => health),
       health_since_ms: rows.map(({ healthSince }) => healthSince),
+      health_count: rows.map(({ healthCount }) => healthCount),
       next_at_ms: rows.map(({ nextAt }) => nextAt),
       ready: rows.map(({ ready }) => ready),
       leased: rows.map(({ held }) => held),

@@ -4,7 +4,7 @@ import type { Item, ScheduledItem } from "../../stores/item.ts";
 import { countChanged } from "../errors.ts";
 import { seqOf } from "../ids.ts";
 import { answering, done, type Kind, type Numbered } from "./kind.ts";
-import { letGo, remove, unschedule } from "./moves.ts";
+import { letGo, removeForGood } from "./moves.ts";
 import type { Held } from "./partition.ts";
 import type { Turn } from "./turn-context.ts";
 
@@ -77,11 +77,7 @@ function findOne({ memory, draft, facts }: Turn, slot: number, seq: number): Fou
 
 function deleteOne(turn: Turn, { slot }: Numbered<Delete>, found: Found): void {
   const partition = turn.memory.partition(slot);
-  if ("held" in found) {
-    const { item, held } = found;
-    if (held !== undefined) letGo(turn, partition, item.seq, held);
-    remove(turn, partition, item);
-  } else unschedule(turn, partition, found.item);
-  turn.draft.count(slot, "removed");
-  turn.draft.history?.add({ slot, seq: found.item.seq, what: "removed", by: "" });
+  const { item } = found;
+  if ("held" in found && found.held !== undefined) letGo(turn, partition, item.seq, found.held);
+  removeForGood(turn, partition, item);
 }

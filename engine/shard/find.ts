@@ -73,7 +73,7 @@ function findOne(turn: Turn, request: Numbered<Find>): Result {
   for (const item of page?.found ?? []) {
     looked += 1;
     next = item.seq + 1;
-    if (item.damaged || isCleared(partition, item, aside)) continue;
+    if (item.damaged || partition.isCleared(item)) continue;
     const present = stateOf(partition, item, aside);
     if (state !== null && state !== present) continue;
     if (holder !== undefined && partition.held.get(item.seq)?.holder !== holder) continue;
@@ -86,12 +86,6 @@ function findOne(turn: Turn, request: Numbered<Find>): Result {
   const isEnd = page === undefined || (page.isAll && !isFull);
   const value = { kind: "found", looked, next: isEnd ? null : next } as const;
   return { ok: true, value: { ...value, items, groups: [...groups.values()] } };
-}
-
-function isCleared(partition: Partition, item: Read<Item>, aside: boolean): boolean {
-  if (!aside) return item.seq < partition.clearReadyBelow && !partition.held.has(item.seq);
-  const { retried } = item as Read<ScheduledItem>;
-  return item.seq < (retried ? partition.clearRetriedBelow : partition.clearScheduledBelow);
 }
 
 function stateOf(partition: Partition, { seq }: Read<Item>, aside: boolean): ItemState {

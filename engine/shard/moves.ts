@@ -4,7 +4,7 @@
 
 import type { Item, OutboundItem, ScheduledItem } from "../../stores/item.ts";
 import { wakeAt } from "../../stores/item.ts";
-import type { Destination, Mark, Move, ScheduledMark, SlotSeq } from "../../stores/store.ts";
+import type { Destination, Mark, Move, SlotSeq } from "../../stores/store.ts";
 import type { What } from "../api.ts";
 import { assert } from "../assert.ts";
 import { formatId } from "../ids.ts";
@@ -244,6 +244,19 @@ export function letGo({ draft }: Scene, partition: Partition, seq: number, held:
   draft.unlease(held.run.lease);
 }
 
+/** Takes an item out for good that nobody holds. */
+export function removeForGood(
+  scene: Scene,
+  partition: Partition,
+  item: Pick<Item, "seq" | "createdAt"> | Pick<ScheduledItem, "seq" | "retried" | "dueAt">,
+): void {
+  const { slot } = partition;
+  if ("dueAt" in item) unschedule(scene, partition, item);
+  else remove(scene, partition, item);
+  scene.draft.count(slot, "removed");
+  scene.draft.history?.add({ slot, seq: item.seq, what: "removed", by: "" });
+}
+
 /** What becomes of an item, and by what; `reason`: why, if said. */
 interface Parting {
   readonly fate: Fate;
@@ -340,8 +353,8 @@ function toShard(
 export function moveScheduled(
   scene: Scene,
   partition: Partition,
-  item: ScheduledMark,
-  fate: Fate,
+  item: Leaving & Pick<ScheduledItem, "retried" | "dueAt">,
+  parting: Parting,
 ): void {
   const { slot } = partition;
   if (scene.memory.isSpoilt(slot, item.seq)) {
@@ -350,11 +363,10 @@ export function moveScheduled(
     return;
   }
   unschedule(scene, partition, item);
-  const what = fate.to === "dead" ? "expired" : "due";
-  const to = destination(scene, partition, item, { fate, what });
+  const to = destination(scene, partition, item, parting);
   const { seq } = item;
   scene.draft.move({ slot, seq, from: "scheduled", to });
-  tell(scene, { slot, seq, what, by: "" }, to);
+  tell(scene, { slot, seq, what: parting.what, by: "" }, to);
 }
 
 function destination(

@@ -2,7 +2,7 @@
 // queue and what is leased of it. All of it follows from the store, and its
 // size follows what is leased, never what waits.
 
-import type { Lease, ScheduledItem, Tally } from "../../stores/item.ts";
+import type { Item, Lease, ScheduledItem, Tally } from "../../stores/item.ts";
 import { assert } from "../assert.ts";
 import { Heap } from "../heap.ts";
 import { idPrefix } from "../ids.ts";
@@ -136,6 +136,15 @@ export class Partition {
 
   get isClearing(): boolean {
     return this.clearReadyBelow + this.clearScheduledBelow + this.clearRetriedBelow > 0;
+  }
+
+  /** Whether a clear is to remove it. */
+  isCleared(item: Pick<Item, "seq"> | Pick<ScheduledItem, "seq" | "retried">): boolean {
+    const { seq } = item;
+    if ("retried" in item) {
+      return seq < (item.retried ? this.clearRetriedBelow : this.clearScheduledBelow);
+    }
+    return seq < this.clearReadyBelow && !this.held.has(seq);
   }
 
   /** `null` = nothing is leased. */

@@ -138,8 +138,10 @@ function lapseRun(turn: Turn, run: Run, budget: Budget): void {
     budget.spend(run.payloadBytesMean);
     turn.draft.count(partition.slot, "lapsed");
     const item = { ...held, seq };
-    if (partition.settings === null) remove(turn, partition, item);
-    else {
+    if (partition.settings === null) {
+      remove(turn, partition, item);
+      turn.draft.history?.add({ slot: partition.slot, seq, what: "removed", by: "" });
+    } else {
       const fate = lapse(item, partition.settings, turn.now);
       move(turn, partition, item, { fate, what: "lapsed" });
     }
@@ -155,8 +157,10 @@ function wakeScheduled(turn: Turn, budget: Budget): void {
     }
     const partition = memory.partition(item.slot);
     budget.spend(item.payloadBytes);
-    const clearedBelow = item.retried ? partition.clearRetriedBelow : partition.clearScheduledBelow;
-    if (item.seq >= clearedBelow) moveScheduled(turn, partition, item, wake(item, now));
+    if (partition.isCleared(item)) continue;
+    const fate = wake(item, now);
+    const what = fate.to === "dead" ? "expired" : "due";
+    moveScheduled(turn, partition, item, { fate, what });
   }
 }
 

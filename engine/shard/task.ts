@@ -8,6 +8,8 @@ import type { Memory } from "./memory.ts";
 /** Numbers of a slot from `next` to before `before` that a task has not come to. */
 export interface TaskSpan {
   readonly slot: number;
+  /** Among those that wait for an instant, not among the others. */
+  readonly aside: boolean;
   readonly next: number;
   readonly before: number;
 }
@@ -34,22 +36,30 @@ export const task: Kind<Task> = {
   ),
 };
 
-/** Begins to go through all that is there of some slots, or through some numbers of them. */
-export interface TaskBegin {
+/** What a task is to go through: all that is there of some slots, or some numbers of them. */
+export interface Marks {
+  readonly slots: readonly number[];
+  /** Which items of these slots. */
+  readonly aside: readonly boolean[];
+  readonly spans: readonly TaskSpan[];
+}
+
+export interface TaskBegin extends Marks {
   readonly kind: "taskBegin";
   readonly taskId: string;
-  readonly slots: readonly number[];
-  readonly spans: readonly TaskSpan[];
 }
 
 export const taskBegin: Kind<TaskBegin> = {
   phase: "within",
   lost: "again",
-  decide: answering(({ memory, draft }, { taskId, slots, spans }) => {
+  decide: answering(({ memory, draft }, { taskId, slots, aside: kinds, spans }) => {
     const known = memory.tasks.get(taskId);
     // Its answer was lost, and the marks stay where they were.
     if (known !== undefined) return told(known);
-    const whole = slots.map((slot) => ({ slot, next: 0, before: memory.partition(slot).nextSeq }));
+    const whole = slots.flatMap((slot) => {
+      const before = memory.partition(slot).nextSeq;
+      return kinds.map((aside) => ({ slot, aside, next: 0, before }));
+    });
     const progress: Progress = { spans: [...whole, ...spans], moved: 0, skipped: 0 };
     return keepTask({ memory, draft }, taskId, JSON.stringify(progress));
   }),

@@ -1,7 +1,7 @@
 // Checks every answer of a simulated world against what the promises allow. It
 // sees calls, answers and the clock; of the engine's inside it knows nothing, so
 // it cannot share a mistake with it. The invariants' numbers are those of the
-// report (I1 to I13, I15, I17, I19, I20; I16 is that of `repeats.ts`, I18 that of `explanations.ts`, I21 that of `histories.ts` and `finds.ts`).
+// report (I1 to I13, I15, I17, I19, I20, I22; I16 is that of `repeats.ts`, I18 that of `explanations.ts`, I21 that of `histories.ts` and `finds.ts`).
 
 import type { Extended, LeasedItem, Payload, Produced, RetryItem, Transacted } from "../api.ts";
 import { parseRate } from "../lease-rate.ts";
@@ -11,11 +11,15 @@ import { Pauses } from "./pauses.ts";
 import type { Situations } from "./situations.ts";
 import {
   type Grant,
+  handReason,
   type ItemText,
   isCertain,
+  isConcerned,
   isHeld,
   mayHaveDied,
   type ProduceCall,
+  type TaskCall,
+  type TaskPlan,
   type Tracked,
   trackedOf,
 } from "./tracked.ts";
@@ -99,6 +103,8 @@ export interface LeaseCall {
   readonly begunAt: number;
   readonly leaseTimeoutMs: number | null;
   readonly clientId: string;
+  /** How many had happened when it began: who granted it may be gone. */
+  readonly faults: number;
 }
 
 /** Items of a queue that were granted at one instant. */
@@ -113,6 +119,8 @@ export interface Sighting {
   readonly partition: number;
   readonly isLeased: boolean;
   readonly payload: Uint8Array;
+  /** How often it was sent back from the dead queue. */
+  readonly redriven: number;
 }
 
 /** The latest produce that a partition was offered from, as to begin and to item. */
@@ -152,6 +160,8 @@ export class Auditor {
   #stamp = 0;
   #damagedCount = 0;
   readonly #untold: Untold[] = [];
+  /** Those that may yet begin. */
+  readonly #tasks: TaskCall[] = [];
   /** By queue, of this process. */
   readonly #rateGrants = new Map<string, RateGrant[]>();
   #isUnlimited = false;
@@ -168,6 +178,10 @@ export class Auditor {
   /** Items that are no longer what was written; they are counted until they are set aside. */
   get damagedCount(): number {
     return this.#damagedCount;
+  }
+
+  get faults(): number {
+    return this.#faults;
   }
 
   itemOf(payload: Payload): Tracked | undefined {
@@ -254,6 +268,7 @@ export class Auditor {
       item.faultsSeen = this.#faults;
       item.isOrdered = text.enqueueAt === null;
       item.mayBeCleared = this.#isBeingCleared(queue);
+      for (const task of this.#tasks) concern(item, task);
       call.items.push(item);
       this.#items.set(text.key, item);
     }
@@ -397,9 +412,13 @@ export class Auditor {
   #checkTogether(call: TransactCall, now: number): void {
     if (!call.isDoubted) return;
     const isThere = (item: Tracked): boolean =>
-      item.attempts > 0 || item.place.name !== item.produce.queue;
+      item.attempts > 0 || item.redriven > 0 || item.place.name !== item.produce.queue;
     const isExcused = (item: Tracked): boolean =>
-      item.isDamaged || item.mayBeCleared || item.place.deadQueue === "" || item.uniqueKey !== "";
+      item.isDamaged ||
+      item.mayBeCleared ||
+      item.tasks.length > 0 ||
+      item.place.deadQueue === "" ||
+      item.uniqueKey !== "";
     const outputs = call.outputs.flatMap(({ items }) => items);
     const signs = { held: outputs.filter(isThere).map(({ key }) => key), not: [] as string[] };
     for (const item of outputs) if (!isThere(item) && !isExcused(item)) signs.not.push(item.key);
@@ -407,6 +426,7 @@ export class Auditor {
       for (const id of verb === "complete" ? ids : []) {
         const item = this.#ids.get(id);
         if (item === undefined || item.isDamaged || item.mayBeCleared) continue;
+        if (item.tasks.length > 0) continue;
         const isBack = item.grant?.id !== id || item.place !== call.places.get(item);
         const isGone = item.end === null && this.#namings.get(id) === 1;
         const mayBeDiscarded = item.place.deadQueue === "" && mayHaveDied(item, now, this.#faults);
@@ -428,7 +448,7 @@ export class Auditor {
 
   leased(
     { queue, partition, items, replayed }: Leased,
-    { begunAt, leaseTimeoutMs, clientId }: LeaseCall,
+    { begunAt, leaseTimeoutMs, clientId, faults }: LeaseCall,
     now: number,
   ): void {
     this.#stamp += 1;
@@ -448,7 +468,8 @@ export class Auditor {
         continue;
       }
       const item = this.#granted(place, partition, leased, at);
-      if (item.grant !== null && !replayed) item.grant.client = clientId;
+      const isKnown = !replayed && faults === this.#faults;
+      if (item.grant !== null && isKnown) item.grant.client = clientId;
     }
     if (this.#isUnlimited) return;
     this.#checkLeasedMax(place, now);
@@ -543,6 +564,7 @@ export class Auditor {
     if (former !== undefined && !(former === item && item.wentBackAt > 0)) {
       throw new Violation("I2", `${key} got an id that was used before, for ${former.key}`);
     }
+    this.#heardRedriven(item, leased.past?.redriven ?? 0, at);
     if (item.place !== place) this.#died(item, place, at);
     this.#checkPast(item, leased);
     this.#checkAgainstGrant(item, at);
@@ -562,6 +584,7 @@ export class Auditor {
     // A clear that is not answered may still come to it.
     item.mayBeCleared = this.#isBeingCleared(place.name);
     item.attempts = leased.attempts;
+    item.tasks = item.tasks.filter(({ answeredAt }) => answeredAt >= at);
     item.faultsSeen = this.#faults;
     const { id, leaseDeadline: deadline } = leased;
     const heard = this.#stamp;
@@ -629,6 +652,29 @@ export class Auditor {
     item.faultsSeen = Math.min(item.faultsSeen, this.#faults);
     item.notBefore = 0;
     item.rejected = "no";
+    item.tasks = item.tasks.filter(({ queue }) => queue === place.name);
+    item.isOrdered = false;
+  }
+
+  /** It is as good as new in its queue, or was. */
+  #heardRedriven(item: Tracked, redriven: number, at: number): void {
+    const { key, produce } = item;
+    if (redriven === item.redriven) return;
+    if (redriven < item.redriven || redriven > item.redrivenMax) {
+      const most = `${item.redriven} to ${item.redrivenMax}`;
+      throw new Violation("I22", `${key} was sent back ${redriven} times, expected ${most}`);
+    }
+    const wasDead = item.place.name !== produce.queue;
+    if (!wasDead && !mayHaveDied(item, at, this.#faults)) {
+      throw new Violation("I22", `${key} was sent back without having died`);
+    }
+    this.#situations.reached("an item is offered again that was redriven");
+    item.redriven = redriven;
+    item.place = this.#queue(produce.queue);
+    item.grant = null;
+    item.attempts = 0;
+    item.notBefore = 0;
+    item.rejected = "no";
     item.isOrdered = false;
   }
 
@@ -661,7 +707,9 @@ export class Auditor {
   }
 
   /** A dead letter's own expiry is so far off that it does not come. */
-  #checkExpiry({ key, place, produce, enqueueAt }: Tracked, at: number): void {
+  #checkExpiry({ key, place, produce, enqueueAt, redriven }: Tracked, at: number): void {
+    // It has another deadline since.
+    if (redriven > 0) return;
     if (place.name !== produce.queue || produce.outcome !== "written") return;
     const latest = Math.max(produce.answeredAt, enqueueAt ?? 0) + place.expireTimeoutMs;
     if (at >= latest) throw new Violation("I6", `${key} was offered after it had expired`);
@@ -856,7 +904,7 @@ export class Auditor {
       item.rejected = "yes";
       this.#situations.reached("a retry of the last attempt");
     } else if (how?.retryAt !== null && how !== undefined && how.retryAt > now) {
-      item.notBefore = how.retryAt;
+      if (!isConcerned(item, "promote")) item.notBefore = how.retryAt;
     }
   }
 
@@ -901,6 +949,33 @@ export class Auditor {
     return this.#ids.get(id)?.place.deadQueue === "";
   }
 
+  // tasks -----------------------------------------------------------------
+
+  taskBegun({ queue, action, kind }: TaskPlan): TaskCall {
+    this.#stamp += 1;
+    const task = { queue, action, kind, answeredAt: Number.POSITIVE_INFINITY };
+    this.#tasks.push(task);
+    for (const item of this.#items.values()) concern(item, task);
+    return task;
+  }
+
+  /** What it goes through is certain now; of one that was refused, nothing. */
+  taskEnded(task: TaskCall, ending: Ending<unknown> | null, now: number): void {
+    this.#stamp += 1;
+    this.#tasks.splice(this.#tasks.indexOf(task), 1);
+    task.answeredAt = now;
+    if (ending?.ok !== false || !["refused", "invalid"].includes(ending.code)) return;
+    for (const item of this.#items.values()) {
+      item.tasks = item.tasks.filter((one) => one !== task);
+    }
+  }
+
+  /** By a task that is through, while nothing else happened. */
+  deleted(payload: Payload): void {
+    const item = this.itemOf(payload);
+    if (item !== undefined) item.end = "cleared";
+  }
+
   // clear, delete ---------------------------------------------------------
 
   clearBegun(
@@ -911,12 +986,14 @@ export class Auditor {
     const sure: Tracked[] = [];
     const doubted = new Map<Tracked, string | null>();
     for (const item of this.#items.values()) {
-      if (item.place.name !== queue || item.end !== null) continue;
+      if (item.end !== null) continue;
+      const mayBeBack = item.redrivenMax > item.redriven && item.produce.queue === queue;
+      if (item.place.name !== queue && !mayBeBack) continue;
       const isFresh =
         item.attempts === 0 &&
         item.enqueueAt === null &&
         item.faultsSeen === this.#faults &&
-        !item.isSent;
+        !(item.isSent || mayBeBack);
       if (isCertain(item) && (what.isDelete || (what.ready && isFresh))) sure.push(item);
       const { grant } = item;
       const holder =
@@ -978,7 +1055,7 @@ export class Auditor {
   /** Everything that is listed, while no call is open and no fault lasts. */
   census(sightings: readonly Sighting[], now: number): void {
     const seen = new Set<Tracked>();
-    for (const { queue, isLeased, payload } of sightings) {
+    for (const { queue, isLeased, payload, redriven } of sightings) {
       const item = this.itemOf(payload);
       if (item === undefined) throw new Violation("I10", "an item is listed that nobody produced");
       const { key } = item;
@@ -988,6 +1065,7 @@ export class Auditor {
         throw new Violation("I8", `${key} is listed, but its produce was refused`);
       }
       if (item.end !== null) throw new Violation("I3", `${key} is listed after it was ${item.end}`);
+      this.#heardRedriven(item, redriven, now);
       const isDead = item.place.name !== queue;
       if (isDead && (item.place.deadQueue !== queue || !mayHaveDied(item, now, this.#faults))) {
         throw new Violation("I6", `${key} is in ${queue} without a reason`);
@@ -1013,12 +1091,12 @@ export class Auditor {
 
   /** What waits past its expiry must have died by itself, long before somebody asks for it. */
   #checkOverdue(
-    { key, produce, place, enqueueAt }: Tracked,
+    { key, produce, place, enqueueAt, redriven }: Tracked,
     found: { isDead: boolean; isLeased: boolean },
     now: number,
   ): void {
     const isOwn = !found.isDead && place.name === produce.queue && produce.outcome === "written";
-    if (!isOwn || found.isLeased) return;
+    if (!isOwn || found.isLeased || redriven > 0) return;
     const latest = Math.max(produce.answeredAt, enqueueAt ?? 0) + place.expireTimeoutMs;
     if (latest + overdueMs < now) throw new Violation("I11", `${key} expired and is still there`);
   }
@@ -1042,11 +1120,13 @@ export class Auditor {
   /** A produce that nobody heard of holds as a whole or not at all. */
   #checkWhole({ outcome, items, queue }: ProduceCall): void {
     if (outcome !== "unknown") return;
-    const isSeen = (item: Tracked): boolean => item.attempts > 0 || item.place.name !== queue;
+    const isSeen = (item: Tracked): boolean =>
+      item.attempts > 0 || item.redriven > 0 || item.place.name !== queue;
     const isExcused = (item: Tracked): boolean =>
       item.isDamaged ||
       item.wentBackAt > 0 ||
       item.mayBeCleared ||
+      item.tasks.length > 0 ||
       item.place.deadQueue === "" ||
       // It may have been a duplicate.
       item.uniqueKey !== "";
@@ -1061,4 +1141,15 @@ export class Auditor {
         : "a produce that nobody heard of was not stored",
     );
   }
+}
+
+/** An item that the task may come to, where it is by what is known or may be. */
+function concern(item: Tracked, task: TaskCall): void {
+  const { place, produce, redrivenMax, kind } = item;
+  const places = [place.name, place.deadQueue, ...(redrivenMax > 0 ? [produce.queue] : [])];
+  if (!places.includes(task.queue) || (task.kind !== null && task.kind !== kind)) return;
+  item.tasks.push(task);
+  if (task.action === "redrive") item.redrivenMax += 1;
+  if (task.action === "promote") item.notBefore = 0;
+  if (task.action === "reject") item.reasons.add(handReason);
 }

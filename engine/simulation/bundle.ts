@@ -14,6 +14,7 @@ import type {
   Outcome,
   Produced,
   QueueSettings,
+  TaskInfo,
 } from "../api.ts";
 import { readLeased, renderLeased } from "../codec.ts";
 import { type Notice, openEngine } from "../engine.ts";
@@ -356,6 +357,26 @@ export class Bundle {
     const request = { queue, partition, pivot: "", limit: 20_000 };
     return textsOf(await this.run(() => this.engine.listScheduled(request)));
   }
+
+  /** How a task ends. */
+  async ended(taskId: string): Promise<TaskInfo> {
+    for (let tries = 0; tries < 1_000; tries += 1) {
+      const info = this.engine.taskInfo(taskId);
+      if (info.state !== "running") return info;
+      await this.clock.advance(second);
+    }
+    throw new Error("the task does not end");
+  }
+
+  /** Items of all partitions that are ready or leased, by their texts. */
+  async allListed(queue: string): Promise<string[]> {
+    const { requestedPartitions } = this.engine.queueInfo(queue);
+    const texts: string[] = [];
+    for (let partition = 0; partition < requestedPartitions; partition += 1) {
+      texts.push(...(await this.listed(queue, partition)));
+    }
+    return texts.sort();
+  }
 }
 
 /** Items are never changed in place, so they need no copy. */
@@ -374,6 +395,7 @@ export function copyOf(image: MemoryImage): MemoryImage {
   copy.turns.push(...image.turns);
   copy.quarantined.push(...image.quarantined);
   copy.receipts.push(...image.receipts);
+  for (const [taskId, text] of image.tasks) copy.tasks.set(taskId, text);
   for (const unique of image.uniques.values()) copy.putUnique(unique);
   return copy;
 }

@@ -88,7 +88,13 @@ export class Explanations {
     }
     const graceMs = Math.max(askGraceMs, place.leaseTimeoutMs);
     const since = Math.max(last, this.#startedAt, auditor.readySince(place, now()));
-    const isCertain = isHealthy && open === 0 && now() - since >= graceMs;
+    // When a pause has ended is not known, and while it lasts nobody has to ask.
+    const wasPaused = auditor.pauses.mayEverHaveBeen(queue);
+    if (isSaid && auditor.pauses.of(queue).lease) {
+      throw new Violation("I18", `nobody is told to ask ${queue}, which is paused`);
+    }
+    const isExcused = wasPaused || queue === "dead";
+    const isCertain = isHealthy && !isExcused && open === 0 && now() - since >= graceMs;
     if (isCertain && !isSaid) throw new Violation("I18", `nobody asks ${queue} since ${since}`);
     if (isCertain) situations.reached("a queue is explained while nobody asks for its items");
   }

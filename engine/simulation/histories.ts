@@ -31,7 +31,8 @@ const held: readonly What[] = [
   ...(["completed", "retried", "released", "lapsed", "extended", "removed", "damaged"] as const),
 ];
 const waiting: readonly What[] = [
-  ...(["leased", "due", "expired", "removed", "damaged", "redriven"] as const),
+  ...(["leased", "due", "expired", "removed", "damaged"] as const),
+  ...(["redriven", "promoted", "rejected"] as const),
 ];
 /** Given back: it waits again, or died of it. */
 const returned: readonly What[] = [...waiting, "dead", "discarded"];
@@ -39,6 +40,7 @@ const returned: readonly What[] = [...waiting, "dead", "discarded"];
 /** What can come next. */
 const nexts: Readonly<Record<What, readonly What[]>> = {
   ...{ produced: waiting, imported: [...waiting, ...held], due: waiting },
+  ...{ promoted: waiting, rejected: ["dead"] },
   ...{ leased: held, extended: held },
   ...{ retried: returned, released: returned, lapsed: returned },
   ...{ expired: ["dead", "discarded"], dead: waiting, redriven: ["returned"], returned: waiting },
@@ -137,6 +139,7 @@ export class Histories {
 /** What gives an item another id, as far as it is somewhere after it. */
 const changing: readonly What[] = [
   ...(["retried", "released", "lapsed", "due", "expired", "redriven"] as const),
+  ...(["promoted", "rejected"] as const),
 ];
 
 /** Names an item for life. */

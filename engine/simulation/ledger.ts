@@ -58,6 +58,8 @@ export class Ledger {
   readonly #clearing = new Map<string, number>();
   /** Of transacts of all processes: what one began may come to its queue in the next. */
   readonly #outputs = new Map<string, Counted>();
+  /** Items come back that were counted once, now or in a process to come. */
+  #isRedriven = false;
   /** Queues that somebody deletes: which one of a name a call was of is not known any more. */
   #deleted = new Set<string>();
 
@@ -77,6 +79,7 @@ export class Ledger {
             return call(request);
           };
         }
+        if (name === "redrive") this.#isRedriven = true;
         if (name === "clear") {
           return async (request: ClearRequest) => {
             const count = (by: number) => {
@@ -126,7 +129,8 @@ export class Ledger {
         throw new Violation("I12", told);
       }
       // What others send to a dead queue is no event of its own.
-      if (!isWhole || name === "dead" || (this.#clearing.get(name) ?? 0) > 0) continue;
+      if (!isWhole || this.#isRedriven || name === "dead" || (this.#clearing.get(name) ?? 0) > 0)
+        continue;
       const before = itemsIn(gauges) - netOf(gauges);
       account.before ??= before;
       if (account.before === before) continue;

@@ -62,6 +62,8 @@ export interface Parameters {
     /** Of what goes wrong in a setting of its own. */
     readonly trouble: number;
     readonly transact: number;
+    /** Items are sent back, promoted, rejected and deleted. */
+    readonly task: number;
   };
   /** Bounds of a turn: small ones make work go in pieces. */
   readonly bounds: {
@@ -98,7 +100,8 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const isWhole = [3, 8, 17].includes(seed % 19) || seed % 57 === 42;
   const whole = isWhole ? transacting(unique, seed % 3) : unique;
   const looked = seed % 11 === 4 ? lookedInto(whole, Math.floor(seed / 11)) : whole;
-  return { ...looked, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
+  const repaired = [6, 13].includes(seed % 17) ? repairing(looked) : looked;
+  return { ...repaired, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
 }
 
 /** A world whose items are looked for; in some, most of what happened is soon forgotten. */
@@ -110,6 +113,22 @@ function lookedInto(parameters: Parameters, which: number): Parameters {
     isLookedInto: true,
     weights: { ...weights, census: 4 },
     bounds: { ...bounds, historyBytes },
+  };
+}
+
+/** A world in which items die, and tasks go through them and what waits, across kills. */
+function repairing(parameters: Parameters): Parameters {
+  const { weights, queues } = parameters;
+  const { kill, storeFault, retry, pass } = weights;
+  const faults = { kill: Math.max(3, kill), storeFault: Math.max(4, storeFault) };
+  return {
+    ...parameters,
+    scheduled: Math.max(300, parameters.scheduled),
+    queues: queues.map((one) => (one.name === "work" ? { ...one, maxAttempts: 2 } : one)),
+    weights: {
+      ...{ ...weights, ...faults },
+      ...{ task: 12, census: 3, retry: Math.max(15, retry), pass: Math.max(15, pass) },
+    },
   };
 }
 
@@ -253,6 +272,7 @@ function usualParameters(chance: Chance): Parameters {
       repeat: 0,
       trouble: 0,
       transact: 0,
+      task: 0,
     },
     bounds: chance.hits(700)
       ? usualBounds

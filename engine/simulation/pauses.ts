@@ -25,6 +25,8 @@ export class Pauses {
   readonly #doubted = new Set<string>();
   /** Calls that a delete came after: which queue of that name they are of is not known. */
   readonly #overtaken = new Set<PauseCall>();
+  /** Those that ever were or may have been. */
+  readonly #touched = new Set<string>();
 
   of(queue: string): Sides {
     return this.#certain.get(queue) ?? none;
@@ -36,12 +38,17 @@ export class Pauses {
     return lease || produce || this.#open.has(queue) || this.#doubted.has(queue);
   }
 
+  mayEverHaveBeen(queue: string): boolean {
+    return this.#touched.has(queue);
+  }
+
   isOpen(queue: string): boolean {
     return this.#open.has(queue);
   }
 
   /** A side that is to go on may do so from now on. */
   begun(queue: string, asked: Sides): PauseCall {
+    this.#touched.add(queue);
     const before = this.of(queue);
     const both = { lease: before.lease && asked.lease, produce: before.produce && asked.produce };
     this.#certain.set(queue, both);

@@ -26,6 +26,7 @@ export async function takeCensus(world: World): Promise<void> {
   for (const { name } of world.parameters.queues) sightings.push(...(await listQueue(world, name)));
   world.auditor.census(sightings, world.now);
   await checkLines(world);
+  if (world.parameters.weights.task > 0) await world.tasks.check();
   for (const { name: queue } of world.parameters.queues) {
     const { bundle, explanations } = world;
     explanations.checkClients(
@@ -59,8 +60,8 @@ async function listQueue(world: World, queue: string): Promise<Sighting[]> {
     sums.leased += leased;
     sums.aside += later.length;
     listed.push(...items, ...later);
-    for (const { isLeased, payload } of [...items, ...later]) {
-      all.push({ queue, partition, isLeased, payload });
+    for (const { isLeased, payload, past } of [...items, ...later]) {
+      all.push({ queue, partition, isLeased, payload, redriven: past?.redriven ?? 0 });
     }
   }
   if (parameters.isLookedInto) await checkFinds(world, queue, listed);
@@ -130,6 +131,7 @@ export async function drain(world: World): Promise<void> {
     await consumeAll(world);
   }
   await takeCensus(world);
+  if (world.parameters.weights.task > 0) world.tasks.checkEnded();
   checkEmpty(world);
 }
 
@@ -145,6 +147,7 @@ async function consumeAll(world: World): Promise<void> {
 async function consume(world: World, queue: string, round: number): Promise<number> {
   const { bundle } = world;
   const begunAt = world.earliest;
+  const { faults } = world.auditor;
   const clientId = `last-${round}`;
   const request = { queue, clientId, batchSize: 1_000, requestTimeoutMs: 10 };
   const started = await bundle.begin(() =>
@@ -159,7 +162,7 @@ async function consume(world: World, queue: string, round: number): Promise<numb
     return 0;
   }
   const { value: lease } = ending;
-  world.auditor.leased(lease, { begunAt, leaseTimeoutMs: null, clientId }, world.now);
+  world.auditor.leased(lease, { begunAt, leaseTimeoutMs: null, clientId, faults }, world.now);
   const ids = lease.items.map(({ id }) => id);
   const { partition } = lease;
   const call = world.auditor.finishBegun("complete", { partition, ids }, world.earliest);

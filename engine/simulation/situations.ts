@@ -109,6 +109,13 @@ export const situationNames = [
   "a history has lost its beginning",
   "a history leads into a dead queue",
   "a search takes several pages",
+  "a task is done",
+  "nobody heard whether a task has begun",
+  "an item is offered again that was redriven",
+  "a task ends at rest: redrive",
+  "a task ends at rest: promote",
+  "a task ends at rest: reject",
+  "a task ends at rest: delete",
 ] as const;
 
 /** Those of worlds with several nodes. */

@@ -1,7 +1,7 @@
 // What the auditor knows of one produced item: from the calls and their answers
 // alone, never from the inside of the engine.
 
-import type { Headers, ProduceItem } from "../api.ts";
+import type { Headers, IdleState, ProduceItem, TaskAction } from "../api.ts";
 import type { QueueParameters } from "./parameters.ts";
 
 /** What a client handed in. */
@@ -61,6 +61,29 @@ export interface Grant {
   isOver: boolean;
 }
 
+/** Of what is rejected by a task. */
+export const handReason = "by hand";
+
+/** What a task of a world is to do. */
+export interface TaskPlan {
+  readonly queue: string;
+  readonly action: TaskAction;
+  /** `null` = of any kind. */
+  readonly kind: string | null;
+  /** `null` = whatever nobody holds. */
+  readonly state: IdleState | null;
+  readonly perSecond: number | null;
+}
+
+/** A task that may do something with items, of one kind or (`null`) any. */
+export interface TaskCall {
+  readonly queue: string;
+  readonly action: TaskAction;
+  readonly kind: string | null;
+  /** Whatever was granted later is not meant; infinite = it may yet begin. */
+  answeredAt: number;
+}
+
 export interface Tracked extends ItemText {
   readonly produce: ProduceCall;
   readonly index: number;
@@ -87,6 +110,11 @@ export interface Tracked extends ItemText {
   mayBeReleased: boolean;
   mayBeCleared: boolean;
   isDamaged: boolean;
+  /** Those that may not have come to it yet, or that came and nobody saw it since. */
+  tasks: TaskCall[];
+  /** How often it was sent back from the dead queue, as it was last told, and may have been. */
+  redriven: number;
+  redrivenMax: number;
   /** When the database last lost commits of which it was told, in the order of all calls; 0 = never. */
   wentBackAt: number;
   /** Calls on it that are not answered. */
@@ -116,11 +144,19 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     mayBeReleased: false,
     mayBeCleared: false,
     isDamaged: false,
+    tasks: [],
+    redriven: 0,
+    redrivenMax: 0,
     wentBackAt: 0,
     open: 0,
     isSent: false,
     isOrdered: true,
   };
+}
+
+/** A task of this kind may have done it, or may yet. */
+export function isConcerned({ tasks }: Tracked, by: TaskAction): boolean {
+  return tasks.some(({ action }) => action === by);
 }
 
 /** It is stored, and nothing but the calls to come and time can end it. */
@@ -129,6 +165,7 @@ export function isCertain(item: Tracked): boolean {
     item.produce.outcome === "written" &&
     item.end === null &&
     item.rejected !== "maybe" &&
+    !item.tasks.some(({ action }) => action === "reject" || action === "delete") &&
     !(item.mayBeCompleted || item.mayBeRetried || item.mayBeCleared || item.isDamaged)
   );
 }
@@ -144,8 +181,10 @@ export function isHeld(item: Tracked, id: string, now: number): boolean {
 /** Whether its queue's rules allow that it died by `now`; `faults`: how many there were. */
 export function mayHaveDied(item: Tracked, now: number, faults: number): boolean {
   const { place, produce, grant } = item;
-  if (item.rejected !== "no") return true;
-  const available = Math.max(produce.begunAt, item.enqueueAt ?? 0);
+  if (item.rejected !== "no" || isConcerned(item, "reject")) return true;
+  // What was sent back is no longer scheduled.
+  const enqueueAt = item.redriven > 0 ? null : item.enqueueAt;
+  const available = Math.max(produce.begunAt, enqueueAt ?? 0);
   if (available + place.expireTimeoutMs <= now) return true;
   if (place.maxAttempts === 0) return false;
   const lost = faults - item.faultsSeen;

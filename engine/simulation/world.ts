@@ -19,6 +19,7 @@ import { drain, takeCensus, usualQuiet } from "./quiet.ts";
 import { type RepeatedCall, Repeats } from "./repeats.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { Situations } from "./situations.ts";
+import { TaskCalls } from "./task-calls.ts";
 import { handedIn, type ItemText } from "./tracked.ts";
 import { Transacts } from "./transacts.ts";
 import { Watch } from "./watch.ts";
@@ -105,6 +106,7 @@ export class World {
   #downsBefore = 0;
   readonly explanations: Explanations;
   readonly #transacts: Transacts;
+  readonly tasks: TaskCalls;
   /** Something may have become of items that no shard tells. */
   #isUncounted = false;
   readonly #open = new Set<Open>();
@@ -119,6 +121,7 @@ export class World {
     complete: () => this.complete(),
     retry: () => this.#retry(),
     transact: () => this.#transacts.start(),
+    task: () => this.tasks.start(),
     extend: () => this.#extend(),
     release: () => this.#release(),
     repeat: () => this.#repeats.repeat(),
@@ -209,6 +212,25 @@ export class World {
       repeatable: (call) => this.#repeatable(call),
       told,
     });
+    this.tasks = this.#taskCalls();
+    this.#watchStores();
+  }
+
+  #taskCalls(): TaskCalls {
+    return new TaskCalls({
+      chance: this.#chance,
+      auditor: this.auditor,
+      situations: this.situations,
+      bundle: () => this.bundle,
+      now: () => this.now,
+      say: (event) => this.say(event),
+      call: (what, call, ended) => this.#call(what, call, ended),
+      rest: () => this.rest(),
+      told,
+    });
+  }
+
+  #watchStores(): void {
     for (let shard = 0; shard < this.parameters.shardCount; shard += 1) {
       const store = this.bundle.store(shard);
       store.onCommit = (changes) => this.#watch.committed(shard, changes);
@@ -280,6 +302,7 @@ export class World {
     if (this.#options.setting !== undefined) return;
     this.explanations.check(engine, isHealthy);
     if (!isHealthy) return;
+    this.tasks.watch();
     this.#isUncounted ||= downs > this.#downsBefore || this.auditor.damagedCount > 0;
     this.#ledger.check(status, !this.#isUncounted);
   }
@@ -467,6 +490,7 @@ export class World {
     const waiting = { controller, isOver: false };
     this.#waiting.push(waiting);
     const begunAt = this.earliest;
+    const { faults } = this.auditor;
     const stepBegun = this.#step;
     const slowBegun = this.#slowTimes;
     this.say(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
@@ -491,7 +515,8 @@ export class World {
           // The clock may have been set back since the call was sent first.
           const since = wasLost ? Number.NEGATIVE_INFINITY : begunAt;
           const { clientId } = request;
-          this.auditor.leased(ending.value, { begunAt: since, leaseTimeoutMs, clientId }, this.now);
+          const call = { begunAt: since, leaseTimeoutMs, clientId, faults };
+          this.auditor.leased(ending.value, call, this.now);
           this.#keep(ending.value);
         }
         this.#watch.leaseEnded(ending, this.now > begunAt || this.#step > stepBegun + 5);

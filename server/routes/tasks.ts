@@ -4,10 +4,10 @@ import type { Engine } from "../../engine/api.ts";
 import { noSuchTask, QueueError } from "../../engine/errors.ts";
 import { type Grant, isForAllQueues, visibleTo } from "../key-rights.ts";
 import { Refusal } from "../reply.ts";
-import { redriveRequest, taskInfo } from "../wire.ts";
+import { redriveRequest, repairRequest, taskInfo } from "../wire.ts";
 import { checkOf, decoded, type Routes } from "./route.ts";
 
-type TaskRoutes = Routes<"redrive" | "listTasks" | "taskInfo" | "cancelTask">;
+type TaskRoutes = Routes<"redrive" | "repair" | "listTasks" | "taskInfo" | "cancelTask">;
 
 export function taskRoutes(engine: Engine<string>): TaskRoutes {
   return {
@@ -16,6 +16,12 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
       const request = decoded(checkOf(engine, body), () => redriveRequest(body));
       const redriven = caller.heard(await engine.redrive({ ...request, ...caller.key }));
       return { task_id: redriven.taskId, matched: redriven.matched };
+    },
+
+    async repair(body, caller) {
+      const request = decoded(checkOf(engine, body), () => repairRequest(body));
+      const begun = caller.heard(await engine.repair({ ...request, ...caller.key }));
+      return { task_id: begun.taskId, matched: begun.matched };
     },
 
     async listTasks({ queue_name }, { grant }) {

@@ -774,4 +774,34 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "item.attempts + Number(isLeased))",
     to: "item.attempts)",
   },
+  {
+    name: "a task forgets with the process how far it came",
+    file: "shard/task.ts",
+    from: "  draft.tasks.set(taskId, text);",
+    to: "  if (!text.includes('\"moved\":')) draft.tasks.set(taskId, text);",
+  },
+  {
+    name: "a task takes an item from its holder",
+    file: "shard/task-piece.ts",
+    from: "return !partition.held.has(seq) && !draft.removed.has(slot, seq);",
+    to: "return !draft.removed.has(slot, seq);",
+  },
+  {
+    name: "a task does it with items that its filter does not mean",
+    file: "shard/task-piece.ts",
+    from: "if (isThere(turn, partition, item) && isMeant(item, id, false)) {",
+    to: "if (isThere(turn, partition, item) && (id === '' || isMeant(item, id, false) || true)) {",
+  },
+  {
+    name: "how often an item was sent back is forgotten",
+    file: "past.ts",
+    from: "redriven: (kept.redriven ?? 0) + 1 });",
+    to: "redriven: kept.redriven ?? 0 });",
+  },
+  {
+    name: "an item that is promoted begins anew",
+    file: "shard/task-piece.ts",
+    from: "const fate = wake(item, turn.now);",
+    to: "const fate = wake({ ...item, attempts: 0 }, turn.now);",
+  },
 ];

@@ -52,7 +52,16 @@ class NodesSetting implements Setting {
       weights: {
         ...usual.weights,
         ...{ extend: 0, pause: 0, leap: 0, storeFault: 0, slow: 0, kill: 0, damage: 0 },
-        ...{ clear: 0, recreate: 0, transact: 0, resize: 2, repeat: 8, pass: 20, trouble: 12 },
+        ...{
+          clear: 0,
+          recreate: 0,
+          transact: 0,
+          task: 0,
+          resize: 2,
+          repeat: 8,
+          pass: 20,
+          trouble: 12,
+        },
       },
     };
   }

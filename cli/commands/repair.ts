@@ -1,0 +1,63 @@
+// `holdfast repair`: items that nobody holds are made ready before their time, given up, or removed.
+
+import { Argument, type Command, Option } from "commander";
+import type { RepairRequest } from "../../client/wire.ts";
+import { contextOf } from "../context.ts";
+import { UsageError } from "../exit-codes.ts";
+import { filterOf } from "../filter.ts";
+import { begin, beginning, paceOf, type TaskOptions } from "./tasks.ts";
+
+interface Options extends TaskOptions {
+  readonly state?: string;
+  readonly because?: string;
+  readonly all?: boolean;
+}
+
+const said = {
+  promote: { would: "would be ready at once", will: "are made ready at once" },
+  reject: { would: "would go to the dead queue", will: "go to the dead queue" },
+  delete: { would: "would be removed", will: "are removed" },
+} as const;
+
+const actions = Object.keys(said) as (keyof typeof said)[];
+
+export function addRepair(program: Command): void {
+  beginning(
+    program
+      .command("repair")
+      .description("promote, reject or delete items that nobody holds")
+      .argument("<queue>", "name of the queue")
+      .addArgument(new Argument("<action>", "what to do").choices(actions))
+      .argument("[id...]", "these items; else those that the options mean")
+      .addOption(new Option("--state <state>", "in this state").choices(["ready", "scheduled"]))
+      .option("--because <text>", "why they are rejected; the dead items carry it")
+      .option("--all", "all there are, where no other option says which"),
+  ).action(repair);
+}
+
+async function repair(
+  queue_name: string,
+  action: keyof typeof said,
+  ids: string[],
+  options: Options,
+  command: Command,
+): Promise<void> {
+  const { state, because, all = false } = options;
+  const context = contextOf(command);
+  const filter = filterOf(options);
+  if (ids.length === 0 && Object.keys(filter).length === 0 && state === undefined && !all) {
+    throw new UsageError("no items are named; expected ids, a filter, --state or --all");
+  }
+  const request: RepairRequest = {
+    ...{ queue_name, action },
+    ...(state !== undefined && { state }),
+    ...(because !== undefined && { reason: because }),
+    ...(ids.length > 0 ? { ids } : { filter }),
+    ...paceOf(options),
+  };
+  await begin(context, options, {
+    queue_name,
+    ask: (guard) => context.client.repair({ ...request, ...guard }),
+    ...said[action],
+  });
+}

@@ -1,0 +1,165 @@
+// `holdfast tasks`: how far it is with what goes on for longer than a call. `redrive` and `repair`
+// begin one.
+
+import { type Command, Option } from "commander";
+import type { TaskBegun, TaskInfo } from "../../client/wire.ts";
+import { bounds } from "../../openapi/bounds.ts";
+import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
+import { type Context, contextOf } from "../context.ts";
+import { type FilterOptions, filtered } from "../filter.ts";
+import { interruption } from "../interrupt.ts";
+import { counted } from "../output.ts";
+import { wholeNumber } from "../values.ts";
+
+export function addTasks(program: Command): void {
+  const tasks = program.command("tasks").description("what goes on for longer than a call");
+  tasks
+    .command("list")
+    .description("those that run or have ended, the newest first")
+    .argument("[queue]", "of this queue alone")
+    .action(list);
+  tasks
+    .command("info")
+    .description("how far one has come")
+    .argument("<task>", "its id")
+    .action((task_id: string, _: unknown, command: Command) =>
+      one(command, (context) => context.client.taskInfo({ task_id })),
+    );
+  tasks
+    .command("cancel")
+    .description("end one where it is; what it has done stays done")
+    .argument("<task>", "its id")
+    .action((task_id: string, _: unknown, command: Command) =>
+      one(command, (context) => context.client.cancelTask({ task_id })),
+    );
+}
+
+export interface TaskOptions extends FilterOptions {
+  readonly limit?: number;
+  readonly perSecond?: number;
+  readonly dryRun?: boolean;
+  readonly follow?: boolean;
+  readonly yes?: boolean;
+}
+
+const most = 1_000_000_000;
+
+/** A command that begins a task, to which the options of all such are added. */
+export function beginning(command: Command): Command {
+  return filtered(command)
+    .addOption(
+      new Option("--limit <count>", "no more than so many").argParser(wholeNumber(1, most)),
+    )
+    .addOption(
+      new Option("--per-second <count>", "so many a second").argParser(
+        wholeNumber(1, bounds.taskPerSecondMax),
+      ),
+    )
+    .option("--dry-run", "only say how many there are")
+    .option("--follow", "stay until it is done")
+    .option("-y, --yes", yesMeaning);
+}
+
+/** How fast and how far, as a request says it. */
+export function paceOf({ limit, perSecond }: TaskOptions) {
+  return {
+    ...(limit !== undefined && { limit }),
+    ...(perSecond !== undefined && { per_second: perSecond }),
+  };
+}
+
+/** What a task that may begin is about, in words. */
+interface Meant {
+  readonly queue_name: string;
+  readonly ask: (guard: { dry_run: true } | { expect: number }) => Promise<TaskBegun>;
+  /** As the end of "3 items of orders …". */
+  readonly would: string;
+  readonly will: string;
+}
+
+/** Counts first, asks, and begins it with that count. */
+export async function begin(
+  context: Context,
+  { dryRun = false, follow = false, yes }: TaskOptions,
+  { queue_name, ask, would, will }: Meant,
+): Promise<void> {
+  if (!dryRun && yes !== true) requireAsking(context);
+  const { matched } = await ask({ dry_run: true });
+  const told = `${counted(matched, "item")} of ${queue_name}`;
+  if (dryRun) {
+    context.result({ queue_name, matched }, () => `${told} ${would}`);
+    return;
+  }
+  if (yes !== true) await confirm(context, `${told} ${will}; go on?`);
+  const begun = await ask({ expect: matched });
+  if (follow) await ended(context, begun.task_id);
+  else {
+    const more = `holdfast tasks info ${begun.task_id}`;
+    context.result({ queue_name, ...begun }, () => `${told} ${will}; see '${more}'`);
+  }
+}
+
+const lookMs = 500;
+
+async function ended(context: Context, task_id: string): Promise<void> {
+  const progress = context.progress("items done");
+  const signal = interruption();
+  try {
+    for (;;) {
+      const task = await context.client.taskInfo({ task_id }, { signal });
+      progress.update(task.moved, task.matched === 0 ? 1 : task.moved / task.matched);
+      if (task.state !== "running") {
+        progress.end();
+        tell(context, task);
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, lookMs));
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+const done: Readonly<Record<string, string>> = {
+  redrive: "moved",
+  promote: "promoted",
+  reject: "rejected",
+  delete: "removed",
+};
+
+async function list(queue: string | undefined, _: unknown, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const { tasks } = await context.client.listTasks(
+    queue === undefined ? {} : { queue_name: queue },
+  );
+  context.result(tasks, () => {
+    if (tasks.length === 0) return "there are no tasks";
+    const rows = tasks.map((task) => [
+      task.task_id,
+      task.action,
+      task.state,
+      task.queue_name,
+      task.to,
+      `${task.moved} of ${task.matched}`,
+      task.skipped,
+      task.created_at,
+    ]);
+    return context.table(
+      ["task", "action", "state", "queue", "to", "done", "skipped", "begun"],
+      rows,
+    );
+  });
+}
+
+async function one(command: Command, ask: (context: Context) => Promise<TaskInfo>): Promise<void> {
+  const context = contextOf(command);
+  tell(context, await ask(context));
+}
+
+function tell(context: Context, task: TaskInfo): void {
+  context.result(task, () => {
+    const skipped = task.skipped === 0 ? "" : `; ${task.skipped} stay, their queue is gone`;
+    const moved = `${task.moved} of ${counted(task.matched, "item")} ${done[task.action] ?? "done"}`;
+    return `${task.task_id} of ${task.queue_name} is ${task.state}: ${moved}${skipped}`;
+  });
+}

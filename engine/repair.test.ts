@@ -1,0 +1,215 @@
+// Repairs: waiting items are promoted, rejected or deleted, and what somebody holds is left alone.
+
+import { expect, test } from "bun:test";
+import type { RepairRequest } from "./api.ts";
+import type { Filter } from "./filter.ts";
+import { limits } from "./limits.ts";
+import {
+  type Bundle,
+  day,
+  hour,
+  minute,
+  produceOf,
+  second,
+  setup,
+  start,
+} from "./simulation/bundle.ts";
+import { seededRandom } from "./simulation/seeded-random.ts";
+
+async function setupQueues(shardCount = 1, requestedPartitions = 1) {
+  const bundle = await setup({ shardCount, turnLimits: { ...limits, historyBytes: 1_000_000 } });
+  await bundle.createQueue({ name: "dead", expireTimeoutMs: 7 * day });
+  await bundle.createQueue({ name: "orders", deadQueue: "dead", requestedPartitions });
+  return bundle;
+}
+
+const repair = (bundle: Bundle, change: Partial<RepairRequest>) =>
+  bundle.run(() => bundle.engine.repair({ queue: "orders", action: "delete", ...change }));
+
+async function found(bundle: Bundle, queue: string, filter: Filter = {}) {
+  const request = { queue, pivot: "", limit: 1_000, filter, payloadHead: 99 };
+  return (await bundle.run(() => bundle.engine.findItems(request))).found;
+}
+
+const texts = (items: Awaited<ReturnType<typeof found>>) =>
+  items.map(({ payload }) => new TextDecoder().decode(payload)).sort();
+
+async function later(bundle: Bundle, queue: string, ...payloads: string[]) {
+  const request = produceOf(queue, payloads, start + hour);
+  await bundle.run(() => bundle.engine.produce(request));
+}
+
+test("repair: promoted items are ready at once, behind those that were, and only once", async () => {
+  const bundle = await setupQueues();
+  await later(bundle, "orders", "b", "c");
+  await bundle.produce("orders", "a");
+  const { taskId, matched } = await repair(bundle, { action: "promote", filter: {} });
+  expect(matched).toBe(2);
+  expect(await bundle.ended(taskId)).toMatchObject({ action: "promote", state: "done", moved: 2 });
+  expect(await bundle.listed("orders")).toEqual(["a", "b", "c"]);
+  const [, promoted] = (await bundle.lease("orders", { batchSize: 3 })).items;
+  expect(promoted?.attempts).toBe(1);
+  await bundle.clock.advance(2 * hour);
+  expect(await bundle.allListed("orders")).toEqual(["a", "b", "c"]);
+});
+
+test("repair: what a retry put aside is promoted with the attempts that it had", async () => {
+  const bundle = await setupQueues();
+  await bundle.produce("orders", "a");
+  await bundle.retry(await bundle.lease("orders"), { retryAt: start + hour });
+  await bundle.ended((await repair(bundle, { action: "promote", filter: {} })).taskId);
+  expect((await bundle.lease("orders")).items[0]?.attempts).toBe(2);
+});
+
+test("repair: rejected items are dead, with the reason, their queue and no attempt more", async () => {
+  const bundle = await setupQueues();
+  await bundle.produce("orders", "a", "b");
+  await later(bundle, "orders", "c");
+  const request = { action: "reject", filter: {}, reason: "sent by mistake" } as const;
+  const { taskId, matched } = await repair(bundle, request);
+  expect(matched).toBe(3);
+  expect(await bundle.ended(taskId)).toMatchObject({ action: "reject", moved: 3, skipped: 0 });
+  const dead = await found(bundle, "dead");
+  expect(texts(dead)).toEqual(["a", "b", "c"]);
+  for (const { past } of dead) {
+    expect(past).toMatchObject({
+      ...{ death: "rejected", reason: "sent by mistake", queue: "orders", attempts: 0 },
+    });
+  }
+  const history = (await bundle.run(() => bundle.engine.explainItem(String(dead[0]?.id)))).history;
+  expect(history.map(({ what }) => what)).toEqual(["produced", "rejected", "dead"]);
+  const gauges = bundle.engine.status().queues.find(({ queue }) => queue === "orders");
+  expect(gauges?.counters).toMatchObject({ produced: 3, dead: 3, removed: 0 });
+});
+
+test("repair: deleted items are gone, of one state, some ids or a filter", async () => {
+  const bundle = await setupQueues(2, 2);
+  await bundle.produce("orders", "a");
+  await bundle.produce("orders", "b");
+  await later(bundle, "orders", "c", "d");
+  await bundle.ended((await repair(bundle, { filter: {}, state: "ready" })).taskId);
+  expect(texts(await found(bundle, "orders"))).toEqual(["c", "d"]);
+  const [one] = await found(bundle, "orders");
+  const named = await repair(bundle, { ids: [String(one?.id), String(one?.id)] });
+  expect(named.matched).toBe(1);
+  await bundle.ended(named.taskId);
+  expect(await found(bundle, "orders")).toHaveLength(1);
+  await bundle.ended((await repair(bundle, { filter: { kind: "other" } })).taskId);
+  expect(await found(bundle, "orders")).toHaveLength(1);
+  await bundle.ended((await repair(bundle, { filter: {}, state: "scheduled" })).taskId);
+  expect(await found(bundle, "orders")).toEqual([]);
+  expect(await found(bundle, "dead")).toEqual([]);
+});
+
+test.each(["reject", "delete"] as const)(
+  "repair: %p leaves what is held to its holder, and what comes later",
+  async (action) => {
+    const bundle = await setupQueues();
+    await bundle.produce("orders", "a", "b", "c");
+    const lease = await bundle.lease("orders");
+    const { taskId, matched } = await repair(bundle, { action, filter: {}, perSecond: 1 });
+    expect(matched).toBe(2);
+    await bundle.produce("orders", "late");
+    expect((await bundle.ended(taskId)).moved).toBe(2);
+    expect(await bundle.complete(lease)).toMatchObject({ ok: true });
+    expect(await bundle.listed("orders")).toEqual(["late"]);
+  },
+);
+
+test("repair: nothing is lost by a reject where the dead queue is gone meanwhile", async () => {
+  const bundle = await setupQueues();
+  await bundle.produce("orders", "a", "b", "c");
+  const { taskId } = await repair(bundle, { action: "reject", filter: {}, perSecond: 1 });
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", deadQueue: "" }));
+  expect(await bundle.ended(taskId)).toMatchObject({ state: "done", moved: 1, skipped: 2 });
+  expect(await bundle.listed("orders")).toEqual(["b", "c"]);
+});
+
+test("repair: a queue without a dead queue rejects nothing", async () => {
+  const bundle = await setupQueues();
+  const ending = await bundle.ending(() =>
+    bundle.engine.repair({ queue: "dead", action: "reject", filter: {} }),
+  );
+  expect(ending).toMatchObject({
+    code: "refused",
+    message: "items cannot be rejected; queue 'dead' has no dead queue",
+  });
+});
+
+test("repair: a dry run counts; more than expected changes nothing", async () => {
+  const bundle = await setupQueues();
+  await bundle.produce("orders", "a", "b");
+  await later(bundle, "orders", "c");
+  expect(await repair(bundle, { filter: {}, dryRun: true })).toMatchObject({ matched: 3 });
+  expect(await repair(bundle, { action: "promote", filter: {}, dryRun: true })).toMatchObject({
+    matched: 1,
+  });
+  const ending = await bundle.ending(() =>
+    bundle.engine.repair({ queue: "orders", action: "delete", filter: {}, expect: 2 }),
+  );
+  expect(ending).toMatchObject({
+    message: "count has changed; 3 items would be removed, expected at most 2",
+  });
+  expect(await found(bundle, "orders")).toHaveLength(3);
+});
+
+test.each<[Partial<RepairRequest>, string]>([
+  [{}, "repair is invalid; expected ids or a filter, got neither"],
+  [
+    { ids: [`1${"z".repeat(26)}`], filter: {} },
+    "repair is invalid; expected ids or a filter, got both",
+  ],
+  [
+    { action: "promote", state: "ready", filter: {} },
+    "state is invalid; only scheduled items can be promoted, got 'ready'",
+  ],
+  [{ filter: {}, reason: "why" }, "reason is invalid; it cannot be said of a 'delete'"],
+  [
+    { action: "reject", filter: {}, reason: "x".repeat(1_025) },
+    "reason is invalid; cannot be greater than '1024' characters",
+  ],
+])("repair: %j is refused", async (change, message) => {
+  const bundle = await setupQueues();
+  const request = { queue: "orders", action: "delete", ...change } as const;
+  const ending = await bundle.ending(() => bundle.engine.repair(request));
+  expect(ending).toMatchObject({ code: "invalid", message });
+});
+
+test.each(Array.from({ length: 30 }, (_, seed) => seed))(
+  "repair: killed and failed at any moment, each item is in one place; seed %p",
+  async (seed) => {
+    const random = seededRandom(seed);
+    const shards = 1 + (seed % 3);
+    const bundle = await setupQueues(shards, 2);
+    const payloads = Array.from({ length: 60 }, (_, index) => String(index).padStart(4, "0"));
+    const [ready, aside] = [payloads.slice(0, 30), payloads.slice(30)];
+    for (let from = 0; from < 30; from += 10) {
+      await bundle.produce("orders", ...ready.slice(from, from + 10));
+      await later(bundle, "orders", ...aside.slice(from, from + 10));
+    }
+    const action = (["promote", "reject", "delete"] as const)[seed % 3] ?? "delete";
+    const request = { queue: "orders", action, filter: {}, requestKey: "k", perSecond: 7 } as const;
+    await bundle.begin(() => bundle.engine.repair(request));
+    for (let round = 0; round < 6; round += 1) {
+      await bundle.clock.advance(random.below(2 * second));
+      const shard = random.below(shards);
+      if (random.below(2) === 0) {
+        bundle.store(shard).fail({ fault: "failed", applied: random.below(2) === 0 });
+      } else await bundle.restart();
+      await bundle.clock.advance(random.below(3 * second));
+      bundle.store(shard).heal();
+    }
+    const again = await bundle.run(() => bundle.engine.repair(request));
+    const info = await bundle.ended(again.taskId);
+    await bundle.clock.advance(minute);
+    const left = texts(await found(bundle, "orders"));
+    const dead = texts(await found(bundle, "dead"));
+    const scheduled = (await found(bundle, "orders")).filter(({ state }) => state === "scheduled");
+    expect({ moved: info.moved, left, dead, scheduled: scheduled.length }).toEqual({
+      moved: action === "promote" ? 30 : 60,
+      left: action === "promote" ? payloads : [],
+      dead: action === "reject" ? payloads : [],
+      scheduled: 0,
+    });
+  },
+);

@@ -1,0 +1,156 @@
+// I22, of tasks: each does what it says with the items that it means and with no others, once, and
+// comes to its end whatever happens to the process meanwhile.
+
+import type { FoundItem, TaskAction, TaskBegun } from "../api.ts";
+import { type Auditor, Violation } from "./auditor.ts";
+import type { Bundle, Ending } from "./bundle.ts";
+import type { Chance } from "./chance.ts";
+import type { Situations } from "./situations.ts";
+import { handReason, type TaskPlan } from "./tracked.ts";
+
+export interface TaskCallsOptions {
+  readonly chance: Chance;
+  readonly auditor: Auditor;
+  readonly situations: Situations;
+  readonly bundle: () => Bundle;
+  readonly now: () => number;
+  readonly say: (event: string) => void;
+  readonly call: (
+    what: string,
+    call: () => Promise<TaskBegun>,
+    ended: (ending: Ending<TaskBegun> | null) => void,
+  ) => void;
+  readonly rest: () => Promise<void>;
+  readonly told: (ending: Ending<unknown> | null) => string;
+}
+
+export class TaskCalls {
+  readonly #options: TaskCallsOptions;
+  /** How far each was when it was last looked at. */
+  readonly #moved = new Map<string, number>();
+
+  constructor(options: TaskCallsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { auditor, call, say, now, told, situations } = this.#options;
+    const plan = this.#plan();
+    const task = auditor.taskBegun(plan);
+    say(`task ${JSON.stringify(plan)}`);
+    call(
+      "task",
+      () => this.#begin(plan, {}),
+      (ending) => {
+        say(`  task of ${plan.queue}: ${told(ending)}`);
+        auditor.taskEnded(task, ending, now());
+        if (ending === null) situations.reached("nobody heard whether a task has begun");
+        if (ending?.ok === true && plan.queue === "plain" && plan.action === "reject") {
+          throw new Violation("I22", "items were rejected where nothing keeps them");
+        }
+      },
+    );
+  }
+
+  #plan(): TaskPlan {
+    const { chance } = this.#options;
+    const queue = chance.one(["work", "work", "plain", "dead", "dead"]);
+    const action: TaskAction =
+      queue === "dead"
+        ? chance.one(["redrive", "redrive", "redrive", "delete"])
+        : chance.one(["promote", "promote", "reject", "delete"]);
+    const isWhole = action === "promote" || action === "redrive";
+    return {
+      ...{ queue, action },
+      kind: isWhole ? chance.one([null, null, "kind"]) : chance.one([null, "kind", ""]),
+      state: isWhole ? null : chance.one([null, "ready", "scheduled"] as const),
+      perSecond: chance.one([null, null, 1, 20]),
+    };
+  }
+
+  #begin(plan: TaskPlan, guard: { dryRun?: true }): Promise<TaskBegun> {
+    const { queue, action, kind, state, perSecond } = plan;
+    const { engine } = this.#options.bundle();
+    const filter = kind === null ? {} : { kind };
+    const request = { queue, filter, ...(perSecond !== null && { perSecond }), ...guard };
+    if (action === "redrive") return engine.redrive(request);
+    const reason = action === "reject" ? { reason: handReason } : {};
+    return engine.repair({ ...request, action, state, ...reason });
+  }
+
+  /** Of each task how far it came, which never falls. */
+  watch(): void {
+    for (const { taskId, moved, state } of this.#options.bundle().engine.listTasks()) {
+      const before = this.#moved.get(taskId) ?? 0;
+      if (moved < before) throw new Violation("I22", `${taskId} had ${before} moved, now ${moved}`);
+      this.#moved.set(taskId, moved);
+      if (state === "done" && moved > 0) this.#options.situations.reached("a task is done");
+    }
+  }
+
+  /** When time has passed in which nothing failed. */
+  checkEnded(): void {
+    this.watch();
+    for (const { taskId, state } of this.#options.bundle().engine.listTasks()) {
+      if (state === "running") throw new Violation("I22", `${taskId} does not end`);
+    }
+  }
+
+  /** While nothing else happens, a task means what a filter over a list would, and does it. */
+  async check(): Promise<void> {
+    const { auditor, situations, now, rest } = this.#options;
+    const bundle = this.#options.bundle();
+    if (bundle.engine.listTasks().some(({ state }) => state === "running")) return;
+    const plan: TaskPlan = { ...this.#plan(), perSecond: null };
+    if (plan.queue === "plain" && plan.action === "reject") return;
+    const before = await this.#list(plan.queue);
+    const meant = before.filter((item) => isMeant(plan, item));
+    const dry = await bundle.run(() => this.#begin(plan, { dryRun: true }));
+    const task = auditor.taskBegun(plan);
+    const begun = await bundle.ending(() => this.#begin(plan, {}));
+    auditor.taskEnded(task, begun, now());
+    if (!begun.ok) throw new Violation("I22", `a task is refused, ${begun.message}`);
+    await rest();
+    const { state, moved, skipped } = bundle.engine.taskInfo(begun.value.taskId);
+    const told = [dry.matched, begun.value.matched, moved + skipped];
+    if (state !== "done" || told.some((count) => count !== meant.length)) {
+      throw new Violation(
+        "I22",
+        `${JSON.stringify(plan)} is ${state}, ${told} of ${meant.length} items`,
+      );
+    }
+    const left = new Set((await this.#list(plan.queue)).map(({ id }) => id));
+    const isRight = (item: FoundItem): boolean => left.has(item.id) !== isMeant(plan, item);
+    // Leases that wait take what has become ready, and what is held has its id.
+    const wrong = before.find((item) => !isRight(item));
+    if (wrong !== undefined && skipped === 0) {
+      throw new Violation("I22", `${JSON.stringify(plan)} was not right with ${wrong.id}`);
+    }
+    if (moved > 0) situations.reached(`a task ends at rest: ${plan.action}`);
+    if (plan.action === "delete") for (const { payload } of meant) auditor.deleted(payload);
+  }
+
+  async #list(queue: string): Promise<readonly FoundItem[]> {
+    const { engine } = this.#options.bundle();
+    const request = { queue, pivot: "", limit: 1_000, filter: {}, payloadHead: 100 };
+    const items: FoundItem[] = [];
+    let pivot = "";
+    do {
+      const page = await this.#options.bundle().run(() => engine.findItems({ ...request, pivot }));
+      items.push(...page.found);
+      pivot = page.nextPivot;
+    } while (pivot !== "");
+    return items;
+  }
+}
+
+function isMeant({ action, kind, state }: TaskPlan, item: FoundItem): boolean {
+  const states: Readonly<Record<TaskAction, readonly string[]>> = {
+    redrive: ["ready"],
+    promote: ["scheduled"],
+    reject: ["ready", "scheduled"],
+    delete: ["ready", "scheduled"],
+  };
+  const isOfState = state === null ? states[action].includes(item.state) : item.state === state;
+  return isOfState && (kind === null || item.kind === kind);
+}
