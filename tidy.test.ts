@@ -135,7 +135,17 @@ test("every source is imported, or is where something starts", () => {
 
 test("testing/: all that only tests use, and nothing else", () => {
   const named = namedIn(sources.filter((file) => !/\/testing\/|\.test\.ts$|^proof\//.test(file)));
-  const others = ["app", "cli", "client", "content", "deploy", "openapi", "scripts", "server"];
+  const others = [
+    "app",
+    "cli",
+    "client",
+    "console",
+    "content",
+    "deploy",
+    "openapi",
+    "scripts",
+    "server",
+  ];
   const misplaced = within(...others).filter((file) =>
     file.includes("/testing/") ? named.has(file) : !named.has(file) && !isEntry(file),
   );

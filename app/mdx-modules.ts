@@ -2,6 +2,7 @@
 // that every page needs; these are imported by the pages that use them.
 
 export const mdxModules: Readonly<Record<string, string>> = {
+  ConsolePicture: "components/console-picture.tsx",
   Tabs: "components/tabs.tsx",
   Tab: "components/tabs.tsx",
   Note: "components/admonition.tsx",

@@ -132,6 +132,7 @@ const config: SiteConfig = {
             "deployment-files",
             "configuration",
             "operations",
+            "console",
             "postgresql",
             "nodes",
           ],

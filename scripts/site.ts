@@ -10,7 +10,12 @@ const outcome = join(root, "build/site.json");
 const building = join(root, "build/site.building");
 
 const router = join(root, "node_modules/@react-router/dev/bin.cjs");
-const steps = [[router, "build"], [join(import.meta.dir, "../app/build/after-build.ts")]];
+const vite = join(root, "node_modules/vite/bin/vite.js");
+const steps = [
+  [router, "build"],
+  [vite, "build", "--config", join(root, "console/vite.config.ts"), "--logLevel", "error"],
+  [join(import.meta.dir, "../app/build/after-build.ts")],
+];
 
 if (import.meta.main) {
   setUp();

@@ -3,6 +3,8 @@
 // leaves the last site as it was.
 
 import { copyFileSync, cpSync, existsSync, renameSync, rmSync } from "node:fs";
+import { consoleFaults } from "../../console/build/console-budget.ts";
+import { writeConsole } from "../../console/build/write-console.tsx";
 import { ownOrigin } from "../../server/site.ts";
 import { missingAddresses } from "../config/validate.ts";
 import { siteConfig } from "../site-config.ts";
@@ -38,6 +40,8 @@ const addressed = { ...feedsOf(pages, origin), ...robotFiles(pages, origin) };
 for (const [path, text] of Object.entries(addressed)) writeDraft(path, text);
 await writeCards(pages);
 await writeIcons();
+// After all that reads the pages of the site, of which it is none.
+await writeConsole();
 // Where hosts of static files look for it.
 copyFileSync(`${folders.draft}/404/index.html`, `${folders.draft}/404.html`);
 const manifest = {
@@ -48,7 +52,7 @@ const manifest = {
 };
 const compressed = await compressFiles();
 
-const faults = budgetFaults(folders.draft);
+const faults = [...budgetFaults(folders.draft), ...consoleFaults(folders.draft)];
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exit(1);
 

@@ -7,6 +7,7 @@ import { folders, hashOf, listFiles } from "./site-folder.ts";
 
 const inputs = [
   "app",
+  "console",
   "content",
   "bench/results",
   "proof/faults.json",

@@ -10,6 +10,8 @@ export const folders = {
   root,
   /** As the router leaves it. */
   rendered: join(root, "build/router/client"),
+  /** As Vite leaves the console. */
+  console: join(root, "build/console"),
   draft: join(root, "build/site-draft"),
   site: join(root, "build/site"),
   /** What the server has to know of the pages; not itself served. */
@@ -25,10 +27,11 @@ export function listFiles(folder: string): readonly string[] {
     .sort();
 }
 
-/** Of every page that is served, but the one of unknown addresses. */
+/** Of every page of the site, but the one of unknown addresses. */
 export function pagePaths(): readonly string[] {
   return listFiles(folders.site)
     .filter((file) => file.endsWith("index.html") && file !== "404/index.html")
+    .filter((file) => !file.startsWith("console/"))
     .map((file) => `/${file.replace(/\/?index\.html$/, "")}`);
 }
 

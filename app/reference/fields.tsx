@@ -62,25 +62,23 @@ function Facts({ field: { schema, type, isRequired }, isReply }: FactsProps): Re
   const Kind = isRequired && !isReply ? "em" : "small";
   const form = formOf(schema);
   const entry = nameOf(schema.items ?? {}) ?? "";
+  const isEntry = sharedSchemas.includes(entry);
+  // One text beside another would have a comment of the renderer between them.
+  const before = `${isRequired && !isReply ? "required " : ""}${isEntry ? "list of " : type}`;
   const rules = rulesOf(schema).map((rule) => `, ${rule}`);
+  const after = `${rules.join("")}${isReply && !isRequired ? ", may be absent" : ""}`;
+  if (!isEntry && form === undefined) return <Kind>{before + after}</Kind>;
   return (
     <Kind>
-      {isRequired && !isReply && "required "}
-      {sharedSchemas.includes(entry) ? (
-        <>
-          list of <SchemaLink name={entry} />
-        </>
-      ) : (
-        type
-      )}
+      {before}
+      {isEntry && <SchemaLink name={entry} />}
       {form !== undefined && (
         <>
           {", "}
           <a href={`#form-${form}`}>{formText(form)}</a>
         </>
       )}
-      {rules}
-      {isReply && !isRequired && ", may be absent"}
+      {after}
     </Kind>
   );
 }

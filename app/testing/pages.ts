@@ -1,7 +1,7 @@
 // What holds for every page, and for those of every type.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { folders, listFiles, pagePaths } from "../build/site-folder.ts";
+import { pagePaths } from "../build/site-folder.ts";
 import { axeFaultsAt } from "./axe.ts";
 import { misfits } from "./misfits.ts";
 import { everyShift, layoutShift, narrow, type SiteBrowser, wide } from "./site-browser.ts";
@@ -214,16 +214,11 @@ export function testPages(browser: () => SiteBrowser): void {
   });
 
   describe("without JavaScript", () => {
-    const paths = () =>
-      listFiles(folders.site)
-        .filter((file) => file.endsWith("index.html") && file !== "404/index.html")
-        .map((file) => `/${file.replace(/\/?index\.html$/, "")}`);
-
     test("every page can be read: its heading, its text, all its tabs, and links", async () => {
       await using visitor = await browser().fresh({ javaScriptEnabled: false, viewport: narrow });
       const { page } = visitor;
       // The reference of the API folds its replies; it has tests of its own.
-      for (const path of [...paths().filter((one) => one !== "/api"), "/no/such/page"]) {
+      for (const path of [...pagePaths().filter((one) => one !== "/api"), "/no/such/page"]) {
         await page.goto(browser().url + path, { waitUntil: "domcontentloaded" });
         const hidden = await page.evaluate(() => {
           const isShown = (element: Element) => element.checkVisibility({ checkOpacity: true });

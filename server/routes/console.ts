@@ -20,8 +20,8 @@ export function consoleRoutes(
       return clientsReply(await engine.clients({ queue, limit: limit ?? bounds.clientsDefault }));
     },
 
-    async overview({ since }) {
-      return overview.reply(since ?? "");
+    async overview({ since }, { grant }) {
+      return overview.reply(since ?? "", grant);
     },
   };
 }

@@ -7,7 +7,7 @@ import { newTag } from "../../engine/ids.ts";
 import { sameThreadLinks } from "../../engine/link.ts";
 import { systemRandom } from "../../engine/random.ts";
 import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
-import { type AppConfig, createApp } from "../app.ts";
+import { type AppConfig, type AppOptions, createApp } from "../app.ts";
 import { readConfig } from "../config.ts";
 import { type Listening, listen } from "../listen.ts";
 import type { Log } from "../log.ts";
@@ -21,9 +21,13 @@ export interface ListeningApp extends AsyncDisposable {
   start(): Promise<void>;
 }
 
+export interface ListeningOptions extends Pick<AppOptions, "site" | "door"> {
+  readonly testClock?: boolean;
+}
+
 export async function listeningApp(
   change: Partial<AppConfig> = {},
-  { testClock = false }: { readonly testClock?: boolean } = {},
+  { testClock = false, ...front }: ListeningOptions = {},
 ): Promise<ListeningApp> {
   const read = readConfig({ argv: [], env: {}, readFile: () => "", cpuCount: 1 });
   if (!read.ok) throw new Error(`the defaults are at fault; ${read.faults.join("; ")}`);
@@ -38,6 +42,7 @@ export async function listeningApp(
       shardCount: 1,
       clock,
       durability: "none",
+      seriesBytes: 1_000_000,
       readLeased: (text) => text,
       links: sameThreadLinks({
         clock,
@@ -49,7 +54,7 @@ export async function listeningApp(
     const metrics = new Metrics({ version: "1.2.3", status: () => engine.status() });
     const isClosing = () => closing;
     const app = createApp({
-      ...{ engine, log: silent, version: "1.2.3", metrics, isClosing, config },
+      ...{ engine, log: silent, version: "1.2.3", metrics, isClosing, config, ...front },
       ...(testClock && { testNow: () => clock.now() }),
     });
     const listening = listen(app, { host: "127.0.0.1", port });

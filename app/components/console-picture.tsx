@@ -1,0 +1,38 @@
+// A picture of the console in the reader's colours, as `bun run console:shots` takes it.
+
+import type { ReactNode } from "react";
+import "./console-picture.css";
+
+const files = import.meta.glob<string>("../../content/pictures/*.webp", {
+  ...{ eager: true, query: "?url", import: "default" },
+});
+
+interface ConsolePictureProps {
+  readonly name: string;
+  /** What it shows. */
+  readonly alt: string;
+}
+
+export function ConsolePicture({ name, alt }: ConsolePictureProps): ReactNode {
+  return (
+    <p className="console-picture">
+      {(["dark", "light"] as const).map((theme) => (
+        <img
+          key={theme}
+          data-only={theme}
+          src={fileOf(name, theme)}
+          alt={alt}
+          width={1280}
+          height={800}
+          loading="lazy"
+        />
+      ))}
+    </p>
+  );
+}
+
+function fileOf(name: string, theme: string): string {
+  const file = files[`../../content/pictures/console-${name}-${theme}.webp`];
+  if (file === undefined) throw new Error(`the console has no picture ${name}, ${theme}`);
+  return file;
+}

@@ -1,0 +1,24 @@
+// Where the parts of the console are. Names stand in the query: a queue may be called `..` or `a/b`.
+
+export const pages = [
+  { id: "queues", path: "/", title: "Queues" },
+  { id: "dead", path: "/dead", title: "Dead" },
+  { id: "shards", path: "/shards", title: "Shards" },
+  { id: "keys", path: "/keys", title: "Keys" },
+] as const;
+
+/** Files that the server has for the console, below `/console`. */
+export const pagePaths = ["", "/queue", "/items", "/dead", "/shards", "/keys"] as const;
+
+type Query = Readonly<Record<string, string>>;
+
+function withQuery(path: string, query: Query): string {
+  return `${path}?${new URLSearchParams(query)}`;
+}
+
+export const queueAddress = (name: string) => withQuery("/queue", { name });
+export const itemAddress = (item: string) => withQuery("/items", { item });
+export const deadAddress = (name: string) => withQuery("/dead", { name });
+export const itemsAddress = (name: string, query: Query = {}) =>
+  withQuery("/items", { name, ...query });
+export const actionsAddress = (queue: string) => withQuery("/keys", { queue });

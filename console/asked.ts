@@ -1,0 +1,29 @@
+// A call that a page makes, and makes again every so often while somebody looks and the server
+// answers. What was had last stays while the next is asked for.
+
+import { useQuery } from "@tanstack/react-query";
+import type { RequestOf } from "../openapi/operations.ts";
+import { ask, type CallId } from "./call.ts";
+import { useObserved } from "./observed.ts";
+import { seen } from "./overview-poll.ts";
+import { session } from "./session.ts";
+
+interface Asked {
+  /** Absent: once. */
+  readonly everyMs?: number;
+  readonly isWanted?: boolean;
+}
+
+export function useAsked<Id extends CallId>(id: Id, body: RequestOf<Id>, options: Asked = {}) {
+  const { everyMs = 0, isWanted = true } = options;
+  const { key, asksKey } = useObserved(session);
+  const { silence, isPaused } = useObserved(seen);
+  const isAsking = everyMs > 0 && silence === null && !isPaused;
+  return useQuery({
+    queryKey: [id, key, body],
+    queryFn: ({ signal }) => ask(id, body, { signal }),
+    enabled: !asksKey && isWanted,
+    retry: false,
+    refetchInterval: isAsking && everyMs,
+  });
+}

@@ -1,0 +1,124 @@
+// The six files of the console as they are built and served, and that the site knows nothing of them.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ensureBuilt } from "../../app/build/ensure-built.ts";
+import { folders, listFiles, pagePaths as sitePaths } from "../../app/build/site-folder.ts";
+import { openDoor } from "../../server/door.ts";
+import { openSite } from "../../server/site.ts";
+import { knownKey } from "../../server/testing/known-key.ts";
+import { type ListeningApp, listeningApp } from "../../server/testing/listening-app.ts";
+import { pagePaths } from "../addresses.ts";
+import { consoleFaults } from "./console-budget.ts";
+
+const basePath = "/holdfast";
+let server: ListeningApp;
+
+beforeAll(async () => {
+  await ensureBuilt();
+  const key = knownKey("ops");
+  const log = { debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
+  const door = openDoor({
+    keys: { find: (given) => (given === "right" ? key : null) },
+    log,
+    now: () => performance.now(),
+  });
+  const site = openSite({ ...folders, building: `${folders.site}.building` });
+  server = await listeningApp({ basePath }, { site, door });
+});
+afterAll(() => server.stop());
+
+const places = pagePaths.flatMap((path) => [`/console${path}`, `${basePath}/console${path}`]);
+
+describe.each(places)("%s", (path) => {
+  const page = async () => await fetch(server.url + path, { headers: { accept: "text/html" } });
+
+  test("is served without a key, by a policy that lets it ask its own server alone", async () => {
+    const response = await page();
+    expect(response.status).toBe(200);
+    const policy = response.headers.get("content-security-policy")?.split("; ") ?? [];
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("connect-src 'self'");
+    expect(policy).toContain("style-src 'self'");
+    expect(policy.join()).not.toContain("unsafe");
+    expect(policy.join()).not.toContain("http");
+  });
+
+  test("names files that are there, all by where it stands itself", async () => {
+    const html = await (await page()).text();
+    const named = [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, to = ""]) => to);
+    const assets = named.filter((to) => /\.(js|css|svg)$/.test(to));
+    expect(assets.length).toBeGreaterThan(3);
+    for (const to of assets) {
+      const response = await fetch(new URL(to, server.url + path));
+      expect([to, response.status]).toEqual([to, 200]);
+      const isHashed = /-[\w-]{8}\.(js|css)$/.test(to);
+      expect([to, response.headers.get("cache-control")?.includes("immutable")]).toEqual([
+        to,
+        isHashed,
+      ]);
+    }
+    const pages = named.filter((to) => !assets.includes(to) && to !== "/docs");
+    for (const to of pages) {
+      const { pathname } = new URL(to, server.url + path);
+      expect([to, places.includes(pathname)]).toEqual([to, true]);
+    }
+  });
+
+  test("holds the skeleton, and is for no search engine", async () => {
+    const html = await (await page()).text();
+    expect(html).toContain('<meta name="robots" content="noindex">');
+    expect(html).toContain('data-state="loading"');
+    expect(html).toMatch(/<h1[ >]/);
+    expect(html).not.toContain(" style=");
+  });
+});
+
+test.each(["/console/", "/console/index.html", "/console/queue/", "/console/queue.html"])(
+  "%s moves to its one address, below the prefix too, with its query",
+  async (path) => {
+    for (const prefix of ["", basePath]) {
+      const response = await fetch(`${server.url}${prefix}${path}?name=a%2Fb`, {
+        redirect: "manual",
+      });
+      const plain = path.replace(/\/$|\/index\.html$|\.html$/, "");
+      expect([response.status, response.headers.get("location")]).toEqual([
+        308,
+        `${prefix}${plain}?name=a%2Fb`,
+      ]);
+    }
+  },
+);
+
+test("below the prefix nothing else of the site is found", async () => {
+  for (const [path, code] of [
+    ["/console/no-such", 401],
+    ["/consoles", 404],
+    ["/docs/intro", 404],
+  ] as const) {
+    const response = await fetch(`${server.url}${basePath}${path}`, {
+      headers: { accept: "text/html" },
+    });
+    expect([path, response.status]).toEqual([path, code]);
+  }
+});
+
+test("the site: no page, list or script of it names the console's files", () => {
+  const texts = listFiles(folders.site).filter(
+    (file) => /\.(html|js|txt|xml|json)$/.test(file) && !file.startsWith("console/"),
+  );
+  expect(texts.length).toBeGreaterThan(60);
+  const naming = texts.filter((file) =>
+    /console\/assets|href="\/console|(?<!docs)\/console<\/loc>/.test(
+      readFileSync(join(folders.site, file), "utf8"),
+    ),
+  );
+  expect(naming).toEqual([]);
+  expect(sitePaths().filter((path) => path.startsWith("/console"))).toEqual([]);
+});
+
+test("the console keeps to its budget, in which all of it is counted", () => {
+  expect(existsSync(join(folders.site, "console/index.html.br"))).toBe(true);
+  expect(consoleFaults(folders.site)).toEqual([]);
+});

@@ -1,0 +1,132 @@
+// What would be done with the groups that are chosen: counted by a dry run, then done with that
+// count as its bound.
+
+import { type ReactNode, useState } from "react";
+import type { ItemGroup } from "../../openapi/schemas.ts";
+import { clockText, countText, itemsText, spanText } from "../format.ts";
+import { ItemChange, pluralOf, RedriveWishes } from "../items/change-dialog.tsx";
+import { type Meant, noWishes, type Wishes } from "../items/changes.ts";
+import { useChange } from "../items/use-change.ts";
+import { wordings } from "../items/wording.ts";
+import { zone } from "../kept.ts";
+import { useObserved } from "../observed.ts";
+import { Button } from "../parts/button.tsx";
+import { CallsAsCurl } from "../parts/dialog.tsx";
+import { Refusal } from "../parts/refusal.tsx";
+import { type Grouping, type Groups, groupings } from "./use-groups.ts";
+
+interface RedrivePlanProps {
+  readonly name: string;
+  readonly by: Grouping;
+  readonly groups: readonly ItemGroup[];
+  readonly found: Groups | undefined;
+}
+
+export function RedrivePlan({ name, by, groups, found }: RedrivePlanProps): ReactNode {
+  if (found?.groups.length === 0) return <aside />;
+  if (groups.length === 0) {
+    return (
+      <aside className="plan" aria-label="Redrive">
+        <h2 className="big">Redrive</h2>
+        <p className="muted">
+          Select groups, with their boxes or with <kbd>x</kbd>: they are counted, and can be sent
+          back to where they came from, or be deleted.
+        </p>
+      </aside>
+    );
+  }
+  const { field } = groupings[by];
+  const parts = groups.map(({ value }) => ({ filter: { [field]: value } }));
+  return <Plan meant={{ queueName: name, state: null, parts }} by={by} groups={groups} />;
+}
+
+interface PlanProps {
+  readonly meant: Meant;
+  readonly by: Grouping;
+  readonly groups: readonly ItemGroup[];
+}
+
+function Plan({ meant, by, groups }: PlanProps): ReactNode {
+  const [wishes, setWishes] = useState<Wishes>(noWishes);
+  const [isDeleting, setDeleting] = useState(false);
+  const change = useChange({ verb: "redrive", meant, wishes }, () => undefined);
+  const { calls, count, counts, dry, run, isSettled } = change;
+  const action = count === undefined ? "Redrive …" : `Redrive ${itemsText(count)}`;
+  return (
+    <form
+      className="plan"
+      aria-label="Redrive"
+      onSubmit={(event) => {
+        event.preventDefault();
+        run.mutate();
+      }}
+    >
+      <h2 className="big">{action}</h2>
+      <RedriveWishes wishes={wishes} onChange={setWishes} />
+      <DryRun
+        counts={counts}
+        by={by}
+        groups={groups}
+        atMs={dry.data?.asOfMs ?? 0}
+        wishes={wishes}
+      />
+      <Refusal of={dry.error} />
+      <p className="muted">{pluralOf(wordings.redrive.effect)}</p>
+      <CallsAsCurl calls={calls} />
+      <Refusal of={run.error} />
+      <div className="acts">
+        <Button
+          look="go"
+          type="submit"
+          disabled={count === undefined || count === 0 || run.isPending || !isSettled}
+        >
+          {action}
+        </Button>
+        <Button onClick={() => void dry.refetch()}>Dry run again</Button>
+        <Button look="harm" onClick={() => setDeleting(true)}>
+          Delete…
+        </Button>
+      </div>
+      {isDeleting && <ItemChange verb="delete" meant={meant} onClose={() => setDeleting(false)} />}
+    </form>
+  );
+}
+
+interface DryRunProps extends Pick<PlanProps, "by" | "groups"> {
+  readonly counts: readonly number[] | undefined;
+  readonly atMs: number;
+  readonly wishes: Wishes;
+}
+
+const rowsMax = 8;
+
+function DryRun({ counts, by, groups, atMs, wishes }: DryRunProps): ReactNode {
+  const told = useObserved(zone);
+  const total = counts?.reduce((sum, one) => sum + one, 0) ?? 0;
+  const shown = groups.slice(0, rowsMax);
+  return (
+    <table className="dry-run" aria-label="Dry run">
+      <caption>dry run {atMs > 0 && `of ${clockText(atMs, told)}`}</caption>
+      <tbody>
+        {shown.map(({ value }, at) => (
+          <tr key={value}>
+            <td className="cut">{value === "" ? groupings[by].none : <bdi>{value}</bdi>}</td>
+            <td>{counts === undefined ? "…" : countText(counts[at] ?? 0)}</td>
+          </tr>
+        ))}
+        {groups.length > rowsMax && (
+          <tr>
+            <td className="muted">and {groups.length - rowsMax} groups more</td>
+            <td />
+          </tr>
+        )}
+        {wishes.perSecond > 0 && (
+          <tr>
+            <td className="muted">takes, at {countText(wishes.perSecond)} a second</td>
+            <td className="muted">{spanText((total / wishes.perSecond) * 1_000)}</td>
+          </tr>
+        )}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { merged } from "./use-groups.ts";
+
+const group = (value: string, count: number, day: number) => ({
+  value,
+  count,
+  first_at: `2026-03-0${day}T00:00:00.000Z`,
+  last_at: `2026-03-0${day}T12:00:00.000Z`,
+  sample_id: `${value}-${day}`,
+});
+
+test("what several pages say of one value is one group, the largest first", () => {
+  expect(merged([group("a", 2, 3), group("", 4, 1), group("a", 3, 2)])).toEqual([
+    {
+      value: "a",
+      count: 5,
+      first_at: "2026-03-02T00:00:00.000Z",
+      last_at: "2026-03-03T12:00:00.000Z",
+      sample_id: "a-3",
+    },
+    group("", 4, 1),
+  ]);
+});

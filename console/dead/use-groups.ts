@@ -1,0 +1,93 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ItemFilter, ItemGroup } from "../../openapi/schemas.ts";
+import { ask } from "../call.ts";
+import { useObserved } from "../observed.ts";
+import { session } from "../session.ts";
+import { serverNow } from "../time.ts";
+
+interface Way {
+  readonly label: string;
+  readonly title: string;
+  /** What a group has in common, as a filter says it, and as the address of its items does. */
+  readonly field: keyof ItemFilter;
+  readonly param: string;
+  readonly none: string;
+}
+
+export const groupings = {
+  reason: {
+    label: "reason",
+    title: "Reason",
+    field: "reason",
+    param: "reason",
+    none: "no reason given",
+  },
+  kind: { label: "kind", title: "Kind", field: "kind", param: "kind", none: "no kind" },
+  origin_queue: {
+    label: "came from",
+    title: "Came from",
+    field: "origin_queue",
+    param: "from",
+    none: "produced here",
+  },
+  death: {
+    label: "death",
+    title: "Death",
+    field: "death",
+    param: "death",
+    none: "not dead: produced here",
+  },
+} as const satisfies Record<string, Way>;
+
+export type Grouping = keyof typeof groupings;
+
+export interface Groups {
+  readonly groups: readonly ItemGroup[];
+  readonly itemCount: number;
+  readonly isPart: boolean;
+  readonly asOfMs: number;
+}
+
+const pagesMax = 10;
+
+/** Pure: what several pages say of one value is one group. */
+export function merged(groups: readonly ItemGroup[]): readonly ItemGroup[] {
+  const byValue = new Map<string, ItemGroup>();
+  for (const group of groups) {
+    const known = byValue.get(group.value);
+    if (known === undefined) byValue.set(group.value, group);
+    else byValue.set(group.value, together(known, group));
+  }
+  return [...byValue.values()].sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
+}
+
+function together(one: ItemGroup, other: ItemGroup): ItemGroup {
+  const [first_at = ""] = [one.first_at, other.first_at].sort();
+  const [, last_at = ""] = [one.last_at, other.last_at].sort();
+  return { ...one, count: one.count + other.count, first_at, last_at };
+}
+
+async function groupsOf(name: string, by: Grouping, signal: AbortSignal): Promise<Groups> {
+  const all: ItemGroup[] = [];
+  let pivot = "";
+  for (let page = 0; page < pagesMax; page += 1) {
+    const reply = await ask("groupItems", { queue_name: name, by, pivot }, { signal });
+    all.push(...reply.groups);
+    pivot = reply.next_pivot;
+    if (pivot === "") break;
+  }
+  const groups = merged(all);
+  const itemCount = groups.reduce((sum, { count }) => sum + count, 0);
+  return { groups, itemCount, isPart: pivot !== "", asOfMs: serverNow() };
+}
+
+export function useGroups(name: string, by: Grouping) {
+  const { key, asksKey } = useObserved(session);
+  return useQuery({
+    queryKey: ["groups", key, name, by],
+    queryFn: ({ signal }) => groupsOf(name, by, signal),
+    enabled: name !== "" && !asksKey,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+}

@@ -1,0 +1,103 @@
+import type { ReactNode } from "react";
+import { Link } from "react-router";
+import { clockText } from "../format.ts";
+import { zone } from "../kept.ts";
+import { useObserved } from "../observed.ts";
+import { seen, setPaused } from "../overview-poll.ts";
+import { useRunningTask, useWhoAmI } from "../queries.ts";
+import { said } from "../said.ts";
+import { signOut } from "../session.ts";
+import { useServerNow } from "../time.ts";
+
+interface FootProps {
+  readonly onKeys: () => void;
+}
+
+export function Foot({ onKeys }: FootProps): ReactNode {
+  const last = useObserved(said);
+  const { overview } = useObserved(seen);
+  const up = overview?.shards.filter(({ state }) => state === "up").length ?? 0;
+  return (
+    <footer className="foot">
+      <Live />
+      <Clock />
+      <span className="wide">{overview?.machine.store}</span>
+      <span className="wide">{overview && `${up} of ${overview.shards.length} shards`}</span>
+      <span className="said grow cut m" role="status">
+        {last && (
+          <>
+            <i>{last.code}</i>
+            {last.text}
+          </>
+        )}
+      </span>
+      <RunningTask />
+      <Key />
+      <button type="button" onClick={onKeys}>
+        <kbd>?</kbd> keys
+      </button>
+    </footer>
+  );
+}
+
+function Live(): ReactNode {
+  const { overview, silence, isPaused } = useObserved(seen);
+  const word = isPaused ? "paused" : silence ? "no answer" : overview ? "live" : "asking";
+  return (
+    <button
+      type="button"
+      className="m live"
+      aria-pressed={!isPaused}
+      data-live={isPaused ? "off" : "on"}
+      title="Pause or go on (space)"
+      onClick={() => setPaused(!isPaused)}
+    >
+      <i className="pulse" />
+      <span>{word}</span>
+    </button>
+  );
+}
+
+function Clock(): ReactNode {
+  const told = useObserved(zone);
+  const { overview, silence, isPaused } = useObserved(seen);
+  const now = useServerNow();
+  // What is old does not move.
+  const at = overview !== null && (silence !== null || isPaused) ? overview.asOfMs : now;
+  return (
+    <button
+      type="button"
+      className="m"
+      title="UTC or local time (u)"
+      onClick={() => zone.set(told === "utc" ? "local" : "utc")}
+    >
+      <time>{overview === null ? "--:--:--" : clockText(at, told)}</time>
+      {told === "utc" ? " UTC" : " local"}
+    </button>
+  );
+}
+
+function RunningTask(): ReactNode {
+  const task = useRunningTask();
+  if (task === undefined) return null;
+  const share = task.matched === 0 ? 0 : Math.round((task.moved / task.matched) * 100);
+  return (
+    <Link className="wide task-now" to={`/dead?${new URLSearchParams({ name: task.queue_name })}`}>
+      {task.action} <bdi>{task.queue_name}</bdi>
+      <progress className="meter" max={100} value={share} aria-label="Part that is done" />
+      {share} %
+    </Link>
+  );
+}
+
+function Key(): ReactNode {
+  const me = useWhoAmI();
+  if (me === undefined) return null;
+  if (!me.keys_required) return <span className="wide">no keys</span>;
+  const roles = me.roles.includes("admin") ? "admin" : me.roles.join(", ");
+  return (
+    <button type="button" className="m" title="Whose key this is; sign out" onClick={signOut}>
+      key {me.name}: {roles === "read" ? "read only" : roles}
+    </button>
+  );
+}

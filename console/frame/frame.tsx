@@ -1,0 +1,74 @@
+// What is around every page: the bar above, the bar below, and what may lie over both.
+
+import { type ReactNode, useEffect, useState } from "react";
+import { Outlet, useNavigate } from "react-router";
+import { zone } from "../kept.ts";
+import { useObserved } from "../observed.ts";
+import { seen, setPaused, startPoll } from "../overview-poll.ts";
+import { useMay } from "../queries.ts";
+import { session } from "../session.ts";
+import { startTicking } from "../time.ts";
+import { Foot } from "./foot.tsx";
+import { Header } from "./header.tsx";
+import { Jump } from "./jump.tsx";
+import { KeysDialog } from "./keys-dialog.tsx";
+import { Login } from "./login.tsx";
+import { useShortcuts } from "./shortcuts.ts";
+
+type Over = "jump" | "keys" | null;
+
+export function Frame(): ReactNode {
+  const { asksKey } = useObserved(session);
+  useEffect(startPoll, []);
+  useEffect(startTicking, []);
+  return asksKey ? <Login /> : <Framed />;
+}
+
+function Framed(): ReactNode {
+  const [over, setOver] = useState<Over>(null);
+  const { overview, silence } = useObserved(seen);
+  const mayChange = useMay("admin");
+  const close = () => setOver(null);
+  useFrameKeys(setOver);
+  const state = silence !== null ? "disconnected" : overview === null ? "loading" : "live";
+  return (
+    <div
+      className="console"
+      data-state={state}
+      data-role={mayChange === null ? "unknown" : mayChange ? "admin" : "read"}
+    >
+      <a className="skip" href="#main">
+        Skip to content
+      </a>
+      <Header onJump={() => setOver("jump")} />
+      <main className="page" id="main" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Foot onKeys={() => setOver("keys")} />
+      {over === "jump" && <Jump onClose={close} />}
+      {over === "keys" && <KeysDialog onClose={close} />}
+    </div>
+  );
+}
+
+function useFrameKeys(open: (over: Over) => void): void {
+  const navigate = useNavigate();
+  const go = (path: string) => () => void navigate(path);
+  useShortcuts({
+    "$mod+k": (event) => {
+      event.preventDefault();
+      if (document.querySelector("dialog[open]") === null) open("jump");
+    },
+    "Shift+?": () => open("keys"),
+    "g q": go("/"),
+    "g d": go("/dead"),
+    "g s": go("/shards"),
+    "g k": go("/keys"),
+    u: () => zone.set(zone.get() === "utc" ? "local" : "utc"),
+    Space: (event) => {
+      if (event.target !== document.body) return;
+      event.preventDefault();
+      setPaused(!seen.get().isPaused);
+    },
+  });
+}

@@ -1,0 +1,84 @@
+import { type ReactNode, useState } from "react";
+import { NavLink, useLocation } from "react-router";
+import { Mark } from "../../app/brand/mark.tsx";
+import { pages } from "../addresses.ts";
+import { useObserved } from "../observed.ts";
+import { seen } from "../overview-poll.ts";
+import { Icon } from "../parts/glyph.tsx";
+import { prefix, serverHost } from "../place.ts";
+import { useMay } from "../queries.ts";
+import { toggleTheme } from "../theme.ts";
+import { Lost } from "./lost.tsx";
+
+interface HeaderProps {
+  readonly onJump: () => void;
+}
+
+export function Header({ onJump }: HeaderProps): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const { pathname } = useLocation();
+  const { overview, silence } = useObserved(seen);
+  const mayChange = useMay("admin");
+  const here = pages.find(({ path }) => path === pathname)?.title ?? "Queues";
+  return (
+    <header className="top">
+      <NavLink className="brand" to="/" aria-label="Holdfast console">
+        <Mark size={20} />
+        <span>Holdfast</span>
+      </NavLink>
+      <button
+        type="button"
+        className="here"
+        aria-expanded={isOpen}
+        aria-controls="pages"
+        onClick={() => setOpen(!isOpen)}
+      >
+        {here} <Icon name="down" />
+      </button>
+      <span className="server">{overview?.machine.name || serverHost}</span>
+      <Pages isOpen={isOpen} onChosen={() => setOpen(false)} />
+      <span className="end" />
+      {mayChange === false && silence === null && (
+        <span className="muted wide-only">this key may read, and change nothing</span>
+      )}
+      {silence === null ? <JumpButton onJump={onJump} /> : <Lost silence={silence} />}
+      <a className="docs muted" href={`${prefix}/docs`}>
+        Docs
+      </a>
+      <button type="button" className="ib" aria-label="Light or dark" onClick={toggleTheme}>
+        <Icon name="theme" />
+      </button>
+    </header>
+  );
+}
+
+interface PagesProps {
+  readonly isOpen: boolean;
+  readonly onChosen: () => void;
+}
+
+function Pages({ isOpen, onChosen }: PagesProps): ReactNode {
+  const { overview } = useObserved(seen);
+  const dead = overview?.alarms.filter(({ what }) => what === "dead_items").length ?? 0;
+  return (
+    <nav className={isOpen ? "nav open" : "nav"} id="pages" aria-label="Console">
+      {pages.map(({ id, path, title }) => (
+        <NavLink key={id} to={path} end onClick={onChosen}>
+          {title}
+          {id === "dead" && dead > 0 && <small title="queues whose items die">{dead}</small>}
+        </NavLink>
+      ))}
+    </nav>
+  );
+}
+
+function JumpButton({ onJump }: HeaderProps): ReactNode {
+  return (
+    <button type="button" className="jump" onClick={onJump}>
+      <Icon name="search" />
+      <b className="vh">Jump to</b>
+      <span>Queue, item id, page</span>
+      <kbd className="end">Ctrl K</kbd>
+    </button>
+  );
+}

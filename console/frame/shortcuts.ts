@@ -1,0 +1,59 @@
+// Keys of the console. Single ones do nothing in a field or under a dialog, and can be switched
+// off; none of them changes an item.
+
+import { useEffect, useRef } from "react";
+import { tinykeys } from "tinykeys";
+import { singleKeys } from "../kept.ts";
+
+export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+
+const withModifier = /^\$mod\+/;
+
+function isBusy(event: KeyboardEvent): boolean {
+  const { target } = event;
+  if (document.querySelector("dialog[open]") !== null) return true;
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || target.matches("input, select, textarea");
+}
+
+/** As long as the caller is there. The functions may change; which keys there are does not. */
+export function useShortcuts(keys: Keys): void {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const bound = Object.keys(keys).map((name) => [
+      name,
+      (event: KeyboardEvent) => {
+        const isSingle = !withModifier.test(name);
+        if (isSingle && (singleKeys.get() === "off" || isBusy(event))) return;
+        latest.current[name]?.(event);
+      },
+    ]);
+    return tinykeys(window, Object.fromEntries(bound), {
+      ignore: ({ repeat, key }) => repeat && !/^[jk]$/.test(key),
+    });
+  }, []);
+}
+
+interface KeyRow {
+  readonly keys: readonly string[];
+  readonly does: string;
+}
+
+/** All there are, for the list of them. */
+export const keyList: readonly KeyRow[] = [
+  { keys: ["/"], does: "filter" },
+  { keys: ["Ctrl K"], does: "jump" },
+  { keys: ["j", "k"], does: "next, previous row" },
+  { keys: ["Enter"], does: "open the row" },
+  { keys: ["[", "]"], does: "item before, item after" },
+  { keys: ["x"], does: "select the row" },
+  { keys: ["c"], does: "copy as curl" },
+  { keys: ["Esc"], does: "close, then clear the filter" },
+  { keys: ["s"], does: "sort again now" },
+  { keys: ["g q", "g d"], does: "queues, dead" },
+  { keys: ["g s", "g k"], does: "shards, keys" },
+  { keys: ["Space"], does: "pause the live figures" },
+  { keys: ["u"], does: "UTC or local" },
+  { keys: ["?"], does: "this list" },
+];

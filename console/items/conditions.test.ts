@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { askedBy, conditionsIn, readTyped } from "./conditions.ts";
+
+const now = Date.parse("2026-03-01T12:00:00.000Z");
+const condition = (id: string, value: string) => ({ what: "condition", condition: { id, value } });
+
+test.each([
+  ["kind=order-placed", condition("kind", "order-placed")],
+  ["kind = a=b", condition("kind", "a=b")],
+  ["attempts>=2", condition("attempts", "2")],
+  ["attempts ≥ 3", condition("attempts", "3")],
+  ["before=2h", condition("before", "2026-03-01T10:00:00.000Z")],
+  ["before=2026-02-01T00:00Z", condition("before", "2026-02-01T00:00:00.000Z")],
+  ["reason=", condition("reason", "")],
+  ["http://a", condition("contains", "http://a")],
+  ["4711", condition("contains", "4711")],
+  [" 1h0LdFaStQ2vX000000000000Kd ", { what: "item", id: "1h0LdFaStQ2vX000000000000Kd" }],
+  ["attempts=many", { what: "fault", text: "attempts takes a number" }],
+])("what is typed: %s", (text, meaning) => {
+  expect<unknown>(readTyped(text, now)).toEqual(meaning);
+});
+
+test("the address says what the server is asked, an empty value too", () => {
+  const query = new URLSearchParams(
+    "name=x&reason=&attempts=2&holder=w&partition=3&from=..&death=failed&odd=1",
+  );
+  expect(askedBy(conditionsIn(query))).toEqual({
+    filter: { reason: "", attempts_min: 2, origin_queue: "..", death: "failed" },
+    holder: "w",
+    partition: 3,
+  });
+});

@@ -1,0 +1,109 @@
+// The list: what is shown of what matches, which row is under the keyboard, which are chosen.
+
+import { useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, type RefObject, useState } from "react";
+import { Button } from "../parts/button.tsx";
+import { Fault } from "../parts/refusal.tsx";
+import { BulkBar } from "./bulk-bar.tsx";
+import { verbsFor } from "./changes.ts";
+import { ItemTable } from "./item-table.tsx";
+import { NoItems } from "./no-items.tsx";
+import { ScanLine } from "./scan-line.tsx";
+import { itemsKey, type Source, useCounted, useFound } from "./source.ts";
+import { useFollow } from "./use-follow.ts";
+import { useListKeys } from "./use-list-keys.ts";
+import { useSelection } from "./use-selection.ts";
+import { useVerbs } from "./use-verbs.ts";
+import type { View } from "./view.ts";
+
+interface ItemListProps {
+  readonly view: View;
+  readonly source: Source;
+  readonly onOpen: (id: string) => void;
+  /** Opens the item before or after the one that is open; set here, as the list knows it. */
+  readonly step: RefObject<(by: number) => void>;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNode {
+  const found = useFound(source);
+  const counted = useCounted(source);
+  const [cursor, setCursor] = useState(view.item);
+  const client = useQueryClient();
+  const verbs = useVerbs(verbsFor(view.state), source.queueName);
+  const pages = found.data?.pages ?? [];
+  const listed = pages.flatMap(({ items }) => items);
+  const follow = useFollow(source, listed);
+  const items = follow.followed?.items ?? listed;
+  const goneIds = follow.followed?.goneIds ?? none;
+  const selection = useSelection(items, goneIds);
+  const keys = useListKeys({
+    items,
+    open: view.item,
+    cursor,
+    setCursor,
+    onOpen,
+    selection,
+    source,
+    step,
+  });
+  const lookAgain = () => {
+    follow.setOn(false);
+    follow.forget();
+    void client.invalidateQueries({ queryKey: [itemsKey] });
+  };
+  const isDone = found.data !== undefined && !found.hasNextPage && items.length === 0;
+  return (
+    <>
+      <ScanLine
+        counted={counted}
+        asOfMs={follow.followed?.asOfMs ?? pages[0]?.asOfMs ?? null}
+        lookedAt={pages.reduce((sum, { looked_at }) => sum + looked_at, 0)}
+        shownCount={items.length}
+        view={view}
+        follow={follow}
+        onLookAgain={lookAgain}
+      />
+      {found.error !== null && (
+        <Fault
+          of={found.error}
+          what="The items are not shown."
+          onRetry={() => void found.refetch()}
+        />
+      )}
+      {isDone ? (
+        <NoItems view={view} />
+      ) : (
+        <ItemTable
+          items={items}
+          goneIds={goneIds}
+          state={view.state}
+          isLoading={found.data === undefined && found.error === null}
+          cursor={cursor}
+          open={view.item}
+          selection={verbs.length > 0 ? selection : null}
+          scroller={keys.scroller}
+          onOpen={(id) => {
+            setCursor(id);
+            onOpen(id);
+          }}
+        />
+      )}
+      {found.hasNextPage && !follow.isOn && <More found={found} />}
+      {selection.ids.size > 0 && verbs.length > 0 && (
+        <BulkBar verbs={verbs} source={source} selection={selection} counted={counted} />
+      )}
+    </>
+  );
+}
+
+function More({ found }: { readonly found: ReturnType<typeof useFound> }): ReactNode {
+  return (
+    <div className="under">
+      <Button disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+        Load more
+      </Button>
+    </div>
+  );
+}

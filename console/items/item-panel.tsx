@@ -1,0 +1,145 @@
+// One item: why it is where it is, what happens next, what it carries and what has happened to it.
+
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useRef } from "react";
+import type { FoundItem } from "../../openapi/schemas.ts";
+import { ask } from "../call.ts";
+import { useObserved } from "../observed.ts";
+import { Icon, StateGlyph } from "../parts/glyph.tsx";
+import { Fault } from "../parts/refusal.tsx";
+import { session } from "../session.ts";
+import { Answer } from "./answer.tsx";
+import { copyCall, copyText } from "./copy.ts";
+import { Facts } from "./facts.tsx";
+import { holderIn } from "./history.ts";
+import { HistoryView } from "./history-view.tsx";
+import { ItemActions } from "./item-actions.tsx";
+import { PayloadView } from "./payload-view.tsx";
+import { type StoredState, shortId } from "./source.ts";
+import type { Explained } from "./use-explained.ts";
+
+interface ItemPanelProps {
+  /** Any that it ever had. */
+  readonly id: string;
+  readonly explained: Explained;
+  readonly onStep: (by: number) => void;
+  readonly onClose: () => void;
+}
+
+export function ItemPanel({ id, explained, onStep, onClose }: ItemPanelProps): ReactNode {
+  const element = useRef<HTMLElement>(null);
+  useEffect(() => element.current?.focus({ preventScroll: true }), []);
+  const { data, error } = explained;
+  const item = data?.item;
+  return (
+    <aside className="item" ref={element} aria-label={`Item ${shortId(id)}`} tabIndex={-1}>
+      <PanelHead id={id} item={item} onStep={onStep} onClose={onClose} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys. */}
+      <section className="item-body" tabIndex={0} aria-label="Item, scrolls">
+        {error !== null && data === undefined && (
+          <Fault of={error} what="It is not shown." onRetry={() => void explained.refetch()} />
+        )}
+        {data !== undefined && <Answer told={data} />}
+        {item !== undefined && <Facts item={item} />}
+        {item !== undefined && <Payload id={item.id} />}
+        {data !== undefined && <HistoryView told={data} />}
+      </section>
+      {item !== undefined && <ItemActions item={item} holder={holderIn(data?.history ?? [])} />}
+    </aside>
+  );
+}
+
+interface PanelHeadProps {
+  readonly id: string;
+  readonly item: FoundItem | undefined;
+  readonly onStep: (by: number) => void;
+  readonly onClose: () => void;
+}
+
+function PanelHead({ id, item, onStep, onClose }: PanelHeadProps): ReactNode {
+  const present = item?.id ?? id;
+  const state = item === undefined ? null : (item.state as StoredState);
+  return (
+    <header className="item-head">
+      {state !== null && (
+        <StateGlyph name={item?.death === undefined ? state : "dead"} label={state} />
+      )}
+      <b className="cut">{item?.kind || "item"}</b>
+      <span className="mono muted">{shortId(present)}</span>
+      <button
+        type="button"
+        className="copy"
+        title={present}
+        onClick={() => copyText(present, `the id ${shortId(present)}`)}
+      >
+        Copy id
+      </button>
+      <span className="end" />
+      <button
+        type="button"
+        className="copy wide-only"
+        title="c"
+        onClick={() => copyCall({ id: "getItem", body: { id: present } })}
+      >
+        Copy as curl
+      </button>
+      <button
+        type="button"
+        className="ib"
+        aria-label="Previous item"
+        title="["
+        onClick={() => onStep(-1)}
+      >
+        <Icon name="prev" />
+      </button>
+      <button
+        type="button"
+        className="ib"
+        aria-label="Next item"
+        title="]"
+        onClick={() => onStep(1)}
+      >
+        <Icon name="next" />
+      </button>
+      <button type="button" className="ib" aria-label="Close" title="Esc" onClick={onClose}>
+        <Icon name="close" />
+      </button>
+    </header>
+  );
+}
+
+/** Asked for once: the payload of an item never changes. */
+function Payload({ id }: { readonly id: string }): ReactNode {
+  const { key } = useObserved(session);
+  const { data, error, refetch } = useQuery({
+    queryKey: ["payload", key, id],
+    queryFn: ({ signal }) => ask("getItem", { id }, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  });
+  if (error !== null) {
+    return <Fault of={error} what="The payload is not shown." onRetry={() => void refetch()} />;
+  }
+  if (data === undefined) return <section className="payload-awaited" aria-label="Payload" />;
+  const headers = Object.entries(data.headers ?? {});
+  return (
+    <>
+      <PayloadView id={id} payload={data.payload} encoding={data.encoding} />
+      {headers.length > 0 && (
+        <section aria-label="Headers">
+          <div className="ph">
+            <h2>headers</h2>
+          </div>
+          <dl className="facts one">
+            {headers.map(([name, value]) => (
+              <div key={name}>
+                <dt className="mono">{name}</dt>
+                <dd className="mono">{String(value)}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      )}
+    </>
+  );
+}

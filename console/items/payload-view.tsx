@@ -1,0 +1,133 @@
+import {
+  type KeyboardEvent,
+  lazy,
+  type ReactNode,
+  Suspense,
+  useId,
+  useMemo,
+  useState,
+} from "react";
+import { bytesText, countText } from "../format.ts";
+import { Button } from "../parts/button.tsx";
+import { HexView } from "./hex-view.tsx";
+import { bytesOf, plainOf, textOf, treeOf } from "./payload.ts";
+import { WindowedText } from "./windowed-text.tsx";
+
+const PayloadTree = lazy(() => import("./payload-tree.tsx"));
+
+const ways = ["tree", "text", "hex", "base64"] as const;
+type Way = (typeof ways)[number];
+
+interface PayloadViewProps {
+  readonly id: string;
+  /** Base64. */
+  readonly payload: string;
+  readonly encoding: string;
+}
+
+export function PayloadView({ id, payload, encoding }: PayloadViewProps): ReactNode {
+  const bytes = useMemo(() => bytesOf(payload), [payload]);
+  const text = useMemo(() => textOf(bytes), [bytes]);
+  const tree = useMemo(() => treeOf(text), [text]);
+  const [chosen, setChosen] = useState<Way | null>(null);
+  const panel = useId();
+  const there = ways.filter((way) => way !== "tree" || tree.what === "tree");
+  const way = chosen ?? (tree.what === "tree" ? "tree" : text.isUtf8 ? "text" : "hex");
+  const kind = tree.what === "tree" ? "JSON" : text.isUtf8 ? "text" : "bytes that are no UTF-8";
+  return (
+    <section aria-label="Payload">
+      <div className="ph">
+        <h2>payload</h2>
+        <span className="muted cut">
+          {encoding || kind},{" "}
+          {bytes.length < 10_000 ? `${countText(bytes.length)} B` : bytesText(bytes.length)}
+        </span>
+        <Ways there={there} way={way} panel={panel} onChoose={setChosen} />
+      </div>
+      {tree.what === "none" && tree.why !== "" && <p className="muted note">{tree.why}</p>}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys. */}
+      <div className="code" id={panel} role="tabpanel" tabIndex={0} aria-label={`Payload: ${way}`}>
+        {bytes.length === 0 ? (
+          <span className="muted">It has no bytes.</span>
+        ) : (
+          <>
+            {way === "tree" && tree.what === "tree" && (
+              <Suspense fallback={null}>
+                <PayloadTree root={tree.root} />
+              </Suspense>
+            )}
+            {way === "text" && <PlainText text={text.text} isUtf8={text.isUtf8} />}
+            {way === "hex" && <HexView bytes={bytes} />}
+            {way === "base64" && <WindowedText text={payload} />}
+          </>
+        )}
+      </div>
+      <Button look="link" onClick={() => download(bytes, id)}>
+        Download
+      </Button>
+    </section>
+  );
+}
+
+interface PlainTextProps {
+  readonly text: string;
+  readonly isUtf8: boolean;
+}
+
+function PlainText({ text, isUtf8 }: PlainTextProps): ReactNode {
+  const plain = useMemo(() => plainOf(text), [text]);
+  return (
+    <>
+      {!isUtf8 && <p className="muted note">It is no UTF-8: � stands for what is none.</p>}
+      {plain.hasControls && <p className="muted note">Control characters are shown as signs.</p>}
+      <WindowedText text={plain.text} />
+    </>
+  );
+}
+
+interface WaysProps {
+  readonly there: readonly Way[];
+  readonly way: Way;
+  readonly panel: string;
+  readonly onChoose: (way: Way) => void;
+}
+
+function Ways({ there, way, panel, onChoose }: WaysProps): ReactNode {
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    const next = there[(there.indexOf(way) + by + there.length) % there.length];
+    if (next === undefined) return;
+    onChoose(next);
+    event.currentTarget.querySelector<HTMLElement>(`[data-way=${next}]`)?.focus();
+  };
+  return (
+    <span className="seg end" role="tablist" aria-label="Show the payload as" onKeyDown={onKeyDown}>
+      {there.map((one) => (
+        <button
+          key={one}
+          type="button"
+          role="tab"
+          data-way={one}
+          aria-selected={one === way}
+          aria-controls={panel}
+          tabIndex={one === way ? 0 : -1}
+          onClick={() => onChoose(one)}
+        >
+          {one}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+/** Of a type that no browser opens: what is in it was written by others. */
+function download(bytes: Uint8Array<ArrayBuffer>, id: string): void {
+  const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `${id}.bin`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

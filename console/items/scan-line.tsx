@@ -1,0 +1,74 @@
+import type { ReactNode } from "react";
+import { clockText, countText } from "../format.ts";
+import { zone } from "../kept.ts";
+import { useObserved } from "../observed.ts";
+import { seen } from "../overview-poll.ts";
+import { Button } from "../parts/button.tsx";
+import type { Counted } from "./source.ts";
+import { followedMax, type useFollow } from "./use-follow.ts";
+import type { View } from "./view.ts";
+
+interface ScanLineProps {
+  readonly counted: Counted | undefined;
+  readonly asOfMs: number | null;
+  readonly lookedAt: number;
+  readonly shownCount: number;
+  readonly view: View;
+  readonly follow: ReturnType<typeof useFollow>;
+  readonly onLookAgain: () => void;
+}
+
+export function ScanLine(props: ScanLineProps): ReactNode {
+  const { counted, asOfMs, lookedAt, shownCount, view, follow, onLookAgain } = props;
+  const told = useObserved(zone);
+  return (
+    <div className="scan">
+      <span role="status">
+        {counted !== undefined && (
+          <>
+            <b>
+              {countText(counted.count)}
+              {counted.isPart && "+"}
+            </b>{" "}
+            match, of {countText(Math.max(counted.lookedAt, lookedAt))} looked at
+          </>
+        )}
+      </span>
+      {asOfMs !== null && <span className="as-of">as of {clockText(asOfMs, told)}</span>}
+      {counted !== undefined && !follow.isOn && (
+        <Button look="link" onClick={onLookAgain}>
+          <Since view={view} count={counted.count} />
+        </Button>
+      )}
+      <span className="end muted wide-only">
+        {follow.isOn && shownCount >= followedMax
+          ? `the first ${countText(followedMax)} are followed`
+          : "by partition, in queue order"}
+      </span>
+      <button
+        type="button"
+        className="b s follow"
+        aria-pressed={follow.isOn}
+        title="Add what comes, as it comes"
+        onClick={() => follow.setOn(!follow.isOn)}
+      >
+        Follow
+      </button>
+    </div>
+  );
+}
+
+interface SinceProps {
+  readonly view: View;
+  readonly count: number;
+}
+
+/** Without a filter the poll knows how the count has changed. */
+function Since({ view, count }: SinceProps): ReactNode {
+  const { overview } = useObserved(seen);
+  const row = overview?.queues.get(view.name);
+  if (row === undefined || view.state === "dead" || view.conditions.length > 0) return "look again";
+  const more = row[view.state] - count;
+  if (more === 0) return "look again";
+  return more > 0 ? `${countText(more)} more since` : `${countText(-more)} fewer since`;
+}

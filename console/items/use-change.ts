@@ -1,0 +1,103 @@
+// A change from its dry run to its result: first it is counted, then it is made with that count as
+// its bound, so that what came meanwhile is not touched unseen.
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import type { ItemCounts } from "../../openapi/schemas.ts";
+import { ask, type Call } from "../call.ts";
+import { itemsText } from "../format.ts";
+import { pollNow } from "../overview-poll.ts";
+import { say } from "../said.ts";
+import { serverNow } from "../time.ts";
+import { callOf, callsOf, type Meant, type Verb, type Wishes } from "./changes.ts";
+import { followTask } from "./follow-task.ts";
+import { itemsKey } from "./source.ts";
+import { wordings } from "./wording.ts";
+
+export interface Change {
+  readonly verb: Verb;
+  readonly meant: Meant;
+  readonly wishes: Wishes;
+}
+
+const typingMs = 300;
+
+export function useChange(change: Change, onDone: () => void) {
+  const { verb, meant } = change;
+  const client = useQueryClient();
+  const wishes = useSettled(change.wishes);
+  const dry = useQuery({
+    queryKey: ["dry-run", verb, meant, wishes.to, wishes.limit],
+    queryFn: () => countsOf({ verb, meant, wishes }),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+  });
+  const counts = dry.isFetching ? undefined : dry.data?.counts;
+  const count = counts?.reduce((sum, one) => sum + one, 0);
+  const calls = callsOf(change, counts);
+  // Of what is typed only this changes what is meant.
+  const isSettled = wishes.to === change.wishes.to && wishes.limit === change.wishes.limit;
+  const refresh = () => {
+    for (const name of [itemsKey, "explained", "groups", "tasks"]) {
+      void client.invalidateQueries({ queryKey: [name] });
+    }
+    pollNow();
+  };
+  const run = useMutation({
+    mutationFn: () => makeCalls(calls),
+    onSuccess: (taskIds) => {
+      const what = `${itemsText(count ?? 0)} of ${meant.queueName}`;
+      if (taskIds.length === 0) say(`${wordings[verb].done}: ${what}`);
+      else say(`began to ${wordings[verb].verb.toLowerCase()} ${what}`);
+      for (const id of taskIds) void followTask(id, refresh);
+      onDone();
+    },
+    // More are meant by now, or some were changed before it was refused.
+    onError: () => void dry.refetch(),
+    onSettled: refresh,
+  });
+  return { calls, count, counts, dry, run, isSettled };
+}
+
+/** As it was when the typing stopped. */
+function useSettled(wishes: Wishes): Wishes {
+  const [settled, setSettled] = useState(wishes);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(wishes), typingMs);
+    return () => clearTimeout(timer);
+  }, [wishes]);
+  return settled;
+}
+
+interface Counted {
+  /** For each part, in their order. */
+  readonly counts: readonly number[];
+  readonly asOfMs: number;
+}
+
+async function countsOf(change: Change): Promise<Counted> {
+  const counts: number[] = [];
+  for (const part of change.meant.parts) {
+    const call = callOf(change, part, { isDry: true });
+    counts.push(call === null ? (part.ids?.length ?? 0) : countIn(await ask(call.id, call.body)));
+  }
+  return { counts, asOfMs: serverNow() };
+}
+
+function countIn(reply: object): number {
+  if ("matched" in reply && typeof reply.matched === "number") return reply.matched;
+  if (!("counts" in reply)) return 0;
+  const { ready, leased, scheduled, retried } = reply.counts as ItemCounts;
+  return ready + leased + scheduled + retried;
+}
+
+/** Returns the tasks that do it. */
+async function makeCalls(calls: readonly Call[]): Promise<readonly string[]> {
+  const taskIds: string[] = [];
+  for (const { id, body } of calls) {
+    const reply: object = await ask(id, body);
+    if ("task_id" in reply) taskIds.push(String(reply.task_id));
+  }
+  return taskIds;
+}

@@ -1,0 +1,96 @@
+import type { ReactNode } from "react";
+import { Link } from "react-router";
+import type { KeyInfo } from "../../openapi/schemas.ts";
+import { countText, instantText, spanText } from "../format.ts";
+import { zone } from "../kept.ts";
+import { useObserved } from "../observed.ts";
+import { Empty } from "../parts/empty.tsx";
+import { useServerNow } from "../time.ts";
+
+interface KeyTableProps {
+  /** `null`: not known yet. */
+  readonly keys: readonly KeyInfo[] | null;
+  readonly me: string;
+}
+
+const titles = ["Name", "May", "Queues", "Digest", "Last used"] as const;
+const ghostCount = 3;
+
+export function KeyTable({ keys, me }: KeyTableProps): ReactNode {
+  if (keys?.length === 0) return <Empty glyph="note">The file names no key.</Empty>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where there is no room.
+    <section className="scrolls-x keys-place" tabIndex={0} aria-label="Keys, scrolls">
+      <table className="table key-table" aria-label="Keys">
+        <thead>
+          <tr>
+            {titles.map((title) => (
+              <th scope="col" key={title}>
+                {title}
+              </th>
+            ))}
+            <th
+              scope="col"
+              className="n"
+              title="Calls that it was not allowed to make, since the server was started"
+            >
+              Refused
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys === null &&
+            Array.from({ length: ghostCount }, (_, row) => (
+              <tr key={row} className="ghost">
+                {Array.from({ length: titles.length + 1 }, (__, at) => (
+                  <td key={at}>
+                    <i />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          {keys?.map((key) => (
+            <KeyRow key={key.digest} of={key} isMine={key.name !== "" && key.name === me} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface KeyRowProps {
+  readonly of: KeyInfo;
+  readonly isMine: boolean;
+}
+
+function KeyRow({ of, isMine }: KeyRowProps): ReactNode {
+  const { name, roles, queues, digest, last_used_at: usedAt, refusals } = of;
+  const now = useServerNow();
+  const told = useObserved(zone);
+  const usedMs = usedAt === null ? 0 : Date.parse(usedAt);
+  return (
+    <tr className={isMine ? "cur" : undefined}>
+      <th scope="row" className="cut">
+        <Link to={`/keys?${new URLSearchParams({ key: name })}`} title="What it did">
+          {name || "without a name"}
+        </Link>
+        {isMine && <span className="muted"> you</span>}
+      </th>
+      <td>{roles.join(", ")}</td>
+      <td className="mono cut" title={queues.join(" ")}>
+        {queues.join(" ")}
+      </td>
+      <td className="mono muted">{digest}…</td>
+      <td className="muted">
+        {usedAt === null ? (
+          "not since the start"
+        ) : (
+          <time dateTime={usedAt} title={instantText(usedMs, told)}>
+            {now - usedMs < 2_000 ? "now" : `${spanText(now - usedMs)} ago`}
+          </time>
+        )}
+      </td>
+      <td className={refusals === 0 ? "n z" : "n warn"}>{countText(refusals)}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,60 @@
+// Whose key this is, which keys there are, and who did what with them.
+
+import type { ReactNode } from "react";
+import { useAsked } from "../asked.ts";
+import { PageTitle } from "../parts/page-title.tsx";
+import { Fault } from "../parts/refusal.tsx";
+import { useMay, useWhoAmI } from "../queries.ts";
+import { Actions } from "./actions.tsx";
+import { KeyTable } from "./key-table.tsx";
+import { NewKey } from "./new-key.tsx";
+import { RoleTable } from "./role-table.tsx";
+
+const keysMs = 5_000;
+
+export function KeysPage(): ReactNode {
+  const me = useWhoAmI();
+  const isAdmin = useMay("admin");
+  const mayRead = useMay("read");
+  const isWanted = me?.keys_required === true && isAdmin === true;
+  const keys = useAsked("listKeys", {}, { everyMs: keysMs, isWanted });
+  return (
+    <>
+      <PageTitle of="Keys" />
+      <header className="head">
+        <h1>Keys</h1>
+        <span className="muted">
+          {me && (me.keys_required ? "" : "This server asks for none.")}
+        </span>
+        {me?.keys_required && (
+          <span className="end muted">
+            You are <b className="mono">{me.name || "a key without a name"}</b>:{" "}
+            {me.roles.join(", ")} of <span className="mono">{me.queues.join(" ")}</span>
+          </span>
+        )}
+      </header>
+      {me?.keys_required === false && (
+        <p className="lead muted">
+          Whoever reaches it may do everything. Keys say who may do what, and with which queues:
+          make one on the server, name its file, start again.
+        </p>
+      )}
+      {me?.keys_required && isAdmin === false && (
+        <p className="calm">Only a key with the role admin sees the others.</p>
+      )}
+      {keys.error !== null && keys.data === undefined && (
+        <Fault of={keys.error} what="The keys are not shown." onRetry={() => void keys.refetch()} />
+      )}
+      {isWanted && <KeyTable keys={keys.data?.items ?? null} me={me.name} />}
+      <div className="two">
+        <RoleTable />
+        {isAdmin !== false && <NewKey />}
+      </div>
+      {mayRead === false ? (
+        <p className="calm">Who did what is told to keys with the role read.</p>
+      ) : (
+        <Actions />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+// A value that parts of the page look at, and that is set from outside of React.
+
+import { useSyncExternalStore } from "react";
+
+export interface Observed<T> {
+  get(): T;
+  set(next: T): void;
+  subscribe(onChange: () => void): () => void;
+}
+
+export function observed<T>(initial: T): Observed<T> {
+  let value = initial;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(next, value)) return;
+      value = next;
+      for (const tell of listeners) tell();
+    },
+    subscribe(onChange) {
+      listeners.add(onChange);
+      return () => listeners.delete(onChange);
+    },
+  };
+}
+
+export function useObserved<T>(of: Observed<T>): T {
+  return useSyncExternalStore(of.subscribe, of.get, of.get);
+}

@@ -1,0 +1,130 @@
+// The one poll of the console: `server.overview` once a second while the page is looked at, more
+// seldom while it is only seen, never while it is hidden. One request is under way at a time, so
+// that no old answer takes the place of a newer one.
+
+import { ask, Refused, Silent } from "./call.ts";
+import { observed } from "./observed.ts";
+import { type Overview, withReply } from "./overview-state.ts";
+import { session } from "./session.ts";
+
+export interface Seen {
+  readonly overview: Overview | null;
+  /** Nobody answers; the figures are those of before. */
+  readonly silence: Silence | null;
+  /** The server answers, but not this. */
+  readonly refused: Refused | null;
+  /** Stopped by the reader. */
+  readonly isPaused: boolean;
+}
+
+/** By `performance.now()`. */
+export interface Silence {
+  readonly since: number;
+  readonly nextTryAt: number;
+}
+
+export const seen = observed<Seen>({
+  overview: null,
+  silence: null,
+  refused: null,
+  isPaused: false,
+});
+
+const focusedMs = 1_000;
+const unfocusedMs = 5_000;
+const answerMsMax = 5_000;
+const retryMs = [1_000, 2_000, 4_000, 8_000, 10_000] as const;
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+let isAsking = false;
+let failureCount = 0;
+let pollAfterMs = focusedMs;
+let isStarted = false;
+
+/** Returns what stops it. */
+export function startPoll(): () => void {
+  isStarted = true;
+  const look = () => pollNow();
+  document.addEventListener("visibilitychange", look);
+  addEventListener("focus", look);
+  addEventListener("online", look);
+  const forget = session.subscribe(() => {
+    // Another key may see other queues.
+    if (session.get().key === null) seen.set({ ...seen.get(), overview: null, refused: null });
+    else pollNow();
+  });
+  pollNow();
+  return () => {
+    isStarted = false;
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", look);
+    removeEventListener("focus", look);
+    removeEventListener("online", look);
+    forget();
+  };
+}
+
+/** Asks at once, unless it asks already or nobody looks. */
+export function pollNow(): void {
+  clearTimeout(timer);
+  if (!isStarted || isAsking || !isWanted()) return;
+  isAsking = true;
+  void askOnce().finally(() => {
+    isAsking = false;
+    clearTimeout(timer);
+    const waitMs = nextMs();
+    if (isStarted && isWanted()) timer = setTimeout(pollNow, waitMs);
+  });
+}
+
+export function setPaused(isPaused: boolean): void {
+  seen.set({ ...seen.get(), isPaused });
+  pollNow();
+}
+
+function isWanted(): boolean {
+  return document.visibilityState === "visible" && !seen.get().isPaused && !session.get().asksKey;
+}
+
+function nextMs(): number {
+  const { silence, refused } = seen.get();
+  if (silence !== null) return Math.max(0, silence.nextTryAt - performance.now());
+  if (refused !== null) return refused.retryAfterMs ?? unfocusedMs;
+  return Math.max(document.hasFocus() ? focusedMs : unfocusedMs, pollAfterMs);
+}
+
+async function askOnce(): Promise<void> {
+  const before = seen.get();
+  const { key } = session.get();
+  const since = before.overview?.since ?? "";
+  try {
+    const reply = await ask("overview", { since }, { signal: AbortSignal.timeout(answerMsMax) });
+    // Of a key that was left meanwhile.
+    if (key !== session.get().key) return;
+    failureCount = 0;
+    pollAfterMs = reply.poll_after_ms;
+    const overview = withReply(before.overview, reply);
+    seen.set({ ...seen.get(), overview, silence: null, refused: null });
+  } catch (cause) {
+    noteFailure(cause);
+  }
+}
+
+function noteFailure(cause: unknown): void {
+  const now = seen.get();
+  if (cause instanceof Refused && ![500, 503].includes(cause.code)) {
+    failureCount = 0;
+    seen.set({ ...now, silence: null, refused: cause });
+    return;
+  }
+  const waitMs =
+    (cause instanceof Refused ? cause.retryAfterMs : null) ??
+    retryMs[Math.min(failureCount, retryMs.length - 1)] ??
+    unfocusedMs;
+  failureCount += 1;
+  const at = performance.now();
+  const silence = { since: now.silence?.since ?? at, nextTryAt: at + waitMs };
+  seen.set({ ...now, silence, refused: null });
+  // What is no answer of a server is a fault of the console; it is to be seen.
+  if (!(cause instanceof Refused || cause instanceof Silent)) throw cause;
+}

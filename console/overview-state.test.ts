@@ -1,0 +1,106 @@
+import { expect, test } from "bun:test";
+import {
+  type ServerOverviewReply,
+  sampleOverviewQueues,
+  sampleTotals,
+} from "../openapi/schemas.ts";
+import { ratesOf, withReply } from "./overview-state.ts";
+import { rateOf, type Sample, windowMs, withSample } from "./rates.ts";
+
+const start = Date.UTC(2026, 2, 1);
+
+function reply(atMs: number, change: Partial<ServerOverviewReply> = {}): ServerOverviewReply {
+  return {
+    ...{ now: new Date(start + atMs).toISOString(), as_of: new Date(start + atMs).toISOString() },
+    ...{
+      since: `s.${atMs}`,
+      whole: false,
+      poll_after_ms: 1_000,
+      removed: [],
+      shards: [],
+      alarms: [],
+    },
+    totals: sampleTotals,
+    queues: sampleOverviewQueues,
+    machine: {
+      ...{
+        name: "",
+        version: "1",
+        store: "sqlite",
+        memory_bytes: 1,
+        started_at: new Date(start).toISOString(),
+      },
+      ...{ disk_bytes: 0, disk_free_bytes: 0, last_backup_at: null },
+    },
+    ...change,
+  };
+}
+
+const noQueues = Object.fromEntries(
+  Object.keys(sampleOverviewQueues).map((name) => [name, []]),
+) as unknown as ServerOverviewReply["queues"];
+
+const produced = (count: number) => ({ ...sampleOverviewQueues, produced_total: [count] });
+
+const samplesOf = (...pairs: [atMs: number, value: number][]) =>
+  pairs.reduce<readonly Sample[]>(
+    (before, [atMs, value]) => withSample(before, { atMs, value }),
+    [],
+  );
+
+test("rate: none from one sample, and what came between two from two", () => {
+  expect(rateOf([], 0)).toBeNull();
+  expect(rateOf(samplesOf([0, 5]), 0)).toBeNull();
+  expect(rateOf(samplesOf([0, 5], [1_000, 25]), 1_000)).toBe(20);
+});
+
+test("rate: a counter that is lower began anew; a rate is never negative", () => {
+  const samples = samplesOf([0, 500], [1_000, 900], [2_000, 7]);
+  expect(samples).toEqual([{ atMs: 2_000, value: 7 }]);
+  expect(rateOf(samples, 2_000)).toBeNull();
+  expect(rateOf(withSample(samples, { atMs: 3_000, value: 10 }), 3_000)).toBe(3);
+});
+
+test("rate: a counter that stands still comes to nothing within the window", () => {
+  const samples = samplesOf([0, 0], [1_000, 100]);
+  expect(rateOf(samples, 5_000)).toBe(20);
+  expect(rateOf(samples, 1_000 + windowMs)).toBe(0);
+  expect(rateOf(samples, 1_000 + 9 * windowMs)).toBe(0);
+});
+
+test("rate: no more is kept than the window needs", () => {
+  const samples = samplesOf(
+    ...Array.from({ length: 100 }, (_, i): [number, number] => [i * 1_000, i * 3]),
+  );
+  expect(samples.length).toBe(windowMs / 1_000 + 1);
+  expect(rateOf(samples, 99_000)).toBe(3);
+});
+
+test("overview: with `since` rows that did not come stay the same, those removed go", () => {
+  const two = {
+    ...Object.fromEntries(
+      Object.entries(sampleOverviewQueues).map(([name, [value]]) => [name, [value, value]]),
+    ),
+    queue_name: ["a", "b"],
+  } as unknown as ServerOverviewReply["queues"];
+  const first = withReply(null, reply(0, { whole: true, queues: two }));
+  const second = withReply(first, reply(1_000, { queues: noQueues, removed: ["b"] }));
+  expect([...second.queues.keys()]).toEqual(["a"]);
+  expect(second.queues.get("a")).toBe(first.queues.get("a"));
+  expect(second.since).toBe("s.1000");
+});
+
+test("overview: a whole reply forgets what is not in it, but not the counters of what is", () => {
+  const first = withReply(null, reply(0, { whole: true, queues: produced(100) }));
+  const second = withReply(first, reply(2_000, { whole: true, queues: produced(300) }));
+  expect(ratesOf(second.queues.get("orders") ?? { in: [], out: [] }, second.asOfMs).in).toBe(100);
+  const third = withReply(second, reply(3_000, { whole: true, queues: noQueues }));
+  expect(third.queues.size).toBe(0);
+});
+
+test("overview: the same second twice is one sample", () => {
+  const first = withReply(null, reply(0, { whole: true }));
+  const again = withReply(first, reply(0, { whole: true }));
+  expect(again.totals.in).toEqual(first.totals.in);
+  expect(ratesOf(again.totals, again.asOfMs).in).toBeNull();
+});

@@ -1,0 +1,88 @@
+// What is known of all queues, and what a reply of `server.overview` makes of it. Pure: a row that
+// has not changed stays the same object.
+
+import type {
+  OverviewAlarm,
+  OverviewMachine,
+  OverviewQueues,
+  OverviewShard,
+  OverviewTotals,
+  ServerOverviewReply,
+} from "../openapi/schemas.ts";
+import { rateOf, type Sample, withSample } from "./rates.ts";
+
+/** One queue: what its columns say, and how its counters went. */
+export type QueueRow = {
+  readonly [Column in keyof OverviewQueues]: OverviewQueues[Column][number];
+} & Flow;
+
+interface Flow {
+  readonly in: readonly Sample[];
+  readonly out: readonly Sample[];
+}
+
+export interface Overview {
+  readonly since: string;
+  readonly asOfMs: number;
+  /** When the console saw the server for the first time. */
+  readonly firstMs: number;
+  readonly totals: OverviewTotals & Flow;
+  readonly queues: ReadonlyMap<string, QueueRow>;
+  readonly shards: readonly OverviewShard[];
+  readonly alarms: readonly OverviewAlarm[];
+  readonly machine: OverviewMachine;
+}
+
+export function withReply(before: Overview | null, reply: ServerOverviewReply): Overview {
+  const asOfMs = Date.parse(reply.as_of);
+  const known = before?.queues ?? new Map<string, QueueRow>();
+  const queues = new Map(reply.whole ? [] : known);
+  for (const name of reply.removed) queues.delete(name);
+  for (const [index, name] of reply.queues.queue_name.entries()) {
+    queues.set(name, rowAt({ columns: reply.queues, index, before: known.get(name), asOfMs }));
+  }
+  return {
+    since: reply.since,
+    asOfMs,
+    firstMs: before?.firstMs ?? asOfMs,
+    totals: { ...reply.totals, ...flowOf(reply.totals, before?.totals, asOfMs) },
+    queues,
+    shards: reply.shards,
+    alarms: reply.alarms,
+    machine: reply.machine,
+  };
+}
+
+interface RowSource {
+  readonly columns: OverviewQueues;
+  readonly index: number;
+  readonly before: QueueRow | undefined;
+  readonly asOfMs: number;
+}
+
+function rowAt({ columns, index, before, asOfMs }: RowSource): QueueRow {
+  const cells = Object.entries(columns).map(([name, values]) => [name, values[index]]);
+  const row = Object.fromEntries(cells) as QueueRow;
+  return { ...row, ...flowOf(row, before, asOfMs) };
+}
+
+interface Counters {
+  readonly produced_total: number;
+  readonly completed_total: number;
+}
+
+function flowOf(counters: Counters, before: Flow | undefined, atMs: number): Flow {
+  return {
+    in: withSample(before?.in ?? [], { atMs, value: counters.produced_total }),
+    out: withSample(before?.out ?? [], { atMs, value: counters.completed_total }),
+  };
+}
+
+export interface Rates {
+  readonly in: number | null;
+  readonly out: number | null;
+}
+
+export function ratesOf(flow: Flow, nowMs: number): Rates {
+  return { in: rateOf(flow.in, nowMs), out: rateOf(flow.out, nowMs) };
+}

@@ -1,0 +1,113 @@
+import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { Link } from "react-router";
+import type { OverviewAlarm } from "../../openapi/schemas.ts";
+import { deadAddress, queueAddress } from "../addresses.ts";
+import { spanText } from "../format.ts";
+import { wordOf } from "../health.ts";
+import { useObserved } from "../observed.ts";
+import { seen } from "../overview-poll.ts";
+import { Button } from "../parts/button.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { StateGlyph } from "../parts/glyph.tsx";
+import type { GlyphName } from "../parts/glyph-paths.ts";
+import { useServerNow } from "../time.ts";
+import { type HeldAlarm, heldAlarms } from "./held-alarms.ts";
+
+/** What wakes somebody; the rest waits for the morning. */
+const pages = ["shard_down", "store_full", "disk_low", "items_damaged"];
+const heightKey = "holdfast.console.alarms";
+
+export function Alarms(): ReactNode {
+  const { overview } = useObserved(seen);
+  const [first, setFirst] = useState<readonly OverviewAlarm[] | null>(null);
+  const now = overview?.alarms ?? null;
+  if (first === null && now !== null) setFirst(now);
+  const { rows, added } = heldAlarms(first ?? [], now ?? []);
+  const place = useKeptHeight(first);
+  return (
+    <section className="alarms" aria-label="Alarms" ref={place}>
+      <h2 className="vh">
+        {now === null ? "Alarms" : now.length === 1 ? "1 alarm" : `${now.length} alarms`}
+      </h2>
+      {first !== null && rows.length === 0 && added.length === 0 && (
+        <Empty glyph="flows">Nothing is wrong.</Empty>
+      )}
+      {rows.length > 0 && (
+        <ol>
+          {rows.map((row) => (
+            <AlarmRow key={row.key} row={row} />
+          ))}
+        </ol>
+      )}
+      {added.length > 0 && (
+        <Added alarms={added} onShow={() => setFirst(now)} isAlone={rows.length === 0} />
+      )}
+    </section>
+  );
+}
+
+/** The next load leaves so much room before it knows what stands there. */
+function useKeptHeight(first: readonly OverviewAlarm[] | null) {
+  const place = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    if (first === null || place.current === null) return;
+    try {
+      localStorage.setItem(heightKey, String(Math.round(place.current.offsetHeight)));
+    } catch {
+      // Then the next load shifts.
+    }
+  }, [first]);
+  return place;
+}
+
+interface AddedProps {
+  readonly alarms: readonly OverviewAlarm[];
+  readonly isAlone: boolean;
+  readonly onShow: () => void;
+}
+
+/** Over the last row, or in the place of the words that nothing is wrong: no row is added. */
+function Added({ alarms, isAlone, onShow }: AddedProps): ReactNode {
+  return (
+    <p className={isAlone ? "calm" : "added"} role="status">
+      {isAlone && <StateGlyph name={glyphOf(alarms[0])} />}
+      {isAlone && <span className="cut grow">{alarms[0]?.text}</span>}
+      <Button look="small" onClick={onShow}>
+        +{alarms.length} new
+      </Button>
+    </p>
+  );
+}
+
+function glyphOf(alarm: OverviewAlarm | undefined): GlyphName {
+  if (alarm?.what === "disk_low") return "full";
+  if (alarm?.what.startsWith("items_") === true) return "dead";
+  return wordOf(alarm?.what ?? "").glyph;
+}
+
+function AlarmRow({ row: { alarm, isOver } }: { readonly row: HeldAlarm }): ReactNode {
+  const { what, queue_name: name, shard, since, text } = alarm;
+  const severity = pages.includes(what) ? "page" : "ticket";
+  const now = useServerNow();
+  const subject = name !== "" ? name : shard >= 0 ? `shard ${shard}` : "this server";
+  const to =
+    name === "" ? "/shards" : what === "dead_items" ? deadAddress(name) : queueAddress(name);
+  return (
+    <li className="alarm" data-sev={severity} data-over={isOver || undefined}>
+      <StateGlyph name={glyphOf(alarm)} />
+      <span className="sev">{isOver ? "over" : severity}</span>
+      <Link className="name cut" to={to}>
+        <bdi>{subject}</bdi>
+      </Link>
+      <p className="cut" title={text}>
+        {text}
+      </p>
+      <span className="since">
+        {isOver ? "over" : since !== null && `for ${spanText(now - Date.parse(since))}`}
+      </span>
+      <Link className="link" to={to} aria-label={`Why: ${subject}`}>
+        Why
+      </Link>
+    </li>
+  );
+}

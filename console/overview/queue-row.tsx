@@ -1,0 +1,120 @@
+import { memo, type ReactNode } from "react";
+import { Link } from "react-router";
+import { queueAddress } from "../addresses.ts";
+import { countText, rateText } from "../format.ts";
+import { type QueueRow, ratesOf } from "../overview-state.ts";
+import { Age } from "../parts/figures.tsx";
+import { HealthWord } from "../parts/health-word.tsx";
+import { Spark } from "../parts/spark.tsx";
+import { useFlowHistory } from "./flow-history.ts";
+
+interface QueueRowProps {
+  readonly name: string;
+  /** Absent: it is gone, and keeps its place until the order is made anew. */
+  readonly row: QueueRow | undefined;
+  readonly asOfMs: number;
+  readonly index: number;
+  readonly isCurrent: boolean;
+}
+
+export const QueueRowView = memo(function QueueRowView(props: QueueRowProps): ReactNode {
+  const { name, row, asOfMs, index, isCurrent } = props;
+  return (
+    <tr aria-rowindex={index + 2} className={isCurrent ? "cur" : undefined}>
+      <th scope="row" className="c-name">
+        {row ? (
+          <Link to={queueAddress(name)} className="cut">
+            <bdi>{name}</bdi>
+          </Link>
+        ) : (
+          <s className="muted cut">{name}</s>
+        )}
+      </th>
+      {row ? <Cells row={row} asOfMs={asOfMs} /> : <Gone />}
+    </tr>
+  );
+});
+
+function Gone(): ReactNode {
+  return (
+    <>
+      <td className="m2 muted">gone</td>
+      <td colSpan={8} />
+    </>
+  );
+}
+
+interface CellsProps {
+  readonly row: QueueRow;
+  readonly asOfMs: number;
+}
+
+function Cells({ row, asOfMs }: CellsProps): ReactNode {
+  const rates = ratesOf(row, asOfMs);
+  const { health, health_since_ms: sinceMs, health_count: count, next_at_ms: nextMs } = row;
+  const { oldest_ready_at_ms: oldest } = row;
+  return (
+    <>
+      <td className="m2 c-health">
+        <HealthWord health={health} sinceMs={sinceMs} count={count} nextMs={nextMs} />
+      </td>
+      <Figure className="m1" of={row.ready} label="ready" />
+      <Figure className="c-3" of={row.leased} />
+      <Figure className="c-3" of={row.scheduled} />
+      <Figure className={health === "dead_items" ? "bad" : ""} of={row.dead_total} />
+      <Figure className="c-4" of={rates.in} text={rateText(rates.in)} />
+      <Figure className="c-4" of={rates.out} text={rateText(rates.out)} />
+      <td className="m3 c-flow">
+        <FlowSpark name={row.queue_name} isHot={health === "falls_behind"} />
+      </td>
+      <td className={oldest === 0 ? "m4 n z" : "m4 n"}>
+        {oldest === 0 ? "–" : <Age at={oldest} />}
+      </td>
+    </>
+  );
+}
+
+interface FigureProps {
+  readonly of: number | null;
+  readonly text?: string;
+  readonly className: string;
+  readonly label?: string;
+}
+
+function Figure({ of, text = countText(of ?? 0), className, label }: FigureProps): ReactNode {
+  return (
+    <td className={`n ${className} ${of === 0 ? "z" : ""}`} data-l={label}>
+      {text}
+    </td>
+  );
+}
+
+function FlowSpark({ name, isHot }: { readonly name: string; readonly isHot: boolean }): ReactNode {
+  const history = useFlowHistory(name);
+  return <Spark lines={[history.in, history.out]} {...(isHot && { look: "hot" })} />;
+}
+
+/** As high as a row, before there is one. */
+export function GhostRow(): ReactNode {
+  return (
+    <tr className="ghost">
+      <td className="m0 c-name">
+        <i />
+      </td>
+      <td className="m2 c-health">
+        <i />
+      </td>
+      {["m1", "c-3 leased", "c-3 scheduled", "dead", "c-4 in", "c-4 out"].map((className) => (
+        <td key={className} className={`n ${className}`}>
+          <i />
+        </td>
+      ))}
+      <td className="m3 c-flow">
+        <i />
+      </td>
+      <td className="m4 n">
+        <i />
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,98 @@
+import type { ReactNode, RefObject } from "react";
+import { clockText, countText } from "../format.ts";
+import { isTrouble } from "../health.ts";
+import { zone } from "../kept.ts";
+import { useObserved } from "../observed.ts";
+import { seen } from "../overview-poll.ts";
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/glyph.tsx";
+import { useMay } from "../queries.ts";
+import type { Filter } from "./order.ts";
+
+interface ToolsProps {
+  readonly filter: Filter;
+  readonly onFilter: (filter: Filter) => void;
+  readonly field: RefObject<HTMLInputElement | null>;
+  readonly shownCount: number;
+  readonly orderedAtMs: number;
+  readonly onSortAgain: () => void;
+  readonly onCreate: () => void;
+}
+
+export function Tools(props: ToolsProps): ReactNode {
+  const { filter, onFilter, field, shownCount, orderedAtMs, onSortAgain, onCreate } = props;
+  const { overview } = useObserved(seen);
+  const told = useObserved(zone);
+  const mayChange = useMay("admin");
+  const count = overview?.queues.size ?? 0;
+  return (
+    <search className="tools">
+      <label className="filter">
+        <span className="vh">Filter queues</span>
+        <Icon name="search" />
+        <input
+          ref={field}
+          className="t"
+          placeholder="Filter by name"
+          autoComplete="off"
+          spellCheck={false}
+          value={filter.text}
+          onChange={({ target }) => onFilter({ ...filter, text: target.value })}
+          onKeyDown={({ key, currentTarget }) => {
+            if (key !== "Escape") return;
+            if (filter.text === "") currentTarget.blur();
+            else onFilter({ ...filter, text: "" });
+          }}
+        />
+        <kbd>/</kbd>
+      </label>
+      <Which filter={filter} onFilter={onFilter} />
+      <span className="muted shown" role="status">
+        {overview &&
+          (shownCount === count
+            ? `${countText(count)} ${count === 1 ? "queue" : "queues"}`
+            : `${countText(shownCount)} of ${countText(count)} queues`)}
+      </span>
+      <span className="end muted wide-only order">
+        {orderedAtMs > 0 && (
+          <>
+            order of {clockText(orderedAtMs, told)}{" "}
+            <Button look="link" onClick={onSortAgain}>
+              sort again
+            </Button>{" "}
+            <kbd>s</kbd>
+          </>
+        )}
+      </span>
+      {mayChange !== false && (
+        <Button className={mayChange ? "b" : "b unknown"} onClick={onCreate}>
+          Create queue
+        </Button>
+      )}
+    </search>
+  );
+}
+
+type WhichProps = Pick<ToolsProps, "filter" | "onFilter">;
+
+function Which({ filter, onFilter }: WhichProps): ReactNode {
+  const { overview } = useObserved(seen);
+  const rows = [...(overview?.queues.values() ?? [])];
+  const troubled = rows.filter(({ health }) => isTrouble(health)).length;
+  const one = (text: string, count: number, isTroubleOnly: boolean) => (
+    <button
+      type="button"
+      aria-pressed={filter.isTroubleOnly === isTroubleOnly}
+      onClick={() => onFilter({ ...filter, isTroubleOnly })}
+    >
+      {text} <small>{countText(count)}</small>
+    </button>
+  );
+  return (
+    <fieldset className="seg">
+      <legend className="vh">Show</legend>
+      {one("All", rows.length, false)}
+      {one("In trouble", troubled, true)}
+    </fieldset>
+  );
+}

@@ -1,0 +1,42 @@
+// Figures as the console shows them: counts, rates, sizes, ages, and what is left of a time.
+
+import type { ReactNode } from "react";
+import { instantText, leftText, type Measure, spanOf } from "../format.ts";
+import { zone } from "../kept.ts";
+import { useObserved } from "../observed.ts";
+import { useServerNow } from "../time.ts";
+
+export function Measured({ of: { value, unit } }: { readonly of: Measure }): ReactNode {
+  return (
+    <>
+      {value} <small>{unit}</small>
+    </>
+  );
+}
+
+interface InstantProps {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** How long ago, by the server's clock. */
+export function Age({ at }: InstantProps): ReactNode {
+  const now = useServerNow();
+  const told = useObserved(zone);
+  return (
+    <time dateTime={new Date(at).toISOString()} title={instantText(at, told)}>
+      <Measured of={spanOf(now - at)} />
+    </time>
+  );
+}
+
+/** How long until then, by the server's clock; `now` once it is there. */
+export function Countdown({ at }: InstantProps): ReactNode {
+  const now = useServerNow();
+  const told = useObserved(zone);
+  return (
+    <time className="count" dateTime={new Date(at).toISOString()} title={instantText(at, told)}>
+      {leftText(at - now)}
+    </time>
+  );
+}

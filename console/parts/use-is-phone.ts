@@ -1,0 +1,18 @@
+import { useSyncExternalStore } from "react";
+
+/** As the sheet has it: rows of two lines. */
+const query = "(width <= 720px)";
+
+function subscribe(onChange: () => void): () => void {
+  const list = matchMedia(query);
+  list.addEventListener("change", onChange);
+  return () => list.removeEventListener("change", onChange);
+}
+
+export function useIsPhone(): boolean {
+  return useSyncExternalStore(
+    subscribe,
+    () => matchMedia(query).matches,
+    () => false,
+  );
+}

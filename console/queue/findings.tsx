@@ -1,0 +1,143 @@
+import { useMutation } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Link } from "react-router";
+import type { Finding, TaskInfo } from "../../openapi/schemas.ts";
+import { deadAddress } from "../addresses.ts";
+import { useAsked } from "../asked.ts";
+import { ask } from "../call.ts";
+import { countText, many, spanText } from "../format.ts";
+import { Button } from "../parts/button.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Countdown } from "../parts/figures.tsx";
+import { StateGlyph } from "../parts/glyph.tsx";
+import { Refusal } from "../parts/refusal.tsx";
+import { queryClient } from "../queries.ts";
+import { say } from "../said.ts";
+import { useServerNow } from "../time.ts";
+import type { QueueState } from "./queue-state.ts";
+import { useMayOn } from "./rights.ts";
+import { findingWord } from "./why-words.ts";
+
+const taskMs = 2_000;
+
+/** What else is the matter: the first is the sentence above. */
+export function Findings({ state }: { readonly state: QueueState }): ReactNode {
+  const others = state.explain.data?.findings.slice(1) ?? [];
+  const task = useRunningTask(state);
+  const dead = state.inspect.data?.dead_letter ?? 0;
+  const saysDead = others.some(({ what }) => what === "dead_items");
+  const isKnown = state.explain.data !== undefined;
+  const isCalm = isKnown && others.length === 0 && task === undefined && dead === 0;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where there are many.
+    <section className="block finds-place" aria-labelledby="finds" tabIndex={0}>
+      <div className="ph">
+        <h2 id="finds">findings</h2>
+      </div>
+      {isCalm && <Empty glyph="flows">Nothing else is the matter.</Empty>}
+      <ul className="finds">
+        {others.map((finding) => (
+          <Found key={finding.what} finding={finding} state={state} />
+        ))}
+        {dead > 0 && !saysDead && <DeadOnes count={dead} state={state} />}
+        {task && <Running task={task} />}
+      </ul>
+    </section>
+  );
+}
+
+function useRunningTask({ info }: QueueState): TaskInfo | undefined {
+  const deadQueue = info.data?.dead_queue ?? "";
+  const { data } = useAsked(
+    "listTasks",
+    { queue_name: deadQueue },
+    { everyMs: taskMs, isWanted: deadQueue !== "" },
+  );
+  return data?.tasks.find((task) => task.state === "running");
+}
+
+interface FoundProps {
+  readonly finding: Finding;
+  readonly state: QueueState;
+}
+
+function Found({ finding, state }: FoundProps): ReactNode {
+  const { what, text, since, next_at: nextAt } = finding;
+  const { text: word, glyph, look } = findingWord(what);
+  const now = useServerNow();
+  return (
+    <li className={`h-${look}`}>
+      <StateGlyph name={glyph} />
+      <div>
+        <b>{word}</b> <span>{text}</span>
+      </div>
+      {what === "dead_items" && state.info.data?.dead_queue ? (
+        <DeadLink name={state.info.data.dead_queue} />
+      ) : (
+        <span>
+          {nextAt ? (
+            <>
+              next <Countdown at={Date.parse(nextAt)} />
+            </>
+          ) : (
+            `for ${spanText(now - Date.parse(since))}`
+          )}
+        </span>
+      )}
+    </li>
+  );
+}
+
+function DeadLink({ name }: { readonly name: string }): ReactNode {
+  return (
+    <Link className="link" to={deadAddress(name)}>
+      Look
+    </Link>
+  );
+}
+
+interface DeadOnesProps {
+  readonly count: number;
+  readonly state: QueueState;
+}
+
+function DeadOnes({ count, state }: DeadOnesProps): ReactNode {
+  const deadQueue = state.info.data?.dead_queue ?? "";
+  return (
+    <li className="h-ok">
+      <StateGlyph name="dead" />
+      <div>
+        <b>{many(count, "is dead", "are dead")}</b> <span>in {deadQueue}</span>
+      </div>
+      <DeadLink name={deadQueue} />
+    </li>
+  );
+}
+
+function Running({ task }: { readonly task: TaskInfo }): ReactNode {
+  const { task_id: id, action, matched, moved, queue_name: name } = task;
+  const mayCancel = useMayOn("admin", name);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => ask("cancelTask", { task_id: id }),
+    onSuccess: (reply) =>
+      say(`cancelled ${action} of ${name}; ${countText(reply.moved)} are moved`),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ["listTasks"] }),
+  });
+  return (
+    <li className="h-info">
+      <StateGlyph name="retry" />
+      <div>
+        <b>{action} runs</b>{" "}
+        <span>
+          {countText(moved)} of {countText(matched)}
+        </span>
+        <Refusal of={error} />
+      </div>
+      {mayCancel && (
+        <Button look="small" disabled={isPending} onClick={() => mutate()}>
+          Stop
+        </Button>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,131 @@
+import { type ReactNode, useState } from "react";
+import { Link } from "react-router";
+import { deadAddress, itemsAddress, queueAddress } from "../addresses.ts";
+import { countText } from "../format.ts";
+import { Button } from "../parts/button.tsx";
+import { PageTitle } from "../parts/page-title.tsx";
+import { useWhoAmI } from "../queries.ts";
+import { ClearDialog } from "./clear-dialog.tsx";
+import { DeleteDialog } from "./delete-dialog.tsx";
+import { EditDialog } from "./edit-dialog.tsx";
+import { PauseDialog } from "./pause-dialog.tsx";
+import { ProduceDialog } from "./produce-dialog.tsx";
+import type { QueueState } from "./queue-state.ts";
+import { RedriveDialog } from "./redrive-dialog.tsx";
+import { ResumeDialog } from "./resume-dialog.tsx";
+import { useMayOn } from "./rights.ts";
+import { isDyingNow } from "./why-words.ts";
+
+type Change = "produce" | "pause" | "resume" | "redrive" | "edit" | "clear" | "delete";
+
+interface StateProps {
+  readonly state: QueueState;
+}
+
+export function QueueHead({ state }: StateProps): ReactNode {
+  const { name, info } = state;
+  return (
+    <header className="head queue-head">
+      <PageTitle of={name || "Queue"} />
+      <Link className="crumb" to="/">
+        Queues
+      </Link>
+      <h1 className="mono" title={name}>
+        <bdi>{name || "…"}</bdi>
+      </h1>
+      {info.data?.reference && <span className="muted cut of">{info.data.reference}</span>}
+      <Tabs state={state} />
+      <Changes state={state} />
+    </header>
+  );
+}
+
+function Tabs({ state: { name, row, inspect, info, explain } }: StateProps): ReactNode {
+  const items = row && row.ready + row.leased + row.scheduled;
+  const dead = inspect.data?.dead_letter;
+  const isDying = isDyingNow(explain.data);
+  return (
+    <nav className="tabs" aria-label={`Views of ${name || "the queue"}`}>
+      <Link to={queueAddress(name)} aria-current="page">
+        Now
+      </Link>
+      <Link to={itemsAddress(name)}>
+        Items <small>{items === undefined ? "" : countText(items)}</small>
+      </Link>
+      {info.data?.dead_queue !== "" && (
+        <Link to={deadAddress(info.data?.dead_queue ?? "")}>
+          Dead{" "}
+          <small className={isDying ? "bad" : undefined}>
+            {dead === undefined ? "" : countText(dead)}
+          </small>
+        </Link>
+      )}
+    </nav>
+  );
+}
+
+/** What the key may not do is not drawn. */
+function Changes({ state }: StateProps): ReactNode {
+  const { name, info, inspect } = state;
+  const [open, setOpen] = useState<Change | null>(null);
+  const mayProduce = useMayOn("produce", name);
+  const mayChange = useMayOn("admin", name);
+  const mayRedrive = useMayOn("admin", info.data?.dead_queue ?? "");
+  const me = useWhoAmI();
+  if (info.data === undefined) return <div className="acts end" />;
+  const isPaused = info.data.lease_paused || info.data.produce_paused;
+  const hasDead = (inspect.data?.dead_letter ?? 0) > 0;
+  const buttons: readonly { readonly id: Change; readonly title: string; readonly is: boolean }[] =
+    [
+      { id: "produce", title: "Produce…", is: mayProduce },
+      { id: "resume", title: "Resume…", is: mayChange && isPaused },
+      { id: "pause", title: "Pause…", is: mayChange && !isPaused },
+      { id: "redrive", title: "Redrive…", is: mayRedrive && hasDead },
+      { id: "edit", title: "Edit…", is: mayChange },
+      { id: "clear", title: "Clear…", is: mayChange },
+      { id: "delete", title: "Delete…", is: mayChange },
+    ];
+  const drawn = buttons.filter((button) => button.is);
+  return (
+    <div className="acts end">
+      {me !== undefined && drawn.length === 0 && (
+        <span className="muted">your key changes nothing here</span>
+      )}
+      {drawn.map(({ id, title }) => (
+        <Button
+          key={id}
+          look={id === "clear" || id === "delete" ? "harm" : "plain"}
+          onClick={() => setOpen(id)}
+        >
+          {title}
+        </Button>
+      ))}
+      {open && <ChangeOf change={open} state={state} onClose={() => setOpen(null)} />}
+    </div>
+  );
+}
+
+interface ChangeOfProps extends StateProps {
+  readonly change: Change;
+  readonly onClose: () => void;
+}
+
+function ChangeOf({ change, state, onClose }: ChangeOfProps): ReactNode {
+  const props = { state, onClose };
+  switch (change) {
+    case "produce":
+      return <ProduceDialog {...props} />;
+    case "pause":
+      return <PauseDialog {...props} />;
+    case "resume":
+      return <ResumeDialog {...props} />;
+    case "redrive":
+      return <RedriveDialog {...props} />;
+    case "edit":
+      return <EditDialog {...props} />;
+    case "clear":
+      return <ClearDialog {...props} />;
+    case "delete":
+      return <DeleteDialog {...props} />;
+  }
+}

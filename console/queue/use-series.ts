@@ -1,0 +1,34 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { ask } from "../call.ts";
+import { useObserved } from "../observed.ts";
+import { fromOf } from "../overview/flow-series.ts";
+import { seen } from "../overview-poll.ts";
+import { type RangeId, ranges } from "../parts/ranges.ts";
+import { session } from "../session.ts";
+import { serverNow } from "../time.ts";
+import { noSeries, type QueueSeries, seriesNames, withPoints } from "./queue-series.ts";
+
+/** Once for the range, then what came since. */
+export function useSeries(name: string, range: RangeId, isWanted: boolean) {
+  const { key, asksKey } = useObserved(session);
+  const { silence } = useObserved(seen);
+  const client = useQueryClient();
+  const queryKey = ["series", key, range, name];
+  const { step, stepSeconds } = ranges[range];
+  return useQuery({
+    queryKey,
+    queryFn: async ({ signal }) => {
+      const before = client.getQueryData<QueueSeries>(queryKey);
+      const nowSeconds = serverNow() / 1_000;
+      const known = before && { times: before.times, in: [], out: [] };
+      const from = fromOf(known, range, nowSeconds);
+      const body = { queue_name: name, names: [...seriesNames], from, step };
+      const reply = await ask("series", body, { signal });
+      return withPoints({ before, reply, range, nowSeconds });
+    },
+    enabled: !asksKey && isWanted,
+    retry: false,
+    refetchInterval: silence === null && stepSeconds * 1_000,
+    placeholderData: noSeries,
+  });
+}

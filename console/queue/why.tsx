@@ -1,0 +1,82 @@
+import { Fragment, type ReactNode } from "react";
+import { spanText } from "../format.ts";
+import { Button } from "../parts/button.tsx";
+import { Countdown } from "../parts/figures.tsx";
+import { StateGlyph } from "../parts/glyph.tsx";
+import { Fault } from "../parts/refusal.tsx";
+import { useServerNow } from "../time.ts";
+import { useCopied } from "./copied.ts";
+import type { QueueState } from "./queue-state.ts";
+import { comingOf, findingWord, sentenceOf } from "./why-words.ts";
+
+export function Why({ state }: { readonly state: QueueState }): ReactNode {
+  const { explain, clients, row, rates, name } = state;
+  const { copy, isCopied } = useCopied({ id: "explain", body: { queue_name: name } });
+  if (explain.data === undefined) {
+    if (explain.error === null) return <WhyGhost />;
+    return (
+      <Fault of={explain.error} what="Why is not known." onRetry={() => void explain.refetch()} />
+    );
+  }
+  const sources = { explain: explain.data, clients: clients.data, row, rates };
+  const { look, glyph } = findingWord(explain.data.findings[0]?.what ?? explain.data.health);
+  const { lead, text } = sentenceOf(sources);
+  return (
+    <section className={`why h-${look}`} aria-label="Why">
+      <StateGlyph name={glyph} />
+      <div>
+        <p>
+          <b>{lead}</b> {text}
+        </p>
+        <p>
+          <Coming sources={sources} />
+          <Since since={explain.data.findings[0]?.since} />
+        </p>
+      </div>
+      {copy && (
+        <Button look="small" onClick={copy} title="Copies the call queue.explain for a shell">
+          {isCopied ? "Copied" : "as curl"}
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function WhyGhost(): ReactNode {
+  return (
+    <section className="why h-ok" aria-label="Why" aria-busy="true">
+      <StateGlyph name="idle" />
+      <div className="ghost-lines">
+        <p>
+          <i />
+        </p>
+        <p>
+          <i />
+        </p>
+      </div>
+    </section>
+  );
+}
+
+function Coming({ sources }: { readonly sources: Parameters<typeof comingOf>[0] }): ReactNode {
+  const coming = comingOf(sources, useServerNow());
+  if (coming.length === 0) return "Time alone changes nothing.";
+  return (
+    <>
+      {"Next to happen: "}
+      {coming.map(({ what, atMs }, index) => (
+        <Fragment key={what}>
+          {index > 0 && "; "}
+          {what} in <Countdown at={atMs} />
+        </Fragment>
+      ))}
+      .
+    </>
+  );
+}
+
+function Since({ since }: { readonly since: string | undefined }): ReactNode {
+  const now = useServerNow();
+  if (since === undefined) return null;
+  return ` It is so for ${spanText(now - Date.parse(since))}.`;
+}

@@ -1,0 +1,104 @@
+import type { ReactNode } from "react";
+import type { OverviewShard } from "../../openapi/schemas.ts";
+import { bytesText, countText, spanText } from "../format.ts";
+import { useServerNow } from "../time.ts";
+import { inOrder, lookOf, tookText } from "./shard-order.ts";
+
+interface ShardTableProps {
+  readonly shards: readonly OverviewShard[];
+  readonly isKnown: boolean;
+}
+
+interface Column {
+  readonly title: string;
+  readonly meaning: string;
+}
+
+const columns: readonly Column[] = [
+  { title: "p50", meaning: "Half of the commits of the last minute took at most so long" },
+  { title: "p99", meaning: "99 of 100 commits of the last minute took at most so long" },
+  { title: "Waiting", meaning: "Requests that it has not answered" },
+  { title: "File", meaning: "Size of its file" },
+  { title: "Log", meaning: "Size of its log" },
+  { title: "Failures", meaning: "Commits that failed since the server was started" },
+  { title: "Restarts", meaning: "Times that it was started again" },
+  { title: "Set aside", meaning: "Damaged items that are kept apart" },
+  { title: "Miscounted", meaning: "Items that starts found missing, or too many" },
+];
+const ghostCount = 4;
+
+export function ShardTable({ shards, isKnown }: ShardTableProps): ReactNode {
+  return (
+    <section aria-label="Every shard">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where there is no room. */}
+      <section className="scrolls-x" tabIndex={0} aria-label="Shards, scrolls">
+        <table className="table shard-table" aria-label="Shards">
+          <thead>
+            <tr>
+              <th scope="col">Shard</th>
+              <th scope="col" className="c-state">
+                State
+              </th>
+              {columns.map(({ title, meaning }) => (
+                <th scope="col" key={title} className="n" title={meaning}>
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {!isKnown && Array.from({ length: ghostCount }, (_, at) => <Ghost key={at} />)}
+            {inOrder(shards).map((shard) => (
+              <ShardRow key={shard.shard} shard={shard} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <p className="under">What is the matter comes first, then the numbers in their order.</p>
+    </section>
+  );
+}
+
+function Ghost(): ReactNode {
+  return (
+    <tr className="ghost">
+      {Array.from({ length: columns.length + 2 }, (_, at) => (
+        <td key={at} className={at > 1 ? "n" : undefined}>
+          <i />
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function ShardRow({ shard: of }: { readonly shard: OverviewShard }): ReactNode {
+  const now = useServerNow();
+  const look = lookOf(of);
+  const { shard, state, since, commit_p50_us: p50, commit_p99_us: p99, waiting } = of;
+  const stateText = since === null ? state : `${state} for ${spanText(now - Date.parse(since))}`;
+  return (
+    <tr>
+      <th scope="row">{shard}</th>
+      <td className={look === "down" ? "bad" : look === "full" ? "warn" : "muted"}>{stateText}</td>
+      <td className="n">{tookText(p50)}</td>
+      <td className={look === "slow" ? "n warn" : "n"}>{tookText(p99)}</td>
+      <Count of={waiting} />
+      <td className="n">{bytesText(of.file_bytes)}</td>
+      <td className="n">{bytesText(of.log_bytes)}</td>
+      <Count of={of.failures} look="warn" />
+      <Count of={of.restarts} look="warn" />
+      <Count of={of.quarantined} look="bad" />
+      <Count of={of.miscounted} look="bad" />
+    </tr>
+  );
+}
+
+interface CountProps {
+  readonly of: number;
+  /** Where there are any. */
+  readonly look?: "warn" | "bad";
+}
+
+function Count({ of, look }: CountProps): ReactNode {
+  return <td className={of === 0 ? "n z" : `n ${look ?? ""}`}>{countText(of)}</td>;
+}

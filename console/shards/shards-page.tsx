@@ -1,0 +1,68 @@
+// Who has the shards, and how each of them does: as far as the server tells.
+
+import type { ReactNode } from "react";
+import { useAsked } from "../asked.ts";
+import { useObserved } from "../observed.ts";
+import { pollNow, seen } from "../overview-poll.ts";
+import { PageTitle } from "../parts/page-title.tsx";
+import { Fault } from "../parts/refusal.tsx";
+import { Gauges } from "./gauges.tsx";
+import { Nodes } from "./nodes.tsx";
+import { ShardTable } from "./shard-table.tsx";
+import { Takeovers } from "./takeovers.tsx";
+
+const nodesMs = 2_000;
+
+export function ShardsPage(): ReactNode {
+  const { overview, refused } = useObserved(seen);
+  const nodes = useAsked("listNodes", {}, { everyMs: nodesMs });
+  if (overview === null && refused !== null) {
+    return (
+      <>
+        <PageTitle of="Shards" />
+        <header className="head">
+          <h1>Shards</h1>
+        </header>
+        <Fault of={refused} what="The shards are not shown." onRetry={pollNow} />
+      </>
+    );
+  }
+  const shards = overview?.shards ?? [];
+  const isAlone = nodes.data === undefined || nodes.data.items.length === 0;
+  return (
+    <>
+      <PageTitle of="Shards" />
+      <header className="head">
+        <h1>Shards</h1>
+        <span className="muted">
+          {isAlone
+            ? "This machine is a clamp, and holds all of them."
+            : "A node is a clamp, and holds the shards that it owns."}
+        </span>
+        <span className="end muted">
+          {overview?.machine.store}
+          {nodes.data && !isAlone && (
+            <>
+              , epoch <b className="mono">{nodes.data.epoch}</b>
+            </>
+          )}
+        </span>
+      </header>
+      {nodes.error !== null && nodes.data === undefined && (
+        <Fault
+          of={nodes.error}
+          what="The nodes are not known."
+          onRetry={() => void nodes.refetch()}
+        />
+      )}
+      <Nodes shards={shards} machine={overview?.machine} nodes={nodes.data?.items ?? []} />
+      <div className="two">
+        <ShardTable shards={shards} isKnown={overview !== null} />
+        <div className="beside">
+          <Gauges machine={overview?.machine} shards={shards} />
+          <Takeovers nodes={nodes.data} />
+        </div>
+      </div>
+    </>
+  );
+}

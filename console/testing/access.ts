@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { axeFaults } from "./axe.ts";
+import { type ConsoleBrowser, live } from "./console-browser.ts";
+import {
+  addQueues,
+  adminKey,
+  type ConsoleServer,
+  openConsoleServer,
+  produceKey,
+  readKey,
+} from "./console-server.ts";
+
+export function testAccess(browser: () => ConsoleBrowser): void {
+  testKeys(browser);
+  testSilence(browser);
+}
+
+function testKeys(browser: () => ConsoleBrowser): void {
+  describe("a server with keys", () => {
+    let server: ConsoleServer;
+    beforeAll(async () => {
+      server = await openConsoleServer({ hasKeys: true, basePath: "/holdfast" });
+      await addQueues(server, ["orders"]);
+    });
+    afterAll(() => server.stop());
+
+    test("asks for one; a wrong one is refused in place, and the address stays", async () => {
+      await using visitor = await browser().visit(`${server.consoleUrl}?q=ord`);
+      const { page, errors } = visitor;
+      const field = page.getByLabel("API key");
+      await field.fill("wrong");
+      expect(await axeFaults(page)).toEqual([]);
+      await field.press("Enter");
+      await page.getByRole("alert").filter({ hasText: "401" }).waitFor();
+      await field.fill(adminKey);
+      await field.press("Enter");
+      await live(page);
+      await page.getByRole("link", { name: "orders" }).waitFor();
+      expect(page.url()).toBe(`${server.consoleUrl}?q=ord`);
+      expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(adminKey);
+      await page.getByRole("button", { name: "Create queue" }).click();
+      const curl = await page.locator("pre.code").textContent();
+      expect(curl).toContain("$HOLDFAST_KEY");
+      expect(curl).not.toContain(adminKey);
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: /^key ops/ }).click();
+      await page.getByRole("heading", { name: "asks for a key" }).waitFor();
+      expect(errors).toEqual([]);
+    });
+
+    test("with a key that may only read no change is drawn, and one line says so", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page } = visitor;
+      await page.getByLabel("API key").fill(readKey);
+      await page.keyboard.press("Enter");
+      await live(page);
+      await page.getByText("this key may read, and change nothing").waitFor();
+      expect(await page.getByRole("button", { name: "Create queue" }).count()).toBe(0);
+      await page.getByText("key eyes: read only").waitFor();
+    });
+
+    test("a key without the role is told so in place, and the server's words name it", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page } = visitor;
+      await page.getByLabel("API key").fill(produceKey);
+      await page.keyboard.press("Enter");
+      const fault = page.getByRole("alert").filter({ hasText: "403" });
+      expect(await fault.textContent()).toContain("read");
+    });
+  });
+}
+
+function testSilence(browser: () => ConsoleBrowser): void {
+  test("a server that is gone: the figures stay without colour, and it is back by itself", async () => {
+    const server = await openConsoleServer();
+    try {
+      await addQueues(server, ["orders"]);
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page, errors } = visitor;
+      await live(page);
+      await server.stop();
+      await page.locator(".console[data-state=disconnected]").waitFor();
+      await page.getByRole("alert").filter({ hasText: "No answer" }).waitFor();
+      expect(await page.getByRole("link", { name: "orders" }).count()).toBe(1);
+      const accent = await page
+        .locator(".page")
+        .evaluate((element) => getComputedStyle(element).getPropertyValue("--accent"));
+      const muted = await page
+        .locator(".page")
+        .evaluate((element) => getComputedStyle(element).getPropertyValue("--text-muted"));
+      expect(accent).toBe(muted);
+      expect(await axeFaults(page)).toEqual([]);
+      await server.start();
+      await live(page);
+      expect(errors).toEqual([]);
+    } finally {
+      await server.stop();
+    }
+  });
+}

@@ -1,0 +1,184 @@
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { createClient } from "../../client/client.ts";
+import { axeFaults } from "./axe.ts";
+import { type ConsoleBrowser, live } from "./console-browser.ts";
+import { adminKey, openConsoleServer, readKey } from "./console-server.ts";
+import { addTraffic } from "./item-traffic.ts";
+import { rowsOf } from "./items.ts";
+
+export function testChanges(browser: () => ConsoleBrowser): void {
+  describe("changes of items", () => {
+    testKeyboard(browser);
+    testExpect(browser);
+    testDead(browser);
+    testRoles(browser);
+  });
+}
+
+const said = (page: Page, text: RegExp) => page.locator(".foot .said").getByText(text).waitFor();
+
+function testKeyboard(browser: () => ConsoleBrowser): void {
+  test("by keys alone: list, item, dialog, result; the count in the button is that of the reply", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit(`${server.consoleUrl}/items?name=orders`);
+    const { page, errors } = visitor;
+    await rowsOf(page).nth(2).waitFor();
+    const pressUntil = async (name: RegExp) => {
+      for (let at = 0; at < 40; at += 1) {
+        await page.keyboard.press("Tab");
+        const text = await page.evaluate(() => document.activeElement?.textContent ?? "");
+        if (name.test(text)) return;
+      }
+      throw new Error(`no key leads to ${name}`);
+    };
+    for (const key of ["j", "j", "Enter"]) await page.keyboard.press(key);
+    await page.getByRole("complementary").getByText("It is ready, with").waitFor();
+    const first = new URL(page.url()).searchParams.get("item");
+    await page.keyboard.press("]");
+    await page.waitForURL((url) => url.searchParams.get("item") !== first);
+    await page.keyboard.press("[");
+    await page.waitForURL((url) => url.searchParams.get("item") === first);
+    await page.getByRole("button", { name: "Send to dead…" }).waitFor();
+    await pressUntil(/^Send to dead…$/);
+    await page.keyboard.press("Enter");
+    const button = page.getByRole("dialog").getByRole("button", { name: "Send to dead 1 item" });
+    await button.waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.type("sent by mistake");
+    await page.keyboard.press("Enter");
+    await said(page, /sent to the dead queue: 1 item of orders/);
+    const items = await server.client.findItems({
+      queue_name: "orders-dead",
+      filter: { reason: "sent by mistake" },
+    });
+    expect(items.items).toHaveLength(1);
+    await page.keyboard.press("Escape");
+    await page.waitForURL((url) => !url.searchParams.has("item"));
+    expect(errors).toEqual([]);
+  });
+
+  test("a leased item is taken from its holder, which is said; several go by their ids", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit(
+      `${server.consoleUrl}/items?name=orders&state=leased`,
+    );
+    const { page } = visitor;
+    await rowsOf(page).nth(1).waitFor();
+    for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+    await page.getByRole("button", { name: "Retry now…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("answered 453").waitFor();
+    expect(await dialog.locator("pre").textContent()).toContain("/v1/queue.retry");
+    await dialog.getByRole("button", { name: "Take back 2 items" }).click();
+    await said(page, /taken back from whoever held them: 2 items of orders/);
+    await page.getByText("Nobody holds an item of this queue.").waitFor();
+  });
+}
+
+function testExpect(browser: () => ConsoleBrowser): void {
+  test("more match by now: nothing is done, 453 is beside the button, which has the new count", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    const { client } = server;
+    await using visitor = await browser().visit(
+      `${server.consoleUrl}/items?name=orders&state=scheduled&kind=later`,
+    );
+    const { page } = visitor;
+    await rowsOf(page).nth(2).waitFor();
+    for (const key of ["j", "x"]) await page.keyboard.press(key);
+    await page.getByRole("button", { name: "all 3 that match" }).click();
+    await page.getByRole("button", { name: "Delete…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Delete 3 items" }).waitFor();
+    const enqueue_at = new Date(Date.now() + 3_600_000).toISOString();
+    await client.queue("orders").produce({ utf8: "new", kind: "later", enqueue_at });
+    // By a filter, so the name of the queue is asked for.
+    await dialog.getByLabel("To be sure, write orders").fill("orders");
+    await dialog.getByRole("button", { name: "Delete 3 items" }).click();
+    await dialog.getByRole("alert").filter({ hasText: "453" }).waitFor();
+    await dialog.getByRole("button", { name: "Delete 4 items" }).click();
+    await said(page, /deleted: 4 items of orders/);
+    const left = await client.findItems({ queue_name: "orders", filter: { kind: "later" } });
+    expect(left.items).toEqual([]);
+  });
+}
+
+function testDead(browser: () => ConsoleBrowser): void {
+  test("a reason is redriven: counted, sent back, told by its task", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit(`${server.consoleUrl}/dead?name=orders-dead`);
+    const { page, errors } = visitor;
+    await page.getByText("2 groups, 7 items").waitFor();
+    for (const key of ["j", "x"]) await page.keyboard.press(key);
+    await page.getByRole("button", { name: "Redrive 5 items" }).click();
+    await said(page, /redriven: 5 items of orders-dead/);
+    await page.getByText("1 group, 2 items").waitFor();
+    await page.getByRole("region", { name: "Tasks" }).getByText("5 items done").waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test("a task that takes long shows how far it is, and is cancelled", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await server.client.queue("orders-dead").redrive({ filter: {}, per_second: 1 });
+    await using visitor = await browser().visit(`${server.consoleUrl}/dead`);
+    const { page } = visitor;
+    await page.getByText(/of 7$/).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await said(page, /cancelled the redrive of orders-dead/);
+    const { tasks } = await server.client.listTasks({});
+    expect(tasks[0]?.state).toBe("cancelled");
+  });
+}
+
+function testRoles(browser: () => ConsoleBrowser): void {
+  test("a key that may only read sees no button of a change, and the server refuses the call", async () => {
+    await using server = await openConsoleServer({ hasKeys: true });
+    await addTraffic(server);
+    await using visitor = await browser().visit(`${server.consoleUrl}/items?name=orders`);
+    const { page } = visitor;
+    await page.getByLabel("API key").fill(readKey);
+    await page.keyboard.press("Enter");
+    await live(page);
+    for (const path of ["/items?name=orders", "/items?name=orders&state=leased"]) {
+      await page.goto(server.consoleUrl + path);
+      await rowsOf(page).first().locator("th a").click();
+      await page.getByRole("tab", { name: "text" }).waitFor();
+      expect(await page.locator(".item-foot").count()).toBe(0);
+      expect(await page.getByRole("checkbox").count()).toBe(0);
+    }
+    await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
+    await page.getByText("2 groups, 7 items").waitFor();
+    expect(await page.getByRole("button", { name: /Redrive|Delete/ }).count()).toBe(0);
+    const reader = createClient({ url: server.url, apiKey: readKey });
+    const refused = await reader
+      .repair({ queue_name: "orders", action: "delete", filter: {} })
+      .then(
+        () => null,
+        (cause: unknown) => String(cause),
+      );
+    expect(refused).toContain("admin");
+  });
+
+  test("what is copied for a shell has no key in it", async () => {
+    await using server = await openConsoleServer({ hasKeys: true });
+    await addTraffic(server);
+    await using visitor = await browser().visit(`${server.consoleUrl}/items?name=orders`, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    const { page } = visitor;
+    await page.getByLabel("API key").fill(adminKey);
+    await page.keyboard.press("Enter");
+    await rowsOf(page).first().waitFor();
+    for (const key of ["j", "c"]) await page.keyboard.press(key);
+    await said(page, /copied POST \/v1\/storage\/items.get/);
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toContain("$HOLDFAST_KEY");
+    expect(copied).not.toContain(adminKey);
+  });
+}

@@ -1,0 +1,52 @@
+// A whole server with the built site in it, for tests of the console: with keys or without, below a
+// prefix or not; it can be stopped and started again.
+
+import { ensureBuilt } from "../../app/build/ensure-built.ts";
+import { folders } from "../../app/build/site-folder.ts";
+import { type Client, createClient } from "../../client/client.ts";
+import { openDoor } from "../../server/door.ts";
+import { openSite } from "../../server/site.ts";
+import { knownKey } from "../../server/testing/known-key.ts";
+import { listeningApp } from "../../server/testing/listening-app.ts";
+
+export const adminKey = "holdfast_admin";
+export const readKey = "holdfast_read";
+/** Neither reads nor changes. */
+export const produceKey = "holdfast_produce";
+
+export interface ConsoleServerOptions {
+  readonly basePath?: string;
+  readonly hasKeys?: boolean;
+}
+
+const ignore = () => undefined;
+const log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
+
+export async function openConsoleServer({
+  basePath = "",
+  hasKeys = false,
+}: ConsoleServerOptions = {}) {
+  await ensureBuilt();
+  const known = new Map([
+    [adminKey, knownKey("ops")],
+    [readKey, knownKey("eyes", { roles: ["read"], queues: ["*"] })],
+    [produceKey, knownKey("shop", { roles: ["produce"], queues: ["*"] })],
+  ]);
+  const door = openDoor({
+    keys: { find: (given) => known.get(given) ?? null },
+    log,
+    now: () => performance.now(),
+  });
+  const site = openSite({ ...folders, building: `${folders.site}.building` });
+  const app = await listeningApp({ basePath }, { site, ...(hasKeys && { door }) });
+  const client: Client = createClient({ url: app.url, ...(hasKeys && { apiKey: adminKey }) });
+  return { ...app, client, consoleUrl: `${app.url}${basePath}/console` };
+}
+
+export type ConsoleServer = Awaited<ReturnType<typeof openConsoleServer>>;
+
+const settings = { lease_timeout: "1h", expire_timeout: "1d" };
+
+export async function addQueues(server: ConsoleServer, names: readonly string[]): Promise<void> {
+  for (const name of names) await server.client.queue(name).create(settings);
+}

@@ -1,0 +1,47 @@
+// Items in every state, and some that died, for tests of the pages that show them.
+
+import type { ConsoleServer } from "./console-server.ts";
+
+const orders = 12;
+
+/** `orders` has ready, leased and scheduled items, and `orders-dead` what died there. */
+export async function addTraffic(server: ConsoleServer): Promise<void> {
+  const { client } = server;
+  await client.queue("orders-dead").create({ lease_timeout: "1h", expire_timeout: "10d" });
+  const queue = client.queue("orders");
+  await queue.create({
+    lease_timeout: "1h",
+    expire_timeout: "1d",
+    max_attempts: 5,
+    dead_queue: "orders-dead",
+  });
+  await queue.produce(Array.from({ length: orders }, (_, at) => order(at)));
+  await giveUp(server, 3, "card_declined: order 7");
+  await giveUp(server, 2, "card_declined: order 8");
+  await giveUp(server, 2, "");
+  await queue.lease({ batch: 2, clientId: "worker-3" });
+  const enqueue_at = new Date(Date.now() + 3_600_000).toISOString();
+  await queue.produce([0, 1, 2].map((at) => ({ ...order(at), kind: "later", enqueue_at })));
+}
+
+function order(at: number) {
+  return {
+    utf8: `{"order":${9_007_199_254_740 + at},"account":"account-${at}"}`,
+    kind: at % 2 === 0 ? "order-placed" : "order-paid",
+    reference: `account-${at}`,
+    encoding: "application/json",
+  };
+}
+
+async function giveUp({ client }: ConsoleServer, batch: number, reason: string): Promise<void> {
+  const lease = await client.lease({
+    queue_name: "orders",
+    batch_size: batch,
+    client_id: "worker-9",
+  });
+  await client.retry({
+    queue_name: "orders",
+    partition: lease.partition,
+    items: lease.items.map(({ id }) => ({ id, dead: true, ...(reason !== "" && { reason }) })),
+  });
+}

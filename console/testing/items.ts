@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { axeFaults } from "./axe.ts";
+import { type ConsoleBrowser, isWiderThanWindow, live, narrow, wide } from "./console-browser.ts";
+import { addQueues, type ConsoleServer, openConsoleServer } from "./console-server.ts";
+import { addTraffic } from "./item-traffic.ts";
+
+const hostile = ["..", "a/b", "a%2Fb", "?", "#", "<img/src=x/onerror=alert(1)>", "\u202egnp.exe"];
+
+export function testItems(browser: () => ConsoleBrowser): void {
+  describe("items and dead", () => {
+    let server: ConsoleServer;
+    beforeAll(async () => {
+      server = await openConsoleServer();
+      await addTraffic(server);
+      await addQueues(server, hostile);
+      for (const name of hostile) await server.client.queue(name).produce("one");
+    });
+    afterAll(() => server.stop());
+    testItemLooks(browser, () => server);
+    testFilters(browser, () => server);
+    testNames(browser, () => server);
+  });
+}
+
+export const rowsOf = (page: Page) => page.locator(".items tbody tr:not(.drop, .ghost)");
+
+function testItemLooks(browser: () => ConsoleBrowser, server: () => ConsoleServer): void {
+  const pages = [
+    ["/items?name=orders&state=ready", ".items th a"],
+    ["/items?name=orders&state=leased", ".items th a"],
+    ["/items?name=orders&state=scheduled&kind=later", null],
+    ["/items?name=orders&state=dead", ".items th a"],
+    ["/items?name=orders&kind=none", null],
+    ["/items", null],
+    ["/dead?name=orders-dead", ".groups tbody .c-x input"],
+    ["/dead", null],
+  ] as const;
+  test.each(pages)(
+    "%s: axe finds nothing, at both widths in both modes, and nothing is too wide",
+    async (path, press) => {
+      const found: string[] = [];
+      for (const viewport of [wide, narrow]) {
+        for (const theme of ["dark", "light"] as const) {
+          const { consoleUrl } = server();
+          await using visitor = await browser().visit(consoleUrl + path, { viewport, theme });
+          const { page, errors } = visitor;
+          await live(page);
+          if (press !== null) await page.locator(press).first().click();
+          if (press === ".items th a") await page.getByRole("tab", { name: "hex" }).waitFor();
+          const faults = [...(await axeFaults(page)), ...errors];
+          if (await isWiderThanWindow(page)) faults.push("it is wider than the window");
+          found.push(...faults.map((fault) => `${viewport.width} ${theme}: ${fault}`));
+        }
+      }
+      expect(found).toEqual([]);
+    },
+  );
+
+  test("beside an open item the list has fewer columns, and they have all of its width", async () => {
+    await using visitor = await browser().visit(
+      `${server().consoleUrl}/items?name=orders&state=dead`,
+    );
+    const { page } = visitor;
+    await rowsOf(page).first().locator("th a").click();
+    await page.locator("aside.item").waitFor();
+    const edges = await page.evaluate(() =>
+      [".items", "tr.cur > :nth-last-child(2)"].map((selector) =>
+        Math.round(document.querySelector(selector)?.getBoundingClientRect().right ?? 0),
+      ),
+    );
+    expect(edges[0]).toBe(edges[1]);
+  });
+
+  test("the frame of the list stands where the skeleton had it", async () => {
+    await using visitor = await browser().visit(`${server().consoleUrl}/items?name=orders`);
+    const { page } = visitor;
+    await rowsOf(page).first().waitFor();
+    const tops = () =>
+      page.evaluate(() =>
+        [".split", ".list-top", ".chips", ".items thead", ".items tbody tr"].map(
+          (selector) => document.querySelector(selector)?.getBoundingClientRect().top,
+        ),
+      );
+    const filled = await tops();
+    await page.route("**/v1/**", () => undefined);
+    await page.reload();
+    await page.locator(".items .ghost").first().waitFor();
+    expect(await tops()).toEqual(filled);
+  });
+}
+
+function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer): void {
+  test("a filter goes to the address and comes from it; an id alone opens its item", async () => {
+    await using visitor = await browser().visit(`${server().consoleUrl}/items?name=orders`);
+    const { page, errors } = visitor;
+    await rowsOf(page).first().waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("kind=order-paid");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.searchParams.get("kind") === "order-paid");
+    await page.getByText(/^2 match, of \d+ looked at$/).waitFor();
+    expect(await rowsOf(page).count()).toBe(2);
+    await page.keyboard.type("attempts=many");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").filter({ hasText: "takes a number" }).waitFor();
+    await page.keyboard.press("Escape");
+    const id = await rowsOf(page).first().locator("th a").getAttribute("title");
+    await page.keyboard.type(String(id));
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.searchParams.get("item") === id);
+    await page.getByText("It is ready, with").waitFor();
+    await page.reload();
+    await page.getByText("It is ready, with").waitFor();
+    await page.getByRole("button", { name: "Remove kind" }).click();
+    await page.waitForURL((url) => !url.searchParams.has("kind"));
+    await page.goto(`${server().consoleUrl}/items?item=${id}`);
+    await page.getByRole("heading", { name: "orders" }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test("dead items of this queue are those of its dead queue; a group leads to its items", async () => {
+    await using visitor = await browser().visit(
+      `${server().consoleUrl}/items?name=orders&state=dead`,
+    );
+    const { page } = visitor;
+    await page.getByText("7 match, of 7 looked at").waitFor();
+    await page
+      .getByRole("navigation", { name: "Of this queue" })
+      .getByRole("link", { name: "Dead" })
+      .click();
+    await page.getByText("2 groups, 7 items, all looked at").waitFor();
+    await page.getByRole("link", { name: "card_declined: order <n>" }).click();
+    await page.waitForURL((url) => url.searchParams.get("reason") === "card_declined: order <n>");
+    await page.getByText("5 match, of 7 looked at").waitFor();
+    await page.goBack();
+    await page.getByRole("link", { name: "no reason given" }).click();
+    await page.getByText("2 match, of 7 looked at").waitFor();
+  });
+
+  test("Follow adds what comes below what is there, and keeps it when it ends", async () => {
+    const { client, consoleUrl } = server();
+    await client.queue("followed").create({ lease_timeout: "1h", expire_timeout: "1d" });
+    await client.queue("followed").produce(["a", "b"]);
+    await using visitor = await browser().visit(`${consoleUrl}/items?name=followed`);
+    const { page } = visitor;
+    await page.getByText("2 match").waitFor();
+    const before = await rowsOf(page).locator("th").allInnerTexts();
+    await page.getByRole("button", { name: "Follow" }).click();
+    await client.queue("followed").lease();
+    await client.queue("followed").produce("c");
+    await page.locator("tr.gone").waitFor();
+    await rowsOf(page).nth(2).waitFor();
+    await page.getByRole("button", { name: "Follow" }).click();
+    const after = await rowsOf(page).locator("th").allInnerTexts();
+    expect(after.slice(0, 2)).toEqual(before);
+    expect(after).toHaveLength(3);
+  });
+}
+
+function testNames(browser: () => ConsoleBrowser, server: () => ConsoleServer): void {
+  test("names that look like something else are whole in addresses of both pages", async () => {
+    await using visitor = await browser().visit(`${server().consoleUrl}/items`);
+    const { page, errors } = visitor;
+    for (const name of hostile) {
+      await page.goto(`${server().consoleUrl}/items?${new URLSearchParams({ name })}`);
+      await page.getByText("1 match, of 1 looked at").waitFor();
+      expect(await page.locator("h1").textContent()).toBe(name);
+      await page.goto(`${server().consoleUrl}/dead?${new URLSearchParams({ name })}`);
+      await page.getByText("1 group, 1 item, all looked at").waitFor();
+      expect(await page.locator("h1").textContent()).toBe(name);
+    }
+    expect(await page.locator("img").count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+}

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { axeFaults } from "./axe.ts";
+import { type ConsoleBrowser, isWiderThanWindow, live, narrow, wide } from "./console-browser.ts";
+import { addQueues, type ConsoleServer, openConsoleServer } from "./console-server.ts";
+
+const hostile = ["..", ".", "a/b", "a%2Fb", "index.html", "?", "#", "<img/src=x/onerror=alert(1)>"];
+
+export function testQueuePage(browser: () => ConsoleBrowser): void {
+  testMuch(browser);
+  testNames(browser);
+  testClock(browser);
+}
+
+const pageOf = (server: ConsoleServer, name: string, more = "") =>
+  `${server.consoleUrl}/queue?${new URLSearchParams({ name })}${more}`;
+
+function testMuch(browser: () => ConsoleBrowser): void {
+  describe("a queue of 1,025 partitions", () => {
+    let server: ConsoleServer;
+    beforeAll(async () => {
+      server = await openConsoleServer();
+      const settings = { lease_timeout: "60s", expire_timeout: "1d" };
+      const wideQueue = server.client.queue("wide");
+      await server.client.queue("wide-dead").create(settings);
+      await wideQueue.create({ ...settings, requested_partitions: 1_025, dead_queue: "wide-dead" });
+      for (let at = 0; at < 12; at += 1) await wideQueue.produce(["one", "two"]);
+      await wideQueue.lease({ batch: 1, clientId: "worker-1" });
+      await wideQueue.pause({ reason: "moving house" });
+    });
+    afterAll(() => server.stop());
+
+    test("says why and what comes next, who holds, how it is set and who did what", async () => {
+      await using visitor = await browser().visit(pageOf(server, "wide"));
+      const { page, errors } = visitor;
+      await live(page);
+      const why = page.getByRole("region", { name: "Why" });
+      await why.getByText("moving house").waitFor();
+      expect(await why.textContent()).toMatch(/a lease of worker-1 lapses in 0[01]:\d\d/);
+      await page.getByRole("heading", { name: "1,025 partitions" }).waitFor();
+      const holders = page.getByRole("table", { name: "Holders" });
+      expect(await holders.getByRole("row").nth(1).textContent()).toContain("worker-1");
+      const done = page.getByRole("table", { name: "Actions on this queue" });
+      expect(await done.getByRole("row").nth(1).textContent()).toContain("paused");
+      expect(await page.getByRole("link", { name: "wide-dead" }).count()).toBe(1);
+      const tab = page.getByRole("navigation", { name: "Views of wide" });
+      expect(await tab.getByRole("link").allTextContents()).toEqual(["Now", "Items 24", "Dead 0"]);
+      expect(errors).toEqual([]);
+    });
+
+    test("its partitions are read by keys, and in a table", async () => {
+      await using visitor = await browser().visit(pageOf(server, "wide"));
+      const { page, errors } = visitor;
+      await live(page);
+      const strip = page.getByRole("img", { name: "1,025 partitions, shaded by" });
+      await strip.focus();
+      await page.keyboard.press("End");
+      const reading = page.locator(".strip-read");
+      await reading.getByText("1024", { exact: true }).waitFor();
+      await page.keyboard.press("ArrowUp");
+      await page.keyboard.press("ArrowLeft");
+      expect(await reading.getByText("1024", { exact: true }).count()).toBe(0);
+      await page.getByText("As a table").click();
+      const table = page.getByRole("table", { name: "Partitions" });
+      await table.waitFor();
+      expect(await table.locator("tbody tr").count()).toBe(1_025);
+      const ready = await table.locator("tbody tr td:nth-child(2)").allTextContents();
+      expect(ready.reduce((sum, text) => sum + Number(text), 0)).toBe(23);
+      await page.getByRole("button", { name: "leased", exact: true }).last().click();
+      await page.waitForURL((url) => url.searchParams.get("shade") === "leased");
+      expect(await axeFaults(page)).toEqual([]);
+      await strip.focus().catch(() => undefined);
+      expect(errors).toEqual([]);
+    });
+
+    test.each([wide, narrow])(
+      "at %j its boxes stand where the skeleton had them",
+      async (viewport) => {
+        await using visitor = await browser().visit(pageOf(server, "wide"), { viewport });
+        const { page } = visitor;
+        await live(page);
+        await page.getByRole("heading", { name: "1,025 partitions" }).waitFor();
+        await page.getByRole("region", { name: "Why" }).getByText("moving house").waitFor();
+        const topsOf = () =>
+          page.evaluate(() =>
+            [".why", ".now", ".plot", ".finds-place", ".clients", ".strip", ".settings"].map(
+              (one) => [one, document.querySelector(one)?.getBoundingClientRect().top],
+            ),
+          );
+        const filled = await topsOf();
+        await page.route("**/v1/**", () => undefined);
+        await page.reload();
+        await page.locator(".console[data-state=loading]").waitFor();
+        expect(await topsOf()).toEqual(filled);
+      },
+    );
+
+    test.each([wide, narrow])("at %j axe finds nothing, in both modes", async (viewport) => {
+      const found: string[] = [];
+      for (const theme of ["dark", "light"] as const) {
+        await using visitor = await browser().visit(pageOf(server, "wide", "&range=1h"), {
+          viewport,
+          theme,
+        });
+        const { page, errors } = visitor;
+        await live(page);
+        await page.getByRole("heading", { name: "1,025 partitions" }).waitFor();
+        if (await isWiderThanWindow(page)) found.push("it is wider than the window");
+        found.push(...(await axeFaults(page)), ...errors);
+      }
+      expect(found).toEqual([]);
+    });
+  });
+}
+
+function testNames(browser: () => ConsoleBrowser): void {
+  test("queues of hostile names have their page; one that does not exist is said so", async () => {
+    const server = await openConsoleServer();
+    try {
+      await addQueues(server, hostile);
+      await using visitor = await browser().visit(pageOf(server, "no-such"));
+      const { page, errors } = visitor;
+      await page.getByText("There is no queue of that name").waitFor();
+      expect(await axeFaults(page)).toEqual([]);
+      for (const name of hostile) {
+        await page.goto(pageOf(server, name));
+        await page.getByText("Empty.", { exact: true }).waitFor();
+        expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(name);
+        expect(await page.title()).toContain(name);
+      }
+      expect(await page.locator("img").count()).toBe(0);
+      await page.goto(`${server.consoleUrl}/queue`);
+      await page.getByRole("heading", { name: "Which queue?" }).waitFor();
+      expect(errors).toEqual([]);
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+function testClock(browser: () => ConsoleBrowser): void {
+  test("what is left is by the server's clock, whatever the browser's says", async () => {
+    const server = await openConsoleServer();
+    try {
+      const queue = server.client.queue("orders");
+      await queue.create({ lease_timeout: "10m", expire_timeout: "1d" });
+      await queue.produce("one");
+      await queue.lease({ clientId: "worker-1" });
+      await using visitor = await browser().visit(pageOf(server, "orders"));
+      const { page } = visitor;
+      await page.addInitScript(() => {
+        const Real = Date;
+        globalThis.Date = class extends Real {
+          constructor(...given: []) {
+            super(...(given.length === 0 ? ([Real.now() + 3_600_000] as unknown as []) : given));
+          }
+          static override now = () => Real.now() + 3_600_000;
+        } as DateConstructor;
+      });
+      await page.reload();
+      await live(page);
+      const left = page.getByRole("table", { name: "Holders" }).locator("time");
+      expect(await left.textContent()).toMatch(/^(10:00|09:[345]\d)$/);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("the server gone: what was known stays, and goes on once it is back", async () => {
+    const server = await openConsoleServer();
+    try {
+      await addQueues(server, ["orders"]);
+      await using visitor = await browser().visit(pageOf(server, "orders"));
+      const { page, errors } = visitor;
+      await page.getByText("Empty.", { exact: true }).waitFor();
+      await server.stop();
+      await page.locator(".console[data-state=disconnected]").waitFor();
+      await page.getByText("Empty.", { exact: true }).waitFor();
+      expect(await axeFaults(page)).toEqual([]);
+      await server.start();
+      await live(page);
+      await server.client.queue("orders").produce("one");
+      await page.getByRole("link", { name: "Items 1", exact: true }).waitFor();
+      expect(errors).toEqual([]);
+    } finally {
+      await server.stop();
+    }
+  });
+}

@@ -1,0 +1,151 @@
+import { expect, test } from "bun:test";
+import { axeFaults } from "./axe.ts";
+import { type ConsoleBrowser, isWiderThanWindow, live, narrow, wide } from "./console-browser.ts";
+import {
+  addQueues,
+  adminKey,
+  type ConsoleServer,
+  openConsoleServer,
+  produceKey,
+  readKey,
+} from "./console-server.ts";
+
+export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
+  test("shards: those of this machine, and what is said of nodes where there are none", async () => {
+    await using server = await openConsoleServer();
+    await using visitor = await browser().visit(`${server.consoleUrl}/shards`);
+    const { page, errors } = visitor;
+    await live(page);
+    const rows = page.getByRole("table", { name: "Shards" }).locator("tbody tr");
+    expect(await rows.count()).toBe(1);
+    expect(await rows.first().textContent()).toContain("up");
+    await page.getByText("This server is alone").waitFor();
+    await page.getByText("No backup yet").waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test("nodes: who owns the shards, who is silent, how often they were taken over", async () => {
+    await using server = await openConsoleServer();
+    for (const viewport of [wide, narrow]) {
+      await using visitor = await browser().visit(`${server.consoleUrl}/shards`, { viewport });
+      const { page, errors } = visitor;
+      const now = new Date().toISOString();
+      const node = { version: "1.0.0", started_at: now, seen_at: now, draining: false, live: true };
+      await page.route("**/v1/nodes.list", (route) =>
+        route.fulfill({
+          json: {
+            items: [
+              { ...node, url: "http://queue-1:9090", owner: true },
+              { ...node, url: "http://queue-2:9090", owner: false },
+              { ...node, url: "http://queue-3:9090", owner: false, live: false },
+            ],
+            epoch: 12,
+          },
+        }),
+      );
+      await page.reload();
+      await live(page);
+      await page.getByText("taken over 12 times").waitFor();
+      const nodes = page.locator(".node");
+      expect(await nodes.count()).toBe(3);
+      expect(await nodes.nth(0).locator(".shard").count()).toBe(1);
+      expect(await nodes.nth(2).textContent()).toContain("no sign of life");
+      expect(await axeFaults(page)).toEqual([]);
+      expect(await isWiderThanWindow(page)).toBe(false);
+      expect(errors).toEqual([]);
+    }
+  });
+
+  test("without keys the page teaches how to make one", async () => {
+    await using server = await openConsoleServer();
+    await using visitor = await browser().visit(`${server.consoleUrl}/keys`);
+    const { page } = visitor;
+    await page.getByText("This server asks for none.").waitFor();
+    expect(await page.locator("pre.code").textContent()).toContain("--role consume");
+    await page.getByText("Nothing yet. Whoever creates").waitFor();
+  });
+
+  test("keys: who I am, what each is for, and who did what, by the address", async () => {
+    await using server = await openConsoleServer({ hasKeys: true });
+    await addQueues(server, ["orders", "emails"]);
+    await server.client.queue("orders").pause();
+    await refusedDelete(server);
+    const address = `${server.consoleUrl}/keys?queue=orders&did=pause`;
+    for (const viewport of [wide, narrow]) {
+      await using visitor = await browser().visit(address, { viewport });
+      const { page, errors } = visitor;
+      await page.getByLabel("API key").fill(adminKey);
+      await page.keyboard.press("Enter");
+      await live(page);
+      await page.getByText("You are ops").waitFor();
+      const actions = page.getByRole("table", { name: "Actions" }).locator("tbody tr");
+      await actions.first().waitFor();
+      expect(await actions.count()).toBe(1);
+      expect(await actions.first().textContent()).toContain("paused");
+      await page.getByRole("button", { name: "Show all" }).click();
+      await page.waitForURL((url) => url.search === "");
+      await page.getByText("refused alone").click();
+      await page.waitForURL((url) => url.searchParams.get("refused") === "1");
+      await page.getByText("deleteQueue refused").waitFor();
+      expect(await axeFaults(page)).toEqual([]);
+      expect(await isWiderThanWindow(page)).toBe(false);
+      expect(errors).toEqual([]);
+    }
+  });
+
+  test("keys: each with its roles, its queues, its last use and what it was refused", async () => {
+    await using server = await openConsoleServer({ hasKeys: true });
+    const key = { roles: ["consume"], queues: ["orders*", "emails"], refusals: 31 };
+    for (const viewport of [wide, narrow]) {
+      await using visitor = await browser().visit(`${server.consoleUrl}/keys`, { viewport });
+      const { page, errors } = visitor;
+      await page.route("**/v1/server.keys", (route) =>
+        route.fulfill({
+          json: {
+            items: [
+              { ...key, digest: "8f434346", name: "workers", last_used_at: null },
+              {
+                ...{ digest: "77d3e0f2", name: "ops", roles: ["admin"], queues: ["*"] },
+                ...{ last_used_at: new Date().toISOString(), refusals: 0 },
+              },
+            ],
+          },
+        }),
+      );
+      await page.getByLabel("API key").fill(adminKey);
+      await page.keyboard.press("Enter");
+      const rows = page.getByRole("table", { name: "Keys" }).locator("tbody tr:not(.ghost)");
+      await rows.first().waitFor();
+      expect(await rows.nth(0).textContent()).toBe(
+        "workersconsumeorders* emails8f434346…not since the start31",
+      );
+      expect(await rows.nth(1).textContent()).toContain("you");
+      expect(await axeFaults(page)).toEqual([]);
+      expect(await isWiderThanWindow(page)).toBe(false);
+      await rows.nth(0).getByRole("link").click();
+      await page.waitForURL((url) => url.searchParams.get("key") === "workers");
+      expect(errors).toEqual([]);
+    }
+  });
+
+  test.each([
+    [readKey, "Only a key with the role admin sees the others."],
+    [produceKey, "Who did what is told to keys with the role read."],
+  ])("the key %s is told what it does not see, and asks for none of it", async (key, said) => {
+    await using server = await openConsoleServer({ hasKeys: true });
+    await using visitor = await browser().visit(`${server.consoleUrl}/keys`);
+    const { page, calls } = visitor;
+    await page.getByLabel("API key").fill(key);
+    await page.keyboard.press("Enter");
+    await page.getByText(said).waitFor();
+    expect(calls.filter((path) => path.endsWith("server.keys"))).toEqual([]);
+  });
+}
+
+async function refusedDelete(server: ConsoleServer): Promise<void> {
+  await server.client.queue("orders").produce("one");
+  await server.client
+    .queue("orders")
+    .delete()
+    .catch(() => undefined);
+}

@@ -1,0 +1,102 @@
+// Traffic of a shop for pictures: queues that flow, one that nobody asks, one that falls behind, one
+// whose items die for three reasons, and some that wait.
+
+import type { Client } from "../../client/client.ts";
+import { seededRandom } from "../../engine/simulation/seeded-random.ts";
+
+const stepMs = 10_000;
+const steps = 90;
+const random = seededRandom(42);
+
+interface Line {
+  readonly name: string;
+  readonly kind: string;
+  /** Items a step. */
+  readonly produced: number;
+  readonly completed: number;
+  /** One in so many is given up; 0 = none. */
+  readonly deadIn?: number;
+  /** One in so many is scheduled; 0 = none. */
+  readonly laterIn?: number;
+}
+
+const lines: readonly Line[] = [
+  { name: "orders", kind: "order-placed", produced: 240, completed: 240, deadIn: 40, laterIn: 12 },
+  { name: "webhooks", kind: "webhook", produced: 320, completed: 290, laterIn: 30 },
+  { name: "emails", kind: "email", produced: 40, completed: 0 },
+  { name: "payments", kind: "charge", produced: 60, completed: 60 },
+  { name: "search-index", kind: "document", produced: 180, completed: 180 },
+  { name: "tenant-0485/exports", kind: "export", produced: 6, completed: 6, laterIn: 2 },
+  { name: "tenant-0097/exports", kind: "export", produced: 4, completed: 4 },
+];
+
+const reasons = [
+  (order: number) => `card_declined: order ${order}`,
+  (order: number) => `no such account ${order}`,
+  () => "gateway timeout 504 after 3021 ms",
+];
+
+/** A quarter of an hour. */
+export async function traffic(client: Client): Promise<void> {
+  const expiring = { expire_timeout: "7d" };
+  await client.queue("orders-dead").create({ lease_timeout: "5m", ...expiring });
+  for (const { name, deadIn = 0 } of lines) {
+    const dead = deadIn > 0 ? { dead_queue: `${name}-dead` } : {};
+    await client
+      .queue(name)
+      .create({ lease_timeout: "10m", ...expiring, max_attempts: 5, ...dead });
+  }
+  await client.queue("invoices").create({ lease_timeout: "5m", ...expiring });
+  for (let step = 0; step < steps; step += 1) {
+    for (const line of lines) await flow(client, line, step);
+    if (step === 40) await client.queue("invoices").pause({ reason: "moving to the new database" });
+    await client.advance({ by: `${stepMs / 1_000}s` });
+  }
+}
+
+/** Ten seconds more, while somebody looks; what consumers took last they still hold. */
+export async function moreTraffic(client: Client): Promise<void> {
+  for (const line of lines) await flow(client, line, steps);
+  await client.advance({ by: `${stepMs / 1_000}s` });
+}
+
+async function flow(client: Client, line: Line, step: number): Promise<void> {
+  const { name, kind, produced, completed, deadIn = 0, laterIn = 0 } = line;
+  const queue = client.queue(name);
+  const swing = 1 + 0.25 * Math.sin(step / 9) + random.below(20) / 100;
+  const items = Array.from({ length: Math.round(produced * swing) }, (_, index) => {
+    const order = step * 1_000 + index;
+    const isLater = laterIn > 0 && random.below(laterIn) === 0;
+    const payload = {
+      order: 9_007_199_254_000_000 + order,
+      account: `account-${order}`,
+      total: { amount: "298.00", currency: "EUR" },
+    };
+    return {
+      ...{ kind, reference: `account-${1_000 + random.below(9_000)}`, json: payload },
+      ...(isLater && { enqueue_at: later(step) }),
+    };
+  });
+  await queue.produce(items);
+  const { queued } = await queue.inspect();
+  const [done, deadOnes] = [Math.round(completed * swing), deadIn];
+  for (let left = Math.min(done, queued); left > 0; ) {
+    const clientId = `worker-${random.below(9)}`;
+    const lease = await queue.lease({ batch: Math.min(left, 100), clientId });
+    if (lease === null) return;
+    left -= lease.items.length;
+    // Some of what the last ones took they still hold.
+    if (step === steps && left <= 0) return;
+    const given = lease.items.filter(() => deadOnes > 0 && random.below(deadOnes) === 0);
+    for (const item of given) {
+      const reason = reasons[random.below(reasons.length)]?.(random.below(90_000)) ?? "";
+      await lease.retry([item], { dead: true, reason });
+    }
+    const rest = lease.items.filter((item) => !given.includes(item));
+    if (rest.length > 0) await lease.complete(rest);
+  }
+}
+
+function later(step: number): Date {
+  return new Date(Date.now() + (step + 1 + random.below(400)) * stepMs);
+}
