@@ -3,6 +3,7 @@
 import type { Failure } from "../../engine/errors.ts";
 import type { OperationId, PageId } from "../../openapi/operations.ts";
 import type { Reason } from "../../openapi/reasons.ts";
+import type { NodeRow } from "../../stores/nodes.ts";
 import type { Grant } from "../key-rights.ts";
 
 export interface Call {
@@ -16,14 +17,14 @@ export interface Call {
 }
 
 /**
- * `moved`: nothing was done; the engine is elsewhere. `lost`: what became of it is not known.
+ * `moved`: nothing was done; the engine is elsewhere, at `owner` as far as is known. `lost`: what became of it is not known.
  * `failed`: a bug, which was logged there.
  */
 export type Answer =
   | { readonly is: "done"; readonly text: string; readonly isReplayed: boolean }
   | { readonly is: "failure"; readonly failure: Failure }
   | { readonly is: "refusal"; readonly reason: Reason; readonly message: string }
-  | { readonly is: "moved" }
+  | { readonly is: "moved"; readonly owner: NodeRow | null }
   | { readonly is: "lost" }
   | { readonly is: "failed" };
 

@@ -26,6 +26,11 @@ export class Desk {
     this.#options = options;
   }
 
+  /** Nothing is being done, and all was answered. */
+  get isIdle(): boolean {
+    return this.#calls.size === 0 && this.#answers.length === 0;
+  }
+
   heard(asked: readonly Asked[]): void {
     for (const { number, call } of asked) {
       if (call === null) this.#calls.get(number)?.abort();

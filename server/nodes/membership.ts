@@ -99,6 +99,11 @@ export class Membership {
       .sort((a, b) => Number(b.url === owner?.url) - Number(a.url === owner?.url));
   }
 
+  /** The one that has the shards, itself included, as far as it knows. */
+  get ownerNode(): NodeRow | null {
+    return this.live.find(({ url }) => url === this.owner?.url) ?? null;
+  }
+
   /** Those that lived when it looked last. */
   get live(): readonly NodeRow[] {
     return this.#seen.nodes.filter(({ isLive }) => isLive);
@@ -193,6 +198,14 @@ export class Membership {
     const isOwn = owner?.url === this.#self.url && !isContested;
     const isFree = owner === null || isLapsed || isOwn;
     if (isFree && !this.#self.isDraining && !this.#ended) await this.#takeOver(seen, askedAt);
+  }
+
+  /** Another node was said to have the shards: one that is cut off may never have seen it. */
+  hear(node: NodeRow): void {
+    const { nodes } = this.#seen;
+    if (!this.isStale || nodes.some(({ url, isLive }) => isLive && url === node.url)) return;
+    this.#seen = { ...this.#seen, nodes: [...nodes.filter(({ url }) => url !== node.url), node] };
+    this.#tell();
   }
 
   /** Another node was heard to serve: what waits here waits for nothing. */

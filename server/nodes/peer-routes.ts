@@ -45,8 +45,11 @@ export function peerRoutes({ router, key, log }: PeerOptions) {
       desks.set(socket.id, new Desk({ answer, send, log }));
     },
     message: (socket, message) => {
-      if (message === ping) socket.send(pong);
-      else desks.get(socket.id)?.heard(message as Asked[]);
+      const desk = desks.get(socket.id);
+      // One that is cut off from the database does not see that this one leaves.
+      if (message === ping && router.isLeaving && desk?.isIdle === true) socket.close();
+      else if (message === ping) socket.send(pong);
+      else desk?.heard(message as Asked[]);
     },
     close: ({ id }) => {
       desks.get(id)?.end();

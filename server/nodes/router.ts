@@ -229,6 +229,7 @@ export class Router {
         return answer;
       case "moved":
         void this.#membership.look();
+        if (answer.owner !== null) this.#membership.hear(answer.owner);
         return answer;
       case "unsent":
         return { is: "moved" };
@@ -263,15 +264,19 @@ export class Router {
     const route = this.#local[operation] as Route<OperationId> | undefined;
     const deadline = this.#now() + timeoutMs(body);
     const left = await this.#settled(body, { deadline, caller });
-    if (route === undefined || !this.#membership.isTrusted) return { is: "moved" };
+    if (route === undefined || !this.#membership.isTrusted) return this.#moved();
     try {
       const outcome = await this.#here(left, { operation, route, caller });
       if (outcome.is === "done") return doneAnswer(outcome.reply, caller);
       await this.#settled(left, { deadline, caller });
-      return outcome;
+      return outcome.is === "moved" ? this.#moved() : outcome;
     } catch (error) {
       return errorAnswer(error);
     }
+  }
+
+  #moved(): Answer {
+    return { is: "moved", owner: this.#membership.ownerNode };
   }
 
   /**
@@ -289,6 +294,11 @@ export class Router {
       left = this.#withTimeLeft(left, deadline);
     }
     return left;
+  }
+
+  /** It hands over, or has: nobody is to be connected any more. */
+  get isLeaving(): boolean {
+    return this.#isLeaving;
   }
 
   /** Leases that wait elsewhere come back, and go on at another node. */

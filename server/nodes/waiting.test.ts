@@ -1,7 +1,7 @@
 // Leases that wait at a node that has not got the shards: they are served wherever these go, and
 // nothing is granted to who has left.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
 import { createClient } from "../../client/client.ts";
 import { Wire } from "./testing/wire.ts";
@@ -11,7 +11,9 @@ const wires = new Map<NodeProcess, Wire>();
 
 async function start(): Promise<NodeProcess> {
   const wire = Wire.to(cluster.databasePort);
-  const node = await cluster.start({ database: wire.port });
+  // Longer than a test: what only ends by it does not end.
+  const flags = ["--shutdown-timeout-ms", "3600000"];
+  const node = await cluster.start({ database: wire.port, flags });
   wires.set(node, wire);
   return node;
 }
@@ -20,6 +22,9 @@ beforeAll(() => cluster.startDatabase());
 // Whatever a test before it has ended.
 beforeEach(async () => {
   while (cluster.nodes.length < 4) await start();
+});
+afterEach(() => {
+  for (const wire of wires.values()) wire.heal();
 });
 afterAll(() => cluster.end());
 
@@ -83,7 +88,33 @@ test("leases that wait are served elsewhere once their owner was cut off from it
   // Cut off, it still knows whom to ask.
   await queueOf(next, "cut").produce("behind its back");
   expect(await queueOf(owner, "cut").inspect()).toMatchObject({ queued: 1 });
-  wires.get(owner)?.heal();
+});
+
+test("a node that is cut off finds one that has joined and taken over behind its back", async () => {
+  const { others, waiting } = await setup("behind");
+  const [deaf] = others as [NodeProcess];
+  const lease = leaseAt(deaf, "behind");
+  await until(async () => (await waiting()) === 1);
+  wires.get(deaf)?.cut();
+  const { epoch } = await cluster.ownerRow();
+  const joined = await start();
+  // Whoever finds its own name there takes over.
+  await cluster.query(`UPDATE holdfast_nodes.owner SET url = '${joined.nodeUrl}'`);
+  await until(async () => (await cluster.ownerRow()).epoch > epoch);
+  expect(await cluster.owner()).toBe(joined);
+  await queueOf(joined, "behind").produce("for the deaf one");
+  expect((await lease).status).toBe(200);
+});
+
+test("an owner ends, though a node is connected that does not see it leave", async () => {
+  const { owner, others, waiting } = await setup("deaf");
+  const [deaf] = others as [NodeProcess];
+  const lease = leaseAt(deaf, "deaf");
+  await until(async () => (await waiting()) === 1);
+  wires.get(deaf)?.cut();
+  expect(await owner.stop()).toBe(0);
+  await queueOf(await cluster.owner(), "deaf").produce("for the deaf one");
+  expect((await lease).status).toBe(200);
 });
 
 test("a lease that waits at a node that is stopped is told so, and nothing is granted to it", async () => {
