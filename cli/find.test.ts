@@ -78,6 +78,9 @@ test("items find: which, and why they failed; up to a limit, which it says", asy
     looked_at: 2,
     is_all: false,
   });
+  const newest = await json("items", "find", dead.name, "-n", "2", "--newest");
+  const all = await json("items", "find", dead.name);
+  expect(newest.items).toEqual(all.items.toReversed().slice(0, 2));
   const some = await run(["items", "find", dead.name, "-n", "1"]);
   expect(some.out).toEndWith("1 item found among 1; there may be more\n");
   expect((await run(["items", "find", queue.name, "--state", "leased"])).out).toBe(

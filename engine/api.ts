@@ -479,6 +479,11 @@ export interface FindRequest {
   readonly state?: ItemState | null;
   /** The client that holds it, as it named itself; absent = whoever does. */
   readonly holder?: string;
+  /**
+   * `newest`: those that came into the queue last come first. Absent: by partition, those that
+   * wait for an instant after the others, each by their ids.
+   */
+  readonly order?: "newest";
   /** What the page before gave as `nextPivot`; `""` = from the start. */
   readonly pivot: string;
   /** 1 to 1,000. */
@@ -500,11 +505,13 @@ export interface FoundItem extends StoredItem {
   readonly queue: string;
   readonly partition: number;
   readonly state: ItemState;
+  /** Who holds it, as it named itself; `""` = nobody, or one of before a restart. */
+  readonly holder: string;
   /** Of the whole payload. */
   readonly payloadBytes: number;
 }
 
-export interface GroupsRequest extends Omit<FindRequest, "limit" | "payloadHead"> {
+export interface GroupsRequest extends Omit<FindRequest, "limit" | "payloadHead" | "order"> {
   readonly by: Grouping;
 }
 

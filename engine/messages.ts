@@ -54,6 +54,8 @@ export interface ListedItem extends Omit<Item, "slot" | "seq" | "early" | "paylo
 
 export interface FoundItem extends ListedItem {
   readonly state: ItemState;
+  /** Who holds it, as it named itself; `""` = nobody, or who did before a restart. */
+  readonly holder: string;
   /** Of the whole payload, of which only the head may be here. */
   readonly payloadBytes: number;
 }

@@ -206,7 +206,12 @@ export const requests = {
     ),
     requestKey,
   }),
-  findItems: object<api.FindRequest>({ ...searched, limit: number, payloadHead: optional(number) }),
+  findItems: object<api.FindRequest>({
+    ...searched,
+    order: optional(word("newest")),
+    limit: number,
+    payloadHead: optional(number),
+  }),
   redrive: object<api.RedriveRequest>({ ...task, to: optional(text) }),
   repair: object<api.RepairRequest>({
     ...task,

@@ -115,6 +115,9 @@ test("find: what a client holds", async () => {
   await bundle.lease("orders", { clientId: long, batchSize: 1 });
   const held = async (holder: string) => texts((await findIn(bundle, "orders", { holder })).found);
   expect(await Promise.all(["anna", long, "cleo"].map(held))).toEqual([["0", "1"], ["2"], []]);
+  const { found: all } = await findIn(bundle, "orders");
+  const holders = ["anna", "anna", long.slice(0, limits.holderNameMax), "", ""];
+  expect(all.map(({ holder }) => holder)).toEqual(holders);
   const request = { queue: "orders", pivot: "", filter: {}, by: "kind", holder: "anna" } as const;
   const { found } = await bundle.run(() => bundle.engine.groupItems(request));
   expect(found.map(({ count }) => count)).toEqual([2]);
@@ -159,6 +162,55 @@ test.each([1, 2, 3, 7, 100])("find: pages of %p are together what one page is", 
   expect(one.found).toEqual(whole.found.filter(({ partition }) => partition === 1));
 });
 
+test("find, newest first: of all partitions, by when they came, in whatever pages", async () => {
+  const bundle = await setupQueues(3, 2);
+  const came: string[] = [];
+  for (let call = 0; call < 9; call += 1) {
+    await bundle.clock.advance(second);
+    const enqueueAt = call % 4 === 0 ? bundle.clock.now() + hour : null;
+    const items = [
+      { payload: `${call} a`, enqueueAt },
+      { payload: `${call} b`, enqueueAt },
+    ];
+    await bundle.run(() => bundle.engine.produce({ ...produceOf("orders", []), items }));
+    came.unshift(`${call} b`, `${call} a`);
+    if (call % 3 === 2) await bundle.lease("orders");
+  }
+  const order = "newest";
+  const { found } = await findIn(bundle, "orders", { order });
+  expect(new Set(found.map(({ partition }) => partition)).size).toBe(3);
+  expect(texts(found)).toEqual(came);
+  for (const limit of [1, 2, 5]) {
+    expect(texts((await findAll(bundle, "orders", { order, limit })).all)).toEqual(came);
+  }
+  const scheduled = await findIn(bundle, "orders", { order, state: "scheduled" });
+  expect(texts(scheduled.found)).toEqual(
+    came.filter((text) => ["8", "4", "0"].includes(text.charAt(0))),
+  );
+  const one = await findAll(bundle, "orders", { order, partition: 1, limit: 1 });
+  expect(one.all).toEqual(found.filter(({ partition }) => partition === 1));
+});
+
+test("find, newest first: over gaps, items too large for one look, and with a bound", async () => {
+  const bundle = await setupQueues();
+  const order = "newest";
+  await bundle.produceMany("orders", 3);
+  const large = Buffer.alloc(5_000_000);
+  const items = Array.from({ length: 20 }, () => ({ payload: large, kind: "large" }));
+  for (const item of items) {
+    await bundle.run(() => bundle.engine.produce({ ...produceOf("orders", []), items: [item] }));
+  }
+  const { all } = await findAll(bundle, "orders", { order, payloadHead: 1 });
+  expect(all.map(({ kind }) => kind)).toEqual([...items.map(() => "large"), "", "", ""]);
+  for (let left = 5_000; left > 0; left -= 1_000) await bundle.produceMany("orders", 1_000);
+  const what = { ready: true, scheduled: true, retried: true, destructive: false };
+  await bundle.lease("orders", { batchSize: 3 });
+  await bundle.run(() => bundle.engine.clear({ queue: "orders", ...what }));
+  await bundle.produceMany("orders", 1);
+  const left = await findIn(bundle, "orders", { order });
+  expect(left.found.map(({ state }) => state)).toEqual(["ready", "leased", "leased", "leased"]);
+});
+
 test("find: a call looks at so many items, and says where to go on, also with nothing found", async () => {
   const bundle = await setupQueues();
   const count = limits.findTurnLooks * 2 + 3;
@@ -190,6 +242,11 @@ test.each([
   [
     { state: "dead" as "ready" },
     "state is invalid; expected 'ready', 'leased' or 'scheduled', got 'dead'",
+  ],
+  [{ order: "oldest" as "newest" }, "order is invalid; expected 'newest' or none, got 'oldest'"],
+  [
+    { order: "newest" as const, pivot: "0.0.1,x" },
+    "pivot is invalid; expected the next_pivot of the page before, got 'x'",
   ],
 ])("find: %j is refused", async (change, message) => {
   const bundle = await setupQueues();

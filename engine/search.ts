@@ -15,11 +15,18 @@ import { type Followed, follow, type Step } from "./item-history.ts";
 import { storedItem } from "./items.ts";
 import { limits } from "./limits.ts";
 import type { FoundItem, Group, Value } from "./messages.ts";
+import { findNewest, type LookBack, latest } from "./newest.ts";
 import { placeIn, type ShardPort, succeeded, type Timing } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { Find } from "./shard/find.ts";
 import type { Marks } from "./shard/task.ts";
 import { checkFind, refuse } from "./validate.ts";
+
+/** Those of a partition that wait for an instant, or the others. */
+interface Position {
+  readonly place: PartitionPlace;
+  readonly aside: boolean;
+}
 
 interface Place {
   readonly queue: LogicalQueue;
@@ -63,6 +70,7 @@ export class Search {
   async find(queue: LogicalQueue, request: api.FindRequest): Promise<api.Found<api.FoundItem>> {
     checkFind(request);
     const { filter, limit, payloadHead = 0 } = request;
+    if (request.order === "newest") return this.#findNewest(queue, request);
     const found: api.FoundItem[] = [];
     const walk: Walk = {
       request: { filter, ...whose(request), payloadHead },
@@ -70,6 +78,29 @@ export class Search {
       take: ({ items }, at) => found.push(...items.map((item) => seen(item, at))),
     };
     return { found, ...(await this.#walk(queue, request, walk)) };
+  }
+
+  async #findNewest(
+    queue: LogicalQueue,
+    { pivot, partition = null, payloadHead = 0, filter, limit, ...request }: api.FindRequest,
+  ): Promise<api.Found<api.FoundItem>> {
+    const { state, ...rest } = { ...whose(request), filter, payloadHead };
+    const timing = this.#timing();
+    const lines = pivot === "" ? linesOf(queue, partition, state) : readLines(queue, pivot);
+    const lookBack: LookBack<Position> = ({ place: { shard, slot }, aside }, piece) => {
+      const span = { slot, aside, from: 0, looks: limits.findTurnLooks, ...piece };
+      return this.#ask(shard, { kind: "find", state, ...rest, ...span }, timing);
+    };
+    const { found, looked, lines: left } = await findNewest(lines, limit, lookBack);
+    return {
+      found: found.map(({ item, where: { place } }) => seen(item, { queue, place })),
+      looked,
+      nextPivot: left
+        .map(({ where: { place, aside }, before: seq }) =>
+          writePivot({ partition: place.partition, aside, seq }),
+        )
+        .join(pivotSeparator),
+    };
   }
 
   /** How many items a filter means that nobody holds, in all of the queue or in some spans of it. */
@@ -344,6 +375,27 @@ function placesFrom(queue: LogicalQueue, from: number, only: number | null): Par
     .sort((a, b) => a.partition - b.partition);
 }
 
+function linesOf(queue: LogicalQueue, partition: number | null, state: Find["state"]) {
+  if (partition !== null) queue.place(partition);
+  return placesFrom(queue, 0, partition).flatMap((place) =>
+    [false, true]
+      .filter((aside) => isSearched(state, aside))
+      .map((aside) => ({ where: { place, aside }, before: latest })),
+  );
+}
+
+/** Of the newest first there is a pivot for each line that goes on. */
+const pivotSeparator = ",";
+
+/** A partition that has gone meanwhile has no more. */
+function readLines(queue: LogicalQueue, pivot: string) {
+  return pivot.split(pivotSeparator, 2 * limits.partitionsMax).flatMap((text) => {
+    const { partition, aside, seq: before } = readPivot(text);
+    const place = queue.places.get(partition);
+    return place === undefined ? [] : [{ where: { place, aside }, before }];
+  });
+}
+
 function sumOf(groups: readonly Group[]): number {
   return groups.reduce((sum, { count }) => sum + count, 0);
 }
@@ -363,10 +415,10 @@ function addGroup(groups: Map<string, Group>, group: Group): void {
 }
 
 function seen(item: FoundItem, { queue, place }: Place): api.FoundItem {
-  const { state, payloadBytes, ...listed } = item;
+  const { state, holder, payloadBytes, ...listed } = item;
   const { definition } = queue;
   const at = { queue: definition.name, partition: place.partition };
-  return { ...storedItem(listed, definition), ...at, state, payloadBytes };
+  return { ...storedItem(listed, definition), ...at, state, holder, payloadBytes };
 }
 
 function writePivot({ partition, aside, seq }: Pivot): string {

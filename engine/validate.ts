@@ -322,7 +322,12 @@ function checkFilter(filter: Filter): void {
   }
 }
 
-export function checkFind({ limit, state, holder, filter, payloadHead = 0 }: FindRequest): void {
+export function checkFind(request: FindRequest): void {
+  const { limit, state, holder, order, filter, payloadHead = 0 } = request;
+  if (order !== undefined && order !== "newest") {
+    const got = String(order).slice(0, limits.quotedMax);
+    refuse(`order is invalid; expected 'newest' or none, got '${got}'`);
+  }
   checkLimit(limit, limits.findItemsMax);
   if (state != null && !["ready", "leased", "scheduled"].includes(state)) {
     const got = state.slice(0, limits.quotedMax);

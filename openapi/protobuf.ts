@@ -929,6 +929,7 @@ const FindItemsRequest = message<schemas.FindItemsRequest>(
     limit: whole(105, { unset: 100 }),
     payload_head: whole(106),
     holder: text(107),
+    order: text(108, { says: "`newest`: those that came last come first; empty: by partition." }),
   },
 );
 
@@ -943,6 +944,7 @@ const FoundItem = message<schemas.FoundItem>("FoundItem", schemas.FoundItem, {
   partition: whole(111),
   state: text(112),
   payload_bytes: whole(113),
+  holder: text(114),
 });
 
 const FindItemsReply = message<schemas.FindItemsReply>("FindItemsReply", schemas.FindItemsReply, {

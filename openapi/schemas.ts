@@ -2178,6 +2178,12 @@ const itemState = orNull({
   examples: ["ready"],
 });
 
+const itemOrder = orNull({
+  description:
+    '`newest`: those that came into the queue last come first. Absent, `null` or `""`: by partition, scheduled ones of it after the others, each by their ids.',
+  examples: ["newest"],
+});
+
 const itemHolder = Type.String({
   description: 'The client that holds it, as its lease named it. Absent or `""`: whoever does.',
   examples: ["worker-3"],
@@ -2269,6 +2275,7 @@ export const FindItemsRequest = Type.Object(
     state: Type.Optional(itemState),
     holder: Type.Optional(itemHolder),
     filter: Type.Optional(ItemFilter),
+    order: Type.Optional(itemOrder),
     pivot: findPivot,
     limit: Type.Optional(
       Type.Integer({
@@ -2297,6 +2304,7 @@ export const sampleFoundItem = {
   queue_name: "orders-dead",
   partition: 0,
   state: "ready",
+  holder: "",
   payload_bytes: 12,
   ...sampleStorageItem,
   is_leased: false,
@@ -2318,6 +2326,10 @@ export const FoundItem = Type.Object(
     state: Type.String({
       description: "`ready`, `leased` or `scheduled`.",
       examples: ["ready"],
+    }),
+    holder: Type.String({
+      description: 'The client that holds it; `""` = nobody, or one of before a restart.',
+      examples: [""],
     }),
     payload_bytes: Type.Integer({
       description: "Bytes of its whole payload.",
@@ -2345,7 +2357,7 @@ const looked = {
 export const FindItemsReply = Type.Object(
   {
     items: Type.Array(FoundItem, {
-      description: "By partition; scheduled ones of it after the others, each by their ids.",
+      description: "In the order that was asked for.",
       examples: [[sampleFoundItem]],
     }),
     ...looked,

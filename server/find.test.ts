@@ -46,6 +46,28 @@ async function setup(): Promise<{ app: RunningApp; ids: readonly string[] }> {
 const found = async (app: RunningApp, body: RequestOf<"findItems">) =>
   (await app.ok("findItems", body)).items;
 
+test("find: the newest first, page by page, and who holds what", async () => {
+  const { app } = await setup();
+  await using _ = app;
+  const order = "newest";
+  const { items } = await app.ok("findItems", { ...orders, order, payload_head: 100 });
+  expect(items.map(({ payload, holder }) => [atob(payload), holder])).toEqual([
+    ["ready 3", ""],
+    ["ready 2", ""],
+    ["ready 1", ""],
+    ["later", ""],
+    ["leased", "holder"],
+  ]);
+  const [first, second] = items;
+  const page = await app.ok("findItems", { ...orders, order, limit: 1, payload_head: 100 });
+  expect(page.items).toEqual(first === undefined ? [] : [first]);
+  const { next_pivot: pivot } = page;
+  const next = await app.ok("findItems", { ...orders, order, pivot, limit: 1, payload_head: 100 });
+  expect(next.items).toEqual(second === undefined ? [] : [second]);
+  const said = refused(400, "order is invalid; expected 'newest', got 'oldest'");
+  expect(await app.call("findItems", { ...orders, order: "oldest" })).toMatchObject(said);
+});
+
 test("find: items in whatever state, in their order, with as much of a payload as asked for", async () => {
   const { app } = await setup();
   await using _ = app;

@@ -254,6 +254,7 @@ export function listRequest(body: RequestOf<"listItems">): engine.ListRequest {
 export function findRequest(body: RequestOf<"findItems">): engine.FindRequest {
   return {
     ...searched(body),
+    ...(body.order && { order: wordOf(body.order, "order", orders) }),
     limit: body.limit ?? findLimitDefault,
     payloadHead: body.payload_head ?? 0,
   };
@@ -261,6 +262,7 @@ export function findRequest(body: RequestOf<"findItems">): engine.FindRequest {
 
 const findLimitDefault = 100;
 
+const orders = ["newest"] as const;
 const states = ["ready", "leased", "scheduled"] as const;
 
 function searched(body: RequestOf<"groupItems" | "findItems">): Omit<engine.GroupsRequest, "by"> {
@@ -426,8 +428,8 @@ function carried({
 }
 
 export function foundItem(item: engine.FoundItem): wire.FoundItem {
-  const { queue: queue_name, partition, state, payloadBytes: payload_bytes } = item;
-  return { queue_name, partition, state, payload_bytes, ...storageItem(item) };
+  const { queue: queue_name, partition, state, holder, payloadBytes: payload_bytes } = item;
+  return { queue_name, partition, state, holder, payload_bytes, ...storageItem(item) };
 }
 
 export function itemGroup({ value, count, ...group }: engine.Group): wire.ItemGroup {

@@ -23,6 +23,7 @@ export function addFind(items: Command): void {
         .argParser(wholeNumber(bounds.findItemsMin, bounds.findItemsMax))
         .default(20),
     )
+    .option("--newest", "those that came last first")
     .action(find);
 
   searching(items, "groups", "how many there are by what they have in common, the most first")
@@ -72,6 +73,7 @@ function searchOf(queue_name: string, options: Options) {
 }
 
 interface FindOptions extends Options {
+  readonly newest?: boolean;
   readonly limit: number;
 }
 
@@ -81,13 +83,20 @@ const headBytes = 200;
 async function find(queue: string, options: FindOptions, command: Command): Promise<void> {
   const context = contextOf(command);
   const progress = context.progress("items looked at");
+  const order = options.newest === true ? { order: "newest" } : {};
   const found: FoundItem[] = [];
   let looked = 0;
   let pivot = "";
   try {
     do {
       const limit = options.limit - found.length;
-      const search = { ...searchOf(queue, options), limit, pivot, payload_head: headBytes };
+      const search = {
+        ...searchOf(queue, options),
+        ...order,
+        limit,
+        pivot,
+        payload_head: headBytes,
+      };
       const page = await context.client.findItems(search satisfies FindItemsRequest);
       found.push(...page.items);
       looked += page.looked_at;

@@ -2,7 +2,7 @@
 // turn, without a word on where it ends but the place to go on from.
 
 import type { Item, ScheduledItem } from "../../stores/item.ts";
-import type { Page, Read } from "../../stores/store.ts";
+import type { Page, Read, Some, Span } from "../../stores/store.ts";
 import type { ItemState } from "../api.ts";
 import { type Filter, matcherOf, reasonClass } from "../filter.ts";
 import { formatId } from "../ids.ts";
@@ -26,6 +26,8 @@ export interface Find {
   /** Numbers from here to before `before`; absent = to the end. */
   readonly from: number;
   readonly before?: number;
+  /** Of these the last so many numbers alone, and from the last on; absent = all, from the first on. */
+  readonly back?: number;
   readonly state: ItemState | null;
   /** Who holds it; absent = whoever does, or nobody. */
   readonly holder?: string;
@@ -52,27 +54,28 @@ export const find: Kind<Find> = {
 };
 
 function pageOf(memory: Memory, request: Numbered<Find>): Page {
-  const { op, slot, looks, from } = request;
+  const { op, slot, looks, back = Number.MAX_SAFE_INTEGER } = request;
   const { nextSeq } = memory.partition(slot);
-  const before = Math.max(from, Math.min(request.before ?? nextSeq, nextSeq));
+  const before = Math.max(request.from, Math.min(request.before ?? nextSeq, nextSeq));
+  const from = Math.max(request.from, before - back);
   const limit = { items: looks, payloadBytes: limits.turnBytesMax };
   return { name: `find ${op}`, slot, from, before, limit };
 }
 
 function findOne(turn: Turn, request: Numbered<Find>): Result {
-  const { slot, aside, state, holder, limit, by } = request;
+  const { slot, aside, state, holder, limit, by, back } = request;
   const partition = turn.memory.partition(slot);
   const pages = aside ? turn.facts.scheduled : turn.facts.items;
-  const page = pages.get(`find ${request.op}`);
+  const span = pageOf(turn.memory, request);
+  const page = pages.get(span.name) ?? { found: [], isAll: true };
   const isMeant = matcherOf(request.filter);
   const items: FoundItem[] = [];
   const groups = new Map<string, Group>();
   let looked = 0;
-  let next = request.from;
-  let isFull = false;
-  for (const item of page?.found ?? []) {
+  let last: number | null = null;
+  for (const item of back === undefined ? page.found : backwards(page)) {
     looked += 1;
-    next = item.seq + 1;
+    last = item.seq;
     if (item.damaged || partition.isCleared(item)) continue;
     const present = stateOf(partition, item, aside);
     if (state !== null && state !== present) continue;
@@ -80,12 +83,35 @@ function findOne(turn: Turn, request: Numbered<Find>): Result {
     if (!isMeant(item, formatId(partition.idPrefix, item.seq), present === "leased")) continue;
     if (by === undefined) items.push(foundItem(partition, item, { present, request }));
     else count(groups, item, { by, id: formatId(partition.idPrefix, item.seq) });
-    isFull = items.length >= limit;
-    if (isFull) break;
+    if (items.length >= limit) break;
   }
-  const isEnd = page === undefined || (page.isAll && !isFull);
-  const value = { kind: "found", looked, next: isEnd ? null : next } as const;
+  const isFull = items.length >= limit;
+  const next = (back === undefined ? nextOn : nextBack)(span, { last, isFull, isAll: page.isAll });
+  const value = { kind: "found", looked, next } as const;
   return { ok: true, value: { ...value, items, groups: [...groups.values()] } };
+}
+
+/** One that was cut short lacks its last. */
+function backwards({ found, isAll }: Some<Read<Item>>): readonly Read<Item>[] {
+  return isAll ? found.toReversed() : [];
+}
+
+interface End {
+  /** That was looked at. */
+  readonly last: number | null;
+  readonly isFull: boolean;
+  readonly isAll: boolean;
+}
+
+function nextOn({ from }: Span, { last, isFull, isAll }: End): number | null {
+  if (isAll && !isFull) return null;
+  return last === null ? from : last + 1;
+}
+
+/** Where the rest ends; the end of the span itself where that could not be read whole. */
+function nextBack({ from, before }: Span, { last, isFull, isAll }: End): number | null {
+  const next = isFull ? (last ?? from) : isAll ? from : before;
+  return next === 0 ? null : next;
 }
 
 function stateOf(partition: Partition, { seq }: Read<Item>, aside: boolean): ItemState {
@@ -101,10 +127,12 @@ function foundItem(
   const { payload } = item;
   const head = payload.slice(0, request.payloadHead);
   const dueAt = request.aside ? { dueAt: (item as Read<ScheduledItem>).dueAt } : {};
-  const state = partition.held.get(item.seq)?.run.lease ?? dueAt;
+  const held = partition.held.get(item.seq);
+  const state = held?.run.lease ?? dueAt;
   return {
     ...listed(partition, { ...item, payload: head }, state),
     state: present,
+    holder: held?.holder ?? "",
     payloadBytes: payload.length,
   };
 }

@@ -46,18 +46,35 @@ export async function checkFinds(
   listed: readonly StoredItem[],
 ): Promise<void> {
   const { engine } = bundle;
-  for (const { filter, isMeant } of soughtBy(listed.at(listed.length / 2))) {
+  const findAll = async (request: Pick<FindRequest, "filter" | "order">): Promise<FoundItem[]> => {
     const found: FoundItem[] = [];
     let pivot = "";
     do {
-      const request = { queue, pivot, limit: pageItems, filter };
-      const page = await bundle.run(() => engine.findItems(request));
+      const asked = { ...request, queue, pivot, limit: pageItems };
+      const page = await bundle.run(() => engine.findItems(asked));
       found.push(...page.found);
       pivot = page.nextPivot;
     } while (pivot !== "");
+    return found;
+  };
+  for (const { filter, isMeant } of soughtBy(listed.at(listed.length / 2))) {
+    const found = await findAll({ filter });
     const [told, meant] = [found, listed.filter(isMeant)].map((items) => items.map(({ id }) => id));
     if (String(told) !== String(meant)) {
       const said = `${JSON.stringify(filter)} in ${queue} finds ${told}, expected ${meant}`;
+      throw new Violation("I21", said);
+    }
+    const newest = await findAll({ filter, order: "newest" });
+    // The same ones, each line of a partition the other way round.
+    const lineOf = (item: FoundItem) => `${item.partition} ${item.state === "scheduled"}`;
+    const backwards = found.toReversed();
+    const [seen, expected] = [newest, backwards].map((items) =>
+      [...Map.groupBy(items, lineOf).entries()]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([line, all]) => `${line}: ${all.map(({ id }) => id)}`),
+    );
+    if (String(seen) !== String(expected)) {
+      const said = `${JSON.stringify(filter)} in ${queue} finds, newest first, ${seen}, expected ${expected}`;
       throw new Violation("I21", said);
     }
     if (found.length > pageItems) situations.reached("a search takes several pages");

@@ -759,14 +759,20 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a page of a search goes on behind the item that comes next",
     file: "shard/find.ts",
-    from: "next: isEnd ? null : next }",
-    to: "next: isEnd ? null : next + 1 }",
+    from: "return last === null ? from : last + 1;",
+    to: "return last === null ? from : last + 2;",
   },
   {
     name: "a search ends with a page that is full",
     file: "shard/find.ts",
-    from: "(page.isAll && !isFull);",
-    to: "page.isAll;",
+    from: "if (isAll && !isFull) return null;",
+    to: "if (isAll) return null;",
+  },
+  {
+    name: "newest first, what a full look left is passed over",
+    file: "shard/find.ts",
+    from: "const next = isFull ? (last ?? from) : isAll ? from : before;",
+    to: "const next = isAll ? from : before;",
   },
   {
     name: "a filter does not count the lease that runs",
