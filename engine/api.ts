@@ -836,9 +836,12 @@ export interface Engine<Items = readonly LeasedItem[]> {
   clients(request: { queue: string; limit: number }): Promise<QueueClients>;
   /**
    * All queues at a glance, looked at anew at most once a second. `since`: of an earlier one, to be
-   * told only of queues that have changed; `""` = all.
+   * told only of queues that have changed; `""` = all. `isShown`: the queues that it is about; absent = all.
    */
-  overview(since: string): { readonly now: number; readonly overview: EngineOverview };
+  overview(
+    since: string,
+    isShown?: (queue: string) => boolean,
+  ): { readonly now: number; readonly overview: EngineOverview };
   /**
    * Returns what was removed, or would be; `null` where a shard's answer was lost. With `expect`,
    * a queue in one shard is cleared whole or not at all. Over several shards all is counted before

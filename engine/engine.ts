@@ -631,7 +631,10 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     });
   }
 
-  overview(since: string): { readonly now: number; readonly overview: api.EngineOverview } {
+  overview(
+    since: string,
+    isShown?: (queue: string) => boolean,
+  ): { readonly now: number; readonly overview: api.EngineOverview } {
     this.#refuseClosing();
     const { clock } = this.#options;
     const machineNow = clock.machine.now();
@@ -641,7 +644,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       const [catalog, checkups] = [this.#catalog, this.#checkups];
       this.#overview.make({ now: clock.now(), catalog, checkups, ports: this.#shards.ports });
     }
-    return { now: clock.now(), overview: this.#overview.take(since) };
+    return { now: clock.now(), overview: this.#overview.take(since, isShown) };
   }
 
   async clear(request: api.ClearRequest): Promise<api.ItemCounts | null> {

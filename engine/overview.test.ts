@@ -90,6 +90,26 @@ test("overview: what another engine said before is not taken for what this one s
   expect(namesIn(look(bundle, since))).toEqual(["orders"]);
 });
 
+test("overview: of some queues it tells these alone, and each of their alarms", async () => {
+  const others = Array.from({ length: 60 }, (_, index) => `other-${index}`);
+  const bundle = await setupQueues(...others, "orders");
+  for (const name of others) await bundle.produce(name, "a", "b");
+  await bundle.produce("orders", "a");
+  await bundle.clock.advance(10 * minute);
+  const whole = look(bundle);
+  expect(whole.alarms).toHaveLength(50);
+  expect(whole.alarms.map(({ queue }) => queue)).not.toContain("orders");
+  const isShown = (queue: string): boolean => queue === "orders";
+  const some = bundle.engine.overview("", isShown).overview;
+  expect(some.alarms).toMatchObject([{ what: "nobody_asks", queue: "orders", count: 1 }]);
+  expect(namesIn(some)).toEqual(["orders"]);
+  expect(some.totals).toMatchObject({ queues: 1, ready: 1, produced: 1 });
+  await bundle.run(() => bundle.engine.deleteQueue({ name: "other-0", force: true }));
+  await bundle.clock.advance(second);
+  const { removed, rows } = bundle.engine.overview(some.since, isShown).overview;
+  expect({ removed, rows }).toEqual({ removed: [], rows: [] });
+});
+
 test("overview: alarms tell the worst first, of shards and of queues", async () => {
   const bundle = await setupQueues("orders", "other");
   await bundle.createQueue({ name: "doomed", maxAttempts: 1 });

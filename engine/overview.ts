@@ -58,7 +58,7 @@ export class Overview {
   readonly #commits = new Map<number, Commits>();
   /** By what was seen before; of the latest. */
   readonly #taken = new Map<string, EngineOverview>();
-  #latest: Omit<EngineOverview, "since" | "isWhole" | "rows" | "removed"> | null = null;
+  #latest: Latest | null = null;
 
   /** Looks at all queues. */
   make(options: OverviewOptions): void {
@@ -86,9 +86,9 @@ export class Overview {
     for (const queue of gone) this.#remove(queue);
     this.#latest = {
       asOf: now,
-      totals: totalsOf(rows),
       shards: ports.map((port) => this.#glance(port, around)),
-      alarms: [...shardAlarms(ports, around), ...queueAlarms(troubles, now)].slice(0, alarmsMax),
+      alarms: shardAlarms(ports, around),
+      troubles: worstFirst(troubles),
     };
   }
 
@@ -125,20 +125,25 @@ export class Overview {
     return { shard, state, since, ...commitTimes, ...counts, waiting: port.waitingCount };
   }
 
-  /** `since`: what an earlier one said; `""`, or one that nobody knows any more: all of it. */
-  take(said: string): EngineOverview {
+  /**
+   * `since`: what an earlier one said; `""`, or one that nobody knows any more: all of it.
+   * `isShown`: the queues that it is about; absent = all.
+   */
+  take(said: string, isShown?: IsShown): EngineOverview {
     const since = said.length <= limits.overviewSinceMax ? said : "";
+    if (isShown !== undefined) return this.#since(since, isShown);
     const known = this.#taken.get(since);
     if (known !== undefined) return known;
-    const taken = this.#since(since);
+    const taken = this.#since(since, () => true);
     // What others claim to have seen does not grow without end.
     if (this.#taken.size >= takenMax) this.#taken.clear();
     this.#taken.set(since, taken);
     return taken;
   }
 
-  #since(since: string): EngineOverview {
+  #since(since: string, isShown: IsShown): EngineOverview {
     if (this.#latest === null) throw new Error("there is no overview yet");
+    const { troubles, ...latest } = this.#latest;
     const [epoch, text] = since.split(".");
     const seen = Number(text);
     const isWhole = epoch !== this.#epoch || !(seen >= this.#forgotten && seen <= this.#version);
@@ -147,12 +152,17 @@ export class Overview {
     const names = gone.length === 0 ? [] : [...this.#rows.keys()];
     const present = new Set(names.map(({ definition }) => definition.name));
     const removed = gone.filter(({ name }) => !present.has(name));
+    const all = [...this.#rows.values()].map(({ row }) => row);
+    const shown = troubles.filter(({ queue }) => isShown(queue.definition.name));
+    const left = Math.max(0, alarmsMax - latest.alarms.length);
     return {
-      ...this.#latest,
+      ...latest,
+      totals: totalsOf(all.filter(({ queue }) => isShown(queue))),
+      alarms: [...latest.alarms, ...queueAlarms(shown.slice(0, left), latest.asOf)],
       since: `${this.#epoch}.${this.#version}`,
       isWhole,
-      rows: rows.map(({ row }) => row),
-      removed: [...new Set(removed.map(({ name }) => name))],
+      rows: rows.map(({ row }) => row).filter(({ queue }) => isShown(queue)),
+      removed: [...new Set(removed.map(({ name }) => name))].filter(isShown),
     };
   }
 }
@@ -231,6 +241,12 @@ class Commits {
   }
 }
 
+type IsShown = (queue: string) => boolean;
+
+interface Latest extends Pick<EngineOverview, "asOf" | "shards" | "alarms"> {
+  readonly troubles: readonly Trouble[];
+}
+
 interface Trouble {
   readonly queue: LogicalQueue;
   readonly found: Found;
@@ -239,10 +255,13 @@ interface Trouble {
 /** The worst first. */
 const severities: readonly Found["what"][] = [...alarming];
 
-function queueAlarms(troubles: readonly Trouble[], now: number): Alarm[] {
+function worstFirst(troubles: readonly Trouble[]): Trouble[] {
   const rank = ({ found }: Trouble): number => severities.indexOf(found.what);
-  const sorted = troubles.toSorted((a, b) => rank(a) - rank(b) || b.found.count - a.found.count);
-  return sorted.slice(0, alarmsMax).map(({ queue, found }) => {
+  return troubles.toSorted((a, b) => rank(a) - rank(b) || b.found.count - a.found.count);
+}
+
+function queueAlarms(troubles: readonly Trouble[], now: number): Alarm[] {
+  return troubles.map(({ queue, found }) => {
     const { what, since, count } = found;
     const text = sentence(found, queue, now);
     return { what, since, count, queue: queue.definition.name, shard: null, text };

@@ -2,7 +2,6 @@
 // looked at its queues anew.
 
 import type { Engine, EngineOverview } from "../engine/api.ts";
-import { totalsOf } from "../engine/overview.ts";
 import type { OverviewAlarm, OverviewMachine } from "../openapi/schemas.ts";
 import { type Grant, isForAllQueues, visibleTo } from "./key-rights.ts";
 import { JsonText } from "./routes/route.ts";
@@ -36,10 +35,11 @@ export class OverviewReplies {
   /** `grant`: of a key for some queues, which sees these, and their sums. */
   reply(since: string, grant: Grant | null): JsonText {
     const begun = this.#source.now();
-    const { now, overview } = this.#source.engine.overview(since);
     if (grant !== null && !isForAllQueues(grant)) {
-      return this.#told(now, this.#textOf(this.#visibleOf(overview, visibleTo(grant))));
+      const { now, overview } = this.#source.engine.overview(since, visibleTo(grant));
+      return this.#told(now, this.#textOf(overview));
     }
+    const { now, overview } = this.#source.engine.overview(since);
     let text = this.#texts.get(overview);
     if (text === undefined) {
       text = this.#textOf(overview);
@@ -53,17 +53,6 @@ export class OverviewReplies {
   #told(now: number, text: string): JsonText {
     const head = { now: new Date(now).toISOString(), poll_after_ms: this.#pollAfterMs };
     return new JsonText(`${JSON.stringify(head).slice(0, -1)},${text}`);
-  }
-
-  #visibleOf(overview: EngineOverview, isShown: (queue: string) => boolean): EngineOverview {
-    const all = this.#source.engine.overview("").overview.rows;
-    return {
-      ...overview,
-      totals: totalsOf(all.filter(({ queue }) => isShown(queue))),
-      rows: overview.rows.filter(({ queue }) => isShown(queue)),
-      removed: overview.removed.filter(isShown),
-      alarms: overview.alarms.filter(({ queue }) => queue === "" || isShown(queue)),
-    };
   }
 
   get #pollAfterMs(): number {
