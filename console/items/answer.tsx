@@ -3,7 +3,6 @@
 import type { ReactNode } from "react";
 import type { FoundItem, ItemExplained } from "../../openapi/schemas.ts";
 import { Countdown } from "../parts/figures.tsx";
-import { holderIn } from "./history.ts";
 import { LeaseLeft } from "./lease-left.tsx";
 import { nextAt } from "./use-explained.ts";
 
@@ -16,7 +15,7 @@ export function Answer({ told }: { readonly told: ItemExplained }): ReactNode {
   return (
     <section aria-label="Why it is here">
       <div className="answer" role="status">
-        {item !== undefined && at !== null && <Next item={item} at={at} told={told} />}
+        {item !== undefined && at !== null && <Next item={item} at={at} />}
         {at === null && first}
       </div>
       {item?.state === "leased" && <LeaseLeft item={item} isBare />}
@@ -32,10 +31,9 @@ export function Answer({ told }: { readonly told: ItemExplained }): ReactNode {
 interface NextProps {
   readonly item: FoundItem;
   readonly at: number;
-  readonly told: ItemExplained;
 }
 
-function Next({ item, at, told }: NextProps): ReactNode {
+function Next({ item, at }: NextProps): ReactNode {
   if (item.state === "scheduled") {
     return (
       <>
@@ -44,7 +42,7 @@ function Next({ item, at, told }: NextProps): ReactNode {
       </>
     );
   }
-  const holder = holderIn(told.history);
+  const { holder } = item;
   const which = item.max_attempts > 0 ? ` of ${item.max_attempts}` : "";
   return (
     <>

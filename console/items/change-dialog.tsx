@@ -15,7 +15,6 @@ interface ItemChangeProps {
   readonly meant: Meant;
   /** Where it is one that is open. */
   readonly item?: FoundItem;
-  readonly holder?: string;
   readonly onDone?: () => void;
   readonly onClose: () => void;
 }
@@ -69,16 +68,16 @@ export function ItemChange(props: ItemChangeProps): ReactNode {
   );
 }
 
-interface EffectProps extends Pick<ItemChangeProps, "item" | "holder"> {
+interface EffectProps extends Pick<ItemChangeProps, "item"> {
   readonly text: string;
 }
 
 /** Of one that is open it is known who holds it, and for how long. */
-function Effect({ item, holder = "", text }: EffectProps): ReactNode {
+function Effect({ item, text }: EffectProps): ReactNode {
   if (!item?.lease_deadline) return <p>{text}</p>;
   return (
     <p>
-      {holder === "" ? "Somebody" : <b className="mono">{holder}</b>} holds it for another{" "}
+      {item.holder === "" ? "Somebody" : <b className="mono">{item.holder}</b>} holds it for another{" "}
       <Countdown at={Date.parse(item.lease_deadline)} />. {text.replace(/^Somebody .*?\. /, "")}
     </p>
   );

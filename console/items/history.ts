@@ -85,9 +85,3 @@ const words: Readonly<Record<string, Told>> = {
 export function toldOf(what: string): Told {
   return words[what] ?? { glyph: "note", text: what.replaceAll("_", " ") };
 }
-
-/** Who holds it, where its history tells of the lease that runs. */
-export function holderIn(history: readonly ItemEvent[]): string {
-  const last = history.findLast(({ what }) => what !== "extended");
-  return last?.what === "leased" ? last.by : "";
-}

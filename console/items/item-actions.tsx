@@ -15,11 +15,9 @@ interface Chosen {
 
 interface ItemActionsProps {
   readonly item: FoundItem;
-  /** `""`: nobody, or it is not known. */
-  readonly holder: string;
 }
 
-export function ItemActions({ item, holder }: ItemActionsProps): ReactNode {
+export function ItemActions({ item }: ItemActionsProps): ReactNode {
   // What it is about is what it was when the button was pressed.
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const verbs = useVerbs(verbsFor(stateOf(item)), item.queue_name);
@@ -35,9 +33,7 @@ export function ItemActions({ item, holder }: ItemActionsProps): ReactNode {
           {wordings[verb].open}
         </Button>
       ))}
-      {chosen !== null && (
-        <ItemChange {...chosen} holder={holder} onClose={() => setChosen(null)} />
-      )}
+      {chosen !== null && <ItemChange {...chosen} onClose={() => setChosen(null)} />}
     </footer>
   );
 }

@@ -11,7 +11,6 @@ import { session } from "../session.ts";
 import { Answer } from "./answer.tsx";
 import { copyCall, copyText } from "./copy.ts";
 import { Facts } from "./facts.tsx";
-import { holderIn } from "./history.ts";
 import { HistoryView } from "./history-view.tsx";
 import { ItemActions } from "./item-actions.tsx";
 import { PayloadView } from "./payload-view.tsx";
@@ -44,7 +43,7 @@ export function ItemPanel({ id, explained, onStep, onClose }: ItemPanelProps): R
         {item !== undefined && <Payload id={item.id} />}
         {data !== undefined && <HistoryView told={data} />}
       </section>
-      {item !== undefined && <ItemActions item={item} holder={holderIn(data?.history ?? [])} />}
+      {item !== undefined && <ItemActions item={item} />}
     </aside>
   );
 }

@@ -68,6 +68,11 @@ export function ItemRow(props: ItemRowProps): ReactNode {
           {item.reason ?? <span className="muted">{item.death ?? ""}</span>}
         </td>
       )}
+      {state === "leased" && (
+        <td className="mono cut reason-cell" title={item.holder}>
+          {item.holder === "" ? <span className="muted">not known</span> : <bdi>{item.holder}</bdi>}
+        </td>
+      )}
       <td className="m1 c-time">
         {isGone ? <span className="muted">gone</span> : <When {...props} />}
       </td>

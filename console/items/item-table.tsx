@@ -42,7 +42,7 @@ export function ItemTable(props: ItemTableProps): ReactNode {
   useEffect(() => {
     scroller.current = rows.scrollTo;
   });
-  const columnCount = state === "dead" ? 8 : 7;
+  const columnCount = state === "dead" || state === "leased" ? 8 : 7;
   return (
     <table
       className={`table stack items of-${state} ${selection === null ? "" : "choosing"}`}
@@ -65,6 +65,7 @@ export function ItemTable(props: ItemTableProps): ReactNode {
             Attempts
           </th>
           {state === "dead" && <th scope="col">Reason</th>}
+          {state === "leased" && <th scope="col">Held by</th>}
           <th scope="col" className="c-time">
             {timeTitles[state]}
           </th>

@@ -6,7 +6,7 @@ import { seen } from "../overview-poll.ts";
 import { Button } from "../parts/button.tsx";
 import type { Counted } from "./source.ts";
 import { followedMax, type useFollow } from "./use-follow.ts";
-import type { View } from "./view.ts";
+import { useView, type View } from "./view.ts";
 
 interface ScanLineProps {
   readonly counted: Counted | undefined;
@@ -20,6 +20,7 @@ interface ScanLineProps {
 
 export function ScanLine(props: ScanLineProps): ReactNode {
   const { counted, asOfMs, lookedAt, shownCount, view, follow, onLookAgain } = props;
+  const { turn } = useView();
   const told = useObserved(zone);
   return (
     <div className="scan">
@@ -41,13 +42,20 @@ export function ScanLine(props: ScanLineProps): ReactNode {
         </Button>
       )}
       <span className="end muted wide-only">
-        {follow.isOn && shownCount >= followedMax
-          ? `the first ${countText(followedMax)} are followed`
-          : "by partition, in queue order"}
+        {follow.isOn && shownCount >= followedMax && `${countText(followedMax)} are followed`}
       </span>
       <button
         type="button"
-        className="b s follow"
+        className="b s"
+        aria-pressed={view.isNewestFirst}
+        title="What came last into the queue first; else by partition, in queue order"
+        onClick={turn}
+      >
+        Newest first
+      </button>
+      <button
+        type="button"
+        className="b s"
         aria-pressed={follow.isOn}
         title="Add what comes, as it comes"
         onClick={() => follow.setOn(!follow.isOn)}

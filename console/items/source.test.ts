@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { requestOf, sourceOf } from "./source.ts";
+import { listRequestOf, requestOf, sourceOf } from "./source.ts";
 import { viewIn } from "./view.ts";
 
 const asked = (query: string, deadQueue = "orders-dead") => {
@@ -17,4 +17,11 @@ test("what the server is asked for: a state of one partition, or the dead of a q
   });
   expect(asked("name=orders&state=dead", "")).toBe(null);
   expect(asked("state=ready")).toBe(null);
+});
+
+test("the list is asked for in the order that is looked at, a count in none", () => {
+  const source = sourceOf(viewIn(new URLSearchParams("name=orders&order=newest")), "");
+  if (source === null) throw new Error("there is no source");
+  expect(listRequestOf(source)).toEqual({ ...requestOf(source), order: "newest" });
+  expect(requestOf(source)).not.toHaveProperty("order");
 });

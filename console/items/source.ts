@@ -20,6 +20,7 @@ export interface Source {
   readonly filter: ItemFilter;
   readonly holder: string | null;
   readonly partition: number | null;
+  readonly isNewestFirst: boolean;
 }
 
 const pageLimit = 100;
@@ -39,19 +40,26 @@ export function useDeadQueue(name: string): string | undefined {
 /** `null`: there is nothing to ask, as no queue is named, or it has no dead queue. */
 export function sourceOf(view: View, deadQueue: string | undefined): Source | null {
   const { filter, holder = null, partition = null } = askedBy(view.conditions);
-  if (view.name === "") return null;
-  if (view.state !== "dead") {
-    return { queueName: view.name, state: view.state, filter, holder, partition };
+  const { name, state, isNewestFirst } = view;
+  if (name === "") return null;
+  if (state !== "dead") {
+    return { queueName: name, state, filter, holder, partition, isNewestFirst };
   }
   if (deadQueue === undefined || deadQueue === "") return null;
   return {
     queueName: deadQueue,
     state: null,
-    filter: { ...filter, origin_queue: view.name },
+    filter: { ...filter, origin_queue: name },
     holder,
     // The one that is meant is of the queue that they came from.
     partition: null,
+    isNewestFirst,
   };
+}
+
+/** In the order that is looked at. */
+export function listRequestOf(source: Source): FindItemsRequest {
+  return { ...requestOf(source), ...(source.isNewestFirst && { order: "newest" }) };
 }
 
 export function requestOf(source: Source): FindItemsRequest {
@@ -73,7 +81,7 @@ export function useFound(source: Source | null) {
     queryKey: [itemsKey, key, source],
     queryFn: async ({ signal, pageParam }) => {
       if (source === null) throw new Error("there is nothing to find");
-      const page = { ...requestOf(source), pivot: pageParam, limit: pageLimit };
+      const page = { ...listRequestOf(source), pivot: pageParam, limit: pageLimit };
       return { ...(await ask("findItems", page, { signal })), asOfMs: serverNow() };
     },
     initialPageParam: "",
@@ -95,7 +103,7 @@ export interface Counted {
 export function useCounted(source: Source | null): Counted | undefined {
   const { key, asksKey } = useObserved(session);
   const { data } = useQuery({
-    queryKey: [itemsKey, key, "count", source],
+    queryKey: [itemsKey, key, "count", source && requestOf(source)],
     queryFn: async ({ signal }) => {
       if (source === null) throw new Error("there is nothing to count");
       const reply = await ask("groupItems", { ...requestOf(source), by: "death" }, { signal });

@@ -1,11 +1,11 @@
-// Follow: what comes is added below as it comes, and what went stays where it was, so that nothing
-// moves under the reader. Whoever stops keeps what came.
+// Follow: what comes is added where the order has it, below or with the newest first above, and what
+// went stays where it was. Whoever stops keeps what came.
 
 import { useEffect, useState } from "react";
 import type { FoundItem } from "../../openapi/schemas.ts";
 import { ask } from "../call.ts";
 import { serverNow } from "../time.ts";
-import { requestOf, type Source } from "./source.ts";
+import { listRequestOf, type Source } from "./source.ts";
 
 const followMs = 1_000;
 /** A view is asked for from its start, so this is as far as it is followed. */
@@ -18,13 +18,26 @@ export interface Followed {
 }
 
 /** Pure: those that are known keep their places. */
-export function followedBy(before: readonly FoundItem[], found: readonly FoundItem[]) {
+export function followedBy(
+  before: readonly FoundItem[],
+  found: readonly FoundItem[],
+  isNewestFirst: boolean,
+) {
   const fresh = new Map(found.map((item) => [item.id, item]));
   const kept = before.map((item) => fresh.get(item.id) ?? item);
   const known = new Set(before.map(({ id }) => id));
+  const came = found.filter(({ id }) => !known.has(id));
+  // Of those behind the last that was found nothing is known, as newer ones have taken their room.
+  const isCut = isNewestFirst && found.length >= followedMax;
+  const end = isCut ? before.findLastIndex(({ id }) => fresh.has(id)) + 1 : before.length;
   return {
-    items: [...kept, ...found.filter(({ id }) => !known.has(id))],
-    goneIds: new Set(before.filter(({ id }) => !fresh.has(id)).map(({ id }) => id)),
+    items: isNewestFirst ? [...came, ...kept] : [...kept, ...came],
+    goneIds: new Set(
+      before
+        .slice(0, end)
+        .filter(({ id }) => !fresh.has(id))
+        .map(({ id }) => id),
+    ),
   };
 }
 
@@ -39,10 +52,10 @@ export function useFollow(source: Source | null, listed: readonly FoundItem[]) {
     const look = async () => {
       try {
         if (document.visibilityState === "visible") {
-          const request = { ...requestOf(source), limit: followedMax };
+          const request = { ...listRequestOf(source), limit: followedMax };
           const { items } = await ask("findItems", request, { signal: stop.signal });
           setFollowed((before) => ({
-            ...followedBy(before?.items ?? listed, items),
+            ...followedBy(before?.items ?? listed, items, source.isNewestFirst),
             asOfMs: serverNow(),
           }));
         }

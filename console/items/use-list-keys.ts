@@ -2,7 +2,7 @@ import { type RefObject, useEffect, useRef } from "react";
 import type { FoundItem } from "../../openapi/schemas.ts";
 import { useShortcuts } from "../frame/shortcuts.ts";
 import { copyCall } from "./copy.ts";
-import { requestOf, type Source } from "./source.ts";
+import { listRequestOf, type Source } from "./source.ts";
 import type { Selection } from "./use-selection.ts";
 
 interface ListKeys {
@@ -56,7 +56,7 @@ export function useListKeys(list: ListKeys) {
     c: () => {
       const id = open || cursor;
       if (id !== "") copyCall({ id: "getItem", body: { id } });
-      else copyCall({ id: "findItems", body: requestOf(source) });
+      else copyCall({ id: "findItems", body: listRequestOf(source) });
     },
   });
   return { scroller };

@@ -12,6 +12,7 @@ export interface View {
   readonly name: string;
   readonly state: ItemState;
   readonly conditions: readonly Condition[];
+  readonly isNewestFirst: boolean;
   /** The item that is open; `""` = none. */
   readonly item: string;
 }
@@ -22,6 +23,7 @@ export function viewIn(query: URLSearchParams): View {
     name: query.get("name") ?? "",
     state: itemStates.find((state) => state === wanted) ?? "ready",
     conditions: conditionsIn(query),
+    isNewestFirst: query.get("order") === "newest",
     item: query.get("item") ?? "",
   };
 }
@@ -42,6 +44,8 @@ export function useView() {
     view,
     setCondition: ({ id, value }: Condition) => change((next) => next.set(id, value)),
     dropCondition: (id: FieldId) => change((next) => next.delete(id)),
+    turn: () =>
+      change((next) => (next.has("order") ? next.delete("order") : next.set("order", "newest"))),
     openItem: (id: string) =>
       change((next) => (id === "" ? next.delete("item") : next.set("item", id))),
     /** The same view in another state; what is open is in none of the others. */

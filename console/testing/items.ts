@@ -147,7 +147,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     await page.getByText("2 match").waitFor();
     const before = await rowsOf(page).locator("th").allInnerTexts();
     await page.getByRole("button", { name: "Follow" }).click();
-    await client.queue("followed").lease();
+    await client.queue("followed").lease({ clientId: "worker-9" });
     await client.queue("followed").produce("c");
     await page.locator("tr.gone").waitFor();
     await rowsOf(page).nth(2).waitFor();
@@ -155,6 +155,19 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     const after = await rowsOf(page).locator("th").allInnerTexts();
     expect(after.slice(0, 2)).toEqual(before);
     expect(after).toHaveLength(3);
+    await page.getByRole("button", { name: "Newest first" }).click();
+    await page.locator("tr.gone").waitFor({ state: "detached" });
+    const [, second, third] = after;
+    expect(await rowsOf(page).locator("th").allInnerTexts()).toEqual([third ?? "", second ?? ""]);
+    expect(new URL(page.url()).searchParams.get("order")).toBe("newest");
+    await page.getByRole("button", { name: "Follow" }).click();
+    await client.queue("followed").produce("d");
+    await rowsOf(page).nth(2).waitFor();
+    const newest = await rowsOf(page).locator("th").allInnerTexts();
+    expect(newest.slice(1)).toEqual([third ?? "", second ?? ""]);
+    await page.getByRole("link", { name: "Leased" }).click();
+    const held = page.getByRole("table", { name: "Items: leased" });
+    await held.getByRole("cell", { name: "worker-9" }).waitFor();
   });
 }
 
