@@ -196,7 +196,7 @@ test("redrive: these items, to another queue, so many and so fast", async () => 
     /is (cancelled|done): [12] of 2 items moved/,
   );
   const listed = await run(["tasks", "list", dead.name]);
-  expect(listed.out).toMatch(/^task +action +state +queue +to +done +skipped +begun$/m);
+  expect(listed.out).toMatch(/^task +action +state +queue +to +done +skipped +begun +by$/m);
   expect(listed.out).toMatch(
     new RegExp(`^${begun.task_id} +redrive +done +${dead.name} +${queue.name} +1 of 1 `, "m"),
   );

@@ -529,6 +529,8 @@ export interface TaskRequest extends Repeatable {
   readonly dryRun?: boolean;
   /** With more items than that, nothing is changed (`refused`). */
   readonly expect?: number;
+  /** Who asks for it, to be told of the task; absent = nobody says. */
+  readonly by?: string;
 }
 
 /** Ready items of a dead queue, as a rule. */
@@ -579,6 +581,8 @@ export interface TaskInfo {
   readonly moved: number;
   /** Left where they are: the queue that they were to go to is not there any more. */
   readonly skipped: number;
+  /** Who asked for it; `""` = nobody said. */
+  readonly by: string;
   readonly createdAt: number;
   readonly endedAt: number | null;
 }

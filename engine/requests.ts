@@ -70,6 +70,7 @@ const task = {
   perSecond: optional(number),
   dryRun: optional(flag),
   expect: optional(number),
+  by: optional(text),
   requestKey,
 };
 const item = {

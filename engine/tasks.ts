@@ -32,6 +32,8 @@ interface Definition {
   readonly limit: number;
   readonly perSecond: number;
   readonly matched: number;
+  /** Who asked for it; `""` = nobody said. */
+  readonly by: string;
   readonly createdAt: number;
   /** What was asked for with its key; `""` = it had none. */
   readonly asked: string;
@@ -115,7 +117,7 @@ export class Tasks {
 
   async #start(
     queue: LogicalQueue,
-    request: api.TaskRequest,
+    { by = "", ...request }: api.TaskRequest,
     { states, ...plan }: Plan,
   ): Promise<api.TaskBegun> {
     const { filter = {}, limit = Number.MAX_SAFE_INTEGER, perSecond = 0 } = request;
@@ -137,7 +139,7 @@ export class Tasks {
     if (matched > expect) throw QueueError.from(countChanged(matched, expect, done[plan.action]));
     const whose = { queue: queue.definition.name, queueId: queue.queueId };
     const definition: Definition = {
-      ...{ taskId, ...plan, ...whose, filter, limit, perSecond },
+      ...{ taskId, ...plan, ...whose, filter, limit, perSecond, by },
       ...{ matched, createdAt: this.#options.clock.now(), asked, state: "running", endedAt: null },
     };
     await this.#begin(definition, marks);
@@ -375,10 +377,10 @@ function total({ progress }: Running, what: "moved" | "skipped"): number {
 
 function infoOf(running: Running): api.TaskInfo {
   const { taskId, action, queue, to, filter, perSecond, matched } = running.definition;
-  const { createdAt, state, endedAt } = running.definition;
+  const { by, createdAt, state, endedAt } = running.definition;
   const counts = { matched, moved: total(running, "moved"), skipped: total(running, "skipped") };
   const about = { taskId, action, queue, to, filter, perSecond };
-  return { ...about, ...counts, createdAt, state, endedAt };
+  return { ...about, ...counts, by, createdAt, state, endedAt };
 }
 
 /** All that is there of a queue now. */

@@ -157,7 +157,7 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     "RepairRequest: queue_name 100, action 101, state 102, reason 103, ids 104, filter 105, limit 106, per_second 107, dry_run 108, expect 109",
     "TasksListRequest: queue_name 100",
     "TasksListReply: tasks 100",
-    "TaskInfo: task_id 100, state 101, queue_name 102, to 103, filter 104, per_second 105, matched 106, moved 107, skipped 108, created_at 109, ended_at 110, action 111",
+    "TaskInfo: task_id 100, state 101, queue_name 102, to 103, filter 104, per_second 105, matched 106, moved 107, skipped 108, created_at 109, ended_at 110, action 111, by 112",
     "TaskRequest: task_id 100",
     "StorageImportRequest: queue_name 1, partition 2, items 3",
     "ImportItem: id 1, source_id 2, is_leased 3, lease_deadline 4, expire_deadline 5, dead_deadline 6, created_at 7, updated_at 8, enqueue_at 9, attempts 10, max_attempts 11, reference 12, encoding 13, kind 14, payload 15, headers 100, origin_id 101, reason 102, death 103, origin_queue 104, origin_attempts 105, origin_created_at 106, redriven 107",

@@ -1056,6 +1056,7 @@ const TaskInfo = message<schemas.TaskInfo>("TaskInfo", schemas.TaskInfo, {
   created_at: instant(109),
   ended_at: instant(110, { says: "When it ended; not set while it runs." }),
   action: text(111),
+  by: text(112),
 });
 
 const TasksListRequest = message<schemas.TasksListRequest>(

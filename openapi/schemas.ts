@@ -2650,6 +2650,10 @@ export const TaskInfo = Type.Object(
       description: "Items that it left where they are: the queue that they were to go to is gone.",
       examples: [0],
     }),
+    by: Type.String({
+      description: 'The key that asked for it; `""` = none was needed.',
+      examples: ["ops"],
+    }),
     created_at: Type.String({
       description: "Date-time at which it began.",
       examples: ["2026-03-01T12:00:00.000Z"],
@@ -2688,6 +2692,7 @@ export const sampleTask: TaskInfo = {
   matched: 312,
   moved: 250,
   skipped: 0,
+  by: "ops",
   created_at: "2026-03-01T12:00:00.000Z",
   ended_at: null,
 };

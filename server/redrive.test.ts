@@ -65,7 +65,7 @@ test.each([1, 2])(
         filter: {},
         per_second: 0,
       },
-      ...{ matched: 3, moved: 3, skipped: 0 },
+      ...{ matched: 3, moved: 3, skipped: 0, by: "" },
       ...{ created_at: instant(start), ended_at: expect.any(String) },
     });
     expect(await texts(app, "orders")).toEqual(["a", "b", "c"]);

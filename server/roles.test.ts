@@ -371,6 +371,8 @@ test("a redrive takes a key that administers both queues, cancelling a task one 
   );
   const { code, body } = await server.call("ops", "redrive", redrive);
   expect(code).toBe(200);
+  const told = await server.call("ops", "taskInfo", { task_id: body.task_id });
+  expect(told.body).toMatchObject({ action: "redrive", by: "ops" });
   const { task_id } = body;
   expect(outcome(await server.call("ops", "cancelTask", { task_id }))).toBe("not_allowed");
   expect((await server.call("anna", "cancelTask", { task_id })).code).toBe(200);

@@ -480,6 +480,7 @@ export function taskInfo(task: engine.TaskInfo): wire.TaskInfo {
     matched: task.matched,
     moved: task.moved,
     skipped: task.skipped,
+    by: task.by,
     created_at: instantText(task.createdAt),
     ended_at: instantTextOrNull(task.endedAt),
   };

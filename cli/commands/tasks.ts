@@ -143,9 +143,10 @@ async function list(queue: string | undefined, _: unknown, command: Command): Pr
       `${task.moved} of ${task.matched}`,
       task.skipped,
       task.created_at,
+      task.by,
     ]);
     return context.table(
-      ["task", "action", "state", "queue", "to", "done", "skipped", "begun"],
+      ["task", "action", "state", "queue", "to", "done", "skipped", "begun", "by"],
       rows,
     );
   });

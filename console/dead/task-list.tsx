@@ -54,6 +54,7 @@ function Task({ task }: { readonly task: TaskInfo }): ReactNode {
         </span>
         <small className="cut">
           begun <Age at={Date.parse(task.created_at)} /> ago
+          {task.by !== "" && ` by ${task.by}`}
           {about.length > 0 && `; ${about.join(", ")}`}
           {task.to !== "" && `; to ${task.to}`}
         </small>

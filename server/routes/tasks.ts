@@ -5,7 +5,7 @@ import { noSuchTask, QueueError } from "../../engine/errors.ts";
 import { type Grant, isForAllQueues, visibleTo } from "../key-rights.ts";
 import { Refusal } from "../reply.ts";
 import { redriveRequest, repairRequest, taskInfo } from "../wire.ts";
-import { checkOf, decoded, type Routes } from "./route.ts";
+import { type Caller, checkOf, decoded, type Routes } from "./route.ts";
 
 type TaskRoutes = Routes<"redrive" | "repair" | "listTasks" | "taskInfo" | "cancelTask">;
 
@@ -14,13 +14,13 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
     async redrive(body, caller) {
       if (!body.to) checkAnyQueue(caller.grant);
       const request = decoded(checkOf(engine, body), () => redriveRequest(body));
-      const redriven = caller.heard(await engine.redrive({ ...request, ...caller.key }));
+      const redriven = caller.heard(await engine.redrive({ ...request, ...whose(caller) }));
       return { task_id: redriven.taskId, matched: redriven.matched };
     },
 
     async repair(body, caller) {
       const request = decoded(checkOf(engine, body), () => repairRequest(body));
-      const begun = caller.heard(await engine.repair({ ...request, ...caller.key }));
+      const begun = caller.heard(await engine.repair({ ...request, ...whose(caller) }));
       return { task_id: begun.taskId, matched: begun.matched };
     },
 
@@ -38,6 +38,10 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
 
     cancelTask: async ({ task_id }) => taskInfo(await engine.cancelTask(task_id)),
   };
+}
+
+function whose({ key, grant }: Caller) {
+  return { ...key, by: grant?.name ?? "" };
 }
 
 /** Where items came from is what they say, and whoever imported them can say anything. */
