@@ -143,6 +143,7 @@ function phaseFigures(cell: Cell, { phase, result, cost }: Measured): Figures {
     [`${phase}.itemsPerCommit`]: cell.items / Math.max(1, cost.commits),
     [`${phase}.commitsPerSecond`]: cost.commits / result.seconds,
     [`${phase}.clientCpuShare`]: result.clientCpuSeconds / result.seconds,
+    [`${phase}.clientCpuOverServer`]: result.clientCpuSeconds / cost.cpuSeconds,
   };
   for (const verb of ["produce", "lease", "complete"] as const) {
     if (result[verb].calls > 0) addTimes(figures, verb, result[verb]);
