@@ -11,6 +11,9 @@ export const latest = 10 ** 15 - 1;
 /** The most of a line at once, as the others wait meanwhile. */
 const pieceMax = 100;
 
+/** Lines that are looked at together: a turn of a shard has room for others beside them. */
+const atOnceMax = 16;
+
 /** Of a partition, those that wait for an instant or the others. */
 export interface Line<Where> {
   readonly where: Where;
@@ -41,17 +44,29 @@ export async function findNewest<Where>(
   const found: Newest<Where>["found"][number][] = [];
   let looked = 0;
   while (found.length < limit) {
-    for (const reader of open) {
-      while (reader.isBlind && looked < limits.findLooksMax) looked += await reader.look();
-    }
     // One of which nothing is known may have the next.
-    if (open.some(({ isBlind }) => isBlind)) break;
+    for (let blind = blindOf(open); blind.length > 0; blind = blindOf(open)) {
+      if (looked >= limits.findLooksMax) return ended(open, { found, looked });
+      const counts = await Promise.all(blind.slice(0, atOnceMax).map((reader) => reader.look()));
+      looked += counts.reduce((sum, count) => sum + count, 0);
+    }
     const next = newestOf(open);
     if (next === null) break;
     found.push({ item: next.take(), where: next.where });
   }
-  const left = open.filter(({ isOver }) => !isOver);
-  return { found, looked, lines: left.map(({ where, before }) => ({ where, before })) };
+  return ended(open, { found, looked });
+}
+
+function blindOf<Where>(readers: readonly Reader<Where>[]): Reader<Where>[] {
+  return readers.filter(({ isBlind }) => isBlind);
+}
+
+function ended<Where>(
+  readers: readonly Reader<Where>[],
+  told: Omit<Newest<Where>, "lines">,
+): Newest<Where> {
+  const left = readers.filter(({ isOver }) => !isOver);
+  return { ...told, lines: left.map(({ where, before }) => ({ where, before })) };
 }
 
 function newestOf<Where>(readers: readonly Reader<Where>[]): Reader<Where> | null {
