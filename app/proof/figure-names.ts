@@ -54,6 +54,8 @@ export const figureNames: Readonly<Record<string, readonly Named[]>> = {
     one("killsAtStop", "while it stopped"),
     one("acknowledged", "items acknowledged with 200"),
     one("lost", "of them lost"),
+    tally("transacts answered with 200", "transacts"),
+    tally("outputs of these that went to another shard", "delayedOutputs"),
     one("unknownCalls", "calls whose answer was lost"),
     one("recovered", "items stored though their answer was lost"),
     one("operationsInOrder", "operations checked for order"),
@@ -89,6 +91,8 @@ export const figureNames: Readonly<Record<string, readonly Named[]>> = {
   histories: [
     one("operations", "operations on single items"),
     one("httpCalls", "HTTP calls that made them"),
+    tally("transacts answered with 200", "transacts"),
+    tally("outputs of these that went to another shard", "delayedOutputs"),
     one("clients", "clients"),
     one("partitions", "partitions"),
     one("restarts", "kills in the middle"),
