@@ -291,7 +291,7 @@ function checkProduces(sorted: readonly Instance[], { scene, name, faults }: Pla
       first.set(produce, { seq, index });
     } else if (isDelayed && index > start.index) {
       first.set(produce, { seq, index });
-    } else if (isDelayed || seq - start.seq !== index - start.index) {
+    } else if (seq - start.seq !== index - start.index) {
       const { call: at, queue } = produce;
       const whole = { queue, from: at, at, offered: Number.POSITIVE_INFINITY };
       if (mayBeGivenBack(scene, whole)) excused += 1;

@@ -51,8 +51,8 @@ export async function proveHistories(options: HistoryOptions): Promise<ProofResu
     const order = checkOrder(entries);
     const spoilt = spoilAll({ entries, ending, rules, seed });
     for (const name of spoilt.accepted) faults.add("a spoilt history was accepted", name);
-    say(`${spoilt.rejected} spoilt histories rejected; no place for ${spoilt.unused.length} kinds`);
-    for (const name of spoilt.unused) say(`no place for: ${name}`);
+    say(`${spoilt.rejected} spoilt histories rejected`);
+    for (const name of spoilt.unused) say(`no place to spoil: ${name}`);
     const short = await shortHistories(world, options, faults);
     const found = [checked.faults, order.faults, faults].flatMap((one) => one.list(replay));
     return {

@@ -121,8 +121,11 @@ export function sampleHistory({ calls, seed }: { readonly calls: number; readonl
       const target = partitions[random.below(partitions.length)] as Partition;
       const numbers = numbersOf(1 + random.below(taken.length));
       const isDelayed = target.queue !== name;
+      const cut = isLast ? ids.length : random.below(ids.length + 1);
+      const [done, rest] = [ids.slice(0, cut), ids.slice(cut)];
       const parts: Part[] = [
-        { verb: "complete", ...place, ids },
+        { verb: "complete", ...place, ids: done },
+        { verb: "retry", ...place, ids: rest, dead: false },
         { verb: "produce", queue: target.queue, numbers, isDelayed },
       ];
       if (chance === 6) {
@@ -136,6 +139,9 @@ export function sampleHistory({ calls, seed }: { readonly calls: number; readonl
       const isUnknown = chance === 7;
       const answer = isUnknown ? ({ outcome: "unknown", status: 0 } as const) : answered;
       entries.push({ verb: "transact", parts, ...times(), ...answer });
+      for (const { number, attempts } of taken.slice(cut)) {
+        queue(partition, { number, attempts: attempts + 1 });
+      }
       const arrive = (): void => {
         for (const number of numbers) queue(target, { number, attempts: 0 });
       };
