@@ -10,8 +10,8 @@ import {
   leases,
   type Mutation,
   offerAgain,
+  offerIn,
   offerLater,
-  offerOf,
   pick,
   produces,
   rejections,
@@ -28,12 +28,12 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   },
   "a completed item is offered again, under a new id": (scene) => {
     const complete = pick(scene.random, completes(scene));
-    const found = complete === null ? null : offerOf(scene, complete.ids[0] ?? "");
+    const found = complete === null ? null : offerIn(scene, complete);
     return found !== null && offerLater(scene, found);
   },
   "a rejected item is offered again, under a new id": (scene) => {
     const retry = pick(scene.random, rejections(scene));
-    const found = retry === null ? null : offerOf(scene, retry.ids[0] ?? "");
+    const found = retry === null ? null : offerIn(scene, retry);
     return found !== null && offerLater(scene, found);
   },
   "an id is offered twice": (scene) =>
@@ -58,7 +58,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   },
   "an extend tells an earlier deadline than the lease": (scene) => {
     const extension = pick(scene.random, extensions(scene));
-    const found = extension === null ? null : offerOf(scene, extension.ids[0] ?? "");
+    const found = extension === null ? null : offerIn(scene, extension);
     const offer = found?.lease.offers[found.index];
     if (extension === null || offer === undefined) return false;
     extension.leaseDeadline = offer.leaseDeadline - 1;
@@ -66,7 +66,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   },
   "an item is extended after it was completed": (scene) => {
     const complete = pick(scene.random, completes(scene));
-    const found = complete === null ? null : offerOf(scene, complete.ids[0] ?? "");
+    const found = complete === null ? null : offerIn(scene, complete);
     if (complete === null || found === null) return false;
     const at = complete.end + 1;
     const leaseDeadline = (found.lease.offers[found.index]?.leaseDeadline ?? 0) + dayMs;
@@ -142,7 +142,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   },
   "a completed item is in the dead queue": (scene) => {
     const complete = pick(scene.random, completes(scene));
-    const found = complete === null ? null : offerOf(scene, complete.ids[0] ?? "");
+    const found = complete === null ? null : offerIn(scene, complete);
     const number = found?.lease.offers[found.index]?.number;
     if (number === undefined) return false;
     scene.ending = { ...scene.ending, dead: [...scene.ending.dead, { number, intact: true }] };

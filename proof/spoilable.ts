@@ -107,6 +107,15 @@ export function offerOf(scene: Scene, id: string): { lease: LeaseCall; index: nu
   return null;
 }
 
+/** Of the first of its ids that is offered: where the history was cut, some are not. */
+export function offerIn(scene: Scene, { ids }: { readonly ids: readonly string[] }) {
+  for (const id of ids) {
+    const found = offerOf(scene, id);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
 /** Adds a lease behind all others that offers what `change` makes of an offer. */
 export function offerAgain(scene: Scene, change: (offer: Offer) => Offer): boolean {
   const lease = pick(scene.random, leases(scene));
