@@ -174,11 +174,13 @@ function count(
   lives: ReadonlyMap<number, Life>,
   faults: Faults,
 ): Record<string, number> {
-  const transacts = entries.filter(({ verb, outcome }) => verb === "transact" && outcome === "ok");
-  const outputs = transacts.flatMap(singleCalls).filter((call) => call.verb === "produce");
+  const transacts = entries.filter(({ verb }) => verb === "transact");
+  const done = transacts.filter(({ outcome }) => outcome === "ok");
+  const outputs = done.flatMap(singleCalls).filter((call) => call.verb === "produce");
   const figures = {
     calls: entries.length,
-    transacts: transacts.length,
+    transacts: done.length,
+    unknownTransacts: transacts.filter(({ outcome }) => outcome === "unknown").length,
     delayedOutputs: outputs.filter(({ isDelayed }) => isDelayed).length,
     unknownCalls: entries.filter(({ outcome }) => outcome === "unknown").length,
     attempted: 0,

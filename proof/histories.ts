@@ -63,6 +63,7 @@ export async function proveHistories(options: HistoryOptions): Promise<ProofResu
         operations: order.operations,
         httpCalls: entries.length,
         transacts: checked.figures["transacts"] ?? 0,
+        unknownTransacts: checked.figures["unknownTransacts"] ?? 0,
         delayedOutputs: checked.figures["delayedOutputs"] ?? 0,
         clients: options.clients,
         partitions: order.partitions,
