@@ -166,8 +166,9 @@ async function act(client: Client, { history, random, numbers }: Acting): Promis
       const all = numbered(1 + random.below(3));
       if ((await produce(client, history, all)) === "ok") numbers.ready += all.length;
     } else if (numbers.ready > 0 && (chance < 65 || ids.length === 0)) {
-      // Whoever waits for nothing may be granted something too late, which is hard to search for.
-      const options = { batchSize: 1 + random.below(3), timeout: "500ms" };
+      // Whoever waits for nothing may be granted something too late, which is hard to search for;
+      // on a busy machine that is also who was not served in a second.
+      const options = { batchSize: 1 + random.below(3), timeout: "5s" };
       const leased: Leased = await lease(client, history, options);
       numbers.ready -= leased.offers.length;
       held.push(...leased.offers.map(({ id }) => id));
