@@ -11,14 +11,16 @@
 // Linear in the size of the history, after sorting.
 
 import { idLength, seqOf } from "../engine/ids.ts";
-import type {
-  Entry,
-  LeaseCall,
-  Offer,
-  Outcome,
-  ProduceCall,
-  ReleaseCall,
-  RetryCall,
+import {
+  type Entry,
+  type LeaseCall,
+  type Offer,
+  type Outcome,
+  type ProduceCall,
+  type ReleaseCall,
+  type RetryCall,
+  type SingleCall,
+  singleCalls,
 } from "./history.ts";
 import { Faults } from "./result.ts";
 
@@ -34,7 +36,7 @@ interface Instance {
 interface Queueing {
   readonly from: number;
   readonly to: number;
-  readonly by: Entry | null;
+  readonly by: SingleCall | null;
 }
 
 export interface OrderChecked {
@@ -52,33 +54,34 @@ export function checkOrder(
   untold: readonly Outcome[] = ["empty"],
 ): OrderChecked {
   const faults = new Faults();
-  const scene = sceneOf(entries, { untold, faults });
+  const calls = entries.flatMap(singleCalls);
+  const scene = sceneOf(calls, { untold, faults });
   let operations = 0;
   let excused = 0;
   for (const [partition, instances] of scene.partitions) {
     const sorted = [...instances.values()].sort((a, b) => a.seq - b.seq);
-    const name = `partition ${partition}`;
-    const placed = placeQueueing(sorted, { scene, name, faults });
+    const placed = placeQueueing(sorted, { scene, name: partition, faults });
     excused += placed.excused;
-    placeLeases(sorted, placed.instants, { name, faults });
-    excused += checkProduces(sorted, { scene, name, faults });
+    placeLeases(sorted, placed.instants, { name: partition, faults });
+    excused += checkProduces(sorted, { scene, name: partition, faults });
     operations += 2 * sorted.length;
   }
-  for (const entry of entries) {
-    if (entry.verb === "produce" || entry.verb === "lease") continue;
-    for (const id of entry.ids) {
+  for (const call of calls) {
+    if (call.verb === "produce" || call.verb === "lease") continue;
+    for (const id of call.ids) {
       const lease = scene.leaseOf.get(id);
-      if (lease !== undefined && lease.call > entry.end) {
+      if (lease !== undefined && lease.call > call.end) {
         faults.add("I2: finished or extended before it was leased", `id ${id}`);
       }
     }
-    operations += entry.ids.length;
+    operations += call.ids.length;
   }
   return { operations, partitions: scene.partitions.size, excused, faults };
 }
 
 interface Scene {
-  readonly partitions: ReadonlyMap<number, ReadonlyMap<number, Instance>>;
+  /** By queue and number. */
+  readonly partitions: ReadonlyMap<string, ReadonlyMap<number, Instance>>;
   readonly produceOf: ReadonlyMap<number, ProduceCall>;
   readonly leaseOf: ReadonlyMap<string, LeaseCall>;
   /** By the id that was given back. */
@@ -90,44 +93,45 @@ interface Scene {
 }
 
 function sceneOf(
-  entries: readonly Entry[],
+  calls: readonly SingleCall[],
   { untold: outcomes, faults }: { readonly untold: readonly Outcome[]; readonly faults: Faults },
 ): Scene {
-  const partitions = new Map<number, Map<number, Instance>>();
+  const partitions = new Map<string, Map<number, Instance>>();
   const produceOf = new Map<number, ProduceCall>();
   const leaseOf = new Map<string, LeaseCall>();
   const giveBackOf = new Map<string, RetryCall | ReleaseCall>();
   const instancesOf = new Map<number, Instance[]>();
-  const prefixes = new Map<number, string>();
-  for (const entry of entries) {
-    if (entry.verb === "produce") for (const number of entry.numbers) produceOf.set(number, entry);
-    if ((entry.verb === "retry" || entry.verb === "release") && entry.outcome !== "refused") {
-      for (const id of entry.ids) giveBackOf.set(id, entry);
+  const prefixes = new Map<string, string>();
+  for (const call of calls) {
+    if (call.verb === "produce") for (const number of call.numbers) produceOf.set(number, call);
+    if ((call.verb === "retry" || call.verb === "release") && call.outcome !== "refused") {
+      for (const id of call.ids) giveBackOf.set(id, call);
     }
-    if (entry.verb !== "lease") continue;
-    let instances = partitions.get(entry.partition);
-    if (instances === undefined && entry.offers.length > 0) {
+    if (call.verb !== "lease") continue;
+    const partition = `partition ${call.partition} of ${call.queue}`;
+    let instances = partitions.get(partition);
+    if (instances === undefined && call.offers.length > 0) {
       instances = new Map();
-      partitions.set(entry.partition, instances);
+      partitions.set(partition, instances);
     }
-    for (const offer of entry.offers) {
+    for (const offer of call.offers) {
       const prefix = offer.id.slice(0, idLength - seqLength);
       const seq = seqOf(prefix, offer.id);
-      const known = prefixes.get(entry.partition) ?? prefix;
-      prefixes.set(entry.partition, known);
+      const known = prefixes.get(partition) ?? prefix;
+      prefixes.set(partition, known);
       if (seq === null || prefix !== known) {
         faults.add("an id is not of its partition", `id ${offer.id}`);
         continue;
       }
-      const instance = { seq, offer, lease: entry };
+      const instance = { seq, offer, lease: call };
       if (instances?.has(seq)) faults.add("I2: an id was leased twice", offer.id);
       instances?.set(seq, instance);
-      leaseOf.set(offer.id, entry);
+      leaseOf.set(offer.id, call);
       instancesOf.getOrInsertComputed(offer.number, () => []).push(instance);
     }
   }
-  const untold = entries.filter(
-    (entry): entry is LeaseCall => entry.verb === "lease" && outcomes.includes(entry.outcome),
+  const untold = calls.filter(
+    (call): call is LeaseCall => call.verb === "lease" && outcomes.includes(call.outcome),
   );
   return {
     partitions,
@@ -161,7 +165,8 @@ function queueingOf(
   const last = before.get(instance);
   if (last === undefined && offer.attempts === 1) {
     if (produce === undefined) return { from: 0, to: Number.POSITIVE_INFINITY, by: null };
-    const to = produce.outcome === "ok" ? produce.end : Number.POSITIVE_INFINITY;
+    const isThere = produce.outcome === "ok" && !produce.isDelayed;
+    const to = isThere ? produce.end : Number.POSITIVE_INFINITY;
     return { from: produce.call, to, by: produce };
   }
   if (last === undefined) {
@@ -197,7 +202,8 @@ function placeQueueing(
     const { from, to } = queueingOf(instance, scene);
     const at = Math.max(now, from);
     if (at > to) {
-      if (mayBeGivenBack(scene, { from, at, offered: instance.lease.end })) excused += 1;
+      const { queue, end: offered } = instance.lease;
+      if (mayBeGivenBack(scene, { queue, from, at, offered })) excused += 1;
       else {
         const late = (at - to).toFixed(3);
         faults.add("I4: queued out of order", `${name}, id ${instance.offer.id}, by ${late} ms`);
@@ -213,15 +219,25 @@ function placeQueueing(
 /** How long after such a lease came back what it was granted too late goes to the tail, at most. */
 const backMsMax = 5_000;
 
+interface Chance {
+  readonly queue: string;
+  readonly from: number;
+  readonly at: number;
+  readonly offered: number;
+}
+
 /**
  * Whether an item that was queued from `from` on may have gone to the tail as it was, at `at` or
  * later and before it was offered: a lease was granted it too late.
  */
-function mayBeGivenBack(
-  { untold }: Scene,
-  { from, at, offered }: { readonly from: number; readonly at: number; readonly offered: number },
-): boolean {
-  return untold.some(({ call, end }) => end >= from && call <= offered && end + backMsMax >= at);
+function mayBeGivenBack({ untold }: Scene, { queue, from, at, offered }: Chance): boolean {
+  return untold.some(
+    (lease) =>
+      lease.queue === queue &&
+      lease.end >= from &&
+      lease.call <= offered &&
+      lease.end + backMsMax >= at,
+  );
 }
 
 function placeLeases(
@@ -252,7 +268,10 @@ function placeLeases(
   }
 }
 
-/** The items of a produce lie one behind the other, in the order given. */
+/**
+ * The items of a produce lie one behind the other, in the order given. Outputs that travel keep
+ * their order; others may come in between.
+ */
 function checkProduces(sorted: readonly Instance[], { scene, name, faults }: PlaceOptions): number {
   let excused = 0;
   const first = new Map<ProduceCall, { seq: number; index: number }>();
@@ -267,10 +286,14 @@ function checkProduces(sorted: readonly Instance[], { scene, name, faults }: Pla
     }
     const index = indexOf.get(offer.number) ?? 0;
     const start = first.get(produce);
+    const { isDelayed } = produce;
     if (start === undefined) {
       first.set(produce, { seq, index });
+    } else if (isDelayed && index > start.index) {
+      first.set(produce, { seq, index });
     } else if (seq - start.seq !== index - start.index) {
-      const whole = { from: produce.call, at: produce.call, offered: Number.POSITIVE_INFINITY };
+      const { call: at, queue } = produce;
+      const whole = { queue, from: at, at, offered: Number.POSITIVE_INFINITY };
       if (mayBeGivenBack(scene, whole)) excused += 1;
       else faults.add("I7: a produce is not in one piece", `${name}, item ${offer.number}`);
     }

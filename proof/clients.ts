@@ -3,10 +3,14 @@
 // unknown, and the client goes on with whatever server comes next.
 
 import { Connection } from "../bench/http-client.ts";
-import type { History, Offer, Outcome } from "./history.ts";
+import type { History, Offer, Outcome, Part } from "./history.ts";
 import { isIntact, numberIn, proofItem } from "./items.ts";
 
 export const queueName = "orders";
+/** With one partition, so that outputs of other shards have to travel there. */
+export const otherQueueName = "invoices";
+/** Those that items are produced to. */
+export const queueNames = [queueName, otherQueueName] as const;
 export const deadQueueName = "orders-dead";
 
 /** Where a client finds a server, whenever it connects. */
@@ -168,17 +172,24 @@ function outcomeOf(reply: Reply | null): Outcome {
   return reply.status === 454 ? "empty" : "refused";
 }
 
+function producedItem(number: number) {
+  const { payload, kind, encoding, reference } = proofItem(number);
+  return { bytes: payload.toBase64(), kind, encoding, reference };
+}
+
 export async function produce(
   client: Client,
   history: History,
   numbers: readonly number[],
 ): Promise<Outcome> {
   await client.connect();
-  const items = numbers.map((number) => {
-    const { payload, kind, encoding, reference } = proofItem(number);
-    return { bytes: payload.toBase64(), kind, encoding, reference };
+  const items = numbers.map(producedItem);
+  const entry = history.begin({
+    verb: "produce",
+    client: client.name,
+    queue: client.queue,
+    numbers,
   });
-  const entry = history.begin({ verb: "produce", client: client.name, numbers });
   const reply = await client.call("/v1/queue.produce", {
     queue_name: client.queue,
     request_timeout: "1m",
@@ -213,6 +224,7 @@ export async function lease(
   const entry = history.begin({
     verb: "lease",
     client: client.name,
+    queue: client.queue,
     batchSize,
     partition: -1,
     offers: [] as readonly Offer[],
@@ -325,6 +337,43 @@ export async function release(
   return entry.outcome;
 }
 
+/** What is finished is of the client's own queue. */
+export async function transact(
+  client: Client,
+  history: History,
+  parts: readonly Part[],
+): Promise<Outcome> {
+  await client.connect();
+  const entry = history.begin({ verb: "transact", client: client.name, parts });
+  const { queue: queue_name } = client;
+  const reply = await client.call("/v1/queue.transact", {
+    request_timeout: "1m",
+    complete: parts.flatMap((part) =>
+      part.verb === "complete" ? [{ queue_name, partition: part.partition, ids: part.ids }] : [],
+    ),
+    retry: parts.flatMap((part) => {
+      if (part.verb !== "retry") return [];
+      const { partition, ids, dead } = part;
+      return [{ queue_name, partition, items: ids.map((id) => ({ id, dead })) }];
+    }),
+    produce: outputsOf(parts).map(({ queue, numbers }) => {
+      return { queue_name: queue, items: numbers.map(producedItem) };
+    }),
+  });
+  if (reply?.status === 200) {
+    const { produced } = reply.body as { produced: readonly { delivered: boolean }[] };
+    for (const [index, output] of outputsOf(parts).entries()) {
+      output.isDelayed = produced[index]?.delivered === false;
+    }
+  }
+  history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply?.status ?? 0);
+  return entry.outcome;
+}
+
+function outputsOf(parts: readonly Part[]): Extract<Part, { verb: "produce" }>[] {
+  return parts.filter((part) => part.verb === "produce");
+}
+
 export interface QueueShape {
   readonly partitions: number;
   readonly leaseTimeoutMs: number;
@@ -337,13 +386,13 @@ export async function createQueues(address: Place, shape: QueueShape): Promise<v
   const common = { expire_timeout: "24h", lease_timeout: `${shape.leaseTimeoutMs}ms` };
   const queues = [
     { queue_name: deadQueueName, max_attempts: 0, requested_partitions: 1, ...common },
-    {
-      queue_name: queueName,
+    ...queueNames.map((queue_name) => ({
+      queue_name,
       dead_queue: deadQueueName,
       max_attempts: shape.maxAttempts,
-      requested_partitions: shape.partitions,
+      requested_partitions: queue_name === queueName ? shape.partitions : 1,
       ...common,
-    },
+    })),
   ];
   try {
     for (const queue of queues) await createQueue(client, queue);

@@ -15,10 +15,10 @@ import { checkQueue } from "./check-queue.ts";
 import { createQueues } from "./clients.ts";
 import { type Ending, type Entry, History } from "./history.ts";
 import { Load } from "./load.ts";
-import { spoilAll } from "./mutations.ts";
 import { RestartingServer } from "./restarting-server.ts";
 import { Faults, type ProofResult, type Say, stopwatch } from "./result.ts";
 import { shortHistories } from "./short-histories.ts";
+import { spoilAll } from "./spoil.ts";
 
 export interface HistoryOptions {
   /** On single items: produced, leased, completed or retried. */
@@ -52,6 +52,7 @@ export async function proveHistories(options: HistoryOptions): Promise<ProofResu
     const spoilt = spoilAll({ entries, ending, rules, seed });
     for (const name of spoilt.accepted) faults.add("a spoilt history was accepted", name);
     say(`${spoilt.rejected} spoilt histories rejected`);
+    for (const name of spoilt.unused) say(`no place to spoil: ${name}`);
     const short = await shortHistories(world, options, faults);
     const found = [checked.faults, order.faults, faults].flatMap((one) => one.list(replay));
     return {
@@ -61,6 +62,9 @@ export async function proveHistories(options: HistoryOptions): Promise<ProofResu
       figures: {
         operations: order.operations,
         httpCalls: entries.length,
+        transacts: checked.figures["transacts"] ?? 0,
+        unknownTransacts: checked.figures["unknownTransacts"] ?? 0,
+        delayedOutputs: checked.figures["delayedOutputs"] ?? 0,
         clients: options.clients,
         partitions: order.partitions,
         restarts: world.kills,

@@ -22,7 +22,10 @@ interface Call extends Timed {
 
 export interface ProduceCall extends Call {
   readonly verb: "produce";
+  readonly queue: string;
   readonly numbers: readonly number[];
+  /** An output that comes to its partition after the answer, or may do so. */
+  isDelayed?: boolean;
 }
 
 /** One item in one answer to a lease. */
@@ -38,6 +41,7 @@ export interface Offer {
 
 export interface LeaseCall extends Call {
   readonly verb: "lease";
+  readonly queue: string;
   readonly batchSize: number;
   partition: number;
   offers: readonly Offer[];
@@ -70,7 +74,33 @@ export interface ReleaseCall extends Call {
   readonly ids: readonly string[];
 }
 
-export type Entry = ProduceCall | LeaseCall | CompleteCall | RetryCall | ExtendCall | ReleaseCall;
+export type SingleCall =
+  | ProduceCall
+  | LeaseCall
+  | CompleteCall
+  | RetryCall
+  | ExtendCall
+  | ReleaseCall;
+
+type WithoutCall<T> = T extends unknown ? Omit<T, keyof Call> : never;
+
+/** What a transact finishes, or produces in one queue. */
+export type Part = WithoutCall<ProduceCall | CompleteCall | RetryCall>;
+
+export interface TransactCall extends Call {
+  readonly verb: "transact";
+  /** In the order in which they are done. */
+  readonly parts: readonly Part[];
+}
+
+export type Entry = SingleCall | TransactCall;
+
+/** What is done together or not at all, each with the answer to the whole. */
+export function singleCalls(entry: Entry): SingleCall[] {
+  if (entry.verb !== "transact") return [entry];
+  const { parts, ...call } = entry;
+  return parts.map((part) => ({ ...call, ...part }));
+}
 
 /** An item that is left when all is drained. */
 export interface LeftItem {
@@ -140,15 +170,20 @@ export class History {
     entry.end = performance.now();
     entry.outcome = outcome;
     entry.status = status;
-    if (outcome === "ok" && entry.verb === "produce") this.#acknowledged += entry.numbers.length;
-    if (outcome === "ok" && entry.verb === "complete") this.#completed += entry.ids.length;
-    const takes = entry.verb === "complete" || (entry.verb === "retry" && entry.dead);
-    if (takes && outcome !== "refused") this.#taken += entry.ids.length;
+    for (const call of singleCalls(entry)) this.#count(call);
     const told =
       entry.verb === "lease" ? entry.offers : entry.verb === "extend" ? entry.leaseDeadline : [];
     this.#file?.write(
       `< ${entry.client} ${entry.verb} ${outcome} ${status} ${JSON.stringify(told)}\n`,
     );
+  }
+
+  #count(call: SingleCall): void {
+    const { outcome } = call;
+    if (outcome === "ok" && call.verb === "produce") this.#acknowledged += call.numbers.length;
+    if (outcome === "ok" && call.verb === "complete") this.#completed += call.ids.length;
+    const takes = call.verb === "complete" || (call.verb === "retry" && call.dead);
+    if (takes && outcome !== "refused") this.#taken += call.ids.length;
   }
 
   /** Notes what happened to the server. */

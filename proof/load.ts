@@ -11,15 +11,18 @@ import {
   type Leased,
   lease,
   listItems,
+  otherQueueName,
   type Place,
   produce,
   queueName,
+  queueNames,
   type Repeats,
   release,
   retry,
   type StoredOnWire,
+  transact,
 } from "./clients.ts";
-import type { Ending, History, LeftItem } from "./history.ts";
+import type { Ending, History, LeftItem, Part } from "./history.ts";
 import { isIntact, numberIn } from "./items.ts";
 
 export interface LoadOptions {
@@ -54,7 +57,8 @@ export class Load {
       this.#producers.push(this.#produce(`producer-${index}`, this.#repeatsOf(index)));
     }
     for (let index = 0; index < consumers; index += 1) {
-      this.#consumers.push(this.#consume(`consumer-${index}`, this.#repeatsOf(index)));
+      const queue = index % 3 === 2 ? otherQueueName : queueName;
+      this.#consumers.push(this.#consume(`consumer-${index}`, queue, this.#repeatsOf(index)));
     }
   }
 
@@ -72,7 +76,8 @@ export class Load {
     await client.connect();
     // A produce may have to wait, and its items would come behind the last look.
     await Promise.all(this.#producers);
-    while (!(await isDrained(client))) await Bun.sleep(20);
+    // A transact that was under way may have left one queue for another between two looks.
+    while (!((await isDrained(client)) && (await isDrained(client)))) await Bun.sleep(20);
     this.#isConsuming = false;
     await Promise.all(this.#consumers);
     const ending = await readEnding(client);
@@ -88,18 +93,21 @@ export class Load {
         await Bun.sleep(2);
         continue;
       }
-      const count = 1 + random.below(batchMax);
-      const numbers = Array.from({ length: count }, (_, index) => this.#numberNext + index);
-      this.#numberNext += count;
-      await produce(client, history, numbers);
+      await produce(client, history, this.#numbers(1 + random.below(batchMax)));
       if (pauseMs > 0) await Bun.sleep(pauseMs);
     }
     client.close();
   }
 
-  async #consume(name: string, repeats: Repeats | null): Promise<void> {
+  #numbers(count: number): number[] {
+    const first = this.#numberNext;
+    this.#numberNext += count;
+    return Array.from({ length: count }, (_, index) => first + index);
+  }
+
+  async #consume(name: string, queue: string, repeats: Repeats | null): Promise<void> {
     const { address, history, random, batchMax } = this.#options;
-    const client = new Client(name, address, { repeats });
+    const client = new Client(name, address, { queue, repeats });
     let stale: { readonly id: string; readonly partition: number } | null = null;
     while (this.#isConsuming) {
       const batchSize = 1 + random.below(batchMax);
@@ -137,24 +145,50 @@ export class Load {
         await release(client, history, { partition, ids: some });
         const rest = ids.slice(some.length);
         if (rest.length > 0) await complete(client, history, { partition, ids: rest });
+      } else if (chance < 45) {
+        // With an id that was forgotten and has lapsed, the whole is refused.
+        if (stale?.partition === partition) {
+          const late: Part = { verb: "complete", partition, ids: [stale.id] };
+          await transact(client, history, [late, ...this.#transactOf(partition, ids)]);
+          stale = null;
+        }
+        await transact(client, history, this.#transactOf(partition, ids));
       } else {
         await complete(client, history, { partition, ids });
       }
     }
     client.close();
   }
+
+  /** Finishes all of them, and produces no more than it completes: there would be ever more items. */
+  #transactOf(partition: number, ids: readonly string[]): Part[] {
+    const { random } = this.#options;
+    const count = random.below(3) > 0 ? ids.length : random.below(ids.length + 1);
+    const [done, rest] = [ids.slice(0, count), ids.slice(count)];
+    const parts: Part[] = [];
+    if (done.length > 0) parts.push({ verb: "complete", partition, ids: done });
+    if (rest.length > 0) {
+      parts.push({ verb: "retry", partition, ids: rest, dead: random.below(20) === 0 });
+    }
+    let left = done.length;
+    for (const queue of queueNames) {
+      const numbers = this.#numbers(random.below(left + 1));
+      left -= numbers.length;
+      if (numbers.length > 0) parts.push({ verb: "produce", queue, numbers, isDelayed: true });
+    }
+    return parts;
+  }
 }
 
-async function isDrained(client: Client): Promise<boolean> {
-  await client.connect();
-  const reply = await client.call("/v1/queue.stats", { queue_name: queueName });
-  if (reply?.status !== 200) return false;
-  const { logical_queues: lines } = reply.body as {
-    logical_queues: { partitions: { total: number; scheduled: number }[] }[];
-  };
-  return lines.every(({ partitions }) =>
-    partitions.every(({ total, scheduled }) => total + scheduled === 0),
-  );
+/** A queue that could be deleted without force holds nothing, and nothing is on its way there. */
+export async function isDrained(client: Client): Promise<boolean> {
+  for (const queue_name of queueNames) {
+    await client.connect();
+    const request = { queue_name, force: false, dry_run: true };
+    const reply = await client.call("/v1/queues.delete", request);
+    if (reply?.status !== 200) return false;
+  }
+  return true;
 }
 
 function leftItem(item: StoredOnWire): LeftItem {
@@ -164,10 +198,6 @@ function leftItem(item: StoredOnWire): LeftItem {
 
 /** Waits until what is on its way to the dead queue's shard has come there. */
 async function readEnding(client: Client): Promise<Ending> {
-  const reply = await client.call("/v1/queues.info", { queue_name: queueName });
-  const { requested_partitions: partitions } = (reply?.body ?? { requested_partitions: 0 }) as {
-    requested_partitions: number;
-  };
   let dead = await listItems(client, deadQueueName, 0);
   for (let isQuiet = false; !isQuiet; ) {
     await Bun.sleep(150);
@@ -176,8 +206,14 @@ async function readEnding(client: Client): Promise<Ending> {
     dead = again;
   }
   const left: LeftItem[] = [];
-  for (let partition = 0; partition < partitions; partition += 1) {
-    left.push(...(await listItems(client, queueName, partition)).map(leftItem));
+  for (const queue_name of queueNames) {
+    const reply = await client.call("/v1/queues.info", { queue_name });
+    const { requested_partitions: partitions } = (reply?.body ?? { requested_partitions: 0 }) as {
+      requested_partitions: number;
+    };
+    for (let partition = 0; partition < partitions; partition += 1) {
+      left.push(...(await listItems(client, queue_name, partition)).map(leftItem));
+    }
   }
   return { dead: dead.map(leftItem), left };
 }

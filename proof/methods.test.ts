@@ -33,6 +33,9 @@ for (const { name, run } of methods.filter((method) => quick.has(method.name))) 
       expect(result).toMatchObject({ method: name, seed: 5, faults: [] });
       expect(result.skipped).toBeUndefined();
       expect(Object.keys(result.figures)).not.toEqual([]);
+      if (name !== "histories") return;
+      const { transacts = 0, blackBoxTransacts = 0 } = result.figures;
+      expect(Math.min(transacts, blackBoxTransacts)).toBeGreaterThan(0);
     },
     timeoutMs,
   );

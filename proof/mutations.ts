@@ -1,222 +1,39 @@
-// Spoils histories that are right, in as many ways as a queue can be wrong. A
-// checker is worth what it rejects: each spoilt history has to be.
+// Each way in which a queue can be wrong, as what it makes of a history that is right.
 
-import type { Random } from "../engine/random.ts";
-import { seededRandom } from "../engine/simulation/seeded-random.ts";
-import { checkOrder } from "./check-order.ts";
-import { checkQueue } from "./check-queue.ts";
-import type {
-  CompleteCall,
-  Ending,
-  Entry,
-  ExtendCall,
-  LeaseCall,
-  Offer,
-  ProduceCall,
-  QueueRules,
-  RetryCall,
-} from "./history.ts";
+import {
+  changeOffer,
+  completes,
+  dayMs,
+  extensions,
+  forget,
+  givenBack,
+  leases,
+  type Mutation,
+  offerAgain,
+  offerIn,
+  offerLater,
+  pick,
+  produces,
+  rejections,
+  successions,
+} from "./spoilable.ts";
 
-export interface Spoilable {
-  readonly entries: readonly Entry[];
-  readonly ending: Ending;
-  readonly rules: QueueRules;
-  readonly seed: number;
-}
-
-interface Scene {
-  entries: Entry[];
-  ending: Ending;
-  readonly rules: QueueRules;
-  readonly random: Random;
-}
-
-/** Each changes a history in one place; `false` when there is no such place. */
-type Mutation = (scene: Scene) => boolean;
-
-/** Of each kind so many. */
-const instances = 4;
-/** So many of the first calls are spoilt: the checkers see a whole history, and are fast. */
-const callsMax = 1_000;
-
-export function spoilAll({ entries, ending, rules, seed }: Spoilable): {
-  readonly rejected: number;
-  readonly accepted: readonly string[];
-} {
-  let rejected = 0;
-  const accepted: string[] = [];
-  const shortened = shorten(entries, ending);
-  for (const [name, mutate] of Object.entries(mutations)) {
-    for (let instance = 0; instance < instances; instance += 1) {
-      const scene: Scene = {
-        ...structuredClone(shortened),
-        rules,
-        random: seededRandom(seed + instance),
-      };
-      if (!mutate(scene)) continue;
-      const faults =
-        checkQueue(scene.entries, scene.ending, rules).faults.total +
-        checkOrder(scene.entries).faults.total;
-      if (faults > 0) rejected += 1;
-      else accepted.push(`${name}, instance ${instance}`);
-    }
-  }
-  return { rejected, accepted };
-}
-
-/** The lives of the items that were produced first, from their beginning to their end. */
-function shorten(entries: readonly Entry[], ending: Ending): { entries: Entry[]; ending: Ending } {
-  if (entries.length <= callsMax) return { entries: [...entries], ending };
-  const numbers = new Set<number>();
-  for (const entry of entries.slice(0, callsMax)) {
-    if (entry.verb === "produce") for (const number of entry.numbers) numbers.add(number);
-  }
-  const ids = new Set<string>();
-  const kept = entries.flatMap((entry): Entry[] => {
-    if (entry.verb === "produce")
-      return entry.numbers.some((number) => numbers.has(number)) ? [entry] : [];
-    if (entry.verb !== "lease") return entry.ids.some((id) => ids.has(id)) ? [entry] : [];
-    const offers = entry.offers.filter(({ number }) => numbers.has(number));
-    for (const { id } of offers) ids.add(id);
-    return offers.length > 0 || entry.outcome === "unknown" ? [{ ...entry, offers }] : [];
-  });
-  const among = ({ number }: { readonly number: number }) => numbers.has(number);
-  return { entries: kept, ending: { dead: ending.dead.filter(among), left: ending.left } };
-}
-
-function pick<T>(random: Random, among: readonly T[]): T | null {
-  return among[random.below(among.length)] ?? null;
-}
-
-function leases({ entries }: Scene): LeaseCall[] {
-  return entries.filter(
-    (entry) => entry.verb === "lease" && entry.offers.length > 0,
-  ) as LeaseCall[];
-}
-
-function produces({ entries }: Scene): ProduceCall[] {
-  return entries.filter(
-    (entry) => entry.verb === "produce" && entry.outcome === "ok",
-  ) as ProduceCall[];
-}
-
-/** Completes that were answered 200, of items that were offered. */
-function completes({ entries }: Scene): CompleteCall[] {
-  return entries.filter(
-    (entry) => entry.verb === "complete" && entry.outcome === "ok",
-  ) as CompleteCall[];
-}
-
-/** Retries answered 200 that gave their items up. */
-function rejections({ entries }: Scene): RetryCall[] {
-  return entries.filter(
-    (entry) => entry.verb === "retry" && entry.dead && entry.outcome === "ok",
-  ) as RetryCall[];
-}
-
-/** Extends that were answered 200. */
-function extensions({ entries }: Scene): ExtendCall[] {
-  return entries.filter(
-    (entry) => entry.verb === "extend" && entry.outcome === "ok",
-  ) as ExtendCall[];
-}
-
-interface Succession {
-  readonly last: Offer;
-  readonly next: Offer;
-}
-
-/** By the ids of offers: what the same item was offered as next. */
-function successions(scene: Scene): Map<string, Succession> {
-  const offers = leases(scene)
-    .flatMap((lease) => lease.offers)
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const next = new Map<string, Succession>();
-  for (const of of Map.groupBy(offers, ({ number }) => number).values()) {
-    for (const [index, last] of of.entries()) {
-      const behind = of[index + 1];
-      if (behind !== undefined) next.set(last.id, { last, next: behind });
-    }
-  }
-  return next;
-}
-
-/** Ids that somebody gave back, or may have. */
-function givenBack({ entries }: Scene): Set<string> {
-  return new Set(
-    entries.flatMap((entry) =>
-      entry.verb === "retry" || entry.verb === "release" ? entry.ids : [],
-    ),
-  );
-}
-
-function offerOf(scene: Scene, id: string): { lease: LeaseCall; index: number } | null {
-  for (const lease of leases(scene)) {
-    const index = lease.offers.findIndex((offer) => offer.id === id);
-    if (index >= 0) return { lease, index };
-  }
-  return null;
-}
-
-/** Adds a lease behind all others that offers what `change` makes of an offer. */
-function offerAgain(scene: Scene, change: (offer: Offer) => Offer): boolean {
-  const lease = pick(scene.random, leases(scene));
-  const offer = lease === null ? null : pick(scene.random, lease.offers);
-  if (lease === null || offer === null) return false;
-  addLease(scene, lease, change(offer));
-  return true;
-}
-
-/** Offers an item once more, as if its lease had lapsed. */
-function offerLater(scene: Scene, { lease, index }: { lease: LeaseCall; index: number }): boolean {
-  const offer = lease.offers[index];
-  if (offer === undefined) return false;
-  addLease(scene, lease, {
-    ...offer,
-    id: `${offer.id.slice(0, -4)}zzzz`,
-    attempts: offer.attempts + 1,
-    leaseDeadline: offer.leaseDeadline + dayMs,
-  });
-  return true;
-}
-
-function addLease(scene: Scene, like: LeaseCall, offer: Offer): void {
-  const at = (scene.entries.at(-1)?.call ?? 0) + 10_000;
-  scene.entries.push({ ...like, call: at, end: at + 1, offers: [offer] });
-}
-
-function changeOffer(scene: Scene, change: (offer: Offer) => Offer): boolean {
-  const lease = pick(scene.random, leases(scene));
-  if (lease === null) return false;
-  const at = scene.random.below(lease.offers.length);
-  lease.offers = lease.offers.map((offer, index) => (index === at ? change(offer) : offer));
-  return true;
-}
-
-const dayMs = 86_400_000;
-
-const mutations: Readonly<Record<string, Mutation>> = {
+export const mutations: Readonly<Record<string, Mutation>> = {
   "an acknowledged item is never seen again": (scene) => {
     const produce = pick(scene.random, produces(scene));
     const number = produce === null ? null : pick(scene.random, produce.numbers);
     if (number === null) return false;
-    for (const lease of leases(scene)) {
-      lease.offers = lease.offers.filter((offer) => offer.number !== number);
-    }
-    scene.ending = {
-      ...scene.ending,
-      dead: scene.ending.dead.filter((one) => one.number !== number),
-    };
+    forget(scene, [number]);
     return true;
   },
   "a completed item is offered again, under a new id": (scene) => {
     const complete = pick(scene.random, completes(scene));
-    const found = complete === null ? null : offerOf(scene, complete.ids[0] ?? "");
+    const found = complete === null ? null : offerIn(scene, complete);
     return found !== null && offerLater(scene, found);
   },
   "a rejected item is offered again, under a new id": (scene) => {
     const retry = pick(scene.random, rejections(scene));
-    const found = retry === null ? null : offerOf(scene, retry.ids[0] ?? "");
+    const found = retry === null ? null : offerIn(scene, retry);
     return found !== null && offerLater(scene, found);
   },
   "an id is offered twice": (scene) =>
@@ -241,7 +58,7 @@ const mutations: Readonly<Record<string, Mutation>> = {
   },
   "an extend tells an earlier deadline than the lease": (scene) => {
     const extension = pick(scene.random, extensions(scene));
-    const found = extension === null ? null : offerOf(scene, extension.ids[0] ?? "");
+    const found = extension === null ? null : offerIn(scene, extension);
     const offer = found?.lease.offers[found.index];
     if (extension === null || offer === undefined) return false;
     extension.leaseDeadline = offer.leaseDeadline - 1;
@@ -249,7 +66,7 @@ const mutations: Readonly<Record<string, Mutation>> = {
   },
   "an item is extended after it was completed": (scene) => {
     const complete = pick(scene.random, completes(scene));
-    const found = complete === null ? null : offerOf(scene, complete.ids[0] ?? "");
+    const found = complete === null ? null : offerIn(scene, complete);
     if (complete === null || found === null) return false;
     const at = complete.end + 1;
     const leaseDeadline = (found.lease.offers[found.index]?.leaseDeadline ?? 0) + dayMs;
@@ -308,14 +125,9 @@ const mutations: Readonly<Record<string, Mutation>> = {
       produces(scene).filter(({ numbers }) => numbers.length > 1),
     );
     if (produce === null) return false;
-    const [gone] = produce.numbers;
+    const gone = produce.numbers.slice(0, 1);
     produce.outcome = "unknown";
-    for (const lease of leases(scene))
-      lease.offers = lease.offers.filter(({ number }) => number !== gone);
-    scene.ending = {
-      ...scene.ending,
-      dead: scene.ending.dead.filter(({ number }) => number !== gone),
-    };
+    forget(scene, gone);
     return true;
   },
   "an item is in the dead queue twice": (scene) => {
@@ -330,7 +142,7 @@ const mutations: Readonly<Record<string, Mutation>> = {
   },
   "a completed item is in the dead queue": (scene) => {
     const complete = pick(scene.random, completes(scene));
-    const found = complete === null ? null : offerOf(scene, complete.ids[0] ?? "");
+    const found = complete === null ? null : offerIn(scene, complete);
     const number = found?.lease.offers[found.index]?.number;
     if (number === undefined) return false;
     scene.ending = { ...scene.ending, dead: [...scene.ending.dead, { number, intact: true }] };

@@ -3,7 +3,7 @@
 // history, so nothing lapses.
 
 import type { Operation } from "./check-linear.ts";
-import type { Entry } from "./history.ts";
+import { type Entry, type ProduceCall, type SingleCall, singleCalls } from "./history.ts";
 
 /** Item and attempts. */
 type Queued = readonly [number: number, attempts: number];
@@ -64,12 +64,7 @@ function plainOperationOf(
         call,
         end,
         label,
-        apply: (state) => [
-          append(
-            state,
-            entry.numbers.map((number) => [number, 0]),
-          ),
-        ],
+        apply: (state) => [append(state, unleased(entry))],
       };
     case "lease":
       if (entry.outcome === "refused") return null;
@@ -100,42 +95,56 @@ function plainOperationOf(
     case "complete":
     case "retry":
     case "extend":
-    case "release": {
+    case "release":
+    case "transact": {
       // Any other refusal says nothing of the items.
       if (entry.outcome === "refused" && entry.status !== 453) return null;
-      const { verb } = entry;
+      const parts = singleCalls(entry);
+      const ids = parts.flatMap((part) => ("ids" in part ? part.ids : []));
       return {
         call,
         end,
         label,
         apply: (state) => {
-          const isHeld = entry.ids.every((id) => {
+          const isHeld = ids.every((id) => {
             const item = offers.get(id);
             return item !== undefined && state.held.get(item[0]) === id;
           });
           // Refused as a whole, when one of them is not held; unknown may mean that, too.
           if (!isHeld) return entry.outcome === "ok" ? [] : [state];
           if (entry.outcome === "refused") return [];
-          if (verb === "extend") return [state];
-          const items = entry.ids.flatMap((id) => {
-            const item = offers.get(id);
-            return item === undefined ? [] : [item];
-          });
-          return [finish(state, items, verb)];
+          return [parts.reduce((before, part) => withPart(before, part, offers), state)];
         },
       };
     }
   }
 }
 
+function withPart(
+  state: QueueState,
+  part: SingleCall,
+  offers: ReadonlyMap<string, Queued>,
+): QueueState {
+  if (part.verb === "produce") return append(state, unleased(part));
+  if (part.verb === "lease" || part.verb === "extend") return state;
+  const items = part.ids.flatMap((id) => {
+    const item = offers.get(id);
+    return item === undefined ? [] : [item];
+  });
+  return finish(state, items, part.verb);
+}
+
 function labelOf(entry: Entry): string {
-  const what =
-    entry.verb === "produce"
-      ? entry.numbers
-      : entry.verb === "lease"
-        ? entry.offers.map(({ number, attempts }) => `${number}#${attempts}`)
-        : entry.ids;
+  const what = singleCalls(entry).flatMap((call): readonly (string | number)[] => {
+    if (call.verb === "produce") return call.numbers;
+    if (call.verb !== "lease") return call.ids;
+    return call.offers.map(({ number, attempts }) => `${number}#${attempts}`);
+  });
   return `${entry.client} ${entry.verb} ${what.join()} ${entry.outcome}`;
+}
+
+function unleased({ numbers }: ProduceCall): Queued[] {
+  return numbers.map((number) => [number, 0]);
 }
 
 function append({ ready, held }: QueueState, items: readonly Queued[]): QueueState {

@@ -15,8 +15,9 @@ import {
   produce,
   release,
   retry,
+  transact,
 } from "./clients.ts";
-import { type Entry, History } from "./history.ts";
+import { type Entry, History, type Part, type SingleCall, singleCalls } from "./history.ts";
 import { numberIn } from "./items.ts";
 import {
   emptyQueue,
@@ -49,6 +50,7 @@ export async function shortHistories(
   const figures = {
     blackBoxHistories: 0,
     blackBoxCalls: 0,
+    blackBoxTransacts: 0,
     blackBoxUnknown: 0,
     blackBoxSteps: 0,
     gaveUp: 0,
@@ -69,6 +71,7 @@ export async function shortHistories(
       figures.blackBoxSteps += verdict.steps;
       for (const entry of short) {
         if (entry.verb !== "list" && entry.outcome === "unknown") figures.blackBoxUnknown += 1;
+        if (entry.verb === "transact") figures.blackBoxTransacts += 1;
       }
       if (verdict.kind === "gave up") figures.gaveUp += 1;
       if (verdict.kind === "not linearizable") {
@@ -152,21 +155,35 @@ interface Acting {
 
 async function act(client: Client, { history, random, numbers }: Acting): Promise<void> {
   const held: string[] = [];
+  const numbered = (count: number): number[] => {
+    numbers.next += count;
+    return Array.from({ length: count }, (_, index) => numbers.next - count + index);
+  };
   for (let call = 0; call < shortCalls; call += 1) {
     const chance = random.below(100);
     const ids = held.slice(0, 1 + random.below(2));
     if (chance < 35 || (ids.length === 0 && numbers.ready <= 0)) {
-      const count = 1 + random.below(3);
-      const first = numbers.next;
-      numbers.next += count;
-      const all = Array.from({ length: count }, (_, index) => first + index);
-      if ((await produce(client, history, all)) === "ok") numbers.ready += count;
+      const all = numbered(1 + random.below(3));
+      if ((await produce(client, history, all)) === "ok") numbers.ready += all.length;
     } else if (numbers.ready > 0 && (chance < 65 || ids.length === 0)) {
-      // Whoever waits for nothing may be granted something too late, which is hard to search for.
-      const options = { batchSize: 1 + random.below(3), timeout: "500ms" };
+      // Whoever waits for nothing may be granted something too late, which is hard to search for;
+      // on a busy machine that is also who was not served in a second.
+      const options = { batchSize: 1 + random.below(3), timeout: "5s" };
       const leased: Leased = await lease(client, history, options);
       numbers.ready -= leased.offers.length;
       held.push(...leased.offers.map(({ id }) => id));
+    } else if (chance < 74 && ids.length > 0) {
+      const cut = random.below(ids.length + 1);
+      const [done, rest] = [ids.slice(0, cut), ids.slice(cut)];
+      const outputs = numbered(1 + random.below(2));
+      const parts: Part[] = [];
+      if (done.length > 0) parts.push({ verb: "complete", partition: 0, ids: done });
+      if (rest.length > 0) parts.push({ verb: "retry", partition: 0, ids: rest, dead: false });
+      parts.push({ verb: "produce", queue: client.queue, numbers: outputs });
+      const outcome = await transact(client, history, parts);
+      if (outcome === "ok") numbers.ready += outputs.length + rest.length;
+      // Now and then finished again, which has to be refused with all that it would produce.
+      if (random.below(6) > 0) held.splice(0, ids.length);
     } else if (chance < 84 && ids.length > 0) {
       await complete(client, history, { partition: 0, ids });
       // Now and then finished again, which has to be refused.
@@ -218,11 +235,15 @@ function queueOrder(
   const rank = new Map(ids.map((id, index) => [id, index]));
   const idsOf = Map.groupBy(ids, (id) => numberOf.get(id) ?? -1);
   const rankOf = (id: string | undefined): number | undefined => rank.get(id ?? "");
-  return (entry) => {
-    if (entry.verb === "produce") return rankOf(idsOf.get(entry.numbers[0] ?? -1)?.[0]);
-    if (entry.verb !== "retry" && entry.verb !== "release") return undefined;
-    const [id = ""] = entry.ids;
+  const rankOfCall = (call: SingleCall): number | undefined => {
+    if (call.verb === "produce") return rankOf(idsOf.get(call.numbers[0] ?? -1)?.[0]);
+    if (call.verb !== "retry" && call.verb !== "release") return undefined;
+    const [id = ""] = call.ids;
     const all = idsOf.get(numberOf.get(id) ?? -1) ?? [];
     return rankOf(all[all.indexOf(id) + 1]);
   };
+  return (entry) =>
+    singleCalls(entry)
+      .map(rankOfCall)
+      .find((found) => found !== undefined);
 }

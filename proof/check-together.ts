@@ -1,0 +1,75 @@
+// A call whose answer was lost did all or nothing. What became of its items when all was drained
+// says of each part which it was, and no two parts may say otherwise: of a transact, inputs are
+// finished if and only if each output exists.
+
+import type { QueueRules, SingleCall } from "./history.ts";
+import { deadlineOf, type Holding, isMet, type Life, mayBeExhausted } from "./lives.ts";
+import type { Faults } from "./result.ts";
+
+export interface TogetherOptions {
+  readonly lives: ReadonlyMap<number, Life>;
+  readonly rules: QueueRules;
+  readonly faults: Faults;
+}
+
+interface Place {
+  readonly life: Life;
+  readonly holding: Holding;
+  readonly next: Holding | undefined;
+}
+
+/** Each of `calls` is what was asked for in one. */
+export function checkTogether(
+  calls: readonly (readonly SingleCall[])[],
+  { lives, rules, faults }: TogetherOptions,
+): void {
+  const places = new Map<string, Place>();
+  for (const life of lives.values()) {
+    for (const [index, holding] of life.holdings.entries()) {
+      places.set(holding.offer.id, { life, holding, next: life.holdings[index + 1] });
+    }
+  }
+  const isDone = (part: SingleCall, id: string): boolean | null => {
+    const place = places.get(id);
+    return place === undefined ? null : isFinished(part, place, rules);
+  };
+  for (const parts of calls) {
+    const [first] = parts;
+    if (first?.outcome !== "unknown") continue;
+    const signs = parts
+      .flatMap((part) => {
+        if (part.verb === "lease") return [];
+        if (part.verb !== "produce") return part.ids.map((id) => isDone(part, id));
+        return part.numbers.map((number) => {
+          const life = lives.get(number);
+          return life !== undefined && isMet(life);
+        });
+      })
+      .filter((sign) => sign !== null);
+    const done = signs.filter((sign) => sign).length;
+    if (done === 0 || done === signs.length) continue;
+    const what = parts.length > 1 ? "I20: half of a transact" : `I7: half of a ${first.verb}`;
+    const detail = `of ${first.client}, ${done} of ${signs.length} say that it was done`;
+    faults.add(what, `${detail}; ${JSON.stringify(parts)}`);
+  }
+}
+
+/** `null` = nothing tells. */
+function isFinished(
+  part: SingleCall,
+  { life, holding, next }: Place,
+  rules: QueueRules,
+): boolean | null {
+  const others = holding.endings.filter((other) => other !== part);
+  // What another call has finished was held until then.
+  if (others.some(({ outcome }) => outcome === "ok")) return false;
+  if (others.some(({ outcome }) => outcome === "unknown")) return null;
+  const { deadCount, leftCount } = life;
+  if (part.verb === "complete") return next === undefined && deadCount + leftCount === 0;
+  if (part.verb !== "retry") return null;
+  if (part.dead && next !== undefined) return false;
+  if (part.dead) return deadCount > 0 && !mayBeExhausted(life, rules) ? true : null;
+  const isEarly =
+    next !== undefined && next.offer.leaseDeadline - rules.leaseTimeoutMs < deadlineOf(holding);
+  return isEarly ? true : null;
+}
