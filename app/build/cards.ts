@@ -40,5 +40,5 @@ async function createRenderer(): Promise<Renderer> {
 function sectionOf(path: string): string {
   if (path.startsWith("/docs")) return "Docs";
   if (path.startsWith("/blog")) return "Blog";
-  return path === "/api" ? "API" : "";
+  return path.startsWith("/api") ? "API" : "";
 }
