@@ -171,6 +171,17 @@ export function testPages(browser: () => SiteBrowser): void {
     expect(await painted(0)).toEqual({ left: false, right: false });
   });
 
+  test("what a command prints stays in its columns: no row goes on below", async () => {
+    await using visitor = await browser().fresh();
+    const { page, visit } = visitor;
+    await visit("/docs/find-and-redrive");
+    const heights = await page
+      .locator(".code[data-lang=text] .line")
+      .evaluateAll((lines) => lines.map((line) => line.getBoundingClientRect().height));
+    expect(heights.length).toBeGreaterThan(10);
+    expect(Math.max(...heights)).toBe(Math.min(...heights));
+  });
+
   test("on a phone a row of a documentation's table stands whole, each cell with its heading", async () => {
     await using visitor = await browser().fresh({ viewport: narrow });
     const { page, visit } = visitor;
