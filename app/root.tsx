@@ -12,7 +12,6 @@ import { Links, Outlet } from "react-router";
 import { headScript } from "./shell/head-script.ts";
 import { PageAssetsContext } from "./shell/page-assets.ts";
 import { Shell } from "./shell/shell.tsx";
-import { usePathname } from "./shell/use-pathname.ts";
 import { siteConfig } from "./site-config.ts";
 
 const { i18n, blog, title, colorMode, analytics } = siteConfig;
@@ -33,7 +32,8 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="dark light" />
         <script dangerouslySetInnerHTML={{ __html: headScript }} />
-        <RenderWhole />
+        {/* The first paint waits for the whole page: what comes last may stand beside what comes first. */}
+        <link rel="expect" href="#site-footer" blocking="render" />
         {[displayFont, textFont, strongFont].map((font) => (
           <link key={font} rel="preload" href={font} as="font" crossOrigin="" />
         ))}
@@ -57,15 +57,6 @@ export function Layout({ children }: { readonly children: ReactNode }): ReactNod
       </body>
     </html>
   );
-}
-
-/**
- * Has the browser wait with the first paint until all that is in the first window is there: what
- * it reads last may stand beside what it reads first. Of the API's page that is its introduction.
- */
-function RenderWhole(): ReactNode {
-  const isApi = usePathname() === "/api";
-  return <link rel="expect" href={isApi ? "#produce" : "#site-footer"} blocking="render" />;
 }
 
 function Styles(): ReactNode {

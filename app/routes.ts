@@ -2,6 +2,7 @@
 
 import { index, layout, type RouteConfig, route } from "@react-router/dev/routes";
 import { docsFolder, listMdx, readContent } from "./build/content.ts";
+import { operations } from "./reference/operations.ts";
 import { siteConfig } from "./site-config.ts";
 
 const { docs, blog } = siteConfig;
@@ -28,6 +29,9 @@ const postLists = [
 export default [
   index("routes/home.tsx"),
   route("api", "routes/api.tsx"),
+  ...operations.map(({ operationId }) =>
+    route(`api/${operationId}`, "routes/api-operation.tsx", { id: `api/${operationId}` }),
+  ),
   layout("routes/docs-layout.tsx", docs.versions.flatMap(versionRoutes)),
   route(blogPath, "routes/blog-index.tsx"),
   route(`${blogPath}/archive`, "routes/blog-archive.tsx"),

@@ -10,6 +10,7 @@ import { hashesOf } from "./build/csp.ts";
 import { ensureBuilt } from "./build/ensure-built.ts";
 import { folders, pagePaths } from "./build/site-folder.ts";
 import { sidebarDocs } from "./config/validate.ts";
+import { operationPath, operations } from "./reference/operations.ts";
 import { cardPath } from "./shell/card-path.ts";
 import { siteConfig } from "./site-config.ts";
 import { openTestApp, type TestApp } from "./testing/site-app.ts";
@@ -312,6 +313,7 @@ describe("for those who are not people", () => {
       ...docs.map(({ slug }) => `/docs/${slug}.md`),
       "/openapi.json",
       "/api.md",
+      ...operations.map((operation) => `${operationPath(operation)}.md`),
       ...readContent().posts.map(({ slug }) => `/blog/${slug}.md`),
     ]);
     for (const link of links) expect((await site.get(link)).status).toBe(200);

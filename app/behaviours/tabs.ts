@@ -4,9 +4,6 @@ import { read, store } from "./storage.ts";
 
 const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 
-/** Told of the frame that shows another tab, with the tab's label. */
-export const tabShown = "tabshown";
-
 export function startTabs(): void {
   showRemembered();
   window.addEventListener("pageshow", ({ persisted }) => {
@@ -49,7 +46,6 @@ function show(frame: Element, label: string): void {
     const panel = document.getElementById(tab.getAttribute("aria-controls") ?? "");
     panel?.setAttribute("data-selected", String(isSelected));
   }
-  frame.dispatchEvent(new CustomEvent(tabShown, { bubbles: true, detail: label }));
 }
 
 function select(tab: HTMLElement): void {

@@ -19,7 +19,8 @@ const designFile = join(folders.root, "app/brand/og-card.tsx");
 export async function writeCards(pages: readonly SitePage[]): Promise<void> {
   const design = readFileSync(designFile);
   let renderer: Promise<Renderer> | null = null;
-  for (const { path, title, description } of pages) {
+  const own = pages.filter(({ path }) => !path.startsWith("/api/"));
+  for (const { path, title, description } of own) {
     const card = { title, description, section: sectionOf(path), site: siteConfig.title };
     const cached = join(folders.cache, "cards", `${hashOf(design, JSON.stringify(card))}.png`);
     if (!existsSync(cached)) {

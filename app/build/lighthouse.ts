@@ -21,6 +21,7 @@ const types = [
   "/blog/tags",
   "/markdown-page",
   "/api",
+  "/api/lease",
 ];
 const paths = given.length > 0 ? given : types;
 const categories = ["performance", "accessibility", "best-practices", "seo"] as const;

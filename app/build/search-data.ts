@@ -5,6 +5,7 @@ import Slugger from "github-slugger";
 import type { Nodes, Root } from "mdast";
 import { operations } from "../../openapi/operations.ts";
 import { postPath } from "../blog/posts.ts";
+import { operationPath } from "../reference/operations.ts";
 import type { Section } from "../search/engine.ts";
 import { siteConfig } from "../site-config.ts";
 import { readContent } from "./content.ts";
@@ -100,7 +101,7 @@ function textOf(node: Nodes): string {
 
 function callSections(): readonly Section[] {
   return Object.entries(operations).map(([id, { path, tag, summary, description, request }]) => ({
-    url: `/api#${id}`,
+    url: operationPath({ operationId: id }),
     page: "API",
     // A consumer needs none of the calls on what is stored.
     weight: weightOf(tag === "Storage" ? "#" : "/api"),

@@ -17,6 +17,7 @@ const pages = [
   "/docs/configuration",
   "/docs/testing",
   "/api",
+  "/api/lease",
   "/blog",
   "/blog/long-blog-post",
   "/blog/mdx-blog-post",

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { postPath } from "../blog/posts.ts";
 import { sidebarDocs } from "../config/validate.ts";
+import { operationPath, operations } from "../reference/operations.ts";
 import { siteConfig } from "../site-config.ts";
 import { readContent } from "./content.ts";
 import { lastChanges } from "./last-changes.ts";
@@ -56,7 +57,7 @@ function inOrder(pages: readonly PageText[]) {
   );
   return {
     docPages: [...new Set(docPages)],
-    apiPages: at("/api"),
+    apiPages: ["/api", ...operations.map(operationPath)].flatMap(at),
     articles: posts.flatMap((post) => at(postPath(post))),
   };
 }
@@ -79,7 +80,7 @@ ${list(docPages)}
 
 ## API
 
-- [OpenAPI document](${url}/openapi.json): every operation, field and reply code
+- [OpenAPI document](${url}/openapi.json): the same in one file
 ${list(apiPages)}
 
 ## Articles

@@ -1,19 +1,32 @@
-// Code as it is, without the elements that colours cost: the page has many pieces of it.
+// Code as the contract has it or as it is made from it, without colours.
 
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 
-export function CopyButton(): ReactNode {
-  return (
-    <button type="button" className="code-copy" aria-label="Copy code">
-      Copy
-    </button>
-  );
+interface CodeProps {
+  readonly title: string;
+  readonly children: string;
 }
 
-export function Lines({ children }: { readonly children: string }): ReactNode {
+export function Code({ title, children }: CodeProps): ReactNode {
   return (
-    <pre>
-      <code className="line">{children}</code>
-    </pre>
+    <figure className="code">
+      <figcaption className="code-head">
+        <span className="code-title">{title}</span>
+        <button type="button" className="code-copy" aria-label="Copy code">
+          Copy
+        </button>
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <pre tabIndex={0}>
+        <code>
+          {children.split("\n").map((line, index) => (
+            <Fragment key={index}>
+              <span className="line">{line}</span>
+              {"\n"}
+            </Fragment>
+          ))}
+        </code>
+      </pre>
+    </figure>
   );
 }

@@ -6,7 +6,7 @@ import * as runtime from "react/jsx-runtime";
 import rehypeSlug from "rehype-slug";
 import remarkGfm from "remark-gfm";
 import { rehypeCellLabels } from "../build/rehype-cell-labels.ts";
-import { CopyButton, Lines } from "./code.tsx";
+import { Code } from "./code.tsx";
 
 interface MarkdownProps {
   readonly text: string;
@@ -27,13 +27,7 @@ export function Markdown({ text, isInline = false }: MarkdownProps): ReactNode {
 
 function Block({ children }: ComponentProps<"pre">): ReactNode {
   return isValidElement<ComponentProps<"code">>(children) ? (
-    <figure className="code">
-      <figcaption className="code-head">
-        <span className="code-title">Shell</span>
-        <CopyButton />
-      </figcaption>
-      <Lines>{String(children.props.children).trimEnd()}</Lines>
-    </figure>
+    <Code title="Shell">{String(children.props.children).trimEnd()}</Code>
   ) : null;
 }
 

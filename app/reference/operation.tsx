@@ -1,46 +1,71 @@
 // One operation: what it takes and answers, and beside it how it is called.
 
 import { Fragment, type ReactNode } from "react";
-import { CopyButton, Lines } from "./code.tsx";
-import { FieldList, Fields } from "./fields.tsx";
+import { Tab, Tabs } from "../components/tabs.tsx";
+import { PageActions } from "../docs/page-actions.tsx";
+import { Paging } from "../docs/paging.tsx";
+import { Code } from "./code.tsx";
+import { FieldList } from "./fields.tsx";
 import { Markdown } from "./markdown.tsx";
-import { isCommon, mediaOf, type PlacedOperation, type Reply } from "./operations.ts";
+import {
+  groups,
+  isCommon,
+  mediaOf,
+  operationPath,
+  type PlacedOperation,
+  type Reply,
+} from "./operations.ts";
 import { samples } from "./samples.ts";
-import { typeText } from "./schema-fields.ts";
+import { fieldsOf, typeText } from "./schema-fields.ts";
 
 interface OperationProps {
   readonly operation: PlacedOperation;
 }
 
 export function Operation({ operation }: OperationProps): ReactNode {
-  const { operationId, tags, summary, method, path, description, responses } = operation;
+  const { tags, summary, description, responses } = operation;
+  return (
+    <article className="operation">
+      <header className="docs-head">
+        <p className="eyebrow">{`API, ${tags[0]}`}</p>
+        <h1>{summary}</h1>
+        <p className="operation-path">{callOf(operation)}</p>
+        <Markdown text={description} />
+        <PageActions path={operationPath(operation)} />
+      </header>
+      <Calls operation={operation} />
+      <div className="operation-text">
+        <Request operation={operation} />
+        <h2 id="replies">Replies</h2>
+        <Replies responses={responses} />
+        <Neighbours operation={operation} />
+      </div>
+    </article>
+  );
+}
+
+function callOf({ method, path }: PlacedOperation): string {
+  return `${method} ${path}`;
+}
+
+function Calls({ operation }: OperationProps): ReactNode {
+  const { operationId, path, requestBody, responses } = operation;
+  const call = { path, body: mediaOf(requestBody).example };
   const success = responses["200"];
   return (
-    // The longer address is one that earlier versions of this page gave out.
-    <section className="operation" id={`tag/${tags[0]?.toLowerCase()}/${operationId}`}>
-      <div className="operation-text">
-        <h3 id={operationId}>
-          {summary}
-          <a className="anchor" href={`#${operationId}`} aria-label="Link to this section">
-            #
-          </a>
-        </h3>
-        <p className="operation-path">{`${method} ${path}`}</p>
-        <Markdown text={description} />
-        <Request operation={operation} />
-        <h4>Replies</h4>
-        <Replies responses={responses} />
-      </div>
-      <div className="operation-calls">
-        <Samples operation={operation} />
-        {success !== undefined && !isPlain(success) && (
-          <figure className="code">
-            <figcaption className="code-title">200 OK</figcaption>
-            <pre>{exampleText(success)}</pre>
-          </figure>
-        )}
-      </div>
-    </section>
+    <div className="operation-calls">
+      <Tabs group="lang">
+        {Object.entries(samples).map(([language, sampleOf]) => (
+          <Tab key={language} label={language}>
+            <Code title={callOf(operation)}>{sampleOf(call)}</Code>
+          </Tab>
+        ))}
+      </Tabs>
+      <button type="button" className="button" data-test-request={operationId}>
+        Test Request
+      </button>
+      {success !== undefined && <Code title="200 OK">{exampleText(success)}</Code>}
+    </div>
   );
 }
 
@@ -59,9 +84,8 @@ function Request({ operation }: OperationProps): ReactNode {
   }));
   return (
     <>
-      <h4>Request</h4>
-      <Fields schema={mediaOf(requestBody).schema ?? {}} />
-      <FieldList fields={headers} />
+      <h2 id="request">Request</h2>
+      <FieldList fields={[...fieldsOf(mediaOf(requestBody).schema ?? {}), ...headers]} />
       {!isBoundCommon && (
         <p className="operation-note">
           <Markdown text={requestBody.description ?? ""} isInline />
@@ -83,15 +107,15 @@ function Replies({ responses }: Pick<PlacedOperation, "responses">): ReactNode {
             <dt>{code}</dt>
             <dd>
               <Markdown text={reply.description} isInline />
-              {code === "200" && <Success reply={reply} />}
-              {(code !== "200" || isPlain(reply)) && <pre>{compactText(reply)}</pre>}
+              {code === "200" ? <Success reply={reply} /> : <pre>{compactText(reply)}</pre>}
             </dd>
           </Fragment>
         ))}
       </dl>
       {common.length > 0 && (
         <p className="operation-note">
-          {`${common.join(", ")}: as in “Replies of all operations”.`}
+          {`${common.join(", ")}: as in `}
+          <a href="/api#common-replies">Replies of all operations</a>.
         </p>
       )}
     </>
@@ -99,10 +123,9 @@ function Replies({ responses }: Pick<PlacedOperation, "responses">): ReactNode {
 }
 
 function Success({ reply }: { readonly reply: Reply }): ReactNode {
-  const { schema = {} } = mediaOf(reply);
   return (
     <>
-      <Fields schema={schema} isReply />
+      <FieldList fields={fieldsOf(mediaOf(reply).schema ?? {})} isReply />
       {Object.entries(reply.headers ?? {}).map(([name, { description = "" }]) => (
         <p key={name}>
           Header <code>{name}</code>: {description}
@@ -112,42 +135,18 @@ function Success({ reply }: { readonly reply: Reply }): ReactNode {
   );
 }
 
-/** One panel for all languages: what is not chosen is not there (`start-reference.ts`). */
-function Samples({ operation: { operationId, path, requestBody } }: OperationProps): ReactNode {
-  const call = { path, body: mediaOf(requestBody).example };
-  return (
-    <figure className="code tabs" data-group="lang" data-call={JSON.stringify(call)}>
-      <div className="tabs-list" role="tablist" aria-label={`Languages, ${operationId}`}>
-        {Object.keys(samples).map((language, index) => (
-          <button
-            key={language}
-            type="button"
-            role="tab"
-            aria-selected={index === 0}
-            tabIndex={index === 0 ? 0 : -1}
-          >
-            {language}
-          </button>
-        ))}
-      </div>
-      <CopyButton />
-      <Lines>{samples.curl(call)}</Lines>
-      <button type="button" className="button" data-test-request={operationId}>
-        Test Request
-      </button>
-    </figure>
-  );
+/** In the order of the list. */
+function Neighbours({ operation }: OperationProps): ReactNode {
+  const all = groups.flatMap(({ operations }) => operations);
+  const at = all.indexOf(operation);
+  const linkTo = (one: PlacedOperation | undefined) =>
+    one === undefined ? null : { label: one.summary, to: operationPath(one) };
+  return <Paging label="Operations" previous={linkTo(all[at - 1])} next={linkTo(all[at + 1])} />;
 }
 
 function exampleText(reply: Reply): string {
   const { example } = mediaOf(reply);
   return typeof example === "string" ? example.trimEnd() : JSON.stringify(example, null, 2);
-}
-
-/** A 200 that says no more than that. */
-function isPlain(reply: Reply): boolean {
-  const { code, ...rest } = Object(mediaOf(reply).example);
-  return code === 200 && rest.message === "";
 }
 
 /** A reply in as few lines as it takes. */

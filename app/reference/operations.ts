@@ -47,6 +47,23 @@ export const operations: readonly PlacedOperation[] = Object.entries(openapi.pat
     ),
 );
 
+/** As the page of all lists them, and one leads to the next. */
+export const groups = openapi.tags.map(({ name, description }) => ({
+  name,
+  description,
+  operations: operations.filter(({ tags }) => tags.includes(name)),
+}));
+
+/** The page of an operation. */
+export function operationPath({ operationId }: Pick<Operation, "operationId">): string {
+  return `/api/${operationId}`;
+}
+
+/** What a list says of it. */
+export function firstSentence({ description }: Pick<Operation, "description">): string {
+  return /^.+?[.:](?=\s|$)/s.exec(description)?.[0].replace(/:$/, ".") ?? description;
+}
+
 /** The one form of a body or reply: the contract describes each in one media type. */
 export function mediaOf(part: Pick<Reply, "content"> | undefined): MediaType {
   return Object.values(part?.content ?? {})[0] ?? {};

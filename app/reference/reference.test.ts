@@ -1,35 +1,94 @@
-// The API's page as text, and its samples as they run. In Chromium it is tried by
+// The API's pages as they are built, and its samples as they run. In Chromium it is tried by
 // `testing/reference.ts`.
 
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Element, Root } from "hast";
+import { fromHtml } from "hast-util-from-html";
+import { toString as textOf } from "hast-util-to-string";
+import { visit } from "unist-util-visit";
 import { ensureBuilt } from "../build/ensure-built.ts";
-import { folders } from "../build/site-folder.ts";
+import { folders, pagePaths } from "../build/site-folder.ts";
 import { openTestApp } from "../testing/site-app.ts";
-import { mediaOf, operations } from "./operations.ts";
+import { commonReplies, groups, mediaOf, operationPath, operations } from "./operations.ts";
 import { samples } from "./samples.ts";
 import { fieldsOf, sharedSchemas } from "./schema-fields.ts";
 
-test("as Markdown: every operation with its fields, nested ones by their path, and its codes", async () => {
-  await ensureBuilt();
-  const [, ...sections] = readFileSync(join(folders.site, "api.md"), "utf8").split("\n### ");
-  for (const { method, path, summary, requestBody, responses } of operations) {
-    const own = sections.find((section) => section.startsWith(`${summary}\n`)) ?? "";
-    const fields = fieldsOf(mediaOf(requestBody).schema ?? {}, sharedSchemas);
-    const expected = [
-      `${method} ${path}`,
-      ...fields.map((field) => `\n\`${field.path}\`\n`),
-      ...Object.keys(responses),
+/** Before a reader does anything; a page is laid out whole, and a phone has to keep up. */
+const elementsMax = 2_500;
+
+describe("the pages as they are built", () => {
+  const readPage = (path: string) =>
+    fromHtml(readFileSync(join(folders.site, path, "index.html"), "utf8"));
+  const elementsOf = (tree: Root, wanted: (element: Element) => boolean = () => true) => {
+    const found: Element[] = [];
+    visit(tree, "element", (element) => void (wanted(element) && found.push(element)));
+    return found;
+  };
+  beforeAll(ensureBuilt);
+
+  test("none has many elements", () => {
+    const paths = pagePaths().filter((path) => /^\/api(\/|$)/.test(path));
+    expect(paths).toHaveLength(operations.length + 1);
+    const sizes = paths.map((path) => ({ path, elements: elementsOf(readPage(path)).length }));
+    expect(sizes.filter(({ elements }) => elements > elementsMax)).toEqual([]);
+  });
+
+  test("an operation has its own: each field of request and reply, nested ones by their path, and each code", () => {
+    for (const operation of operations) {
+      const { method, path, summary, parameters = [], requestBody, responses } = operation;
+      const page = readPage(operationPath(operation));
+      const [main] = elementsOf(page, ({ tagName }) => tagName === "main");
+      if (main === undefined) throw new Error(`${path} has no <main>`);
+      const textOfAll = (tagName: string) =>
+        elementsOf({ type: "root", children: [main] }, (one) => one.tagName === tagName).map(
+          (one) => textOf(one),
+        );
+      const fields = [requestBody, responses["200"]].flatMap((part) =>
+        fieldsOf(mediaOf(part).schema ?? {}).map((field) => field.path),
+      );
+      const terms = textOfAll("dt");
+      const common =
+        textOfAll("p").find((text) => text.endsWith("Replies of all operations.")) ?? "";
+      expect([path, textOfAll("h1")]).toEqual([path, [summary]]);
+      expect([path, textOfAll("p")]).toEqual([path, expect.arrayContaining([`${method} ${path}`])]);
+      const missing = [...fields, ...parameters.map(({ name }) => name)].filter(
+        (name) => !terms.includes(name),
+      );
+      expect([path, missing]).toEqual([path, []]);
+      const codes = Object.keys(responses).filter(
+        (code) => !(terms.includes(code) || common.includes(code)),
+      );
+      expect([path, codes]).toEqual([path, []]);
+      const markdown = readFileSync(join(folders.site, `${operationPath(operation)}.md`), "utf8");
+      const unsaid = [
+        `# ${summary}`,
+        `${method} ${path}`,
+        ...fields.map((name) => `\n\`${name}\`\n`),
+      ];
+      expect([path, unsaid.filter((text) => !markdown.includes(text))]).toEqual([path, []]);
+    }
+  });
+
+  test("/api lists every operation, at the anchors that they had when all were on it, and says what they have in common", () => {
+    const page = readPage("/api");
+    const ids = elementsOf(page).map(({ properties }) => properties["id"]);
+    for (const { name, operations: own } of groups) {
+      for (const { operationId } of own) {
+        const anchors = [operationId, `tag/${name.toLowerCase()}/${operationId}`];
+        expect(ids).toEqual(expect.arrayContaining(anchors));
+      }
+    }
+    const shared = [
+      ...["common-replies", "schemas", "forms", "servers"],
+      ...sharedSchemas.map((name) => `schema-${name}`),
     ];
-    expect([path, ...expected.filter((text) => !own.includes(text))]).toEqual([path]);
-  }
-  const produce = sections.find((section) => section.startsWith("Produce items\n"));
-  expect(produce).toContain('default "5m"* How long');
-  // What several operations take is shown once.
-  const item = sections.find((section) => section.includes("\n`utf8`\n"));
-  expect(item).toContain("`utf8`\n\n*string or null, may be absent*");
+    expect(ids).toEqual(expect.arrayContaining(shared));
+    const codes = elementsOf(page, ({ tagName }) => tagName === "dt").map((one) => textOf(one));
+    expect(codes).toEqual(expect.arrayContaining([...commonReplies.keys()]));
+  });
 });
 
 describe("samples and examples", () => {

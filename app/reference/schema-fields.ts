@@ -34,7 +34,7 @@ export interface Field {
 
 const schemas = openapi.components.schemas as unknown as Readonly<Record<string, Schema>>;
 
-/** Schemas of replies that several places refer to: the page shows each once, and links to it. */
+/** Schemas that several operations have in common, by the names that clients made of the contract give them. */
 export const sharedSchemas: readonly string[] = Object.keys(schemas).filter(
   (name) =>
     !name.endsWith("Request") &&
@@ -50,16 +50,9 @@ export function resolved(schema: Schema): Schema {
   return name === undefined ? schema : { ...schemas[name], ...schema };
 }
 
-/** Schemas named in `except` are left folded. */
-export function fieldsOf(
-  given: Schema,
-  except: readonly string[] = [],
-  prefix = "",
-): readonly Field[] {
+export function fieldsOf(given: Schema, prefix = ""): readonly Field[] {
   const schema = resolved(given);
-  const inner = (one: Schema, path: string) =>
-    except.includes(nameOf(one) ?? "") ? [] : fieldsOf(one, except, path);
-  const entry = schema.items === undefined ? [] : inner(schema.items, `${prefix}[]`);
+  const entry = schema.items === undefined ? [] : fieldsOf(schema.items, `${prefix}[]`);
   const own = Object.entries(schema.properties ?? {}).flatMap(([key, property]) => {
     const path = prefix === "" ? key : `${prefix}.${key}`;
     const whole = resolved(property);
@@ -70,7 +63,7 @@ export function fieldsOf(
       isRequired: schema.required?.includes(key) === true,
       description: whole.description ?? "",
     };
-    return [field, ...inner(property, path)];
+    return [field, ...fieldsOf(property, path)];
   });
   return [...own, ...entry];
 }

@@ -68,7 +68,7 @@ describe("what readers ask", () => {
   test("words of code, fields, settings, codes and reasons are found", () => {
     for (const [query, url] of [
       ["NODE_EXTRA_CA_CERTS", "/docs/client#a-certificate-of-your-own"],
-      ["client_id", "/api#lease"],
+      ["client_id", "/api/lease"],
       ["--waiting-leases-max", "/docs/configuration#waiting-leases-max"],
       ["queue_in_use", "/docs/errors#reason-queue_in_use"],
     ]) {

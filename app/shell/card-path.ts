@@ -1,5 +1,5 @@
-/** Where the card of a page is. */
+/** Where the card of a page is. Operations of the API have that of their list. */
 export function cardPath(path: string): string {
-  const name = path === "/" ? "home" : path.slice(1).replaceAll("/", "-");
-  return `/cards/${name}.png`;
+  const name = path === "/" ? "home" : path.slice(1).replace(/^api\/.*/, "api");
+  return `/cards/${name.replaceAll("/", "-")}.png`;
 }

@@ -6,10 +6,11 @@ import { BlogMenu } from "../blog/blog-menu.tsx";
 import type { NavbarItem } from "../config/types.ts";
 import { DocsMenu } from "../docs/docs-menu.tsx";
 import { placeOf } from "../docs/versions.ts";
+import { ReferenceMenu } from "../reference/reference-menu.tsx";
 import { siteConfig } from "../site-config.ts";
 import { Icon } from "./icon.tsx";
 import { HtmlEntry, keyOf, NavLink } from "./navbar-item.tsx";
-import { type NavItemView, viewOf } from "./navbar-links.ts";
+import { isBelow, type NavItemView, viewOf } from "./navbar-links.ts";
 import { usePathname } from "./use-pathname.ts";
 
 export function MainMenu({
@@ -30,8 +31,8 @@ export function MainMenu({
 /** `null` where the page has no menu of its own. */
 export function sectionMenu(pathname: string): ReactNode {
   if (placeOf(pathname, siteConfig.docs.versions) !== null) return <DocsMenu />;
-  const { path } = siteConfig.blog;
-  return pathname === path || pathname.startsWith(`${path}/`) ? <BlogMenu /> : null;
+  if (isBelow(pathname, "/api")) return <ReferenceMenu />;
+  return isBelow(pathname, siteConfig.blog.path) ? <BlogMenu /> : null;
 }
 
 function DrawerItem({ view }: { readonly view: NavItemView }): ReactNode {

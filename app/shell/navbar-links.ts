@@ -210,6 +210,6 @@ function listView(
   return { kind: "list", label, menuLabel: label, icon: null, items, isActive, className };
 }
 
-function isBelow(path: string, base: string): boolean {
+export function isBelow(path: string, base: string): boolean {
   return path === base || (base !== "/" && path.startsWith(`${base}/`));
 }

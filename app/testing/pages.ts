@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pagePaths } from "../build/site-folder.ts";
+import { operationPath, operations } from "../reference/operations.ts";
 import { axeFaultsAt } from "./axe.ts";
 import { misfits } from "./misfits.ts";
 import { everyShift, layoutShift, narrow, type SiteBrowser, wide } from "./site-browser.ts";
@@ -12,6 +13,7 @@ const unknownAddress = "/no/such/page?x=1";
 const types = [
   "/",
   "/api",
+  "/api/produce",
   "/docs/intro",
   "/docs/quick-start",
   "/docs/architecture",
@@ -31,14 +33,27 @@ const types = [
   unknownAddress,
 ];
 
-/** The reference of the API, which has tests of its own, and the introduction's second address. */
-const notWalked = ["/api", "/docs"];
+/** Operations' pages are made alike: one with a body and one without stand for the others. */
+const alike = operations
+  .map(operationPath)
+  .filter((path) => !["/api/produce", "/api/health"].includes(path));
+
+/** Of pages that are made alike one, and the introduction at one of its addresses. */
+const notWalked = [...alike, "/docs"];
 
 /** All pages, dealt to visitors that walk side by side. */
 const walks = [0, 1, 2];
 
 /** One of each layout. */
-const arriving = ["/", "/api", "/docs/intro", "/blog", "/blog/long-blog-post", "/no/such/page"];
+const arriving = [
+  "/",
+  "/api",
+  "/api/produce",
+  "/docs/intro",
+  "/blog",
+  "/blog/long-blog-post",
+  "/no/such/page",
+];
 
 export function testPages(browser: () => SiteBrowser): void {
   test.each(walks)(
@@ -59,6 +74,17 @@ export function testPages(browser: () => SiteBrowser): void {
       expect(errors.filter((text) => !text.includes("404"))).toEqual([]);
     },
   );
+
+  test("every operation's page: nothing is wider than its window or too small to press", async () => {
+    await using visitor = await browser().fresh();
+    const { page, visit } = visitor;
+    const found: string[] = [];
+    for (const path of alike) {
+      await visit(path);
+      found.push(...(await misfits(page)).map((fault) => `${path}: ${fault}`));
+    }
+    expect(found).toEqual([]);
+  });
 
   test.each(types)(
     "%s comes to life: no error, nothing forbidden, no other origin, no shift",
@@ -145,6 +171,17 @@ export function testPages(browser: () => SiteBrowser): void {
     expect(await painted(0)).toEqual({ left: false, right: false });
   });
 
+  test("what a command prints stays in its columns: no row goes on below", async () => {
+    await using visitor = await browser().fresh();
+    const { page, visit } = visitor;
+    await visit("/docs/find-and-redrive");
+    const heights = await page
+      .locator(".code[data-lang=text] .line")
+      .evaluateAll((lines) => lines.map((line) => line.getBoundingClientRect().height));
+    expect(heights.length).toBeGreaterThan(10);
+    expect(Math.max(...heights)).toBe(Math.min(...heights));
+  });
+
   test("on a phone a row of a documentation's table stands whole, each cell with its heading", async () => {
     await using visitor = await browser().fresh({ viewport: narrow });
     const { page, visit } = visitor;
@@ -217,8 +254,8 @@ export function testPages(browser: () => SiteBrowser): void {
     test("every page can be read: its heading, its text, all its tabs, and links", async () => {
       await using visitor = await browser().fresh({ javaScriptEnabled: false, viewport: narrow });
       const { page } = visitor;
-      // The reference of the API folds its replies; it has tests of its own.
-      for (const path of [...pagePaths().filter((one) => one !== "/api"), "/no/such/page"]) {
+      const paths = pagePaths().filter((path) => !alike.includes(path));
+      for (const path of [...paths, "/no/such/page"]) {
         await page.goto(browser().url + path, { waitUntil: "domcontentloaded" });
         const hidden = await page.evaluate(() => {
           const isShown = (element: Element) => element.checkVisibility({ checkOpacity: true });

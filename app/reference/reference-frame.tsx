@@ -1,0 +1,23 @@
+// What all pages of the reference have in common: the list of operations beside their text.
+
+import type { ReactNode } from "react";
+import { ReferenceMenu } from "./reference-menu.tsx";
+import "../components/code-block.css";
+import "../components/tabs.css";
+import "../styles/docs.css";
+import "./reference.css";
+
+export function ReferenceFrame({ children }: { readonly children: ReactNode }): ReactNode {
+  return (
+    <div className="docs reference">
+      <div className="docs-sidebar">
+        <nav aria-label="API">
+          <ReferenceMenu />
+        </nav>
+      </div>
+      <main id="main" tabIndex={-1} className="docs-main reference-main prose">
+        {children}
+      </main>
+    </div>
+  );
+}
