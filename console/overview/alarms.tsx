@@ -23,7 +23,7 @@ export function Alarms(): ReactNode {
   const now = overview?.alarms ?? null;
   if (first === null && now !== null) setFirst(now);
   const { rows, added } = heldAlarms(first ?? [], now ?? []);
-  const place = useKeptHeight(first);
+  const place = useKeptHeight({ first, count: now?.length ?? 0, hold: setFirst });
   return (
     <section className="alarms" aria-label="Alarms" ref={place}>
       <h2 className="vh">
@@ -46,18 +46,43 @@ export function Alarms(): ReactNode {
   );
 }
 
-/** The next load leaves so much room before it knows what stands there. */
-function useKeptHeight(first: readonly OverviewAlarm[] | null) {
+interface Held {
+  readonly first: readonly OverviewAlarm[] | null;
+  /** Of those that there are now. */
+  readonly count: number;
+  readonly hold: (fitting: readonly OverviewAlarm[]) => void;
+}
+
+/**
+ * The next load leaves so much room before it knows what stands there. What it then has no room for
+ * is counted as new.
+ */
+function useKeptHeight({ first, count, hold }: Held) {
   const place = useRef<HTMLElement>(null);
+  const room = useRef(Number.POSITIVE_INFINITY);
   useLayoutEffect(() => {
-    if (first === null || place.current === null) return;
-    try {
-      localStorage.setItem(heightKey, String(Math.round(place.current.offsetHeight)));
-    } catch {
-      // Then the next load shifts.
+    const element = place.current;
+    if (element === null) return;
+    if (first === null) {
+      const isKept = document.documentElement.style.getPropertyValue("--alarms") !== "";
+      if (isKept) room.current = element.offsetHeight;
+      return;
     }
+    if (first.length === count) keepHeight(element.offsetHeight);
+    const rows = [...element.querySelectorAll("li")];
+    const at = rows.findIndex((row) => row.offsetTop + row.offsetHeight > room.current);
+    room.current = Number.POSITIVE_INFINITY;
+    if (at !== -1) hold(first.slice(0, at));
   }, [first]);
   return place;
+}
+
+function keepHeight(height: number): void {
+  try {
+    localStorage.setItem(heightKey, String(height));
+  } catch {
+    // Then each load is the first.
+  }
 }
 
 interface AddedProps {

@@ -42,9 +42,11 @@ export function NoQueues(): ReactNode {
             Create orders and produce one
           </Button>
         )}
-        <a className="b" href={`${prefix}/docs/quick-start`}>
-          Quick start
-        </a>
+        {prefix === "" && (
+          <a className="b" href="/docs/quick-start">
+            Quick start
+          </a>
+        )}
         <span className="muted">
           or bring items back with <code>holdfast import</code>
         </span>

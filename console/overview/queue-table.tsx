@@ -7,7 +7,7 @@ import { seen } from "../overview-poll.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { useIsPhone } from "../parts/use-is-phone.ts";
-import { RowSpace, useVirtualRows } from "../parts/virtual-rows.tsx";
+import { RowSpace, textScale, useVirtualRows } from "../parts/virtual-rows.tsx";
 import type { Sort, SortKey } from "./order.ts";
 import { GhostRow, QueueRowView } from "./queue-row.tsx";
 
@@ -51,7 +51,7 @@ export function QueueTable({ names, sort, onSort, onClear }: QueueTableProps): R
   const rows = useVirtualRows({
     count: names.length,
     body,
-    rowHeight: isPhone ? 64 : 32,
+    rowHeight: (isPhone ? 64 : 32) * textScale,
     coverTop: isPhone ? 60 : 130,
     coverBottom: 80,
   });

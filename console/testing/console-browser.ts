@@ -22,8 +22,8 @@ export interface VisitOptions extends BrowserContextOptions {
   readonly theme?: "dark" | "light";
 }
 
-export async function openConsoleBrowser() {
-  const browser: Browser = await launchChromium([], shellPath());
+export async function openConsoleBrowser(args: readonly string[] = []) {
+  const browser: Browser = await launchChromium(args, shellPath());
   const visit = async (url: string, options: VisitOptions = {}): Promise<Visitor> => {
     const { theme = "dark", ...rest } = options;
     const context = await browser.newContext({ viewport: wide, reducedMotion: "reduce", ...rest });
