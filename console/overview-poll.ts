@@ -2,7 +2,7 @@
 // seldom while it is only seen, never while it is hidden. One request is under way at a time, so
 // that no old answer takes the place of a newer one.
 
-import { ask, Refused, Silent } from "./call.ts";
+import { ask, heldMs, Refused, Silent } from "./call.ts";
 import { observed } from "./observed.ts";
 import { type Overview, withReply } from "./overview-state.ts";
 import { session } from "./session.ts";
@@ -21,6 +21,8 @@ export interface Seen {
 export interface Silence {
   readonly since: number;
   readonly nextTryAt: number;
+  /** What it answered in the place of figures; 0 = nothing. */
+  readonly code: number;
 }
 
 export const seen = observed<Seen>({
@@ -48,10 +50,14 @@ export function startPoll(): () => void {
   document.addEventListener("visibilitychange", look);
   addEventListener("focus", look);
   addEventListener("online", look);
+  let { visit } = session.get();
   const forget = session.subscribe(() => {
-    // Another key may see other queues.
-    if (session.get().key === null) seen.set({ ...seen.get(), overview: null, refused: null });
-    else pollNow();
+    const { overview } = seen.get();
+    // Another key may see other queues, so it asks for all of them.
+    const kept = overview && session.get().visit === visit ? { ...overview, since: "" } : null;
+    ({ visit } = session.get());
+    seen.set({ ...seen.get(), overview: kept, refused: null });
+    pollNow();
   });
   pollNow();
   return () => {
@@ -68,6 +74,10 @@ export function startPoll(): () => void {
 export function pollNow(): void {
   clearTimeout(timer);
   if (!isStarted || isAsking || !isWanted()) return;
+  if (heldMs() > 0) {
+    timer = setTimeout(pollNow, heldMs());
+    return;
+  }
   isAsking = true;
   void askOnce().finally(() => {
     isAsking = false;
@@ -89,7 +99,7 @@ function isWanted(): boolean {
 function nextMs(): number {
   const { silence, refused } = seen.get();
   if (silence !== null) return Math.max(0, silence.nextTryAt - performance.now());
-  if (refused !== null) return refused.retryAfterMs ?? unfocusedMs;
+  if (refused !== null) return unfocusedMs;
   return Math.max(document.hasFocus() ? focusedMs : unfocusedMs, pollAfterMs);
 }
 
@@ -112,7 +122,7 @@ async function askOnce(): Promise<void> {
 
 function noteFailure(cause: unknown): void {
   const now = seen.get();
-  if (cause instanceof Refused && ![500, 503].includes(cause.code)) {
+  if (cause instanceof Refused && ![429, 500, 503].includes(cause.code)) {
     failureCount = 0;
     seen.set({ ...now, silence: null, refused: cause });
     return;
@@ -123,7 +133,8 @@ function noteFailure(cause: unknown): void {
     unfocusedMs;
   failureCount += 1;
   const at = performance.now();
-  const silence = { since: now.silence?.since ?? at, nextTryAt: at + waitMs };
+  const code = cause instanceof Refused ? cause.code : 0;
+  const silence = { since: now.silence?.since ?? at, nextTryAt: at + waitMs, code };
   seen.set({ ...now, silence, refused: null });
   // What is no answer of a server is a fault of the console; it is to be seen.
   if (!(cause instanceof Refused || cause instanceof Silent)) throw cause;
