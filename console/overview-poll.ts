@@ -35,6 +35,8 @@ export const seen = observed<Seen>({
 const focusedMs = 1_000;
 const unfocusedMs = 5_000;
 const answerMsMax = 5_000;
+/** With the second between two polls: after three seconds nothing old looks like new. */
+const lateMs = 1_900;
 const retryMs = [1_000, 2_000, 4_000, 8_000, 10_000] as const;
 
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -107,6 +109,11 @@ async function askOnce(): Promise<void> {
   const before = seen.get();
   const { key } = session.get();
   const since = before.overview?.since ?? "";
+  const begun = performance.now();
+  const late = setTimeout(() => {
+    const silence = { since: begun, nextTryAt: begun + answerMsMax, code: 0 };
+    seen.set({ ...seen.get(), silence: seen.get().silence ?? silence });
+  }, lateMs);
   try {
     const reply = await ask("overview", { since }, { signal: AbortSignal.timeout(answerMsMax) });
     // Of a key that was left meanwhile.
@@ -117,6 +124,8 @@ async function askOnce(): Promise<void> {
     seen.set({ ...seen.get(), overview, silence: null, refused: null });
   } catch (cause) {
     noteFailure(cause);
+  } finally {
+    clearTimeout(late);
   }
 }
 

@@ -1,7 +1,7 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import type { OverviewAlarm } from "../../openapi/schemas.ts";
-import { deadAddress, queueAddress } from "../addresses.ts";
+import { itemsAddress, queueAddress } from "../addresses.ts";
 import { spanText } from "../format.ts";
 import { wordOf } from "../health.ts";
 import { useObserved } from "../observed.ts";
@@ -115,8 +115,10 @@ function AlarmRow({ row: { alarm, isOver } }: { readonly row: HeldAlarm }): Reac
   const severity = pages.includes(what) ? "page" : "ticket";
   const now = useServerNow();
   const subject = name !== "" ? name : shard >= 0 ? `shard ${shard}` : "this server";
-  const to =
-    name === "" ? "/shards" : what === "dead_items" ? deadAddress(name) : queueAddress(name);
+  // It names the queue whose items die, not the one where they are.
+  const ofQueue =
+    what === "dead_items" ? itemsAddress(name, { state: "dead" }) : queueAddress(name);
+  const to = name === "" ? "/shards" : ofQueue;
   return (
     <li className="alarm" data-sev={severity} data-over={isOver || undefined}>
       <StateGlyph name={glyphOf(alarm)} />
