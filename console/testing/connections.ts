@@ -33,7 +33,7 @@ export function testConnections(browser: () => ConsoleBrowser): void {
     await page.getByRole("button", { name: "Pause…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("The call that this makes").click();
-    const call = dialog.locator("pre.code");
+    const call = dialog.locator(".code pre");
     expect(await call.textContent()).toContain(`${proxy.url}/holdfast/v1/queue.pause`);
     await dialog.getByRole("button", { name: /^Pause/ }).click();
     await page.locator(".foot .said").getByText("paused").waitFor();
