@@ -16,11 +16,11 @@ interface Asked {
 
 export function useAsked<Id extends CallId>(id: Id, body: RequestOf<Id>, options: Asked = {}) {
   const { everyMs = 0, isWanted = true } = options;
-  const { key, asksKey } = useObserved(session);
+  const { visit, asksKey } = useObserved(session);
   const { silence, isPaused } = useObserved(seen);
   const isAsking = everyMs > 0 && silence === null && !isPaused;
   return useQuery({
-    queryKey: [id, key, body],
+    queryKey: [id, visit, body],
     queryFn: ({ signal }) => ask(id, body, { signal }),
     enabled: !asksKey && isWanted,
     retry: false,

@@ -73,11 +73,27 @@ interface Said {
   readonly reason: string;
 }
 
+/** By `performance.now()`: before it the server wants to hear nothing. */
+let heldUntil = 0;
+
+/** For how long nothing is asked, because the server said so. */
+export function heldMs(): number {
+  return Math.max(0, heldUntil - performance.now());
+}
+
+async function untilAllowed(signal: AbortSignal | undefined): Promise<void> {
+  while (heldMs() > 0) {
+    await new Promise((resolve) => setTimeout(resolve, heldMs()));
+    signal?.throwIfAborted();
+  }
+}
+
 export async function ask<Id extends CallId>(
   id: Id,
   body: RequestOf<Id>,
   { signal }: AskOptions = {},
 ): Promise<ResponseOf<Id>> {
+  await untilAllowed(signal);
   const { key } = session.get();
   const headers = new Headers({ "content-type": "application/json" });
   if (key !== null) headers.set("authorization", `Bearer ${key}`);
@@ -96,6 +112,7 @@ export async function ask<Id extends CallId>(
     return reply;
   }
   const refused = new Refused(response.status, saidIn(text, response), retryAfterMs(response));
+  heldUntil = Math.max(heldUntil, performance.now() + (refused.retryAfterMs ?? 0));
   const isOfKey = refused.code === 401 || refused.reason === "wrong_keys";
   if (isOfKey) askForKey(key, { code: refused.code, message: refused.message });
   throw refused;

@@ -2,10 +2,11 @@
 // seldom while it is only seen, never while it is hidden. One request is under way at a time, so
 // that no old answer takes the place of a newer one.
 
-import { ask, Refused, Silent } from "./call.ts";
+import { ask, heldMs, Refused, Silent } from "./call.ts";
 import { observed } from "./observed.ts";
 import { type Overview, withReply } from "./overview-state.ts";
 import { session } from "./session.ts";
+import { tickWithPoll } from "./time.ts";
 
 export interface Seen {
   readonly overview: Overview | null;
@@ -21,6 +22,8 @@ export interface Seen {
 export interface Silence {
   readonly since: number;
   readonly nextTryAt: number;
+  /** What it answered in the place of figures; 0 = nothing. */
+  readonly code: number;
 }
 
 export const seen = observed<Seen>({
@@ -33,6 +36,8 @@ export const seen = observed<Seen>({
 const focusedMs = 1_000;
 const unfocusedMs = 5_000;
 const answerMsMax = 5_000;
+/** With the second between two polls: after three seconds nothing old looks like new. */
+const lateMs = 1_900;
 const retryMs = [1_000, 2_000, 4_000, 8_000, 10_000] as const;
 
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -48,10 +53,14 @@ export function startPoll(): () => void {
   document.addEventListener("visibilitychange", look);
   addEventListener("focus", look);
   addEventListener("online", look);
+  let { visit } = session.get();
   const forget = session.subscribe(() => {
-    // Another key may see other queues.
-    if (session.get().key === null) seen.set({ ...seen.get(), overview: null, refused: null });
-    else pollNow();
+    const { overview } = seen.get();
+    // Another key may see other queues, so it asks for all of them.
+    const kept = overview && session.get().visit === visit ? { ...overview, since: "" } : null;
+    ({ visit } = session.get());
+    seen.set({ ...seen.get(), overview: kept, refused: null });
+    pollNow();
   });
   pollNow();
   return () => {
@@ -68,6 +77,10 @@ export function startPoll(): () => void {
 export function pollNow(): void {
   clearTimeout(timer);
   if (!isStarted || isAsking || !isWanted()) return;
+  if (heldMs() > 0) {
+    timer = setTimeout(pollNow, heldMs());
+    return;
+  }
   isAsking = true;
   void askOnce().finally(() => {
     isAsking = false;
@@ -89,7 +102,7 @@ function isWanted(): boolean {
 function nextMs(): number {
   const { silence, refused } = seen.get();
   if (silence !== null) return Math.max(0, silence.nextTryAt - performance.now());
-  if (refused !== null) return refused.retryAfterMs ?? unfocusedMs;
+  if (refused !== null) return unfocusedMs;
   return Math.max(document.hasFocus() ? focusedMs : unfocusedMs, pollAfterMs);
 }
 
@@ -97,6 +110,11 @@ async function askOnce(): Promise<void> {
   const before = seen.get();
   const { key } = session.get();
   const since = before.overview?.since ?? "";
+  const begun = performance.now();
+  const late = setTimeout(() => {
+    const silence = { since: begun, nextTryAt: begun + answerMsMax, code: 0 };
+    seen.set({ ...seen.get(), silence: seen.get().silence ?? silence });
+  }, lateMs);
   try {
     const reply = await ask("overview", { since }, { signal: AbortSignal.timeout(answerMsMax) });
     // Of a key that was left meanwhile.
@@ -105,14 +123,19 @@ async function askOnce(): Promise<void> {
     pollAfterMs = reply.poll_after_ms;
     const overview = withReply(before.overview, reply);
     seen.set({ ...seen.get(), overview, silence: null, refused: null });
+    tickWithPoll();
   } catch (cause) {
     noteFailure(cause);
+  } finally {
+    clearTimeout(late);
   }
 }
 
 function noteFailure(cause: unknown): void {
+  // What is asked for then says why.
+  if (session.get().asksKey) return;
   const now = seen.get();
-  if (cause instanceof Refused && ![500, 503].includes(cause.code)) {
+  if (cause instanceof Refused && ![429, 500, 503].includes(cause.code)) {
     failureCount = 0;
     seen.set({ ...now, silence: null, refused: cause });
     return;
@@ -123,7 +146,8 @@ function noteFailure(cause: unknown): void {
     unfocusedMs;
   failureCount += 1;
   const at = performance.now();
-  const silence = { since: now.silence?.since ?? at, nextTryAt: at + waitMs };
+  const code = cause instanceof Refused ? cause.code : 0;
+  const silence = { since: now.silence?.since ?? at, nextTryAt: at + waitMs, code };
   seen.set({ ...now, silence, refused: null });
   // What is no answer of a server is a fault of the console; it is to be seen.
   if (!(cause instanceof Refused || cause instanceof Silent)) throw cause;

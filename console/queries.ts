@@ -18,10 +18,15 @@ export const queryClient = new QueryClient({
   },
 });
 
+// With another key another may be here, whatever was known a moment ago.
+session.subscribe(() => {
+  if (!session.get().asksKey) void queryClient.invalidateQueries({ queryKey: ["whoami"] });
+});
+
 export function useWhoAmI() {
-  const { key, asksKey } = useObserved(session);
+  const { visit, asksKey } = useObserved(session);
   return useQuery({
-    queryKey: ["whoami", key],
+    queryKey: ["whoami", visit],
     queryFn: ({ signal }) => ask("whoAmI", {}, { signal }),
     enabled: !asksKey,
     staleTime: 60_000,
@@ -41,9 +46,9 @@ const runningMs = 1_000;
 
 /** The task that runs, if one does. */
 export function useRunningTask() {
-  const { key, asksKey } = useObserved(session);
+  const { visit, asksKey } = useObserved(session);
   const { data } = useQuery({
-    queryKey: ["tasks", key],
+    queryKey: ["tasks", visit],
     queryFn: ({ signal }) => ask("listTasks", {}, { signal }),
     enabled: !asksKey,
     retry: false,

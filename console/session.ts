@@ -5,6 +5,8 @@ import { observed } from "./observed.ts";
 
 export interface Session {
   readonly key: string | null;
+  /** Counts who looks: what was had in a former visit is not shown in the next. */
+  readonly visit: number;
   /** The page asks for a key: none was given, or `refusal` says what is wrong with it. */
   readonly asksKey: boolean;
   readonly refusal: KeyRefusal | null;
@@ -17,24 +19,29 @@ export interface KeyRefusal {
 
 export const session = observed<Session>({
   key: keyOfTab.read(),
+  visit: 0,
   asksKey: false,
   refusal: null,
 });
 
 export function enterKey(key: string): void {
   keyOfTab.write(key);
-  session.set({ key, asksKey: false, refusal: null });
+  session.set({ ...session.get(), key, asksKey: false, refusal: null });
 }
 
-/** Of a key that was refused; one that was never given is only asked for. */
+/**
+ * Of a key that was refused; one that was never given is only asked for. It may have been taken
+ * for a while: then the next goes on with the same visit.
+ */
 export function askForKey(used: string | null, refusal: KeyRefusal): void {
   // An answer to the key before the present one says nothing about this.
   if (used !== session.get().key) return;
   keyOfTab.write(null);
-  session.set({ key: null, asksKey: true, refusal: used === null ? null : refusal });
+  const asked = { key: null, asksKey: true, refusal: used === null ? null : refusal };
+  session.set({ ...session.get(), ...asked });
 }
 
 export function signOut(): void {
   keyOfTab.write(null);
-  session.set({ key: null, asksKey: true, refusal: null });
+  session.set({ key: null, visit: session.get().visit + 1, asksKey: true, refusal: null });
 }

@@ -63,7 +63,7 @@ ${sheets.join("\n")}
 ${imported.join("\n")}
 </head>
 <body>
-<div id="root">${await skeletonOf(path, { below, top })}</div>
+<div id="root">${await skeletonsOf(path, { below, top })}</div>
 <noscript>The console needs JavaScript. The API needs none.</noscript>
 </body>
 </html>
@@ -91,6 +91,20 @@ function importsOf(chunk: ManifestChunk, manifest: Manifest): readonly ManifestC
 interface Steps {
   readonly below: string;
   readonly top: string;
+}
+
+/** The names that addresses have are known in the browser alone. */
+async function skeletonsOf(path: string, steps: Steps): Promise<string> {
+  const named = () => skeletonOf(`${path}?name=…`, steps);
+  switch (path) {
+    case "/queue":
+    case "/items":
+      return await named();
+    case "/dead":
+      return `<div class="of-all">${await skeletonOf(path, steps)}</div><div class="of-one">${await named()}</div>`;
+    default:
+      return await skeletonOf(path, steps);
+  }
 }
 
 /** What the page shows while it knows nothing. */

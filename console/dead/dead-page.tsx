@@ -29,7 +29,8 @@ function DeadQueuePage({ name }: { readonly name: string }): ReactNode {
   const verbs = useVerbs(verbsFor("dead"), name);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const groups = (found.data?.groups ?? []).filter(({ value }) => chosen.has(value));
-  const mayChange = verbs.length > 0;
+  const mayChange = verbs !== null && verbs.length > 0;
+  const isFound = found.data !== undefined || found.error !== null;
   const setBy = (next: Grouping) => {
     setChosen(new Set());
     setQuery({ name, by: next }, { replace: true });
@@ -45,7 +46,7 @@ function DeadQueuePage({ name }: { readonly name: string }): ReactNode {
           onRetry={() => void found.refetch()}
         />
       )}
-      <div className={mayChange ? "reasons" : undefined}>
+      <div className={verbs === null || mayChange ? "reasons" : undefined}>
         <GroupTable
           name={name}
           by={by}
@@ -53,11 +54,11 @@ function DeadQueuePage({ name }: { readonly name: string }): ReactNode {
           chosen={mayChange ? chosen : null}
           onChoose={setChosen}
         />
-        {mayChange && (
+        {mayChange && isFound && (
           <RedrivePlan key={by} name={name} by={by} groups={groups} found={found.data} />
         )}
       </div>
-      <TaskList name={name} />
+      {isFound && <TaskList name={name} />}
     </>
   );
 }
@@ -79,6 +80,13 @@ function DeadHead({ name, by, onBy }: DeadHeadProps): ReactNode {
       <h1 className="mono cut">
         <bdi>{name}</bdi>
       </h1>
+      <nav className="tabs" aria-label="Of this queue">
+        <a href="#main" aria-current="page">
+          Reasons
+        </a>
+        <Link to={itemsAddress(name)}>Items</Link>
+        <Link to={queueAddress(name)}>Now</Link>
+      </nav>
       <span className="muted takes cut">
         {takesFrom.length > 0 && "takes from "}
         {takesFrom.slice(0, 4).map((from, at) => (
@@ -92,14 +100,7 @@ function DeadHead({ name, by, onBy }: DeadHeadProps): ReactNode {
         {takesFrom.length > 4 && ` and ${takesFrom.length - 4} more`}
         {data !== undefined && takesFrom.length === 0 && "no queue sends its dead items here"}
       </span>
-      <nav className="tabs" aria-label="Of this queue">
-        <a href="#main" aria-current="page">
-          Reasons
-        </a>
-        <Link to={itemsAddress(name)}>Items</Link>
-        <Link to={queueAddress(name)}>Now</Link>
-      </nav>
-      <fieldset className="seg end">
+      <fieldset className="seg">
         <legend className="vh">Group by</legend>
         {groupingIds.map((one) => (
           <button key={one} type="button" aria-pressed={one === by} onClick={() => onBy(one)}>

@@ -50,7 +50,7 @@ export function DeadQueueList(): ReactNode {
           </li>
         ))}
       </ul>
-      <TaskList name="" />
+      {(data !== undefined || error !== null) && <TaskList name="" />}
     </>
   );
 }

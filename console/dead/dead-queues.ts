@@ -28,9 +28,9 @@ async function deadQueues(signal: AbortSignal): Promise<readonly DeadQueue[]> {
 }
 
 export function useDeadQueues() {
-  const { key, asksKey } = useObserved(session);
+  const { visit, asksKey } = useObserved(session);
   return useQuery({
-    queryKey: ["dead-queues", key],
+    queryKey: ["dead-queues", visit],
     queryFn: ({ signal }) => deadQueues(signal),
     enabled: !asksKey,
     staleTime: 10_000,

@@ -18,9 +18,9 @@ const shownMax = 20;
 
 /** Of one queue, or of all where none is named: those that run, and the last that ended. */
 export function TaskList({ name }: { readonly name: string }): ReactNode {
-  const { key, asksKey } = useObserved(session);
+  const { visit, asksKey } = useObserved(session);
   const { data } = useQuery({
-    queryKey: ["tasks", key, "of", name],
+    queryKey: ["tasks", visit, "of", name],
     queryFn: ({ signal }) => ask("listTasks", { queue_name: name }, { signal }),
     enabled: !asksKey,
     retry: false,

@@ -82,9 +82,9 @@ async function groupsOf(name: string, by: Grouping, signal: AbortSignal): Promis
 }
 
 export function useGroups(name: string, by: Grouping) {
-  const { key, asksKey } = useObserved(session);
+  const { visit, asksKey } = useObserved(session);
   return useQuery({
-    queryKey: ["groups", key, name, by],
+    queryKey: ["groups", visit, name, by],
     queryFn: ({ signal }) => groupsOf(name, by, signal),
     enabled: name !== "" && !asksKey,
     staleTime: Number.POSITIVE_INFINITY,

@@ -6,7 +6,7 @@ import { useObserved } from "../observed.ts";
 import { seen, setPaused } from "../overview-poll.ts";
 import { useRunningTask, useWhoAmI } from "../queries.ts";
 import { said } from "../said.ts";
-import { signOut } from "../session.ts";
+import { session, signOut } from "../session.ts";
 import { useServerNow } from "../time.ts";
 
 interface FootProps {
@@ -42,7 +42,9 @@ export function Foot({ onKeys }: FootProps): ReactNode {
 
 function Live(): ReactNode {
   const { overview, silence, isPaused } = useObserved(seen);
-  const word = isPaused ? "paused" : silence ? "no answer" : overview ? "live" : "asking";
+  const { asksKey } = useObserved(session);
+  const shown = overview ? "live" : "asking";
+  const word = asksKey ? "no key" : isPaused ? "paused" : silence ? "no answer" : shown;
   return (
     <button
       type="button"

@@ -12,25 +12,34 @@ import { Foot } from "./foot.tsx";
 import { Header } from "./header.tsx";
 import { Jump } from "./jump.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
-import { Login } from "./login.tsx";
+import { KeyAgain, Login } from "./login.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 
 type Over = "jump" | "keys" | null;
 
 export function Frame(): ReactNode {
   const { asksKey } = useObserved(session);
+  const { overview } = useObserved(seen);
   useEffect(startPoll, []);
   useEffect(startTicking, []);
-  return asksKey ? <Login /> : <Framed />;
+  if (asksKey && overview === null) return <Login />;
+  return (
+    <>
+      <Framed />
+      {asksKey && <KeyAgain />}
+    </>
+  );
 }
 
 function Framed(): ReactNode {
   const [over, setOver] = useState<Over>(null);
   const { overview, silence } = useObserved(seen);
+  const { asksKey } = useObserved(session);
   const mayChange = useMay("admin");
   const close = () => setOver(null);
   useFrameKeys(setOver);
-  const state = silence !== null ? "disconnected" : overview === null ? "loading" : "live";
+  const isOld = silence !== null || asksKey;
+  const state = isOld ? "disconnected" : overview === null ? "loading" : "live";
   return (
     <div
       className="console"

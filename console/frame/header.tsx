@@ -35,16 +35,20 @@ export function Header({ onJump }: HeaderProps): ReactNode {
       >
         {here} <Icon name="down" />
       </button>
-      <span className="server">{overview?.machine.name || serverHost}</span>
       <Pages isOpen={isOpen} onChosen={() => setOpen(false)} />
+      {/* After what has its place: the server says its name later. */}
+      <span className="server cut">{overview?.machine.name || serverHost}</span>
       <span className="end" />
       {mayChange === false && silence === null && (
         <span className="muted wide-only">this key may read, and change nothing</span>
       )}
       {silence === null ? <JumpButton onJump={onJump} /> : <Lost silence={silence} />}
-      <a className="docs muted" href={`${prefix}/docs`}>
-        Docs
-      </a>
+      {/* Below a prefix the server has the console alone. */}
+      {prefix === "" && (
+        <a className="docs muted" href="/docs">
+          Docs
+        </a>
+      )}
       <button type="button" className="ib" aria-label="Light or dark" onClick={toggleTheme}>
         <Icon name="theme" />
       </button>

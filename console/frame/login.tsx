@@ -1,21 +1,12 @@
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { Mark } from "../../app/brand/mark.tsx";
 import { useObserved } from "../observed.ts";
-import { pollNow } from "../overview-poll.ts";
 import { Button } from "../parts/button.tsx";
 import { basename, serverHost } from "../place.ts";
 import { enterKey, session } from "../session.ts";
 
 /** In the place of everything while the server asks for a key. The address stays. */
 export function Login(): ReactNode {
-  const { refusal } = useObserved(session);
-  const [key, setKey] = useState("");
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (key.trim() === "") return;
-    enterKey(key.trim());
-    pollNow();
-  };
   return (
     <main className="login" id="main">
       <a className="brand" href={basename}>
@@ -23,34 +14,7 @@ export function Login(): ReactNode {
         Holdfast <span className="server">{serverHost}</span>
       </a>
       <h1>This server asks for a key</h1>
-      <form className="enter" onSubmit={submit}>
-        <span className="grip">
-          <label>
-            <span className="vh">API key</span>
-            <input
-              type="password"
-              name="key"
-              placeholder="holdfast_…"
-              autoComplete="current-password"
-              spellCheck={false}
-              aria-describedby="kept"
-              value={key}
-              onChange={({ target }) => setKey(target.value)}
-            />
-          </label>
-        </span>
-        <p className="why-not" role="alert">
-          {refusal && (
-            <>
-              <b className="bad mono">{refusal.code}</b>{" "}
-              {refusal.code === 401 ? "It is not one of this server's keys." : refusal.message}
-            </>
-          )}
-        </p>
-        <Button look="go" type="submit">
-          Open the console
-        </Button>
-      </form>
+      <KeyForm action="Open the console" />
       <p className="muted" id="kept">
         It stays in this tab and goes nowhere but to this server, in the header{" "}
         <code>Authorization</code>. With a key that may only read, the console changes nothing.
@@ -59,5 +23,69 @@ export function Login(): ReactNode {
         None yet? On the server: <code>holdfast key ops --api-keys-file ./api-keys</code>
       </p>
     </main>
+  );
+}
+
+/**
+ * Over a page whose key is not taken any more: what it shows and what was begun in it stay, and it
+ * goes on with the next key.
+ */
+export function KeyAgain(): ReactNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-labelledby="again" onClose={() => dialog.current?.showModal()}>
+      <div className="dh">
+        <h2 className="big" id="again">
+          The key is not taken any more
+        </h2>
+      </div>
+      <div className="db">
+        <p className="muted" id="kept">
+          It has expired, or another is in its place. The figures are of before; with a key that is
+          taken the page goes on where it was.
+        </p>
+        <KeyForm action="Go on" />
+      </div>
+    </dialog>
+  );
+}
+
+function KeyForm({ action }: { readonly action: string }): ReactNode {
+  const { refusal } = useObserved(session);
+  const [key, setKey] = useState("");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (key.trim() !== "") enterKey(key.trim());
+  };
+  return (
+    <form className="enter" onSubmit={submit}>
+      <span className="grip">
+        <label>
+          <span className="vh">API key</span>
+          <input
+            type="password"
+            name="key"
+            placeholder="holdfast_…"
+            autoComplete="current-password"
+            spellCheck={false}
+            aria-describedby="kept"
+            value={key}
+            onChange={({ target }) => setKey(target.value)}
+          />
+        </label>
+      </span>
+      <p className="why-not" role="alert">
+        {refusal && (
+          <>
+            <b className="bad mono">{refusal.code}</b>{" "}
+            {refusal.code === 401 ? "It is not one of this server's keys." : refusal.message}
+          </>
+        )}
+      </p>
+      <Button look="go" type="submit">
+        {action}
+      </Button>
+    </form>
   );
 }

@@ -16,7 +16,7 @@ export function Lost({ silence }: { readonly silence: Silence }): ReactNode {
   const waitMs = Math.max(0, silence.nextTryAt - now);
   return (
     <div className="lost">
-      <b role="alert">No answer</b>
+      <b role="alert">{silence.code === 0 ? "No answer" : `Answered ${silence.code}`}</b>
       <span className="cut">
         for {spanText(Math.max(1_000, now - silence.since))}.{" "}
         {overview && `Figures of ${clockText(overview.asOfMs, told)}. `}

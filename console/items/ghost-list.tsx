@@ -17,6 +17,7 @@ export function GhostList(): ReactNode {
         cursor=""
         open=""
         selection={null}
+        isChoosing
         scroller={scroller}
         onOpen={() => undefined}
       />

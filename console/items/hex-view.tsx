@@ -1,8 +1,9 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useRef } from "react";
+import { textScale } from "../parts/virtual-rows.tsx";
 import { hexLine, hexWidth } from "./payload.ts";
 
-const lineHeight = 19;
+const lineHeight = 19 * textScale;
 
 /** All bytes; only the lines that are seen are drawn. */
 export function HexView({ bytes }: { readonly bytes: Uint8Array }): ReactNode {

@@ -21,10 +21,10 @@ export function ItemActions({ item }: ItemActionsProps): ReactNode {
   // What it is about is what it was when the button was pressed.
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const verbs = useVerbs(verbsFor(stateOf(item)), item.queue_name);
-  if (verbs.length === 0 && chosen === null) return null;
+  if ((verbs ?? []).length === 0 && chosen === null) return null;
   return (
     <footer className="item-foot">
-      {verbs.map((verb) => (
+      {verbs?.map((verb) => (
         <Button
           key={verb}
           look={wordings[verb].isHarm ? "harm" : "plain"}

@@ -32,11 +32,11 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
   const [cursor, setCursor] = useState(view.item);
   const client = useQueryClient();
   const verbs = useVerbs(verbsFor(view.state), source.queueName);
+  const mayChange = verbs !== null && verbs.length > 0;
   const pages = found.data?.pages ?? [];
   const listed = pages.flatMap(({ items }) => items);
   const follow = useFollow(source, listed);
-  const items = follow.followed?.items ?? listed;
-  const goneIds = follow.followed?.goneIds ?? none;
+  const { items, goneIds } = follow.followed ?? { items: listed, goneIds: none };
   const selection = useSelection(items, goneIds);
   const keys = useListKeys({
     items,
@@ -49,8 +49,7 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
     step,
   });
   const lookAgain = () => {
-    follow.setOn(false);
-    follow.forget();
+    follow.startOver();
     void client.invalidateQueries({ queryKey: [itemsKey] });
   };
   const isDone = found.data !== undefined && !found.hasNextPage && items.length === 0;
@@ -82,7 +81,8 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
           isLoading={found.data === undefined && found.error === null}
           cursor={cursor}
           open={view.item}
-          selection={verbs.length > 0 ? selection : null}
+          selection={mayChange ? selection : null}
+          isChoosing={verbs === null || mayChange}
           scroller={keys.scroller}
           onOpen={(id) => {
             setCursor(id);
@@ -91,7 +91,7 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
         />
       )}
       {found.hasNextPage && !follow.isOn && <More found={found} />}
-      {selection.ids.size > 0 && verbs.length > 0 && (
+      {selection.ids.size > 0 && mayChange && (
         <BulkBar verbs={verbs} source={source} selection={selection} counted={counted} />
       )}
     </>

@@ -109,9 +109,9 @@ function PanelHead({ id, item, onStep, onClose }: PanelHeadProps): ReactNode {
 
 /** Asked for once: the payload of an item never changes. */
 function Payload({ id }: { readonly id: string }): ReactNode {
-  const { key } = useObserved(session);
+  const { visit } = useObserved(session);
   const { data, error, refetch } = useQuery({
-    queryKey: ["payload", key, id],
+    queryKey: ["payload", visit, id],
     queryFn: ({ signal }) => ask("getItem", { id }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,

@@ -1,7 +1,7 @@
 import { type ReactNode, type RefObject, useEffect, useRef } from "react";
 import type { FoundItem } from "../../openapi/schemas.ts";
 import { useIsPhone } from "../parts/use-is-phone.ts";
-import { RowSpace, useVirtualRows } from "../parts/virtual-rows.tsx";
+import { RowSpace, textScale, useVirtualRows } from "../parts/virtual-rows.tsx";
 import { GhostItemRow, ItemRow } from "./item-row.tsx";
 import type { Selection } from "./use-selection.ts";
 import type { ItemState } from "./view.ts";
@@ -15,6 +15,8 @@ interface ItemTableProps {
   readonly open: string;
   /** `null`: nothing may be changed, so nothing is chosen. */
   readonly selection: Selection | null;
+  /** There is room for boxes, also while it is not known whether there are any. */
+  readonly isChoosing: boolean;
   readonly scroller: RefObject<(index: number) => void>;
   readonly onOpen: (id: string) => void;
 }
@@ -29,13 +31,14 @@ const timeTitles = {
 const ghostCount = 12;
 
 export function ItemTable(props: ItemTableProps): ReactNode {
-  const { items, goneIds, state, isLoading, cursor, open, selection, scroller, onOpen } = props;
+  const { items, goneIds, state, isLoading, isChoosing, cursor, open } = props;
+  const { selection, scroller, onOpen } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   const isPhone = useIsPhone();
   const rows = useVirtualRows({
     count: items.length,
     body,
-    rowHeight: isPhone ? 64 : 32,
+    rowHeight: (isPhone ? 64 : 32) * textScale,
     coverTop: isPhone ? 60 : 170,
     coverBottom: isPhone ? 150 : 90,
   });
@@ -45,7 +48,7 @@ export function ItemTable(props: ItemTableProps): ReactNode {
   const columnCount = state === "dead" || state === "leased" ? 8 : 7;
   return (
     <table
-      className={`table stack items of-${state} ${selection === null ? "" : "choosing"}`}
+      className={`table stack items of-${state} ${isChoosing ? "choosing" : ""}`}
       aria-label={`Items: ${state}`}
       aria-rowcount={items.length + 1}
     >

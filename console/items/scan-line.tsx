@@ -35,8 +35,10 @@ export function ScanLine(props: ScanLineProps): ReactNode {
           </>
         )}
       </span>
-      {asOfMs !== null && <span className="as-of">as of {clockText(asOfMs, told)}</span>}
-      {counted !== undefined && !follow.isOn && (
+      {counted !== undefined && asOfMs !== null && (
+        <span className="as-of">as of {clockText(asOfMs, told)}</span>
+      )}
+      {counted !== undefined && asOfMs !== null && !follow.isOn && (
         <Button look="link" onClick={onLookAgain}>
           <Since view={view} count={counted.count} />
         </Button>

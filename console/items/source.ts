@@ -27,9 +27,9 @@ const pageLimit = 100;
 
 /** Of the queue alone, or `undefined` while it is not known. */
 export function useDeadQueue(name: string): string | undefined {
-  const { key, asksKey } = useObserved(session);
+  const { visit, asksKey } = useObserved(session);
   const { data } = useQuery({
-    queryKey: ["queue-info", key, name],
+    queryKey: ["queue-info", visit, name],
     queryFn: ({ signal }) => ask("queueInfo", { queue_name: name }, { signal }),
     enabled: !asksKey && name !== "",
     staleTime: 10_000,
@@ -76,9 +76,9 @@ export function requestOf(source: Source): FindItemsRequest {
 export const itemsKey = "items";
 
 export function useFound(source: Source | null) {
-  const { key, asksKey } = useObserved(session);
+  const { visit, asksKey } = useObserved(session);
   return useInfiniteQuery({
-    queryKey: [itemsKey, key, source],
+    queryKey: [itemsKey, visit, source],
     queryFn: async ({ signal, pageParam }) => {
       if (source === null) throw new Error("there is nothing to find");
       const page = { ...listRequestOf(source), pivot: pageParam, limit: pageLimit };
@@ -101,9 +101,9 @@ export interface Counted {
 
 /** How many a filter means: more than are listed. */
 export function useCounted(source: Source | null): Counted | undefined {
-  const { key, asksKey } = useObserved(session);
+  const { visit, asksKey } = useObserved(session);
   const { data } = useQuery({
-    queryKey: [itemsKey, key, "count", source && requestOf(source)],
+    queryKey: [itemsKey, visit, "count", source && requestOf(source)],
     queryFn: async ({ signal }) => {
       if (source === null) throw new Error("there is nothing to count");
       const reply = await ask("groupItems", { ...requestOf(source), by: "death" }, { signal });

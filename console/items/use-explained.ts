@@ -10,9 +10,9 @@ const afterDeadlineMs = 150;
 
 /** Where an item is and why; asked again at its next deadline, and every few seconds. */
 export function useExplained(id: string) {
-  const { key, asksKey } = useObserved(session);
+  const { visit, asksKey } = useObserved(session);
   return useQuery({
-    queryKey: ["explained", key, id],
+    queryKey: ["explained", visit, id],
     queryFn: ({ signal }) => ask("explainItem", { id }, { signal }),
     enabled: id !== "" && !asksKey,
     gcTime: 0,

@@ -71,5 +71,9 @@ export function useFollow(source: Source | null, listed: readonly FoundItem[]) {
     };
     // `identity` says whether the source is another; what is listed matters once.
   }, [isOn, identity]);
-  return { isOn, setOn, followed, forget: () => setFollowed(null) };
+  const startOver = () => {
+    setOn(false);
+    setFollowed(null);
+  };
+  return { isOn, setOn, followed, startOver };
 }

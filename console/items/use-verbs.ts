@@ -2,10 +2,13 @@ import { useWhoAmI } from "../queries.ts";
 import type { Verb } from "./changes.ts";
 import { wordings } from "./wording.ts";
 
-/** Of the verbs those that this key may do with this queue: others are not drawn. */
-export function useVerbs(verbs: readonly Verb[], queueName: string): readonly Verb[] {
+/**
+ * Of the verbs those that this key may do with this queue: others are not drawn. `null`: it is not
+ * known yet.
+ */
+export function useVerbs(verbs: readonly Verb[], queueName: string): readonly Verb[] | null {
   const me = useWhoAmI();
-  if (me === undefined) return [];
+  if (me === undefined) return null;
   if (!me.keys_required) return verbs;
   if (!me.queues.some((pattern) => isFor(pattern, queueName))) return [];
   const { roles } = me;

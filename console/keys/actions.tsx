@@ -31,8 +31,9 @@ export function Actions(): ReactNode {
       replace: true,
       preventScrollReset: true,
     });
+  const isKnown = data !== undefined || error !== null;
   return (
-    <section className="sec actions" aria-labelledby="actions">
+    <section className={isKnown ? "sec actions" : "sec actions unknown"} aria-labelledby="actions">
       <div className="ph">
         <h2 id="actions">who did what</h2>
         <span className="muted end">

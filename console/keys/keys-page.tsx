@@ -18,6 +18,8 @@ export function KeysPage(): ReactNode {
   const mayRead = useMay("read");
   const isWanted = me?.keys_required === true && isAdmin === true;
   const keys = useAsked("listKeys", {}, { everyMs: keysMs, isWanted });
+  // Below a list of unknown length nothing has its place.
+  const isKnown = me !== undefined && !(isWanted && keys.isPending);
   return (
     <>
       <PageTitle of="Keys" />
@@ -45,16 +47,20 @@ export function KeysPage(): ReactNode {
       {keys.error !== null && keys.data === undefined && (
         <Fault of={keys.error} what="The keys are not shown." onRetry={() => void keys.refetch()} />
       )}
-      {isWanted && <KeyTable keys={keys.data?.items ?? null} me={me.name} />}
-      <div className="two">
-        <RoleTable />
-        {isAdmin !== false && <NewKey />}
-      </div>
-      {mayRead === false ? (
-        <p className="calm">Who did what is told to keys with the role read.</p>
-      ) : (
-        <Actions />
+      {(isWanted || me === undefined) && (
+        <KeyTable keys={keys.data?.items ?? null} me={me?.name ?? ""} />
       )}
+      <div className={isKnown ? undefined : "unknown"}>
+        <div className="two">
+          <RoleTable />
+          {isAdmin !== false && <NewKey />}
+        </div>
+        {mayRead === false ? (
+          <p className="calm">Who did what is told to keys with the role read.</p>
+        ) : (
+          <Actions />
+        )}
+      </div>
     </>
   );
 }

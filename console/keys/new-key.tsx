@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { ShellText } from "../parts/shell-text.tsx";
 
 const command = `holdfast key NAME --role consume \\
   --queues 'orders*' --api-keys-file ./api-keys
@@ -15,10 +16,7 @@ export function NewKey(): ReactNode {
         The console shows no key and makes none: what it cannot read cannot leak through it. The
         file is read again when it changes.
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may be wider than its place. */}
-      <pre className="code" tabIndex={0}>
-        {command}
-      </pre>
+      <ShellText label="Commands" text={command} />
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import type { OverviewAlarm } from "../../openapi/schemas.ts";
-import { deadAddress, queueAddress } from "../addresses.ts";
+import { itemsAddress, queueAddress } from "../addresses.ts";
 import { spanText } from "../format.ts";
 import { wordOf } from "../health.ts";
 import { useObserved } from "../observed.ts";
@@ -23,7 +23,7 @@ export function Alarms(): ReactNode {
   const now = overview?.alarms ?? null;
   if (first === null && now !== null) setFirst(now);
   const { rows, added } = heldAlarms(first ?? [], now ?? []);
-  const place = useKeptHeight(first);
+  const place = useKeptHeight({ first, count: now?.length ?? 0, hold: setFirst });
   return (
     <section className="alarms" aria-label="Alarms" ref={place}>
       <h2 className="vh">
@@ -46,18 +46,43 @@ export function Alarms(): ReactNode {
   );
 }
 
-/** The next load leaves so much room before it knows what stands there. */
-function useKeptHeight(first: readonly OverviewAlarm[] | null) {
+interface Held {
+  readonly first: readonly OverviewAlarm[] | null;
+  /** Of those that there are now. */
+  readonly count: number;
+  readonly hold: (fitting: readonly OverviewAlarm[]) => void;
+}
+
+/**
+ * The next load leaves so much room before it knows what stands there. What it then has no room for
+ * is counted as new.
+ */
+function useKeptHeight({ first, count, hold }: Held) {
   const place = useRef<HTMLElement>(null);
+  const room = useRef(Number.POSITIVE_INFINITY);
   useLayoutEffect(() => {
-    if (first === null || place.current === null) return;
-    try {
-      localStorage.setItem(heightKey, String(Math.round(place.current.offsetHeight)));
-    } catch {
-      // Then the next load shifts.
+    const element = place.current;
+    if (element === null) return;
+    if (first === null) {
+      const isKept = document.documentElement.style.getPropertyValue("--alarms") !== "";
+      if (isKept) room.current = element.offsetHeight;
+      return;
     }
+    if (first.length === count) keepHeight(element.offsetHeight);
+    const rows = [...element.querySelectorAll("li")];
+    const at = rows.findIndex((row) => row.offsetTop + row.offsetHeight > room.current);
+    room.current = Number.POSITIVE_INFINITY;
+    if (at !== -1) hold(first.slice(0, at));
   }, [first]);
   return place;
+}
+
+function keepHeight(height: number): void {
+  try {
+    localStorage.setItem(heightKey, String(height));
+  } catch {
+    // Then each load is the first.
+  }
 }
 
 interface AddedProps {
@@ -90,8 +115,10 @@ function AlarmRow({ row: { alarm, isOver } }: { readonly row: HeldAlarm }): Reac
   const severity = pages.includes(what) ? "page" : "ticket";
   const now = useServerNow();
   const subject = name !== "" ? name : shard >= 0 ? `shard ${shard}` : "this server";
-  const to =
-    name === "" ? "/shards" : what === "dead_items" ? deadAddress(name) : queueAddress(name);
+  // It names the queue whose items die, not the one where they are.
+  const ofQueue =
+    what === "dead_items" ? itemsAddress(name, { state: "dead" }) : queueAddress(name);
+  const to = name === "" ? "/shards" : ofQueue;
   return (
     <li className="alarm" data-sev={severity} data-over={isOver || undefined}>
       <StateGlyph name={glyphOf(alarm)} />

@@ -45,9 +45,9 @@ export function FlowChart(): ReactNode {
 }
 
 function useSeries(range: RangeId) {
-  const { key, asksKey } = useObserved(session);
+  const { visit, asksKey } = useObserved(session);
   const client = useQueryClient();
-  const queryKey = ["series", key, range];
+  const queryKey = ["series", visit, range];
   const { step, stepSeconds } = ranges[range];
   return useQuery({
     queryKey,

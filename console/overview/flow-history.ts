@@ -5,7 +5,7 @@ import { useEffect } from "react";
 import { ask } from "../call.ts";
 import { type Observed, observed, useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
-import type { QueueRow } from "../overview-state.ts";
+import type { Overview, QueueRow } from "../overview-state.ts";
 
 export const pointMs = 10_000;
 export const pointsMax = 90;
@@ -26,15 +26,15 @@ interface Kept {
 const unknown: readonly null[] = Array.from({ length: pointsMax }, () => null);
 const noHistory: FlowHistory = { in: unknown, out: unknown };
 const kept = new Map<string, Kept>();
-/** A row that is only passed by is not asked for. */
-const restMs = 250;
+/** Rows that are seen and whose history was not asked for, as they stand. */
+const wanted = new Set<string>();
+let isLoading = false;
 
 export function useFlowHistory(name: string): FlowHistory {
   const known = kept.get(name) ?? begin(name);
   useEffect(() => {
-    if (known.lines.get() !== noHistory) return;
-    const timer = setTimeout(() => void load(name, known), restMs);
-    return () => clearTimeout(timer);
+    if (known.lines.get() === noHistory) wanted.add(name);
+    return () => void wanted.delete(name);
   }, [name, known]);
   return useObserved(known.lines);
 }
@@ -50,6 +50,21 @@ function begin(name: string): Kept {
   };
   kept.set(name, entry);
   return entry;
+}
+
+/** One with each poll, and none for a queue that nothing came to: there is nothing to tell. */
+function loadNext({ queues }: Overview): void {
+  for (const name of isLoading ? [] : wanted) {
+    const row = queues.get(name);
+    const entry = kept.get(name);
+    if (entry === undefined || !row || row.produced_total + row.completed_total === 0) continue;
+    wanted.delete(name);
+    isLoading = true;
+    void load(name, entry).finally(() => {
+      isLoading = false;
+    });
+    return;
+  }
 }
 
 async function load(name: string, entry: Kept): Promise<void> {
@@ -71,14 +86,18 @@ function lastPoints(values: readonly (number | null)[]): readonly (number | null
   return [...unknown, ...values].slice(-pointsMax);
 }
 
+let last: Overview | null = null;
+
 seen.subscribe(() => {
   const { overview } = seen.get();
-  if (overview === null) return;
+  if (overview === null || overview === last) return;
+  last = overview;
   for (const [name, entry] of kept) {
     const row = overview.queues.get(name);
     if (row === undefined) kept.delete(name);
     else if (overview.asOfMs - entry.atMs >= pointMs) addPoints(entry, row, overview.asOfMs);
   }
+  loadNext(overview);
 });
 
 function addPoints(entry: Kept, row: QueueRow, nowMs: number): void {

@@ -25,24 +25,26 @@ export function Machine(): ReactNode {
           {machine && `up ${spanText(now - Date.parse(machine.started_at))}, ${machine.version}`}
         </span>
       </div>
-      <table className="shards">
-        <thead>
-          <tr>
-            <th scope="col">shard</th>
-            <th scope="col">commit</th>
-            <th scope="col">p99</th>
-            <th scope="col">waiting</th>
-            <th scope="col">log</th>
-          </tr>
-        </thead>
-        <tbody>
-          {overview === null && <Ghosts />}
-          {shown.map((shard) => (
-            <ShardRow key={shard.shard} shard={shard} />
-          ))}
-          <More count={shards.length - shown.length} />
-        </tbody>
-      </table>
+      <div className="shards-place">
+        <table className="shards">
+          <thead>
+            <tr>
+              <th scope="col">shard</th>
+              <th scope="col">commit</th>
+              <th scope="col">p99</th>
+              <th scope="col">waiting</th>
+              <th scope="col">log</th>
+            </tr>
+          </thead>
+          <tbody>
+            {overview === null && <Ghosts />}
+            {shown.map((shard) => (
+              <ShardRow key={shard.shard} shard={shard} />
+            ))}
+            <More count={shards.length - shown.length} />
+          </tbody>
+        </table>
+      </div>
       <Disk machine={machine} />
     </section>
   );

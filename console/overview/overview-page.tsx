@@ -16,6 +16,7 @@ import { QueueList } from "./queue-list.tsx";
 export function OverviewPage(): ReactNode {
   const { overview, refused } = useObserved(seen);
   const [isCreating, setCreating] = useState(false);
+  const [isTrying, setTrying] = useState(false);
   if (overview === null && refused !== null) {
     return (
       <>
@@ -25,7 +26,14 @@ export function OverviewPage(): ReactNode {
       </>
     );
   }
-  if (overview !== null && overview.queues.size === 0) return <NoQueues />;
+  if (overview !== null && (isTrying || overview.queues.size === 0)) {
+    return (
+      <NoQueues
+        onBegun={() => setTrying(true)}
+        onShow={overview.queues.size === 0 ? undefined : () => setTrying(false)}
+      />
+    );
+  }
   return (
     <>
       <PageTitle of="Queues" />

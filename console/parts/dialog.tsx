@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useId, useRef } from "react";
 import { type Call, curlOf } from "../call.ts";
 import { Button } from "./button.tsx";
 import { Refusal } from "./refusal.tsx";
+import { ShellText } from "./shell-text.tsx";
 
 interface DialogProps {
   readonly title: string;
@@ -98,7 +99,7 @@ export function CallsAsCurl({ calls }: { readonly calls: readonly Call[] }): Rea
           ? "The call that this makes"
           : `The calls that this makes: ${calls.length}`}
       </summary>
-      <pre className="code">{calls.map(curlOf).join("\n\n")}</pre>
+      <ShellText label="As curl" text={calls.map(curlOf).join("\n\n")} />
     </details>
   );
 }

@@ -3,7 +3,6 @@
 
 import { type ReactNode, useEffect, useRef } from "react";
 import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
 import { clockText, type Zone } from "../format.ts";
 import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 
 /** As the sheet has it: rows of two lines. */
-const query = "(width <= 720px)";
+const query = "(width <= 45em)";
 
 function subscribe(onChange: () => void): () => void {
   const list = matchMedia(query);

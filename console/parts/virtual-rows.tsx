@@ -3,6 +3,12 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, type RefObject, useLayoutEffect, useState } from "react";
 
+/** Rows are as high as the reader's text asks for. */
+export const textScale =
+  typeof document === "undefined"
+    ? 1
+    : Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+
 export interface VirtualList {
   readonly count: number;
   /** What holds the rows. */

@@ -72,7 +72,11 @@ function Changes({ state }: StateProps): ReactNode {
   const mayChange = useMayOn("admin", name);
   const mayRedrive = useMayOn("admin", info.data?.dead_queue ?? "");
   const me = useWhoAmI();
-  if (info.data === undefined) return <div className="acts end" />;
+  // All of them at once, so that none moves.
+  const isCounted = inspect.data !== undefined || inspect.error !== null;
+  if (info.data === undefined || me === undefined || !isCounted) {
+    return <div className="acts end" />;
+  }
   const isPaused = info.data.lease_paused || info.data.produce_paused;
   const hasDead = (inspect.data?.dead_letter ?? 0) > 0;
   const buttons: readonly { readonly id: Change; readonly title: string; readonly is: boolean }[] =
@@ -88,9 +92,7 @@ function Changes({ state }: StateProps): ReactNode {
   const drawn = buttons.filter((button) => button.is);
   return (
     <div className="acts end">
-      {me !== undefined && drawn.length === 0 && (
-        <span className="muted">your key changes nothing here</span>
-      )}
+      {drawn.length === 0 && <span className="muted">your key changes nothing here</span>}
       {drawn.map(({ id, title }) => (
         <Button
           key={id}

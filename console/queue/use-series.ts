@@ -10,10 +10,10 @@ import { noSeries, type QueueSeries, seriesNames, withPoints } from "./queue-ser
 
 /** Once for the range, then what came since. */
 export function useSeries(name: string, range: RangeId, isWanted: boolean) {
-  const { key, asksKey } = useObserved(session);
+  const { visit, asksKey } = useObserved(session);
   const { silence } = useObserved(seen);
   const client = useQueryClient();
-  const queryKey = ["series", key, range, name];
+  const queryKey = ["series", visit, range, name];
   const { step, stepSeconds } = ranges[range];
   return useQuery({
     queryKey,

@@ -12,6 +12,8 @@ import { comingOf, findingWord, sentenceOf } from "./why-words.ts";
 export function Why({ state }: { readonly state: QueueState }): ReactNode {
   const { explain, clients, row, rates, name } = state;
   const { copy, isCopied } = useCopied({ id: "explain", body: { queue_name: name } });
+  // The sentence is of both.
+  if (explain.data !== undefined && clients.isPending) return <WhyGhost />;
   if (explain.data === undefined) {
     if (explain.error === null) return <WhyGhost />;
     return (

@@ -6,7 +6,6 @@ import { inOrder, lookOf, tookText } from "./shard-order.ts";
 
 interface ShardTableProps {
   readonly shards: readonly OverviewShard[];
-  readonly isKnown: boolean;
 }
 
 interface Column {
@@ -25,9 +24,8 @@ const columns: readonly Column[] = [
   { title: "Set aside", meaning: "Damaged items that are kept apart" },
   { title: "Miscounted", meaning: "Items that starts found missing, or too many" },
 ];
-const ghostCount = 4;
 
-export function ShardTable({ shards, isKnown }: ShardTableProps): ReactNode {
+export function ShardTable({ shards }: ShardTableProps): ReactNode {
   return (
     <section aria-label="Every shard">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where there is no room. */}
@@ -47,7 +45,6 @@ export function ShardTable({ shards, isKnown }: ShardTableProps): ReactNode {
             </tr>
           </thead>
           <tbody>
-            {!isKnown && Array.from({ length: ghostCount }, (_, at) => <Ghost key={at} />)}
             {inOrder(shards).map((shard) => (
               <ShardRow key={shard.shard} shard={shard} />
             ))}
@@ -56,18 +53,6 @@ export function ShardTable({ shards, isKnown }: ShardTableProps): ReactNode {
       </section>
       <p className="under">What is the matter comes first, then the numbers in their order.</p>
     </section>
-  );
-}
-
-function Ghost(): ReactNode {
-  return (
-    <tr className="ghost">
-      {Array.from({ length: columns.length + 2 }, (_, at) => (
-        <td key={at} className={at > 1 ? "n" : undefined}>
-          <i />
-        </td>
-      ))}
-    </tr>
   );
 }
 

@@ -28,6 +28,8 @@ export function ShardsPage(): ReactNode {
     );
   }
   const shards = overview?.shards ?? [];
+  // Below a list of unknown length nothing has its place.
+  const isKnown = overview !== null && (nodes.data !== undefined || nodes.error !== null);
   const isAlone = nodes.data === undefined || nodes.data.items.length === 0;
   return (
     <>
@@ -56,8 +58,8 @@ export function ShardsPage(): ReactNode {
         />
       )}
       <Nodes shards={shards} machine={overview?.machine} nodes={nodes.data?.items ?? []} />
-      <div className="two">
-        <ShardTable shards={shards} isKnown={overview !== null} />
+      <div className={isKnown ? "two" : "two unknown"}>
+        <ShardTable shards={shards} />
         <div className="beside">
           <Gauges machine={overview?.machine} shards={shards} />
           <Takeovers nodes={nodes.data} />

@@ -12,7 +12,9 @@ import {
 
 export function testAccess(browser: () => ConsoleBrowser): void {
   testKeys(browser);
+  testRotation(browser);
   testSilence(browser);
+  testHold(browser);
 }
 
 function testKeys(browser: () => ConsoleBrowser): void {
@@ -39,7 +41,7 @@ function testKeys(browser: () => ConsoleBrowser): void {
       expect(page.url()).toBe(`${server.consoleUrl}?q=ord`);
       expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(adminKey);
       await page.getByRole("button", { name: "Create queue" }).click();
-      const curl = await page.locator("pre.code").textContent();
+      const curl = await page.locator(".code pre").textContent();
       expect(curl).toContain("$HOLDFAST_KEY");
       expect(curl).not.toContain(adminKey);
       await page.keyboard.press("Escape");
@@ -67,6 +69,72 @@ function testKeys(browser: () => ConsoleBrowser): void {
       const fault = page.getByRole("alert").filter({ hasText: "403" });
       expect(await fault.textContent()).toContain("read");
     });
+  });
+}
+
+function testRotation(browser: () => ConsoleBrowser): void {
+  test("a key that is taken away in the middle: asked for anew in place, and all goes on where it was", async () => {
+    await using server = await openConsoleServer({ hasKeys: true });
+    await addQueues(server, ["orders"]);
+    await using visitor = await browser().visit(`${server.consoleUrl}?q=ord`);
+    const { page, errors } = visitor;
+    await page.getByLabel("API key").fill(adminKey);
+    await page.keyboard.press("Enter");
+    await live(page);
+    await page.getByRole("button", { name: "Create queue" }).click();
+    await page.getByLabel("Name").fill("ord-mail");
+    server.rotate(adminKey, "holdfast_next");
+    const asking = page.getByRole("dialog", { name: "The key is not taken any more" });
+    await asking.getByRole("alert").filter({ hasText: "401" }).waitFor();
+    expect(await page.locator(".page > .fault").count()).toBe(0);
+    await page.locator(".console[data-state=disconnected]").waitFor();
+    expect(await page.locator(".table th a").allTextContents()).toEqual(["orders"]);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByLabel("API key").fill("holdfast_next");
+    await page.keyboard.press("Enter");
+    await live(page);
+    expect(await page.getByLabel("Name").inputValue()).toBe("ord-mail");
+    await page.getByRole("button", { name: "Create ord-mail" }).click();
+    await page.getByRole("link", { name: "ord-mail", exact: true }).waitFor();
+    expect(errors).toEqual([]);
+  });
+}
+
+const holdMs = 2_000;
+
+function testHold(browser: () => ConsoleBrowser): void {
+  test("429: nothing is asked before its Retry-After has passed, which the page says in place", async () => {
+    await using server = await openConsoleServer();
+    await addQueues(server, ["orders"]);
+    await using visitor = await browser().visit(`${server.consoleUrl}/queue?name=orders`);
+    const { page, errors } = visitor;
+    await live(page);
+    await page.route(
+      "**/v1/server.overview",
+      (route) =>
+        route.fulfill({
+          status: 429,
+          headers: { "retry-after": String(holdMs / 1_000) },
+          json: { code: 429, message: "too many requests", reason: "too_many_requests" },
+        }),
+      { times: 1 },
+    );
+    await page.getByRole("alert").filter({ hasText: "Answered 429" }).waitFor();
+    await page.getByText(/Next try in/).waitFor();
+    await live(page);
+    const begunAfterMs = await page.evaluate(() => {
+      const calls = performance
+        .getEntriesByType("resource")
+        .filter(({ name }) => name.includes("/v1/")) as PerformanceResourceTiming[];
+      const refused = calls.find(({ responseStatus }) => responseStatus === 429);
+      const at = refused?.responseEnd ?? 0;
+      return calls.map(({ startTime }) => startTime - at).filter((after) => after > 0);
+    });
+    expect(begunAfterMs.length).toBeGreaterThan(0);
+    // What was on its way when the answer came is not called back.
+    expect(begunAfterMs.filter((after) => after > holdMs / 4 && after < holdMs)).toEqual([]);
+    expect(errors).toEqual([]);
   });
 }
 

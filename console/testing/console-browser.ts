@@ -20,12 +20,14 @@ export interface Visitor extends AsyncDisposable {
 
 export interface VisitOptions extends BrowserContextOptions {
   readonly theme?: "dark" | "light";
+  /** Its time can be put forward. */
+  readonly hasClock?: boolean;
 }
 
-export async function openConsoleBrowser() {
-  const browser: Browser = await launchChromium([], shellPath());
+export async function openConsoleBrowser(args: readonly string[] = []) {
+  const browser: Browser = await launchChromium(args, shellPath());
   const visit = async (url: string, options: VisitOptions = {}): Promise<Visitor> => {
-    const { theme = "dark", ...rest } = options;
+    const { theme = "dark", hasClock = false, ...rest } = options;
     const context = await browser.newContext({ viewport: wide, reducedMotion: "reduce", ...rest });
     context.setDefaultTimeout(actionTimeoutMs);
     await context.addInitScript((name) => {
@@ -35,6 +37,7 @@ export async function openConsoleBrowser() {
       });
     }, theme);
     const page = await context.newPage();
+    if (hasClock) await page.clock.install();
     const errors: string[] = [];
     const calls: string[] = [];
     page.on("pageerror", (error) => errors.push(error.message));

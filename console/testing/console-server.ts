@@ -40,7 +40,11 @@ export async function openConsoleServer({
   const site = openSite({ ...folders, building: `${folders.site}.building` });
   const app = await listeningApp({ basePath }, { site, ...(hasKeys && { door }) });
   const client: Client = createClient({ url: app.url, ...(hasKeys && { apiKey: adminKey }) });
-  return { ...app, client, consoleUrl: `${app.url}${basePath}/console` };
+  const rotate = (from: string, to: string) => {
+    known.delete(from);
+    known.set(to, knownKey("ops"));
+  };
+  return { ...app, client, rotate, consoleUrl: `${app.url}${basePath}/console` };
 }
 
 export type ConsoleServer = Awaited<ReturnType<typeof openConsoleServer>>;

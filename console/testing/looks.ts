@@ -1,9 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { ServerOverviewReply } from "../../openapi/schemas.ts";
 import { axeFaults } from "./axe.ts";
-import { type ConsoleBrowser, isWiderThanWindow, live, narrow, wide } from "./console-browser.ts";
+import {
+  type ConsoleBrowser,
+  isWiderThanWindow,
+  live,
+  narrow,
+  openConsoleBrowser,
+  wide,
+} from "./console-browser.ts";
 import { addQueues, type ConsoleServer, openConsoleServer } from "./console-server.ts";
+import { addTraffic } from "./item-traffic.ts";
+import { settled, shiftsOn } from "./shifts.ts";
 
-const pages = ["", "/queue?name=orders", "/items?name=orders", "/dead", "/shards", "/keys"];
+const pages = [
+  "",
+  "/queue?name=orders",
+  "/items?name=orders",
+  "/dead",
+  "/dead?name=orders-dead",
+  "/shards",
+  "/keys",
+];
+const middle = { width: 768, height: 1024 };
 
 const onceMs = 5_000;
 
@@ -24,37 +43,85 @@ export function testLooks(browser: () => ConsoleBrowser): void {
     let server: ConsoleServer;
     beforeAll(async () => {
       server = await openConsoleServer();
-      await addQueues(server, [
-        "orders",
-        "emails",
-        "a-name-that-takes-more-than-its-place-".repeat(6),
-      ]);
-      await server.client.queue("emails").produce("one");
-      await server.client.queue("orders").produce("two");
-      await server.client.queue("orders").lease();
+      await addTraffic(server);
+      await addQueues(server, ["a-name-that-takes-more-than-its-place-".repeat(6)]);
     });
     afterAll(() => server.stop());
 
     test.each(pages)(
-      "%j: axe finds nothing, at both widths in both modes, and nothing is too wide",
+      "%j: nothing moves while it loads, axe finds nothing in both modes, nothing is too wide",
       async (path) => {
         const found: string[] = [];
-        for (const viewport of [wide, narrow]) {
-          for (const theme of ["dark", "light"] as const) {
-            await using visitor = await browser().visit(server.consoleUrl + path, {
-              viewport,
-              theme,
-            });
-            const { page, errors } = visitor;
-            await live(page);
-            const faults = [...(await axeFaults(page)), ...errors];
-            if (await isWiderThanWindow(page)) faults.push("it is wider than the window");
-            found.push(...faults.map((fault) => `${viewport.width} ${theme}: ${fault}`));
+        for (const viewport of [wide, middle, narrow]) {
+          await using visitor = await browser().visit(server.consoleUrl + path, { viewport });
+          const { page, errors } = visitor;
+          await live(page);
+          await settled(page);
+          const faults = (await shiftsOn(page)).map((shift) => `moved: ${shift}`);
+          for (const theme of ["dark", "light"]) {
+            await page.evaluate((name) => {
+              document.documentElement.dataset["theme"] = name;
+            }, theme);
+            faults.push(...(await axeFaults(page)).map((fault) => `${theme}: ${fault}`));
           }
+          const widths = viewport === narrow ? [viewport.width, 320] : [viewport.width];
+          for (const width of widths) {
+            await page.setViewportSize({ ...viewport, width });
+            if (await isWiderThanWindow(page)) faults.push(`it is wider than ${width}`);
+          }
+          found.push(...[...faults, ...errors].map((fault) => `${viewport.width}: ${fault}`));
         }
         expect(found).toEqual([]);
       },
     );
+
+    test("text twice as large: nothing is too wide", async () => {
+      const large = await openConsoleBrowser(["--blink-settings=defaultFontSize=32"]);
+      try {
+        const found: string[] = [];
+        for (const path of pages) {
+          await using visitor = await large.visit(server.consoleUrl + path);
+          const { page } = visitor;
+          await live(page);
+          await settled(page);
+          const size = () => getComputedStyle(document.documentElement).fontSize;
+          expect(await page.evaluate(size)).toBe("32px");
+          if (await isWiderThanWindow(page)) found.push(path);
+        }
+        expect(found).toEqual([]);
+      } finally {
+        await large.close();
+      }
+    });
+
+    test("forced colours: what is chosen, where one is and what has the focus is told apart", async () => {
+      await using visitor = await browser().visit(server.consoleUrl, { forcedColors: "active" });
+      const { page } = visitor;
+      await live(page);
+      const looksOf = (selector: string) =>
+        page
+          .locator(selector)
+          .first()
+          .evaluate((element) => {
+            const { backgroundColor, borderBottom, outlineStyle } = getComputedStyle(element);
+            return [backgroundColor, borderBottom, outlineStyle];
+          });
+      const pairs = [
+        [".seg [aria-pressed=true]", ".seg [aria-pressed=false]"],
+        [".nav [aria-current]", ".nav a:not([aria-current])"],
+      ] as const;
+      for (const [chosen, other] of pairs) {
+        expect(await looksOf(chosen)).not.toEqual(await looksOf(other));
+      }
+      await page.keyboard.press("/");
+      await page.locator(".filter input:focus").waitFor();
+      expect((await looksOf(".filter input"))[2]).toBe("solid");
+      await page.goto(`${server.consoleUrl}/items?name=orders`);
+      await live(page);
+      expect(await looksOf(".list .tabs [aria-current]")).not.toEqual(
+        await looksOf(".list .tabs a:not([aria-current])"),
+      );
+    });
 
     test("dialogs: axe finds nothing in them, in both modes", async () => {
       const found: string[] = [];
@@ -81,7 +148,7 @@ export function testLooks(browser: () => ConsoleBrowser): void {
       expect(found).toEqual([]);
     });
 
-    test("the overview: its boxes stand where the skeleton had them", async () => {
+    test("the overview: its boxes stand where the skeleton had them, also with more alarms", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page } = visitor;
       await live(page);
@@ -93,10 +160,29 @@ export function testLooks(browser: () => ConsoleBrowser): void {
           }),
         );
       const filled = await topsOf();
-      await page.route("**/v1/**", () => undefined);
+      const release = Promise.withResolvers<void>();
+      await page.route("**/v1/server.overview", async (route) => {
+        await release.promise;
+        const response = await route.fetch();
+        const reply = (await response.json()) as ServerOverviewReply;
+        const more = reply.alarms.flatMap((alarm) =>
+          ["emails", "parcels"].map((name) => ({ ...alarm, queue_name: name })),
+        );
+        await route.fulfill({ response, json: { ...reply, alarms: [...reply.alarms, ...more] } });
+      });
       await page.reload();
       await page.locator(".console[data-state=loading]").waitFor();
       expect(await topsOf()).toEqual(filled);
+      release.resolve();
+      await page.getByRole("button", { name: "+2 new" }).waitFor();
+      expect(await topsOf()).toEqual(filled);
+      expect(await shiftsOn(page)).toEqual([]);
+      await page.getByRole("button", { name: "+2 new" }).click();
+      await page.locator(".alarm").nth(2).waitFor();
+      await page.reload();
+      await page.locator(".alarm").nth(2).waitFor();
+      expect(await shiftsOn(page)).toEqual([]);
+      await page.unrouteAll({ behavior: "ignoreErrors" });
     });
   });
 }

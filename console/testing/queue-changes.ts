@@ -51,7 +51,7 @@ function testChanges(browser: () => ConsoleBrowser): void {
       await page.getByRole("alert").filter({ hasText: "400" }).waitFor();
       await page.getByLabel("Reason").fill("deploy");
       await page.getByText("The call that this makes").click();
-      expect(await page.locator("pre.code").textContent()).toContain('"reason":"deploy"');
+      expect(await page.locator(".code pre").textContent()).toContain('"reason":"deploy"');
       await page.getByRole("button", { name: "Pause leases" }).click();
       expect(await saidOn(page, "paused")).toBe("200paused leases of plain");
       await page.getByRole("button", { name: "Resume…" }).waitFor();

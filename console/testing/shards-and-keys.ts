@@ -61,7 +61,7 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     await using visitor = await browser().visit(`${server.consoleUrl}/keys`);
     const { page } = visitor;
     await page.getByText("This server asks for none.").waitFor();
-    expect(await page.locator("pre.code").textContent()).toContain("--role consume");
+    expect(await page.locator(".code pre").textContent()).toContain("--role consume");
     await page.getByText("Nothing yet. Whoever creates").waitFor();
   });
 

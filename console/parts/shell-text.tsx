@@ -1,0 +1,17 @@
+import type { ReactNode } from "react";
+
+interface ShellTextProps {
+  /** What it is, where only its text is read out. */
+  readonly label: string;
+  readonly text: string;
+}
+
+/** Lines for a shell: keys scroll them where they are wider than their place. */
+export function ShellText({ label, text }: ShellTextProps): ReactNode {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys.
+    <section className="code" tabIndex={0} aria-label={label}>
+      <pre>{text}</pre>
+    </section>
+  );
+}

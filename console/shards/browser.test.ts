@@ -1,0 +1,6 @@
+import { testConnections } from "../testing/connections.ts";
+import { inChromium } from "../testing/in-chromium.ts";
+import { testNodes } from "../testing/nodes.ts";
+import { testShardsAndKeys } from "../testing/shards-and-keys.ts";
+
+inChromium([testShardsAndKeys, testConnections, testNodes]);

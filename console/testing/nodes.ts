@@ -1,0 +1,65 @@
+// The console before real nodes, of which one is killed.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ensureBuilt } from "../../app/build/ensure-built.ts";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
+import { type ConsoleBrowser, live } from "./console-browser.ts";
+
+/** Longer than the console takes a call that is not answered yet for none. */
+const lease = "5s";
+
+export function testNodes(browser: () => ConsoleBrowser): void {
+  describe("nodes", () => {
+    const cluster = new Cluster();
+    let owner: NodeProcess;
+    let other: NodeProcess;
+    beforeAll(async () => {
+      await ensureBuilt();
+      await cluster.startDatabase();
+      await Promise.all([cluster.start({ lease }), cluster.start({ lease })]);
+      owner = await cluster.owner();
+      other = cluster.nodes.find((node) => node !== owner) as NodeProcess;
+      await queueOf(owner).create(settings);
+      await queueOf(owner).produce(["a", "b"]);
+    });
+    afterAll(() => cluster.end());
+
+    test("the owner is killed: the figures lose their colour, and come back from who took over", async () => {
+      await using visitor = await browser().visit(`${other.url}/console/shards`);
+      const { page, errors } = visitor;
+      await live(page);
+      await page.getByText("taken over 1 time").waitFor();
+      const nodes = page.locator(".node");
+      await nodes.nth(1).waitFor();
+      // Awaited before: it may be over once the end of the process is known.
+      const lost = page.locator(".console[data-state=disconnected]").waitFor();
+      await owner.stop("SIGKILL");
+      await lost;
+      expect(await page.getByRole("row", { name: /^0 up/ }).count()).toBe(1);
+      await live(page);
+      await page.getByText("taken over 2 times").waitFor();
+      await page.getByText("no sign of life").waitFor();
+      const mine = nodes.filter({ hasText: new URL(other.url).host });
+      expect(await mine.locator(".shard").count()).toBe(2);
+      expect(errors).toEqual([]);
+    });
+
+    test("the server of the page is killed: its figures stay, and it is back by itself", async () => {
+      const { port } = other;
+      await using visitor = await browser().visit(`${other.url}/console`);
+      const { page, errors } = visitor;
+      await live(page);
+      const unanswered: string[] = [];
+      page.on("requestfailed", (request) => unanswered.push(new URL(request.url()).pathname));
+      await other.stop("SIGKILL");
+      await page.locator(".console[data-state=disconnected]").waitFor();
+      // The first poll that nobody answers says so.
+      expect(unanswered.filter((path) => path.endsWith("overview")).length).toBeLessThanOrEqual(1);
+      expect(await page.getByRole("row", { name: /^orders/ }).textContent()).toContain("2");
+      await cluster.start({ port, lease });
+      await live(page);
+      expect(await page.getByRole("row", { name: /^orders/ }).textContent()).toContain("2");
+      expect(errors).toEqual([]);
+    });
+  });
+}
