@@ -7,7 +7,7 @@ import type { Extended, LeasedItem, Payload, Produced, RetryItem, Transacted } f
 import { parseRate } from "../lease-rate.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
-import { Pauses } from "./pauses.ts";
+import { Pauses, type Period } from "./pauses.ts";
 import type { Situations } from "./situations.ts";
 import {
   type Grant,
@@ -105,6 +105,8 @@ export interface LeaseCall {
   readonly clientId: string;
   /** How many had happened when it began: who granted it may be gone. */
   readonly faults: number;
+  /** When it began. */
+  readonly paused: Period | null;
 }
 
 /** Items of a queue that were granted at one instant. */
@@ -164,6 +166,8 @@ export class Auditor {
   readonly #tasks: TaskCall[] = [];
   /** By queue, of this process. */
   readonly #rateGrants = new Map<string, RateGrant[]>();
+  /** Of several nodes, when the one took over that grants now; infinite = it may begin anew at any time. */
+  #ownedSince = Number.NEGATIVE_INFINITY;
   #isUnlimited = false;
   #faults = 0;
   #unheardCommits = 0;
@@ -227,6 +231,7 @@ export class Auditor {
   wentBack(isOther: (key: string) => boolean, left: ReadonlyMap<string, unknown>) {
     const sums = { lost: 0, again: 0 };
     this.faulted({ applies: true });
+    this.tookOver(Number.POSITIVE_INFINITY);
     for (const item of this.#items.values()) {
       const isSure = left.has(item.key) || item.end !== null;
       if (isSure && !isOther(item.key)) continue;
@@ -261,6 +266,7 @@ export class Auditor {
       answeredAt: 0,
       outcome: "open",
       unheardCommits: this.#unheardCommits,
+      paused: this.pauses.since(queue).produce,
       items: [],
     };
     for (const text of texts) {
@@ -304,7 +310,9 @@ export class Auditor {
     }
     // A shard that was lost may have written it long before the one after it says so.
     const isOfNow = call.unheardCommits === this.#unheardCommits && !ending.value.replayed;
-    if (this.pauses.of(call.queue).produce && isOfNow) {
+    const { produce: period } = this.pauses.since(call.queue);
+    const isSince = !this.#hasNodes || period === call.paused;
+    if (period !== null && isSince && isOfNow) {
       throw new Violation("I15", `a produce to ${call.queue} was done while it was paused`);
     }
   }
@@ -448,19 +456,22 @@ export class Auditor {
 
   leased(
     { queue, partition, items, replayed }: Leased,
-    { begunAt, leaseTimeoutMs, clientId, faults }: LeaseCall,
+    { begunAt, leaseTimeoutMs, clientId, faults, paused }: LeaseCall,
     now: number,
   ): void {
     this.#stamp += 1;
-    // What is told again was granted before.
-    if (this.pauses.of(queue).lease && !replayed) {
-      throw new Violation("I15", `${queue} granted a lease while it was paused`);
-    }
+    const { lease: period } = this.pauses.since(queue);
     const place = this.#queue(queue);
     for (const leased of items) {
       const at = leased.leaseDeadline - (leaseTimeoutMs ?? place.leaseTimeoutMs);
       if (at < begunAt || at > now) {
         throw new Violation("I2", `a lease was granted at ${at}, between ${begunAt} and ${now}`);
+      }
+      // A node may tell late what it was granted before.
+      const isSince = !this.#hasNodes || period === paused || at > (period?.at ?? now);
+      // What is told again was granted before.
+      if (period !== null && isSince && !replayed) {
+        throw new Violation("I15", `${queue} granted a lease while it was paused`);
       }
       // Told by a node that was stopped meanwhile: it has lapsed, and others may have had the item since.
       if (this.#hasNodes && leased.leaseDeadline <= now) {
@@ -499,6 +510,7 @@ export class Auditor {
   #checkLeaseRate({ name, leaseRate }: QueueParameters, grant: RateGrant): void {
     const rate = parseRate(leaseRate);
     if (rate === null) throw new Error(`the world has no rate ${leaseRate}`);
+    if (grant.at <= this.#ownedSince) return;
     const grants = this.#rateGrants.getOrInsertComputed(name, () => []);
     grants.push(grant);
     for (const { at: last } of grants) {
@@ -521,6 +533,12 @@ export class Auditor {
   restarted(): void {
     this.#rateGrants.clear();
     for (const { grant } of this.#items.values()) if (grant !== null) grant.client = null;
+  }
+
+  /** Another node grants from now on, and a rate begins anew with it. */
+  tookOver(now: number): void {
+    this.#rateGrants.clear();
+    this.#ownedSince = now;
   }
 
   /** Since when an item of the queue is ready without any doubt; infinite = none is. */
@@ -1003,7 +1021,7 @@ export class Auditor {
     }
     const { isDelete, takesLeased } = what;
     if (isDelete) {
-      this.pauses.deleted(queue);
+      this.pauses.forget(queue);
       this.#rateGrants.delete(queue);
     }
     if (takesLeased) {

@@ -189,7 +189,7 @@ function repeating(parameters: Parameters): Parameters {
 }
 
 /** A world in which queues are paused and resumed, often while a shard is down or slow, and have limits. */
-function pausing(parameters: Parameters, which: number): Parameters {
+export function pausing(parameters: Parameters, which: number): Parameters {
   const { shardCount, weights, queues } = parameters;
   const { storeFault, slow } = weights;
   const leasedMax = [3, 0, 1, 12][which % 4] ?? 0;

@@ -146,6 +146,10 @@ export const nodeSituationNames = [
   "an item that was acknowledged is lost",
   "a completed item is there again",
   "queues are older than was told",
+  "a queue is resumed",
+  "a queue is paused while its shards change hands",
+  "as many items are leased as may be",
+  "a queue is leased at its rate",
 ] as const;
 
 export type Situation = (typeof situationNames)[number] | (typeof nodeSituationNames)[number];

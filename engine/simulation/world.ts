@@ -490,7 +490,8 @@ export class World {
     const waiting = { controller, isOver: false };
     this.#waiting.push(waiting);
     const begunAt = this.earliest;
-    const { faults } = this.auditor;
+    const { faults, pauses } = this.auditor;
+    const paused = pauses.since(queue).lease;
     const stepBegun = this.#step;
     const slowBegun = this.#slowTimes;
     this.say(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
@@ -515,7 +516,7 @@ export class World {
           // The clock may have been set back since the call was sent first.
           const since = wasLost ? Number.NEGATIVE_INFINITY : begunAt;
           const { clientId } = request;
-          const call = { begunAt: since, leaseTimeoutMs, clientId, faults };
+          const call = { begunAt: since, leaseTimeoutMs, clientId, faults, paused };
           this.auditor.leased(ending.value, call, this.now);
           this.#keep(ending.value);
         }
@@ -699,6 +700,7 @@ export class World {
 
   /** A shard goes down with leases, produces and settings on their way to it. */
   async #breakBefore(queue: string): Promise<void> {
+    if (this.#options.setting !== undefined) return await this.#options.setting.trouble();
     this.produce(queue);
     await this.rest();
     const shard = this.#chance.below(this.parameters.shardCount);
@@ -728,7 +730,7 @@ export class World {
       () => (isResume ? engine.resume(queue) : engine.pause({ queue, ...asked })),
       (ending) => {
         this.say(`  paused ${queue}: ${told(ending)}`);
-        this.auditor.pauses.ended(call, ending);
+        this.auditor.pauses.ended(call, ending, this.now);
         if (ending?.ok === true) {
           this.situations.reached(isResume ? "a queue is resumed" : "a queue is paused");
         }

@@ -719,6 +719,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "",
   },
   {
+    name: "a pause whose answer was lost is told to be done",
+    file: "../server/nodes/router.ts",
+    ofNodes: true,
+    from: '        return answer;\n      case "moved":',
+    to: '        return operation === "pause" ? { is: "done", reply: {} as never } : answer;\n      case "moved":',
+  },
+  {
     name: "an owner goes by its own machine's clock",
     file: "simulation/host.ts",
     ofNodes: true,

@@ -6,6 +6,7 @@ import type {
   ExtendRequest,
   LeasedItem,
   LeaseRequest,
+  PauseRequest,
   Payload,
   ProduceRequest,
   QueueChange,
@@ -126,12 +127,24 @@ export class NodeCaller {
       max_attempts: settings.maxAttempts,
       requested_partitions: settings.requestedPartitions,
       leased_max: settings.leasedMax,
+      lease_rate: settings.leaseRate,
     });
   }
 
-  async updateQueue({ name, requestedPartitions }: QueueChange): Promise<void> {
-    const body = { queue_name: name, requested_partitions: requestedPartitions };
-    await this.#call("updateQueue", body);
+  async updateQueue(change: QueueChange): Promise<void> {
+    const { name, requestedPartitions, leasedMax, leaseRate } = change;
+    await this.#call("updateQueue", {
+      ...{ queue_name: name, requested_partitions: requestedPartitions },
+      ...{ leased_max: leasedMax, lease_rate: leaseRate },
+    });
+  }
+
+  async pause({ queue, lease, produce }: PauseRequest): Promise<void> {
+    await this.#call("pause", { queue_name: queue, lease, produce });
+  }
+
+  async resume(queue: string): Promise<void> {
+    await this.#call("resume", { queue_name: queue });
   }
 }
 

@@ -1,7 +1,13 @@
 // A world of several nodes: how large it is, and what the auditor has to know of what goes wrong.
 
 import { Chance } from "../../../engine/simulation/chance.ts";
-import { hour, minute, type Parameters, second } from "../../../engine/simulation/parameters.ts";
+import {
+  hour,
+  minute,
+  type Parameters,
+  pausing,
+  second,
+} from "../../../engine/simulation/parameters.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import type { Setting, World } from "../../../engine/simulation/world.ts";
 import type { Changes } from "../../../stores/store.ts";
@@ -10,6 +16,8 @@ import { Cluster, turnLimitsOf } from "./cluster.ts";
 import { Troubles } from "./troubles.ts";
 
 const leaseMs = 5 * second;
+/** What goes wrong with one process has its counterparts among the troubles. */
+const noFaults = { storeFault: 0, slow: 0, kill: 0, damage: 0 };
 
 export function nodesSetting(seed: number): Setting {
   return new NodesSetting(seed);
@@ -32,6 +40,13 @@ class NodesSetting implements Setting {
   }
 
   parameters(usual: Parameters): Parameters {
+    const seed = this.#seed;
+    const plain = this.#plain(usual);
+    const paused = seed % 7 === 2 ? pausing(plain, Math.floor(seed / 7)) : plain;
+    return { ...paused, weights: { ...paused.weights, ...noFaults } };
+  }
+
+  #plain(usual: Parameters): Parameters {
     const chance = this.#chance;
     return {
       ...usual,
@@ -51,7 +66,8 @@ class NodesSetting implements Setting {
       bounds: { ...usual.bounds, receiptsWindowMs: 20 * minute },
       weights: {
         ...usual.weights,
-        ...{ extend: 0, pause: 0, leap: 0, storeFault: 0, slow: 0, kill: 0, damage: 0 },
+        ...noFaults,
+        ...{ extend: 0, pause: 0, leap: 0 },
         ...{
           clear: 0,
           recreate: 0,
@@ -98,7 +114,13 @@ class NodesSetting implements Setting {
     event: string,
     { fields, world }: { readonly fields: LogFields | undefined; readonly world: World },
   ): void {
-    const { situations } = world;
+    const { auditor, situations } = world;
+    if (event === "owns the shards") {
+      auditor.tookOver(world.now);
+      if (auditor.pauses.of("work").lease) {
+        situations.reached("a queue is paused while its shards change hands");
+      }
+    }
     if (event === "a node cannot be reached") situations.reached("a node cannot be reached");
     if (event !== "takes the shards over") return;
     if (fields?.["why"] === "lapsed") {

@@ -267,7 +267,10 @@ export class Troubles {
     const { auditor, situations } = this.#world;
     this.#wrong("a standby that was behind takes over");
     situations.reached("a standby that was behind takes over");
-    if (versionOf() < version) situations.reached("queues are older than was told");
+    if (versionOf() < version) {
+      situations.reached("queues are older than was told");
+      for (const { name } of this.#world.parameters.queues) auditor.pauses.forget(name);
+    }
     const { lost, again } = auditor.wentBack((key) => before.get(key) !== now.get(key), now);
     if (lost > 0) situations.reached("an item that was acknowledged is lost");
     if (again > 0) situations.reached("a completed item is there again");
