@@ -168,6 +168,8 @@ export class Auditor {
   readonly #rateGrants = new Map<string, RateGrant[]>();
   /** Of several nodes, when the one took over that grants now; infinite = it may begin anew at any time. */
   #ownedSince = Number.NEGATIVE_INFINITY;
+  /** In the order of all calls, when the database last lost what was told; 0 = never. */
+  #wentBackAt = 0;
   #isUnlimited = false;
   #faults = 0;
   #unheardCommits = 0;
@@ -232,6 +234,7 @@ export class Auditor {
     const sums = { lost: 0, again: 0 };
     this.faulted({ applies: true });
     this.tookOver(Number.POSITIVE_INFINITY);
+    this.#wentBackAt = this.#stamp;
     for (const item of this.#items.values()) {
       const isSure = left.has(item.key) || item.end !== null;
       if (isSure && !isOther(item.key)) continue;
@@ -336,9 +339,10 @@ export class Auditor {
       throw new Violation("I17", `${key} was offered, but told to be a duplicate`);
     }
     const { uniqueForMs } = this.#queue(produce.queue);
+    const rivals = this.#rivals(item);
     const isExplained =
       uniqueKey !== "" &&
-      this.#rivals(item).some(
+      rivals.some(
         (other) =>
           other.produce.outcome !== "written" ||
           other.produce.answeredAt + uniqueForMs > produce.begunAt,
@@ -347,6 +351,13 @@ export class Auditor {
       throw new Violation("I17", `${key} was told to be a duplicate, of nothing`);
     }
     this.#situations.reached("an item is a duplicate");
+    const isFormer = rivals.every(
+      (other) =>
+        other.produce.outcome === "written" && other.produce.answeredAt <= this.#ownedSince,
+    );
+    if (this.#hasNodes && isFormer) {
+      this.#situations.reached("an item is a duplicate of one that a former owner wrote");
+    }
   }
 
   /** It was written; nothing else with its key was for as long as its queue says. */
@@ -354,7 +365,9 @@ export class Auditor {
     const { produce, uniqueKey } = item;
     const { uniqueForMs } = this.#queue(produce.queue);
     for (const other of this.#rivals(item)) {
-      if (other.produce.outcome !== "written") continue;
+      const { outcome, begun } = other.produce;
+      // The database may have lost its key.
+      if (outcome !== "written" || begun <= this.#wentBackAt) continue;
       const isApart =
         other.produce.answeredAt >= produce.begunAt + uniqueForMs ||
         produce.answeredAt >= other.produce.begunAt + uniqueForMs;

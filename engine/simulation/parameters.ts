@@ -212,7 +212,7 @@ export function pausing(parameters: Parameters, which: number): Parameters {
 }
 
 /** A world whose items have unique keys. A clear would forget some, and nobody knows which. */
-function withUniques(parameters: Parameters, which: number): Parameters {
+export function withUniques(parameters: Parameters, which: number): Parameters {
   const { weights, queues } = parameters;
   const uniqueForMs = [20 * second, 10 * minute, hour][which % 3] ?? hour;
   return {

@@ -126,6 +126,7 @@ export const nodeSituationNames = [
   "an owner is cut off from the database",
   "an owner hands over",
   "an owner is cut off from another node",
+  "an owner ends while a call is forwarded to it",
   "an owner has its shards again",
   "an owner whose clock is an hour ahead",
   "an owner whose clock is an hour behind",
@@ -150,6 +151,8 @@ export const nodeSituationNames = [
   "a queue is paused while its shards change hands",
   "as many items are leased as may be",
   "a queue is leased at its rate",
+  "an item is a duplicate of one that a former owner wrote",
+  "a unique key is free again",
 ] as const;
 
 export type Situation = (typeof situationNames)[number] | (typeof nodeSituationNames)[number];

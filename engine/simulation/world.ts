@@ -354,7 +354,11 @@ export class World {
   }
 
   async #happen(): Promise<void> {
-    await this.#happenings[this.#chance.weighted(this.parameters.weights)]();
+    await this.happen(this.#chance.weighted(this.parameters.weights));
+  }
+
+  async happen(event: keyof Parameters["weights"]): Promise<void> {
+    await this.#happenings[event]();
   }
 
   async #leap(): Promise<void> {

@@ -726,6 +726,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: '        return operation === "pause" ? { is: "done", reply: {} as never } : answer;\n      case "moved":',
   },
   {
+    name: "a produce with unique keys is done again where its answer was lost",
+    file: "../server/nodes/router.ts",
+    ofNodes: true,
+    from: "if (requestKey === null && !repeatable.has(operation))",
+    to: 'if (requestKey === null && !repeatable.has(operation) && !call.body.includes(\'"unique_key":"u\'))',
+  },
+  {
     name: "an owner goes by its own machine's clock",
     file: "simulation/host.ts",
     ofNodes: true,

@@ -8,6 +8,7 @@ import type {
   LeaseRequest,
   PauseRequest,
   Payload,
+  ProduceItem,
   ProduceRequest,
   QueueChange,
   QueueSettings,
@@ -16,7 +17,7 @@ import type {
   RetryRequest,
 } from "../../../engine/api.ts";
 import type { OperationId } from "../../../openapi/operations.ts";
-import type { LeaseReply } from "../../../openapi/schemas.ts";
+import type { LeaseReply, ProduceReply } from "../../../openapi/schemas.ts";
 import { Caller, JsonText, type Route, type Routes } from "../../routes/route.ts";
 
 type NodeRoutes = Partial<Routes>;
@@ -31,6 +32,14 @@ function instant(at: number | null | undefined): string | null {
 
 function payload(given: Payload): { bytes: string } | { utf8: string } {
   return typeof given === "string" ? { utf8: given } : { bytes: given.toBase64() };
+}
+
+function producedItem({ payload: given, enqueueAt, uniqueKey, ...text }: ProduceItem) {
+  const { kind, encoding, reference, headers } = text;
+  return {
+    ...{ ...payload(given), kind, encoding, reference, headers },
+    ...{ enqueue_at: instant(enqueueAt), unique_key: uniqueKey },
+  };
 }
 
 interface Told {
@@ -64,15 +73,11 @@ export class NodeCaller {
     const body = {
       queue_name: queue,
       request_timeout: ms(requestTimeoutMs),
-      items: items.map(({ payload: given, kind, encoding, reference, enqueueAt, headers }) => ({
-        ...payload(given),
-        ...{ kind, encoding, reference },
-        enqueue_at: instant(enqueueAt),
-        headers,
-      })),
+      items: items.map(producedItem),
     };
-    const { replayed } = await this.#call("produce", body, keyed(requestKey));
-    return { replayed, duplicates: [] };
+    const { reply, replayed } = await this.#call("produce", body, keyed(requestKey));
+    const { duplicates = [] } = reply as ProduceReply;
+    return { replayed, duplicates };
   }
 
   async lease(request: LeaseRequest) {
@@ -128,6 +133,7 @@ export class NodeCaller {
       requested_partitions: settings.requestedPartitions,
       leased_max: settings.leasedMax,
       lease_rate: settings.leaseRate,
+      unique_for: settings.uniqueForMs ? ms(settings.uniqueForMs) : null,
     });
   }
 

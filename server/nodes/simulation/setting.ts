@@ -7,6 +7,7 @@ import {
   type Parameters,
   pausing,
   second,
+  withUniques,
 } from "../../../engine/simulation/parameters.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import type { Setting, World } from "../../../engine/simulation/world.ts";
@@ -43,7 +44,8 @@ class NodesSetting implements Setting {
     const seed = this.#seed;
     const plain = this.#plain(usual);
     const paused = seed % 7 === 2 ? pausing(plain, Math.floor(seed / 7)) : plain;
-    return { ...paused, weights: { ...paused.weights, ...noFaults } };
+    const unique = seed % 7 === 5 ? withUniques(paused, Math.floor(seed / 7)) : paused;
+    return { ...unique, weights: { ...unique.weights, ...noFaults } };
   }
 
   #plain(usual: Parameters): Parameters {
