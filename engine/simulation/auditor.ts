@@ -157,6 +157,8 @@ export class Auditor {
   readonly #offered = new Map<string, Offered>();
   readonly #sweepsWhole: boolean;
   readonly #clears: ClearCall[] = [];
+  /** By queue, when the last clear of it was answered. */
+  readonly #clearedAt = new Map<string, number>();
   /** Answers by other nodes may be overtaken by those of the same instant. */
   readonly #hasNodes: boolean;
   #stamp = 0;
@@ -216,8 +218,13 @@ export class Auditor {
   }
 
   /** Its client left or its time ran out: a grant that is on its way then goes back. */
-  leaseUntold(queue: string, batchSize: number): void {
+  leaseUntold(queue: string, batchSize: number, begunAt: number): void {
     this.#untold.push({ queue, left: batchSize, before: Number.POSITIVE_INFINITY });
+    if (this.#lastClearOf(queue) < begunAt) return;
+    // Another node may have been told to clear the queue while the grant was on its way.
+    for (const item of this.#items.values()) {
+      if (item.end === "cleared" && item.place.name === queue) item.end = null;
+    }
   }
 
   /** No grant is on its way any more. */
@@ -589,7 +596,12 @@ export class Auditor {
     if (item.produce.outcome === "not written") {
       throw new Violation("I8", `${key} was offered, but its produce was refused`);
     }
-    if (item.end !== null) throw new Violation("I3", `${key} was offered after it was ${item.end}`);
+    // Granted before by what one node says, cleared by what another said.
+    const mayBeOver = at <= this.#lastClearOf(place.name);
+    if (item.end !== null && !(item.end === "cleared" && mayBeOver)) {
+      throw new Violation("I3", `${key} was offered after it was ${item.end}`);
+    }
+    item.end = null;
     if (item.isDamaged) throw new Violation("I10", `${key} was offered, although it is damaged`);
     const former = this.#ids.get(leased.id);
     if (former !== undefined && !(former === item && item.wentBackAt > 0)) {
@@ -613,7 +625,7 @@ export class Auditor {
     item.mayBeRetried = false;
     item.mayBeReleased = false;
     // A clear that is not answered may still come to it.
-    item.mayBeCleared = this.#isBeingCleared(place.name);
+    item.mayBeCleared = mayBeOver || this.#isBeingCleared(place.name);
     item.attempts = leased.attempts;
     item.tasks = item.tasks.filter(({ answeredAt }) => answeredAt >= at);
     item.faultsSeen = this.#faults;
@@ -1023,7 +1035,7 @@ export class Auditor {
       const isFresh =
         item.attempts === 0 &&
         item.enqueueAt === null &&
-        item.faultsSeen === this.#faults &&
+        (what.takesLeased || item.faultsSeen === this.#faults) &&
         !(item.isSent || mayBeBack);
       if (isCertain(item) && (what.isDelete || (what.ready && isFresh))) sure.push(item);
       const { grant } = item;
@@ -1046,15 +1058,23 @@ export class Auditor {
     return call;
   }
 
+  /** Of several nodes: what was granted before is told later by some of them. */
+  #lastClearOf(name: string): number {
+    return (this.#hasNodes && this.#clearedAt.get(name)) || Number.NEGATIVE_INFINITY;
+  }
+
   #isBeingCleared(name: string): boolean {
     return this.#clears.some(({ queue }) => queue === name);
   }
 
   clearEnded(call: ClearCall, ending: Ending<unknown> | null, now: number): void {
     this.#stamp += 1;
+    // One that a node was asked for which is gone may still be done.
+    if (ending === null && this.#hasNodes) return;
     this.#clears.splice(this.#clears.indexOf(call), 1);
     const isLast = !this.#isBeingCleared(call.queue);
     if (ending?.ok === true) {
+      this.#clearedAt.set(call.queue, now);
       for (const [item, id] of call.doubted) {
         const { grant } = item;
         const wasHeld = id !== null && grant?.id === id && !grant.isOver && grant.deadline > now;
@@ -1065,7 +1085,7 @@ export class Auditor {
         // nor those that had gone to the dead queue before.
         if (mayHaveDied(item, now, this.#faults)) continue;
         const isUnleased = item.attempts === 0 && item.faultsSeen === this.#faults;
-        if (call.isDelete) item.end = "cleared";
+        if (call.isDelete || (call.takesLeased && item.attempts === 0)) item.end = "cleared";
         // Nor those that a lease held of which nobody was told, and that went back after the clear.
         else if (isUnleased && this.#untoldOf(item) === undefined) item.end = "cleared";
       }
@@ -1079,6 +1099,11 @@ export class Auditor {
     } else if (isLast && ending !== null && call.isDelete && ending.code === "refused") {
       for (const item of call.doubted.keys()) item.mayBeCleared = false;
     }
+  }
+
+  /** What nobody heard of is done, or never will be. */
+  settled(): void {
+    this.#clears.length = 0;
   }
 
   // when everything is at rest --------------------------------------------

@@ -153,6 +153,9 @@ export const nodeSituationNames = [
   "a queue is leased at its rate",
   "an item is a duplicate of one that a former owner wrote",
   "a unique key is free again",
+  "a queue is cleared",
+  "a queue is cleared with its leases",
+  "a clear goes on after a takeover",
 ] as const;
 
 export type Situation = (typeof situationNames)[number] | (typeof nodeSituationNames)[number];

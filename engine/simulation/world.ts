@@ -511,7 +511,7 @@ export class World {
         this.say(`  leased by ${request.clientId}: ${toldLease(ending)}`);
         if (ending?.ok !== true) {
           // A grant that comes too late for its client goes back to the tail, or lapses before.
-          this.auditor.leaseUntold(queue, request.batchSize);
+          this.auditor.leaseUntold(queue, request.batchSize, begunAt);
           if (this.#slow || this.#slowTimes > slowBegun) {
             this.auditor.faulted();
             this.situations.reached("a lease times out while a commit is slow");
@@ -1019,6 +1019,7 @@ export class World {
     for (const { what } of this.#open) {
       if (what !== "lease") throw new Violation("I11", `a ${what} is never answered`);
     }
+    this.auditor.settled();
     await this.#create("plain");
     this.#watch.counted(this.bundle.engine.status());
   }

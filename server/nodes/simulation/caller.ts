@@ -2,6 +2,7 @@
 // with the interface of the engine, so that a world can be judged as one that has no nodes.
 
 import type {
+  ClearRequest,
   CompleteRequest,
   ExtendRequest,
   LeasedItem,
@@ -17,7 +18,7 @@ import type {
   RetryRequest,
 } from "../../../engine/api.ts";
 import type { OperationId } from "../../../openapi/operations.ts";
-import type { LeaseReply, ProduceReply } from "../../../openapi/schemas.ts";
+import type { GuardedReply, LeaseReply, ProduceReply } from "../../../openapi/schemas.ts";
 import { Caller, JsonText, type Route, type Routes } from "../../routes/route.ts";
 
 type NodeRoutes = Partial<Routes>;
@@ -151,6 +152,14 @@ export class NodeCaller {
 
   async resume(queue: string): Promise<void> {
     await this.#call("resume", { queue_name: queue });
+  }
+
+  async clear({ queue, ready, scheduled, retried, destructive, dryRun }: ClearRequest) {
+    const { reply } = await this.#call("clear", {
+      ...{ queue_name: queue, queue: ready, retry: retried, scheduled, destructive },
+      dry_run: dryRun,
+    });
+    return (reply as GuardedReply).counts ?? null;
   }
 }
 

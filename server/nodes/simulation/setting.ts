@@ -20,6 +20,17 @@ const leaseMs = 5 * second;
 /** What goes wrong with one process has its counterparts among the troubles. */
 const noFaults = { storeFault: 0, slow: 0, kill: 0, damage: 0 };
 
+/** A world in which queues are cleared, in pieces. */
+function clearing(parameters: Parameters): Parameters {
+  const { bounds, weights } = parameters;
+  return {
+    ...parameters,
+    batchMax: 10,
+    bounds: { ...bounds, sweepItemsMax: 1 },
+    weights: { ...weights, clear: 4 },
+  };
+}
+
 export function nodesSetting(seed: number): Setting {
   return new NodesSetting(seed);
 }
@@ -45,7 +56,9 @@ class NodesSetting implements Setting {
     const plain = this.#plain(usual);
     const paused = seed % 7 === 2 ? pausing(plain, Math.floor(seed / 7)) : plain;
     const unique = seed % 7 === 5 ? withUniques(paused, Math.floor(seed / 7)) : paused;
-    return { ...unique, weights: { ...unique.weights, ...noFaults } };
+    // A clear would forget keys.
+    const cleared = seed % 9 === 4 && unique === paused ? clearing(unique) : unique;
+    return { ...cleared, weights: { ...cleared.weights, ...noFaults } };
   }
 
   #plain(usual: Parameters): Parameters {
@@ -121,6 +134,10 @@ class NodesSetting implements Setting {
       auditor.tookOver(world.now);
       if (auditor.pauses.of("work").lease) {
         situations.reached("a queue is paused while its shards change hands");
+      }
+      const tallies = world.bundle.images.flatMap((image) => [...image.tallies.values()]);
+      if (tallies.some(({ clearReadyBelow }) => clearReadyBelow > 0)) {
+        situations.reached("a clear goes on after a takeover");
       }
     }
     if (event === "a node cannot be reached") situations.reached("a node cannot be reached");
