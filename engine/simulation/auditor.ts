@@ -392,11 +392,11 @@ export class Auditor {
     const calls = finishes.map(({ verb, where, how }) =>
       this.finishBegun(verb, where, now, { how }),
     );
-    const completed = calls.filter(({ verb }) => verb === "complete");
+    const completed = calls.flatMap(({ verb, items }) => (verb === "complete" ? items : []));
     const call: TransactCall = {
       finishes: calls,
       outputs: outputs.map(({ queue, texts }) => this.produceBegun(queue, texts, now)),
-      places: new Map(completed.flatMap(({ items }) => items.map((item) => [item, item.place]))),
+      places: new Map(completed.map((item) => [item, item.place])),
       isDoubted: false,
     };
     for (const item of call.outputs.flatMap(({ items }) => items)) {
@@ -443,6 +443,7 @@ export class Auditor {
       item.attempts > 0 || item.redriven > 0 || item.place.name !== item.produce.queue;
     const isExcused = (item: Tracked): boolean =>
       item.isDamaged ||
+      item.wentBackAt > 0 ||
       item.mayBeCleared ||
       item.tasks.length > 0 ||
       item.place.deadQueue === "" ||
@@ -454,7 +455,7 @@ export class Auditor {
       for (const id of verb === "complete" ? ids : []) {
         const item = this.#ids.get(id);
         if (item === undefined || item.isDamaged || item.mayBeCleared) continue;
-        if (item.tasks.length > 0) continue;
+        if (item.tasks.length > 0 || item.wentBackAt > 0) continue;
         const isBack = item.grant?.id !== id || item.place !== call.places.get(item);
         const isGone = item.end === null && this.#namings.get(id) === 1;
         const mayBeDiscarded = item.place.deadQueue === "" && mayHaveDied(item, now, this.#faults);

@@ -133,7 +133,7 @@ function repairing(parameters: Parameters): Parameters {
 }
 
 /** A world in which items are finished and produced together, mostly over several shards that fail. */
-function transacting(parameters: Parameters, which: number): Parameters {
+export function transacting(parameters: Parameters, which: number): Parameters {
   const { weights, shardCount, queues } = parameters;
   const { kill, storeFault, slow, lease, complete, retry } = weights;
   // One shard knows all unique keys, several do not.

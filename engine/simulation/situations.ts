@@ -156,6 +156,10 @@ export const nodeSituationNames = [
   "a queue is cleared",
   "a queue is cleared with its leases",
   "a clear goes on after a takeover",
+  "a transact is answered",
+  "a transact that nobody heard of held",
+  "a transact that nobody heard of did not hold",
+  "an output goes to another shard",
 ] as const;
 
 export type Situation = (typeof situationNames)[number] | (typeof nodeSituationNames)[number];

@@ -205,6 +205,7 @@ export class World {
       situations: this.situations,
       engine: () => this.bundle.engine,
       now: () => this.now,
+      earliest: () => this.earliest,
       say: (event) => this.say(event),
       batch: () => this.#batch(),
       text: (mayBeUnique) => this.#text(mayBeUnique),

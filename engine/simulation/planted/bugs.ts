@@ -726,11 +726,25 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: '        return operation === "pause" ? { is: "done", reply: {} as never } : answer;\n      case "moved":',
   },
   {
+    name: "a clear whose answer was lost is told to be done",
+    file: "../server/nodes/router.ts",
+    ofNodes: true,
+    from: '        return answer;\n      case "moved":',
+    to: '        return operation === "clear" ? { is: "done", reply: {} as never } : answer;\n      case "moved":',
+  },
+  {
     name: "a produce with unique keys is done again where its answer was lost",
     file: "../server/nodes/router.ts",
     ofNodes: true,
     from: "if (requestKey === null && !repeatable.has(operation))",
     to: 'if (requestKey === null && !repeatable.has(operation) && !call.body.includes(\'"unique_key":"u\'))',
+  },
+  {
+    name: "a transact whose answer was lost is done again",
+    file: "../server/nodes/router.ts",
+    ofNodes: true,
+    from: "if (requestKey === null && !repeatable.has(operation))",
+    to: 'if (requestKey === null && !repeatable.has(operation) && operation !== "transact")',
   },
   {
     name: "an owner goes by its own machine's clock",

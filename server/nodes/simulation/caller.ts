@@ -15,10 +15,17 @@ import type {
   QueueSettings,
   ReleaseRequest,
   Repeatable,
+  RetryItem,
   RetryRequest,
+  TransactRequest,
 } from "../../../engine/api.ts";
 import type { OperationId } from "../../../openapi/operations.ts";
-import type { GuardedReply, LeaseReply, ProduceReply } from "../../../openapi/schemas.ts";
+import type {
+  GuardedReply,
+  LeaseReply,
+  ProduceReply,
+  TransactReply,
+} from "../../../openapi/schemas.ts";
 import { Caller, JsonText, type Route, type Routes } from "../../routes/route.ts";
 
 type NodeRoutes = Partial<Routes>;
@@ -41,6 +48,10 @@ function producedItem({ payload: given, enqueueAt, uniqueKey, ...text }: Produce
     ...{ ...payload(given), kind, encoding, reference, headers },
     ...{ enqueue_at: instant(enqueueAt), unique_key: uniqueKey },
   };
+}
+
+function retriedItem({ id, retryAt, dead, reason }: RetryItem) {
+  return { id, dead, reason, retry_at: instant(retryAt) };
 }
 
 interface Told {
@@ -103,10 +114,7 @@ export class NodeCaller {
   async retry({ queue, partition, items, requestKey }: RetryRequest) {
     const body = {
       ...{ queue_name: queue, partition },
-      items: items.map(({ id, retryAt, dead, reason }) => ({
-        ...{ id, dead, reason },
-        retry_at: instant(retryAt),
-      })),
+      items: items.map(retriedItem),
     };
     return outcomeOf(await this.#call("retry", body, keyed(requestKey)));
   }
@@ -122,6 +130,33 @@ export class NodeCaller {
   async release({ queue, partition, ids, requestKey }: ReleaseRequest) {
     const body = { queue_name: queue, partition, ids };
     return outcomeOf(await this.#call("release", body, keyed(requestKey)));
+  }
+
+  async transact({ requestTimeoutMs, requestKey, ...parts }: TransactRequest) {
+    const { complete = [], retry = [], produce = [] } = parts;
+    const body = {
+      request_timeout: ms(requestTimeoutMs),
+      complete: complete.map(({ queue, partition, ids }) => ({
+        queue_name: queue,
+        partition,
+        ids,
+      })),
+      retry: retry.map(({ queue, partition, items }) => ({
+        ...{ queue_name: queue, partition },
+        items: items.map(retriedItem),
+      })),
+      produce: produce.map(({ queue, items }) => {
+        return { queue_name: queue, items: items.map(producedItem) };
+      }),
+    };
+    const { reply, replayed } = await this.#call("transact", body, keyed(requestKey));
+    const { produced } = reply as TransactReply;
+    return {
+      replayed,
+      produced: produced.map(({ queue_name: queue, partition, delivered, duplicates = [] }) => {
+        return { queue, partition, delivered, duplicates };
+      }),
+    };
   }
 
   async createQueue(settings: QueueSettings): Promise<void> {

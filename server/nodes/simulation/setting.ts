@@ -7,6 +7,7 @@ import {
   type Parameters,
   pausing,
   second,
+  transacting,
   withUniques,
 } from "../../../engine/simulation/parameters.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
@@ -22,10 +23,12 @@ const noFaults = { storeFault: 0, slow: 0, kill: 0, damage: 0 };
 
 /** A world in which queues are cleared, in pieces. */
 function clearing(parameters: Parameters): Parameters {
-  const { bounds, weights } = parameters;
+  const { bounds, weights, queues } = parameters;
   return {
     ...parameters,
     batchMax: 10,
+    // What may have died of a lost grant need not have been there.
+    queues: queues.map((one) => ({ ...one, maxAttempts: 0 })),
     bounds: { ...bounds, sweepItemsMax: 1 },
     weights: { ...weights, clear: 4 },
   };
@@ -58,7 +61,8 @@ class NodesSetting implements Setting {
     const unique = seed % 7 === 5 ? withUniques(paused, Math.floor(seed / 7)) : paused;
     // A clear would forget keys.
     const cleared = seed % 9 === 4 && unique === paused ? clearing(unique) : unique;
-    return { ...cleared, weights: { ...cleared.weights, ...noFaults } };
+    const transacted = seed % 9 === 1 ? transacting(cleared, Math.floor(seed / 9) % 3) : cleared;
+    return { ...transacted, weights: { ...transacted.weights, ...noFaults } };
   }
 
   #plain(usual: Parameters): Parameters {

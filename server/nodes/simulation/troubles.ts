@@ -391,11 +391,18 @@ export class Troubles {
     const owner = this.#owner;
     const one = this.#running((running) => running !== owner && !running.host.isStopped);
     if (owner === undefined || one === undefined || this.#isBroken) return;
-    const { clock, network } = this.#cluster;
+    const { clock, network, database } = this.#cluster;
+    // Something to do it with.
+    await this.#callAt(one, () => this.#world.produce());
     this.#cluster.only = one;
     await this.#world.happen(this.#chance.one(this.#extras));
     this.#cluster.only = null;
-    await clock.rounds(this.#chance.between(1, roundsOfCall));
+    // Anywhere, or where it is done and nobody knows.
+    const commits = this.#chance.hits(500) ? database.commits : Number.POSITIVE_INFINITY;
+    const rounds = this.#chance.between(1, roundsOfCall);
+    for (let round = 0; round < rounds && database.commits <= commits; round += 1) {
+      await clock.rounds(1);
+    }
     this.#world.situations.reached("an owner ends while a call is forwarded to it");
     if (this.#chance.hits(700)) {
       this.#wrong(`${owner.url} is killed, while ${one.url} waits for it`);
