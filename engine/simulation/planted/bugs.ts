@@ -652,8 +652,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "numbers are skipped by the same step each time",
     file: "../stores/skipped.ts",
     ofNodes: true,
-    from: "const nextSeq = tally.nextSeq < first ? first : tally.nextSeq + numbersSkipped;",
-    to: "const nextSeq = first > 0 ? tally.nextSeq + numbersSkipped : 0;",
+    from: "const nextSeq = tally.nextSeq < first ? first : tally.nextSeq + step;",
+    to: "const nextSeq = first > 0 ? tally.nextSeq + numbersSkipped : step;",
   },
   {
     name: "a partition of which nothing is known begins with the first number",
