@@ -254,6 +254,7 @@ export class Auditor {
       item.faultsSeen = Number.NEGATIVE_INFINITY;
       item.notBefore = 0;
       item.rejected = "maybe";
+      item.redriven = 0;
       item.place = this.#queue(item.produce.queue);
     }
     return sums;
@@ -1006,9 +1007,11 @@ export class Auditor {
   /** What it goes through is certain now; of one that was refused, nothing. */
   taskEnded(task: TaskCall, ending: Ending<unknown> | null, now: number): void {
     this.#stamp += 1;
+    // One that a node was asked for which is gone may still begin.
+    if (ending === null && this.#hasNodes) return;
     this.#tasks.splice(this.#tasks.indexOf(task), 1);
     task.answeredAt = now;
-    if (ending?.ok !== false || !["refused", "invalid"].includes(ending.code)) return;
+    if (ending?.ok !== false || !["refused", "invalid", "closing"].includes(ending.code)) return;
     for (const item of this.#items.values()) {
       item.tasks = item.tasks.filter((one) => one !== task);
     }
@@ -1103,8 +1106,9 @@ export class Auditor {
   }
 
   /** What nobody heard of is done, or never will be. */
-  settled(): void {
+  settled(now: number): void {
     this.#clears.length = 0;
+    for (const task of this.#tasks.splice(0)) task.answeredAt = now;
   }
 
   // when everything is at rest --------------------------------------------

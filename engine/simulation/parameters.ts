@@ -28,6 +28,8 @@ export interface Parameters {
   readonly batchMax: number;
   /** Of produced items, per mille. */
   readonly scheduled: number;
+  /** Until the last of them is due. */
+  readonly laterMsMax: number;
   readonly requestTimeoutMs: number;
   /** Time passes while the process is down, and items die meanwhile. */
   readonly isAway: boolean;
@@ -117,7 +119,7 @@ function lookedInto(parameters: Parameters, which: number): Parameters {
 }
 
 /** A world in which items die, and tasks go through them and what waits, across kills. */
-function repairing(parameters: Parameters): Parameters {
+export function repairing(parameters: Parameters): Parameters {
   const { weights, queues } = parameters;
   const { kill, storeFault, retry, pass } = weights;
   const faults = { kill: Math.max(3, kill), storeFault: Math.max(4, storeFault) };
@@ -244,6 +246,7 @@ function usualParameters(chance: Chance): Parameters {
     clients: chance.between(1, 6),
     batchMax: chance.one([1, 3, 10]),
     scheduled: chance.one([0, 0, 100, 400]),
+    laterMsMax: day,
     requestTimeoutMs: chance.one([10, second, minute]),
     isAway: false,
     syncsLater: false,

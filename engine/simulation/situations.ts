@@ -160,6 +160,10 @@ export const nodeSituationNames = [
   "a transact that nobody heard of held",
   "a transact that nobody heard of did not hold",
   "an output goes to another shard",
+  "a task is done",
+  "a task goes on after a takeover",
+  "nobody heard whether a task has begun",
+  "an item is offered again that was redriven",
 ] as const;
 
 export type Situation = (typeof situationNames)[number] | (typeof nodeSituationNames)[number];

@@ -299,11 +299,11 @@ export class World {
     const status = engine.status();
     const isHealthy = !this.#slow && status.shards.every(isUp);
     if (isHealthy) this.auditor.rested();
+    if (isHealthy && this.parameters.weights.task > 0) this.tasks.watch();
     // Of several nodes one explains and counts, and begins anew when it is another.
     if (this.#options.setting !== undefined) return;
     this.explanations.check(engine, isHealthy);
     if (!isHealthy) return;
-    this.tasks.watch();
     this.#isUncounted ||= downs > this.#downsBefore || this.auditor.damagedCount > 0;
     this.#ledger.check(status, !this.#isUncounted);
   }
@@ -465,6 +465,7 @@ export class World {
     const key = `i${this.#keys}`;
     const isLater = this.#chance.hits(this.parameters.scheduled);
     const asBytes = this.#chance.hits(300);
+    const { laterMsMax } = this.parameters;
     if (asBytes) this.situations.reached("bytes and text are stored");
     return {
       key,
@@ -473,7 +474,7 @@ export class World {
       encoding: this.#chance.one(["", "utf-8"]),
       reference: this.#chance.one(["", key]),
       asBytes,
-      enqueueAt: isLater ? this.now + this.#chance.one([1, second, minute, day]) : null,
+      enqueueAt: isLater ? this.now + this.#chance.one([1, second, minute, laterMsMax]) : null,
       uniqueKey,
       headers: this.#keys % 3 === 0 ? { of: key } : undefined,
     };
@@ -1020,7 +1021,7 @@ export class World {
     for (const { what } of this.#open) {
       if (what !== "lease") throw new Violation("I11", `a ${what} is never answered`);
     }
-    this.auditor.settled();
+    this.auditor.settled(this.now);
     await this.#create("plain");
     this.#watch.counted(this.bundle.engine.status());
   }

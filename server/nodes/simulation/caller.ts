@@ -13,19 +13,18 @@ import type {
   ProduceRequest,
   QueueChange,
   QueueSettings,
+  RedriveRequest,
   ReleaseRequest,
+  RepairRequest,
   Repeatable,
   RetryItem,
   RetryRequest,
+  TaskBegun,
+  TaskRequest,
   TransactRequest,
 } from "../../../engine/api.ts";
 import type { OperationId } from "../../../openapi/operations.ts";
-import type {
-  GuardedReply,
-  LeaseReply,
-  ProduceReply,
-  TransactReply,
-} from "../../../openapi/schemas.ts";
+import type * as wire from "../../../openapi/schemas.ts";
 import { Caller, JsonText, type Route, type Routes } from "../../routes/route.ts";
 
 type NodeRoutes = Partial<Routes>;
@@ -52,6 +51,15 @@ function producedItem({ payload: given, enqueueAt, uniqueKey, ...text }: Produce
 
 function retriedItem({ id, retryAt, dead, reason }: RetryItem) {
   return { id, dead, reason, retry_at: instant(retryAt) };
+}
+
+function taskOf({ queue, filter, perSecond, dryRun }: TaskRequest) {
+  return { queue_name: queue, filter, per_second: perSecond, dry_run: dryRun };
+}
+
+function begun({ reply, replayed }: Told): TaskBegun {
+  const { task_id: taskId, matched } = reply as wire.TaskBegun;
+  return { taskId, matched, replayed };
 }
 
 interface Told {
@@ -88,7 +96,7 @@ export class NodeCaller {
       items: items.map(producedItem),
     };
     const { reply, replayed } = await this.#call("produce", body, keyed(requestKey));
-    const { duplicates = [] } = reply as ProduceReply;
+    const { duplicates = [] } = reply as wire.ProduceReply;
     return { replayed, duplicates };
   }
 
@@ -102,7 +110,7 @@ export class NodeCaller {
     };
     const how = { ...keyed(requestKey), ...(signal === undefined ? {} : { signal }) };
     const { reply, replayed } = await this.#call("lease", body, how);
-    const { partition, max_attempts: maxAttempts, items } = reply as LeaseReply;
+    const { partition, max_attempts: maxAttempts, items } = reply as wire.LeaseReply;
     return { queue, partition, maxAttempts, replayed, items: items.map(leasedItem) };
   }
 
@@ -150,13 +158,22 @@ export class NodeCaller {
       }),
     };
     const { reply, replayed } = await this.#call("transact", body, keyed(requestKey));
-    const { produced } = reply as TransactReply;
+    const { produced } = reply as wire.TransactReply;
     return {
       replayed,
       produced: produced.map(({ queue_name: queue, partition, delivered, duplicates = [] }) => {
         return { queue, partition, delivered, duplicates };
       }),
     };
+  }
+
+  async redrive(request: RedriveRequest) {
+    return begun(await this.#call("redrive", taskOf(request)));
+  }
+
+  async repair(request: RepairRequest) {
+    const { action, state, reason } = request;
+    return begun(await this.#call("repair", { ...taskOf(request), action, state, reason }));
   }
 
   async createQueue(settings: QueueSettings): Promise<void> {
@@ -194,7 +211,7 @@ export class NodeCaller {
       ...{ queue_name: queue, queue: ready, retry: retried, scheduled, destructive },
       dry_run: dryRun,
     });
-    return (reply as GuardedReply).counts ?? null;
+    return (reply as wire.GuardedReply).counts ?? null;
   }
 }
 
@@ -206,15 +223,16 @@ function outcomeOf({ replayed }: Told) {
   return { replayed };
 }
 
-function leasedItem(item: LeaseReply["items"][number]): LeasedItem {
+function leasedItem(item: wire.LeaseReply["items"][number]): LeasedItem {
   const { id, kind, encoding, reference, attempts, lease_deadline: until, bytes } = item;
   const leaseDeadline = Date.parse(until);
-  const { headers, origin_id: origin, reason, death, origin_queue: queue } = item;
+  const { headers, origin_id: origin, reason, death, origin_queue: queue, redriven } = item;
   const past = {
     ...(origin !== undefined && { origin }),
     ...(reason !== undefined && { reason }),
     ...(death !== undefined && { death: death as "failed" | "expired" | "rejected" }),
     ...(queue !== undefined && { queue }),
+    ...(redriven !== undefined && { redriven }),
   };
   return {
     id,

@@ -19,6 +19,7 @@ import type { Log, LogFields } from "../../log.ts";
 import { itemRoutes } from "../../routes/items.ts";
 import { queueRoutes } from "../../routes/queue.ts";
 import { queuesRoutes } from "../../routes/queues.ts";
+import { taskRoutes } from "../../routes/tasks.ts";
 import { renderLeased } from "../../wire.ts";
 import { Node } from "../node.ts";
 import { ping, pong, type Wire } from "../peer.ts";
@@ -146,6 +147,7 @@ export class Cluster extends Bundle {
       ...queuesRoutes(node.engine),
       ...itemRoutes(node.engine),
       ...queueRoutes(node.engine),
+      ...taskRoutes(node.engine),
     });
     const running: Running = {
       ...{ url, host, node, caller: new NodeCaller(routes) },

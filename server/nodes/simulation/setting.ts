@@ -6,6 +6,7 @@ import {
   minute,
   type Parameters,
   pausing,
+  repairing,
   second,
   transacting,
   withUniques,
@@ -62,7 +63,8 @@ class NodesSetting implements Setting {
     // A clear would forget keys.
     const cleared = seed % 9 === 4 && unique === paused ? clearing(unique) : unique;
     const transacted = seed % 9 === 1 ? transacting(cleared, Math.floor(seed / 9) % 3) : cleared;
-    return { ...transacted, weights: { ...transacted.weights, ...noFaults } };
+    const repaired = seed % 11 === 2 ? repairing(transacted) : transacted;
+    return { ...repaired, weights: { ...repaired.weights, ...noFaults } };
   }
 
   #plain(usual: Parameters): Parameters {
@@ -77,6 +79,7 @@ class NodesSetting implements Setting {
         ...{ leasedMax: 0, leaseRate: "", uniqueForMs: 0 },
       })),
       scheduled: 0,
+      laterMsMax: 5 * minute,
       requestTimeoutMs: chance.one([second, 10 * second, minute, minute]),
       isAway: false,
       syncsLater: false,
@@ -142,6 +145,10 @@ class NodesSetting implements Setting {
       const tallies = world.bundle.images.flatMap((image) => [...image.tallies.values()]);
       if (tallies.some(({ clearReadyBelow }) => clearReadyBelow > 0)) {
         situations.reached("a clear goes on after a takeover");
+      }
+      const tasks = world.bundle.images.flatMap((image) => [...image.tasks.values()]);
+      if (tasks.some((text) => text.includes('"state":"running"'))) {
+        situations.reached("a task goes on after a takeover");
       }
     }
     if (event === "a node cannot be reached") situations.reached("a node cannot be reached");

@@ -279,6 +279,7 @@ export class Troubles {
       situations.reached("queues are older than was told");
       for (const { name } of this.#world.parameters.queues) auditor.pauses.forget(name);
     }
+    this.#world.tasks.wentBack();
     const { lost, again } = auditor.wentBack((key) => before.get(key) !== now.get(key), now);
     if (lost > 0) situations.reached("an item that was acknowledged is lost");
     if (again > 0) situations.reached("a completed item is there again");
@@ -398,7 +399,11 @@ export class Troubles {
     await this.#world.happen(this.#chance.one(this.#extras));
     this.#cluster.only = null;
     // Anywhere, or where it is done and nobody knows.
-    const commits = this.#chance.hits(500) ? database.commits : Number.POSITIVE_INFINITY;
+    const isAtCommit = this.#chance.hits(600);
+    // What takes several is done with the last of them.
+    const commits = isAtCommit
+      ? database.commits + this.#chance.below(3)
+      : Number.POSITIVE_INFINITY;
     const rounds = this.#chance.between(1, roundsOfCall);
     for (let round = 0; round < rounds && database.commits <= commits; round += 1) {
       await clock.rounds(1);
