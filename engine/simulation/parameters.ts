@@ -107,7 +107,7 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
 }
 
 /** A world whose items are looked for; in some, most of what happened is soon forgotten. */
-function lookedInto(parameters: Parameters, which: number): Parameters {
+export function lookedInto(parameters: Parameters, which: number): Parameters {
   const { weights, bounds } = parameters;
   const historyBytes = which % 3 === 0 ? 50_000 : 10_000_000;
   return {

@@ -164,6 +164,8 @@ export const nodeSituationNames = [
   "a task goes on after a takeover",
   "nobody heard whether a task has begun",
   "an item is offered again that was redriven",
+  "a history is told from beginning to end",
+  "a history leads into a dead queue",
 ] as const;
 
 export type Situation = (typeof situationNames)[number] | (typeof nodeSituationNames)[number];

@@ -164,7 +164,7 @@ export class World {
       hasNodes: options.setting !== undefined,
     });
     this.#watch = new Watch(options.situations, this.parameters.bounds.sweepItemsMax);
-    this.histories = new Histories(this.situations, () => this.now);
+    this.histories = new Histories(this.situations, () => this.earliest);
     this.explanations = new Explanations({
       auditor: this.auditor,
       situations: this.situations,

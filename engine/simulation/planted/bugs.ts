@@ -779,6 +779,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "at = { slot: row.to.slot, seq: row.to.seq };",
   },
   {
+    name: "a history is told to be whole since before its shard was opened",
+    file: "shard/history.ts",
+    from: "this.#since = now;",
+    to: "this.#since = now - 60_000;",
+  },
+  {
     name: "a history ends where an item goes to another shard",
     file: "shard/history.ts",
     from: "return { happened, last: at, next };",

@@ -42,6 +42,8 @@ export interface ClusterOptions {
   /** How wrong the clock of a machine is. */
   readonly aheadMs: () => number;
   readonly committed: (shard: number, changes: Changes) => void;
+  /** Given each engine that a client calls, returns what is to be used in its place. */
+  readonly watching: (engine: Engine) => Engine;
   /** Hears what a node logs. */
   readonly said: (url: string, event: string, fields: LogFields | undefined) => void;
 }
@@ -256,7 +258,7 @@ export class Cluster extends Bundle {
     const { running } = this;
     const one = this.only ?? running[this.#settings.chance.below(running.length)];
     const owner = this.owner?.running?.node.engine;
-    return new Proxy({} as Engine, {
+    const engine = new Proxy({} as Engine, {
       get: (_, name: keyof Engine) => {
         if (name === "status") return () => this.#status(owner);
         if (one === undefined) return () => Promise.reject(QueueError.from(closingFailure));
@@ -265,6 +267,7 @@ export class Cluster extends Bundle {
         return owner[name];
       },
     });
+    return this.#settings.watching(engine);
   }
 
   /** Ends without an answer where the process does. */

@@ -3,6 +3,7 @@
 import { Chance } from "../../../engine/simulation/chance.ts";
 import {
   hour,
+  lookedInto,
   minute,
   type Parameters,
   pausing,
@@ -64,7 +65,8 @@ class NodesSetting implements Setting {
     const cleared = seed % 9 === 4 && unique === paused ? clearing(unique) : unique;
     const transacted = seed % 9 === 1 ? transacting(cleared, Math.floor(seed / 9) % 3) : cleared;
     const repaired = seed % 11 === 2 ? repairing(transacted) : transacted;
-    return { ...repaired, weights: { ...repaired.weights, ...noFaults } };
+    const looked = seed % 13 === 4 ? lookedInto(repaired, Math.floor(seed / 13)) : repaired;
+    return { ...looked, weights: { ...looked.weights, ...noFaults } };
   }
 
   #plain(usual: Parameters): Parameters {
@@ -112,6 +114,8 @@ class NodesSetting implements Setting {
       nodeCount: chance.between(2, 4),
       turnLimits: turnLimitsOf(bounds),
       aheadMs: () => chance.one([0, 0, -hour, hour]),
+      watching: (engine) =>
+        world.parameters.isLookedInto ? world.histories.watchingToo(engine) : engine,
       committed: (_, changes) => this.#committed(changes, world),
       said: (url, event, fields) => {
         world.say(`${url} ${event} ${JSON.stringify(fields ?? {})}`);
