@@ -19,9 +19,13 @@ export function firstNumber(now: number): number {
   return Math.max(0, now - begin) * numbersPerMs;
 }
 
-/** The same partition behind what may be lost of it. */
-export function skipped(tally: Tally, now: number): Tally {
+/**
+ * The same partition behind what may be lost of it. Where it is ahead of time, by a step that grows
+ * with the time since its last turn: it may be lost again, and with it what was skipped.
+ */
+export function skipped(tally: Tally, { now, lastAt }: { now: number; lastAt: number }): Tally {
   const first = firstNumber(now);
-  const nextSeq = tally.nextSeq < first ? first : tally.nextSeq + numbersSkipped;
+  const step = numbersSkipped + Math.max(0, now - lastAt) * numbersPerMs;
+  const nextSeq = tally.nextSeq < first ? first : tally.nextSeq + step;
   return { ...tally, nextSeq };
 }

@@ -7,7 +7,7 @@ import type { Extended, LeasedItem, Payload, Produced, RetryItem, Transacted } f
 import { parseRate } from "../lease-rate.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
-import { Pauses } from "./pauses.ts";
+import { Pauses, type Period } from "./pauses.ts";
 import type { Situations } from "./situations.ts";
 import {
   type Grant,
@@ -105,6 +105,8 @@ export interface LeaseCall {
   readonly clientId: string;
   /** How many had happened when it began: who granted it may be gone. */
   readonly faults: number;
+  /** When it began. */
+  readonly paused: Period | null;
 }
 
 /** Items of a queue that were granted at one instant. */
@@ -155,6 +157,8 @@ export class Auditor {
   readonly #offered = new Map<string, Offered>();
   readonly #sweepsWhole: boolean;
   readonly #clears: ClearCall[] = [];
+  /** By queue, when the last clear of it was answered. */
+  readonly #clearedAt = new Map<string, number>();
   /** Answers by other nodes may be overtaken by those of the same instant. */
   readonly #hasNodes: boolean;
   #stamp = 0;
@@ -164,6 +168,10 @@ export class Auditor {
   readonly #tasks: TaskCall[] = [];
   /** By queue, of this process. */
   readonly #rateGrants = new Map<string, RateGrant[]>();
+  /** Of several nodes, when the one took over that grants now; infinite = it may begin anew at any time. */
+  #ownedSince = Number.NEGATIVE_INFINITY;
+  /** In the order of all calls, when the database last lost what was told; 0 = never. */
+  #wentBackAt = 0;
   #isUnlimited = false;
   #faults = 0;
   #unheardCommits = 0;
@@ -210,8 +218,13 @@ export class Auditor {
   }
 
   /** Its client left or its time ran out: a grant that is on its way then goes back. */
-  leaseUntold(queue: string, batchSize: number): void {
+  leaseUntold(queue: string, batchSize: number, begunAt: number): void {
     this.#untold.push({ queue, left: batchSize, before: Number.POSITIVE_INFINITY });
+    if (this.#lastClearOf(queue) < begunAt) return;
+    // Another node may have been told to clear the queue while the grant was on its way.
+    for (const item of this.#items.values()) {
+      if (item.end === "cleared" && item.place.name === queue) item.end = null;
+    }
   }
 
   /** No grant is on its way any more. */
@@ -227,6 +240,8 @@ export class Auditor {
   wentBack(isOther: (key: string) => boolean, left: ReadonlyMap<string, unknown>) {
     const sums = { lost: 0, again: 0 };
     this.faulted({ applies: true });
+    this.tookOver(Number.POSITIVE_INFINITY);
+    this.#wentBackAt = this.#stamp;
     for (const item of this.#items.values()) {
       const isSure = left.has(item.key) || item.end !== null;
       if (isSure && !isOther(item.key)) continue;
@@ -239,6 +254,7 @@ export class Auditor {
       item.faultsSeen = Number.NEGATIVE_INFINITY;
       item.notBefore = 0;
       item.rejected = "maybe";
+      item.redriven = 0;
       item.place = this.#queue(item.produce.queue);
     }
     return sums;
@@ -261,6 +277,7 @@ export class Auditor {
       answeredAt: 0,
       outcome: "open",
       unheardCommits: this.#unheardCommits,
+      paused: this.pauses.since(queue).produce,
       items: [],
     };
     for (const text of texts) {
@@ -304,7 +321,9 @@ export class Auditor {
     }
     // A shard that was lost may have written it long before the one after it says so.
     const isOfNow = call.unheardCommits === this.#unheardCommits && !ending.value.replayed;
-    if (this.pauses.of(call.queue).produce && isOfNow) {
+    const { produce: period } = this.pauses.since(call.queue);
+    const isSince = !this.#hasNodes || period === call.paused;
+    if (period !== null && isSince && isOfNow) {
       throw new Violation("I15", `a produce to ${call.queue} was done while it was paused`);
     }
   }
@@ -328,9 +347,10 @@ export class Auditor {
       throw new Violation("I17", `${key} was offered, but told to be a duplicate`);
     }
     const { uniqueForMs } = this.#queue(produce.queue);
+    const rivals = this.#rivals(item);
     const isExplained =
       uniqueKey !== "" &&
-      this.#rivals(item).some(
+      rivals.some(
         (other) =>
           other.produce.outcome !== "written" ||
           other.produce.answeredAt + uniqueForMs > produce.begunAt,
@@ -339,6 +359,13 @@ export class Auditor {
       throw new Violation("I17", `${key} was told to be a duplicate, of nothing`);
     }
     this.#situations.reached("an item is a duplicate");
+    const isFormer = rivals.every(
+      (other) =>
+        other.produce.outcome === "written" && other.produce.answeredAt <= this.#ownedSince,
+    );
+    if (this.#hasNodes && isFormer) {
+      this.#situations.reached("an item is a duplicate of one that a former owner wrote");
+    }
   }
 
   /** It was written; nothing else with its key was for as long as its queue says. */
@@ -346,7 +373,9 @@ export class Auditor {
     const { produce, uniqueKey } = item;
     const { uniqueForMs } = this.#queue(produce.queue);
     for (const other of this.#rivals(item)) {
-      if (other.produce.outcome !== "written") continue;
+      const { outcome, begun } = other.produce;
+      // The database may have lost its key.
+      if (outcome !== "written" || begun <= this.#wentBackAt) continue;
       const isApart =
         other.produce.answeredAt >= produce.begunAt + uniqueForMs ||
         produce.answeredAt >= other.produce.begunAt + uniqueForMs;
@@ -364,11 +393,11 @@ export class Auditor {
     const calls = finishes.map(({ verb, where, how }) =>
       this.finishBegun(verb, where, now, { how }),
     );
-    const completed = calls.filter(({ verb }) => verb === "complete");
+    const completed = calls.flatMap(({ verb, items }) => (verb === "complete" ? items : []));
     const call: TransactCall = {
       finishes: calls,
       outputs: outputs.map(({ queue, texts }) => this.produceBegun(queue, texts, now)),
-      places: new Map(completed.flatMap(({ items }) => items.map((item) => [item, item.place]))),
+      places: new Map(completed.map((item) => [item, item.place])),
       isDoubted: false,
     };
     for (const item of call.outputs.flatMap(({ items }) => items)) {
@@ -415,6 +444,7 @@ export class Auditor {
       item.attempts > 0 || item.redriven > 0 || item.place.name !== item.produce.queue;
     const isExcused = (item: Tracked): boolean =>
       item.isDamaged ||
+      item.wentBackAt > 0 ||
       item.mayBeCleared ||
       item.tasks.length > 0 ||
       item.place.deadQueue === "" ||
@@ -426,7 +456,7 @@ export class Auditor {
       for (const id of verb === "complete" ? ids : []) {
         const item = this.#ids.get(id);
         if (item === undefined || item.isDamaged || item.mayBeCleared) continue;
-        if (item.tasks.length > 0) continue;
+        if (item.tasks.length > 0 || item.wentBackAt > 0) continue;
         const isBack = item.grant?.id !== id || item.place !== call.places.get(item);
         const isGone = item.end === null && this.#namings.get(id) === 1;
         const mayBeDiscarded = item.place.deadQueue === "" && mayHaveDied(item, now, this.#faults);
@@ -448,19 +478,22 @@ export class Auditor {
 
   leased(
     { queue, partition, items, replayed }: Leased,
-    { begunAt, leaseTimeoutMs, clientId, faults }: LeaseCall,
+    { begunAt, leaseTimeoutMs, clientId, faults, paused }: LeaseCall,
     now: number,
   ): void {
     this.#stamp += 1;
-    // What is told again was granted before.
-    if (this.pauses.of(queue).lease && !replayed) {
-      throw new Violation("I15", `${queue} granted a lease while it was paused`);
-    }
+    const { lease: period } = this.pauses.since(queue);
     const place = this.#queue(queue);
     for (const leased of items) {
       const at = leased.leaseDeadline - (leaseTimeoutMs ?? place.leaseTimeoutMs);
       if (at < begunAt || at > now) {
         throw new Violation("I2", `a lease was granted at ${at}, between ${begunAt} and ${now}`);
+      }
+      // A node may tell late what it was granted before.
+      const isSince = !this.#hasNodes || period === paused || at > (period?.at ?? now);
+      // What is told again was granted before.
+      if (period !== null && isSince && !replayed) {
+        throw new Violation("I15", `${queue} granted a lease while it was paused`);
       }
       // Told by a node that was stopped meanwhile: it has lapsed, and others may have had the item since.
       if (this.#hasNodes && leased.leaseDeadline <= now) {
@@ -499,6 +532,7 @@ export class Auditor {
   #checkLeaseRate({ name, leaseRate }: QueueParameters, grant: RateGrant): void {
     const rate = parseRate(leaseRate);
     if (rate === null) throw new Error(`the world has no rate ${leaseRate}`);
+    if (grant.at <= this.#ownedSince) return;
     const grants = this.#rateGrants.getOrInsertComputed(name, () => []);
     grants.push(grant);
     for (const { at: last } of grants) {
@@ -521,6 +555,12 @@ export class Auditor {
   restarted(): void {
     this.#rateGrants.clear();
     for (const { grant } of this.#items.values()) if (grant !== null) grant.client = null;
+  }
+
+  /** Another node grants from now on, and a rate begins anew with it. */
+  tookOver(now: number): void {
+    this.#rateGrants.clear();
+    this.#ownedSince = now;
   }
 
   /** Since when an item of the queue is ready without any doubt; infinite = none is. */
@@ -558,7 +598,12 @@ export class Auditor {
     if (item.produce.outcome === "not written") {
       throw new Violation("I8", `${key} was offered, but its produce was refused`);
     }
-    if (item.end !== null) throw new Violation("I3", `${key} was offered after it was ${item.end}`);
+    // Granted before by what one node says, cleared by what another said.
+    const mayBeOver = at <= this.#lastClearOf(place.name);
+    if (item.end !== null && !(item.end === "cleared" && mayBeOver)) {
+      throw new Violation("I3", `${key} was offered after it was ${item.end}`);
+    }
+    item.end = null;
     if (item.isDamaged) throw new Violation("I10", `${key} was offered, although it is damaged`);
     const former = this.#ids.get(leased.id);
     if (former !== undefined && !(former === item && item.wentBackAt > 0)) {
@@ -582,7 +627,7 @@ export class Auditor {
     item.mayBeRetried = false;
     item.mayBeReleased = false;
     // A clear that is not answered may still come to it.
-    item.mayBeCleared = this.#isBeingCleared(place.name);
+    item.mayBeCleared = mayBeOver || this.#isBeingCleared(place.name);
     item.attempts = leased.attempts;
     item.tasks = item.tasks.filter(({ answeredAt }) => answeredAt >= at);
     item.faultsSeen = this.#faults;
@@ -962,9 +1007,11 @@ export class Auditor {
   /** What it goes through is certain now; of one that was refused, nothing. */
   taskEnded(task: TaskCall, ending: Ending<unknown> | null, now: number): void {
     this.#stamp += 1;
+    // One that a node was asked for which is gone may still begin.
+    if (ending === null && this.#hasNodes) return;
     this.#tasks.splice(this.#tasks.indexOf(task), 1);
     task.answeredAt = now;
-    if (ending?.ok !== false || !["refused", "invalid"].includes(ending.code)) return;
+    if (ending?.ok !== false || !["refused", "invalid", "closing"].includes(ending.code)) return;
     for (const item of this.#items.values()) {
       item.tasks = item.tasks.filter((one) => one !== task);
     }
@@ -992,7 +1039,7 @@ export class Auditor {
       const isFresh =
         item.attempts === 0 &&
         item.enqueueAt === null &&
-        item.faultsSeen === this.#faults &&
+        (what.takesLeased || item.faultsSeen === this.#faults) &&
         !(item.isSent || mayBeBack);
       if (isCertain(item) && (what.isDelete || (what.ready && isFresh))) sure.push(item);
       const { grant } = item;
@@ -1003,7 +1050,7 @@ export class Auditor {
     }
     const { isDelete, takesLeased } = what;
     if (isDelete) {
-      this.pauses.deleted(queue);
+      this.pauses.forget(queue);
       this.#rateGrants.delete(queue);
     }
     if (takesLeased) {
@@ -1015,15 +1062,23 @@ export class Auditor {
     return call;
   }
 
+  /** Of several nodes: what was granted before is told later by some of them. */
+  #lastClearOf(name: string): number {
+    return (this.#hasNodes && this.#clearedAt.get(name)) || Number.NEGATIVE_INFINITY;
+  }
+
   #isBeingCleared(name: string): boolean {
     return this.#clears.some(({ queue }) => queue === name);
   }
 
   clearEnded(call: ClearCall, ending: Ending<unknown> | null, now: number): void {
     this.#stamp += 1;
+    // One that a node was asked for which is gone may still be done.
+    if (ending === null && this.#hasNodes) return;
     this.#clears.splice(this.#clears.indexOf(call), 1);
     const isLast = !this.#isBeingCleared(call.queue);
     if (ending?.ok === true) {
+      this.#clearedAt.set(call.queue, now);
       for (const [item, id] of call.doubted) {
         const { grant } = item;
         const wasHeld = id !== null && grant?.id === id && !grant.isOver && grant.deadline > now;
@@ -1034,7 +1089,7 @@ export class Auditor {
         // nor those that had gone to the dead queue before.
         if (mayHaveDied(item, now, this.#faults)) continue;
         const isUnleased = item.attempts === 0 && item.faultsSeen === this.#faults;
-        if (call.isDelete) item.end = "cleared";
+        if (call.isDelete || (call.takesLeased && item.attempts === 0)) item.end = "cleared";
         // Nor those that a lease held of which nobody was told, and that went back after the clear.
         else if (isUnleased && this.#untoldOf(item) === undefined) item.end = "cleared";
       }
@@ -1048,6 +1103,12 @@ export class Auditor {
     } else if (isLast && ending !== null && call.isDelete && ending.code === "refused") {
       for (const item of call.doubted.keys()) item.mayBeCleared = false;
     }
+  }
+
+  /** What nobody heard of is done, or never will be. */
+  settled(now: number): void {
+    this.#clears.length = 0;
+    for (const task of this.#tasks.splice(0)) task.answeredAt = now;
   }
 
   // when everything is at rest --------------------------------------------

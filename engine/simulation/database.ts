@@ -264,7 +264,8 @@ export class SimulatedDatabase {
     if (last === undefined) return;
     void this.next(shard, place, async () => {
       for (const tally of image.tallies.values()) {
-        image.tallies.set(tally.slot, skipped(tally, this.clock.now()));
+        const times = { now: this.clock.now(), lastAt: last.at };
+        image.tallies.set(tally.slot, skipped(tally, times));
       }
       image.turns.push({ ...last, turn: last.turn + 1, refused: [] });
     });

@@ -52,7 +52,9 @@ export class Histories {
   readonly #now: () => number;
   /** By the text that an item begins with, of the process that is. */
   #told = new Map<string, Told[]>();
+  #keys = new Map<string, string>();
 
+  /** `now`: no engine has an earlier time. */
   constructor(situations: Situations, now: () => number) {
     this.#situations = situations;
     this.#now = now;
@@ -60,9 +62,15 @@ export class Histories {
 
   /** The engine of a process that starts, with its calls watched. */
   watching(engine: Engine): Engine {
-    const told = new Map<string, Told[]>();
-    this.#told = told;
-    const keys = new Map<string, string>();
+    this.#told = new Map();
+    this.#keys = new Map();
+    return this.watchingToo(engine);
+  }
+
+  /** The same engine, as another node has it. */
+  watchingToo(engine: Engine): Engine {
+    const told = this.#told;
+    const keys = this.#keys;
     const tell = (id: string, one: Omit<Told, "id">): void => {
       told.getOrInsertComputed(keys.get(id) ?? id, () => []).push({ id, ...one });
     };

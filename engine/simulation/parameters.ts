@@ -28,6 +28,8 @@ export interface Parameters {
   readonly batchMax: number;
   /** Of produced items, per mille. */
   readonly scheduled: number;
+  /** Until the last of them is due. */
+  readonly laterMsMax: number;
   readonly requestTimeoutMs: number;
   /** Time passes while the process is down, and items die meanwhile. */
   readonly isAway: boolean;
@@ -105,7 +107,7 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
 }
 
 /** A world whose items are looked for; in some, most of what happened is soon forgotten. */
-function lookedInto(parameters: Parameters, which: number): Parameters {
+export function lookedInto(parameters: Parameters, which: number): Parameters {
   const { weights, bounds } = parameters;
   const historyBytes = which % 3 === 0 ? 50_000 : 10_000_000;
   return {
@@ -117,7 +119,7 @@ function lookedInto(parameters: Parameters, which: number): Parameters {
 }
 
 /** A world in which items die, and tasks go through them and what waits, across kills. */
-function repairing(parameters: Parameters): Parameters {
+export function repairing(parameters: Parameters): Parameters {
   const { weights, queues } = parameters;
   const { kill, storeFault, retry, pass } = weights;
   const faults = { kill: Math.max(3, kill), storeFault: Math.max(4, storeFault) };
@@ -133,7 +135,7 @@ function repairing(parameters: Parameters): Parameters {
 }
 
 /** A world in which items are finished and produced together, mostly over several shards that fail. */
-function transacting(parameters: Parameters, which: number): Parameters {
+export function transacting(parameters: Parameters, which: number): Parameters {
   const { weights, shardCount, queues } = parameters;
   const { kill, storeFault, slow, lease, complete, retry } = weights;
   // One shard knows all unique keys, several do not.
@@ -189,7 +191,7 @@ function repeating(parameters: Parameters): Parameters {
 }
 
 /** A world in which queues are paused and resumed, often while a shard is down or slow, and have limits. */
-function pausing(parameters: Parameters, which: number): Parameters {
+export function pausing(parameters: Parameters, which: number): Parameters {
   const { shardCount, weights, queues } = parameters;
   const { storeFault, slow } = weights;
   const leasedMax = [3, 0, 1, 12][which % 4] ?? 0;
@@ -212,7 +214,7 @@ function pausing(parameters: Parameters, which: number): Parameters {
 }
 
 /** A world whose items have unique keys. A clear would forget some, and nobody knows which. */
-function withUniques(parameters: Parameters, which: number): Parameters {
+export function withUniques(parameters: Parameters, which: number): Parameters {
   const { weights, queues } = parameters;
   const uniqueForMs = [20 * second, 10 * minute, hour][which % 3] ?? hour;
   return {
@@ -244,6 +246,7 @@ function usualParameters(chance: Chance): Parameters {
     clients: chance.between(1, 6),
     batchMax: chance.one([1, 3, 10]),
     scheduled: chance.one([0, 0, 100, 400]),
+    laterMsMax: day,
     requestTimeoutMs: chance.one([10, second, minute]),
     isAway: false,
     syncsLater: false,

@@ -147,7 +147,8 @@ async function consumeAll(world: World): Promise<void> {
 async function consume(world: World, queue: string, round: number): Promise<number> {
   const { bundle } = world;
   const begunAt = world.earliest;
-  const { faults } = world.auditor;
+  const { faults, pauses } = world.auditor;
+  const paused = pauses.since(queue).lease;
   const clientId = `last-${round}`;
   const request = { queue, clientId, batchSize: 1_000, requestTimeoutMs: 10 };
   const started = await bundle.begin(() =>
@@ -162,7 +163,8 @@ async function consume(world: World, queue: string, round: number): Promise<numb
     return 0;
   }
   const { value: lease } = ending;
-  world.auditor.leased(lease, { begunAt, leaseTimeoutMs: null, clientId, faults }, world.now);
+  const asked = { begunAt, leaseTimeoutMs: null, clientId, faults, paused };
+  world.auditor.leased(lease, asked, world.now);
   const ids = lease.items.map(({ id }) => id);
   const { partition } = lease;
   const call = world.auditor.finishBegun("complete", { partition, ids }, world.earliest);

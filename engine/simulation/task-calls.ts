@@ -88,6 +88,11 @@ export class TaskCalls {
     }
   }
 
+  /** The database has lost what it was told last. */
+  wentBack(): void {
+    this.#moved.clear();
+  }
+
   /** When time has passed in which nothing failed. */
   checkEnded(): void {
     this.watch();

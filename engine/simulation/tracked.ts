@@ -3,6 +3,7 @@
 
 import type { Headers, IdleState, ProduceItem, TaskAction } from "../api.ts";
 import type { QueueParameters } from "./parameters.ts";
+import type { Period } from "./pauses.ts";
 
 /** What a client handed in. */
 export interface ItemText {
@@ -40,6 +41,8 @@ export interface ProduceCall {
   outcome: "open" | "written" | "not written" | "unknown";
   /** Failed commits that were there all the same, when it began. */
   readonly unheardCommits: number;
+  /** Produces to its queue were, when it began. */
+  readonly paused: Period | null;
   readonly items: Tracked[];
 }
 

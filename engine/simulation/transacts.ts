@@ -23,6 +23,8 @@ export interface TransactsOptions {
   readonly situations: Situations;
   readonly engine: () => Engine;
   readonly now: () => number;
+  /** No engine has an earlier time. */
+  readonly earliest: () => number;
   readonly say: (event: string) => void;
   readonly batch: () => Batch | undefined;
   readonly text: (mayBeUnique: boolean) => ItemText;
@@ -39,10 +41,10 @@ export class Transacts {
   }
 
   start(): void {
-    const { auditor, now, say, repeatable, engine, parameters, told } = this.#options;
+    const { auditor, now, earliest, say, repeatable, engine, parameters, told } = this.#options;
     const plan = this.#plan();
     if (plan.finishes.length + plan.outputs.length === 0) return;
-    const call = auditor.transactBegun(plan, now());
+    const call = auditor.transactBegun(plan, earliest());
     const { requestTimeoutMs } = parameters;
     const request = { requestTimeoutMs, ...requestOf(plan) };
     const name = call.outputs[0]?.items[0]?.key ?? call.finishes[0]?.items[0]?.key;
@@ -57,7 +59,7 @@ export class Transacts {
       queue: isOfPlain(plan) ? "plain" : "work",
       timeoutMs: requestTimeoutMs,
       send: (key) => {
-        for (const output of call.outputs) output.begunAt = Math.min(output.begunAt, now());
+        for (const output of call.outputs) output.begunAt = Math.min(output.begunAt, earliest());
         return engine().transact({ ...request, ...key });
       },
       sendOther: (key) => engine().transact({ ...otherThan(request), ...key }),

@@ -49,14 +49,19 @@ export class VirtualClock implements Clock {
 
   /** Lets everything happen that needs no time to pass. */
   async settle(): Promise<void> {
-    for (let round = 0; round < roundsMax; round += 1) {
+    await this.rounds(roundsMax);
+    if (this.#soon.length > 0) throw new Error(`events do not come to rest; at ${this.#now}`);
+  }
+
+  /** The same, but for no longer than so many rounds of events. */
+  async rounds(max: number): Promise<void> {
+    for (let round = 0; round < max; round += 1) {
       const runs = this.#soon;
       this.#soon = [];
       for (const run of runs) run();
       await eventsAtHand();
       if (this.#soon.length === 0) return;
     }
-    throw new Error(`events do not come to rest; at ${this.#now}`);
   }
 
   /** Lets time pass, instant by instant for which something was set. */

@@ -164,7 +164,7 @@ export class World {
       hasNodes: options.setting !== undefined,
     });
     this.#watch = new Watch(options.situations, this.parameters.bounds.sweepItemsMax);
-    this.histories = new Histories(this.situations, () => this.now);
+    this.histories = new Histories(this.situations, () => this.earliest);
     this.explanations = new Explanations({
       auditor: this.auditor,
       situations: this.situations,
@@ -205,6 +205,7 @@ export class World {
       situations: this.situations,
       engine: () => this.bundle.engine,
       now: () => this.now,
+      earliest: () => this.earliest,
       say: (event) => this.say(event),
       batch: () => this.#batch(),
       text: (mayBeUnique) => this.#text(mayBeUnique),
@@ -298,11 +299,11 @@ export class World {
     const status = engine.status();
     const isHealthy = !this.#slow && status.shards.every(isUp);
     if (isHealthy) this.auditor.rested();
+    if (isHealthy && this.parameters.weights.task > 0) this.tasks.watch();
     // Of several nodes one explains and counts, and begins anew when it is another.
     if (this.#options.setting !== undefined) return;
     this.explanations.check(engine, isHealthy);
     if (!isHealthy) return;
-    this.tasks.watch();
     this.#isUncounted ||= downs > this.#downsBefore || this.auditor.damagedCount > 0;
     this.#ledger.check(status, !this.#isUncounted);
   }
@@ -354,7 +355,11 @@ export class World {
   }
 
   async #happen(): Promise<void> {
-    await this.#happenings[this.#chance.weighted(this.parameters.weights)]();
+    await this.happen(this.#chance.weighted(this.parameters.weights));
+  }
+
+  async happen(event: keyof Parameters["weights"]): Promise<void> {
+    await this.#happenings[event]();
   }
 
   async #leap(): Promise<void> {
@@ -460,6 +465,7 @@ export class World {
     const key = `i${this.#keys}`;
     const isLater = this.#chance.hits(this.parameters.scheduled);
     const asBytes = this.#chance.hits(300);
+    const { laterMsMax } = this.parameters;
     if (asBytes) this.situations.reached("bytes and text are stored");
     return {
       key,
@@ -468,7 +474,7 @@ export class World {
       encoding: this.#chance.one(["", "utf-8"]),
       reference: this.#chance.one(["", key]),
       asBytes,
-      enqueueAt: isLater ? this.now + this.#chance.one([1, second, minute, day]) : null,
+      enqueueAt: isLater ? this.now + this.#chance.one([1, second, minute, laterMsMax]) : null,
       uniqueKey,
       headers: this.#keys % 3 === 0 ? { of: key } : undefined,
     };
@@ -490,7 +496,8 @@ export class World {
     const waiting = { controller, isOver: false };
     this.#waiting.push(waiting);
     const begunAt = this.earliest;
-    const { faults } = this.auditor;
+    const { faults, pauses } = this.auditor;
+    const paused = pauses.since(queue).lease;
     const stepBegun = this.#step;
     const slowBegun = this.#slowTimes;
     this.say(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
@@ -506,7 +513,7 @@ export class World {
         this.say(`  leased by ${request.clientId}: ${toldLease(ending)}`);
         if (ending?.ok !== true) {
           // A grant that comes too late for its client goes back to the tail, or lapses before.
-          this.auditor.leaseUntold(queue, request.batchSize);
+          this.auditor.leaseUntold(queue, request.batchSize, begunAt);
           if (this.#slow || this.#slowTimes > slowBegun) {
             this.auditor.faulted();
             this.situations.reached("a lease times out while a commit is slow");
@@ -515,7 +522,7 @@ export class World {
           // The clock may have been set back since the call was sent first.
           const since = wasLost ? Number.NEGATIVE_INFINITY : begunAt;
           const { clientId } = request;
-          const call = { begunAt: since, leaseTimeoutMs, clientId, faults };
+          const call = { begunAt: since, leaseTimeoutMs, clientId, faults, paused };
           this.auditor.leased(ending.value, call, this.now);
           this.#keep(ending.value);
         }
@@ -699,6 +706,7 @@ export class World {
 
   /** A shard goes down with leases, produces and settings on their way to it. */
   async #breakBefore(queue: string): Promise<void> {
+    if (this.#options.setting !== undefined) return await this.#options.setting.trouble();
     this.produce(queue);
     await this.rest();
     const shard = this.#chance.below(this.parameters.shardCount);
@@ -728,7 +736,7 @@ export class World {
       () => (isResume ? engine.resume(queue) : engine.pause({ queue, ...asked })),
       (ending) => {
         this.say(`  paused ${queue}: ${told(ending)}`);
-        this.auditor.pauses.ended(call, ending);
+        this.auditor.pauses.ended(call, ending, this.now);
         if (ending?.ok === true) {
           this.situations.reached(isResume ? "a queue is resumed" : "a queue is paused");
         }
@@ -1013,6 +1021,7 @@ export class World {
     for (const { what } of this.#open) {
       if (what !== "lease") throw new Violation("I11", `a ${what} is never answered`);
     }
+    this.auditor.settled(this.now);
     await this.#create("plain");
     this.#watch.counted(this.bundle.engine.status());
   }

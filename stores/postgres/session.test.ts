@@ -169,7 +169,7 @@ test("open: a process that cannot know what was lost before it goes on behind al
   const { tallies, firstSeq } = await second.store.load();
   expect(tallies[0]?.nextSeq).toBeGreaterThanOrEqual(begunAt);
   // Faster than time.
-  expect(tallies[1]?.nextSeq).toBe(2 ** 44 + 2 ** 24);
+  expect(tallies[1]?.nextSeq).toBeGreaterThanOrEqual(2 ** 44 + 2 ** 24);
   expect(firstSeq).toBeGreaterThanOrEqual(begunAt);
   await second.store.close();
 });

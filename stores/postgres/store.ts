@@ -144,7 +144,8 @@ class PostgresStore implements Store {
     const { turns, tallies } = await this.load({ receipts: false });
     const last = turns.at(-1);
     if (last === undefined) return;
-    const raised = tallies.map((tally) => skipped(tally, this.#database.openedAt));
+    const times = { now: this.#database.openedAt, lastAt: last.at };
+    const raised = tallies.map((tally) => skipped(tally, times));
     const turn = { ...last, turn: last.turn + 1, refused: [] };
     const record: StoredTurn = { ...turn, tallies: raised.map(storedTally), inbound: [] };
     const { position, owner } = this.#database;

@@ -652,8 +652,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "numbers are skipped by the same step each time",
     file: "../stores/skipped.ts",
     ofNodes: true,
-    from: "const nextSeq = tally.nextSeq < first ? first : tally.nextSeq + numbersSkipped;",
-    to: "const nextSeq = first > 0 ? tally.nextSeq + numbersSkipped : 0;",
+    from: "const nextSeq = tally.nextSeq < first ? first : tally.nextSeq + step;",
+    to: "const nextSeq = first > 0 ? tally.nextSeq + numbersSkipped : step;",
   },
   {
     name: "a partition of which nothing is known begins with the first number",
@@ -719,6 +719,34 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "",
   },
   {
+    name: "a pause whose answer was lost is told to be done",
+    file: "../server/nodes/router.ts",
+    ofNodes: true,
+    from: '        return answer;\n      case "moved":',
+    to: '        return operation === "pause" ? { is: "done", reply: {} as never } : answer;\n      case "moved":',
+  },
+  {
+    name: "a clear whose answer was lost is told to be done",
+    file: "../server/nodes/router.ts",
+    ofNodes: true,
+    from: '        return answer;\n      case "moved":',
+    to: '        return operation === "clear" ? { is: "done", reply: {} as never } : answer;\n      case "moved":',
+  },
+  {
+    name: "a produce with unique keys is done again where its answer was lost",
+    file: "../server/nodes/router.ts",
+    ofNodes: true,
+    from: "if (requestKey === null && !repeatable.has(operation))",
+    to: 'if (requestKey === null && !repeatable.has(operation) && !call.body.includes(\'"unique_key":"u\'))',
+  },
+  {
+    name: "a transact whose answer was lost is done again",
+    file: "../server/nodes/router.ts",
+    ofNodes: true,
+    from: "if (requestKey === null && !repeatable.has(operation))",
+    to: 'if (requestKey === null && !repeatable.has(operation) && operation !== "transact")',
+  },
+  {
     name: "an owner goes by its own machine's clock",
     file: "simulation/host.ts",
     ofNodes: true,
@@ -749,6 +777,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: "shard/history.ts",
     from: "at = { slot: row.to.slot, seq: outboundSeq };",
     to: "at = { slot: row.to.slot, seq: row.to.seq };",
+  },
+  {
+    name: "a history is told to be whole since before its shard was opened",
+    file: "shard/history.ts",
+    from: "this.#since = now;",
+    to: "this.#since = now - 60_000;",
   },
   {
     name: "a history ends where an item goes to another shard",

@@ -2,20 +2,29 @@
 // with the interface of the engine, so that a world can be judged as one that has no nodes.
 
 import type {
+  ClearRequest,
   CompleteRequest,
   ExtendRequest,
   LeasedItem,
   LeaseRequest,
+  PauseRequest,
   Payload,
+  ProduceItem,
   ProduceRequest,
   QueueChange,
   QueueSettings,
+  RedriveRequest,
   ReleaseRequest,
+  RepairRequest,
   Repeatable,
+  RetryItem,
   RetryRequest,
+  TaskBegun,
+  TaskRequest,
+  TransactRequest,
 } from "../../../engine/api.ts";
 import type { OperationId } from "../../../openapi/operations.ts";
-import type { LeaseReply } from "../../../openapi/schemas.ts";
+import type * as wire from "../../../openapi/schemas.ts";
 import { Caller, JsonText, type Route, type Routes } from "../../routes/route.ts";
 
 type NodeRoutes = Partial<Routes>;
@@ -30,6 +39,27 @@ function instant(at: number | null | undefined): string | null {
 
 function payload(given: Payload): { bytes: string } | { utf8: string } {
   return typeof given === "string" ? { utf8: given } : { bytes: given.toBase64() };
+}
+
+function producedItem({ payload: given, enqueueAt, uniqueKey, ...text }: ProduceItem) {
+  const { kind, encoding, reference, headers } = text;
+  return {
+    ...{ ...payload(given), kind, encoding, reference, headers },
+    ...{ enqueue_at: instant(enqueueAt), unique_key: uniqueKey },
+  };
+}
+
+function retriedItem({ id, retryAt, dead, reason }: RetryItem) {
+  return { id, dead, reason, retry_at: instant(retryAt) };
+}
+
+function taskOf({ queue, filter, perSecond, dryRun }: TaskRequest) {
+  return { queue_name: queue, filter, per_second: perSecond, dry_run: dryRun };
+}
+
+function begun({ reply, replayed }: Told): TaskBegun {
+  const { task_id: taskId, matched } = reply as wire.TaskBegun;
+  return { taskId, matched, replayed };
 }
 
 interface Told {
@@ -63,15 +93,11 @@ export class NodeCaller {
     const body = {
       queue_name: queue,
       request_timeout: ms(requestTimeoutMs),
-      items: items.map(({ payload: given, kind, encoding, reference, enqueueAt, headers }) => ({
-        ...payload(given),
-        ...{ kind, encoding, reference },
-        enqueue_at: instant(enqueueAt),
-        headers,
-      })),
+      items: items.map(producedItem),
     };
-    const { replayed } = await this.#call("produce", body, keyed(requestKey));
-    return { replayed, duplicates: [] };
+    const { reply, replayed } = await this.#call("produce", body, keyed(requestKey));
+    const { duplicates = [] } = reply as wire.ProduceReply;
+    return { replayed, duplicates };
   }
 
   async lease(request: LeaseRequest) {
@@ -84,7 +110,7 @@ export class NodeCaller {
     };
     const how = { ...keyed(requestKey), ...(signal === undefined ? {} : { signal }) };
     const { reply, replayed } = await this.#call("lease", body, how);
-    const { partition, max_attempts: maxAttempts, items } = reply as LeaseReply;
+    const { partition, max_attempts: maxAttempts, items } = reply as wire.LeaseReply;
     return { queue, partition, maxAttempts, replayed, items: items.map(leasedItem) };
   }
 
@@ -96,10 +122,7 @@ export class NodeCaller {
   async retry({ queue, partition, items, requestKey }: RetryRequest) {
     const body = {
       ...{ queue_name: queue, partition },
-      items: items.map(({ id, retryAt, dead, reason }) => ({
-        ...{ id, dead, reason },
-        retry_at: instant(retryAt),
-      })),
+      items: items.map(retriedItem),
     };
     return outcomeOf(await this.#call("retry", body, keyed(requestKey)));
   }
@@ -117,6 +140,42 @@ export class NodeCaller {
     return outcomeOf(await this.#call("release", body, keyed(requestKey)));
   }
 
+  async transact({ requestTimeoutMs, requestKey, ...parts }: TransactRequest) {
+    const { complete = [], retry = [], produce = [] } = parts;
+    const body = {
+      request_timeout: ms(requestTimeoutMs),
+      complete: complete.map(({ queue, partition, ids }) => ({
+        queue_name: queue,
+        partition,
+        ids,
+      })),
+      retry: retry.map(({ queue, partition, items }) => ({
+        ...{ queue_name: queue, partition },
+        items: items.map(retriedItem),
+      })),
+      produce: produce.map(({ queue, items }) => {
+        return { queue_name: queue, items: items.map(producedItem) };
+      }),
+    };
+    const { reply, replayed } = await this.#call("transact", body, keyed(requestKey));
+    const { produced } = reply as wire.TransactReply;
+    return {
+      replayed,
+      produced: produced.map(({ queue_name: queue, partition, delivered, duplicates = [] }) => {
+        return { queue, partition, delivered, duplicates };
+      }),
+    };
+  }
+
+  async redrive(request: RedriveRequest) {
+    return begun(await this.#call("redrive", taskOf(request)));
+  }
+
+  async repair(request: RepairRequest) {
+    const { action, state, reason } = request;
+    return begun(await this.#call("repair", { ...taskOf(request), action, state, reason }));
+  }
+
   async createQueue(settings: QueueSettings): Promise<void> {
     await this.#call("createQueue", {
       queue_name: settings.name,
@@ -126,12 +185,33 @@ export class NodeCaller {
       max_attempts: settings.maxAttempts,
       requested_partitions: settings.requestedPartitions,
       leased_max: settings.leasedMax,
+      lease_rate: settings.leaseRate,
+      unique_for: settings.uniqueForMs ? ms(settings.uniqueForMs) : null,
     });
   }
 
-  async updateQueue({ name, requestedPartitions }: QueueChange): Promise<void> {
-    const body = { queue_name: name, requested_partitions: requestedPartitions };
-    await this.#call("updateQueue", body);
+  async updateQueue(change: QueueChange): Promise<void> {
+    const { name, requestedPartitions, leasedMax, leaseRate } = change;
+    await this.#call("updateQueue", {
+      ...{ queue_name: name, requested_partitions: requestedPartitions },
+      ...{ leased_max: leasedMax, lease_rate: leaseRate },
+    });
+  }
+
+  async pause({ queue, lease, produce }: PauseRequest): Promise<void> {
+    await this.#call("pause", { queue_name: queue, lease, produce });
+  }
+
+  async resume(queue: string): Promise<void> {
+    await this.#call("resume", { queue_name: queue });
+  }
+
+  async clear({ queue, ready, scheduled, retried, destructive, dryRun }: ClearRequest) {
+    const { reply } = await this.#call("clear", {
+      ...{ queue_name: queue, queue: ready, retry: retried, scheduled, destructive },
+      dry_run: dryRun,
+    });
+    return (reply as wire.GuardedReply).counts ?? null;
   }
 }
 
@@ -143,15 +223,16 @@ function outcomeOf({ replayed }: Told) {
   return { replayed };
 }
 
-function leasedItem(item: LeaseReply["items"][number]): LeasedItem {
+function leasedItem(item: wire.LeaseReply["items"][number]): LeasedItem {
   const { id, kind, encoding, reference, attempts, lease_deadline: until, bytes } = item;
   const leaseDeadline = Date.parse(until);
-  const { headers, origin_id: origin, reason, death, origin_queue: queue } = item;
+  const { headers, origin_id: origin, reason, death, origin_queue: queue, redriven } = item;
   const past = {
     ...(origin !== undefined && { origin }),
     ...(reason !== undefined && { reason }),
     ...(death !== undefined && { death: death as "failed" | "expired" | "rejected" }),
     ...(queue !== undefined && { queue }),
+    ...(redriven !== undefined && { redriven }),
   };
   return {
     id,

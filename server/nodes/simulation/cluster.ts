@@ -19,6 +19,7 @@ import type { Log, LogFields } from "../../log.ts";
 import { itemRoutes } from "../../routes/items.ts";
 import { queueRoutes } from "../../routes/queue.ts";
 import { queuesRoutes } from "../../routes/queues.ts";
+import { taskRoutes } from "../../routes/tasks.ts";
 import { renderLeased } from "../../wire.ts";
 import { Node } from "../node.ts";
 import { ping, pong, type Wire } from "../peer.ts";
@@ -41,6 +42,8 @@ export interface ClusterOptions {
   /** How wrong the clock of a machine is. */
   readonly aheadMs: () => number;
   readonly committed: (shard: number, changes: Changes) => void;
+  /** Given each engine that a client calls, returns what is to be used in its place. */
+  readonly watching: (engine: Engine) => Engine;
   /** Hears what a node logs. */
   readonly said: (url: string, event: string, fields: LogFields | undefined) => void;
 }
@@ -146,6 +149,7 @@ export class Cluster extends Bundle {
       ...queuesRoutes(node.engine),
       ...itemRoutes(node.engine),
       ...queueRoutes(node.engine),
+      ...taskRoutes(node.engine),
     });
     const running: Running = {
       ...{ url, host, node, caller: new NodeCaller(routes) },
@@ -254,7 +258,7 @@ export class Cluster extends Bundle {
     const { running } = this;
     const one = this.only ?? running[this.#settings.chance.below(running.length)];
     const owner = this.owner?.running?.node.engine;
-    return new Proxy({} as Engine, {
+    const engine = new Proxy({} as Engine, {
       get: (_, name: keyof Engine) => {
         if (name === "status") return () => this.#status(owner);
         if (one === undefined) return () => Promise.reject(QueueError.from(closingFailure));
@@ -263,6 +267,7 @@ export class Cluster extends Bundle {
         return owner[name];
       },
     });
+    return this.#settings.watching(engine);
   }
 
   /** Ends without an answer where the process does. */

@@ -1,7 +1,17 @@
 // A world of several nodes: how large it is, and what the auditor has to know of what goes wrong.
 
 import { Chance } from "../../../engine/simulation/chance.ts";
-import { hour, minute, type Parameters, second } from "../../../engine/simulation/parameters.ts";
+import {
+  hour,
+  lookedInto,
+  minute,
+  type Parameters,
+  pausing,
+  repairing,
+  second,
+  transacting,
+  withUniques,
+} from "../../../engine/simulation/parameters.ts";
 import { seededRandom } from "../../../engine/simulation/seeded-random.ts";
 import type { Setting, World } from "../../../engine/simulation/world.ts";
 import type { Changes } from "../../../stores/store.ts";
@@ -10,6 +20,21 @@ import { Cluster, turnLimitsOf } from "./cluster.ts";
 import { Troubles } from "./troubles.ts";
 
 const leaseMs = 5 * second;
+/** What goes wrong with one process has its counterparts among the troubles. */
+const noFaults = { storeFault: 0, slow: 0, kill: 0, damage: 0 };
+
+/** A world in which queues are cleared, in pieces. */
+function clearing(parameters: Parameters): Parameters {
+  const { bounds, weights, queues } = parameters;
+  return {
+    ...parameters,
+    batchMax: 10,
+    // What may have died of a lost grant need not have been there.
+    queues: queues.map((one) => ({ ...one, maxAttempts: 0 })),
+    bounds: { ...bounds, sweepItemsMax: 1 },
+    weights: { ...weights, clear: 4 },
+  };
+}
 
 export function nodesSetting(seed: number): Setting {
   return new NodesSetting(seed);
@@ -32,6 +57,19 @@ class NodesSetting implements Setting {
   }
 
   parameters(usual: Parameters): Parameters {
+    const seed = this.#seed;
+    const plain = this.#plain(usual);
+    const paused = seed % 7 === 2 ? pausing(plain, Math.floor(seed / 7)) : plain;
+    const unique = seed % 7 === 5 ? withUniques(paused, Math.floor(seed / 7)) : paused;
+    // A clear would forget keys.
+    const cleared = seed % 9 === 4 && unique === paused ? clearing(unique) : unique;
+    const transacted = seed % 9 === 1 ? transacting(cleared, Math.floor(seed / 9) % 3) : cleared;
+    const repaired = seed % 11 === 2 ? repairing(transacted) : transacted;
+    const looked = seed % 13 === 4 ? lookedInto(repaired, Math.floor(seed / 13)) : repaired;
+    return { ...looked, weights: { ...looked.weights, ...noFaults } };
+  }
+
+  #plain(usual: Parameters): Parameters {
     const chance = this.#chance;
     return {
       ...usual,
@@ -43,6 +81,7 @@ class NodesSetting implements Setting {
         ...{ leasedMax: 0, leaseRate: "", uniqueForMs: 0 },
       })),
       scheduled: 0,
+      laterMsMax: 5 * minute,
       requestTimeoutMs: chance.one([second, 10 * second, minute, minute]),
       isAway: false,
       syncsLater: false,
@@ -51,7 +90,8 @@ class NodesSetting implements Setting {
       bounds: { ...usual.bounds, receiptsWindowMs: 20 * minute },
       weights: {
         ...usual.weights,
-        ...{ extend: 0, pause: 0, leap: 0, storeFault: 0, slow: 0, kill: 0, damage: 0 },
+        ...noFaults,
+        ...{ extend: 0, pause: 0, leap: 0 },
         ...{
           clear: 0,
           recreate: 0,
@@ -74,6 +114,8 @@ class NodesSetting implements Setting {
       nodeCount: chance.between(2, 4),
       turnLimits: turnLimitsOf(bounds),
       aheadMs: () => chance.one([0, 0, -hour, hour]),
+      watching: (engine) =>
+        world.parameters.isLookedInto ? world.histories.watchingToo(engine) : engine,
       committed: (_, changes) => this.#committed(changes, world),
       said: (url, event, fields) => {
         world.say(`${url} ${event} ${JSON.stringify(fields ?? {})}`);
@@ -98,7 +140,21 @@ class NodesSetting implements Setting {
     event: string,
     { fields, world }: { readonly fields: LogFields | undefined; readonly world: World },
   ): void {
-    const { situations } = world;
+    const { auditor, situations } = world;
+    if (event === "owns the shards") {
+      auditor.tookOver(world.now);
+      if (auditor.pauses.of("work").lease) {
+        situations.reached("a queue is paused while its shards change hands");
+      }
+      const tallies = world.bundle.images.flatMap((image) => [...image.tallies.values()]);
+      if (tallies.some(({ clearReadyBelow }) => clearReadyBelow > 0)) {
+        situations.reached("a clear goes on after a takeover");
+      }
+      const tasks = world.bundle.images.flatMap((image) => [...image.tasks.values()]);
+      if (tasks.some((text) => text.includes('"state":"running"'))) {
+        situations.reached("a task goes on after a takeover");
+      }
+    }
     if (event === "a node cannot be reached") situations.reached("a node cannot be reached");
     if (event !== "takes the shards over") return;
     if (fields?.["why"] === "lapsed") {

@@ -10,6 +10,8 @@ import type { Cluster, Place, Running } from "./cluster.ts";
 
 /** As long as the last trouble may be felt: connections end, leases lapse, somebody takes over. */
 const aftermathMs = 20 * second;
+/** Of events, from a call at one node to its answer by another. */
+const roundsOfCall = 30;
 /** As many as a queue of a world is given. */
 const partitionsMax = 6;
 
@@ -28,6 +30,7 @@ const weights = {
   strand: 6,
   linger: 5,
   doze: 3,
+  sever: 0,
   replicate: 0,
   failOver: 0,
 };
@@ -65,6 +68,7 @@ export class Troubles {
     strand: () => this.#strand(),
     linger: () => this.#linger(),
     doze: () => this.#doze(),
+    sever: () => this.#sever(),
     replicate: () => this.#replicate(),
     failOver: () => this.#failOver(),
   };
@@ -73,7 +77,11 @@ export class Troubles {
     this.#cluster = cluster;
     this.#world = world;
     this.#chance = chance;
-    this.#weights = { ...weights, ...(isLossy && { replicate: 14, failOver: 6 }) };
+    this.#weights = {
+      ...weights,
+      ...(isLossy && { replicate: 14, failOver: 6 }),
+      ...(this.#extras.length > 0 && { sever: 12 }),
+    };
   }
 
   async happen(): Promise<void> {
@@ -267,7 +275,11 @@ export class Troubles {
     const { auditor, situations } = this.#world;
     this.#wrong("a standby that was behind takes over");
     situations.reached("a standby that was behind takes over");
-    if (versionOf() < version) situations.reached("queues are older than was told");
+    if (versionOf() < version) {
+      situations.reached("queues are older than was told");
+      for (const { name } of this.#world.parameters.queues) auditor.pauses.forget(name);
+    }
+    this.#world.tasks.wentBack();
     const { lost, again } = auditor.wentBack((key) => before.get(key) !== now.get(key), now);
     if (lost > 0) situations.reached("an item that was acknowledged is lost");
     if (again > 0) situations.reached("a completed item is there again");
@@ -365,6 +377,47 @@ export class Troubles {
     for (let count = 0; count < 3; count += 1) this.#world.complete();
     this.#cluster.only = null;
     await this.#world.rest();
+  }
+
+  /** What a world has beyond the usual calls. */
+  get #extras() {
+    const { weights: usual, queues } = this.#world.parameters;
+    const isUnique = queues.some(({ uniqueForMs }) => uniqueForMs > 0);
+    const rare = (["pause", "clear", "transact", "task"] as const).filter((one) => usual[one] > 0);
+    return isUnique ? [...rare, "produce" as const] : rare;
+  }
+
+  /** An owner ends, or is not heard any more, somewhere between a forwarded call and its answer. */
+  async #sever(): Promise<void> {
+    const owner = this.#owner;
+    const one = this.#running((running) => running !== owner && !running.host.isStopped);
+    if (owner === undefined || one === undefined || this.#isBroken) return;
+    const { clock, network, database } = this.#cluster;
+    // Something to do it with.
+    await this.#callAt(one, () => this.#world.produce());
+    this.#cluster.only = one;
+    await this.#world.happen(this.#chance.one(this.#extras));
+    this.#cluster.only = null;
+    // Anywhere, or where it is done and nobody knows.
+    const isAtCommit = this.#chance.hits(600);
+    // What takes several is done with the last of them.
+    const commits = isAtCommit
+      ? database.commits + this.#chance.below(3)
+      : Number.POSITIVE_INFINITY;
+    const rounds = this.#chance.between(1, roundsOfCall);
+    for (let round = 0; round < rounds && database.commits <= commits; round += 1) {
+      await clock.rounds(1);
+    }
+    this.#world.situations.reached("an owner ends while a call is forwarded to it");
+    if (this.#chance.hits(700)) {
+      this.#wrong(`${owner.url} is killed, while ${one.url} waits for it`);
+      this.#cluster.end(owner);
+    } else {
+      this.#wrong(`${owner.url} and ${one.url} are cut off from each other`);
+      this.#isBroken = true;
+      network.cut(owner.url, one.url);
+    }
+    await this.#perhapsPass();
   }
 
   async #callAt(running: Running, call: () => void): Promise<void> {
