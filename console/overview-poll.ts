@@ -6,6 +6,7 @@ import { ask, heldMs, Refused, Silent } from "./call.ts";
 import { observed } from "./observed.ts";
 import { type Overview, withReply } from "./overview-state.ts";
 import { session } from "./session.ts";
+import { tickWithPoll } from "./time.ts";
 
 export interface Seen {
   readonly overview: Overview | null;
@@ -122,6 +123,7 @@ async function askOnce(): Promise<void> {
     pollAfterMs = reply.poll_after_ms;
     const overview = withReply(before.overview, reply);
     seen.set({ ...seen.get(), overview, silence: null, refused: null });
+    tickWithPoll();
   } catch (cause) {
     noteFailure(cause);
   } finally {
@@ -130,6 +132,8 @@ async function askOnce(): Promise<void> {
 }
 
 function noteFailure(cause: unknown): void {
+  // What is asked for then says why.
+  if (session.get().asksKey) return;
   const now = seen.get();
   if (cause instanceof Refused && ![429, 500, 503].includes(cause.code)) {
     failureCount = 0;

@@ -19,7 +19,11 @@ export function serverNow(): number {
 }
 
 const second = observed(0);
-let ticking: ReturnType<typeof setInterval> | undefined;
+const secondMs = 1_000;
+/** A poll that comes a little later than it is due is still waited for. */
+const pollMs = 1_300;
+let isTicking = false;
+let ticking: ReturnType<typeof setTimeout> | undefined;
 
 /** The server's time, said anew each second to all who look. */
 export function useServerNow(): number {
@@ -27,12 +31,23 @@ export function useServerNow(): number {
   return serverNow();
 }
 
+/** With a poll, so that what it tells and what time alone changes are drawn at once, not in turns. */
+export function tickWithPoll(): void {
+  tick(pollMs);
+}
+
+function tick(nextMs: number): void {
+  clearTimeout(ticking);
+  if (!isTicking) return;
+  ticking = setTimeout(tick, nextMs, secondMs);
+  if (document.visibilityState === "visible") second.set(second.get() + 1);
+}
+
 export function startTicking(): () => void {
-  ticking ??= setInterval(() => {
-    if (document.visibilityState === "visible") second.set(second.get() + 1);
-  }, 1_000);
+  isTicking = true;
+  tick(secondMs);
   return () => {
-    clearInterval(ticking);
-    ticking = undefined;
+    isTicking = false;
+    clearTimeout(ticking);
   };
 }

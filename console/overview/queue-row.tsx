@@ -2,7 +2,7 @@ import { memo, type ReactNode } from "react";
 import { Link } from "react-router";
 import { queueAddress } from "../addresses.ts";
 import { countText, rateText } from "../format.ts";
-import { type QueueRow, ratesOf } from "../overview-state.ts";
+import type { QueueRow } from "../overview-state.ts";
 import { Age } from "../parts/figures.tsx";
 import { HealthWord } from "../parts/health-word.tsx";
 import { Spark } from "../parts/spark.tsx";
@@ -12,13 +12,15 @@ interface QueueRowProps {
   readonly name: string;
   /** Absent: it is gone, and keeps its place until the order is made anew. */
   readonly row: QueueRow | undefined;
-  readonly asOfMs: number;
+  /** Of now: they fall while the row itself stays as it was. */
+  readonly inRate: number | null;
+  readonly outRate: number | null;
   readonly index: number;
   readonly isCurrent: boolean;
 }
 
 export const QueueRowView = memo(function QueueRowView(props: QueueRowProps): ReactNode {
-  const { name, row, asOfMs, index, isCurrent } = props;
+  const { name, row, inRate, outRate, index, isCurrent } = props;
   return (
     <tr aria-rowindex={index + 2} className={isCurrent ? "cur" : undefined}>
       <th scope="row" className="c-name">
@@ -30,7 +32,7 @@ export const QueueRowView = memo(function QueueRowView(props: QueueRowProps): Re
           <s className="muted cut">{name}</s>
         )}
       </th>
-      {row ? <Cells row={row} asOfMs={asOfMs} /> : <Gone />}
+      {row ? <Cells row={row} inRate={inRate} outRate={outRate} /> : <Gone />}
     </tr>
   );
 });
@@ -44,13 +46,11 @@ function Gone(): ReactNode {
   );
 }
 
-interface CellsProps {
+interface CellsProps extends Pick<QueueRowProps, "inRate" | "outRate"> {
   readonly row: QueueRow;
-  readonly asOfMs: number;
 }
 
-function Cells({ row, asOfMs }: CellsProps): ReactNode {
-  const rates = ratesOf(row, asOfMs);
+function Cells({ row, inRate, outRate }: CellsProps): ReactNode {
   const { health, health_since_ms: sinceMs, health_count: count, next_at_ms: nextMs } = row;
   const { oldest_ready_at_ms: oldest } = row;
   return (
@@ -62,8 +62,8 @@ function Cells({ row, asOfMs }: CellsProps): ReactNode {
       <Figure className="c-3" of={row.leased} />
       <Figure className="c-3" of={row.scheduled} />
       <Figure className={health === "dead_items" ? "bad" : ""} of={row.dead_total} />
-      <Figure className="c-4" of={rates.in} text={rateText(rates.in)} />
-      <Figure className="c-4" of={rates.out} text={rateText(rates.out)} />
+      <Figure className="c-4" of={inRate} text={rateText(inRate)} />
+      <Figure className="c-4" of={outRate} text={rateText(outRate)} />
       <td className="m3 c-flow">
         <FlowSpark name={row.queue_name} isHot={health === "falls_behind"} />
       </td>

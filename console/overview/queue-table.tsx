@@ -4,6 +4,7 @@ import { queueAddress } from "../addresses.ts";
 import { useShortcuts } from "../frame/shortcuts.ts";
 import { useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
+import { ratesOf } from "../overview-state.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { useIsPhone } from "../parts/use-is-phone.ts";
@@ -73,12 +74,15 @@ export function QueueTable({ names, sort, onSort, onClear }: QueueTableProps): R
           {rows.indexes.map((index) => {
             const name = names[index];
             if (name === undefined || overview === null) return null;
+            const row = overview.queues.get(name);
+            const rates = ratesOf(row ?? { in: [], out: [] }, overview.asOfMs);
             return (
               <QueueRowView
                 key={name}
                 name={name}
-                row={overview.queues.get(name)}
-                asOfMs={overview.asOfMs}
+                row={row}
+                inRate={rates.in}
+                outRate={rates.out}
                 index={index}
                 isCurrent={name === current.name}
               />

@@ -86,6 +86,7 @@ function testRotation(browser: () => ConsoleBrowser): void {
     server.rotate(adminKey, "holdfast_next");
     const asking = page.getByRole("dialog", { name: "The key is not taken any more" });
     await asking.getByRole("alert").filter({ hasText: "401" }).waitFor();
+    expect(await page.locator(".page > .fault").count()).toBe(0);
     await page.locator(".console[data-state=disconnected]").waitFor();
     expect(await page.locator(".table th a").allTextContents()).toEqual(["orders"]);
     expect(await axeFaults(page)).toEqual([]);

@@ -31,8 +31,10 @@ export function testNodes(browser: () => ConsoleBrowser): void {
       await page.getByText("taken over 1 time").waitFor();
       const nodes = page.locator(".node");
       await nodes.nth(1).waitFor();
+      // Awaited before: it may be over once the end of the process is known.
+      const lost = page.locator(".console[data-state=disconnected]").waitFor();
       await owner.stop("SIGKILL");
-      await page.locator(".console[data-state=disconnected]").waitFor();
+      await lost;
       expect(await page.getByRole("row", { name: /^0 up/ }).count()).toBe(1);
       await live(page);
       await page.getByText("taken over 2 times").waitFor();
