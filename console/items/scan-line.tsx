@@ -46,24 +46,26 @@ export function ScanLine(props: ScanLineProps): ReactNode {
       <span className="end muted wide-only">
         {follow.isOn && shownCount >= followedMax && `${countText(followedMax)} are followed`}
       </span>
-      <button
-        type="button"
-        className="b s"
-        aria-pressed={view.isNewestFirst}
-        title="What came last into the queue first; else by partition, in queue order"
-        onClick={turn}
-      >
-        Newest first
-      </button>
-      <button
-        type="button"
-        className="b s"
-        aria-pressed={follow.isOn}
-        title="Add what comes, as it comes"
-        onClick={() => follow.setOn(!follow.isOn)}
-      >
-        Follow
-      </button>
+      <span className="toggles">
+        <button
+          type="button"
+          className="b s"
+          aria-pressed={view.isNewestFirst}
+          title="What came last into the queue first; else by partition, in queue order"
+          onClick={turn}
+        >
+          Newest first
+        </button>
+        <button
+          type="button"
+          className="b s"
+          aria-pressed={follow.isOn}
+          title="Add what comes, as it comes"
+          onClick={() => follow.setOn(!follow.isOn)}
+        >
+          Follow
+        </button>
+      </span>
     </div>
   );
 }
