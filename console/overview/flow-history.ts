@@ -52,16 +52,17 @@ function begin(name: string): Kept {
   return entry;
 }
 
-/** One with each poll, and none for a queue that nothing came to: there is nothing to tell. */
-function loadNext({ queues }: Overview): void {
+/** One after the other, and none for a queue that nothing came to: there is nothing to tell. */
+function loadNext(): void {
   for (const name of isLoading ? [] : wanted) {
-    const row = queues.get(name);
+    const row = last?.queues.get(name);
     const entry = kept.get(name);
     if (entry === undefined || !row || row.produced_total + row.completed_total === 0) continue;
     wanted.delete(name);
     isLoading = true;
     void load(name, entry).finally(() => {
       isLoading = false;
+      loadNext();
     });
     return;
   }
@@ -97,7 +98,7 @@ seen.subscribe(() => {
     if (row === undefined) kept.delete(name);
     else if (overview.asOfMs - entry.atMs >= pointMs) addPoints(entry, row, overview.asOfMs);
   }
-  loadNext(overview);
+  loadNext();
 });
 
 function addPoints(entry: Kept, row: QueueRow, nowMs: number): void {

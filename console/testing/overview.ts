@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Request } from "playwright-core";
 import { axeFaults } from "./axe.ts";
 import { type ConsoleBrowser, live } from "./console-browser.ts";
 import { addQueues, type ConsoleServer, openConsoleServer } from "./console-server.ts";
@@ -51,22 +52,29 @@ function testMany(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     });
 
-    test("rows: with each poll the history of one is asked for, of none that nothing came to", async () => {
+    test("rows: their histories are asked for one after the other, of none that nothing came to", async () => {
       const busy = ["queue-000", "queue-001", "queue-002"];
       for (const name of busy) await server.client.queue(name).produce("one");
-      await using visitor = await browser().visit(`${server.consoleUrl}?sort=name`);
-      const { page, calls } = visitor;
-      const ofRows: string[] = [];
+      await using visitor = await browser().visit("about:blank");
+      const { page } = visitor;
+      const asked: string[] = [];
+      const ofRow = (request: Request): string | undefined => {
+        if (!request.url().endsWith("server.series")) return undefined;
+        return (JSON.parse(request.postData() ?? "{}") as QueueNamed).queue_name;
+      };
       page.on("request", (request) => {
-        const { queue_name: name } = JSON.parse(request.postData() ?? "{}") as QueueNamed;
-        if (!request.url().endsWith("server.series") || !name) return;
-        ofRows.push(name);
-        const polls = calls.filter((path) => path.endsWith("overview"));
-        if (ofRows.length > polls.length) ofRows.push("more than polls");
+        const name = ofRow(request);
+        if (name !== undefined) asked.push(`${name} asked`);
       });
-      await page.waitForRequest((request) => (request.postData() ?? "").includes("queue-002"));
+      page.on("requestfinished", (request) => {
+        const name = ofRow(request);
+        if (name !== undefined) asked.push(`${name} told`);
+      });
+      await page.goto(`${server.consoleUrl}?sort=name`);
+      const isOfLast = (request: Request) => ofRow(request) === "queue-002";
+      await page.waitForEvent("requestfinished", isOfLast);
       await page.waitForResponse("**/v1/server.overview");
-      expect(ofRows).toEqual(busy);
+      expect(asked).toEqual(busy.flatMap((name) => [`${name} asked`, `${name} told`]));
     });
 
     test("an address says which queues are shown in which order, and follows what is typed", async () => {
