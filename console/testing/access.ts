@@ -101,7 +101,7 @@ function testRotation(browser: () => ConsoleBrowser): void {
   });
 }
 
-const holdMs = 2_000;
+const holdMs = 5_000;
 
 function testHold(browser: () => ConsoleBrowser): void {
   test("429: nothing is asked before its Retry-After has passed, which the page says in place", async () => {

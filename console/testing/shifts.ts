@@ -25,6 +25,17 @@ export async function shiftsOn(page: Page): Promise<readonly string[]> {
   return shifts.filter(({ value }) => value >= 0.0005).map(({ what }) => what);
 }
 
+/** An answer came so late that the page says so, which may move it: the machine is slow. */
+export function wasLate(page: Page): Promise<boolean> {
+  return page.evaluate(
+    (lateMs) =>
+      performance
+        .getEntriesByType("resource")
+        .some(({ name, duration }) => name.includes("/v1/") && duration > lateMs),
+    1_500,
+  );
+}
+
 interface LayoutShift {
   readonly value: number;
   readonly hadRecentInput: boolean;
