@@ -127,7 +127,7 @@ export async function provePlanted(options: {
     atOnce: availableParallelism(),
     caught: ({ name, seed, invariant }) => options.say(`${name}: seed ${seed}, ${invariant}`),
   });
-  const found = caught.flatMap(({ seed }) => seed ?? []);
+  const found = caught.flatMap(({ worlds }) => worlds ?? []);
   return {
     method: "planted bugs",
     seconds: elapsed(),
@@ -135,9 +135,11 @@ export async function provePlanted(options: {
     figures: {
       planted: bugs.length,
       found: found.length,
-      foundByTheFirstSeed: found.filter((seed) => seed === 1).length,
+      foundByTheFirstSeed: found.filter((worlds) => worlds === 1).length,
       seedsAtMost: Math.max(0, ...found),
-      ...Object.fromEntries(caught.map(({ name, seed }) => [`seeds until ${name}`, seed ?? -1])),
+      ...Object.fromEntries(
+        caught.map(({ name, worlds }) => [`seeds until ${name}`, worlds ?? -1]),
+      ),
     },
     faults: caught
       .filter(({ seed }) => seed === null)

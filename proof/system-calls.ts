@@ -54,7 +54,7 @@ const shape = { partitions: 4, ...rules };
 const syncs = ["commit", "thread"] as const;
 /** What the server may end with by itself; killed by us or by the tracer is the last. */
 const exitCodes = new Set([0, 2, 3, 70, 74, 137]);
-const statuses = new Set([0, 200, 429, 453, 454, 500, 503]);
+const statuses = new Set([0, 200, 429, 453, 454, 500, 503, 504]);
 /** Runs at a time: most of a run is waiting. */
 const runsAtOnce = 3;
 const itemsPerRun = 500;

@@ -8,6 +8,8 @@ export interface PlantedBug {
   readonly file: string;
   /** It can only be seen in worlds of several nodes. */
   readonly ofNodes?: true;
+  /** Where it is looked for first, as what it takes is rare; absent = 1. */
+  readonly firstSeed?: number;
   /** Occurs once in the file. */
   readonly from: string;
   readonly to: string;
@@ -89,6 +91,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a repetition that hung up takes back what was told before",
     file: "leases.ts",
+    firstSeed: 400,
     from: "if (isTold) return;",
     to: "",
   },

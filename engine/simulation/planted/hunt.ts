@@ -14,6 +14,8 @@ export interface Caught {
   readonly name: string;
   /** `null`: it was not found. */
   readonly seed: number | null;
+  /** That were played until it was. */
+  readonly worlds: number | null;
   /** `I1` to `I21`; `""` where the program itself noticed. */
   readonly invariant: string;
   readonly message: string;
@@ -22,13 +24,22 @@ export interface Caught {
 const root = join(import.meta.dir, "..", "..", "..");
 
 export async function hunt(bug: PlantedBug): Promise<Caught> {
+  const { firstSeed = 1 } = bug;
   const child = Bun.spawn(
     [
       process.execPath,
       "--preload",
       join(import.meta.dir, "preload.ts"),
       join(root, "scripts", "sim.ts"),
-      ...["--seed", "1", "--seeds", String(seedsMax), "--steps", String(steps), "--json"],
+      ...[
+        "--seed",
+        String(firstSeed),
+        "--seeds",
+        String(seedsMax),
+        "--steps",
+        String(steps),
+        "--json",
+      ],
       ...(bug.ofNodes ? ["--store", "nodes"] : []),
     ],
     {
@@ -46,12 +57,19 @@ export async function hunt(bug: PlantedBug): Promise<Caught> {
   await child.exited;
   const last = output.trim().split("\n").at(-1) ?? "";
   if (!last.startsWith("{")) {
-    return { name: bug.name, seed: null, invariant: "", message: errors || "it did not end" };
+    return {
+      name: bug.name,
+      seed: null,
+      worlds: null,
+      invariant: "",
+      message: errors || "it did not end",
+    };
   }
   const { found } = JSON.parse(last) as Simulated;
   return {
     name: bug.name,
     seed: found?.seed ?? null,
+    worlds: found == null ? null : found.seed - firstSeed + 1,
     invariant: found?.invariant ?? "",
     message: found?.message.split("\n")[0] ?? "",
   };
