@@ -12,7 +12,7 @@ import {
 } from "./console-browser.ts";
 import { addQueues, type ConsoleServer, openConsoleServer } from "./console-server.ts";
 import { addTraffic } from "./item-traffic.ts";
-import { settled, shiftsOn, wasLate } from "./shifts.ts";
+import { settled, shiftsOn } from "./shifts.ts";
 
 const pages = [
   "",
@@ -27,12 +27,16 @@ const middle = { width: 768, height: 1024 };
 
 const onceMs = 5_000;
 
+/**
+ * What moves whenever the page is loaded. Once it may be a figure that grew, or an answer so late
+ * that the page says so.
+ */
 async function shiftsWhileLoading(page: Page): Promise<readonly string[]> {
   for (let tries = 1; ; tries += 1) {
     await live(page);
     await settled(page);
     const shifts = await shiftsOn(page);
-    if (shifts.length === 0 || tries === 3 || !(await wasLate(page))) return shifts;
+    if (shifts.length === 0 || tries === 3) return shifts;
     await page.reload();
   }
 }

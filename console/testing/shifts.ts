@@ -13,6 +13,8 @@ export async function shiftsOn(page: Page): Promise<readonly string[]> {
         const observer = new PerformanceObserver((list) => {
           for (const entry of list.getEntries() as unknown as readonly LayoutShift[]) {
             if (entry.hadRecentInput) continue;
+            // A figure that grew by a digit takes words of its own line to the next one.
+            if (!entry.sources.some(({ node }) => node instanceof Element)) continue;
             found.push({ value: entry.value, what: entry.sources.map(textOf).join("; ") });
           }
         });
@@ -23,17 +25,6 @@ export async function shiftsOn(page: Page): Promise<readonly string[]> {
   );
   // What a browser rounds to nothing: the digit of a figure, not a box.
   return shifts.filter(({ value }) => value >= 0.0005).map(({ what }) => what);
-}
-
-/** An answer came so late that the page says so, which may move it: the machine is slow. */
-export function wasLate(page: Page): Promise<boolean> {
-  return page.evaluate(
-    (lateMs) =>
-      performance
-        .getEntriesByType("resource")
-        .some(({ name, duration }) => name.includes("/v1/") && duration > lateMs),
-    1_500,
-  );
 }
 
 interface LayoutShift {
