@@ -87,7 +87,8 @@ export class Overview {
     this.#latest = {
       asOf: now,
       shards: ports.map((port) => this.#glance(port, around)),
-      alarms: shardAlarms(ports, around),
+      totals: totalsOf(rows),
+      shardAlarms: shardAlarms(ports, around),
       troubles: worstFirst(troubles),
     };
   }
@@ -131,19 +132,38 @@ export class Overview {
    */
   take(said: string, isShown?: IsShown): EngineOverview {
     const since = said.length <= limits.overviewSinceMax ? said : "";
-    if (isShown !== undefined) return this.#since(since, isShown);
     const known = this.#taken.get(since);
-    if (known !== undefined) return known;
-    const taken = this.#since(since, () => true);
+    if (known !== undefined) return this.#shown(known, isShown);
+    const taken = this.#since(since);
     // What others claim to have seen does not grow without end.
     if (this.#taken.size >= takenMax) this.#taken.clear();
     this.#taken.set(since, taken);
-    return taken;
+    return this.#shown(taken, isShown);
   }
 
-  #since(since: string, isShown: IsShown): EngineOverview {
+  #shown(whole: EngineOverview, isShown: IsShown | undefined): EngineOverview {
+    if (isShown === undefined) return whole;
+    const all = [...this.#rows.values()].map(({ row }) => row);
+    return {
+      ...whole,
+      totals: totalsOf(all.filter(({ queue }) => isShown(queue))),
+      alarms: this.#alarms(isShown),
+      rows: whole.rows.filter(({ queue }) => isShown(queue)),
+      removed: whole.removed.filter(isShown),
+    };
+  }
+
+  #alarms(isShown: IsShown): Alarm[] {
+    if (this.#latest === null) return [];
+    const { shardAlarms: first, troubles, asOf } = this.#latest;
+    const left = Math.max(0, alarmsMax - first.length);
+    const shown = troubles.filter(({ queue }) => isShown(queue.definition.name));
+    return [...first, ...queueAlarms(shown.slice(0, left), asOf)];
+  }
+
+  #since(since: string): EngineOverview {
     if (this.#latest === null) throw new Error("there is no overview yet");
-    const { troubles, ...latest } = this.#latest;
+    const { asOf, shards, totals } = this.#latest;
     const [epoch, text] = since.split(".");
     const seen = Number(text);
     const isWhole = epoch !== this.#epoch || !(seen >= this.#forgotten && seen <= this.#version);
@@ -152,17 +172,13 @@ export class Overview {
     const names = gone.length === 0 ? [] : [...this.#rows.keys()];
     const present = new Set(names.map(({ definition }) => definition.name));
     const removed = gone.filter(({ name }) => !present.has(name));
-    const all = [...this.#rows.values()].map(({ row }) => row);
-    const shown = troubles.filter(({ queue }) => isShown(queue.definition.name));
-    const left = Math.max(0, alarmsMax - latest.alarms.length);
     return {
-      ...latest,
-      totals: totalsOf(all.filter(({ queue }) => isShown(queue))),
-      alarms: [...latest.alarms, ...queueAlarms(shown.slice(0, left), latest.asOf)],
+      ...{ asOf, shards, totals },
+      alarms: this.#alarms(() => true),
       since: `${this.#epoch}.${this.#version}`,
       isWhole,
-      rows: rows.map(({ row }) => row).filter(({ queue }) => isShown(queue)),
-      removed: [...new Set(removed.map(({ name }) => name))].filter(isShown),
+      rows: rows.map(({ row }) => row),
+      removed: [...new Set(removed.map(({ name }) => name))],
     };
   }
 }
@@ -184,7 +200,7 @@ const rowKeys = [
 ];
 const totalKeys = ["ready", "held", "scheduled", "waiting", ...counterNames] as const;
 
-export function totalsOf(rows: readonly OverviewRow[]): EngineOverview["totals"] {
+function totalsOf(rows: readonly OverviewRow[]): EngineOverview["totals"] {
   const totals = { ...noTotals, queues: rows.length };
   for (const row of rows) for (const key of totalKeys) totals[key] += row[key];
   return totals;
@@ -243,7 +259,8 @@ class Commits {
 
 type IsShown = (queue: string) => boolean;
 
-interface Latest extends Pick<EngineOverview, "asOf" | "shards" | "alarms"> {
+interface Latest extends Pick<EngineOverview, "asOf" | "shards" | "totals"> {
+  readonly shardAlarms: readonly Alarm[];
   readonly troubles: readonly Trouble[];
 }
 
