@@ -13,8 +13,6 @@ export async function shiftsOn(page: Page): Promise<readonly string[]> {
         const observer = new PerformanceObserver((list) => {
           for (const entry of list.getEntries() as unknown as readonly LayoutShift[]) {
             if (entry.hadRecentInput) continue;
-            // A figure that grew by a digit takes words of its own line to the next one.
-            if (!entry.sources.some(({ node }) => node instanceof Element)) continue;
             found.push({ value: entry.value, what: entry.sources.map(textOf).join("; ") });
           }
         });
