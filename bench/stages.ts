@@ -145,7 +145,7 @@ class Bench {
       bodies.map((body) => this.#request(verb, body)),
     );
     const received = await this.#timed(`${verb}.crossing`, () =>
-      decodeRequests(encodeRequests(requests)),
+      decodeRequests(encodeRequests(requests), this.#op - requests.length + 1),
     );
     const { store, upkeep } = this.#backend;
     const draft = new Draft();

@@ -12,6 +12,7 @@ import {
 import { failure } from "./errors.ts";
 import type { NumberedRequest } from "./kinds.ts";
 import type { Opened, Report } from "./messages.ts";
+import { done } from "./shard/kind.ts";
 
 const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
 const item = { kind: "k", encoding: "e", reference: '"\u0000ü', headers: "", enqueueAt: null };
@@ -89,11 +90,12 @@ const requests: NumberedRequest[] = [
 ];
 
 test.each(requests)("requests: $kind, $op, is read as it was written", (request) => {
-  expect(decodeRequests(encodeRequests([request]))).toEqual([request]);
+  expect(decodeRequests(encodeRequests([request]), request.op)).toEqual([request]);
 });
 
-test("requests: many in one text", () => {
-  expect(decodeRequests(encodeRequests(requests))).toEqual(requests);
+test("requests: many in one text, numbered in a row", () => {
+  const numbered = requests.map((request, index) => ({ ...request, op: 7 + index }));
+  expect(decodeRequests(encodeRequests(requests), 7)).toEqual(numbered);
 });
 
 test("requests: a text that looks like packed bytes stays a text", () => {
@@ -101,7 +103,7 @@ test("requests: a text that looks like packed bytes stays a text", () => {
     ...requests[0],
     items: [{ ...item, unique: "", payload: '{"base64":"AAAA"}' }],
   };
-  expect(decodeRequests(encodeRequests([request as NumberedRequest]))).toEqual([
+  expect(decodeRequests(encodeRequests([request as NumberedRequest]), 1)).toEqual([
     request as NumberedRequest,
   ]);
 });
@@ -126,11 +128,12 @@ test("report: leased items travel beside the text and come back in their answers
   };
   const report: Report = {
     answers: [
+      { op: 5, outcome: done },
       { op: 1, outcome: { ok: true, value: { kind: "leased", count: 1, items: "[first]" } } },
       { op: 2, outcome: failure("not_leased", "m", { a: "b" }) },
       { op: 3, outcome: { ok: true, value: { kind: "leased", count: 2, items: "[second]" } } },
       { op: 4, outcome: { ok: true, value: { kind: "items", items: [listed] } } },
-      { op: 5, outcome: { ok: true, value: { kind: "done" } } },
+      { op: 7, outcome: { ok: true, value: { kind: "done" }, replayed: true } },
       { op: 6, outcome: { ok: true, value: { kind: "outbound", items: [outbound] } } },
     ],
     counts: [

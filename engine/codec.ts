@@ -4,31 +4,40 @@
 // that it is not quoted again.
 
 import type { LeasedItem } from "./api.ts";
-import { kindOf, type NumberedRequest } from "./kinds.ts";
+import { kindOf, type NumberedRequest, type Request } from "./kinds.ts";
 import type { Answer, Opened, Report, Value } from "./messages.ts";
+import { done } from "./shard/kind.ts";
 import { decodePayload, encodePayload } from "./shard/payload-text.ts";
 
-export function encodeRequests(requests: readonly NumberedRequest[]): string {
+export function encodeRequests(requests: readonly Request[]): string {
   return JSON.stringify(requests.map((request) => kindOf(request).encode?.(request) ?? request));
 }
 
-export function decodeRequests(text: string): NumberedRequest[] {
-  const requests = JSON.parse(text) as NumberedRequest[];
-  return requests.map((request) => {
-    const { decode } = kindOf(request);
-    return decode === undefined ? request : (decode(request) as NumberedRequest);
+/** They are numbered in a row, from `opFirst` on. */
+export function decodeRequests(text: string, opFirst: number): NumberedRequest[] {
+  const requests = JSON.parse(text) as Request[];
+  return requests.map((request, index) => {
+    const decoded = kindOf(request).decode?.(request) ?? request;
+    return Object.assign(decoded, { op: opFirst + index });
   });
 }
 
 /** The report's text, and the leased items it refers to by their place. */
 export function encodeReport(report: Report): { text: string; leased: string[] } {
   const leased: string[] = [];
-  const answers = report.answers.map(({ op, outcome }) =>
-    outcome.ok
-      ? { op, outcome: { ...outcome, value: encodeValue(outcome.value, leased) } }
-      : { op, outcome },
-  );
+  const answers = report.answers.map((answer) => encodeAnswer(answer, leased));
   return { text: JSON.stringify({ ...report, answers }), leased };
+}
+
+/** A request that was just done, as most are, crosses as its number. */
+function encodeAnswer({ op, outcome }: Answer, leased: string[]): unknown {
+  if (outcome === done) return op;
+  if (!outcome.ok) return { op, outcome };
+  return { op, outcome: { ...outcome, value: encodeValue(outcome.value, leased) } };
+}
+
+function decodeAnswer(answer: Answer | number): Answer {
+  return typeof answer === "number" ? { op: answer, outcome: done } : answer;
 }
 
 function encodeValue(value: Value, leased: string[]): unknown {
@@ -58,9 +67,10 @@ function encodeValue(value: Value, leased: string[]): unknown {
 }
 
 export function decodeReport(text: string, leased: readonly string[]): Report {
-  const report = JSON.parse(text) as Report;
+  const report = JSON.parse(text) as Report & { answers: Answer[] };
+  report.answers = report.answers.map(decodeAnswer);
   let next = 0;
-  for (const { outcome } of report.answers as Answer[]) {
+  for (const { outcome } of report.answers) {
     if (!outcome.ok) continue;
     const { value } = outcome;
     if (value.kind === "leased") {

@@ -7,7 +7,7 @@ import { StoreError, type StoreFault } from "../stores/store.ts";
 import type { LeasedItem } from "./api.ts";
 import { aheadMs, type Clock, TestClock, type Timer } from "./clock.ts";
 import { decodeOpened, decodeReport, encodeRequests } from "./codec.ts";
-import type { NumberedRequest } from "./kinds.ts";
+import type { Request } from "./kinds.ts";
 import { limits, type TurnLimits } from "./limits.ts";
 import type { Opened, Report } from "./messages.ts";
 import type { Memory } from "./shard/memory.ts";
@@ -22,7 +22,8 @@ export interface LinkEvents {
 }
 
 export interface Link {
-  send(requests: readonly NumberedRequest[]): void;
+  /** They are numbered in a row, from `opFirst` on. */
+  send(requests: readonly Request[], opFirst: number): void;
   /** Lets the turn that runs finish and closes the store; `false`: that turn failed, and nobody knows what became of it. */
   close(): Promise<boolean>;
   /** Ends the shard at once, whatever it is doing. */
@@ -85,8 +86,8 @@ class SameThreadLink implements Link {
     this.#events.down(cause);
   }
 
-  send(requests: readonly NumberedRequest[]): void {
-    this.#shard?.submit(requests);
+  send(requests: readonly Request[], opFirst: number): void {
+    this.#shard?.submit(requests.map((request, index) => ({ ...request, op: opFirst + index })));
   }
 
   async close(): Promise<boolean> {
@@ -129,7 +130,7 @@ export type ToWorker<Config> =
       /** By how much the clock that it shares with other machines is ahead of its own; `null` = it shares none. */
       readonly aheadMs: number | null;
     }
-  | { readonly kind: "requests"; readonly text: string }
+  | { readonly kind: "requests"; readonly opFirst: number; readonly text: string }
   | { readonly kind: "ping" }
   | { readonly kind: "close" };
 
@@ -243,8 +244,8 @@ class WorkerLink<Config> implements Link {
     void this.#gone.then(() => this.#events.down(cause));
   }
 
-  send(requests: readonly NumberedRequest[]): void {
-    this.#post({ kind: "requests", text: encodeRequests(requests) });
+  send(requests: readonly Request[], opFirst: number): void {
+    this.#post({ kind: "requests", opFirst, text: encodeRequests(requests) });
   }
 
   async close(): Promise<boolean> {

@@ -44,8 +44,8 @@ class Puppet implements Link {
     this.events = events;
   }
 
-  send(requests: readonly NumberedRequest[]): void {
-    this.messages.push(requests);
+  send(requests: readonly Request[], opFirst: number): void {
+    this.messages.push(requests.map((request, index) => ({ ...request, op: opFirst + index })));
   }
 
   isWhole = true;

@@ -15,7 +15,7 @@ import {
 } from "./errors.ts";
 import { Observations } from "./histogram.ts";
 import { placeOf } from "./ids.ts";
-import { kindOf, type NumberedRequest, type Request } from "./kinds.ts";
+import { kindOf, type Request } from "./kinds.ts";
 import { limits, type TurnLimits } from "./limits.ts";
 import type { Link, LinkFactory } from "./link.ts";
 import type { CommitReport, Opened, Report, Value } from "./messages.ts";
@@ -24,6 +24,13 @@ import type { Result } from "./shard/kind.ts";
 interface Waiting extends Timing {
   readonly request: Request;
   readonly settle: (result: Result, op: number) => void;
+}
+
+/** Requests that were sent together, numbered in a row. */
+interface Message {
+  readonly first: number;
+  readonly last: number;
+  unanswered: number;
 }
 
 export interface PortEvents {
@@ -91,8 +98,7 @@ export class ShardPort {
   #queue: Waiting[] = [];
   /** Sent and unanswered, in the order of sending. */
   readonly #sent = new Map<number, Waiting>();
-  /** The unanswered requests of each message. */
-  #messages: Set<number>[] = [];
+  #messages: Message[] = [];
   #flushing = false;
   #lateTimer: { readonly deadline: number; readonly timer: Timer } | null = null;
   #restartMs: number = limits.restartMsMin;
@@ -169,8 +175,8 @@ export class ShardPort {
   #send(): void {
     const now = this.#clock.now();
     const { turnRequestsMax, turnWeightMax } = this.#options.limits;
-    const requests: NumberedRequest[] = [];
-    const ops = new Set<number>();
+    const requests: Request[] = [];
+    const first = this.#opLast + 1;
     let weight = 0;
     let taken = 0;
     for (const waiting of this.#queue) {
@@ -182,15 +188,13 @@ export class ShardPort {
       }
       weight += kindOf(waiting.request).weight?.(waiting.request) ?? 1;
       this.#opLast += 1;
-      const op = this.#opLast;
-      requests.push({ ...waiting.request, op });
-      this.#sent.set(op, waiting);
-      ops.add(op);
+      requests.push(waiting.request);
+      this.#sent.set(this.#opLast, waiting);
     }
     this.#queue = taken === this.#queue.length ? [] : this.#queue.slice(taken);
     if (requests.length === 0) return;
-    this.#messages.push(ops);
-    this.#link.send(requests);
+    this.#messages.push({ first, last: this.#opLast, unanswered: requests.length });
+    this.#link.send(requests, first);
   }
 
   #watchDeadline(deadline: number): void {
@@ -227,14 +231,15 @@ export class ShardPort {
     this.#setFull(report.refusing);
     const settled: [Waiting, Result, number][] = [];
     for (const { op, outcome } of report.answers) {
-      for (const ops of this.#messages) if (ops.delete(op)) break;
+      const message = this.#messages.find(({ first, last }) => op >= first && op <= last);
+      if (message !== undefined) message.unanswered -= 1;
       const waiting = this.#sent.get(op);
       // It was answered when its time was up.
       if (waiting === undefined) continue;
       this.#sent.delete(op);
       settled.push([waiting, outcome, op]);
     }
-    this.#messages = this.#messages.filter((ops) => ops.size > 0);
+    this.#messages = this.#messages.filter(({ unanswered }) => unanswered > 0);
     // Counts first: whoever is answered next asks for more by them.
     this.#options.events.report(report);
     for (const [waiting, outcome, op] of settled) waiting.settle(outcome, op);

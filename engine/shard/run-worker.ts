@@ -70,7 +70,7 @@ export function runShardWorker<Config>({
         open(message.shard, message).catch(fail);
         return;
       case "requests":
-        shard?.submit(decodeRequests(message.text));
+        shard?.submit(decodeRequests(message.text, message.opFirst));
         return;
       case "ping":
         say({ kind: "pong" });
