@@ -404,8 +404,8 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       place = home;
     }
     const { slot, partition } = place;
-    const wanted = { ...key, ...(returnIds && { returnIds }) };
-    const asked = { kind: "produce", slot, deadline: timing.deadline, items, ...wanted } as const;
+    const plain = { kind: "produce", slot, deadline: timing.deadline, items } as const;
+    const asked = key || returnIds ? { ...plain, ...key, ...(returnIds && { returnIds }) } : plain;
     const written = this.#call(queue, place, asked, timing);
     this.#leases.accompany(queue, partition, items);
     return producedOf(await written);
@@ -505,8 +505,8 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     checkCompleteIds(ids);
     const timing = this.#timing(lateComplete, request.requestTimeoutMs);
     const key = this.#key(queue, "complete", request, () => `${partition}/${ids}`);
-    const batch = { deadline: timing.deadline, ids, ...key };
-    const asked = (slot: number) => ({ kind: "complete", slot, ...batch }) as const;
+    const { deadline } = timing;
+    const asked = (slot: number) => ({ kind: "complete", slot, deadline, ids, ...key }) as const;
     return outcomeOf(await this.#finish(queue, partition, asked, timing));
   }
 
@@ -517,8 +517,8 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     checkRetryItems(items);
     const timing = this.#timing(lateRetry, request.requestTimeoutMs);
     const key = this.#key(queue, "retry", request, () => retriedText(request));
-    const batch = { deadline: timing.deadline, items, ...key };
-    const asked = (slot: number) => ({ kind: "retry", slot, ...batch }) as const;
+    const { deadline } = timing;
+    const asked = (slot: number) => ({ kind: "retry", slot, deadline, items, ...key }) as const;
     return outcomeOf(await this.#finish(queue, partition, asked, timing));
   }
 

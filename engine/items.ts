@@ -11,10 +11,6 @@ import type { NewImport } from "./shard/import.ts";
 
 /** `unique`: the digest of its unique key; `""` = it has none. */
 export function newItem(item: ProduceItem, unique: string): NewItem {
-  return { ...commonOf(item), unique };
-}
-
-function commonOf(item: ProduceItem): Omit<NewItem, "unique"> {
   return {
     payload: owned(item.payload),
     kind: item.kind ?? "",
@@ -22,12 +18,14 @@ function commonOf(item: ProduceItem): Omit<NewItem, "unique"> {
     reference: item.reference ?? "",
     headers: headersText(item.headers),
     enqueueAt: item.enqueueAt ?? null,
+    unique,
   };
 }
 
 export function newImport(item: ImportItem): NewImport {
+  const { unique: _, ...common } = newItem(item, "");
   return {
-    ...commonOf(item),
+    ...common,
     sourceId: item.sourceId ?? "",
     leaseDeadline: item.isLeased === true ? (item.leaseDeadline ?? null) : null,
     expireDeadline: item.expireDeadline ?? null,

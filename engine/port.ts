@@ -147,8 +147,9 @@ export class ShardPort {
       settle(backlogFailure, 0);
       return;
     }
-    this.#queue.push({ request, settle, ...timing });
-    this.#watchDeadline(timing.deadline);
+    const { deadline, late } = timing;
+    this.#queue.push({ request, settle, deadline, late });
+    this.#watchDeadline(deadline);
     this.#flushSoon();
   }
 

@@ -179,7 +179,8 @@ export function checkProduceItems(items: readonly ProduceItem[]): void {
   if (items.length === 0) refuse("items cannot be empty; at least one item is required");
   const max = limits.produceItemsMax;
   checkBatch("items", items.length, { name: "max_produce_batch_size", max });
-  for (const { uniqueKey = "" } of items) {
+  for (const { uniqueKey } of items) {
+    if (!uniqueKey) continue;
     checkLength("unique key", byteLength(uniqueKey), limits.uniqueKeyBytesMax);
     if (!uniqueKey.isWellFormed()) refuse("unique key is invalid; it is not well-formed Unicode");
   }

@@ -33,6 +33,7 @@ test("produce: an item without any key has no payload and is due at once", () =>
     queue: "orders",
     requestTimeoutMs: 300_000,
     items: [{ payload: "", kind: "", encoding: "", reference: "", enqueueAt: null, uniqueKey: "" }],
+    returnIds: false,
   });
 });
 

@@ -26,20 +26,20 @@ export function produceRequest(body: RequestOf<"produce">): engine.ProduceReques
     queue: body.queue_name,
     items: body.items.map(produceItem),
     requestTimeoutMs: requestTimeout(body.request_timeout),
-    ...(body.return_ids === true && { returnIds: true }),
+    returnIds: body.return_ids === true,
   };
 }
 
 function produceItem(item: wire.ProduceItem, index: number): engine.ProduceItem {
-  return {
+  const produced = {
     payload: item.bytes ? bytesOf(item.bytes, index, "bytes") : (item.utf8 ?? ""),
     kind: item.kind ?? "",
     encoding: item.encoding ?? "",
     reference: item.reference ?? "",
     enqueueAt: instantOf(item.enqueue_at, index, "enqueue_at"),
     uniqueKey: item.unique_key ?? "",
-    ...(item.headers && { headers: item.headers }),
   };
+  return item.headers ? { ...produced, headers: item.headers } : produced;
 }
 
 export function leaseRequest(body: RequestOf<"lease">, signal: AbortSignal): engine.LeaseRequest {
@@ -716,28 +716,34 @@ export function storageItem(item: engine.StoredItem): wire.StorageItem {
  */
 export function renderLeased(items: readonly engine.LeasedItem[]): string {
   let text = "[";
-  // Neighbours mostly share these, so their texts are made once per change.
-  let leaseDeadline = Number.NaN;
-  let deadlineText = "";
-  let encoding: string | null = null;
-  let kind: string | null = null;
-  let describedText = "";
+  let before: engine.LeasedItem | null = null;
+  let described = "";
   for (const item of items) {
-    if (item.leaseDeadline !== leaseDeadline) {
-      leaseDeadline = item.leaseDeadline;
-      deadlineText = `,"lease_deadline":"${instantText(leaseDeadline)}","bytes":"`;
-    }
-    if (item.encoding !== encoding || item.kind !== kind) {
-      ({ encoding, kind } = item);
-      describedText = `","encoding":${jsonText(encoding)},"kind":${jsonText(kind)},"reference":`;
-    }
-    text += text === "[" ? '{"id":"' : ',{"id":"';
-    text += item.id + describedText + jsonText(item.reference);
-    text += `,"attempts":${item.attempts}${deadlineText}${item.payload.toBase64()}"`;
+    // Neighbours mostly share what stands between id and payload, so that is written once per change.
+    if (before === null || !isDescribedAs(before, item)) described = descriptionOf(item);
+    text += before === null ? '{"id":"' : ',{"id":"';
+    text += item.id + described + item.payload.toBase64();
     const hasMore = item.headers !== undefined || item.past !== undefined;
-    text += hasMore ? `,${JSON.stringify(carried(item)).slice(1)}` : "}";
+    text += hasMore ? `",${JSON.stringify(carried(item)).slice(1)}` : '"}';
+    before = item;
   }
   return `${text}]`;
+}
+
+function isDescribedAs(one: engine.LeasedItem, other: engine.LeasedItem): boolean {
+  return (
+    one.kind === other.kind &&
+    one.encoding === other.encoding &&
+    one.reference === other.reference &&
+    one.attempts === other.attempts &&
+    one.leaseDeadline === other.leaseDeadline
+  );
+}
+
+/** From the end of the id to where the payload begins. */
+function descriptionOf(item: engine.LeasedItem): string {
+  const texts = `","encoding":${jsonText(item.encoding)},"kind":${jsonText(item.kind)},"reference":${jsonText(item.reference)}`;
+  return `${texts},"attempts":${item.attempts},"lease_deadline":"${instantText(item.leaseDeadline)}","bytes":"`;
 }
 
 /** The whole lease reply around the text that `renderLeased` made. */

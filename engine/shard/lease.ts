@@ -174,10 +174,12 @@ function shareOut(
     }
     const items = granted.slice(start, start + count);
     const leaseDeadline = turn.now + (leaseTimeoutMs ?? partition.settings?.leaseTimeoutMs ?? 0);
-    for (const [place, item] of items.entries()) {
-      holding.take(item, { leaseDeadline, client, isApart: gaps.has(start + place) });
+    const how = { leaseDeadline, client };
+    for (const item of items) {
+      if (gaps.has(start)) holding.end();
+      holding.take(item, how);
+      start += 1;
     }
-    start += count;
     const seqs = items.map(({ seq }) => seq);
     turn.grants.set(op, seqs);
     if (key !== undefined) turn.draft.note(op, [partition.slot, ...rangesOf(seqs)]);
@@ -263,12 +265,12 @@ class Holding {
 
   take(
     item: Item,
-    how: { readonly leaseDeadline: number; readonly client: string; readonly isApart: boolean },
+    { leaseDeadline, client }: { readonly leaseDeadline: number; readonly client: string },
   ): void {
-    if (how.isApart || how.leaseDeadline !== this.#leaseDeadline) this.end();
-    this.#leaseDeadline = how.leaseDeadline;
+    if (leaseDeadline !== this.#leaseDeadline) this.end();
+    this.#leaseDeadline = leaseDeadline;
     this.#items.push(item);
-    this.#holders.push(how.client);
+    this.#holders.push(client);
   }
 
   end(): void {
@@ -322,7 +324,7 @@ function shares(requests: Asked, count: number): number[] {
 }
 
 function leasedItem(partition: Partition, item: Item, leaseDeadline: number): LeasedItem {
-  return {
+  const leased = {
     id: formatId(partition.idPrefix, item.seq),
     kind: item.kind,
     encoding: item.encoding,
@@ -330,6 +332,6 @@ function leasedItem(partition: Partition, item: Item, leaseDeadline: number): Le
     attempts: item.attempts + 1,
     leaseDeadline,
     payload: payloadBytes(item),
-    ...told(item),
   };
+  return item.headers === "" && item.past === "" ? leased : { ...leased, ...told(item) };
 }

@@ -127,7 +127,9 @@ export function addItems(turn: Turn, { slot, items }: Addition): number[] {
   const expireSoonest = expireDeadlineOf(settings, now);
   const duplicates: number[] = [];
   const first = partition.nextSeq;
-  for (const [index, item] of items.entries()) {
+  let index = -1;
+  for (const item of items) {
+    index += 1;
     if (isUnique(item) && isTaken(turn, item)) {
       duplicates.push(index);
       continue;
@@ -191,6 +193,13 @@ function isPlain({
 
 function decodeItem(item: NewItem | string): NewItem {
   if (typeof item !== "string") return decodePayload(item);
-  const texts = { kind: "", encoding: "", reference: "", headers: "", unique: "" };
-  return { payload: item, ...texts, enqueueAt: null };
+  return {
+    payload: item,
+    kind: "",
+    encoding: "",
+    reference: "",
+    headers: "",
+    enqueueAt: null,
+    unique: "",
+  };
 }

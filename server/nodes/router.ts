@@ -172,7 +172,7 @@ export class Router {
    */
   async #here(body: never, { operation, route, caller }: Work): Promise<Outcome<unknown>> {
     const membership = this.#membership;
-    const isKeyed = caller.key.requestKey !== undefined;
+    const isKeyed = caller.requestKey !== null;
     try {
       const reply = await route(body, caller);
       const isFromMemory = repeatable.has(operation) || caller.isReplayed;
@@ -211,7 +211,7 @@ export class Router {
     body: never,
     { operation, caller }: Asked,
   ): Promise<Outcome<JsonText>> {
-    const requestKey = caller.key.requestKey ?? null;
+    const { requestKey } = caller;
     const { grant } = caller;
     const call = { operation, body: JSON.stringify(body), requestKey, ...(grant && { grant }) };
     const answer = await this.#peer(node).call(call, caller.signal);

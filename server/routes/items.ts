@@ -23,38 +23,38 @@ export function itemRoutes(engine: Engine<string>): ItemRoutes {
   return {
     async produce(body, caller) {
       const request = decoded(checkOf(engine, body), () => produceRequest(body));
-      const produced = caller.heard(await engine.produce({ ...request, ...caller.key }));
+      const produced = caller.heard(await engine.produce(caller.asks(request)));
       const { duplicates, ids } = produced;
       return duplicates.length === 0 && ids === undefined ? done : produceReply(produced);
     },
 
     async lease(body, caller) {
       const request = decoded(checkOf(engine, body), () => leaseRequest(body, caller.signal));
-      const lease = await engine.lease({ ...request, ...caller.key });
+      const lease = await engine.lease(caller.asks(request));
       return new JsonText(leaseReplyText(caller.heard(lease)));
     },
 
     async retry(body, caller) {
       const request = decoded(checkOf(engine, body), () => retryRequest(body));
-      caller.heard(await engine.retry({ ...request, ...caller.key }));
+      caller.heard(await engine.retry(caller.asks(request)));
       return done;
     },
 
     async complete(body, caller) {
       const request = decoded(checkOf(engine, body), () => completeRequest(body));
-      caller.heard(await engine.complete({ ...request, ...caller.key }));
+      caller.heard(await engine.complete(caller.asks(request)));
       return done;
     },
 
     async extend(body, caller) {
       const request = decoded(checkOf(engine, body), () => extendRequest(body));
-      const { leaseDeadline } = caller.heard(await engine.extend({ ...request, ...caller.key }));
+      const { leaseDeadline } = caller.heard(await engine.extend(caller.asks(request)));
       return { lease_deadline: new Date(leaseDeadline).toISOString() };
     },
 
     async release(body, caller) {
       const request = decoded(checkOf(engine, body), () => releaseRequest(body));
-      caller.heard(await engine.release({ ...request, ...caller.key }));
+      caller.heard(await engine.release(caller.asks(request)));
       return done;
     },
 
@@ -65,7 +65,7 @@ export function itemRoutes(engine: Engine<string>): ItemRoutes {
         }
       };
       const request = decoded(check, () => transactRequest(body));
-      return transactReply(caller.heard(await engine.transact({ ...request, ...caller.key })));
+      return transactReply(caller.heard(await engine.transact(caller.asks(request))));
     },
   };
 }

@@ -62,10 +62,14 @@ export class Caller {
     return this.#asking.grant ?? null;
   }
 
-  /** Spread into a request of the engine: nothing where no key was sent. */
-  get key(): Repeatable {
-    const { requestKey } = this.#asking;
-    return requestKey === null ? {} : { requestKey };
+  get requestKey(): string | null {
+    return this.#asking.requestKey;
+  }
+
+  /** The request of the engine, with the key if one was sent. */
+  asks<T extends Repeatable>(request: T): T {
+    const { requestKey } = this;
+    return requestKey === null ? request : { ...request, requestKey };
   }
 
   /** Passes on what the engine says, and takes note of whether it was said before. */

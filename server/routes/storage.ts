@@ -76,7 +76,7 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
 
     async importItems(body, caller) {
       const request = decoded(checkOf(engine, body), () => importRequest(body));
-      const { items } = caller.heard(await engine.importItems({ ...request, ...caller.key }));
+      const { items } = caller.heard(await engine.importItems(caller.asks(request)));
       return { items: items.map(storageItem) };
     },
 

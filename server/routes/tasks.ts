@@ -14,13 +14,17 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
     async redrive(body, caller) {
       if (!body.to) checkAnyQueue(caller.grant);
       const request = decoded(checkOf(engine, body), () => redriveRequest(body));
-      const redriven = caller.heard(await engine.redrive({ ...request, ...whose(caller) }));
+      const redriven = caller.heard(
+        await engine.redrive(caller.asks({ ...request, by: nameOf(caller) })),
+      );
       return { task_id: redriven.taskId, matched: redriven.matched };
     },
 
     async repair(body, caller) {
       const request = decoded(checkOf(engine, body), () => repairRequest(body));
-      const begun = caller.heard(await engine.repair({ ...request, ...whose(caller) }));
+      const begun = caller.heard(
+        await engine.repair(caller.asks({ ...request, by: nameOf(caller) })),
+      );
       return { task_id: begun.taskId, matched: begun.matched };
     },
 
@@ -40,8 +44,9 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
   };
 }
 
-function whose({ key, grant }: Caller) {
-  return { ...key, by: grant?.name ?? "" };
+/** Of the API key; `""` = none was asked for. */
+function nameOf({ grant }: Caller): string {
+  return grant?.name ?? "";
 }
 
 /** Where items came from is what they say, and whoever imported them can say anything. */

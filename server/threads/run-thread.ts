@@ -96,7 +96,7 @@ function servingOver(line: Line): Serving {
   const routes = Object.keys(operations).map((id) => [
     id,
     (body: unknown, caller: Caller) => {
-      const { requestKey = null } = caller.key;
+      const { requestKey } = caller;
       const call = { operation: id as OperationId, body: JSON.stringify(body), requestKey };
       return ask({ ...call, ...grantOf(caller) }, caller);
     },
