@@ -27,11 +27,11 @@ import {
   packValues,
   textIn,
 } from "./rows.ts";
-import { insertedItem, key, keyOf, place } from "./sql-text.ts";
+import { insertedItem, key, keyOf, limitOf, place } from "./sql-text.ts";
 
 /** The key of the row that holds item ?2, if one does; else that item's own key. */
 const rowKey = `ifnull((SELECT iif(key + count > ${key}, key, ${key}) FROM item WHERE key <= ${key} ORDER BY key DESC LIMIT 1), ${key})`;
-const rows = `FROM item LEFT JOIN hole USING (key) WHERE item.key >= ${rowKey} AND item.key < ${keyOf("?1", "?3")} ORDER BY item.key LIMIT ?4`;
+const rows = `FROM item LEFT JOIN hole USING (key) WHERE item.key >= ${rowKey} AND item.key < ${keyOf("?1", "?3")} ORDER BY item.key ${limitOf("?4")}`;
 const hole = "hole.gone, hole.check_sum";
 const columns = `${place}, ${itemColumns.replace("check_sum", "item.check_sum")}, ${packColumns}, ${hole}`;
 const fromKey = keyOf("span.slot", "span.first");

@@ -20,7 +20,7 @@ import {
   scheduledOf,
   scheduledValues,
 } from "./rows.ts";
-import { insertedItem, key, keyOf, place, placeAndItem } from "./sql-text.ts";
+import { insertedItem, key, keyOf, limitOf, place, placeAndItem } from "./sql-text.ts";
 
 const range = `key >= ${key} AND key < ${keyOf("?1", "?3")}`;
 const mark = `${place}, ${scheduledMarkColumns}`;
@@ -28,9 +28,9 @@ const mark = `${place}, ${scheduledMarkColumns}`;
 const statements = {
   insert: `INSERT INTO scheduled (key, ${itemColumns}, due_at, retried, wake_at) VALUES (${key}, ${insertedItem}, ?16, ?17, ?18)`,
   remove: `DELETE FROM scheduled WHERE key = ${key}`,
-  items: `SELECT ${placeAndItem}, due_at, retried FROM scheduled WHERE ${range} ORDER BY key LIMIT ?4`,
-  marks: `SELECT ${mark} FROM scheduled WHERE ${range} ORDER BY key LIMIT ?4`,
-  waking: `SELECT ${mark} FROM scheduled WHERE wake_at <= ?1 ORDER BY wake_at, key LIMIT ?2`,
+  items: `SELECT ${placeAndItem}, due_at, retried FROM scheduled WHERE ${range} ORDER BY key ${limitOf("?4")}`,
+  marks: `SELECT ${mark} FROM scheduled WHERE ${range} ORDER BY key ${limitOf("?4")}`,
+  waking: `SELECT ${mark} FROM scheduled WHERE wake_at <= ?1 ORDER BY wake_at, key ${limitOf("?2")}`,
   next: `SELECT wake_at FROM scheduled ORDER BY wake_at, key LIMIT 1 OFFSET ?1`,
   quarantine: `INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, headers, past, check_sum, due_at, retried), payload FROM scheduled WHERE key = ${key}`,
 } as const;

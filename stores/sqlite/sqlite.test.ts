@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import {
   copyFileSync,
   existsSync,
@@ -112,6 +112,26 @@ async function opened(sync: "commit" | "thread"): Promise<OpenedStore> {
     },
   };
 }
+
+test("statements: none is compiled anew for each number of rows that is asked for", async () => {
+  const prepared = Database.prototype.prepare;
+  const texts: string[] = [];
+  const prepare = spyOn(Database.prototype, "prepare").mockImplementation(function (
+    this: Database,
+    text: string,
+  ) {
+    texts.push(text);
+    return prepared.call(this, text);
+  } as typeof prepared);
+  try {
+    using bench = setup();
+    await (await bench.open()).store.close();
+  } finally {
+    prepare.mockRestore();
+  }
+  expect(texts.filter((text) => text.includes("LIMIT ?")).length).toBeGreaterThan(5);
+  expect(texts.filter((text) => /LIMIT \?\d+(?! \+ 0)/.test(text))).toEqual([]);
+});
 
 test("open: a second connection is refused while the first has the file, and let in afterwards", async () => {
   using files = setup();

@@ -48,7 +48,7 @@ import {
 } from "./rows.ts";
 import { ScheduledTable } from "./scheduled-table.ts";
 import { migrate, schema } from "./schema.ts";
-import { insertedItem, key, keyOf, place, placeAndItem } from "./sql-text.ts";
+import { insertedItem, key, keyOf, limitOf, place, placeAndItem } from "./sql-text.ts";
 import { FileSync, type SyncSetting, syncedBy } from "./sync.ts";
 import { UniqueTable } from "./unique-table.ts";
 import { SqliteUpkeep } from "./upkeep.ts";
@@ -90,10 +90,10 @@ const statements = {
   turn: `INSERT OR REPLACE INTO turn VALUES (?1 % ${turnRing}, ?1, ?2, ?3, ?4, ?5)`,
 
   source: `SELECT 1 FROM item WHERE source_id = ?2 AND key >> 45 = ?1 UNION ALL SELECT 1 FROM scheduled WHERE source_id = ?2 AND key >> 45 = ?1`,
-  early: `SELECT expire_deadline, ${place}, created_at, attempts, length(payload), past FROM item WHERE early = 1 AND (expire_deadline, key) > (?1, ${keyOf("?2", "?3")}) ORDER BY expire_deadline, key LIMIT ?4`,
+  early: `SELECT expire_deadline, ${place}, created_at, attempts, length(payload), past FROM item WHERE early = 1 AND (expire_deadline, key) > (?1, ${keyOf("?2", "?3")}) ORDER BY expire_deadline, key ${limitOf("?4")}`,
   arrived:
     "SELECT outbound_seq, target_slot FROM outbound WHERE target_shard = ?1 AND outbound_seq <= ?2",
-  outbound: `SELECT ${placeAndItem}, outbound_seq, target_shard, target_slot FROM outbound WHERE target_shard = ?1 AND outbound_seq > ?2 ORDER BY outbound_seq LIMIT ?3`,
+  outbound: `SELECT ${placeAndItem}, outbound_seq, target_shard, target_slot FROM outbound WHERE target_shard = ?1 AND outbound_seq > ?2 ORDER BY outbound_seq ${limitOf("?3")}`,
 } as const;
 
 /**

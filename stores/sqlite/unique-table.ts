@@ -5,12 +5,12 @@ import type { Database } from "bun:sqlite";
 import type { Facts, SlotSeq, SlotSeqs, UniqueKey, Wants } from "../store.ts";
 import { finalizeAll, type Prepared, prepareAll } from "./prepared.ts";
 import { uniqueUntil, uniqueValues } from "./rows.ts";
-import { key, keyOf, place } from "./sql-text.ts";
+import { key, keyOf, limitOf, place } from "./sql-text.ts";
 
 const statements = {
   put: `INSERT OR REPLACE INTO unique_key VALUES (${key}, ?3, ?4, ?5)`,
   find: `SELECT ${place}, digest, until, check_sum FROM unique_key WHERE digest = ?1`,
-  ended: `SELECT ${place} FROM unique_key WHERE until <= ?1 ORDER BY until LIMIT ?2`,
+  ended: `SELECT ${place} FROM unique_key WHERE until <= ?1 ORDER BY until ${limitOf("?2")}`,
   next: "SELECT until FROM unique_key ORDER BY until LIMIT 1 OFFSET ?1",
   remove: `DELETE FROM unique_key WHERE key >= ${key} AND key <= ${keyOf("?1", "?3")}`,
 } as const;
