@@ -122,8 +122,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a lease's own timeout is not kept",
     file: "shard/lease.ts",
-    from: "holding.take(item, { leaseDeadline, client, isApart: gaps.has(start + place) });",
-    to: "holding.take(item, { leaseDeadline: turn.now + (partition.settings?.leaseTimeoutMs ?? 0), client, isApart: gaps.has(start + place) });",
+    from: "const how = { leaseDeadline, client };",
+    to: "const how = { leaseDeadline: turn.now + (partition.settings?.leaseTimeoutMs ?? 0), client };",
   },
   {
     name: "leases are forgotten at a restart",
@@ -140,8 +140,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the last items of a batch are lost",
     file: "shard/produce.ts",
-    from: "for (const [index, item] of items.entries()) {",
-    to: "for (const [index, item] of items.slice(0, 5).entries()) {",
+    from: "for (const item of items) {\n    index += 1;",
+    to: "for (const item of items.slice(0, 5)) {\n    index += 1;",
   },
   {
     name: "held items are offered after a restart",
@@ -152,7 +152,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "one lease's items go to two clients",
     file: "shard/lease.ts",
-    from: "start += count;",
+    from: "start += 1;",
     to: "",
   },
   {
@@ -392,8 +392,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the items of a batch are written in reverse",
     file: "shard/produce.ts",
-    from: "for (const [index, item] of items.entries()) {",
-    to: "for (const [index, item] of [...items.entries()].reverse()) {",
+    from: "for (const item of items) {\n    index += 1;",
+    to: "for (const item of [...items].reverse()) {\n    index += 1;",
   },
   {
     name: "a lease's row outlives it",
