@@ -142,6 +142,10 @@ test("items get and explain: one item, by its id or by one that it had", async (
   expect(out).toMatch(new RegExp(`^origin_queue +${queue.name}$`, "m"));
   expect(out).toEndWith("\na\n");
   expect(await json("items", "get", items[0].id)).toMatchObject({ payload: btoa("a") });
+  const range = ["--payload-from", "0", "--payload-limit", "0"];
+  expect(await json("items", "get", items[0].id, ...range)).toMatchObject({
+    ...{ payload: "", payload_bytes: 1 },
+  });
   const gone = await run(["items", "get", String(ids[0])]);
   expect(gone).toMatchObject({ code: exitCodes.refused.code, out: "" });
   expect(gone.error).toContain(`no item has the id '${ids[0]}'`);

@@ -511,6 +511,14 @@ export interface FoundItem extends StoredItem {
   readonly payloadBytes: number;
 }
 
+/** Which bytes of a payload are wanted. */
+export interface PayloadRange {
+  /** The first of them; absent = the first that there is. */
+  readonly payloadFrom?: number;
+  /** The most of them; absent = all that follow. */
+  readonly payloadLimit?: number;
+}
+
 export interface GroupsRequest extends Omit<FindRequest, "limit" | "payloadHead" | "order"> {
   readonly by: Grouping;
 }
@@ -876,8 +884,15 @@ export interface Engine<Items = readonly LeasedItem[]> {
   listTasks(queue?: string): readonly TaskInfo[];
   taskInfo(taskId: string): TaskInfo;
   cancelTask(taskId: string): Promise<TaskInfo>;
-  /** An item by its id alone, with all of its payload. Throws `refused` where there is none. */
-  getItem(id: string): Promise<FoundItem>;
+  /**
+   * An item by its id alone, with as much of its payload as is wanted. Throws `refused` where there
+   * is none, or none in a queue that `isShown`; absent = all are.
+   */
+  getItem(
+    id: string,
+    range?: PayloadRange,
+    isShown?: (queue: string) => boolean,
+  ): Promise<FoundItem>;
   /** The same, by any id that it ever had, and why it is there. */
   explainItem(id: string): Promise<ItemExplained>;
 

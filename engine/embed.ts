@@ -203,7 +203,8 @@ function checked(engine: Engine): EmbeddedEngine {
     listTasks: (queue) => engine.listTasks(optional(text)(queue, "queue")),
     taskInfo: (taskId) => engine.taskInfo(text(taskId, "taskId")),
     cancelTask: async (taskId) => engine.cancelTask(text(taskId, "taskId")),
-    getItem: async (id) => engine.getItem(text(id, "id")),
+    getItem: async (id, range) =>
+      engine.getItem(text(id, "id"), optional(requests.payloadRange)(range, "range")),
     explainItem: async (id) => engine.explainItem(text(id, "id")),
 
     backup: async (folder) => engine.backup(text(folder, "folder")),

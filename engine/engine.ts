@@ -746,9 +746,13 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return this.#tasks.cancel(taskId);
   }
 
-  async getItem(id: string): Promise<api.FoundItem> {
+  async getItem(
+    id: string,
+    range: api.PayloadRange = {},
+    isShown: (queue: string) => boolean = () => true,
+  ): Promise<api.FoundItem> {
     this.#refuseClosing();
-    return this.#search.get(id);
+    return this.#search.get(id, range, isShown);
   }
 
   async explainItem(id: string): Promise<api.ItemExplained> {

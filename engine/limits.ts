@@ -81,6 +81,8 @@ export const limits = {
   findTurnLooks: 100,
   findItemsMax: 1_000,
   findPayloadHeadMax: 65_536,
+  /** Of a place in a payload: what a protobuf `int32` holds, more than any payload has. */
+  payloadRangeMax: 2_147_483_647,
   /** Of one text of a filter. */
   filterBytesMax: 2_048,
   /** Of a count in a filter: what a protobuf `int32` holds. */

@@ -213,6 +213,10 @@ export const requests = {
     limit: number,
     payloadHead: optional(number),
   }),
+  payloadRange: object<api.PayloadRange>({
+    payloadFrom: optional(number),
+    payloadLimit: optional(number),
+  }),
   redrive: object<api.RedriveRequest>({ ...task, to: optional(text) }),
   repair: object<api.RepairRequest>({
     ...task,

@@ -304,6 +304,49 @@ test("get: an item by its id alone, with all of its payload", async () => {
   expect(await bundle.ending(() => bundle.engine.getItem("x"))).toMatchObject({ code: "invalid" });
 });
 
+test.each([
+  [{ payloadFrom: 2 }, "ased"],
+  [{ payloadLimit: 2 }, "le"],
+  [{ payloadFrom: 1, payloadLimit: 3 }, "eas"],
+  [{ payloadFrom: 4, payloadLimit: 100 }, "ed"],
+  [{ payloadFrom: 6 }, ""],
+  [{ payloadLimit: 0 }, ""],
+])("get: of a payload %j alone, and the size of all of it", async (range, expected) => {
+  const { bundle, ids } = await setupStates();
+  const item = await bundle.run(() => bundle.engine.getItem(ids[0] ?? "", range));
+  expect([texts([item]), item.payloadBytes]).toEqual([[expected], 6]);
+});
+
+test("get: a range counts bytes, also of a text", async () => {
+  const bundle = await setupQueues();
+  await bundle.run(() => bundle.engine.produce(produceOf("orders", ["größe"])));
+  const { id = "" } = (await findIn(bundle, "orders")).found[0] ?? {};
+  const { payload, payloadBytes } = await bundle.run(() =>
+    bundle.engine.getItem(id, { payloadFrom: 4, payloadLimit: 2 }),
+  );
+  expect([new TextDecoder().decode(payload), payloadBytes]).toEqual(["ß", 7]);
+});
+
+test.each([
+  [{ payloadFrom: 7 }, "payload from is invalid; expected 0 to 6, got 7"],
+  [{ payloadFrom: -1 }, "payload from is invalid; expected 0 to 2147483647, got -1"],
+  [{ payloadFrom: 0.5 }, "payload from is invalid; expected 0 to 2147483647, got 0.5"],
+  [{ payloadLimit: -1 }, "payload limit is invalid; expected 0 to 2147483647, got -1"],
+  [{ payloadLimit: 2 ** 31 }, "payload limit is invalid; expected 0 to 2147483647, got 2147483648"],
+])("get: %j is refused", async (range, message) => {
+  const { bundle, ids } = await setupStates();
+  const ending = await bundle.ending(() => bundle.engine.getItem(ids[0] ?? "", range));
+  expect(ending).toMatchObject({ code: "invalid", message });
+});
+
+test("get: of an item that is not shown, a range says no more than its absence does", async () => {
+  const { bundle, ids } = await setupStates();
+  const get = () => bundle.engine.getItem(ids[0] ?? "", { payloadFrom: 7 }, () => false);
+  expect(await bundle.ending(get)).toMatchObject({
+    ...{ code: "refused", message: `item does not exist; no item has the id '${ids[0]}'` },
+  });
+});
+
 async function explained(bundle: Bundle, id: string | undefined) {
   return bundle.run(() => bundle.engine.explainItem(id ?? ""));
 }

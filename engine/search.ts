@@ -20,7 +20,7 @@ import { placeIn, type ShardPort, succeeded, type Timing } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { Find } from "./shard/find.ts";
 import type { Marks } from "./shard/task.ts";
-import { checkFind, refuse } from "./validate.ts";
+import { checkFind, checkPayloadRange, refuse } from "./validate.ts";
 
 /** Those of a partition that wait for an instant, or the others. */
 interface Position {
@@ -218,16 +218,23 @@ export class Search {
     return value;
   }
 
-  async get(id: string): Promise<api.FoundItem> {
-    const found = await this.#present(id, Number.MAX_SAFE_INTEGER);
-    if (found !== null) return found.item;
-    throw QueueError.from(noSuchItem(id));
+  async get(
+    id: string,
+    range: api.PayloadRange,
+    isShown: (queue: string) => boolean,
+  ): Promise<api.FoundItem> {
+    checkPayloadRange(range);
+    const { payloadFrom = 0, payloadLimit = Number.MAX_SAFE_INTEGER } = range;
+    const found = await this.#present(id, { payloadFrom, payloadHead: payloadLimit });
+    if (found === null || !isShown(found.item.queue)) throw QueueError.from(noSuchItem(id));
+    checkPayloadRange(range, found.item.payloadBytes);
+    return found.item;
   }
 
   /** The item that has this id now. */
   async #present(
     id: string,
-    payloadHead: number,
+    wanted: Pick<Find, "payloadFrom" | "payloadHead">,
   ): Promise<{ readonly item: api.FoundItem; readonly at: Place; readonly seq: number } | null> {
     if (!isId(id)) refuse(malformedId(id));
     const named = this.#placeOf(id);
@@ -236,7 +243,7 @@ export class Search {
     const timing = this.#timing();
     for (const aside of [false, true]) {
       const one = { slot: at.place.slot, aside, from: seq, before: seq + 1, limit: 1, looks: 1 };
-      const request = { kind: "find", ...one, state: null, filter: {}, payloadHead } as const;
+      const request = { kind: "find", ...one, state: null, filter: {}, ...wanted } as const;
       const [item] = (await this.#ask(at.place.shard, request, timing)).items;
       if (item !== undefined) return { item: seen(item, at), at, seq };
     }
@@ -258,7 +265,7 @@ export class Search {
     const followed = await this.#follow(id);
     const steps = followed?.steps.map((step) => this.#told(step)) ?? [];
     const told = { history: steps, historySince: followed?.since ?? null };
-    const present = (await this.#present(id, 0)) ?? (await this.#formerly(id, followed));
+    const present = (await this.#present(id, noPayload)) ?? (await this.#formerly(id, followed));
     if (present === null) {
       return { ...nowhere(id), ...told, ...ending(steps.at(-1), this.#options.clock.now()) };
     }
@@ -314,7 +321,7 @@ export class Search {
     const end = followed?.steps.at(-1)?.what;
     if (end !== undefined && isOver(end)) return null;
     const last = followed === null ? id : this.#idOf(followed.last);
-    const present = last === id ? null : await this.#present(last, 0);
+    const present = last === id ? null : await this.#present(last, noPayload);
     if (present !== null) return present;
     const named = this.#placeOf(id);
     if (named === null) return null;
@@ -323,11 +330,13 @@ export class Search {
       if (one === undefined) continue;
       const request = { queue: one.definition.name, pivot: "", limit: 1, filter: { originId: id } };
       const [item] = (await this.find(one, request)).found;
-      if (item !== undefined) return this.#present(item.id, 0);
+      if (item !== undefined) return this.#present(item.id, noPayload);
     }
     return null;
   }
 }
+
+const noPayload = { payloadHead: 0 };
 
 /** Of an id that names nothing here, or nothing that its asker may see. */
 export function nowhere(id: string): api.ItemExplained {

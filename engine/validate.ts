@@ -9,6 +9,7 @@ import type {
   ImportItem,
   LeaseRequest,
   ListRequest,
+  PayloadRange,
   ProduceItem,
   QueueSettings,
   RepairRequest,
@@ -341,6 +342,21 @@ export function checkFind(request: FindRequest): void {
   if (payloadHead < 0) refuse("payload head is invalid; cannot be negative");
   checkWhole("payload head", payloadHead);
   checkFilter(filter);
+}
+
+/** `payloadBytes`: of the whole payload, once that is known. */
+export function checkPayloadRange(
+  range: PayloadRange,
+  payloadBytes: number = limits.payloadRangeMax,
+): void {
+  const { payloadFrom = 0, payloadLimit = 0 } = range;
+  checkWithin("payload from", payloadFrom, payloadBytes);
+  checkWithin("payload limit", payloadLimit, limits.payloadRangeMax);
+}
+
+function checkWithin(what: string, value: number, max: number): void {
+  if (Number.isSafeInteger(value) && value >= 0 && value <= max) return;
+  refuse(`${what} is invalid; expected 0 to ${max}, got ${value}`);
 }
 
 function checkId(id: string): void {

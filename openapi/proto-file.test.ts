@@ -148,7 +148,7 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     "GroupItemsRequest: queue_name 100, by 101, partition 102, state 103, filter 104, pivot 105, holder 106",
     "GroupItemsReply: groups 100, looked_at 101, next_pivot 102",
     "ItemGroup: value 100, count 101, first_at 102, last_at 103, sample_id 104",
-    "GetItemRequest: id 100",
+    "GetItemRequest: id 100, payload_from 101, payload_limit 102",
     "ExplainItemRequest: id 100",
     "ItemExplained: id 100, item 101, ahead 102, ahead_is_all 103, why 104, history 105, history_since 106",
     "ItemEvent: at 100, what 101, id 102, queue_name 103, partition 104, by 105",

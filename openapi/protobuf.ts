@@ -982,6 +982,11 @@ const GroupItemsReply = message<schemas.GroupItemsReply>(
 
 const GetItemRequest = message<schemas.GetItemRequest>("GetItemRequest", schemas.GetItemRequest, {
   id: text(100, required),
+  payload_from: whole(101),
+  payload_limit: whole(102, {
+    ...optional,
+    says: "The most bytes of its payload to return. Not set: all that follow.",
+  }),
 });
 
 const ExplainItemRequest = message<schemas.ExplainItemRequest>(

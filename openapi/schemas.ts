@@ -2339,7 +2339,8 @@ export const FoundItem = Type.Object(
   },
   {
     ...closed,
-    description: "An item that was found. `payload` may be no more than its head.",
+    description:
+      "An item that was found. `payload` may be no more than a part, of `payload_bytes` in all.",
     examples: [sampleFoundItem],
   },
 );
@@ -2435,8 +2436,27 @@ const anyId = Type.String({
 });
 
 export const GetItemRequest = Type.Object(
-  { id: anyId },
-  { ...closed, description: "An item by the id that it has now." },
+  {
+    id: anyId,
+    payload_from: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: bounds.payloadRangeMax,
+        description: "The first byte of its payload to return, counted from 0.",
+        examples: [65_536],
+        [defaultKeyword]: 0,
+      }),
+    ),
+    payload_limit: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: bounds.payloadRangeMax,
+        description: "The most bytes of its payload to return; without it, all that follow.",
+        examples: [65_536],
+      }),
+    ),
+  },
+  { ...closed, description: "An item by the id that it has now, with a range of its payload." },
 );
 export type GetItemRequest = Static<typeof GetItemRequest>;
 

@@ -181,6 +181,31 @@ test("get: an item by its present id, with all of its payload; by a former one i
   expect(plain(former)).toEqual(told);
 });
 
+test("get: a payload in pieces, each with the size of all of it, in both encodings", async () => {
+  const { app } = await setup();
+  await using _ = app;
+  const id = String((await found(app, dead))[0]?.id);
+  const pieces: unknown[] = [];
+  for (const payload_from of [0, 4]) {
+    const { payload, payload_bytes } = await app.ok("getItem", {
+      ...{ id, payload_from, payload_limit: 4 },
+    });
+    pieces.push([atob(payload), payload_bytes]);
+  }
+  expect(pieces).toEqual([
+    ["card", 6],
+    [" 1", 6],
+  ]);
+  const range = { payload_from: 1, payload_limit: 0 };
+  expect(await inProtobuf(app, "getItem", { id, ...range })).toMatchObject({
+    ...{ code: 200, body: { payload: "", payload_bytes: 6 } },
+  });
+  const rest = await inProtobuf(app, "getItem", { id, payload_from: 5 });
+  expect(rest.body).toMatchObject({ payload: btoa("1"), payload_bytes: 6 });
+  const beyond = await app.call("getItem", { id, payload_from: 7 });
+  expect(plain(beyond)).toEqual(refused(400, "payload from is invalid; expected 0 to 6, got 7"));
+});
+
 test("find: what a client holds; nobody holds what is not leased", async () => {
   const { app } = await setup();
   await using _ = app;
@@ -308,6 +333,18 @@ const refusals: readonly [OperationId, object, number, string][] = [
     { id: "42" },
     400,
     "invalid storage id; '42': Valid encoded KSUIDs are 27 characters",
+  ],
+  [
+    "getItem",
+    { id: nobody, payload_from: -1 },
+    400,
+    "payload from is invalid; expected 0 to 2147483647, got -1",
+  ],
+  [
+    "getItem",
+    { id: nobody, payload_limit: 0.5 },
+    400,
+    "payload_limit is invalid; expected a whole number or null, got 0.5",
   ],
   ["getItem", { id: nobody }, 453, `item does not exist; no item has the id '${nobody}'`],
   [

@@ -262,6 +262,11 @@ export function findRequest(body: RequestOf<"findItems">): engine.FindRequest {
 
 const findLimitDefault = 100;
 
+export function payloadRange(body: RequestOf<"getItem">): engine.PayloadRange {
+  const { payload_from: payloadFrom, payload_limit: payloadLimit } = body;
+  return { payloadFrom: payloadFrom ?? 0, ...(payloadLimit != null && { payloadLimit }) };
+}
+
 const orders = ["newest"] as const;
 const states = ["ready", "leased", "scheduled"] as const;
 

@@ -38,6 +38,8 @@ export function addFind(items: Command): void {
     .command("get")
     .description("an item by the id that it has now")
     .argument("<id>", "its id")
+    .addOption(payloadOption("--payload-from <byte>", "the first byte of its payload to print"))
+    .addOption(payloadOption("--payload-limit <bytes>", "the most bytes of its payload to print"))
     .action(get);
 
   items
@@ -45,6 +47,10 @@ export function addFind(items: Command): void {
     .description("where an item is and why, by any id that it ever had")
     .argument("<id>", "an id of it")
     .action(explain);
+}
+
+function payloadOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser(wholeNumber(0, bounds.payloadRangeMax));
 }
 
 function searching(items: Command, name: string, description: string): Command {
@@ -175,9 +181,19 @@ function add(groups: Map<string, ItemGroup>, group: ItemGroup): void {
   groups.set(group.value, { ...known, count: known.count + group.count, first_at, last_at });
 }
 
-async function get(id: string, _: unknown, command: Command): Promise<void> {
+interface GetOptions {
+  readonly payloadFrom?: number;
+  readonly payloadLimit?: number;
+}
+
+async function get(id: string, options: GetOptions, command: Command): Promise<void> {
+  const { payloadFrom: payload_from, payloadLimit: payload_limit } = options;
   const context = contextOf(command);
-  const item = await context.client.getItem({ id });
+  const range = {
+    ...(payload_from !== undefined && { payload_from }),
+    ...(payload_limit !== undefined && { payload_limit }),
+  };
+  const item = await context.client.getItem({ id, ...range });
   context.result(item, () => {
     const { payload, ...fields } = item;
     const rows = Object.entries(fields).map(([key, value]) => [key, textOf(value)]);

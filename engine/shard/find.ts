@@ -37,6 +37,8 @@ export interface Find {
   readonly looks: number;
   /** Bytes of each payload that are wanted. */
   readonly payloadHead: number;
+  /** The first of them; absent = the payload's first. */
+  readonly payloadFrom?: number;
   /** How many there are by what is wanted in place of the items. */
   readonly by?: Grouping;
 }
@@ -125,12 +127,13 @@ function foundItem(
   { present, request }: { readonly present: ItemState; readonly request: Numbered<Find> },
 ): FoundItem {
   const { payload } = item;
-  const head = payload.slice(0, request.payloadHead);
+  const { payloadFrom = 0, payloadHead } = request;
+  const piece = payload.slice(payloadFrom, payloadFrom + payloadHead);
   const dueAt = request.aside ? { dueAt: (item as Read<ScheduledItem>).dueAt } : {};
   const held = partition.held.get(item.seq);
   const state = held?.run.lease ?? dueAt;
   return {
-    ...listed(partition, { ...item, payload: head }, state),
+    ...listed(partition, { ...item, payload: piece }, state),
     state: present,
     holder: held?.holder ?? "",
     payloadBytes: payload.length,

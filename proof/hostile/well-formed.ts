@@ -69,6 +69,8 @@ const numbers: Readonly<Record<string, fc.Arbitrary<number>>> = {
   requested_partitions: fc.integer({ min: 1, max: 5 }),
   batch_size: fc.integer({ min: 1, max: 20 }),
   payload_head: fc.constantFrom(0, 3, 65_536),
+  payload_from: fc.constantFrom(0, 0, 3, 65_536),
+  payload_limit: fc.constantFrom(0, 3, 65_536),
   redriven: fc.constantFrom(0, 1, 3),
   redriven_max: fc.constantFrom(0, 1, 3),
   attempts_min: fc.constantFrom(0, 1, 3),

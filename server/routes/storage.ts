@@ -1,7 +1,6 @@
 // Items as they are stored.
 
 import type { Engine } from "../../engine/api.ts";
-import { noSuchItem, QueueError } from "../../engine/errors.ts";
 import { nowhere } from "../../engine/search.ts";
 import { visibleTo } from "../key-rights.ts";
 import {
@@ -15,6 +14,7 @@ import {
   itemExplained,
   itemGroup,
   listRequest,
+  payloadRange,
   storageItem,
 } from "../wire.ts";
 import { pageText } from "./page.ts";
@@ -58,10 +58,8 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
       return { groups: found.map(itemGroup), looked_at: looked, next_pivot: nextPivot };
     },
 
-    async getItem({ id }, { grant }) {
-      const item = await engine.getItem(id);
-      if (visibleTo(grant)(item.queue)) return foundItem(item);
-      throw QueueError.from(noSuchItem(id));
+    async getItem(body, { grant }) {
+      return foundItem(await engine.getItem(body.id, payloadRange(body), visibleTo(grant)));
     },
 
     async explainItem({ id }, { grant }) {
