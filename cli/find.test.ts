@@ -210,6 +210,17 @@ test("redrive: these items, to another queue, so many and so fast", async () => 
   expect((await run(["tasks", "list", queue.name])).out).toBe("there are no tasks\n");
 });
 
+test("overview: says which tasks run, and how far they are", async () => {
+  const { queue } = await setup();
+  await queue.produce(Array.from({ length: 60 }, (_, index) => String(index)));
+  const { task_id } = await queue.repair({ action: "delete", filter: {}, per_second: 1 });
+  let out = "";
+  // It is made once a second.
+  while (!out.includes(`delete of ${queue.name}`)) ({ out } = await run(["overview"]));
+  expect(out).toMatch(new RegExp(`^delete of ${queue.name} runs: \\d+ of 61 items$`, "m"));
+  await client.cancelTask({ task_id });
+});
+
 test("redrive: items whose queue is gone stay, and it says so", async () => {
   const { queue, dead } = await setup();
   await queue.delete({ force: true });

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import {
   type ServerOverviewReply,
   sampleOverviewQueues,
+  sampleTask,
   sampleTotals,
 } from "../openapi/schemas.ts";
 import { ratesOf, withReply } from "./overview-state.ts";
@@ -19,6 +20,7 @@ function reply(atMs: number, change: Partial<ServerOverviewReply> = {}): ServerO
       removed: [],
       shards: [],
       alarms: [],
+      tasks: [],
     },
     totals: sampleTotals,
     queues: sampleOverviewQueues,
@@ -47,6 +49,12 @@ const samplesOf = (...pairs: [atMs: number, value: number][]) =>
     (before, [atMs, value]) => withSample(before, { atMs, value }),
     [],
   );
+
+test("overview: tasks are those of the latest reply, also of one that tells of no queue", () => {
+  const first = withReply(null, reply(0, { whole: true, tasks: [sampleTask] }));
+  expect(first.tasks).toEqual([sampleTask]);
+  expect(withReply(first, reply(1_000, { queues: noQueues })).tasks).toEqual([]);
+});
 
 test("rate: none from one sample, and what came between two from two", () => {
   expect(rateOf([], 0)).toBeNull();

@@ -8,6 +8,7 @@ import type {
   OverviewShard,
   OverviewTotals,
   ServerOverviewReply,
+  TaskInfo,
 } from "../openapi/schemas.ts";
 import { rateOf, type Sample, withSample } from "./rates.ts";
 
@@ -30,6 +31,8 @@ export interface Overview {
   readonly queues: ReadonlyMap<string, QueueRow>;
   readonly shards: readonly OverviewShard[];
   readonly alarms: readonly OverviewAlarm[];
+  /** Those that run, the newest first. */
+  readonly tasks: readonly TaskInfo[];
   readonly machine: OverviewMachine;
 }
 
@@ -49,6 +52,7 @@ export function withReply(before: Overview | null, reply: ServerOverviewReply): 
     queues,
     shards: reply.shards,
     alarms: reply.alarms,
+    tasks: reply.tasks,
     machine: reply.machine,
   };
 }

@@ -4,6 +4,7 @@ import { QueryClient, useQuery } from "@tanstack/react-query";
 import type { Role } from "../openapi/roles.ts";
 import { ask, Refused } from "./call.ts";
 import { useObserved } from "./observed.ts";
+import { seen } from "./overview-poll.ts";
 import { session } from "./session.ts";
 
 export const queryClient = new QueryClient({
@@ -41,22 +42,7 @@ export function useMay(role: Role): boolean | null {
   return !me.keys_required || me.roles.includes("admin") || me.roles.includes(role);
 }
 
-const idleMs = 15_000;
-const runningMs = 1_000;
-
-/** The task that runs, if one does. */
+/** The newest task that runs, if one does. */
 export function useRunningTask() {
-  const { visit, asksKey } = useObserved(session);
-  const { data } = useQuery({
-    queryKey: ["tasks", visit],
-    queryFn: ({ signal }) => ask("listTasks", {}, { signal }),
-    enabled: !asksKey,
-    retry: false,
-    refetchInterval: ({ state }) => (runningIn(state.data?.tasks) ? runningMs : idleMs),
-  });
-  return runningIn(data?.tasks);
-}
-
-function runningIn<T extends { readonly state: string }>(tasks: readonly T[] = []): T | undefined {
-  return tasks.find(({ state }) => state === "running");
+  return useObserved(seen).overview?.tasks[0];
 }

@@ -380,6 +380,8 @@ export interface EngineOverview {
   readonly removed: readonly string[];
   readonly shards: readonly ShardGlance[];
   readonly alarms: readonly Alarm[];
+  /** Those that run, the newest first. */
+  readonly tasks: readonly TaskInfo[];
 }
 
 export interface ClearRequest extends Guard {

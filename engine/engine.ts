@@ -642,7 +642,8 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     if (machineNow - this.#overviewAt >= limits.overviewMs) {
       this.#overviewAt = machineNow;
       const [catalog, checkups] = [this.#catalog, this.#checkups];
-      this.#overview.make({ now: clock.now(), catalog, checkups, ports: this.#shards.ports });
+      const [ports, tasks] = [this.#shards.ports, this.#tasks.running()];
+      this.#overview.make({ now: clock.now(), catalog, checkups, ports, tasks });
     }
     return { now: clock.now(), overview: this.#overview.take(since, isShown) };
   }

@@ -138,3 +138,42 @@ test("overview: shards with their state, and how long commits took", async () =>
   expect(shards[0]?.commitP99Us).toBeGreaterThan(0);
   expect(alarms).toMatchObject([{ what: "store_full", shard: 0, queue: "" }]);
 });
+
+/** A queue whose items are removed one a second, and one of which nothing is to be known. */
+async function setupTasks() {
+  const bundle = await setupQueues("orders", "other");
+  const repairs: string[] = [];
+  for (const queue of ["orders", "other"]) {
+    await bundle.produce(queue, "a", "b", "c");
+    const request = { queue, action: "delete", filter: {}, perSecond: 1 } as const;
+    repairs.push((await bundle.run(() => bundle.engine.repair(request))).taskId);
+    await bundle.clock.advance(1);
+  }
+  return { bundle, repairs };
+}
+
+test("overview: tasks that run, the newest first, and how far they are; not those that ended", async () => {
+  const { bundle, repairs } = await setupTasks();
+  const idsIn = (since = "") => look(bundle, since).tasks.map(({ taskId }) => taskId);
+  expect(idsIn()).toEqual(repairs.toReversed());
+  expect(look(bundle).tasks).toMatchObject([
+    { action: "delete", queue: "other", state: "running", matched: 3 },
+    { queue: "orders" },
+  ]);
+  const first = look(bundle);
+  await bundle.run(() => bundle.engine.cancelTask(String(repairs[1])));
+  // It is the look of a moment ago, for everyone.
+  expect(look(bundle)).toBe(first);
+  await bundle.clock.advance(second);
+  expect(idsIn()).toEqual(repairs.slice(0, 1));
+  // What runs is told also to those who have seen it.
+  expect(idsIn(look(bundle).since)).toEqual(repairs.slice(0, 1));
+  await bundle.clock.advance(minute);
+  expect(idsIn()).toEqual([]);
+});
+
+test("overview: of some queues it tells the tasks of these alone", async () => {
+  const { bundle, repairs } = await setupTasks();
+  const { tasks } = bundle.engine.overview("", (queue) => queue === "orders").overview;
+  expect(tasks.map(({ taskId }) => taskId)).toEqual(repairs.slice(0, 1));
+});

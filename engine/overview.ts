@@ -1,7 +1,7 @@
 // All queues at a glance, as rows that are kept from one time to the next: whoever says what they
 // have seen is told what has changed since.
 
-import type { Alarm, EngineOverview, OverviewRow, ShardGlance } from "./api.ts";
+import type { Alarm, EngineOverview, OverviewRow, ShardGlance, TaskInfo } from "./api.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Checkups } from "./checkups.ts";
 import { assess, type Found, healthOf, type Surroundings } from "./health.ts";
@@ -27,6 +27,8 @@ export interface OverviewOptions {
   readonly catalog: Catalog;
   readonly checkups: Checkups;
   readonly ports: readonly ShardPort[];
+  /** Those that run. */
+  readonly tasks: readonly TaskInfo[];
 }
 
 interface Row {
@@ -62,7 +64,7 @@ export class Overview {
 
   /** Looks at all queues. */
   make(options: OverviewOptions): void {
-    const { now, catalog, checkups, ports } = options;
+    const { now, catalog, checkups, ports, tasks } = options;
     this.#epoch ||= now.toString(36);
     this.#taken.clear();
     this.#version += 1;
@@ -90,6 +92,7 @@ export class Overview {
       totals: totalsOf(rows),
       shardAlarms: shardAlarms(ports, around),
       troubles: worstFirst(troubles),
+      tasks,
     };
   }
 
@@ -150,6 +153,7 @@ export class Overview {
       alarms: this.#alarms(isShown),
       rows: whole.rows.filter(({ queue }) => isShown(queue)),
       removed: whole.removed.filter(isShown),
+      tasks: whole.tasks.filter(({ queue }) => isShown(queue)),
     };
   }
 
@@ -163,7 +167,7 @@ export class Overview {
 
   #since(since: string): EngineOverview {
     if (this.#latest === null) throw new Error("there is no overview yet");
-    const { asOf, shards, totals } = this.#latest;
+    const { asOf, shards, totals, tasks } = this.#latest;
     const [epoch, text] = since.split(".");
     const seen = Number(text);
     const isWhole = epoch !== this.#epoch || !(seen >= this.#forgotten && seen <= this.#version);
@@ -173,7 +177,7 @@ export class Overview {
     const present = new Set(names.map(({ definition }) => definition.name));
     const removed = gone.filter(({ name }) => !present.has(name));
     return {
-      ...{ asOf, shards, totals },
+      ...{ asOf, shards, totals, tasks },
       alarms: this.#alarms(() => true),
       since: `${this.#epoch}.${this.#version}`,
       isWhole,
@@ -259,7 +263,7 @@ class Commits {
 
 type IsShown = (queue: string) => boolean;
 
-interface Latest extends Pick<EngineOverview, "asOf" | "shards" | "totals"> {
+interface Latest extends Pick<EngineOverview, "asOf" | "shards" | "totals" | "tasks"> {
   readonly shardAlarms: readonly Alarm[];
   readonly troubles: readonly Trouble[];
 }

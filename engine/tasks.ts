@@ -322,8 +322,17 @@ export class Tasks {
 
   /** Newest first. */
   list(queue?: string): api.TaskInfo[] {
+    return this.#listed((task) => queue === undefined || task.queue === queue);
+  }
+
+  /** Newest first. */
+  running(): api.TaskInfo[] {
+    return this.#listed(({ state }) => state === "running");
+  }
+
+  #listed(isMeant: (definition: Definition) => boolean): api.TaskInfo[] {
     return [...this.#tasks.values()]
-      .filter(({ definition }) => queue === undefined || definition.queue === queue)
+      .filter(({ definition }) => isMeant(definition))
       .sort((a, b) => b.definition.createdAt - a.definition.createdAt)
       .map(infoOf);
   }

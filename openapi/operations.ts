@@ -254,6 +254,7 @@ const sampleOverview: schemas.ServerOverviewReply = {
       text: sampleFinding.text,
     },
   ],
+  tasks: [schemas.sampleTask],
   machine: {
     name: "eu-1",
     version: "1.0.0",
@@ -947,7 +948,7 @@ Each is as of the reports that the shards have made.`,
     role: "read",
     reach: "visible",
     description:
-      "Everything that a console shows, for all queues in one cheap call that is meant to be made once a second: counts, health, counters, shards, alarms and the machine. It is made at most once a second, whoever asks, from memory; what time alone makes of a queue is noticed within five. With `since`, only queues that have changed come. A key for some queues sees these, and their sums. Rates follow from two replies: a counter that is lower than before began anew.",
+      "Everything that a console shows, for all queues in one cheap call that is meant to be made once a second: counts, health, counters, shards, alarms, running tasks and the machine. It is made at most once a second, whoever asks, from memory; what time alone makes of a queue is noticed within five. With `since`, only queues that have changed come. A key for some queues sees these, and their sums. Rates follow from two replies: a counter that is lower than before began anew.",
     request: schemas.ServerOverviewRequest,
     response: schemas.ServerOverviewReply,
     bodyBytesMax: bounds.bodyBytesMax,

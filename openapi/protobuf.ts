@@ -682,24 +682,6 @@ const OverviewMachine = message<schemas.OverviewMachine>(
   },
 );
 
-const ServerOverviewReply = message<schemas.ServerOverviewReply>(
-  "ServerOverviewReply",
-  schemas.ServerOverviewReply,
-  {
-    now: instant(100),
-    as_of: instant(101),
-    since: text(102),
-    whole: flag(103),
-    poll_after_ms: whole(104),
-    totals: { number: 105, kind: OverviewTotals, says: "All queues together." },
-    queues: { number: 106, kind: OverviewQueues, says: "Queues, as columns." },
-    removed: list(107, "text"),
-    shards: list(108, OverviewShard),
-    alarms: list(109, OverviewAlarm),
-    machine: { number: 110, kind: OverviewMachine, says: "The machine of the server." },
-  },
-);
-
 const QueuePauseRequest = message<schemas.QueuePauseRequest>(
   "QueuePauseRequest",
   schemas.QueuePauseRequest,
@@ -1073,6 +1055,25 @@ const TasksListRequest = message<schemas.TasksListRequest>(
 const TasksListReply = message<schemas.TasksListReply>("TasksListReply", schemas.TasksListReply, {
   tasks: list(100, TaskInfo),
 });
+
+const ServerOverviewReply = message<schemas.ServerOverviewReply>(
+  "ServerOverviewReply",
+  schemas.ServerOverviewReply,
+  {
+    now: instant(100),
+    as_of: instant(101),
+    since: text(102),
+    whole: flag(103),
+    poll_after_ms: whole(104),
+    totals: { number: 105, kind: OverviewTotals, says: "All queues together." },
+    queues: { number: 106, kind: OverviewQueues, says: "Queues, as columns." },
+    removed: list(107, "text"),
+    shards: list(108, OverviewShard),
+    alarms: list(109, OverviewAlarm),
+    machine: { number: 110, kind: OverviewMachine, says: "The machine of the server." },
+    tasks: list(111, TaskInfo),
+  },
+);
 
 const TaskRequest = message<schemas.TaskRequest>("TaskRequest", schemas.TaskRequest, {
   task_id: text(100, required),

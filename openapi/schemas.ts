@@ -1640,42 +1640,6 @@ export const OverviewMachine = Type.Object(
 );
 export type OverviewMachine = Static<typeof OverviewMachine>;
 
-export const ServerOverviewReply = Type.Object(
-  {
-    now: Type.String({
-      description: "Date-time of the reply, by the clock of the queues.",
-      examples: ["2026-03-01T13:05:00.310Z"],
-    }),
-    as_of: asOf,
-    since: Type.String({
-      description: "To be sent with the next request.",
-      examples: ["mf3k2a9c.1042"],
-    }),
-    whole: Type.Boolean({
-      description: "All queues are there; what was known of others is of queues that are gone.",
-      examples: [true],
-    }),
-    poll_after_ms: Type.Integer({
-      description: "How long to wait before the next request; a busy server says more.",
-      examples: [1000],
-    }),
-    totals: OverviewTotals,
-    queues: OverviewQueues,
-    removed: Type.Array(Type.String(), {
-      description: "Queues that are gone since.",
-      examples: [["old-orders"]],
-    }),
-    shards: Type.Array(OverviewShard, { description: "All shards.", examples: [[]] }),
-    alarms: Type.Array(OverviewAlarm, {
-      description: "What a person should look at, the worst first, at most 50.",
-      examples: [[]],
-    }),
-    machine: OverviewMachine,
-  },
-  { ...closed, description: "All queues at a glance." },
-);
-export type ServerOverviewReply = Static<typeof ServerOverviewReply>;
-
 export const QueuePauseRequest = Type.Object(
   {
     queue_name: queueName,
@@ -2727,6 +2691,46 @@ export const TasksListReply = Type.Object(
   { ...closed, description: "Tasks." },
 );
 export type TasksListReply = Static<typeof TasksListReply>;
+
+export const ServerOverviewReply = Type.Object(
+  {
+    now: Type.String({
+      description: "Date-time of the reply, by the clock of the queues.",
+      examples: ["2026-03-01T13:05:00.310Z"],
+    }),
+    as_of: asOf,
+    since: Type.String({
+      description: "To be sent with the next request.",
+      examples: ["mf3k2a9c.1042"],
+    }),
+    whole: Type.Boolean({
+      description: "All queues are there; what was known of others is of queues that are gone.",
+      examples: [true],
+    }),
+    poll_after_ms: Type.Integer({
+      description: "How long to wait before the next request; a busy server says more.",
+      examples: [1000],
+    }),
+    totals: OverviewTotals,
+    queues: OverviewQueues,
+    removed: Type.Array(Type.String(), {
+      description: "Queues that are gone since.",
+      examples: [["old-orders"]],
+    }),
+    shards: Type.Array(OverviewShard, { description: "All shards.", examples: [[]] }),
+    alarms: Type.Array(OverviewAlarm, {
+      description: "What a person should look at, the worst first, at most 50.",
+      examples: [[]],
+    }),
+    tasks: Type.Array(TaskInfo, {
+      description: "Tasks that run, the newest first; those that have ended are in `tasks.list`.",
+      examples: [[]],
+    }),
+    machine: OverviewMachine,
+  },
+  { ...closed, description: "All queues at a glance." },
+);
+export type ServerOverviewReply = Static<typeof ServerOverviewReply>;
 
 export const TaskRequest = Type.Object(
   {

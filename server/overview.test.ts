@@ -147,6 +147,7 @@ test("clear, delete, update, delete items: counts come where they were asked for
 
 const overview: EngineOverview = {
   ...{ asOf: start, since: "a.1", isWhole: true, rows: [], removed: [], shards: [], alarms: [] },
+  tasks: [],
   totals: {
     ...{ queues: 0, ready: 0, held: 0, scheduled: 0, waiting: 0, produced: 0, leased: 0 },
     ...{ completed: 0, retried: 0, released: 0, extended: 0, lapsed: 0, expired: 0, dead: 0 },

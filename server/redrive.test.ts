@@ -88,6 +88,18 @@ test("redrive: what a filter means, what ids name, and to another queue", async 
   expect(await texts(app, "other")).toEqual(["c"]);
 });
 
+test("overview: has the tasks that run, as they are listed, in both encodings", async () => {
+  await using app = await setup();
+  const { task_id } = await app.ok("redrive", { ...dead, per_second: 1 });
+  const { tasks } = await app.ok("overview", {});
+  expect(tasks).toEqual((await app.ok("listTasks", {})).tasks);
+  expect(tasks).toMatchObject([{ task_id, action: "redrive", state: "running", matched: 3 }]);
+  const { body } = await inProtobuf(app, "overview", {});
+  expect(body["tasks"]).toMatchObject([{ task_id, matched: 3, ended_at: null }]);
+  await app.advance(minute);
+  expect((await app.ok("overview", {})).tasks).toEqual([]);
+});
+
 test("redrive: a dry run counts; with more than expected nothing is moved, and 453 says how many", async () => {
   await using app = await setup();
   expect(await app.ok("redrive", { ...dead, dry_run: true })).toEqual({ task_id: "", matched: 3 });

@@ -360,6 +360,22 @@ test("the overview shows a key for some queues these alone, and their sums", asy
   }
 });
 
+test("the overview shows a key for some queues the tasks of these alone", async () => {
+  await using server = await setup();
+  const items = [{ utf8: "a" }, { utf8: "b" }];
+  for (const queue_name of ["orders", "billing"]) {
+    await server.call("anna", "produce", { queue_name, request_timeout: "1m", items });
+    const slow = { queue_name, action: "delete", filter: {}, per_second: 1 };
+    expect((await server.call("anna", "repair", slow)).code).toBe(200);
+  }
+  const running = async (name: Name): Promise<string[]> => {
+    const { tasks } = (await server.call(name, "overview", {})).body;
+    return tasks.map(({ queue_name }: { queue_name: string }) => queue_name).toSorted();
+  };
+  expect(await running("prometheus")).toEqual(["billing", "orders"]);
+  for (const name of ["viewer", "ops"] as const) expect(await running(name)).toEqual(["orders"]);
+});
+
 test("a redrive takes a key that administers both queues, cancelling a task one for all", async () => {
   await using server = await setup();
   const redrive = { queue_name: "orders-dead", to: "orders" };

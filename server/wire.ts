@@ -561,9 +561,9 @@ export function overviewReply(
   overview: engine.EngineOverview,
 ): Pick<
   wire.ServerOverviewReply,
-  "as_of" | "since" | "whole" | "totals" | "queues" | "removed" | "shards" | "alarms"
+  "as_of" | "since" | "whole" | "totals" | "queues" | "removed" | "shards" | "alarms" | "tasks"
 > {
-  const { asOf, since, isWhole: whole, totals, rows, removed, shards, alarms } = overview;
+  const { asOf, since, isWhole: whole, totals, rows, removed, shards, alarms, tasks } = overview;
   return {
     ...{ as_of: instantText(asOf), since, whole },
     totals: {
@@ -591,6 +591,7 @@ export function overviewReply(
       ...{ what, since: instantTextOrNull(began), count, queue_name: queue },
       ...{ shard: shard ?? -1, text },
     })),
+    tasks: tasks.map(taskInfo),
   };
 }
 

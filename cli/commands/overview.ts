@@ -67,12 +67,16 @@ const severities = [
 ];
 
 function told(context: Context, shown: Shown): string {
-  const { alarms, queues, totals, machine, shards } = shown.seen;
+  const { alarms, tasks, queues, totals, machine, shards } = shown.seen;
   const parts = [
     ...alarms.map(({ text, queue_name }) =>
       context.paint.red(escaped(`${prefix(queue_name)}${text}`)),
     ),
     tableOf(context, shown),
+    ...tasks.map(
+      ({ action, queue_name, moved, matched }) =>
+        `${action} of ${escaped(queue_name)} runs: ${moved} of ${counted(matched, "item")}`,
+    ),
     ...(queues.queue_name.length > shown.rows
       ? [`and ${queues.queue_name.length - shown.rows} more; --rows shows them`]
       : []),
