@@ -787,25 +787,31 @@ export type SeriesName =
   | "waiting"
   | "oldest_ready_seconds";
 
+/** The same of a shard. */
+export type ShardSeriesName =
+  | ("commits" | "items_committed" | "commit_p50_us" | "commit_p99_us")
+  | ("file_bytes" | "log_bytes");
+
 export interface SeriesRequest {
-  /** Absent = of all queues together. */
+  /** Absent = of all queues together, or of a shard. */
   readonly queue?: string;
-  /** At least one, each once. */
-  readonly names: readonly SeriesName[];
+  readonly shard?: number;
+  /** At least one, each once; of a shard those that shards have. */
+  readonly names: readonly (SeriesName | ShardSeriesName)[];
   /** The first instant wanted; absent = as far back as there is. */
   readonly from?: number;
   /** 10 s, kept for an hour, or 60 s, kept for a day; absent = the first, where that goes back to `from`. */
   readonly stepMs?: number;
 }
 
-/** What became of a queue lately, point by point. */
+/** What became of a queue or a shard lately, point by point. */
 export interface Series {
   /** From when on it is kept; `null` = it is not. */
   readonly since: number | null;
   /** Where the first point begins; one that is not over yet is left out. */
   readonly from: number;
   readonly stepMs: number;
-  /** By name, as asked: items counted in each point, or a gauge as it was at its end. */
+  /** By name, as asked: what was counted in each point, or a gauge as it was at its end. */
   readonly values: readonly (readonly number[])[];
 }
 

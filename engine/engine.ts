@@ -288,7 +288,8 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     const { clock } = this.#options;
     this.#look?.cancel();
     this.#look = clock.at(this.#series.nextAt, () => {
-      this.#series.look(this.#catalog.queues, clock.now());
+      const [queues, shards] = [this.#catalog.queues, this.#shards.ports];
+      this.#series.look({ queues, shards, now: clock.now() });
       this.#lookLater();
     });
   }
@@ -598,9 +599,10 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return queueStats(this.#find(name), port, this.#timing(lateLook));
   }
 
-  series({ queue, ...request }: api.SeriesRequest): api.Series {
+  series(request: api.SeriesRequest): api.Series {
     this.#refuseClosing();
-    checkSeries(request);
+    checkSeries(request, this.#shards.ports.length);
+    const { queue } = request;
     return this.#series.read(request, queue === undefined ? undefined : this.#find(queue));
   }
 

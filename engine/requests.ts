@@ -5,7 +5,7 @@
 import type * as api from "./api.ts";
 import type { Filter } from "./filter.ts";
 import type { Past } from "./past.ts";
-import { seriesNames } from "./series.ts";
+import { seriesNames, shardSeriesNames } from "./series.ts";
 import {
   flag,
   instant,
@@ -169,7 +169,8 @@ export const requests = {
   }),
   series: object<api.SeriesRequest>({
     queue: optional(text),
-    names: list(word(...seriesNames)),
+    shard: optional(number),
+    names: list(word(...seriesNames, ...shardSeriesNames)),
     from: optional(instant),
     stepMs: optional(number),
   }),

@@ -1,9 +1,17 @@
 import { expect, test } from "bun:test";
 import { ServerSeriesRequest } from "../openapi/schemas.ts";
-import type { Series, SeriesName } from "./api.ts";
+import type { Series, SeriesName, ShardSeriesName } from "./api.ts";
+import { Observations } from "./histogram.ts";
 import type { LogicalQueue } from "./queue.ts";
 import { type CounterName, noCounters } from "./queue-counters.ts";
-import { coarseMs, fineMs, SeriesKeeper, seriesNames } from "./series.ts";
+import {
+  coarseMs,
+  fineMs,
+  type SeenShard,
+  SeriesKeeper,
+  seriesNames,
+  shardSeriesNames,
+} from "./series.ts";
 import { seededRandom } from "./simulation/seeded-random.ts";
 
 const mb = 1024 * 1024;
@@ -33,10 +41,30 @@ class FakeQueue {
   }
 }
 
+/** The same of a shard. */
+class FakeShard implements SeenShard {
+  readonly shard: number;
+  readonly counters = {
+    ...{ commits: 0, itemsCommitted: 0, fileBytes: 0, walBytes: 0 },
+    commitSeconds: new Observations([0.001, 0.01, 0.1]),
+  };
+
+  constructor(shard: number) {
+    this.shard = shard;
+  }
+
+  commit(items: number, seconds: number): void {
+    this.counters.commits += 1;
+    this.counters.itemsCommitted += items;
+    this.counters.commitSeconds.add(seconds);
+  }
+}
+
 class Bench {
   now = start;
   readonly keeper: SeriesKeeper;
   readonly queues: FakeQueue[] = [];
+  readonly shards: FakeShard[] = [];
 
   constructor(bytes = mb, queues = 1) {
     this.keeper = new SeriesKeeper(bytes, start);
@@ -48,16 +76,14 @@ class Bench {
     for (let index = 0; index < points; index += 1) {
       each(index);
       this.now += fineMs;
-      this.keeper.look(
-        this.queues.map(({ queue }) => queue),
-        this.now,
-      );
+      const { now, shards } = this;
+      this.keeper.look({ queues: this.queues.map(({ queue }) => queue), shards, now });
     }
   }
 
   read(
-    name: SeriesName,
-    { queue, ...how }: { queue?: FakeQueue; from?: number; stepMs?: number } = {},
+    name: SeriesName | ShardSeriesName,
+    { queue, ...how }: { queue?: FakeQueue; shard?: number; from?: number; stepMs?: number } = {},
   ): Series & { readonly points: readonly number[] } {
     const series = this.keeper.read({ names: [name], ...how }, queue?.queue);
     return { ...series, points: series.values[0] ?? [] };
@@ -66,7 +92,7 @@ class Bench {
 
 test("names: those of the contract are those that are kept", () => {
   const { items } = ServerSeriesRequest.properties.names;
-  expect(items["x-published"].enum).toEqual([...seriesNames]);
+  expect(items["x-published"].enum).toEqual([...seriesNames, ...shardSeriesNames]);
 });
 
 test("counters: each point has what happened in it, and the sum is that of the counter", () => {
@@ -119,7 +145,8 @@ test("a look that comes twice in one point changes nothing", () => {
   const produce = () => count(queue, "produced", 2);
   bench.pass(2, produce);
   produce();
-  bench.keeper.look([queue.queue], bench.now + fineMs - 1);
+  const now = bench.now + fineMs - 1;
+  bench.keeper.look({ queues: [queue.queue], shards: [], now });
   expect(bench.read("produced", { queue }).points).toEqual([2, 2]);
   expect(bench.keeper.nextAt).toBe(bench.now + fineMs);
 });
@@ -192,6 +219,61 @@ test("all together: sums, and of ages the oldest; also of queues that have no ro
   for (const queue of bench.queues) {
     expect(bench.read("completed", { queue })).toMatchObject({ since: null, points: [] });
   }
+});
+
+test("shards: each by itself, what was counted in a point and how it was at its end", () => {
+  const bench = new Bench();
+  const shards = [new FakeShard(0), new FakeShard(1)] as const;
+  bench.shards.push(...shards);
+  bench.pass(3, (index) => {
+    shards[0].commit(10, 0.001);
+    for (let more = 0; more < index; more += 1) shards[0].commit(1, 0.09);
+    shards[0].counters.fileBytes = (5_000_000 + index) * 1024;
+    shards[1].counters.walBytes = 4096;
+  });
+  const of = (name: ShardSeriesName, shard = 0) => bench.read(name, { shard }).points;
+  expect(of("commits")).toEqual([1, 2, 3]);
+  expect(of("items_committed")).toEqual([10, 11, 12]);
+  expect(of("file_bytes")).toEqual([5_120_000_000, 5_120_001_024, 5_120_002_048]);
+  expect(of("commit_p50_us")).toEqual([1_000, 1_000, 100_000]);
+  expect(of("commit_p99_us")).toEqual([1_000, 100_000, 100_000]);
+  expect(of("commits", 1)).toEqual([0, 0, 0]);
+  expect(of("log_bytes", 1)).toEqual([4096, 4096, 4096]);
+  expect(bench.read("commits", { shard: 0 }).since).toBe(start);
+  expect(bench.read("commits", { shard: 2 })).toMatchObject({ since: null, points: [] });
+});
+
+test("shards: of a minute the sum of commits, and the longest of their times", () => {
+  const bench = new Bench();
+  const shard = new FakeShard(0);
+  bench.shards.push(shard);
+  bench.pass(12, (index) => shard.commit(2, index === 3 ? 0.09 : 0.001));
+  const of = (name: ShardSeriesName) => bench.read(name, { shard: 0, stepMs: coarseMs }).points;
+  expect(of("commits")).toEqual([6, 6]);
+  expect(of("commit_p99_us")).toEqual([100_000, 1_000]);
+});
+
+test("shards: counters that begin anew make no point negative, nor one that counts twice", () => {
+  const bench = new Bench();
+  bench.shards.push(new FakeShard(0));
+  bench.pass(2, () => bench.shards[0]?.commit(5, 0.001));
+  bench.shards[0] = new FakeShard(0);
+  bench.pass(1, () => bench.shards[0]?.commit(7, 0.001));
+  const { points } = bench.read("items_committed", { shard: 0 });
+  expect(points).toEqual([5, 5, 7]);
+});
+
+test("shards: they have room before queues, which have that much less", () => {
+  const bytes = totalBytes + shardSeriesNames.length * columnBytes + columnBytes;
+  const bench = new Bench(bytes, 2);
+  bench.shards.push(new FakeShard(0));
+  bench.pass(1, () => {
+    for (const queue of bench.queues) count(queue, "produced", 1);
+    bench.shards[0]?.commit(2, 0.001);
+  });
+  const kept = bench.queues.map((queue) => bench.read("produced", { queue }).since !== null);
+  expect(kept).toEqual([true, false]);
+  expect(bench.keeper.bytes).toBeLessThanOrEqual(bytes);
 });
 
 test("bytes: a queue that nothing is to be told of takes none", () => {

@@ -1,9 +1,12 @@
-// What became of queues lately: their counters and gauges, looked at every ten seconds and kept in
-// rings of bounded bytes, ten seconds apart for an hour and a minute apart for a day. A name takes
-// room from when a queue first has something to say by it; where all room is taken, queues with
-// less to tell make way for busier ones. Nothing of it is stored: it begins with the engine.
+// What became of queues and shards lately: their counters and gauges, looked at every ten seconds
+// and kept in rings of bounded bytes, ten seconds apart for an hour and a minute apart for a day. A
+// name takes room from when there is first something to say by it; shards have room before queues,
+// and where all is taken, queues with less to tell make way for busier ones. Nothing of it is stored:
+// it begins with the engine.
 
-import type { Series, SeriesName, SeriesRequest } from "./api.ts";
+import type { Series, SeriesName, SeriesRequest, ShardSeriesName } from "./api.ts";
+import { quantile } from "./histogram.ts";
+import type { ShardPort } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import { type CounterName, counterNames } from "./queue-counters.ts";
 
@@ -12,6 +15,33 @@ const gaugeNames = ["ready", "held", "scheduled", "waiting", "oldest_ready_secon
 /** Values of one look are in this order: counters first. */
 export const seriesNames: readonly SeriesName[] = [...counterNames, ...gaugeNames];
 const ages = seriesNames.indexOf("oldest_ready_seconds");
+
+/** How the points of a name come about. */
+interface Told {
+  readonly name: SeriesName | ShardSeriesName;
+  /** `count`: what was counted in a point; `peak`: the most in it; `gauge`: how it was at its end. */
+  readonly by: "count" | "peak" | "gauge";
+  /** What a one in a ring stands for. */
+  readonly unit: number;
+}
+
+const ofQueue: readonly Told[] = [
+  ...counterNames.map((name) => ({ name, by: "count", unit: 1 }) as const),
+  ...gaugeNames.map((name) => ({ name, by: "gauge", unit: 1 }) as const),
+];
+/** Files grow beyond 4 GiB. */
+const ofShard: readonly Told[] = [
+  ...(["commits", "items_committed"] as const).map(
+    (name) => ({ name, by: "count", unit: 1 }) as const,
+  ),
+  ...(["commit_p50_us", "commit_p99_us"] as const).map(
+    (name) => ({ name, by: "peak", unit: 1 }) as const,
+  ),
+  ...(["file_bytes", "log_bytes"] as const).map(
+    (name) => ({ name, by: "gauge", unit: 1024 }) as const,
+  ),
+];
+export const shardSeriesNames = ofShard.map(({ name }) => name as ShardSeriesName);
 
 /** From one look to the next. */
 export const fineMs = 10_000;
@@ -23,30 +53,32 @@ const pointsOfDay = (coarsePoints * coarseMs) / fineMs;
 /** Beside them the minute that runs. */
 const coarseRing = coarsePoints + 1;
 const columnBytes = 4 * (finePoints + coarseRing);
-/** Of all queues together; it has room before any. */
-const totalBytes = columnBytes * seriesNames.length;
+/** Of all queues together; it has room before any, and so has each shard. */
+const totalBytes = columnBytes * ofQueue.length;
+const shardBytes = columnBytes * ofShard.length;
 /** Queues that are given room in one look: to take it for hundreds at once would be felt. */
 const newcomersMax = 64;
 /** Of what happens in ten seconds, how much of a queue's weight is left ten minutes later: half. */
 const weightKept = 0.5 ** (1 / 60);
 const valueMax = 2 ** 32 - 1;
 
-/** Of one name: per point what was counted in it, or a gauge at its end. */
+/** Of one name, point by point. */
 class Column {
   readonly fine = new Uint32Array(finePoints);
   readonly coarse = new Uint32Array(coarseRing);
-  readonly #isGauge: boolean;
+  readonly told: Told;
   #last = 0;
 
-  constructor(isGauge: boolean) {
-    this.#isGauge = isGauge;
+  constructor(told: Told) {
+    this.told = told;
   }
 
   /** `skipped`: points before it at which nobody looked. */
   put(point: number, skipped: number, value: number): void {
-    const kept = Math.min(valueMax, Math.max(0, Math.round(value)));
+    const { by, unit } = this.told;
+    const kept = Math.min(valueMax, Math.max(0, Math.round(value / unit)));
     for (let back = Math.min(skipped, pointsOfDay); back > 0; back -= 1) {
-      this.#set(point - back, this.#isGauge ? this.#last : 0);
+      this.#set(point - back, by === "gauge" ? this.#last : 0);
     }
     this.#set(point, kept);
     this.#last = kept;
@@ -55,22 +87,27 @@ class Column {
   #set(point: number, value: number): void {
     this.fine[point % finePoints] = value;
     const index = Math.floor((point * fineMs) / coarseMs) % coarseRing;
+    const { by } = this.told;
     const isFirst = (point * fineMs) % coarseMs === 0;
-    const before = isFirst || this.#isGauge ? 0 : (this.coarse[index] as number);
-    this.coarse[index] = Math.min(valueMax, before + value);
+    const before = isFirst || by === "gauge" ? 0 : (this.coarse[index] as number);
+    const minute = by === "peak" ? Math.max(before, value) : before + value;
+    this.coarse[index] = Math.min(valueMax, minute);
   }
 }
 
-/** What is kept of one queue, or of all together. */
+/** What is kept of one queue, of all together, or of a shard. */
 class Track {
   /** The first point of which it has values. */
   readonly since: number;
+  readonly #told: readonly Told[];
   /** A hole where there was nothing to say yet. */
-  readonly #columns: (Column | undefined)[] = seriesNames.map(() => undefined);
+  readonly #columns: (Column | undefined)[];
   #count = 0;
 
-  constructor(since: number) {
+  constructor(since: number, told: readonly Told[]) {
     this.since = since;
+    this.#told = told;
+    this.#columns = told.map(() => undefined);
   }
 
   get bytes(): number {
@@ -92,7 +129,7 @@ class Track {
       let column = this.#columns[index];
       if (column === undefined) {
         if (value === 0) continue;
-        column = new Column(index >= counterNames.length);
+        column = new Column(this.#told[index] as Told);
         this.#columns[index] = column;
         this.#count += 1;
       }
@@ -100,12 +137,12 @@ class Track {
     }
   }
 
-  column(name: SeriesName): Column | undefined {
-    return this.#columns[seriesNames.indexOf(name)];
+  column(name: Told["name"]): Column | undefined {
+    return this.#columns.find((column) => column?.told.name === name);
   }
 }
 
-const noTrack = new Track(0);
+const noTrack = new Track(0, ofQueue);
 
 /** What is known of a queue from one look to the next. */
 interface Known {
@@ -115,8 +152,32 @@ interface Known {
   track: Track | null;
 }
 
+/** What is known of a shard from one look to the next. */
+interface KnownShard {
+  readonly track: Track;
+  commits: number;
+  items: number;
+  times: readonly number[];
+}
+
+/** As much of a shard as is looked at. */
+export interface SeenShard {
+  readonly shard: number;
+  readonly counters: Pick<
+    ShardPort["counters"],
+    "commits" | "itemsCommitted" | "commitSeconds" | "fileBytes" | "walBytes"
+  >;
+}
+
+interface Look {
+  readonly queues: Iterable<LogicalQueue>;
+  readonly shards: readonly SeenShard[];
+  readonly now: number;
+}
+
 export class SeriesKeeper {
   readonly #bytesMax: number;
+  readonly #shards = new Map<number, KnownShard>();
   readonly #known = new Map<LogicalQueue, Known>();
   readonly #total: Track;
   /** The last point that is complete. */
@@ -132,11 +193,12 @@ export class SeriesKeeper {
   constructor(bytesMax: number, now: number) {
     this.#bytesMax = bytesMax;
     this.#point = Math.floor(now / fineMs) - 1;
-    this.#total = new Track(this.#point + 1);
+    this.#total = new Track(this.#point + 1, ofQueue);
   }
 
   get bytes(): number {
-    return this.#bytes + this.#total.bytes;
+    const shards = this.#shards.values().reduce((sum, { track }) => sum + track.bytes, 0);
+    return this.#bytes + this.#total.bytes + shards;
   }
 
   /** The instant of the next look. */
@@ -144,13 +206,14 @@ export class SeriesKeeper {
     return (this.#point + 2) * fineMs;
   }
 
-  look(queues: Iterable<LogicalQueue>, now: number): void {
+  look({ queues, shards, now }: Look): void {
     const point = Math.floor(now / fineMs) - 1;
     const skipped = point - this.#point - 1;
     if (skipped < 0 || this.#bytesMax === 0) return;
     this.#point = point;
     this.#leastBusy = null;
     this.#newcomers = 0;
+    for (const shard of shards) this.#lookAtShard(shard, point, skipped);
     const total = new Float64Array(seriesNames.length);
     const values = new Float64Array(seriesNames.length);
     for (const queue of queues) {
@@ -167,6 +230,20 @@ export class SeriesKeeper {
       this.#drop(known);
       this.#known.delete(queue);
     }
+  }
+
+  #lookAtShard({ shard, counters }: SeenShard, point: number, skipped: number): void {
+    const known = this.#shards.getOrInsertComputed(shard, () => {
+      return { track: new Track(point, ofShard), commits: 0, items: 0, times: [] };
+    });
+    const { commits, itemsCommitted: items, commitSeconds, fileBytes, walBytes } = counters;
+    const times = commitSeconds.counts.map((count, at) => since(known.times[at] ?? 0, count));
+    const [p50, p99] = [0.5, 0.99].map((share) => quantile(commitSeconds.bounds, times, share));
+    const values = [since(known.commits, commits), since(known.items, items)];
+    values.push((p50 ?? 0) * 1e6, (p99 ?? 0) * 1e6, fileBytes, walBytes);
+    Object.assign(known, { commits, items, times: [...commitSeconds.counts] });
+    const { track } = known;
+    track.put(point, track.since === point ? 0 : skipped, Float64Array.from(values));
   }
 
   /** Writes into `values` what is to be told of the queue. */
@@ -199,7 +276,7 @@ export class SeriesKeeper {
     if (known.track === null) {
       if (needed === 0) return;
       this.#newcomers += 1;
-      known.track = new Track(point);
+      known.track = new Track(point, ofQueue);
     }
     const { track } = known;
     this.#bytes += needed;
@@ -208,7 +285,7 @@ export class SeriesKeeper {
 
   /** Whether there is room for it now; if not, the queue itself has none any more. */
   #makeRoom(wanting: Known, needed: number): boolean {
-    const bytesMax = this.#bytesMax - totalBytes;
+    const bytesMax = this.#bytesMax - totalBytes - this.#shards.size * shardBytes;
     while (this.#bytes + needed > bytesMax) {
       this.#leastBusy ??= [...this.#known.values()]
         .filter(({ track }) => track !== null)
@@ -231,10 +308,9 @@ export class SeriesKeeper {
     known.track = null;
   }
 
-  /** `queue`: absent = all together. */
-  read({ names, from, stepMs }: Omit<SeriesRequest, "queue">, queue?: LogicalQueue): Series {
-    const kept = queue === undefined ? this.#total : (this.#known.get(queue)?.track ?? null);
-    const track = this.#bytesMax === 0 ? null : kept;
+  /** `queue`: absent = all together, or a shard. */
+  read({ shard, names, from, stepMs }: SeriesRequest, queue?: LogicalQueue): Series {
+    const track = this.#bytesMax === 0 ? null : this.#trackOf(shard, queue);
     const endAt = (this.#point + 1) * fineMs;
     const isFine = (stepMs ?? stepFor(from, endAt)) === fineMs;
     const [step, points] = isFine ? [fineMs, finePoints] : [coarseMs, coarsePoints];
@@ -250,14 +326,25 @@ export class SeriesKeeper {
       values: names.map((name) => {
         const column = track?.column(name);
         const ring = isFine ? column?.fine : column?.coarse;
-        const length = ring?.length ?? 1;
+        const [length, unit] = [ring?.length ?? 1, column?.told.unit ?? 1];
         return Array.from(
           { length: end - first },
-          (_, index) => ring?.[(first + index) % length] ?? 0,
+          (_, index) => (ring?.[(first + index) % length] ?? 0) * unit,
         );
       }),
     };
   }
+
+  #trackOf(shard: number | undefined, queue: LogicalQueue | undefined): Track | null {
+    if (shard !== undefined) return this.#shards.get(shard)?.track ?? null;
+    if (queue === undefined) return this.#total;
+    return this.#known.get(queue)?.track ?? null;
+  }
+}
+
+/** What was counted since; a counter that is lower than before began anew. */
+function since(before: number, now: number): number {
+  return now < before ? now : now - before;
 }
 
 /** The finer one, unless that does not go back so far. */

@@ -25,7 +25,7 @@ import { isId } from "./ids.ts";
 import { parseRate } from "./lease-rate.ts";
 import { limits } from "./limits.ts";
 import type { Past } from "./past.ts";
-import { coarseMs, fineMs, seriesNames } from "./series.ts";
+import { coarseMs, fineMs, seriesNames, shardSeriesNames } from "./series.ts";
 
 /** Throws `invalid`: the request is malformed. */
 export function refuse(message: string): never {
@@ -140,11 +140,19 @@ export function checkRequestTimeout(ms: number, recommended: string): void {
   }
 }
 
-export function checkSeries({ names, from = 0, stepMs = fineMs }: SeriesRequest): void {
-  const expected = seriesNames.join(", ");
+export function checkSeries(
+  { queue, shard, names, from = 0, stepMs = fineMs }: SeriesRequest,
+  shards: number,
+): void {
+  if (shard !== undefined) {
+    if (queue !== undefined) refuse("shard is invalid; expected a queue or a shard, got both");
+    checkWithin("shard", shard, shards - 1);
+  }
+  const known: SeriesRequest["names"] = shard === undefined ? seriesNames : shardSeriesNames;
+  const expected = known.join(", ");
   if (names.length === 0) refuse(`names is invalid; expected at least one of ${expected}`);
   for (const [index, name] of names.entries()) {
-    if (!seriesNames.includes(name)) {
+    if (!known.includes(name)) {
       refuse(
         `names is invalid; expected one of ${expected}, got '${name.slice(0, limits.quotedMax)}'`,
       );

@@ -740,6 +740,10 @@ const ServerSeriesRequest = message<schemas.ServerSeriesRequest>(
     step: duration(103, {
       says: "From one point to the next: `10s`, kept for an hour, or `1m`, kept for a day.",
     }),
+    shard: whole(104, {
+      ...optional,
+      says: "Which shard, in the place of a queue. Not set: none.",
+    }),
   },
 );
 
@@ -757,6 +761,7 @@ const ServerSeriesReply = message<schemas.ServerSeriesReply>(
     from: instant(102),
     step: duration(103),
     series: list(104, NamedSeries),
+    shard: whole(105),
   },
 );
 

@@ -1738,22 +1738,36 @@ const seriesNames = [
   ...["dead", "discarded", "removed", "ready", "held", "scheduled", "waiting"],
   "oldest_ready_seconds",
 ];
+const shardSeriesNames = [
+  ...["commits", "items_committed", "commit_p50_us", "commit_p99_us", "file_bytes", "log_bytes"],
+];
+const named = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
 
 export const ServerSeriesRequest = Type.Object(
   {
     queue_name: Type.Optional(
       Type.String({
-        description: "Which queue; absent: all of them together.",
+        description: "Which queue; absent, without `shard`: all of them together.",
         examples: ["orders"],
         ...formed(forms.queueName, bounds.queueNameBytesMax),
         [queueKeyword]: true,
       }),
     ),
-    names: Type.Array(Type.String({ [publishedKeyword]: { enum: seriesNames } }), {
-      description: `What to tell, each once: ${seriesNames.map((name) => `\`${name}\``).join(", ")}.`,
-      examples: [["produced", "completed", "ready"]],
-      [publishedKeyword]: { minItems: 1, maxItems: seriesNames.length },
-    }),
+    shard: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: "Which shard, in the place of a queue.",
+        examples: [0],
+      }),
+    ),
+    names: Type.Array(
+      Type.String({ [publishedKeyword]: { enum: [...seriesNames, ...shardSeriesNames] } }),
+      {
+        description: `What to tell, each once: of queues ${named(seriesNames)}; of a shard ${named(shardSeriesNames)}.`,
+        examples: [["produced", "completed", "ready"]],
+        [publishedKeyword]: { minItems: 1, maxItems: seriesNames.length },
+      },
+    ),
     from: Type.Optional(
       orNull({
         description:
@@ -1780,7 +1794,7 @@ export const NamedSeries = Type.Object(
     name: Type.String({ description: "One of those asked for.", examples: ["produced"] }),
     values: Type.Array(Type.Integer(), {
       description:
-        "Point by point: how many items it happened to, or of `ready`, `held`, `scheduled`, `waiting` and `oldest_ready_seconds` how it was at the end.",
+        "Point by point: how many items it happened to, or how many commits there were; of `ready`, `held`, `scheduled`, `waiting`, `oldest_ready_seconds`, `file_bytes` and `log_bytes` how it was at the end. `commit_p50_us` and `commit_p99_us`: half of the commits, and 99 of 100, took at most so many microseconds, of a minute the most of its points; 0: there were none.",
       examples: [[120, 118, 131]],
     }),
   },
@@ -1791,9 +1805,10 @@ export type NamedSeries = Static<typeof NamedSeries>;
 export const ServerSeriesReply = Type.Object(
   {
     queue_name: Type.String({
-      description: 'The queue asked for; `""` = all of them together.',
+      description: 'The queue asked for; `""` = all of them together, or a shard.',
       examples: ["orders"],
     }),
+    shard: Type.Integer({ description: "The shard asked for; -1 = none.", examples: [-1] }),
     since: orNull({
       description:
         "Date-time from which on points are kept, at the earliest the start of the process; `null` = none are, because busier queues take the room.",
@@ -1813,7 +1828,7 @@ export const ServerSeriesReply = Type.Object(
       examples: [[{ name: "produced", values: [120, 118, 131] }]],
     }),
   },
-  { ...closed, description: "What became of a queue lately." },
+  { ...closed, description: "What became of a queue or a shard lately." },
 );
 export type ServerSeriesReply = Static<typeof ServerSeriesReply>;
 

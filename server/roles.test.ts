@@ -360,6 +360,15 @@ test("the overview shows a key for some queues these alone, and their sums", asy
   }
 });
 
+test("series of a shard, in which all queues are, take a key for all of them", async () => {
+  await using server = await setup();
+  const series = { shard: 0, names: ["commits"] };
+  for (const name of ["viewer", "ops"] as const) {
+    expect(outcome(await server.call(name, "series", series))).toBe("not_allowed");
+  }
+  expect((await server.call("prometheus", "series", series)).code).toBe(200);
+});
+
 test("the overview shows a key for some queues the tasks of these alone", async () => {
   await using server = await setup();
   const items = [{ utf8: "a" }, { utf8: "b" }];

@@ -23,6 +23,7 @@ test("series: of a queue, point by point; one that is not over is left out", asy
   const names = ["produced", "completed", "lapsed", "ready", "oldest_ready_seconds"];
   expect(await app.ok("series", { ...orders, names })).toEqual({
     ...orders,
+    shard: -1,
     since: instant(start),
     from: instant(start),
     step: "10s",
@@ -45,6 +46,7 @@ test("series: of all queues together, by the minute, from an instant on", async 
   const reply = await app.ok("series", { names, step: "1m", from: null });
   expect(reply).toEqual({
     queue_name: "",
+    shard: -1,
     since: instant(start),
     from: instant(start),
     step: "1m0s",
@@ -73,10 +75,38 @@ test.each([
   [{ names: ["ready"], step: "soon" }, "expected format: 10s or 1m"],
   [{ names: ["ready"], from: "noon" }, "from is invalid; expected a date-time"],
   [{ names: ["ready"], queue_name: "none" }, "no such queue named 'none'"],
+  [{ names: ["commits"], shard: 1 }, "shard is invalid; expected 0 to 0, got 1"],
+  [{ names: ["commits"], shard: -1 }, "shard is invalid; expected 0 to 0, got -1"],
+  [{ names: ["commits"], shard: 0, ...orders }, "expected a queue or a shard, got both"],
+  [{ names: ["ready"], shard: 0 }, "names is invalid; expected one of commits, "],
+  [{ names: ["commits"] }, "names is invalid; expected one of produced, "],
 ])("series: %j is refused", async (body, message) => {
   await using app = await run();
   const answer = await app.call("series", body);
   expect([answer.code, answer.body.message]).toEqual([400, expect.stringContaining(message)]);
+});
+
+test("series: of a shard, what it committed and how long that took, in both encodings", async () => {
+  await using app = await running();
+  const names = ["commits", "items_committed", "file_bytes", "commit_p99_us"];
+  const asked = { shard: 0, names };
+  const told = await app.ok("series", asked);
+  expect(told).toMatchObject({ queue_name: "", shard: 0, from: instant(start), step: "10s" });
+  const [commits, items, bytes, p99] = told.series.map(({ values }) => values);
+  // A produce of three items; a lease and a complete.
+  expect([commits, items]).toEqual([
+    [1, 2],
+    [3, 2],
+  ]);
+  expect([bytes, p99]).toEqual([
+    [0, 0],
+    [expect.any(Number), expect.any(Number)],
+  ]);
+  const { request, reply } = operationMessages.series;
+  const headers = { "content-type": "application/protobuf" };
+  const init = { method: "POST", headers, body: encoded(request, asked) };
+  const response = await app.through(app.send(operations.series.path, init));
+  expect(decoded(reply, await response.bytes())).toEqual({ ...told });
 });
 
 test("series: the same in protobuf", async () => {
@@ -89,6 +119,7 @@ test("series: the same in protobuf", async () => {
   expect(response.status).toBe(200);
   expect(decoded(reply, await response.bytes())).toEqual({
     ...orders,
+    shard: -1,
     since: instant(start),
     from: instant(start),
     step: "10s",

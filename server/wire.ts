@@ -210,11 +210,12 @@ export function isGuarded(guard: engine.Guard): boolean {
 }
 
 export function seriesRequest(body: RequestOf<"series">): engine.SeriesRequest {
-  const { queue_name: queue, names, from, step } = body;
+  const { queue_name: queue, shard, names, from, step } = body;
   return {
     ...(isGiven(queue) && { queue }),
+    ...(isGiven(shard) && { shard }),
     // What is none of them is refused by the engine.
-    names: names as engine.SeriesName[],
+    names: names as engine.SeriesRequest["names"],
     ...(isGiven(from) && { from: fromOf(from) }),
     ...(isGiven(step) && { stepMs: stepOf(step) }),
   };
@@ -671,11 +672,12 @@ function partitionStats(stats: engine.PartitionStats): wire.PartitionStats {
 }
 
 export function seriesReply(
-  { queue_name, names }: RequestOf<"series">,
+  { queue_name, shard, names }: RequestOf<"series">,
   { since, from, stepMs, values }: engine.Series,
 ): wire.ServerSeriesReply {
   return {
     queue_name: queue_name ?? "",
+    shard: shard ?? -1,
     since: instantTextOrNull(since),
     from: instantText(from),
     step: formatDuration(stepMs),

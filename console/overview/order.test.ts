@@ -95,7 +95,13 @@ test("alarms: one that is over stays and is said to be, one that is new is count
 
 test("series: what came since is put behind what was there, and what is too old goes", () => {
   const series = (from: number, produced: number[]) => ({
-    ...{ queue_name: "", since: null, step: "10s", from: new Date(from * 1_000).toISOString() },
+    ...{
+      queue_name: "",
+      shard: -1,
+      since: null,
+      step: "10s",
+      from: new Date(from * 1_000).toISOString(),
+    },
     series: [
       { name: "produced", values: produced },
       { name: "completed", values: produced },

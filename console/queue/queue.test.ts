@@ -159,6 +159,7 @@ test("series go on where they ended, a second, without what is too old", () => {
   const start = 1_000_000;
   const reply = (from: number, values: number[]) => ({
     queue_name: "orders",
+    shard: -1,
     since: null,
     from: new Date(from * 1_000).toISOString(),
     step: "10s",
