@@ -147,7 +147,7 @@ test("whoami, keys, actions: a server of several threads tells who asks, who may
       /^checkout +[0-9a-f]{8}… +produce,read +orders\* +\d{4}-[-\dT:.]+Z +4$/,
     );
     const actions = as(anna, "actions").out.split("\n");
-    expect(actions[0]).toMatch(/^at +key +operation +queue +items +code$/);
+    expect(actions[0]).toMatch(/^at +key +operation +queue +to +items +code$/);
     expect(actions[1]).toMatch(/^\d{4}-[-\dT:.]+Z +anna +createQueue +billing +0 +200$/);
     expect(actions[2]).toMatch(/ orders +0 +200$/);
     expect(actions[3]).toStartWith("known since ");

@@ -568,6 +568,8 @@ export interface TaskBegun extends Outcome {
   readonly taskId: string;
   /** Items that it means now. */
   readonly matched: number;
+  /** Other queues that they go to; at most ten, those to which most go. */
+  readonly toQueues: readonly string[];
 }
 
 export type TaskAction = Repair | "redrive";

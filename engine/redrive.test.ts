@@ -102,6 +102,26 @@ test("redrive: to one queue, whatever they came from", async () => {
   expect(await all(bundle, "other")).toEqual(["a", "b"]);
 });
 
+test("redrive: says to which queues items go, those with the most first, and none that is gone", async () => {
+  const bundle = await setupQueues(2);
+  await bundle.createQueue({ name: "former", deadQueue: "dead" });
+  await die(bundle, "orders", ["a"]);
+  await die(bundle, "mails", ["b", "c"]);
+  await die(bundle, "former", ["d", "e", "f"]);
+  await bundle.run(() => bundle.engine.deleteQueue({ name: "former", force: true }));
+  const toQueues = async (change: Partial<RedriveRequest>) =>
+    (await redrive(bundle, { dryRun: true, ...change })).toQueues;
+  expect(await toQueues({})).toEqual(["mails", "orders"]);
+  expect(await toQueues({ filter: { originQueue: "orders" } })).toEqual(["orders"]);
+  expect(await toQueues({ to: "orders" })).toEqual(["orders"]);
+  expect(await toQueues({ to: "dead" })).toEqual([]);
+  const { found } = await bundle.run(() =>
+    bundle.engine.findItems({ queue: "dead", pivot: "", limit: 9, filter: {} }),
+  );
+  const [one] = found.filter(({ past }) => past?.queue === "mails");
+  expect(await toQueues({ ids: [String(one?.id)] })).toEqual(["mails"]);
+});
+
 test("redrive: a queue that is gone gets nothing, and its items stay and are counted", async () => {
   const bundle = await setupQueues();
   await die(bundle, "orders", ["a", "b"]);
@@ -142,6 +162,7 @@ test("redrive: a dry run counts and moves nothing; more than expected moves noth
   expect(await redrive(bundle, { dryRun: true })).toEqual({
     taskId: "",
     matched: 2,
+    toQueues: ["orders"],
     replayed: false,
   });
   const ending = await bundle.ending(() => bundle.engine.redrive({ queue: "dead", expect: 1 }));

@@ -103,7 +103,10 @@ export class Search {
     };
   }
 
-  /** How many items a filter means that nobody holds, in all of the queue or in some spans of it. */
+  /**
+   * How many items a filter means that nobody holds, in all of the queue or in some spans of it, by
+   * the queue that they came from; of queues that are not there any more, together under `""`.
+   */
   async count(
     queue: LogicalQueue,
     {
@@ -115,20 +118,29 @@ export class Search {
       readonly states: readonly api.IdleState[];
       readonly spans: ReadonlyMap<number, Marks> | null;
     },
-  ): Promise<number> {
-    if (spans !== null) return this.#countIn(spans, filter);
-    let count = 0;
-    for (const state of states) count += await this.#countAll(queue, filter, state);
-    return count;
+  ): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    const add = (groups: readonly Group[]): void => {
+      for (const { value, count } of groups) {
+        const origin = this.#options.catalog.named(value) === undefined ? "" : value;
+        counts.set(origin, (counts.get(origin) ?? 0) + count);
+      }
+    };
+    if (spans !== null) await this.#countIn(spans, filter, add);
+    else for (const state of states) await this.#countAll(queue, { filter, state }, add);
+    return counts;
   }
 
-  async #countAll(queue: LogicalQueue, filter: Filter, state: api.IdleState): Promise<number> {
-    let count = 0;
+  async #countAll(
+    queue: LogicalQueue,
+    meant: { readonly filter: Filter; readonly state: api.IdleState },
+    add: (groups: readonly Group[]) => void,
+  ): Promise<void> {
     const walk: Walk = {
-      request: { filter, state, payloadHead: 0, by: "death" },
+      request: { ...meant, payloadHead: 0, by: "originQueue" },
       limit: Number.POSITIVE_INFINITY,
       take({ groups }) {
-        count += sumOf(groups);
+        add(groups);
         return 0;
       },
     };
@@ -136,20 +148,21 @@ export class Search {
     do {
       pivot = (await this.#walk(queue, { pivot }, walk)).nextPivot;
     } while (pivot !== "");
-    return count;
   }
 
-  async #countIn(marks: ReadonlyMap<number, Marks>, filter: Filter): Promise<number> {
-    let count = 0;
+  async #countIn(
+    marks: ReadonlyMap<number, Marks>,
+    filter: Filter,
+    add: (groups: readonly Group[]) => void,
+  ): Promise<void> {
     for (const [shard, { spans }] of marks) {
       for (const { slot, aside, next: from, before } of spans) {
         const state = aside ? "scheduled" : "ready";
         const span = { slot, aside, from, before, limit: 1, looks: 1 } as const;
-        const request = { kind: "find", filter, state, payloadHead: 0, by: "death" } as const;
-        count += sumOf((await this.#ask(shard, { ...request, ...span }, this.#timing())).groups);
+        const request = { kind: "find", filter, state, payloadHead: 0, by: "originQueue" } as const;
+        add((await this.#ask(shard, { ...request, ...span }, this.#timing())).groups);
       }
     }
-    return count;
   }
 
   async group(queue: LogicalQueue, request: api.GroupsRequest): Promise<api.Found<Group>> {
@@ -403,10 +416,6 @@ function readLines(queue: LogicalQueue, pivot: string) {
     const place = queue.places.get(partition);
     return place === undefined ? [] : [{ where: { place, aside }, before }];
   });
-}
-
-function sumOf(groups: readonly Group[]): number {
-  return groups.reduce((sum, { count }) => sum + count, 0);
 }
 
 function addGroup(groups: Map<string, Group>, group: Group): void {

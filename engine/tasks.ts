@@ -32,6 +32,8 @@ interface Definition {
   readonly limit: number;
   readonly perSecond: number;
   readonly matched: number;
+  /** Other queues that they go to; absent of a task from before this was kept. */
+  readonly toQueues?: readonly string[];
   /** Who asked for it; `""` = nobody said. */
   readonly by: string;
   readonly createdAt: number;
@@ -51,6 +53,8 @@ interface Running {
   /** By shard. */
   readonly progress: Map<number, Progress>;
 }
+
+const toQueuesMax = 10;
 
 const nothing: Progress = { spans: [], moved: 0, skipped: 0 };
 /** The home of what tasks are; how far they have come stands in each shard. */
@@ -126,24 +130,57 @@ export class Tasks {
     const before = this.#tasks.get(taskId)?.definition;
     if (before !== undefined) {
       if (before.asked !== asked) throw QueueError.from(keyTaken(request.requestKey ?? ""));
-      return { taskId, matched: before.matched, replayed: true };
+      const { matched, toQueues = [] } = before;
+      return { taskId, matched, toQueues, replayed: true };
     }
     const { ids } = request;
     const aside = states.map((state) => state === "scheduled");
     const marks = ids === undefined ? wholeOf(queue, aside) : this.#spansOf(queue, ids, aside);
     const spans = ids === undefined ? null : marks;
-    const counted = await this.#options.search.count(queue, { filter, states, spans });
+    const counts = await this.#options.search.count(queue, { filter, states, spans });
+    const counted = counts.values().reduce((sum, count) => sum + count, 0);
     const matched = Math.min(counted, limit);
-    if (request.dryRun === true) return { taskId: "", matched, replayed: false };
+    const toQueues = this.#toQueues(queue, plan, counts);
+    if (request.dryRun === true) return { taskId: "", matched, toQueues, replayed: false };
     const { expect = matched } = request;
     if (matched > expect) throw QueueError.from(countChanged(matched, expect, done[plan.action]));
     const whose = { queue: queue.definition.name, queueId: queue.queueId };
     const definition: Definition = {
       ...{ taskId, ...plan, ...whose, filter, limit, perSecond, by },
-      ...{ matched, createdAt: this.#options.clock.now(), asked, state: "running", endedAt: null },
+      ...{
+        matched,
+        toQueues,
+        createdAt: this.#options.clock.now(),
+        asked,
+        state: "running",
+        endedAt: null,
+      },
     };
     await this.#begin(definition, marks);
-    return { taskId, matched, replayed: false };
+    return { taskId, matched, toQueues, replayed: false };
+  }
+
+  /** `counts`: of items, by the queue that they came from. */
+  #toQueues(
+    queue: LogicalQueue,
+    { action, to }: Pick<Plan, "action" | "to">,
+    counts: ReadonlyMap<string, number>,
+  ): readonly string[] {
+    switch (action) {
+      case "redrive": {
+        const origins = [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name);
+        const names = to === "" ? origins : [to];
+        const others = names.filter((name) => name !== "" && name !== queue.definition.name);
+        return others.slice(0, toQueuesMax);
+      }
+      case "reject": {
+        const dead = this.#options.catalog.deadQueueOf(queue);
+        return dead === undefined ? [] : [dead.definition.name];
+      }
+      case "promote":
+      case "delete":
+        return [];
+    }
   }
 
   /** By shard; ids of other queues name nothing. */

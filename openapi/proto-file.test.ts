@@ -139,7 +139,7 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     "KeyInfo: digest 100, name 101, roles 102, queues 103, last_used_at 104, refusals 105",
     "ActionsListRequest: limit 100, pivot 101, queue_name 102",
     "ActionsListReply: items 100, since 101",
-    "Action: id 100, at 101, key_name 102, operation 103, queue_name 104, items 105, code 106",
+    "Action: id 100, at 101, key_name 102, operation 103, queue_name 104, items 105, code 106, to_queues 107",
     "StorageListRequest: queue_name 1, partition 2, pivot 3, limit 4",
     "StorageListReply: items 1",
     "StorageItem: id 1, source_id 2, is_leased 3, lease_deadline 4, expire_deadline 5, dead_deadline 6, created_at 7, updated_at 8, enqueue_at 9, attempts 10, max_attempts 11, reference 12, encoding 13, kind 14, payload 15, headers 100, origin_id 101, reason 102, death 103, origin_queue 104, origin_attempts 105, origin_created_at 106, redriven 107",

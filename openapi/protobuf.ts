@@ -834,6 +834,7 @@ const Action = message<schemas.Action>("Action", schemas.Action, {
   queue_name: text(104),
   items: whole(105),
   code: whole(106),
+  to_queues: list(107, "text"),
 });
 
 const ActionsListReply = message<schemas.ActionsListReply>(

@@ -2016,6 +2016,11 @@ export const Action = Type.Object(
       description: 'The queue that it named, cut at 512 characters; `""` = none.',
       examples: ["orders"],
     }),
+    to_queues: Type.Array(Type.String(), {
+      description:
+        "Of a redrive or a repair that was begun: other queues that its items go to, at most ten.",
+      examples: [[]],
+    }),
     items: Type.Integer({
       description: "How many items it named by their ids, or brought; 0 = none.",
       minimum: 0,

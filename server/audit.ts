@@ -23,9 +23,12 @@ interface Asked {
   /** `""` = none. */
   readonly queue: string;
   readonly items: number;
+  /** Other queues that items go to, once that is known. */
+  readonly toQueues?: () => readonly string[];
 }
 
-// What is kept of one action is bounded, and so is all of it: about 1 MB.
+// What is kept of one action is bounded, and so is all of it: about 1 MB, and 5 MB more if each were
+// a redrive to ten queues of the longest names.
 const keyNameMax = 100;
 const queueNameMax = bounds.queueNameBytesMax;
 
@@ -61,7 +64,8 @@ export class Audit {
       const work = () => route(body, caller);
       if (!audits(body as never)) return work();
       const { grant } = caller;
-      return this.note({ operation: id, grant, ...namedIn(body) }, work);
+      const toQueues = () => caller.toQueues;
+      return this.note({ operation: id, grant, ...namedIn(body), toQueues }, work);
     };
   }
 
@@ -79,21 +83,23 @@ export class Audit {
     }
   }
 
-  #add({ operation, grant, queue, items }: Asked, code: number): void {
+  #add({ operation, grant, queue, items, toQueues }: Asked, code: number): void {
     const key = grant?.name.slice(0, keyNameMax) ?? null;
     const queue_name = queue.slice(0, queueNameMax);
+    const to_queues = [...(toQueues?.() ?? [])];
     this.#options.log.info("action", {
       audit: true,
       key,
       operation,
       queue: queue_name,
+      ...(to_queues.length > 0 && { to: to_queues }),
       items,
       code,
     });
     this.#last += 1;
     const at = this.#instant();
-    const action = { id: this.#last, at, key_name: key ?? "", operation, queue_name, items, code };
-    this.#actions.push(action);
+    const about = { operation, queue_name, to_queues, items, code };
+    this.#actions.push({ id: this.#last, at, key_name: key ?? "", ...about });
     if (this.#actions.length <= bounds.actionsMax) return;
     this.#actions.shift();
     this.#since = this.#actions[0]?.at ?? at;
@@ -106,12 +112,25 @@ export class Audit {
     if (pivot && pivot < 0) refuse(`pivot is invalid; cannot be negative, got ${pivot}`);
     checkLimit(limit, bounds.actionsMax);
     const isShown = visibleTo(grant);
-    const items = this.#actions.filter(
-      ({ id, queue_name }) =>
-        id <= (pivot || this.#last) && (!queue || queue_name === queue) && isShown(queue_name),
-    );
-    return { items: items.toReversed().slice(0, limit), since: this.#since };
+    const items = this.#actions
+      .filter(({ id }) => id <= (pivot || this.#last))
+      .filter(({ queue_name, to_queues }) => {
+        const queues = [queue_name, ...to_queues];
+        return (!queue || queues.includes(queue)) && queues.some(isShown);
+      });
+    const shown = items.toReversed().slice(0, limit);
+    return { items: shown.map((action) => shownOf(action, isShown)), since: this.#since };
   }
+}
+
+/** Of the queues of an action those that may be told. */
+function shownOf(action: Action, isShown: (queue: string) => boolean): Action {
+  const { queue_name, to_queues } = action;
+  return {
+    ...action,
+    queue_name: isShown(queue_name) ? queue_name : "",
+    to_queues: to_queues.filter(isShown),
+  };
 }
 
 /** Of a body that nobody has understood yet. */

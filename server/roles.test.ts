@@ -514,6 +514,45 @@ test("actions: a dry run is none", async () => {
   expect((await server.actions("anna")).length - listed.length).toBe(runs.length - 1);
 });
 
+test("actions: a redrive is one of the queues that items leave and come to, as far as a key sees them", async () => {
+  await using server = await setup();
+  const died = (origin_queue: string) => ({ death: "failed", origin_queue });
+  const items = [died("other"), died("other"), died("orders"), died("gone"), died("orders-dead")];
+  await server.call("anna", "importItems", { queue_name: "orders-dead", partition: 0, items });
+  const mortal = { queue_name: "orders", dead_queue: "orders-dead", max_attempts: 1 };
+  await server.call("anna", "updateQueue", mortal);
+  await server.call("anna", "redrive", { queue_name: "orders-dead" });
+  await server.call("anna", "redrive", { queue_name: "billing", to: "orders" });
+  await server.call("anna", "repair", { queue_name: "orders", action: "reject", filter: {} });
+  await server.call("anna", "repair", { queue_name: "orders", action: "delete", filter: {} });
+  await server.call("anna", "redrive", { queue_name: "orders-dead", to: "none" });
+  const told = async (by: Name, body: object = {}) =>
+    (await server.actions(by, body))
+      .filter(({ operation }) => operation === "redrive" || operation === "repair")
+      .map(({ queue_name, to_queues }) => [queue_name, ...to_queues]);
+  const first = ["orders-dead", "other", "orders"];
+  expect(await told("prometheus")).toEqual([
+    ["orders-dead"],
+    ["orders"],
+    ["orders", "orders-dead"],
+    ["billing", "orders"],
+    first,
+  ]);
+  expect(await told("prometheus", { queue_name: "other" })).toEqual([first]);
+  expect(await told("prometheus", { queue_name: "orders-dead" })).toEqual([
+    ["orders-dead"],
+    ["orders", "orders-dead"],
+    first,
+  ]);
+  expect(await told("viewer")).toEqual([
+    ["orders-dead"],
+    ["orders"],
+    ["orders", "orders-dead"],
+    ["", "orders"],
+    ["orders-dead", "orders"],
+  ]);
+});
+
 test("actions: they are paged, and the last ones are kept, each within bounds", async () => {
   await using server = await setup();
   const [queue_name] = ["q".repeat(100_000)];

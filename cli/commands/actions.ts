@@ -5,7 +5,7 @@ import { bounds } from "../../openapi/bounds.ts";
 import { contextOf } from "../context.ts";
 import { wholeNumber } from "../values.ts";
 
-const head = ["at", "key", "operation", "queue", "items", "code"];
+const head = ["at", "key", "operation", "queue", "to", "items", "code"];
 
 export function addActions(program: Command): void {
   program
@@ -25,7 +25,7 @@ export function addActions(program: Command): void {
         if (items.length === 0) return `nothing was done since ${since}`;
         const rows = items.map((action) => [
           ...[action.at, action.key_name, action.operation, action.queue_name],
-          ...[action.items, action.code],
+          ...[action.to_queues.join(" "), action.items, action.code],
         ]);
         return `${context.table(head, rows)}\nknown since ${since}; before that, the server's log`;
       });

@@ -8,6 +8,7 @@ const action: Action = {
   key_name: "ops",
   operation: "pause",
   queue_name: "orders",
+  to_queues: [],
   items: 0,
   code: 453,
 };

@@ -13,7 +13,7 @@ interface Mark {
   readonly text: string;
 }
 
-const marked = ["pause", "resume", "clear"];
+const marked = ["pause", "resume", "clear", "redrive", "repair"];
 
 /** What somebody did that a line may owe its shape to. */
 export function marksOf(

@@ -192,6 +192,7 @@ test("marks are of what was done within the range", () => {
     key_name: "ops",
     operation: "pause",
     queue_name: "orders",
+    to_queues: [],
     items: 0,
     code: 200,
     ...change,
@@ -202,10 +203,14 @@ test("marks are of what was done within the range", () => {
     action({ id: 3, operation: "updateQueue" }),
     action({ id: 4, operation: "resume", at: later(5_000) }),
     action({ id: 5, at: later(-60_000) }),
+    action({ id: 6, operation: "redrive", queue_name: "dead", to_queues: ["orders"] }),
+    action({ id: 7, operation: "repair" }),
   ];
   const marks = marksOf(actions, now / 1_000 - 10, now / 1_000 + 10);
   expect(marks.map(({ part, text }) => [part, text])).toEqual([
     [0.5, "paused by ops"],
     [0.75, "resumed"],
+    [0.5, "redrove"],
+    [0.5, "repaired"],
   ]);
 });

@@ -49,6 +49,8 @@ export class Caller {
   readonly #asking: Asking;
   /** Whether the reply is that of an earlier call with the same key. */
   isReplayed = false;
+  /** Other queues that the call is about, which its body need not name. */
+  toQueues: readonly string[] = [];
 
   constructor(asking: Asking) {
     this.#asking = asking;

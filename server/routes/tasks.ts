@@ -1,6 +1,6 @@
 // Tasks: what goes on for longer than a call.
 
-import type { Engine } from "../../engine/api.ts";
+import type { Engine, TaskBegun } from "../../engine/api.ts";
 import { noSuchTask, QueueError } from "../../engine/errors.ts";
 import { type Grant, isForAllQueues, visibleTo } from "../key-rights.ts";
 import { Refusal } from "../reply.ts";
@@ -14,18 +14,14 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
     async redrive(body, caller) {
       if (!body.to) checkAnyQueue(caller.grant);
       const request = decoded(checkOf(engine, body), () => redriveRequest(body));
-      const redriven = caller.heard(
-        await engine.redrive(caller.asks({ ...request, by: nameOf(caller) })),
-      );
-      return { task_id: redriven.taskId, matched: redriven.matched };
+      const task = await engine.redrive(caller.asks({ ...request, by: nameOf(caller) }));
+      return begun(caller, task);
     },
 
     async repair(body, caller) {
       const request = decoded(checkOf(engine, body), () => repairRequest(body));
-      const begun = caller.heard(
-        await engine.repair(caller.asks({ ...request, by: nameOf(caller) })),
-      );
-      return { task_id: begun.taskId, matched: begun.matched };
+      const task = await engine.repair(caller.asks({ ...request, by: nameOf(caller) }));
+      return begun(caller, task);
     },
 
     async listTasks({ queue_name }, { grant }) {
@@ -42,6 +38,12 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
 
     cancelTask: async ({ task_id }) => taskInfo(await engine.cancelTask(task_id)),
   };
+}
+
+function begun(caller: Caller, task: TaskBegun) {
+  const { taskId: task_id, matched, toQueues } = caller.heard(task);
+  caller.toQueues = toQueues;
+  return { task_id, matched };
 }
 
 /** Of the API key; `""` = none was asked for. */
