@@ -163,7 +163,7 @@ function partsOf<Items>(
   const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
   const port = (shard: number): ShardPort => shards.port(shard);
   const courier = new Courier({ clock, port, isInTurn: clock instanceof TestClock });
-  const { receiptsWindowMs } = options.turnLimits ?? limits;
+  const { receiptsWindowMs, historyBytes } = options.turnLimits ?? limits;
   const catalog = new Catalog({
     clock,
     receiptsWindowMs,
@@ -182,7 +182,7 @@ function partsOf<Items>(
   const advance =
     clock instanceof TestClock ? new Advance({ clock, ports, courier, leases }) : null;
   const targetOf = catalog.targetIn.bind(catalog);
-  const search = new Search({ catalog, clock, ports });
+  const search = new Search({ catalog, clock, ports, keepsHistory: historyBytes > 0 });
   const tasks = new Tasks({ catalog, clock, ports, search, targetOf });
   return { catalog, leases, registrar, shards, advance, checkups, search, tasks };
 }

@@ -4,7 +4,16 @@
 import { expect, test } from "bun:test";
 import type { ItemExplained, QueueSettings } from "./api.ts";
 import { limits } from "./limits.ts";
-import { type Bundle, day, hour, minute, second, setup, start } from "./simulation/bundle.ts";
+import {
+  type Bundle,
+  day,
+  hour,
+  minute,
+  produceOf,
+  second,
+  setup,
+  start,
+} from "./simulation/bundle.ts";
 
 const kept = { ...limits, historyBytes: 1_000_000 };
 
@@ -168,6 +177,24 @@ test("history: what was not committed is not told", async () => {
   await bundle.ending(() => bundle.engine.lease(bundle.leaseOf("orders", { clientId: "anna" })));
   expect(told(await explained(bundle, id))).toEqual(["produced orders"]);
 });
+
+test.each([
+  [0, true],
+  [1_000_000, false],
+])(
+  "history: with %d bytes for one, explain waits for no shard: %p",
+  async (historyBytes, isAnswered) => {
+    const bundle = await setup({ turnLimits: { ...limits, historyBytes } });
+    for (const name of ["orders", "others"]) await bundle.createQueue({ name });
+    const [id] = await produced(bundle);
+    await bundle.run(() => bundle.engine.deleteQueue({ name: "orders", force: true }));
+    bundle.store().openFault = "failed";
+    bundle.store().fail({ fault: "failed" });
+    await bundle.begin(() => bundle.engine.produce(produceOf("others", ["a"])));
+    const started = await bundle.begin(() => bundle.engine.explainItem(String(id)));
+    expect(started.ending?.ok ?? false).toBe(isAnswered);
+  },
+);
 
 test("history: begins with the process, and is nothing where nothing is to be kept", async () => {
   const bundle = await setupQueues();

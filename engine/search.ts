@@ -53,6 +53,8 @@ export interface SearchOptions {
   readonly catalog: Catalog;
   readonly ports: () => readonly ShardPort[];
   readonly clock: Clock;
+  /** Whether the shards keep what happened to items. */
+  readonly keepsHistory: boolean;
 }
 
 export class Search {
@@ -294,8 +296,10 @@ export class Search {
     return { id, item, ahead: count, isAllAhead: isAll, why, ...told };
   }
 
-  /** `null` = no shard of this engine issued the id. */
+  /** `null` = no shard of this engine issued the id, or none keeps a history. */
   async #follow(id: string): Promise<Followed | null> {
+    // A shard looks through all of its history, in a turn of its own.
+    if (!this.#options.keepsHistory) return null;
     const named = placeIn(this.#options.ports(), id);
     if (named === null) return null;
     const timing = this.#timing();

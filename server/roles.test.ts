@@ -47,14 +47,16 @@ const names = ["billing", "orders", "orders-dead", "other"];
 /** Unless `isOpen`, with keys. */
 async function setup({ isOpen = false }: { readonly isOpen?: boolean } = {}) {
   const clock = systemClock();
+  const turnLimits = { ...limits, historyBytes: 1_000_000 };
   const engine = await openEngine<string>({
     shardCount: 1,
     clock,
+    turnLimits,
     durability: "none",
     readLeased: (text) => text,
     links: sameThreadLinks({
       clock,
-      limits: { ...limits, historyBytes: 1_000_000 },
+      limits: turnLimits,
       renderLeased,
       openStore: async () => openMemoryStore({ tag: newTag(systemRandom) }),
     }),

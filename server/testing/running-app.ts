@@ -114,10 +114,12 @@ export class RunningApp {
     // A thread that syncs knows nothing of this clock.
     const stores: StoreConfig =
       store === "memory" ? { kind: "memory" } : { kind: "sqlite", sync: "commit", ...files };
+    const turnLimits = { ...limits, historyBytes: 1_000_000 };
     const engine = await this.through(
       openEngine<string>({
         shardCount: shards,
         clock,
+        turnLimits,
         durability: durabilityOf(stores),
         readLeased: (text) => text,
         notice: (notice) => this.notices.push(notice),
@@ -125,7 +127,7 @@ export class RunningApp {
         seriesBytes,
         links: sameThreadLinks({
           clock,
-          limits: { ...limits, historyBytes: 1_000_000 },
+          limits: turnLimits,
           renderLeased,
           openStore: async (shard) => {
             const { generation } = this.store;
