@@ -2,6 +2,7 @@
 // comes to its end whatever happens to the process meanwhile.
 
 import type { FoundItem, TaskAction, TaskBegun } from "../api.ts";
+import { limits } from "../limits.ts";
 import { type Auditor, Violation } from "./auditor.ts";
 import type { Bundle, Ending } from "./bundle.ts";
 import type { Chance } from "./chance.ts";
@@ -28,6 +29,12 @@ export class TaskCalls {
   readonly #options: TaskCallsOptions;
   /** How far each was when it was last looked at. */
   readonly #moved = new Map<string, number>();
+  /** Calls that may have begun one. */
+  #calls = 0;
+  /** Ids of tasks that were listed. */
+  readonly #listed = new Set<string>();
+  /** Of those that a client was told have begun; `null` = the database may have lost some. */
+  #told: Set<string> | null = new Set();
 
   constructor(options: TaskCallsOptions) {
     this.#options = options;
@@ -37,6 +44,7 @@ export class TaskCalls {
     const { auditor, call, say, now, told, situations } = this.#options;
     const plan = this.#plan();
     const task = auditor.taskBegun(plan);
+    this.#calls += 1;
     say(`task ${JSON.stringify(plan)}`);
     call(
       "task",
@@ -45,6 +53,7 @@ export class TaskCalls {
         say(`  task of ${plan.queue}: ${told(ending)}`);
         auditor.taskEnded(task, ending, now());
         if (ending === null) situations.reached("nobody heard whether a task has begun");
+        if (ending?.ok === true) this.#told?.add(ending.value.taskId);
         if (ending?.ok === true && plan.queue === "plain" && plan.action === "reject") {
           throw new Violation("I22", "items were rejected where nothing keeps them");
         }
@@ -78,19 +87,29 @@ export class TaskCalls {
     return engine.repair({ ...request, action, state, ...reason });
   }
 
-  /** Of each task how far it came, which never falls. */
+  /** Of each task how far it came, which never falls; a call begins one at most, and one that was told is there. */
   watch(): void {
-    for (const { taskId, moved, state } of this.#options.bundle().engine.listTasks()) {
+    const tasks = this.#options.bundle().engine.listTasks();
+    for (const { taskId, moved, state } of tasks) {
+      this.#listed.add(taskId);
       const before = this.#moved.get(taskId) ?? 0;
       if (moved < before) throw new Violation("I22", `${taskId} had ${before} moved, now ${moved}`);
       this.#moved.set(taskId, moved);
       if (state === "done" && moved > 0) this.#options.situations.reached("a task is done");
     }
+    if (this.#listed.size > this.#calls) {
+      throw new Violation("I22", `${this.#listed.size} tasks were begun by ${this.#calls} calls`);
+    }
+    // Where there are so many, the oldest ones that have ended are forgotten.
+    if (tasks.length >= limits.tasksMax) return;
+    const lost = this.#told?.difference(new Set(tasks.map(({ taskId }) => taskId))) ?? [];
+    for (const taskId of lost) throw new Violation("I22", `${taskId} has begun, and is not there`);
   }
 
   /** The database has lost what it was told last. */
   wentBack(): void {
     this.#moved.clear();
+    this.#told = null;
   }
 
   /** When time has passed in which nothing failed. */
@@ -112,6 +131,7 @@ export class TaskCalls {
     const meant = before.filter((item) => isMeant(plan, item));
     const dry = await bundle.run(() => this.#begin(plan, { dryRun: true }));
     const task = auditor.taskBegun(plan);
+    this.#calls += 1;
     const begun = await bundle.ending(() => this.#begin(plan, {}));
     auditor.taskEnded(task, begun, now());
     if (!begun.ok) throw new Violation("I22", `a task is refused, ${begun.message}`);

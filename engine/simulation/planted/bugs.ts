@@ -750,6 +750,21 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: 'if (requestKey === null && !repeatable.has(operation) && operation !== "transact")',
   },
   {
+    name: "a task whose answer was lost is begun again",
+    file: "../server/nodes/router.ts",
+    ofNodes: true,
+    firstSeed: 24,
+    from: "if (requestKey === null && !repeatable.has(operation))",
+    to: 'if (requestKey === null && !repeatable.has(operation) && operation !== "redrive" && operation !== "repair")',
+  },
+  {
+    name: "a history is told as whole though another node has the shards now",
+    file: "shard/history.ts",
+    ofNodes: true,
+    from: "    this.#since = now;",
+    to: "    this.#since = Math.min(0, now);",
+  },
+  {
     name: "an owner goes by its own machine's clock",
     file: "simulation/host.ts",
     ofNodes: true,
