@@ -128,11 +128,13 @@ function testDead(browser: () => ConsoleBrowser): void {
     await using visitor = await browser().visit(`${server.consoleUrl}/dead`);
     const { page } = visitor;
     await page.getByText(/of 7$/).waitFor();
+    await page.getByRole("link", { name: /^redrive orders-dead/ }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole("button", { name: "Cancel" }).click();
     await said(page, /cancelled the redrive of orders-dead/);
     const { tasks } = await server.client.listTasks({});
     expect(tasks[0]?.state).toBe("cancelled");
+    await page.getByRole("link", { name: /^redrive orders-dead/ }).waitFor({ state: "detached" });
   });
 }
 
