@@ -24,6 +24,11 @@ const settings = ["commit", "thread"] as const;
 /** Items per second by disk, phase and who syncs, and their ratio. */
 export async function slowDisk(itemsPerCall: number, options: RunOptions): Promise<Figures> {
   const figures: Figures = {};
+  const all = (disk: keyof typeof disks): number => {
+    const { [`${disk}.produce.thread`]: produce = 0, [`${disk}.consume.thread`]: consume = 0 } =
+      figures;
+    return 1 / (1 / produce + 1 / consume);
+  };
   for (const [disk, under] of Object.entries(disks)) {
     for (const sync of settings) {
       const rates = await measure(itemsPerCall, options, { sync, under });
@@ -34,6 +39,7 @@ export async function slowDisk(itemsPerCall: number, options: RunOptions): Promi
       figures[`${disk}.${phase}.threadOverCommit`] = thread / commit;
     }
   }
+  figures["all.slowOverOwn"] = all("slow") / all("own");
   return figures;
 }
 
