@@ -32,8 +32,8 @@ interface Definition {
   readonly limit: number;
   readonly perSecond: number;
   readonly matched: number;
-  /** Other queues that they go to; absent of a task from before this was kept. */
-  readonly toQueues?: readonly string[];
+  /** Other queues that they go to. */
+  readonly toQueues: readonly string[];
   /** Who asked for it; `""` = nobody said. */
   readonly by: string;
   readonly createdAt: number;
@@ -130,7 +130,7 @@ export class Tasks {
     const before = this.#tasks.get(taskId)?.definition;
     if (before !== undefined) {
       if (before.asked !== asked) throw QueueError.from(keyTaken(request.requestKey ?? ""));
-      const { matched, toQueues = [] } = before;
+      const { matched, toQueues } = before;
       return { taskId, matched, toQueues, replayed: true };
     }
     const { ids } = request;
