@@ -1,18 +1,18 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { useNavigate } from "react-router";
 import { seen } from "../overview-poll.ts";
 import { StateGlyph } from "../parts/glyph.tsx";
+import { useModal } from "../parts/use-modal.ts";
 import { type Target, targetsFor } from "./jump-targets.ts";
 
 export function Jump({ onClose }: { readonly onClose: () => void }): ReactNode {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   // Of when it was opened: nothing moves under who chooses.
   const queues = useMemo(() => [...(seen.get().overview?.queues.values() ?? [])], []);
   const targets = useMemo(() => targetsFor(text, queues), [text, queues]);
-  useEffect(() => dialog.current?.showModal(), []);
 
   const open = (target: Target | undefined) => {
     if (target === undefined) return;

@@ -1,11 +1,12 @@
 // A dialog of a change: what it is about, the calls that it makes, why it was refused, and the
 // button that makes them.
 
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId } from "react";
 import { type Call, curlOf } from "../call.ts";
 import { Button } from "./button.tsx";
 import { Refusal } from "./refusal.tsx";
 import { ShellText } from "./shell-text.tsx";
+import { useModal } from "./use-modal.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -18,11 +19,8 @@ interface DialogProps {
 
 /** Is open as long as it is there. */
 export function Dialog({ title, onClose, children, footer, onSubmit }: DialogProps): ReactNode {
-  const element = useRef<HTMLDialogElement>(null);
+  const element = useModal();
   const heading = useId();
-  useEffect(() => {
-    element.current?.showModal();
-  }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself.
     <dialog

@@ -161,6 +161,17 @@ export function testLooks(browser: () => ConsoleBrowser): void {
       expect(found).toEqual([]);
     });
 
+    test("a dialog that is left by its button gives the focus back", async () => {
+      await using visitor = await browser().visit(server.consoleUrl);
+      const { page } = visitor;
+      await live(page);
+      const opener = page.getByRole("button", { name: "Create queue" });
+      await opener.click();
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.locator("dialog").waitFor({ state: "detached" });
+      expect(await opener.evaluate((one) => one === document.activeElement)).toBe(true);
+    });
+
     test("the overview: its boxes stand where the skeleton had them, also with more alarms", async () => {
       await using visitor = await browser().visit(server.consoleUrl);
       const { page } = visitor;
