@@ -9,6 +9,8 @@ export interface Session {
   readonly visit: number;
   /** The page asks for a key: none was given, or `refusal` says what is wrong with it. */
   readonly asksKey: boolean;
+  /** The reader goes on reading what is there without one. */
+  readonly isPutAway: boolean;
   readonly refusal: KeyRefusal | null;
 }
 
@@ -21,12 +23,22 @@ export const session = observed<Session>({
   key: keyOfTab.read(),
   visit: 0,
   asksKey: false,
+  isPutAway: false,
   refusal: null,
 });
 
 export function enterKey(key: string): void {
   keyOfTab.write(key);
-  session.set({ ...session.get(), key, asksKey: false, refusal: null });
+  session.set({ ...session.get(), key, asksKey: false, isPutAway: false, refusal: null });
+}
+
+export function putAway(): void {
+  session.set({ ...session.get(), isPutAway: true });
+}
+
+/** After the question for a key was put away. */
+export function comeBack(): void {
+  session.set({ ...session.get(), isPutAway: false });
 }
 
 /**
@@ -37,11 +49,12 @@ export function askForKey(used: string | null, refusal: KeyRefusal): void {
   // An answer to the key before the present one says nothing about this.
   if (used !== session.get().key) return;
   keyOfTab.write(null);
-  const asked = { key: null, asksKey: true, refusal: used === null ? null : refusal };
-  session.set({ ...session.get(), ...asked });
+  const asked = { key: null, asksKey: true, isPutAway: false };
+  session.set({ ...session.get(), ...asked, refusal: used === null ? null : refusal });
 }
 
 export function signOut(): void {
   keyOfTab.write(null);
-  session.set({ key: null, visit: session.get().visit + 1, asksKey: true, refusal: null });
+  const visit = session.get().visit + 1;
+  session.set({ key: null, visit, asksKey: true, isPutAway: false, refusal: null });
 }

@@ -3,10 +3,11 @@ import { Link } from "react-router";
 import { clockText } from "../format.ts";
 import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";
+import { useOld } from "../old.ts";
 import { seen, setPaused } from "../overview-poll.ts";
 import { useRunningTask, useWhoAmI } from "../queries.ts";
 import { said } from "../said.ts";
-import { session, signOut } from "../session.ts";
+import { signOut } from "../session.ts";
 import { useServerNow } from "../time.ts";
 
 interface FootProps {
@@ -40,11 +41,14 @@ export function Foot({ onKeys }: FootProps): ReactNode {
   );
 }
 
+const oldWords = { silent: "no answer", refused: "refused", "no-key": "no key" };
+
 function Live(): ReactNode {
-  const { overview, silence, isPaused } = useObserved(seen);
-  const { asksKey } = useObserved(session);
+  const { overview, isPaused } = useObserved(seen);
+  const old = useOld();
   const shown = overview ? "live" : "asking";
-  const word = asksKey ? "no key" : isPaused ? "paused" : silence ? "no answer" : shown;
+  const isStopped = isPaused && old?.why !== "no-key";
+  const word = isStopped ? "paused" : old ? oldWords[old.why] : shown;
   return (
     <button
       type="button"
@@ -62,10 +66,11 @@ function Live(): ReactNode {
 
 function Clock(): ReactNode {
   const told = useObserved(zone);
-  const { overview, silence, isPaused } = useObserved(seen);
+  const { overview, isPaused } = useObserved(seen);
+  const old = useOld();
   const now = useServerNow();
   // What is old does not move.
-  const at = overview !== null && (silence !== null || isPaused) ? overview.asOfMs : now;
+  const at = overview !== null && (old !== null || isPaused) ? overview.asOfMs : now;
   return (
     <button
       type="button"

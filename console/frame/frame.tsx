@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Outlet, useNavigate } from "react-router";
 import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";
+import { useOld } from "../old.ts";
 import { seen, setPaused, startPoll } from "../overview-poll.ts";
 import { useMay } from "../queries.ts";
 import { session } from "../session.ts";
@@ -18,7 +19,7 @@ import { useShortcuts } from "./shortcuts.ts";
 type Over = "jump" | "keys" | null;
 
 export function Frame(): ReactNode {
-  const { asksKey } = useObserved(session);
+  const { asksKey, isPutAway } = useObserved(session);
   const { overview } = useObserved(seen);
   useEffect(startPoll, []);
   useEffect(startTicking, []);
@@ -26,20 +27,19 @@ export function Frame(): ReactNode {
   return (
     <>
       <Framed />
-      {asksKey && <KeyAgain />}
+      {asksKey && !isPutAway && <KeyAgain />}
     </>
   );
 }
 
 function Framed(): ReactNode {
   const [over, setOver] = useState<Over>(null);
-  const { overview, silence } = useObserved(seen);
-  const { asksKey } = useObserved(session);
+  const { overview } = useObserved(seen);
+  const old = useOld();
   const mayChange = useMay("admin");
   const close = () => setOver(null);
   useFrameKeys(setOver);
-  const isOld = silence !== null || asksKey;
-  const state = isOld ? "disconnected" : overview === null ? "loading" : "live";
+  const state = old !== null ? "disconnected" : overview === null ? "loading" : "live";
   return (
     <div
       className="console"

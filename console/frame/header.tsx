@@ -3,6 +3,7 @@ import { NavLink, useLocation } from "react-router";
 import { Mark } from "../../app/brand/mark.tsx";
 import { pages } from "../addresses.ts";
 import { useObserved } from "../observed.ts";
+import { useOld } from "../old.ts";
 import { seen } from "../overview-poll.ts";
 import { Icon } from "../parts/glyph.tsx";
 import { prefix, serverHost } from "../place.ts";
@@ -17,7 +18,8 @@ interface HeaderProps {
 export function Header({ onJump }: HeaderProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
-  const { overview, silence } = useObserved(seen);
+  const { overview } = useObserved(seen);
+  const old = useOld();
   const mayChange = useMay("admin");
   const here = pages.find(({ path }) => path === pathname)?.title ?? "Queues";
   return (
@@ -39,10 +41,10 @@ export function Header({ onJump }: HeaderProps): ReactNode {
       {/* After what has its place: the server says its name later. */}
       <span className="server cut">{overview?.machine.name || serverHost}</span>
       <span className="end" />
-      {mayChange === false && silence === null && (
+      {mayChange === false && old === null && (
         <span className="muted wide-only">this key may read, and change nothing</span>
       )}
-      {silence === null ? <JumpButton onJump={onJump} /> : <Lost silence={silence} />}
+      {old === null ? <JumpButton onJump={onJump} /> : <Lost old={old} />}
       {/* Below a prefix the server has the console alone. */}
       {prefix === "" && (
         <a className="docs muted" href="/docs">

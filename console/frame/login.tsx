@@ -1,9 +1,10 @@
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { Mark } from "../../app/brand/mark.tsx";
 import { useObserved } from "../observed.ts";
 import { Button } from "../parts/button.tsx";
+import { useModal } from "../parts/use-modal.ts";
 import { basename, serverHost } from "../place.ts";
-import { enterKey, session } from "../session.ts";
+import { enterKey, putAway, session } from "../session.ts";
 
 /** In the place of everything while the server asks for a key. The address stays. */
 export function Login(): ReactNode {
@@ -28,13 +29,12 @@ export function Login(): ReactNode {
 
 /**
  * Over a page whose key is not taken any more: what it shows and what was begun in it stay, and it
- * goes on with the next key.
+ * goes on with the next key. Put away, it leaves the page to be read; the bar has it come back.
  */
 export function KeyAgain(): ReactNode {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  const dialog = useModal();
   return (
-    <dialog ref={dialog} aria-labelledby="again" onClose={() => dialog.current?.showModal()}>
+    <dialog ref={dialog} aria-labelledby="again" onClose={putAway}>
       <div className="dh">
         <h2 className="big" id="again">
           The key is not taken any more
@@ -45,13 +45,21 @@ export function KeyAgain(): ReactNode {
           It has expired, or another is in its place. The figures are of before; with a key that is
           taken the page goes on where it was.
         </p>
-        <KeyForm action="Go on" />
+        <KeyForm action="Go on">
+          <Button onClick={() => dialog.current?.close()}>Only read</Button>
+        </KeyForm>
       </div>
     </dialog>
   );
 }
 
-function KeyForm({ action }: { readonly action: string }): ReactNode {
+interface KeyFormProps {
+  readonly action: string;
+  /** What can be done instead. */
+  readonly children?: ReactNode;
+}
+
+function KeyForm({ action, children }: KeyFormProps): ReactNode {
   const { refusal } = useObserved(session);
   const [key, setKey] = useState("");
   const submit = (event: FormEvent) => {
@@ -83,9 +91,12 @@ function KeyForm({ action }: { readonly action: string }): ReactNode {
           </>
         )}
       </p>
-      <Button look="go" type="submit">
-        {action}
-      </Button>
+      <span className="acts">
+        <Button look="go" type="submit">
+          {action}
+        </Button>
+        {children}
+      </span>
     </form>
   );
 }

@@ -2,29 +2,64 @@ import type { ReactNode } from "react";
 import { clockText, spanText } from "../format.ts";
 import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";
+import type { Old } from "../old.ts";
 import { pollNow, type Silence, seen } from "../overview-poll.ts";
 import { Button } from "../parts/button.tsx";
+import { comeBack } from "../session.ts";
 import { useServerNow } from "../time.ts";
 
-/** The server is silent: since when, of when the figures are, and what happens next. */
-export function Lost({ silence }: { readonly silence: Silence }): ReactNode {
+/** What is shown is old: why, of when it is, and what can be done. */
+export function Lost({ old }: { readonly old: Old }): ReactNode {
   const told = useObserved(zone);
   const { overview } = useObserved(seen);
-  // For its beat: what is said here is by the browser's clock.
-  useServerNow();
-  const now = performance.now();
-  const waitMs = Math.max(0, silence.nextTryAt - now);
+  const figures = overview === null ? "" : `Figures of ${clockText(overview.asOfMs, told)}. `;
+  const message = old.why === "refused" ? old.refused.message : undefined;
   return (
-    <div className="lost">
-      <b role="alert">{silence.code === 0 ? "No answer" : `Answered ${silence.code}`}</b>
+    <div className="lost" title={message}>
+      <b role="alert">{headOf(old)}</b>
       <span className="cut">
-        for {spanText(Math.max(1_000, now - silence.since))}.{" "}
-        {overview && `Figures of ${clockText(overview.asOfMs, told)}. `}
-        {waitMs > 0 ? `Next try in ${spanText(Math.max(1_000, waitMs))}.` : "Trying now."}
+        {old.why === "silent" && <SilentFor silence={old.silence} />}
+        {message && `${message}. `}
+        {figures}
+        {old.why === "silent" && <NextTry silence={old.silence} />}
+        {old.why === "no-key" && "They change again once you give a key."}
       </span>
-      <Button look="small" onClick={pollNow}>
-        Try now
-      </Button>
+      {old.why === "no-key" ? (
+        <Button look="small" onClick={comeBack}>
+          Give the key
+        </Button>
+      ) : (
+        <Button look="small" onClick={pollNow}>
+          Try now
+        </Button>
+      )}
     </div>
   );
+}
+
+function headOf(old: Old): string {
+  switch (old.why) {
+    case "silent":
+      return old.silence.code === 0 ? "No answer" : `Answered ${old.silence.code}`;
+    case "refused":
+      return `Refused: ${old.refused.code}`;
+    case "no-key":
+      return "No key";
+  }
+}
+
+interface OfSilence {
+  readonly silence: Silence;
+}
+
+function SilentFor({ silence }: OfSilence): ReactNode {
+  // For its beat: what is said here is by the browser's clock.
+  useServerNow();
+  return <>for {spanText(Math.max(1_000, performance.now() - silence.since))}. </>;
+}
+
+function NextTry({ silence }: OfSilence): ReactNode {
+  useServerNow();
+  const waitMs = Math.max(0, silence.nextTryAt - performance.now());
+  return waitMs > 0 ? `Next try in ${spanText(Math.max(1_000, waitMs))}.` : "Trying now.";
 }

@@ -4,6 +4,7 @@
 import { useEffect, useState } from "react";
 import type { FoundItem } from "../../openapi/schemas.ts";
 import { ask } from "../call.ts";
+import { session } from "../session.ts";
 import { serverNow } from "../time.ts";
 import { listRequestOf, type Source } from "./source.ts";
 
@@ -51,7 +52,7 @@ export function useFollow(source: Source | null, listed: readonly FoundItem[]) {
     let timer: ReturnType<typeof setTimeout>;
     const look = async () => {
       try {
-        if (document.visibilityState === "visible") {
+        if (document.visibilityState === "visible" && !session.get().asksKey) {
           const request = { ...listRequestOf(source), limit: followedMax };
           const { items } = await ask("findItems", request, { signal: stop.signal });
           setFollowed((before) => ({

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { countText, rateText, spanOf } from "../format.ts";
 import { useObserved } from "../observed.ts";
+import { useOld } from "../old.ts";
 import { seen } from "../overview-poll.ts";
 import { type Overview, ratesOf } from "../overview-state.ts";
 import { Measured } from "../parts/figures.tsx";
@@ -16,7 +17,8 @@ interface Line {
 }
 
 export function Ledger(): ReactNode {
-  const { overview, silence } = useObserved(seen);
+  const { overview } = useObserved(seen);
+  const old = useOld();
   const now = useServerNow();
   return (
     <section aria-label="Totals">
@@ -24,7 +26,7 @@ export function Ledger(): ReactNode {
         <h2>all queues</h2>
       </div>
       <dl className="ledger">
-        {linesOf(overview, silence === null ? now : (overview?.asOfMs ?? now)).map(
+        {linesOf(overview, old === null ? now : (overview?.asOfMs ?? now)).map(
           ({ glyph, term, title, value }) => (
             <div key={term} title={title}>
               <StateGlyph name={glyph} />

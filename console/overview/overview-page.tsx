@@ -38,9 +38,6 @@ export function OverviewPage(): ReactNode {
     <>
       <PageTitle of="Queues" />
       <h1 className="vh">Queues</h1>
-      {refused !== null && (
-        <Fault of={refused} what="The figures are of before." onRetry={pollNow} />
-      )}
       <Alarms />
       <div className="band">
         <Ledger />

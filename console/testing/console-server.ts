@@ -5,6 +5,7 @@ import { ensureBuilt } from "../../app/build/ensure-built.ts";
 import { folders } from "../../app/build/site-folder.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { openDoor } from "../../server/door.ts";
+import type { Rights } from "../../server/key-rights.ts";
 import { openSite } from "../../server/site.ts";
 import { knownKey } from "../../server/testing/known-key.ts";
 import { listeningApp } from "../../server/testing/listening-app.ts";
@@ -44,7 +45,9 @@ export async function openConsoleServer({
     known.delete(from);
     known.set(to, knownKey("ops"));
   };
-  return { ...app, client, rotate, consoleUrl: `${app.url}${basePath}/console` };
+  /** From now on the key is for this alone. */
+  const restrict = (key: string, rights: Rights) => known.set(key, knownKey("ops", rights));
+  return { ...app, client, rotate, restrict, consoleUrl: `${app.url}${basePath}/console` };
 }
 
 export type ConsoleServer = Awaited<ReturnType<typeof openConsoleServer>>;
