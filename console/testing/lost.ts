@@ -1,7 +1,8 @@
 // In the middle of a visit the page gets no figures any more: nobody answers, or not to its key.
 
 import { expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
+import type { ServerOverviewReply } from "../../openapi/schemas.ts";
 import { axeFaults } from "./axe.ts";
 import { type ConsoleBrowser, live, narrow, wide } from "./console-browser.ts";
 import { addQueues, adminKey, openConsoleServer } from "./console-server.ts";
@@ -10,6 +11,7 @@ import { settled, shiftsOn } from "./shifts.ts";
 const middle = { width: 768, height: 1024 };
 
 export function testLost(browser: () => ConsoleBrowser): void {
+  testWithin(browser);
   testRefusal(browser);
   testPutAway(browser);
 }
@@ -17,6 +19,65 @@ export function testLost(browser: () => ConsoleBrowser): void {
 async function enter(page: Page, key: string): Promise<void> {
   await page.getByLabel("API key").fill(key);
   await page.keyboard.press("Enter");
+}
+
+/** By the page's own clock, which stands still unless it is put forward: no machine is too slow. */
+function testWithin(browser: () => ConsoleBrowser): void {
+  test.each([
+    ["nobody is there", (route: Route) => route.abort("connectionrefused")],
+    ["the answer stays away", () => undefined],
+  ] as const)(
+    "three seconds after the last answer, as %s: without colour, and of when they are",
+    async (_, lose) => {
+      await using server = await openConsoleServer();
+      await addQueues(server, ["orders"]);
+      await using visitor = await browser().visit(server.consoleUrl, { hasClock: true });
+      const { page, errors } = visitor;
+      await live(page);
+      await page.evaluate(() => {
+        // The browser's own goes by a clock that cannot be stopped.
+        AbortSignal.timeout = (ms) => {
+          const stop = new AbortController();
+          setTimeout(() => stop.abort(), ms);
+          return stop.signal;
+        };
+      });
+      let isGone = false;
+      let answers = 0;
+      let asOf = "";
+      await page.route("**/v1/server.overview", async (route) => {
+        if (isGone) return lose(route);
+        answers += 1;
+        const name = `answer ${answers}`;
+        const response = await route.fetch();
+        const reply = (await response.json()) as ServerOverviewReply;
+        asOf = reply.as_of;
+        await route.fulfill({
+          response,
+          json: { ...reply, machine: { ...reply.machine, name } },
+        });
+      });
+      await page.getByText("answer 1").waitFor();
+      await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1_000));
+      isGone = true;
+      await page.getByText(`answer ${answers}`, { exact: true }).waitFor();
+      expect(await page.locator(".console").getAttribute("data-state")).toBe("live");
+      await page.clock.runFor(3_000);
+      await page.locator(".console[data-state=disconnected]").waitFor();
+      expect(await page.locator(".lost").textContent()).toContain(
+        `Figures of ${asOf.slice(11, 19)}`,
+      );
+      expect(await page.locator(".foot time").textContent()).toBe(asOf.slice(11, 19));
+      expect(await colourOf(page, "--accent")).toBe(await colourOf(page, "--text-muted"));
+      expect(errors).toEqual([]);
+    },
+  );
+}
+
+function colourOf(page: Page, name: string): Promise<string> {
+  return page
+    .locator(".page")
+    .evaluate((element, of) => getComputedStyle(element).getPropertyValue(of), name);
 }
 
 function testRefusal(browser: () => ConsoleBrowser): void {
