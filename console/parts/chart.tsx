@@ -10,7 +10,8 @@ export interface ChartLine {
   readonly label: string;
   /** A custom property of the sheet: `--s-in`. */
   readonly color: string;
-  readonly isDashed?: boolean;
+  /** What tells it apart where colours do not; absent = solid. */
+  readonly dash?: "dashed" | "dotted";
   readonly values: readonly (number | null)[];
 }
 

@@ -8,6 +8,9 @@ import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";
 import type { ChartLine, ChartProps } from "./chart.tsx";
 
+/** Pixels drawn and left out. */
+const dashes = { dashed: [4, 3], dotted: [2, 3] };
+
 // biome-ignore lint/style/noDefaultExport: `lazy` takes no other.
 export default function UplotChart(props: ChartProps): ReactNode {
   const { times, lines, fromSeconds, toSeconds, isBetween = false, point, onPoint } = props;
@@ -16,7 +19,7 @@ export default function UplotChart(props: ChartProps): ReactNode {
   const told = useObserved(zone);
   const tell = useRef(onPoint);
   tell.current = onPoint;
-  const looks = lines.map(({ label, color, isDashed }) => `${label} ${color} ${isDashed}`).join();
+  const looks = lines.map(({ label, color, dash }) => `${label} ${color} ${dash}`).join();
 
   useEffect(() => {
     const element = place.current;
@@ -92,12 +95,12 @@ function optionsOf({ element, lines, isBetween, told, tell }: Drawn): uPlot.Opti
     ],
     series: [
       {},
-      ...lines.map(({ label, color, isDashed = false }) => ({
+      ...lines.map(({ label, color, dash }) => ({
         label,
         stroke: () => paint(color),
         width: 1.5,
         points: { show: false },
-        ...(isDashed && { dash: [4, 3] }),
+        ...(dash && { dash: dashes[dash] }),
       })),
     ],
     // Where the first is above the second it grows; where it is below it drains.

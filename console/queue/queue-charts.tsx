@@ -13,21 +13,19 @@ import { noSeries, type QueueSeries, type SeriesName } from "./queue-series.ts";
 import type { QueueState } from "./queue-state.ts";
 import { useSeries } from "./use-series.ts";
 
-interface Line {
+interface Line extends Pick<ChartLine, "color" | "dash"> {
   readonly name: SeriesName;
-  readonly color: string;
-  readonly isDashed?: boolean;
 }
 
 const flow: readonly Line[] = [
   { name: "produced", color: "--s-in" },
   { name: "completed", color: "--s-out" },
-  { name: "leased", color: "--s-lease", isDashed: true },
+  { name: "leased", color: "--s-lease", dash: "dashed" },
 ];
 const wrong: readonly Line[] = [
   { name: "retried", color: "--s-retry" },
-  { name: "lapsed", color: "--s-lapse" },
-  { name: "dead", color: "--s-dead" },
+  { name: "lapsed", color: "--s-lapse", dash: "dashed" },
+  { name: "dead", color: "--s-dead", dash: "dotted" },
 ];
 
 export function QueueCharts({ state }: { readonly state: QueueState }): ReactNode {

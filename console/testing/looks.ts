@@ -134,6 +134,19 @@ export function testLooks(browser: () => ConsoleBrowser): void {
       expect(await looksOf(".list .tabs [aria-current]")).not.toEqual(
         await looksOf(".list .tabs a:not([aria-current])"),
       );
+      await page.getByRole("button", { name: "Newest first" }).click();
+      await page.locator(".toggles [aria-pressed=true]").waitFor();
+      expect(await looksOf(".toggles [aria-pressed=true]")).not.toEqual(
+        await looksOf(".toggles [aria-pressed=false]"),
+      );
+      await page.goto(`${server.consoleUrl}/queue?name=orders`);
+      await live(page);
+      await page.locator(".drawn .key").last().waitFor();
+      const keys = await page
+        .locator(".drawn:not(.flow) .key")
+        .evaluateAll((found) => found.map((key) => getComputedStyle(key, "::before").borderTop));
+      expect(keys).toHaveLength(3);
+      expect(new Set(keys).size).toBe(3);
     });
 
     test("dialogs: axe finds nothing in them, in both modes", async () => {
