@@ -224,7 +224,7 @@ function publishedKeywords(schema: TSchema): JsonObject {
     else if (keyword === "properties") keywords[keyword] = publishedProperties(schema);
     else if (keyword === "anyOf" && isChoiceOfTypes(value)) {
       const choices: readonly TSchema[] = value;
-      keywords["type"] = choices.map((choice) => choice["type"]);
+      Object.assign(keywords, ...choices, { type: choices.map((choice) => choice["type"]) });
     } else keywords[keyword] = value;
   }
   return keywords;
@@ -247,9 +247,10 @@ function orNull(keywords: JsonObject): JsonObject {
   return types.includes("null") ? keywords : { ...keywords, type: [...types, "null"] };
 }
 
-/** `["string", "null"]` says the same as a choice of two schemas and reads better. */
+/** `["integer", "null"]` says the same as a choice of two schemas and reads better. */
 function isChoiceOfTypes(choices: readonly TSchema[]): boolean {
-  return choices.every((choice) => Object.keys(choice).join() === "type");
+  const areTyped = choices.every((choice) => typeof choice["type"] === "string");
+  return areTyped && choices.filter((choice) => Object.keys(choice).length > 1).length <= 1;
 }
 
 function grouped(count: number): string {

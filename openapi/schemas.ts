@@ -2246,9 +2246,10 @@ const findPivot = Type.Optional(
 );
 
 const optionalPartition = Type.Optional(
-  Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+  Type.Integer({
     description: "This partition alone. Absent or `null`: all.",
     examples: [0],
+    minimum: 0,
   }),
 );
 

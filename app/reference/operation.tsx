@@ -14,6 +14,7 @@ import {
   operationPath,
   type PlacedOperation,
   type Reply,
+  roleText,
 } from "./operations.ts";
 import { samples } from "./samples.ts";
 import { fieldsOf, typeText } from "./schema-fields.ts";
@@ -30,6 +31,10 @@ export function Operation({ operation }: OperationProps): ReactNode {
         <p className="eyebrow">{`API, ${tags[0]}`}</p>
         <h1>{summary}</h1>
         <p className="operation-path">{callOf(operation)}</p>
+        <p className="operation-role">
+          {"Where keys are asked for: "}
+          <a href="/docs/configuration#roles">{roleText(operation)}</a>.
+        </p>
         <Markdown text={description} />
         <PageActions path={operationPath(operation)} />
       </header>

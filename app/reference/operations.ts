@@ -14,6 +14,10 @@ export interface Operation {
     readonly content: Readonly<Record<string, MediaType>>;
   };
   readonly responses: Readonly<Record<string, Reply>>;
+  /** Of a key; absent where none is needed. */
+  readonly "x-role"?: string;
+  /** Which queues it takes the role for. */
+  readonly "x-role-queues"?: string;
 }
 
 interface Parameter {
@@ -57,6 +61,21 @@ export const groups = openapi.tags.map(({ name, description }) => ({
 /** The page of an operation. */
 export function operationPath({ operationId }: Pick<Operation, "operationId">): string {
   return `/api/${operationId}`;
+}
+
+/** What a key has to be for. */
+export function roleText(operation: Operation): string {
+  const { "x-role": role, "x-role-queues": reach } = operation;
+  if (role === undefined) return "no key needed";
+  const key = role === "any" ? "a key" : `a key with the role ${role}`;
+  switch (reach) {
+    case "named":
+      return `${key} for the queues it names`;
+    case "all":
+      return `${key} for all queues`;
+    default:
+      return `${key}, which is told of its own queues`;
+  }
 }
 
 /** What a list says of it. */

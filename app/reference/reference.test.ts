@@ -58,6 +58,10 @@ describe("the pages as they are built", () => {
         (name) => !terms.includes(name),
       );
       expect([path, missing]).toEqual([path, []]);
+      const role = operation["x-role"];
+      const needs = textOfAll("p").find((text) => text.startsWith("Where keys are asked for"));
+      const told = role === undefined ? "no key needed" : role === "any" ? "a key" : `role ${role}`;
+      expect([path, needs]).toEqual([path, expect.stringContaining(told)]);
       const codes = Object.keys(responses).filter(
         (code) => !(terms.includes(code) || common.includes(code)),
       );
@@ -70,6 +74,30 @@ describe("the pages as they are built", () => {
       ];
       expect([path, unsaid.filter((text) => !markdown.includes(text))]).toEqual([path, []]);
     }
+  });
+
+  test("each field has a type and says what it is", () => {
+    const fields = operations.flatMap(({ path, requestBody, responses }) =>
+      [requestBody, responses["200"]].flatMap((part) =>
+        fieldsOf(mediaOf(part).schema ?? {}).map((field) => ({
+          ...field,
+          path: `${path} ${field.path}`,
+        })),
+      ),
+    );
+    expect(fields.length).toBeGreaterThan(operations.length);
+    const unsaid = fields.filter(
+      ({ type, description }) => /\bany\b/.test(type) || description === "",
+    );
+    expect(unsaid.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("a field of which some words are taken names them, also where it is a list", () => {
+    const [who, find] = ["whoAmI", "findItems"].map((operationId) =>
+      textOf(readPage(operationPath({ operationId }))),
+    );
+    expect(who).toContain("of produce, consume, read, admin");
+    expect(find).toContain("of failed, expired, rejected");
   });
 
   test("/api lists every operation, at the anchors that they had when all were on it, and says what they have in common", () => {

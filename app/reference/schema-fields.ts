@@ -88,11 +88,16 @@ export function formText(name: FormName): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
+/** A longer list is in the description, or has a page of its own. */
+const wordsMax = 16;
+
 /** What holds for a field beside its type. */
 export function rulesOf(schema: Schema): readonly string[] {
+  const words = schema.enum ?? (schema.items && resolved(schema.items).enum) ?? [];
   const { minimum, maximum, minItems, maxItems, minLength, maxLength } = schema;
   return [
     schema.contentEncoding ?? "",
+    words.length === 0 || words.length > wordsMax ? "" : `of ${words.join(", ")}`,
     range(minimum, maximum, ""),
     range(minItems, maxItems, " entries"),
     range(minLength, maxLength, " characters"),
