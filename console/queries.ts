@@ -1,13 +1,19 @@
 // What is asked beside the poll, and kept for all parts that need it.
 
-import { QueryClient, useQuery } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient, useQuery } from "@tanstack/react-query";
 import type { Role } from "../openapi/roles.ts";
 import { ask, Refused } from "./call.ts";
 import { useObserved } from "./observed.ts";
 import { seen } from "./overview-poll.ts";
 import { session } from "./session.ts";
 
+const whoAmI = "whoami";
+
 export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (cause, { queryKey: [name] }) => name !== whoAmI && lookAgainWho(cause),
+  }),
+  mutationCache: new MutationCache({ onError: (cause) => lookAgainWho(cause) }),
   defaultOptions: {
     queries: {
       // What is refused stays so; what nobody answered is asked again.
@@ -21,13 +27,26 @@ export const queryClient = new QueryClient({
 
 // With another key another may be here, whatever was known a moment ago.
 session.subscribe(() => {
-  if (!session.get().asksKey) void queryClient.invalidateQueries({ queryKey: ["whoami"] });
+  if (!session.get().asksKey) void queryClient.invalidateQueries({ queryKey: [whoAmI] });
 });
+let refusedBefore = seen.get().refused;
+seen.subscribe(() => {
+  const { refused } = seen.get();
+  if (refused === refusedBefore) return;
+  lookAgainWho(refused ?? refusedBefore);
+  refusedBefore = refused;
+});
+
+/** A key that is refused something, or no more, may have other roles than it had. */
+function lookAgainWho(cause: unknown): void {
+  if (!(cause instanceof Refused) || cause.code !== 403) return;
+  void queryClient.invalidateQueries({ queryKey: [whoAmI] });
+}
 
 export function useWhoAmI() {
   const { visit, asksKey } = useObserved(session);
   return useQuery({
-    queryKey: ["whoami", visit],
+    queryKey: [whoAmI, visit],
     queryFn: ({ signal }) => ask("whoAmI", {}, { signal }),
     enabled: !asksKey,
     staleTime: 60_000,

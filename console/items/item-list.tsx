@@ -1,7 +1,7 @@
 // The list: what is shown of what matches, which row is under the keyboard, which are chosen.
 
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, type RefObject, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { Fault } from "../parts/refusal.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
@@ -98,12 +98,32 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
   );
 }
 
-function More({ found }: { readonly found: ReturnType<typeof useFound> }): ReactNode {
+interface MoreProps {
+  readonly found: ReturnType<typeof useFound>;
+}
+
+/** The server looks at so many items a call, where a rare filter may mean none: then it goes on. */
+function More({ found }: MoreProps): ReactNode {
+  const { data, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = found;
+  const [isStopped, setStopped] = useState(false);
+  const isBarren = data?.pages.at(-1)?.items.length === 0;
+  const isSearching = isBarren && !isStopped && !isFetchNextPageError;
+  useEffect(() => {
+    if (isSearching && !isFetchingNextPage) void fetchNextPage();
+  }, [isSearching, isFetchingNextPage, fetchNextPage]);
+  const loadMore = () => {
+    setStopped(false);
+    void fetchNextPage();
+  };
   return (
     <div className="under">
-      <Button disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-        Load more
-      </Button>
+      {isSearching ? (
+        <Button onClick={() => setStopped(true)}>Stop looking</Button>
+      ) : (
+        <Button disabled={isFetchingNextPage} onClick={loadMore}>
+          Load more
+        </Button>
+      )}
     </div>
   );
 }

@@ -64,11 +64,10 @@ export function Tools(props: ToolsProps): ReactNode {
           </>
         )}
       </span>
-      {mayChange !== false && (
-        <Button className={mayChange ? "b" : "b unknown"} onClick={onCreate}>
-          Create queue
-        </Button>
-      )}
+      {/* Its room is kept, so that nothing moves when a key gains or loses the role. */}
+      <Button className={mayChange ? "b" : "b unknown"} onClick={onCreate}>
+        Create queue
+      </Button>
     </search>
   );
 }

@@ -119,6 +119,38 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     expect(errors).toEqual([]);
   });
 
+  test("a filter that most pieces have nothing of is looked for until something is found, or it is stopped", async () => {
+    await using visitor = await browser().visit(server().consoleUrl);
+    const { page, errors } = visitor;
+    const barren = 5;
+    let pieces = 0;
+    let isHeld = true;
+    await page.route("**/v1/storage/items.find", async (route) => {
+      const body = route.request().postDataJSON();
+      const piece = body.pivot === "" ? 0 : Number(body.pivot);
+      if (piece === barren) return route.continue({ postData: { ...body, pivot: "" } });
+      pieces = Math.max(pieces, piece + 1);
+      while (isHeld && piece > 1) await Bun.sleep(10);
+      return route.fulfill({
+        json: { items: [], next_pivot: String(piece + 1), looked_at: 100_000 },
+      });
+    });
+    await page.goto(`${server().consoleUrl}/items?name=orders&kind=order-paid`);
+    await page.getByRole("button", { name: "Stop looking" }).click();
+    isHeld = false;
+    const more = page.getByRole("button", { name: "Load more" });
+    await more.and(page.locator(":enabled")).waitFor();
+    expect(pieces).toBeLessThan(barren);
+    expect(await rowsOf(page).count()).toBe(0);
+    expect(await page.getByText("is meant by this filter").count()).toBe(0);
+    await more.click();
+    await page.getByText("2 match, of 500,0").waitFor();
+    await rowsOf(page).first().waitFor();
+    expect(await rowsOf(page).count()).toBe(2);
+    expect(pieces).toBe(barren);
+    expect(errors).toEqual([]);
+  });
+
   test("dead items of this queue are those of its dead queue; a group leads to its items", async () => {
     await using visitor = await browser().visit(
       `${server().consoleUrl}/items?name=orders&state=dead`,

@@ -97,11 +97,15 @@ function testRefusal(browser: () => ConsoleBrowser): void {
       await page.locator(".top [role=alert]").getByText("403").waitFor();
       expect(await page.locator(".lost").getAttribute("title")).toContain("the role 'read'");
       await page.getByRole("link", { name: "orders", exact: true }).waitFor();
+      const create = page.getByRole("button", { name: "Create queue" });
+      await page.getByRole("button", { name: /: produce$/ }).waitFor();
+      expect(await create.count()).toBe(0);
       expect(await shiftsOn(page)).toEqual(before);
       expect(await axeFaults(page)).toEqual([]);
       server.restrict(adminKey, { roles: ["admin"], queues: ["*"] });
       await page.getByRole("button", { name: "Try now" }).click();
       await live(page);
+      await create.waitFor();
       expect(errors).toEqual([]);
     },
   );
