@@ -74,6 +74,9 @@ async function wake(options: RunOptions): Promise<Figures> {
   });
 }
 
+/** Between a start and the look at what the server takes while nobody asks. */
+const restMs = 3_000;
+
 /** With so many items waiting: how long a start takes, and how much memory the server has. */
 function start(backlog: number): (options: RunOptions) => Promise<Figures> {
   return async ({ directory, backlogs }) => {
@@ -87,6 +90,8 @@ function start(backlog: number): (options: RunOptions) => Promise<Figures> {
     if (health.status !== 200) throw new Error(`/health answered ${health.status}`);
     const load = await LoadProcess.start();
     try {
+      // What was needed for the start alone has gone by then.
+      await Bun.sleep(restMs);
       const { memoryBytes } = usageOf(server.pid);
       const work = { queue, items: 20_000, itemsPerCall: 100, payloadBytes: 100, connections: 8 };
       await load.prepare(server.port, { ...work, backlog });

@@ -4,7 +4,6 @@
 // No request leaves the origin either way: the page's policy forbids it.
 
 import { dirname, join } from "node:path";
-import { swagger } from "@elysiajs/swagger";
 import { document, documentText } from "../openapi/document.ts";
 import { operations, pages } from "../openapi/operations.ts";
 import { htmlResponse, jsonResponse } from "./reply.ts";
@@ -56,6 +55,8 @@ export function apiPageRoutes(
 
 /** What the plugin makes of the document's head; the document itself is served as it is. */
 async function scalarPage(basePath: string): Promise<string> {
+  // Only who looks at the page pays for the plugin: 3 MB.
+  const { swagger } = await import("@elysiajs/swagger");
   const { title, summary, version } = document().info;
   const plugin = swagger({
     path: paths.page,

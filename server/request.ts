@@ -32,8 +32,10 @@ export function requestReader<T>(
   readProtobuf: (bytes: Uint8Array) => unknown,
 ): (request: Request, isProtobuf: boolean) => Promise<T> {
   const schema = wireShape(requestSchema);
-  const isOfSchema = compileCheck(schema);
+  // At its first request: those of all operations take 3 MB.
+  let isOfSchema: ((value: unknown) => boolean) | undefined;
   const checked = (value: unknown): T => {
+    isOfSchema ??= compileCheck(schema);
     if (isOfSchema(value)) return value as T;
     refuse(firstFault(schema, value)?.message ?? "request is invalid");
   };
