@@ -28,7 +28,8 @@ export interface Probe {
 }
 
 const queue = "bench";
-const wakesToWarmUp = 100;
+/** As many as it takes until the server's code is compiled: those of the first seconds take twice as long. */
+const wakesToWarmUp = 1_500;
 const wakesPerRound = 200;
 
 async function withServer<T>(

@@ -41,6 +41,9 @@ export interface Results {
 
 /** How the name of a file of the whole benchmark ends. */
 export const wholeEnding = ".json";
+/** And those of other queues, and of each stage of a call. */
+export const peersEnding = "-peers.json";
+export const stagesEnding = "-stages.json";
 
 export const resultsFolder = join(import.meta.dir, "results");
 
@@ -134,9 +137,9 @@ export function readResults(path: string): Results {
   return JSON.parse(readFileSync(path, "utf8")) as Results;
 }
 
-/** The file of the whole benchmark. */
-export function latestResults(): string {
-  const [file] = filesOf(wholeEnding);
+/** The file of the whole benchmark, or of another kind. */
+export function latestResults(ending = wholeEnding): string {
+  const [file] = filesOf(ending);
   if (file === undefined)
     throw new Error("there are no results; expected a file from bun run bench");
   return file;

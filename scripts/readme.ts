@@ -1,23 +1,196 @@
-// `bun run readme`: writes the table of flags into README.md, from the schema of
-// the configuration. A test fails while the two differ.
+// `bun run readme`: writes what README.md and bench/SCALING.md take from elsewhere: the table of
+// flags from the schema of the configuration, the tables of speed from the results of the
+// benchmark. A test fails while they differ.
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import type { PeerRow, PeersResult } from "../bench/peers/peers.ts";
+import { latestResults, peersEnding, readResults, stagesEnding } from "../bench/results.ts";
+import { markdownTable, rate } from "../bench/table.ts";
+import { limits } from "../engine/limits.ts";
 import { configReference } from "../server/config.ts";
 
-const path = join(import.meta.dir, "../README.md");
+/** The files that have such parts. */
+export const generatedFiles = ["../README.md", "../bench/SCALING.md"].map((path) =>
+  join(import.meta.dir, path),
+);
 
-/** The README with its generated part as it should be. */
-export function withFlags(readme: string): string {
+/** A text with its generated parts as they should be. */
+export function withGenerated(given: string): string {
+  const parts = {
+    flags: flagsText(),
+    speed: speedText(),
+    peers: peersText(),
+    stages: stagesText(),
+    ceilings: ceilingsText(),
+  };
+  return Object.entries(parts).reduce(
+    (text, [name, part]) =>
+      text.replace(
+        new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`),
+        (_, start, end) => `${start}${part}\n${end}`,
+      ),
+    given,
+  );
+}
+
+function flagsText(): string {
   const rows = configReference().map(
     ({ flag, meaning, default: value }) =>
       `| \`${flag}\` | ${value === "" ? "" : `\`${value}\``} | ${meaning} |`,
   );
-  const table = ["| flag | default | meaning |", "|---|---|---|", ...rows].join("\n");
-  return readme.replace(
-    /(<!-- flags -->\n)[\s\S]*?(<!-- \/flags -->)/,
-    (_, start, end) => `${start}${table}\n${end}`,
-  );
+  return ["| flag | default | meaning |", "|---|---|---|", ...rows].join("\n");
 }
 
-if (import.meta.main) writeFileSync(path, withFlags(readFileSync(path, "utf8")));
+/** `folder`: the one of results, from the file that has the link. */
+function linkTo(file: string, folder: string): string {
+  return `[${folder}/${basename(file)}](${folder}/${basename(file)})`;
+}
+
+const calls = [1, 10, 100, 1_000] as const;
+
+function speedText(): string {
+  const file = latestResults();
+  const { measurements } = readResults(file);
+  const rows = measurements.flatMap(({ cell, figures }) => {
+    if (cell === undefined || cell.flow !== "phases" || cell.backlog > 0) return [];
+    const figure = (name: string) => figures[name]?.median ?? Number.NaN;
+    return [
+      [
+        rate(cell.itemsPerCall),
+        String(cell.connections),
+        rate(figure("produce.itemsPerSecond")),
+        figure("produce.overE").toFixed(2),
+        figure("produce.overS").toFixed(2),
+        rate(figure("consume.itemsPerSecond")),
+        figure("consume.overS").toFixed(2),
+        rate(figure("all.itemsPerSecond")),
+      ],
+    ];
+  });
+  const produce = ["produce, items/s", "of HTTP alone", "of SQLite alone"];
+  const consume = ["lease + complete, items/s", "of SQLite alone"];
+  const head = ["items a call", "connections", ...produce, ...consume, "all three"];
+  return `From ${linkTo(file, "bench/results")}:\n\n${markdownTable(head, rows)}`;
+}
+
+/** What is said of a peer's settings beside its name. */
+const settings: Readonly<Record<string, string>> = {
+  "Redis Streams": ", `appendfsync always`",
+  BullMQ: " on the same Redis",
+  beanstalkd: " `-f 0`",
+  "NATS JetStream": ", `sync_interval: always`",
+  "pgmq-style SQL": " on PostgreSQL",
+  "pg-boss": " on PostgreSQL",
+  "RabbitMQ quorum queue": " (syncs what it takes in)",
+};
+
+function peersText(): string {
+  const file = latestResults(peersEnding);
+  const { rows, rounds }: PeersResult = JSON.parse(readFileSync(file, "utf8"));
+  const fastest = (among: readonly PeerRow[], items: number) =>
+    Math.max(
+      0,
+      ...among.flatMap(({ itemsPerCall, total }) => (itemsPerCall === items ? total.median : [])),
+    );
+  const cellOf = (own: readonly PeerRow[], items: number): string => {
+    const row = own.find(({ itemsPerCall }) => itemsPerCall === items);
+    if (row === undefined) return "–";
+    const text = rate(row.total.median);
+    const part = row.items.length < rounds ? ` (${row.items.length} of ${rounds} rounds)` : "";
+    return (row.total.median === fastest(rows, items) ? `**${text}**` : text) + part;
+  };
+  const peers = [...Map.groupBy(rows, ({ peer }) => peer)].sort(
+    ([, one], [, other]) => fastest(other, 100) - fastest(one, 100),
+  );
+  const table = markdownTable(
+    ["items/s, all three calls", ...calls.map((items) => `${rate(items)} a call`)],
+    peers.map(([name, own]) => [
+      name + (settings[name] ?? ""),
+      ...calls.map((items) => cellOf(own, items)),
+    ]),
+  );
+  const [own, others] = [true, false].map((isOwn) =>
+    rows.filter(({ peer }) => (peer === "Holdfast") === isOwn),
+  ) as [PeerRow[], PeerRow[]];
+  const ratios = calls.map((items) => {
+    const ratio = fastest(own, items) / fastest(others, items);
+    return `${ratio.toFixed(2)} at ${rate(items)}`;
+  });
+  const sum = `Holdfast over the fastest of the others, by items a call: ${ratios.join(", ")}.`;
+  return `From ${linkTo(file, "bench/results")}:\n\n${table}\n\n${sum}`;
+}
+
+const verbs = ["produce", "lease", "complete"] as const;
+const stageNames = ["parse", "crossing", "turn", "write", "sync", "reply"] as const;
+
+interface CallCosts extends Readonly<Record<(typeof stageNames)[number], number>> {
+  readonly items: number;
+  readonly verb: (typeof verbs)[number];
+}
+
+/** Microseconds of one call of each verb; what goes to the file between turns is part of the write. */
+function callCosts(): readonly CallCosts[] {
+  return readResults(latestResults(stagesEnding)).measurements.flatMap(({ name, figures }) => {
+    const items = /^stages (\d+)$/.exec(name)?.[1];
+    if (items === undefined) return [];
+    return verbs.map((verb) => {
+      const micros = (stage: string) => figures[`${verb}.${stage}`]?.median ?? Number.NaN;
+      return {
+        items: Number(items),
+        verb,
+        parse: micros("parse"),
+        crossing: micros("crossing"),
+        turn: micros("turn"),
+        write: micros("write") + micros("checkpoint"),
+        sync: micros("sync"),
+        reply: micros("reply"),
+      };
+    });
+  });
+}
+
+function stagesText(): string {
+  const text = (micros: number) => (micros < 10 ? micros.toFixed(1) : rate(micros));
+  const rows = callCosts().map((call) => [
+    rate(call.items),
+    call.verb,
+    ...stageNames.map((stage) => text(call[stage])),
+  ]);
+  const table = markdownTable(["items a call", "verb", ...stageNames], rows);
+  return `From ${linkTo(latestResults(stagesEnding), "results")}, microseconds:\n\n${table}`;
+}
+
+/** Of an empty call, by the floor that answers at once. */
+function httpMicros(): number {
+  const { measurements } = readResults(latestResults());
+  const cell = measurements.find(({ cell: one }) => one?.itemsPerCall === 1);
+  return (cell?.figures["E.produce.cpuSecondsPer1000"]?.median ?? Number.NaN) * 1_000;
+}
+
+const syncMicros = [200, 2_000];
+
+/** Items a second through three calls, where one stage has a core to itself. */
+function ceilingsText(): string {
+  const http = httpMicros();
+  const rows = [...Map.groupBy(callCosts(), ({ items }) => items)].map(([items, costs]) => {
+    const sum = (of: (call: CallCosts) => number) => costs.reduce((all, call) => all + of(call), 0);
+    const perSecond = (micros: number) => ((items * 1_000_000) / micros).toPrecision(2);
+    const thread = sum(({ parse, crossing, reply }) => http + parse + crossing / 2 + reply);
+    const shard = sum(({ crossing, turn, write }) => crossing / 2 + turn + write);
+    const calls = Math.min(limits.turnRequestsMax, limits.turnWeightMax / items);
+    const shards = syncMicros.map((sync) => shard + (costs.length * sync) / calls);
+    return [items, ...[thread, ...shards].map(perSecond)].map((value) => rate(Number(value)));
+  });
+  const head = [
+    "items a call",
+    "HTTP thread",
+    ...syncMicros.map((sync) => `one shard, sync of ${sync / 1_000} ms`),
+  ];
+  const ofHttp = `An empty call takes the HTTP thread ${Math.round(http)} µs, by the processor time of floor E of ${linkTo(latestResults(), "results")}.`;
+  return `${ofHttp}\n\n${markdownTable(head, rows)}`;
+}
+
+if (import.meta.main) {
+  for (const path of generatedFiles) writeFileSync(path, withGenerated(readFileSync(path, "utf8")));
+}

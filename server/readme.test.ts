@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { startServer } from "../bench/server-process.ts";
 import { createClient } from "../client/client.ts";
 import { firstSteps } from "../content/first-steps.ts";
-import { withFlags } from "../scripts/readme.ts";
+import { generatedFiles, withGenerated } from "../scripts/readme.ts";
 
 const root = join(import.meta.dir, "..");
 const readme = readFileSync(join(root, "README.md"), "utf8");
@@ -24,8 +24,12 @@ function scratch() {
   return { directory, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
-test("readme: the table of flags is that of the configuration", () => {
-  expect(withFlags(readme)).toBe(readme);
+test("readme: flags are those of the configuration, rates those of the latest results", () => {
+  for (const path of generatedFiles) {
+    const text = readFileSync(path, "utf8");
+    expect(withGenerated(text)).toBe(text);
+    expect(text).toMatch(/<!-- (\w+) -->\n.*\n[\s\S]+<!-- \/\1 -->/);
+  }
 });
 
 test("readme: its first block is that of the site", () => {

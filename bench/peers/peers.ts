@@ -16,7 +16,7 @@ import {
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { commitOf, writeResults } from "../results.ts";
+import { commitOf, peersEnding, writeResults } from "../results.ts";
 import { beanstalkd } from "./beanstalkd.ts";
 import { bullmq } from "./bullmq.ts";
 import { stopChildren } from "./child-server.ts";
@@ -433,7 +433,7 @@ if (import.meta.main) {
   const isWhole = !postgres && [only, items, calls, connections].every((one) => one === undefined);
   console.log(peerTables(result));
   if (values.json !== undefined || isWhole) {
-    const path = writeResults(result, { ending: "-peers.json", path: values.json ?? null });
+    const path = writeResults(result, { ending: peersEnding, path: values.json ?? null });
     console.log(`written to ${path}`);
   }
   // A client of a peer may keep a timer or a connection that nobody waits for.
