@@ -17,13 +17,8 @@ import { decide, wants } from "../engine/shard/turn.ts";
 import type { Turn } from "../engine/shard/turn-context.ts";
 import { compileCheck } from "../openapi/check.ts";
 import { operations, type RequestOf } from "../openapi/operations.ts";
-import {
-  completeRequest,
-  leaseReplyText,
-  leaseRequest,
-  produceRequest,
-  renderLeased,
-} from "../server/wire.ts";
+import { completeRequest, leaseRequest, produceRequest } from "../server/wire/items.ts";
+import { leaseReplyText, renderLeased } from "../server/wire/leased.ts";
 import type { Backend } from "../stores/backend.ts";
 import { openStore } from "../stores/open.ts";
 import { noFacts } from "../stores/store.ts";

@@ -19,7 +19,7 @@ import { Metrics } from "./metrics.ts";
 import { RequestLog } from "./request-log.ts";
 import { knownKey } from "./testing/known-key.ts";
 import { anyReasonOf } from "./testing/running-app.ts";
-import { renderLeased } from "./wire.ts";
+import { renderLeased } from "./wire/leased.ts";
 
 async function openTestEngine() {
   const clock = systemClock();

@@ -10,7 +10,7 @@ import { forms } from "../openapi/forms.ts";
 import openapi from "../openapi/openapi.json" with { type: "json" };
 import type { OperationId } from "../openapi/operations.ts";
 import { orders, type RunningApp, run, timed } from "./testing/running-app.ts";
-import { parseInstant } from "./wire.ts";
+import { parseInstant } from "./wire/fields.ts";
 
 interface Published {
   readonly pattern?: string;

@@ -10,7 +10,7 @@ import { createApp } from "./app.ts";
 import { ListenError, listen, tryListening } from "./listen.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
-import { renderLeased } from "./wire.ts";
+import { renderLeased } from "./wire/leased.ts";
 
 async function setup() {
   const clock = systemClock();

@@ -5,7 +5,7 @@ import type { Engine, EngineOverview } from "../engine/api.ts";
 import type { OverviewAlarm, OverviewMachine } from "../openapi/schemas.ts";
 import { type Grant, isForAllQueues, visibleTo } from "./key-rights.ts";
 import { JsonText } from "./routes/route.ts";
-import { overviewReply } from "./wire.ts";
+import { overviewReply } from "./wire/console.ts";
 
 export const pollMsMin = 1_000;
 const pollMsMax = 10_000;

@@ -24,7 +24,7 @@ import { KeyFile } from "./key-file.ts";
 import type { Rights } from "./key-rights.ts";
 import { createLog } from "./log.ts";
 import { Metrics } from "./metrics.ts";
-import { renderLeased } from "./wire.ts";
+import { renderLeased } from "./wire/leased.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-roles-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -5,7 +5,7 @@ import { newTag } from "../engine/ids.ts";
 import { systemRandom } from "../engine/random.ts";
 import { runShardWorker } from "../engine/shard/run-worker.ts";
 import { openStore, type StoreOptions } from "../stores/open.ts";
-import { renderLeased } from "./wire.ts";
+import { renderLeased } from "./wire/leased.ts";
 
 runShardWorker<StoreOptions>({
   openStore: (config, shard) => openStore(config, shard, () => newTag(systemRandom)),

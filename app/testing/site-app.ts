@@ -10,7 +10,7 @@ import { createApp } from "../../server/app.ts";
 import type { Log } from "../../server/log.ts";
 import { Metrics } from "../../server/metrics.ts";
 import { openSite } from "../../server/site.ts";
-import { renderLeased } from "../../server/wire.ts";
+import { renderLeased } from "../../server/wire/leased.ts";
 import { openMemoryStore } from "../../stores/memory/store.ts";
 import { folders } from "../build/site-folder.ts";
 

@@ -7,7 +7,7 @@ import { reasonClass } from "../../engine/filter.ts";
 import { findKey } from "../../server/api-keys.ts";
 import { openDoor } from "../../server/door.ts";
 import { checkContentType, siteGuard } from "../../server/guards.ts";
-import { parseBase64, parseInstant } from "../../server/wire.ts";
+import { parseBase64, parseInstant } from "../../server/wire/fields.ts";
 
 const length = 100_000;
 const longMs = 1_000;

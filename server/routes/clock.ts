@@ -1,7 +1,7 @@
 // The test clock, for those who test what they build on the server.
 
 import type { Engine } from "../../engine/api.ts";
-import { advanceMs } from "../wire.ts";
+import { advanceMs } from "../wire/clock.ts";
 import type { Routes } from "./route.ts";
 
 export function clockRoutes(engine: Engine<string>): Routes<"advance"> {

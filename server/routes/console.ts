@@ -3,7 +3,7 @@
 import type { Engine } from "../../engine/api.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import type { OverviewReplies } from "../overview.ts";
-import { clientsReply, explainReply } from "../wire.ts";
+import { clientsReply, explainReply } from "../wire/console.ts";
 import type { Routes } from "./route.ts";
 
 export function consoleRoutes(

@@ -4,7 +4,6 @@ import type { Engine } from "../../engine/api.ts";
 import {
   completeRequest,
   extendRequest,
-  leaseReplyText,
   leaseRequest,
   produceReply,
   produceRequest,
@@ -12,7 +11,8 @@ import {
   retryRequest,
   transactReply,
   transactRequest,
-} from "../wire.ts";
+} from "../wire/items.ts";
+import { leaseReplyText } from "../wire/leased.ts";
 import { checkOf, decoded, done, JsonText, type Routes } from "./route.ts";
 
 type ItemRoutes = Routes<

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { StoredItem } from "../../engine/api.ts";
-import { storageItem } from "../wire.ts";
+import { storageItem } from "../wire/storage.ts";
 import { pageLimits, pageText } from "./page.ts";
 
 function items(count: number, payloadBytes: number): StoredItem[] {

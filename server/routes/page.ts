@@ -3,7 +3,7 @@
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import type { StoredItem } from "../../engine/api.ts";
-import { storageItem } from "../wire.ts";
+import { storageItem } from "../wire/storage.ts";
 
 export const pageLimits = {
   /** Some milliseconds of work. */

@@ -1,16 +1,15 @@
 // A queue as a whole: its measures, its pause, and the clearing of it.
 
 import type { Engine } from "../../engine/api.ts";
+import { guardedReply, isGuarded } from "../wire/guards.ts";
 import {
   clearRequest,
-  guardedReply,
   inspect,
-  isGuarded,
   pauseRequest,
   queueStats,
   seriesReply,
   seriesRequest,
-} from "../wire.ts";
+} from "../wire/queue.ts";
 import { done, type Routes } from "./route.ts";
 
 type QueueRoutes = Routes<"stats" | "inspect" | "series" | "pause" | "resume" | "clear" | "reload">;

@@ -4,17 +4,15 @@ import type { Engine } from "../../engine/api.ts";
 import { limits } from "../../engine/limits.ts";
 import { checkQueueName } from "../../engine/validate.ts";
 import { type Grant, visibleTo } from "../key-rights.ts";
+import { guardedReply, guardOf, isGuarded } from "../wire/guards.ts";
 import {
   deletionReply,
-  guardedReply,
-  guardOf,
-  isGuarded,
   queueChange,
   queueInfo,
   queueNamed,
   queueSettings,
   queuesPage,
-} from "../wire.ts";
+} from "../wire/queues.ts";
 import { decoded, done, type Routes } from "./route.ts";
 
 type QueuesRoutes = Routes<

@@ -3,20 +3,18 @@
 import type { Engine } from "../../engine/api.ts";
 import { nowhere } from "../../engine/search.ts";
 import { visibleTo } from "../key-rights.ts";
+import { guardedReply, guardOf, isGuarded } from "../wire/guards.ts";
 import {
   findRequest,
   foundItem,
   groupsRequest,
-  guardedReply,
-  guardOf,
   importRequest,
-  isGuarded,
   itemExplained,
   itemGroup,
   listRequest,
   payloadRange,
   storageItem,
-} from "../wire.ts";
+} from "../wire/storage.ts";
 import { pageText } from "./page.ts";
 import { checkOf, decoded, done, JsonText, type Routes } from "./route.ts";
 

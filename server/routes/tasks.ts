@@ -4,7 +4,7 @@ import type { Engine, TaskBegun } from "../../engine/api.ts";
 import { noSuchTask, QueueError } from "../../engine/errors.ts";
 import { type Grant, isForAllQueues, visibleTo } from "../key-rights.ts";
 import { Refusal } from "../reply.ts";
-import { redriveRequest, repairRequest, taskInfo } from "../wire.ts";
+import { redriveRequest, repairRequest, taskInfo } from "../wire/tasks.ts";
 import { type Caller, checkOf, decoded, type Routes } from "./route.ts";
 
 type TaskRoutes = Routes<"redrive" | "repair" | "listTasks" | "taskInfo" | "cancelTask">;

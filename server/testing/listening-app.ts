@@ -12,7 +12,7 @@ import { readConfig } from "../config.ts";
 import { type Listening, listen } from "../listen.ts";
 import type { Log } from "../log.ts";
 import { Metrics } from "../metrics.ts";
-import { renderLeased } from "../wire.ts";
+import { renderLeased } from "../wire/leased.ts";
 
 export interface ListeningApp extends AsyncDisposable {
   readonly url: string;

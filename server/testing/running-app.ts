@@ -28,7 +28,7 @@ import { durabilityOf, openStore, type StoreConfig } from "../../stores/open.ts"
 import { type App, type AppConfig, createApp } from "../app.ts";
 import type { Log } from "../log.ts";
 import { Metrics } from "../metrics.ts";
-import { renderLeased } from "../wire.ts";
+import { renderLeased } from "../wire/leased.ts";
 
 export const start = Date.UTC(2026, 0, 1);
 export const second = 1_000;

@@ -20,7 +20,7 @@ import { itemRoutes } from "../../routes/items.ts";
 import { queueRoutes } from "../../routes/queue.ts";
 import { queuesRoutes } from "../../routes/queues.ts";
 import { taskRoutes } from "../../routes/tasks.ts";
-import { renderLeased } from "../../wire.ts";
+import { renderLeased } from "../../wire/leased.ts";
 import { Node } from "../node.ts";
 import { ping, pong, type Wire } from "../peer.ts";
 import { NodeCaller } from "./caller.ts";

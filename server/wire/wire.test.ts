@@ -1,20 +1,13 @@
 import { expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import fc from "fast-check";
-import type { LeasedItem } from "../engine/api.ts";
-import { QueueError } from "../engine/errors.ts";
-import { operations } from "../openapi/operations.ts";
-import {
-  leaseReplyText,
-  parseBase64,
-  parseInstant,
-  produceRequest,
-  queueChange,
-  queueNamed,
-  queueSettings,
-  renderLeased,
-  retryRequest,
-} from "./wire.ts";
+import type { LeasedItem } from "../../engine/api.ts";
+import { QueueError } from "../../engine/errors.ts";
+import { operations } from "../../openapi/operations.ts";
+import { parseBase64, parseInstant } from "./fields.ts";
+import { produceRequest, retryRequest } from "./items.ts";
+import { leaseReplyText, renderLeased } from "./leased.ts";
+import { queueChange, queueNamed, queueSettings } from "./queues.ts";
 
 function messageOf(run: () => unknown): string {
   try {

@@ -1,0 +1,33 @@
+// What goes along with an item in every reply that shows one.
+
+import type * as engine from "../../engine/api.ts";
+import type * as wire from "../../openapi/schemas.ts";
+import { instantText } from "./fields.ts";
+
+/** What goes along with an item; nothing where there is nothing to say. */
+export function carried({
+  headers,
+  past = {},
+}: Pick<engine.StoredItem, "headers" | "past">): Pick<
+  wire.StorageItem,
+  | "headers"
+  | "origin_id"
+  | "reason"
+  | "death"
+  | "origin_queue"
+  | "origin_attempts"
+  | "origin_created_at"
+  | "redriven"
+> {
+  const { origin, reason, death, queue, attempts, createdAt, redriven } = past;
+  return {
+    ...(headers && { headers: { ...headers } }),
+    ...(origin !== undefined && { origin_id: origin }),
+    ...(reason !== undefined && { reason }),
+    ...(death !== undefined && { death }),
+    ...(queue !== undefined && { origin_queue: queue }),
+    ...(attempts !== undefined && { origin_attempts: attempts }),
+    ...(createdAt !== undefined && { origin_created_at: instantText(createdAt) }),
+    ...(redriven !== undefined && { redriven }),
+  };
+}

@@ -1,0 +1,32 @@
+// Calls that remove items, and are asked first how many.
+
+import type * as engine from "../../engine/api.ts";
+import type * as wire from "../../openapi/schemas.ts";
+import { doneReply } from "../reply.ts";
+import { isGiven } from "./fields.ts";
+
+/** Of a call that removes items. */
+export function guardOf(body: {
+  readonly dry_run?: boolean | null;
+  readonly expect?: number | null;
+}): engine.Guard {
+  return {
+    ...(body.dry_run === true && { dryRun: true }),
+    ...(isGiven(body.expect) && { expect: body.expect }),
+  };
+}
+
+export function isGuarded(guard: engine.Guard): boolean {
+  return guard.dryRun === true || guard.expect !== undefined;
+}
+
+/** What a guarded call removed, or would; where it is not known, no more than that it was done. */
+export function guardedReply(
+  counts: engine.ItemCounts | null,
+  more: Pick<wire.GuardedReply, "waiting_leases" | "dependents"> = {},
+): wire.GuardedReply {
+  const { code, code_text, message } = doneReply;
+  if (counts === null) return { code, code_text, message };
+  const { ready, leased, scheduled, retried } = counts;
+  return { code, code_text, message, counts: { ready, leased, scheduled, retried }, ...more };
+}

@@ -1,0 +1,111 @@
+// Produce, lease, complete and their kin, between the wire and the engine.
+
+import type * as engine from "../../engine/api.ts";
+import type { RequestOf } from "../../openapi/operations.ts";
+import type * as wire from "../../openapi/schemas.ts";
+import { doneReply } from "../reply.ts";
+import { bytesOf, instantOf, leaseTimeout, ownRequestTimeout, requestTimeout } from "./fields.ts";
+
+export function produceRequest(body: RequestOf<"produce">): engine.ProduceRequest {
+  return {
+    queue: body.queue_name,
+    items: body.items.map(produceItem),
+    requestTimeoutMs: requestTimeout(body.request_timeout),
+    returnIds: body.return_ids === true,
+  };
+}
+
+function produceItem(item: wire.ProduceItem, index: number): engine.ProduceItem {
+  const produced = {
+    payload: item.bytes ? bytesOf(item.bytes, index, "bytes") : (item.utf8 ?? ""),
+    kind: item.kind ?? "",
+    encoding: item.encoding ?? "",
+    reference: item.reference ?? "",
+    enqueueAt: instantOf(item.enqueue_at, index, "enqueue_at"),
+    uniqueKey: item.unique_key ?? "",
+  };
+  return item.headers ? { ...produced, headers: item.headers } : produced;
+}
+
+export function leaseRequest(body: RequestOf<"lease">, signal: AbortSignal): engine.LeaseRequest {
+  return {
+    queue: body.queue_name,
+    clientId: body.client_id,
+    batchSize: body.batch_size ?? 1,
+    requestTimeoutMs: requestTimeout(body.request_timeout),
+    leaseTimeoutMs: leaseTimeout(body.lease_timeout),
+    signal,
+  };
+}
+
+export function extendRequest(body: RequestOf<"extend">): engine.ExtendRequest {
+  const { queue_name: queue, partition, ids } = body;
+  const leaseTimeoutMs = leaseTimeout(body.lease_timeout);
+  return { queue, partition, ids, leaseTimeoutMs, ...ownRequestTimeout(body) };
+}
+
+export function releaseRequest(body: RequestOf<"release">): engine.ReleaseRequest {
+  const { queue_name: queue, partition, ids } = body;
+  return { queue, partition, ids, ...ownRequestTimeout(body) };
+}
+
+export function retryRequest(body: RequestOf<"retry">): engine.RetryRequest {
+  return {
+    queue: body.queue_name,
+    partition: body.partition,
+    items: body.items.map(retryItem),
+    ...ownRequestTimeout(body),
+  };
+}
+
+function retryItem(item: wire.RetryItem, index: number): engine.RetryItem {
+  return {
+    id: item.id,
+    retryAt: instantOf(item.retry_at, index, "retry_at"),
+    dead: item.dead ?? false,
+    ...(item.reason && { reason: item.reason }),
+  };
+}
+
+export function completeRequest(body: RequestOf<"complete">): engine.CompleteRequest {
+  return {
+    queue: body.queue_name,
+    partition: body.partition,
+    requestTimeoutMs: requestTimeout(body.request_timeout),
+    ids: body.ids,
+  };
+}
+
+export function transactRequest(body: RequestOf<"transact">): engine.TransactRequest {
+  return {
+    requestTimeoutMs: requestTimeout(body.request_timeout),
+    complete: (body.complete ?? []).map(({ queue_name: queue, partition, ids }) => {
+      return { queue, partition, ids };
+    }),
+    retry: (body.retry ?? []).map(({ queue_name: queue, partition, items }) => {
+      return { queue, partition, items: items.map(retryItem) };
+    }),
+    produce: (body.produce ?? []).map(({ queue_name: queue, items }) => {
+      return { queue, items: items.map(produceItem) };
+    }),
+  };
+}
+
+export function transactReply({ produced }: engine.Transacted): wire.TransactReply {
+  return {
+    produced: produced.map(({ queue: queue_name, partition, delivered, duplicates }) => ({
+      queue_name,
+      partition,
+      delivered,
+      ...(duplicates.length > 0 && { duplicates: [...duplicates] }),
+    })),
+  };
+}
+
+export function produceReply({ duplicates, ids }: engine.Produced): wire.ProduceReply {
+  return {
+    ...doneReply,
+    ...(duplicates.length > 0 && { duplicates: [...duplicates] }),
+    ...(ids && { ids: [...ids] }),
+  };
+}

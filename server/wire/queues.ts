@@ -1,0 +1,79 @@
+// Queues and their settings, between the wire and the engine.
+
+import type * as engine from "../../engine/api.ts";
+import { refuse } from "../../engine/validate.ts";
+import type { RequestOf } from "../../openapi/operations.ts";
+import type * as wire from "../../openapi/schemas.ts";
+import { checkNamespace, instantText, isGiven, queueTimeouts, uniqueFor } from "./fields.ts";
+import { guardedReply, guardOf } from "./guards.ts";
+
+export function queueSettings(body: RequestOf<"createQueue">): engine.QueueSettings {
+  const timeouts = queueTimeouts(body.lease_timeout, body.expire_timeout);
+  checkNamespace(body.namespace);
+  return {
+    name: body.queue_name,
+    ...timeouts,
+    deadQueue: body.dead_queue ?? "",
+    reference: body.reference ?? "",
+    maxAttempts: body.max_attempts ?? 0,
+    requestedPartitions: body.requested_partitions ?? 1,
+    leasedMax: body.leased_max ?? 0,
+    leaseRate: body.lease_rate ?? "",
+    ...uniqueFor(body.unique_for ?? ""),
+  };
+}
+
+/** Absent keys keep their value. */
+export function queueChange(body: RequestOf<"updateQueue">): engine.QueueChange & engine.Guard {
+  const timeouts = queueTimeouts(body.lease_timeout ?? null, body.expire_timeout ?? null);
+  checkNamespace(body.namespace);
+  const { leaseTimeoutMs, leaseTimeoutText, expireTimeoutMs, expireTimeoutText } = timeouts;
+  return {
+    name: body.queue_name,
+    ...(isGiven(body.lease_timeout) && { leaseTimeoutMs, leaseTimeoutText }),
+    ...(isGiven(body.expire_timeout) && { expireTimeoutMs, expireTimeoutText }),
+    ...(isGiven(body.dead_queue) && { deadQueue: body.dead_queue }),
+    ...(isGiven(body.reference) && { reference: body.reference }),
+    ...(isGiven(body.max_attempts) && { maxAttempts: body.max_attempts }),
+    ...(isGiven(body.requested_partitions) && { requestedPartitions: body.requested_partitions }),
+    ...(isGiven(body.leased_max) && { leasedMax: body.leased_max }),
+    ...(isGiven(body.lease_rate) && { leaseRate: body.lease_rate }),
+    ...(isGiven(body.unique_for) && uniqueFor(body.unique_for)),
+    ...guardOf(body),
+  };
+}
+
+export function queuesPage(body: RequestOf<"listQueues">): { pivot: string; limit: number } {
+  checkNamespace(body.namespace);
+  return { pivot: body.pivot, limit: body.limit };
+}
+
+/** Either key names the queue. */
+export function queueNamed(body: RequestOf<"queueInfo">): string {
+  return body.name ?? body.queue_name ?? refuse("name is required; expected a string");
+}
+
+export function queueInfo(queue: ReturnType<engine.Engine["queueInfo"]>): wire.QueueInfo {
+  return {
+    queue_name: queue.name,
+    created_at: instantText(queue.createdAt),
+    updated_at: instantText(queue.updatedAt),
+    dead_queue: queue.deadQueue,
+    reference: queue.reference,
+    lease_timeout: queue.leaseTimeoutText,
+    expire_timeout: queue.expireTimeoutText,
+    max_attempts: queue.maxAttempts,
+    requested_partitions: queue.requestedPartitions,
+    leased_max: queue.leasedMax ?? 0,
+    lease_rate: queue.leaseRate ?? "",
+    unique_for: queue.uniqueForText ?? "",
+    lease_paused: queue.pause?.lease ?? false,
+    produce_paused: queue.pause?.produce ?? false,
+    pause_reason: queue.pause?.reason ?? "",
+  };
+}
+
+export function deletionReply(deletion: engine.Deletion): wire.GuardedReply {
+  const { counts, waitingLeases: waiting_leases, dependents } = deletion;
+  return guardedReply(counts, { waiting_leases, dependents: [...dependents] });
+}

@@ -1,0 +1,146 @@
+// Stored items, found and imported, between the wire and the engine.
+
+import type * as engine from "../../engine/api.ts";
+import type { RequestOf } from "../../openapi/operations.ts";
+import type * as wire from "../../openapi/schemas.ts";
+import { carried } from "./carried.ts";
+import { bytesOf, instantOf, instantText, instantTextOrNull, wordOf } from "./fields.ts";
+import { deaths, filterOf } from "./filter.ts";
+
+export function listRequest(body: RequestOf<"listItems">): engine.ListRequest {
+  return {
+    queue: body.queue_name,
+    partition: body.partition,
+    pivot: body.pivot,
+    limit: body.limit,
+  };
+}
+
+export function findRequest(body: RequestOf<"findItems">): engine.FindRequest {
+  return {
+    ...searched(body),
+    ...(body.order && { order: wordOf(body.order, "order", orders) }),
+    limit: body.limit ?? findLimitDefault,
+    payloadHead: body.payload_head ?? 0,
+  };
+}
+
+const findLimitDefault = 100;
+
+export function payloadRange(body: RequestOf<"getItem">): engine.PayloadRange {
+  const { payload_from: payloadFrom, payload_limit: payloadLimit } = body;
+  return { payloadFrom: payloadFrom ?? 0, ...(payloadLimit != null && { payloadLimit }) };
+}
+
+const orders = ["newest"] as const;
+
+const states = ["ready", "leased", "scheduled"] as const;
+
+function searched(body: RequestOf<"groupItems" | "findItems">): Omit<engine.GroupsRequest, "by"> {
+  return {
+    queue: body.queue_name,
+    partition: body.partition ?? null,
+    state: body.state ? wordOf(body.state, "state", states) : null,
+    ...(body.holder && { holder: body.holder }),
+    pivot: body.pivot ?? "",
+    filter: filterOf(body.filter),
+  };
+}
+
+const groupings = {
+  reason: "reason",
+  death: "death",
+  kind: "kind",
+  origin_queue: "originQueue",
+} as const;
+
+export function groupsRequest(body: RequestOf<"groupItems">): engine.GroupsRequest {
+  const words = Object.keys(groupings) as (keyof typeof groupings)[];
+  return { ...searched(body), by: groupings[wordOf(body.by, "by", words)] };
+}
+
+export function importRequest(body: RequestOf<"importItems">): engine.ImportRequest {
+  return {
+    queue: body.queue_name,
+    partition: body.partition,
+    items: body.items.map(importItem),
+  };
+}
+
+function importItem(item: wire.ImportItem, index: number): engine.ImportItem {
+  return {
+    payload: item.payload ? bytesOf(item.payload, index, "payload") : "",
+    sourceId: item.source_id ?? "",
+    isLeased: item.is_leased ?? false,
+    leaseDeadline: instantOf(item.lease_deadline, index, "lease_deadline"),
+    expireDeadline: instantOf(item.expire_deadline, index, "expire_deadline"),
+    createdAt: instantOf(item.created_at, index, "created_at"),
+    enqueueAt: instantOf(item.enqueue_at, index, "enqueue_at"),
+    attempts: item.attempts ?? 0,
+    reference: item.reference ?? "",
+    encoding: item.encoding ?? "",
+    kind: item.kind ?? "",
+    ...(item.headers && { headers: item.headers }),
+    past: pastOf(item, index),
+  };
+}
+
+function pastOf(item: wire.ImportItem, index: number): engine.Past {
+  const { origin_id: origin, reason, death, origin_queue: queue } = item;
+  const { origin_attempts: attempts, redriven } = item;
+  const createdAt = instantOf(item.origin_created_at, index, "origin_created_at");
+  return {
+    ...(origin && { origin }),
+    ...(reason && { reason }),
+    ...(death && { death: wordOf(death, `death of item ${index}`, deaths) }),
+    ...(queue && { queue }),
+    ...(attempts && { attempts }),
+    ...(createdAt !== null && { createdAt }),
+    ...(redriven && { redriven }),
+  };
+}
+
+export function foundItem(item: engine.FoundItem): wire.FoundItem {
+  const { queue: queue_name, partition, state, holder, payloadBytes: payload_bytes } = item;
+  return { queue_name, partition, state, holder, payload_bytes, ...storageItem(item) };
+}
+
+export function itemGroup({ value, count, ...group }: engine.Group): wire.ItemGroup {
+  const [first_at, last_at] = [instantText(group.firstAt), instantText(group.lastAt)];
+  return { value, count, first_at, last_at, sample_id: group.sampleId };
+}
+
+export function itemExplained(explained: engine.ItemExplained): wire.ItemExplained {
+  const { id, item, ahead, isAllAhead: ahead_is_all, why, historySince } = explained;
+  return {
+    id,
+    ...(item && { item: foundItem(item) }),
+    ...{ ahead, ahead_is_all, why: [...why], history: explained.history.map(itemEvent) },
+    history_since: instantTextOrNull(historySince),
+  };
+}
+
+function itemEvent({ at, what, by, id, queue, partition }: engine.ItemEvent): wire.ItemEvent {
+  return { at: instantText(at), what, id, queue_name: queue, partition, by };
+}
+
+export function storageItem(item: engine.StoredItem): wire.StorageItem {
+  return {
+    id: item.id,
+    source_id: item.sourceId,
+    is_leased: item.isLeased,
+    lease_deadline: instantTextOrNull(item.leaseDeadline),
+    dead_deadline: instantTextOrNull(item.deadDeadline),
+    expire_deadline: instantText(item.expireDeadline),
+    created_at: instantText(item.createdAt),
+    updated_at: instantText(item.updatedAt),
+    enqueue_at: instantTextOrNull(item.enqueueAt),
+    attempts: item.attempts,
+    max_attempts: item.maxAttempts,
+    reference: item.reference,
+    encoding: item.encoding,
+    kind: item.kind,
+    payload: item.payload.toBase64(),
+    ...carried(item),
+  };
+}

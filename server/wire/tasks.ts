@@ -1,0 +1,58 @@
+// Tasks, between the wire and the engine.
+
+import type * as engine from "../../engine/api.ts";
+import type { RequestOf } from "../../openapi/operations.ts";
+import type * as wire from "../../openapi/schemas.ts";
+import { instantText, instantTextOrNull, isGiven, wordOf } from "./fields.ts";
+import { filterOf, filterText } from "./filter.ts";
+
+const repairs = ["promote", "reject", "delete"] as const;
+
+const idleStates = ["ready", "scheduled"] as const;
+
+export function redriveRequest(body: RequestOf<"redrive">): engine.RedriveRequest {
+  return { ...taskRequest(body), ...(body.to && { to: body.to }) };
+}
+
+export function repairRequest(body: RequestOf<"repair">): engine.RepairRequest {
+  const { action, state, reason } = body;
+  return {
+    ...taskRequest(body),
+    action: wordOf(action, "action", repairs),
+    ...(state && { state: wordOf(state, "state", idleStates) }),
+    ...(reason && { reason }),
+  };
+}
+
+function taskRequest(
+  body: Omit<RequestOf<"redrive">, "to"> | RequestOf<"repair">,
+): engine.TaskRequest {
+  const { queue_name: queue, ids, filter, limit, per_second, dry_run, expect } = body;
+  return {
+    queue,
+    ...(ids && { ids }),
+    ...(filter && { filter: filterOf(filter) }),
+    ...(isGiven(limit) && { limit }),
+    ...(isGiven(per_second) && { perSecond: per_second }),
+    ...(dry_run === true && { dryRun: true }),
+    ...(isGiven(expect) && { expect }),
+  };
+}
+
+export function taskInfo(task: engine.TaskInfo): wire.TaskInfo {
+  return {
+    task_id: task.taskId,
+    action: task.action,
+    state: task.state,
+    queue_name: task.queue,
+    to: task.to,
+    filter: filterText(task.filter),
+    per_second: task.perSecond,
+    matched: task.matched,
+    moved: task.moved,
+    skipped: task.skipped,
+    by: task.by,
+    created_at: instantText(task.createdAt),
+    ended_at: instantTextOrNull(task.endedAt),
+  };
+}
