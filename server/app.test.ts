@@ -1,16 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import fc from "fast-check";
-import { systemClock } from "../engine/clock.ts";
-import { openEngine } from "../engine/engine.ts";
-import { newTag } from "../engine/ids.ts";
-import { sameThreadLinks } from "../engine/link.ts";
-import { systemRandom } from "../engine/random.ts";
 import { replyCodes } from "../openapi/codes.ts";
 import { documentText } from "../openapi/document.ts";
 import { type OperationId, operations, type RequestOf } from "../openapi/operations.ts";
 import { Health, Reply } from "../openapi/schemas.ts";
-import { openMemoryStore } from "../stores/memory/store.ts";
 import { type AppConfig, type AppOptions, createApp } from "./app.ts";
 import { openDoor } from "./door.ts";
 import { failureLimits } from "./failures.ts";
@@ -18,46 +12,19 @@ import { createLog, type Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { RequestLog } from "./request-log.ts";
 import { knownKey } from "./testing/known-key.ts";
+import { defaultConfig, memoryEngine, silentLog } from "./testing/memory-engine.ts";
 import { anyReasonOf } from "./testing/running-app.ts";
-import { renderLeased } from "./wire/leased.ts";
-
-async function openTestEngine() {
-  const clock = systemClock();
-  return await openEngine<string>({
-    shardCount: 1,
-    clock,
-    durability: "none",
-    readLeased: (text) => text,
-    links: sameThreadLinks({
-      clock,
-      renderLeased,
-      openStore: async () => openMemoryStore({ tag: newTag(systemRandom) }),
-    }),
-  });
-}
-
-const config: AppConfig = {
-  host: "127.0.0.1",
-  store: "memory",
-  allowedHosts: [],
-  allowedOrigins: [],
-  connectionsMax: 1_000,
-  bodiesMax: 256_000_000,
-  produceBodyMax: 5_000_000,
-  importBodyMax: 64_000_000,
-  bodyMax: 256_000,
-};
 
 const jsonType = { "content-type": "application/json" };
 
 async function setup(options: Partial<Omit<AppOptions, "config">> & Partial<AppConfig> = {}) {
-  const engine = options.engine ?? (await openTestEngine());
+  const engine = options.engine ?? (await memoryEngine());
   const logged: string[] = [];
   const note = (event: string, cause?: unknown) => {
     logged.push(cause instanceof Error ? `${event}; ${cause.message}` : event);
   };
   // What it is asked for by its operators is told, and no surprise.
-  const log: Log = { debug: note, info: () => undefined, warn: note, error: note, fatal: note };
+  const log: Log = { ...silentLog, debug: note, warn: note, error: note, fatal: note };
   const metrics = new Metrics({ version: "1.2.3", status: () => engine.status() });
   const app = createApp({
     engine,
@@ -66,7 +33,7 @@ async function setup(options: Partial<Omit<AppOptions, "config">> & Partial<AppC
     version: "1.2.3",
     isClosing: () => false,
     ...options,
-    config: { ...config, ...options },
+    config: { ...defaultConfig(), ...options },
   });
   const send = (path: string, init: RequestInit) =>
     app.handle(new Request(`http://localhost${path}`, init));
@@ -885,9 +852,7 @@ describe("guards", () => {
 
 describe("keys", () => {
   const keys = { find: (key: string) => (key === "right" ? knownKey("billing") : null) };
-  const ignore = () => undefined;
-  const log: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
-  const door = () => openDoor({ keys, log, now: () => 0 });
+  const door = () => openDoor({ keys, log: silentLog, now: () => 0 });
 
   test("all but the probes need one; a refusal changes nothing and reads no body", async () => {
     await using server = await setup();

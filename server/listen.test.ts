@@ -1,50 +1,20 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { systemClock } from "../engine/clock.ts";
-import { openEngine } from "../engine/engine.ts";
-import { newTag } from "../engine/ids.ts";
-import { sameThreadLinks } from "../engine/link.ts";
-import { systemRandom } from "../engine/random.ts";
-import { openMemoryStore } from "../stores/memory/store.ts";
 import { createApp } from "./app.ts";
 import { ListenError, listen, tryListening } from "./listen.ts";
-import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
-import { renderLeased } from "./wire/leased.ts";
+import { defaultConfig, memoryEngine, silentLog } from "./testing/memory-engine.ts";
 
 async function setup() {
-  const clock = systemClock();
-  const engine = await openEngine<string>({
-    shardCount: 1,
-    clock,
-    durability: "none",
-    readLeased: (text) => text,
-    links: sameThreadLinks({
-      clock,
-      renderLeased,
-      openStore: async () => openMemoryStore({ tag: newTag(systemRandom) }),
-    }),
-  });
-  const ignore = () => undefined;
-  const log: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
+  const engine = await memoryEngine();
   const newApp = () =>
     createApp({
       engine,
-      log,
+      log: silentLog,
       version: "1.2.3",
       metrics: new Metrics({ version: "1.2.3", status: () => engine.status() }),
       isClosing: () => false,
-      config: {
-        host: "127.0.0.1",
-        store: "memory",
-        allowedHosts: [],
-        allowedOrigins: [],
-        connectionsMax: 100,
-        bodiesMax: 256_000_000,
-        produceBodyMax: 5_000_000,
-        importBodyMax: 64_000_000,
-        bodyMax: 256_000,
-      },
+      config: defaultConfig(),
     });
   const listening = listen(newApp(), { host: "127.0.0.1", port: 0 });
   const port = Number(new URL(listening.url).port);

@@ -1,17 +1,16 @@
 import { expect, test } from "bun:test";
 import type { LogFields } from "./log.ts";
 import { warnOfOpenFiles } from "./open-files.ts";
+import { silentLog } from "./testing/memory-engine.ts";
 
 function warningsOf(limits: string | null, connectionsMax = 10_000) {
   const warned: [string, LogFields | undefined][] = [];
-  const ignore = () => undefined;
   const readFile = () => {
     if (limits === null) throw new Error("no such file");
     return limits;
   };
   const warn = (event: string, fields?: LogFields) => void warned.push([event, fields]);
-  const log = { debug: ignore, info: ignore, warn, error: ignore, fatal: ignore };
-  warnOfOpenFiles({ connectionsMax, readFile, log });
+  warnOfOpenFiles({ connectionsMax, readFile, log: { ...silentLog, warn } });
   return warned;
 }
 

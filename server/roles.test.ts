@@ -6,25 +6,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "../client/client.ts";
 import type { WorkerNotice } from "../client/notice.ts";
-import { systemClock } from "../engine/clock.ts";
-import { openEngine } from "../engine/engine.ts";
-import { newTag } from "../engine/ids.ts";
-import { limits } from "../engine/limits.ts";
-import { sameThreadLinks } from "../engine/link.ts";
-import { systemRandom } from "../engine/random.ts";
 import { bounds } from "../openapi/bounds.ts";
 import { type OperationId, operations, pages } from "../openapi/operations.ts";
 import type { Action } from "../openapi/schemas.ts";
-import { openMemoryStore } from "../stores/memory/store.ts";
 import { newApiKey } from "./api-keys.ts";
 import { createApp } from "./app.ts";
-import { readConfig } from "./config.ts";
 import { openDoor } from "./door.ts";
 import { KeyFile } from "./key-file.ts";
 import type { Rights } from "./key-rights.ts";
 import { createLog } from "./log.ts";
 import { Metrics } from "./metrics.ts";
-import { renderLeased } from "./wire/leased.ts";
+import { defaultConfig, memoryEngine } from "./testing/memory-engine.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-roles-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -46,21 +38,7 @@ const names = ["billing", "orders", "orders-dead", "other"];
 
 /** Unless `isOpen`, with keys. */
 async function setup({ isOpen = false }: { readonly isOpen?: boolean } = {}) {
-  const clock = systemClock();
-  const turnLimits = { ...limits, historyBytes: 1_000_000 };
-  const engine = await openEngine<string>({
-    shardCount: 1,
-    clock,
-    turnLimits,
-    durability: "none",
-    readLeased: (text) => text,
-    links: sameThreadLinks({
-      clock,
-      limits: turnLimits,
-      renderLeased,
-      openStore: async () => openMemoryStore({ tag: newTag(systemRandom) }),
-    }),
-  });
+  const engine = await memoryEngine({ historyBytes: 1_000_000 });
   const lines: string[] = [];
   const log = createLog({ level: "info", write: (line) => lines.push(line) });
   const made = Object.entries(keyRights).map(
@@ -69,11 +47,9 @@ async function setup({ isOpen = false }: { readonly isOpen?: boolean } = {}) {
   const path = join(folder, crypto.randomUUID());
   writeFileSync(path, made.map(([, { line }]) => `${line}\n`).join(""));
   const keys = new KeyFile({ path, log, now: () => 0 });
-  const config = readConfig({ argv: [], env: {}, readFile: () => "", cpuCount: 1 });
-  if (!config.ok) throw new Error("there is no default configuration");
   const app = createApp({
     ...{ engine, log, version: "1.2.3", isClosing: () => false },
-    config: { ...config.config, store: "memory" },
+    config: defaultConfig(),
     metrics: new Metrics({ version: "1.2.3", status: () => engine.status() }),
     backup: async () => new Response("{}"),
     ...(!isOpen && { door: openDoor({ keys, log, now: () => 0 }), keys: () => keys.infos }),

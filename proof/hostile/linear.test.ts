@@ -7,6 +7,7 @@ import { reasonClass } from "../../engine/filter.ts";
 import { findKey } from "../../server/api-keys.ts";
 import { openDoor } from "../../server/door.ts";
 import { checkContentType, siteGuard } from "../../server/guards.ts";
+import { silentLog } from "../../server/testing/memory-engine.ts";
 import { parseBase64, parseInstant } from "../../server/wire/fields.ts";
 
 const length = 100_000;
@@ -34,10 +35,8 @@ const texts = [
 const request = (name: string, value: string) =>
   new Request("http://localhost/", { headers: { [name]: value } });
 
-const ignore = () => undefined;
-const log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
 const guard = siteGuard({ host: "0.0.0.0", allowedHosts: [], allowedOrigins: [] });
-const door = openDoor({ keys: { find: () => null }, log, now: () => 0 });
+const door = openDoor({ keys: { find: () => null }, log: silentLog, now: () => 0 });
 
 test.each<[string, (text: string) => unknown]>([
   ["a duration", parseDuration],

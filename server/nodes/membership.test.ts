@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { Host } from "../../engine/simulation/host.ts";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
 import type { NodeTable } from "../../stores/nodes.ts";
+import { silentLog } from "../testing/memory-engine.ts";
 import { Membership } from "./membership.ts";
 
 const nothing = (): void => undefined;
-const log = { debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing };
 
 test("a node that stood still while it took over goes by the time that the next look tells", async () => {
   const world = new VirtualClock(0);
@@ -28,7 +28,7 @@ test("a node that stood still while it took over goes by the time that the next 
   };
   const membership = new Membership({
     self: { url: "http://a", key: "", version: "", isDraining: false },
-    ...{ leaseMs: 5_000, clock: new Host(world, 0).clock, log },
+    ...{ leaseMs: 5_000, clock: new Host(world, 0).clock, log: silentLog },
     openNodes: async () => nodes,
     own: async (_, now) => void owned.push(now),
     lose: nothing,

@@ -2,17 +2,10 @@
 // stopped, and started again on the same port with what it held.
 
 import { systemClock, TestClock } from "../../engine/clock.ts";
-import { openEngine } from "../../engine/engine.ts";
-import { newTag } from "../../engine/ids.ts";
-import { sameThreadLinks } from "../../engine/link.ts";
-import { systemRandom } from "../../engine/random.ts";
-import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
 import { type AppConfig, type AppOptions, createApp } from "../app.ts";
-import { readConfig } from "../config.ts";
 import { type Listening, listen } from "../listen.ts";
-import type { Log } from "../log.ts";
 import { Metrics } from "../metrics.ts";
-import { renderLeased } from "../wire/leased.ts";
+import { defaultConfig, memoryEngine, newImage, silentLog } from "./memory-engine.ts";
 
 export interface ListeningApp extends AsyncDisposable {
   readonly url: string;
@@ -29,32 +22,19 @@ export async function listeningApp(
   change: Partial<AppConfig> = {},
   { testClock = false, ...front }: ListeningOptions = {},
 ): Promise<ListeningApp> {
-  const read = readConfig({ argv: [], env: {}, readFile: () => "", cpuCount: 1 });
-  if (!read.ok) throw new Error(`the defaults are at fault; ${read.faults.join("; ")}`);
-  const config: AppConfig = { ...read.config, store: "memory", ...change };
-  const image = new MemoryImage(newTag(systemRandom));
+  const config = defaultConfig(change);
+  const image = newImage();
   let port = 0;
   let running: { close(): Promise<void>; listening: Listening } | null = null;
 
   async function start(): Promise<void> {
     const clock = testClock ? new TestClock() : systemClock();
-    const engine = await openEngine<string>({
-      shardCount: 1,
-      clock,
-      durability: "none",
-      seriesBytes: 1_000_000,
-      readLeased: (text) => text,
-      links: sameThreadLinks({
-        clock,
-        renderLeased,
-        openStore: async () => openMemoryStore({ tag: "", image }),
-      }),
-    });
+    const engine = await memoryEngine({ clock, image, seriesBytes: 1_000_000 });
     let closing = false;
     const metrics = new Metrics({ version: "1.2.3", status: () => engine.status() });
     const isClosing = () => closing;
     const app = createApp({
-      ...{ engine, log: silent, version: "1.2.3", metrics, isClosing, config, ...front },
+      ...{ engine, log: silentLog, version: "1.2.3", metrics, isClosing, config, ...front },
       ...(testClock && { testNow: () => clock.now() }),
     });
     const listening = listen(app, { host: "127.0.0.1", port });
@@ -76,6 +56,3 @@ export async function listeningApp(
   await start();
   return { url: `http://127.0.0.1:${port}`, start, stop, [Symbol.asyncDispose]: stop };
 }
-
-const ignore = (): void => undefined;
-const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };

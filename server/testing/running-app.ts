@@ -29,6 +29,7 @@ import { type App, type AppConfig, createApp } from "../app.ts";
 import type { Log } from "../log.ts";
 import { Metrics } from "../metrics.ts";
 import { renderLeased } from "../wire/leased.ts";
+import { silentLog } from "./memory-engine.ts";
 
 export const start = Date.UTC(2026, 0, 1);
 export const second = 1_000;
@@ -140,7 +141,7 @@ export class RunningApp {
       this.logged.push(cause instanceof Error ? `${event}; ${cause.message}` : event);
     };
     // What it is asked for by its operators is told, and no surprise.
-    const log: Log = { debug: note, info: () => undefined, warn: note, error: note, fatal: note };
+    const log: Log = { ...silentLog, debug: note, warn: note, error: note, fatal: note };
     this.#engine = engine;
     this.#app = createApp({
       engine,

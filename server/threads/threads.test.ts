@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runServer, type ServerProcess, startServer } from "../../bench/server-process.ts";
-import { readConfig } from "../config.ts";
 import { ListenError } from "../listen.ts";
+import { defaultConfig, silentLog } from "../testing/memory-engine.ts";
 import { listenInThreads } from "./http-threads.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-threads-"));
@@ -188,13 +188,10 @@ test("a second server is refused the port, whether it has threads or not", async
 
 test("threads that are refused the port end, and say so", async () => {
   const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
-  const read = readConfig({ argv: [], env: {}, readFile: () => "", cpuCount: 2 });
-  if (!read.ok) throw new Error("there is no default configuration");
   const nothing = () => undefined;
-  const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing };
   const unused = () => Promise.reject(new Error("nothing is asked"));
   const listening = listenInThreads({
-    ...{ config: read.config, tls: null, count: 2, port: Number(other.port), log: silent },
+    ...{ config: defaultConfig(), tls: null, count: 2, port: Number(other.port), log: silentLog },
     site: { site: folder, manifest: join(folder, "none"), building: join(folder, "none") },
     module: new URL("../http.worker.ts", import.meta.url),
     serving: {

@@ -1,0 +1,60 @@
+// For tests: the real engine over a store in memory, in this thread, and the settings of a server
+// that nobody gave any.
+
+import type { Engine } from "../../engine/api.ts";
+import { type Clock, systemClock } from "../../engine/clock.ts";
+import { openEngine } from "../../engine/engine.ts";
+import { newTag } from "../../engine/ids.ts";
+import { limits } from "../../engine/limits.ts";
+import { sameThreadLinks } from "../../engine/link.ts";
+import { systemRandom } from "../../engine/random.ts";
+import { MemoryImage, openMemoryStore } from "../../stores/memory/store.ts";
+import { type Config, readConfig } from "../config.ts";
+import type { Log } from "../log.ts";
+import { renderLeased } from "../wire/leased.ts";
+
+interface MemoryEngineOptions {
+  readonly clock?: Clock;
+  /** What the store holds, for an engine that is opened again. */
+  readonly image?: MemoryImage;
+  readonly historyBytes?: number;
+  readonly seriesBytes?: number;
+}
+
+export function memoryEngine({
+  clock = systemClock(),
+  image = newImage(),
+  historyBytes = limits.historyBytes,
+  seriesBytes = 0,
+}: MemoryEngineOptions = {}): Promise<Engine<string>> {
+  const turnLimits = { ...limits, historyBytes };
+  return openEngine<string>({
+    ...{ shardCount: 1, clock, turnLimits, durability: "none", seriesBytes },
+    readLeased: (text) => text,
+    links: sameThreadLinks({
+      clock,
+      limits: turnLimits,
+      renderLeased,
+      openStore: async () => openMemoryStore({ tag: "", image }),
+    }),
+  });
+}
+
+export function newImage(): MemoryImage {
+  return new MemoryImage(newTag(systemRandom));
+}
+
+export function defaultConfig(change: Partial<Config> = {}): Config {
+  const read = readConfig({ argv: [], env: {}, readFile: () => "", cpuCount: 1 });
+  if (!read.ok) throw new Error(`the defaults are at fault; ${read.faults.join("; ")}`);
+  return { ...read.config, store: "memory", ...change };
+}
+
+const ignore = (): void => undefined;
+export const silentLog: Log = {
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+  fatal: ignore,
+};
