@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react";
-import { NavLink, useLocation } from "react-router";
+import { Link, NavLink, useLocation } from "react-router";
 import { Mark } from "../../app/brand/mark.tsx";
 import { pages } from "../addresses.ts";
 import { useObserved } from "../observed.ts";
@@ -24,10 +24,10 @@ export function Header({ onJump }: HeaderProps): ReactNode {
   const here = pages.find(({ path }) => path === pathname)?.title ?? "Queues";
   return (
     <header className="top">
-      <NavLink className="brand" to="/" aria-label="Holdfast console">
+      <Link className="brand" to="/" aria-label="Holdfast console">
         <Mark size={20} />
         <span>Holdfast</span>
-      </NavLink>
+      </Link>
       <button
         type="button"
         className="here"

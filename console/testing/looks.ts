@@ -149,6 +149,27 @@ export function testLooks(browser: () => ConsoleBrowser): void {
       expect(new Set(keys).size).toBe(3);
     });
 
+    test.each(pages)(
+      "forced colours, %s: each choice differs from the others, and the focus is seen",
+      async (path) => {
+        await using visitor = await browser().visit(server.consoleUrl + path, {
+          forcedColors: "active",
+        });
+        const { page } = visitor;
+        await live(page);
+        await settled(page);
+        expect(await page.evaluate(choicesThatLookAlike)).toEqual([]);
+        const unseen: string[] = [];
+        for (let tab = 0; tab < tabsMax; tab += 1) {
+          await page.keyboard.press("Tab");
+          const fault = await page.evaluate(faultOfFocus);
+          if (fault === null) break;
+          if (fault !== "") unseen.push(fault);
+        }
+        expect(unseen).toEqual([]);
+      },
+    );
+
     test("dialogs: axe finds nothing in them, in both modes", async () => {
       const found: string[] = [];
       for (const theme of ["dark", "light"] as const) {
@@ -222,4 +243,41 @@ export function testLooks(browser: () => ConsoleBrowser): void {
       await page.unrouteAll({ behavior: "ignoreErrors" });
     });
   });
+}
+
+const tabsMax = 80;
+
+/** What has the focus and does not look it; `""` = it does, `null` = nothing has it. */
+function faultOfFocus(): string | null {
+  const focused = document.activeElement;
+  if (focused === null || focused === document.body) return null;
+  // The field of a filter has its outline around the conditions that stand in it.
+  const outlined = focused.closest(".chips") ?? focused;
+  const { outlineStyle, outlineWidth } = getComputedStyle(outlined);
+  const isSeen = outlineStyle !== "none" && Number.parseFloat(outlineWidth) > 0;
+  return isSeen ? "" : focused.outerHTML.slice(0, 100);
+}
+
+/** What is chosen beside what is not, where both look the same. */
+function choicesThatLookAlike(): string[] {
+  const lookOf = (element: Element) =>
+    [undefined, "::before", "::after"].flatMap((part) => {
+      const style = getComputedStyle(element, part);
+      return [style.backgroundColor, style.borderTop, style.borderBottom, style.color];
+    });
+  const othersOf = (chosen: Element, name: string) =>
+    [...(chosen.parentElement?.children ?? [])].filter(({ tagName, attributes }) => {
+      const value = attributes.getNamedItem(name)?.value;
+      // Of several links one is where the reader is, and the others do not say that they are not.
+      return name === "aria-current"
+        ? value === undefined && tagName === chosen.tagName
+        : value === "false";
+    });
+  return ["aria-pressed", "aria-selected", "aria-current"].flatMap((name) =>
+    [...document.querySelectorAll(`[${name}]:not([${name}="false"])`)]
+      .filter((chosen) =>
+        othersOf(chosen, name).some((other) => lookOf(other).join() === lookOf(chosen).join()),
+      )
+      .map(({ outerHTML }) => outerHTML.slice(0, 100)),
+  );
 }
