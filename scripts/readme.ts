@@ -23,6 +23,7 @@ export function withGenerated(given: string): string {
     peers: peersText(),
     stages: stagesText(),
     ceilings: ceilingsText(),
+    costs: costsText(),
   };
   return Object.entries(parts).reduce(
     (text, [name, part]) =>
@@ -150,12 +151,15 @@ function callCosts(): readonly CallCosts[] {
   });
 }
 
+function microsText(micros: number): string {
+  return micros < 10 ? micros.toFixed(1) : rate(micros);
+}
+
 function stagesText(): string {
-  const text = (micros: number) => (micros < 10 ? micros.toFixed(1) : rate(micros));
   const rows = callCosts().map((call) => [
     rate(call.items),
     call.verb,
-    ...stageNames.map((stage) => text(call[stage])),
+    ...stageNames.map((stage) => microsText(call[stage])),
   ]);
   const table = markdownTable(["items a call", "verb", ...stageNames], rows);
   return `From ${linkTo(latestResults(stagesEnding), "results")}, microseconds:\n\n${table}`;
@@ -189,6 +193,48 @@ function ceilingsText(): string {
   ];
   const ofHttp = `An empty call takes the HTTP thread ${Math.round(http)} µs, by the processor time of floor E of ${linkTo(latestResults(), "results")}.`;
   return `${ofHttp}\n\n${markdownTable(head, rows)}`;
+}
+
+/** What an item costs through all three calls, here and with Redis, and where that ends. */
+function costsText(): string {
+  const file = latestResults();
+  const { measurements, machine } = readResults(file);
+  const peersFile = latestResults(peersEnding);
+  const { rows: peers }: PeersResult = JSON.parse(readFileSync(peersFile, "utf8"));
+  const rows = measurements.flatMap(({ cell, figures }) => {
+    if (cell === undefined || cell.flow !== "phases" || cell.backlog > 0) return [];
+    const figure = (name: string) => figures[name]?.median ?? Number.NaN;
+    const phases = ["produce", "consume"].map((phase) => {
+      const micros = figure(`${phase}.cpuSecondsPer1000`) * 1_000;
+      return { micros, load: micros * figure(`${phase}.clientCpuOverServer`) };
+    });
+    const micros = phases.reduce((sum, phase) => sum + phase.micros, 0);
+    const load = phases.reduce((sum, phase) => sum + phase.load, 0);
+    const redis = peers.find(
+      ({ peer, itemsPerCall }) => peer === "Redis Streams" && itemsPerCall === cell.itemsPerCall,
+    );
+    return [
+      [
+        rate(cell.itemsPerCall),
+        ...phases.map((phase) => microsText(phase.micros)),
+        microsText(load),
+        rate(Number(((machine.cores * 1_000_000) / (micros + load)).toPrecision(2))),
+        rate(figure("all.itemsPerSecond")),
+        microsText(redis?.serverMicros?.median ?? Number.NaN),
+      ],
+    ];
+  });
+  const head = [
+    "items a call",
+    "to produce",
+    "to lease and complete",
+    "the generator",
+    `${machine.cores} cores end at, items/s`,
+    "reached",
+    "Redis, all three",
+  ];
+  const from = `From ${linkTo(file, "results")} and ${linkTo(peersFile, "results")}, microseconds of processor time an item:`;
+  return `${from}\n\n${markdownTable(head, rows)}`;
 }
 
 if (import.meta.main) {
