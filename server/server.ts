@@ -111,42 +111,16 @@ interface Parts {
   readonly keys: KeyFile | null;
 }
 
-async function serve({ config, log, tls, keys }: Parts): Promise<Server> {
+async function serve(parts: Parts): Promise<Server> {
+  const { config, log, tls } = parts;
   const clock = config.testClock ? new TestClock() : systemClock();
   const { databasePooler: pooler, requireReplica } = config;
   const session = sessionOf({ pooler, requireReplica }, limits.shardsMax);
   const node = config.nodeUrl === "" ? null : nodeOf(config, log, session);
   const engine = node === null ? await engineOf(config, log, { clock, session }) : node.engine;
   let closing = false;
-  const metrics = new Metrics({
-    version,
-    status: () => engine.status(),
-    queuesMax: config.metricsQueuesMax,
-    ...(node !== null && { node: () => node.figures() }),
-  });
-  const local = {
-    ...{ engine, metrics, version, config, isClosing: () => closing },
-    audit: new Audit({ log, now: () => clock.now() }),
-    ...(keys !== null && { keys: () => keys.infos }),
-    ...backupsOf(config, engine),
-    machine: machineOf({
-      ...{ name: config.name, version, backups: config.backups, now, store: config.store },
-      folder: config.store === "sqlite" ? config.data : null,
-    }),
-    ...(node !== null && {
-      node: { router: node.router, key: node.key, log, seen: () => node.membership.seen },
-      isServedElsewhere: () => node.membership.isServed,
-    }),
-  };
-  // Each thread that speaks HTTP makes its own.
-  const front = () => ({
-    ...{ config, log, counts: metrics.requests, site: openSite(siteFolders) },
-    ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
-    ...(config.testClock && { testNow: () => clock.now() }),
-    ...(local.node && { node: local.node }),
-    ...(keys !== null && { door: openDoor({ keys, log, now }) }),
-  });
-  const serving = localServing(local);
+  const isClosing = () => closing;
+  const { serving, metrics, front } = insideOf(parts, { clock, node, engine, isClosing });
   let listening: Listening | null = null;
   try {
     listening = isThreaded(config)
@@ -180,6 +154,49 @@ async function serve({ config, log, tls, keys }: Parts): Promise<Server> {
     else await node.leave();
     throw error;
   }
+}
+
+interface Opened {
+  readonly clock: Clock;
+  readonly node: Node | null;
+  readonly engine: Engine<string>;
+  readonly isClosing: () => boolean;
+}
+
+/** What answers, behind whatever listens. */
+function insideOf({ config, log, keys }: Parts, { clock, node, engine, isClosing }: Opened) {
+  const metrics = new Metrics({
+    version,
+    status: () => engine.status(),
+    queuesMax: config.metricsQueuesMax,
+    ...(node !== null && { node: () => node.figures() }),
+  });
+  const peers = node && {
+    router: node.router,
+    key: node.key,
+    log,
+    seen: () => node.membership.seen,
+  };
+  const serving = localServing({
+    ...{ engine, metrics, version, config, isClosing },
+    audit: new Audit({ log, now: () => clock.now() }),
+    ...(keys !== null && { keys: () => keys.infos }),
+    ...backupsOf(config, engine),
+    machine: machineOf({
+      ...{ name: config.name, version, backups: config.backups, now, store: config.store },
+      folder: config.store === "sqlite" ? config.data : null,
+    }),
+    ...(node && peers && { node: peers, isServedElsewhere: () => node.membership.isServed }),
+  });
+  // Each thread that speaks HTTP makes its own.
+  const front = () => ({
+    ...{ config, log, counts: metrics.requests, site: openSite(siteFolders) },
+    ...(config.logLevel === "debug" && { requestLog: new RequestLog(log) }),
+    ...(config.testClock && { testNow: () => clock.now() }),
+    ...(peers && { node: peers }),
+    ...(keys !== null && { door: openDoor({ keys, log, now }) }),
+  });
+  return { serving, metrics, front };
 }
 
 function threads({ port, httpThreads: count }: Config) {
