@@ -61,29 +61,43 @@ export function FilterLine(props: FilterLineProps): ReactNode {
         </label>
         <kbd>/</kbd>
       </div>
-      <div className="hints" id="filter-said">
-        {fault !== "" && (
-          <b className="bad" role="alert">
-            {fault}
-          </b>
-        )}
-        {fieldIds.map((id) => (
-          <button
-            key={id}
-            type="button"
-            tabIndex={-1}
-            // The field keeps the focus, by which this is shown.
-            onMouseDown={(event) => event.preventDefault()}
-            onClick={() => {
-              setText(`${id}=`);
-              field.current?.focus();
-            }}
-          >
-            {id}=<i>{fieldOf(id).hint}</i>
-          </button>
-        ))}
-      </div>
+      <Hints
+        fault={fault}
+        onField={(id) => {
+          setText(`${id}=`);
+          field.current?.focus();
+        }}
+      />
     </search>
+  );
+}
+
+interface HintsProps {
+  readonly fault: string;
+  readonly onField: (id: FieldId) => void;
+}
+
+function Hints({ fault, onField }: HintsProps): ReactNode {
+  return (
+    <div className="hints" id="filter-said">
+      {fault !== "" && (
+        <b className="bad" role="alert">
+          {fault}
+        </b>
+      )}
+      {fieldIds.map((id) => (
+        <button
+          key={id}
+          type="button"
+          tabIndex={-1}
+          // The field keeps the focus, by which this is shown.
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => onField(id)}
+        >
+          {id}=<i>{fieldOf(id).hint}</i>
+        </button>
+      ))}
+    </div>
   );
 }
 

@@ -52,31 +52,7 @@ export function ItemTable(props: ItemTableProps): ReactNode {
       aria-label={`Items: ${state}`}
       aria-rowcount={items.length + 1}
     >
-      <thead>
-        <tr>
-          <th scope="col" className="c-x">
-            <SelectEach selection={selection} />
-          </th>
-          <th scope="col" className="c-id">
-            Id
-          </th>
-          <th scope="col">Kind</th>
-          <th scope="col" className="c-2">
-            Reference
-          </th>
-          <th scope="col" className="c-tries">
-            Attempts
-          </th>
-          {state === "dead" && <th scope="col">Reason</th>}
-          {state === "leased" && <th scope="col">Held by</th>}
-          <th scope="col" className="c-time">
-            {timeTitles[state]}
-          </th>
-          <th scope="col" className="n c-2 c-size">
-            Size
-          </th>
-        </tr>
-      </thead>
+      <TableHead state={state} selection={selection} />
       <tbody ref={body}>
         {isLoading &&
           Array.from({ length: ghostCount }, (_, at) => (
@@ -105,6 +81,41 @@ export function ItemTable(props: ItemTableProps): ReactNode {
         <RowSpace height={rows.after} columnCount={1} />
       </tbody>
     </table>
+  );
+}
+
+interface TableHeadProps {
+  readonly state: ItemState;
+  readonly selection: Selection | null;
+}
+
+function TableHead({ state, selection }: TableHeadProps): ReactNode {
+  return (
+    <thead>
+      <tr>
+        <th scope="col" className="c-x">
+          <SelectEach selection={selection} />
+        </th>
+        <th scope="col" className="c-id">
+          Id
+        </th>
+        <th scope="col">Kind</th>
+        <th scope="col" className="c-2">
+          Reference
+        </th>
+        <th scope="col" className="c-tries">
+          Attempts
+        </th>
+        {state === "dead" && <th scope="col">Reason</th>}
+        {state === "leased" && <th scope="col">Held by</th>}
+        <th scope="col" className="c-time">
+          {timeTitles[state]}
+        </th>
+        <th scope="col" className="n c-2 c-size">
+          Size
+        </th>
+      </tr>
+    </thead>
   );
 }
 
