@@ -41,9 +41,10 @@ export interface Results {
 
 /** How the name of a file of the whole benchmark ends. */
 export const wholeEnding = ".json";
-/** And those of other queues, and of each stage of a call. */
+/** And those of other queues, of each stage of a call, and of an hour. */
 export const peersEnding = "-peers.json";
 export const stagesEnding = "-stages.json";
+export const soakEnding = "-soak.json";
 
 export const resultsFolder = join(import.meta.dir, "results");
 

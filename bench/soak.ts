@@ -12,7 +12,7 @@ import { Connection } from "./http-client.ts";
 import { LoadProcess } from "./load-process.ts";
 import type { Work } from "./orders.ts";
 import { usageOf } from "./process-usage.ts";
-import { commitOf, machineOf, summarize, versions, writeResults } from "./results.ts";
+import { commitOf, machineOf, soakEnding, summarize, versions, writeResults } from "./results.ts";
 import { type Figures, folderBytes } from "./run-cell.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 import { median } from "./statistics.ts";
@@ -128,7 +128,7 @@ try {
       figures: summarize([figures]),
     })),
   };
-  const path = writeResults(results, { ending: "-soak.json", path: values.out ?? null });
+  const path = writeResults(results, { ending: soakEnding, path: values.out ?? null });
   console.log(`written to ${path}`);
 } finally {
   await load.stop();

@@ -5,7 +5,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { PeerRow, PeersResult } from "../bench/peers/peers.ts";
-import { latestResults, peersEnding, readResults, stagesEnding } from "../bench/results.ts";
+import {
+  latestResults,
+  peersEnding,
+  readResults,
+  soakEnding,
+  stagesEnding,
+} from "../bench/results.ts";
 import { markdownTable, rate } from "../bench/table.ts";
 import { limits } from "../engine/limits.ts";
 import { configReference } from "../server/config.ts";
@@ -24,6 +30,7 @@ export function withGenerated(given: string): string {
     stages: stagesText(),
     ceilings: ceilingsText(),
     costs: costsText(),
+    soak: soakText(),
   };
   return Object.entries(parts).reduce(
     (text, [name, part]) =>
@@ -72,7 +79,16 @@ function speedText(): string {
   const produce = ["produce, items/s", "of HTTP alone", "of SQLite alone"];
   const consume = ["lease + complete, items/s", "of SQLite alone"];
   const head = ["items a call", "connections", ...produce, ...consume, "all three"];
-  return `From ${linkTo(file, "bench/results")}:\n\n${markdownTable(head, rows)}`;
+  const probe = (name: string, figure: string) =>
+    measurements.find((one) => one.name === name)?.figures[figure]?.median ?? Number.NaN;
+  const [wake, floor] = ["wake", "W"].map(
+    (name) =>
+      `${probe("wake", `${name}.p50Ms`).toFixed(2)} ms at the median and ${probe("wake", `${name}.p99Ms`).toFixed(1)} at p99`,
+  );
+  const woken = `A lease that waits is answered after ${wake}; one write and one sync behind the same HTTP take ${floor}.`;
+  const rest = `A server that nobody asks takes ${megabytes(probe("start b0", "memoryBytes"))} MB, and with a million items waiting ${megabytes(probe("start b1M", "memoryBytes"))} MB.`;
+  const from = `From ${linkTo(file, "bench/results")}:`;
+  return `${from}\n\n${markdownTable(head, rows)}\n\n${woken} ${rest}`;
 }
 
 /** What is said of a peer's settings beside its name. */
@@ -210,9 +226,13 @@ function costsText(): string {
     });
     const micros = phases.reduce((sum, phase) => sum + phase.micros, 0);
     const load = phases.reduce((sum, phase) => sum + phase.load, 0);
-    const redis = peers.find(
-      ({ peer, itemsPerCall }) => peer === "Redis Streams" && itemsPerCall === cell.itemsPerCall,
-    );
+    // Both of one run, as machines are not the same from one hour to the next.
+    const beside = ["Holdfast", "Redis Streams"].map((name) => {
+      const row = peers.find(
+        ({ peer, itemsPerCall }) => peer === name && itemsPerCall === cell.itemsPerCall,
+      );
+      return microsText(row?.serverMicros?.median ?? Number.NaN);
+    });
     return [
       [
         rate(cell.itemsPerCall),
@@ -220,7 +240,7 @@ function costsText(): string {
         microsText(load),
         rate(Number(((machine.cores * 1_000_000) / (micros + load)).toPrecision(2))),
         rate(figure("all.itemsPerSecond")),
-        microsText(redis?.serverMicros?.median ?? Number.NaN),
+        ...beside,
       ],
     ];
   });
@@ -231,10 +251,41 @@ function costsText(): string {
     "the generator",
     `${machine.cores} cores end at, items/s`,
     "reached",
-    "Redis, all three",
+    "all three, beside Redis",
+    "Redis",
   ];
   const from = `From ${linkTo(file, "results")} and ${linkTo(peersFile, "results")}, microseconds of processor time an item:`;
   return `${from}\n\n${markdownTable(head, rows)}`;
+}
+
+function soakText(): string {
+  const file = latestResults(soakEnding);
+  const { measurements, settings } = readResults(file);
+  const [first, last] = [measurements.at(0), measurements.at(-1)].map(
+    (part) => part?.figures ?? {},
+  );
+  const figures = [
+    ["items a second", "itemsPerSecond", rate],
+    ["produce, p99 in ms", "produce.p99Ms", microsText],
+    ["lease, p99 in ms", "lease.p99Ms", microsText],
+    ["complete, p99 in ms", "complete.p99Ms", microsText],
+    ["processors", "cpuShare", (share: number) => share.toFixed(2)],
+    ["memory in MB", "memoryBytes", megabytes],
+    ["disk in MB", "diskBytes", megabytes],
+  ] as const;
+  const rows = figures.map(([title, name, text]) => {
+    const [begin = Number.NaN, end = Number.NaN] = [first, last].map(
+      (part) => part?.[name]?.median,
+    );
+    return [title, text(begin), text(end), (end / begin).toFixed(2)];
+  });
+  const head = ["", "first tenth", "last tenth", "last of first"];
+  const from = `From ${linkTo(file, "results")}, ${settings["minutes"]} minutes, highest rate ${rate(Number(settings["highest"]))}:`;
+  return `${from}\n\n${markdownTable(head, rows)}`;
+}
+
+function megabytes(bytes: number): string {
+  return rate(bytes / 1_000_000);
 }
 
 if (import.meta.main) {
