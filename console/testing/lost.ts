@@ -41,6 +41,15 @@ function testWithin(browser: () => ConsoleBrowser): void {
           setTimeout(() => stop.abort(), ms);
           return stop.signal;
         };
+        const calls = { underWay: 0 };
+        const { fetch } = globalThis;
+        globalThis.fetch = ((...asked: Parameters<typeof fetch>) => {
+          calls.underWay += 1;
+          return fetch(...asked).finally(() => {
+            calls.underWay -= 1;
+          });
+        }) as typeof fetch;
+        Object.assign(globalThis, { calls });
       });
       let isGone = false;
       let answers = 0;
@@ -59,6 +68,10 @@ function testWithin(browser: () => ConsoleBrowser): void {
       });
       await page.getByText("answer 1").waitFor();
       await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1_000));
+      // A poll that was due in that second is answered; as the clock stands, none comes after it.
+      while (await page.evaluate(() => Reflect.get(globalThis, "calls").underWay > 0)) {
+        await Bun.sleep(10);
+      }
       isGone = true;
       await page.getByText(`answer ${answers}`, { exact: true }).waitFor();
       expect(await page.locator(".console").getAttribute("data-state")).toBe("live");
