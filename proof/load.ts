@@ -44,6 +44,7 @@ export class Load {
   readonly #producers: Promise<void>[] = [];
   readonly #consumers: Promise<void>[] = [];
   #isProducing = true;
+  #isResting = false;
   #isConsuming = true;
   /** Once set, consumers take whatever there is and complete it. */
   #isDraining = false;
@@ -65,6 +66,13 @@ export class Load {
   /** Every other client has keys. */
   #repeatsOf(index: number): Repeats | null {
     return index % 2 === 1 ? this.#repeats : null;
+  }
+
+  /** Nothing is produced for so long; the backlog is worked off. */
+  async rest(ms: number): Promise<void> {
+    this.#isResting = true;
+    await Bun.sleep(ms);
+    this.#isResting = false;
   }
 
   /** Stops producing, completes all that is there, and tells what is left. The server must be up. */
@@ -89,7 +97,7 @@ export class Load {
     const { address, history, random, batchMax, backlogMax, pauseMs = 0 } = this.#options;
     const client = new Client(name, address, { repeats });
     while (this.#isProducing) {
-      if (history.backlog > backlogMax) {
+      if (this.#isResting || history.backlog > backlogMax) {
         await Bun.sleep(2);
         continue;
       }

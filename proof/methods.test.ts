@@ -9,7 +9,7 @@ import { effectOf, makeBase } from "./media.ts";
 import { methods } from "./methods.ts";
 import { Faults } from "./result.ts";
 import { memoryFolder } from "./scratch.ts";
-import { growthOf } from "./soak.ts";
+import { left } from "./soak.ts";
 import { readStores } from "./store-contents.ts";
 import { whyUntraceable } from "./strace.ts";
 
@@ -93,10 +93,13 @@ test("stores: what was acknowledged is there, and one item that was not written 
   ]);
 });
 
-test("soak: growth is what the samples rise by, not what one of them sticks out by", () => {
-  const samples = (bytes: readonly number[]) =>
-    bytes.map((residentBytes, seconds) => ({ seconds, residentBytes }));
-  expect(growthOf(samples([10, 20, 30, 40]))).toBeCloseTo(30);
-  expect(growthOf(samples([10, 10, 90, 10, 10]))).toBeCloseTo(0);
-  expect(growthOf(samples([5]))).toBe(0);
+test("soak: a server at rest keeps neither memory nor descriptors nor files", () => {
+  const mebibyte = 1_048_576;
+  const before = { residentBytes: 100 * mebibyte, descriptors: 30, fileBytes: mebibyte };
+  const kinds = (after: Partial<typeof before>) =>
+    left(before, { ...before, ...after }).map(([kind]) => kind);
+  expect(kinds({ residentBytes: 150 * mebibyte, descriptors: 32 })).toEqual([]);
+  expect(kinds({ residentBytes: 165 * mebibyte })).toEqual(["memory is left"]);
+  expect(kinds({ descriptors: 33 })).toEqual(["descriptors are left"]);
+  expect(kinds({ fileBytes: 9 * mebibyte })).toEqual(["the files stay large when all is drained"]);
 });
