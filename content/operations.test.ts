@@ -1,6 +1,6 @@
 // The operators' pages against what they speak of: the metrics that a server exports, the
 // alerts that are deployed, the lines that are logged, and the commands, which
-// `samples.test.ts` runs.
+// `samples.long.test.ts` runs.
 
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -156,7 +156,7 @@ const fences = fencesOf(page);
 const inText = [page, deployment].flatMap((text) =>
   codesIn(text.replaceAll(/^```[\s\S]*?^```$/gm, "")),
 );
-/** Lines of the samples, which `samples.test.ts` runs. */
+/** Lines of the samples, which `samples.long.test.ts` runs. */
 const ran = [...fences, ...fencesOf(deployment)]
   .filter(({ role }) => role !== "output")
   .flatMap(({ code }) => code.split("\n"));

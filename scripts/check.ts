@@ -1,7 +1,7 @@
 // `bun run check`: what a change has to pass, in minutes. Formatter and linter, types, dead code
-// and the site's build go side by side, then all tests, then simulated worlds that nobody has
-// played yet. A failed step does not keep the others from running. The last lines name what
-// failed and count the tests; a failed step is one of the failed.
+// and the site's build go side by side, then the tests, then simulated worlds that nobody has
+// played yet. `--all` adds the long tests. A failed step does not keep the others from running.
+// The last lines name what failed and count the tests; a failed step is one of the failed.
 
 import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
@@ -18,11 +18,16 @@ const testsTimeoutMs = 30 * 60_000;
 const simulationSeconds = 20;
 const seedMax = 2 ** 40;
 
-const [argument] = process.argv.slice(2);
-if (argument !== undefined) {
-  console.error(`unexpected argument; expected none, got ${JSON.stringify(argument)}`);
+/** Pages in Chromium, processes that are killed, further databases: minutes of their own. */
+const longTests = "**/*.long.test.ts";
+
+const args = process.argv.slice(2);
+const unknown = args.find((argument) => argument !== "--all");
+if (unknown !== undefined) {
+  console.error(`unexpected argument; expected --all or none, got ${JSON.stringify(unknown)}`);
   process.exit(2);
 }
+const isAll = args.length > 0;
 
 setUp();
 installTools();
@@ -85,6 +90,7 @@ async function runTests(): Promise<TestCounts> {
       ...[process.execPath, "test", `--parallel=${Math.max(2, availableParallelism())}`],
       // The order is new each time; the summary names the seed that brings it back.
       ...["--randomize", "--only-failures"],
+      ...(isAll ? [] : [`--path-ignore-patterns=${longTests}`]),
     ],
     {
       cwd: root,

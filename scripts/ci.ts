@@ -1,4 +1,4 @@
-// What CI runs: the check, then every method of the proof at its short size, one after the other.
+// What CI runs: the check with the long tests, then every method of the proof at its short size, one after the other.
 // Each ends with its counts, and the last line is their sum.
 
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const proofAtOnce = 3;
 const timeoutMs = 60 * 60_000;
 
 const runs = [
-  ["scripts/check.ts"],
+  ["scripts/check.ts", "--all"],
   [
     ...["proof/main.ts", "--size", "short", "--at-once", String(proofAtOnce)],
     ...["--json", join(root, "build/proof.json")],

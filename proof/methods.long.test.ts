@@ -9,7 +9,6 @@ import { effectOf, makeBase } from "./media.ts";
 import { methods } from "./methods.ts";
 import { Faults } from "./result.ts";
 import { memoryFolder } from "./scratch.ts";
-import { left } from "./soak.ts";
 import { readStores } from "./store-contents.ts";
 import { whyUntraceable } from "./strace.ts";
 
@@ -91,15 +90,4 @@ test("stores: what was acknowledged is there, and one item that was not written 
   expect(planted.check({ ...contents, places: new Map() }).list("replay")).toEqual([
     "I1: an acknowledged item is lost; item 999999999; replay",
   ]);
-});
-
-test("soak: a server at rest keeps neither memory nor descriptors nor files", () => {
-  const mebibyte = 1_048_576;
-  const before = { residentBytes: 100 * mebibyte, descriptors: 30, fileBytes: mebibyte };
-  const kinds = (after: Partial<typeof before>) =>
-    left(before, { ...before, ...after }).map(([kind]) => kind);
-  expect(kinds({ residentBytes: 150 * mebibyte, descriptors: 32 })).toEqual([]);
-  expect(kinds({ residentBytes: 165 * mebibyte })).toEqual(["memory is left"]);
-  expect(kinds({ descriptors: 33 })).toEqual(["descriptors are left"]);
-  expect(kinds({ fileBytes: 9 * mebibyte })).toEqual(["the files stay large when all is drained"]);
 });
