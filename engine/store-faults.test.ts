@@ -9,6 +9,7 @@ import {
   produceOf,
   second,
   setup,
+  start,
   textsOf,
   writtenFirst,
 } from "./simulation/bundle.ts";
@@ -353,4 +354,70 @@ test("queues: where the database has lost a change of them, the engine goes by w
   const lease = await bundle.lease("orders");
   expect(textsOf(lease.items)).toEqual(["b"]);
   expect(bundle.notices.map(({ kind }) => kind)).toEqual(["shard_down", "shard_up"]);
+});
+
+test("full: without room even for a complete, what was asked with it is told as it is stored", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "a", "b");
+  const lease = await bundle.lease("orders");
+  bundle.store().fail({ fault: "full", sticky: true });
+  const ending = await bundle.ending(() =>
+    Promise.allSettled([
+      bundle.engine.complete(completeOf("orders", 0, idsOf(lease.items))),
+      bundle.engine.listItems({ queue: "orders", partition: 0, pivot: "", limit: 10 }),
+      bundle.engine.getItem(lease.items[0]?.id ?? ""),
+    ]),
+  );
+  if (!ending.ok) throw new Error(ending.message);
+  const [completed, listed, got] = ending.value;
+  expect(completed.status).toBe("rejected");
+  expect(listed.status === "fulfilled" && textsOf(listed.value)).toEqual(["a", "b"]);
+  expect(got).toMatchObject({ status: "fulfilled", value: { id: lease.items[0]?.id } });
+});
+
+test("full: what found no room even to be refused is in the next record of turns", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "a");
+  const lease = await bundle.lease("orders");
+  bundle.store().fail({ fault: "full", sticky: true });
+  expect(await bundle.complete(lease)).toMatchObject({ ok: false, code: "store" });
+  bundle.store().heal();
+  expect(await bundle.complete(lease)).toMatchObject({ ok: true });
+  expect(bundle.image().turns.at(-1)?.refused).toHaveLength(1);
+});
+
+test("full: what a client left behind goes back, also by a turn that is decided twice", async () => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "a");
+  const store = bundle.store();
+  store.hold();
+  const abort = new AbortController();
+  await bundle.beginLease("orders", { signal: abort.signal });
+  abort.abort();
+  store.onCommit = ({ lease }) => {
+    if (lease.length > 0) store.fail({ fault: "full" });
+  };
+  store.release();
+  await bundle.clock.settle();
+  expect(await bundle.lease("orders")).toMatchObject({ items: [{ attempts: 1 }] });
+});
+
+test("damaged: one that is set aside when it is due, and deleted in the same turn, is counted once", async () => {
+  const bundle = await setupQueue();
+  await bundle.run(() => bundle.engine.produce(produceOf("orders", ["a"], start + minute)));
+  const list = { queue: "orders", partition: 0, pivot: "", limit: 1 };
+  const [item] = await bundle.run(() => bundle.engine.listScheduled(list));
+  bundle.store().damage(0, 0);
+  bundle.store().hold();
+  await bundle.begin(() => bundle.engine.produce(produceOf("orders", ["b"])));
+  await bundle.clock.advance(minute);
+  const ids = [item?.id ?? ""];
+  const deleted = await bundle.begin(() =>
+    bundle.engine.deleteItems({ queue: "orders", partition: 0, ids }),
+  );
+  bundle.store().release();
+  await bundle.clock.settle();
+  expect(deleted.ending).toMatchObject({ ok: true });
+  const [place] = (await bundle.run(() => bundle.engine.stats("orders"))).partitions;
+  expect(place).toMatchObject({ scheduled: 0, total: 1 });
 });

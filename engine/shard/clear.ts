@@ -157,7 +157,7 @@ function clearReady(turn: Turn, partition: Partition): void {
   const page = turn.facts.marks.get(pageOf(partition));
   for (const item of page?.found ?? []) {
     partition.clearReadyFrom = item.seq + 1;
-    if (partition.held.has(item.seq) || turn.draft.removed.has(partition.slot, item.seq)) continue;
+    if (partition.held.has(item.seq) || turn.draft.hasLeft(partition.slot, item.seq)) continue;
     remove(turn, partition, item);
     turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });
     turn.draft.ununique.add(partition.slot, item.seq);
@@ -173,7 +173,7 @@ function clearScheduled(turn: Turn, partition: Partition): void {
   for (const item of page?.found ?? []) {
     partition.clearScheduledFrom = item.seq + 1;
     const mark = item.retried ? partition.clearRetriedBelow : partition.clearScheduledBelow;
-    if (item.seq >= mark || turn.draft.unscheduled.has(partition.slot, item.seq)) continue;
+    if (item.seq >= mark || turn.draft.hasLeft(partition.slot, item.seq)) continue;
     unschedule(turn, partition, item);
     turn.draft.count(partition.slot, "removed");
     turn.draft.history?.add({ slot: partition.slot, seq: item.seq, what: "removed", by: "" });

@@ -64,7 +64,7 @@ function findNamed(turn: Turn, request: Numbered<Delete>): Found[] {
 
 function findOne({ memory, draft, facts }: Turn, slot: number, seq: number): Found | null {
   const partition = memory.partition(slot);
-  if (draft.removed.has(slot, seq) || draft.unscheduled.has(slot, seq)) return null;
+  if (draft.hasLeft(slot, seq)) return null;
   const held = partition.held.get(seq);
   if (held === undefined && seq < partition.clearReadyBelow) return null;
   const picked = facts.picks.get(slot);

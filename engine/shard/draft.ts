@@ -95,6 +95,8 @@ export class Draft {
   readonly tallied = new Set<Partition>();
   /** By digest; what this turn does for calls with a key. */
   readonly receipts = new Map<string, Receipt>();
+  /** What lease requests of this turn were granted; `null` = it was taken back. */
+  readonly grants = new Map<number, readonly number[] | null>();
   /** Receipts of turns up to this one go; 0 = none. */
   forgetTurn = 0;
   /** Its instant has to be stored, whatever else is. */
@@ -205,6 +207,11 @@ export class Draft {
       this.forgetTurn === 0 &&
       !this.keepsTime
     );
+  }
+
+  /** No more at the place where the store has it; a place is never given twice. */
+  hasLeft(slot: number, seq: number): boolean {
+    return [this.removed, this.unscheduled, this.quarantined].some((left) => left.has(slot, seq));
   }
 
   /** Requests of this turn that had no effect: where their answers are lost they are decided again. */

@@ -96,6 +96,6 @@ function refusal(turn: Turn, partition: Partition, batch: Batch, verb: string): 
 /** What was held when the turn began, and is no longer, has left in this turn. */
 function isStored({ facts, draft }: Turn, partition: Partition, seq: number): boolean {
   const { slot, clearReadyBelow } = partition;
-  if (seq < clearReadyBelow || draft.removed.has(slot, seq)) return false;
+  if (seq < clearReadyBelow || draft.hasLeft(slot, seq)) return false;
   return facts.picks.get(slot)?.ready.has(seq) ?? false;
 }

@@ -115,7 +115,7 @@ function takeStored(turn: Turn, partition: Partition, { wanted, grant, endRun }:
     if (held !== undefined) {
       endRun();
       partition.head = held.run.lease.last + 1;
-    } else if (turn.draft.removed.has(slot, item.seq)) {
+    } else if (turn.draft.hasLeft(slot, item.seq)) {
       // It expired a moment ago.
     } else if (item.damaged) {
       quarantine(turn, partition, item.seq);
@@ -181,7 +181,7 @@ function shareOut(
       start += 1;
     }
     const seqs = items.map(({ seq }) => seq);
-    turn.grants.set(op, seqs);
+    turn.draft.grants.set(op, seqs);
     if (key !== undefined) turn.draft.note(op, [partition.slot, ...rangesOf(seqs)]);
     const told = items.map((item) => leasedItem(partition, item, leaseDeadline));
     turn.draft.answer(op, leased(turn, told));
@@ -246,7 +246,7 @@ function answerGrant(turn: Turn, { op }: Numbered<Lease>, values: readonly numbe
     }
   }
   if (items.length === 0) return leaseOver;
-  turn.grants.set(op, seqs);
+  turn.draft.grants.set(op, seqs);
   return leased(turn, items);
 }
 

@@ -271,10 +271,13 @@ export class Shard {
       await this.#reload(counting);
       const { clock } = this.#options;
       const moment = { now: clock.now(), machineNow: clock.machine.now() };
+      const { answers } = turn.draft;
       turn = this.#context(noFacts, new Map(), moment);
-      refuseChanges(turn, requests);
+      refuseChanges(turn, requests, answers);
+      this.#noteRefused(turn.draft);
     }
     if (turn.draft.history !== null) this.#history.keep(turn.draft.history);
+    this.#keepGrants(turn.draft);
     const written = commit.is === "written" ? commit.commit : null;
     if (full && written === null) {
       this.#pausedUntil = this.#options.clock.machine.now() + noRoomMs;
@@ -333,7 +336,7 @@ export class Shard {
     // Also where nothing is committed: a number that was decided must never be given again.
     this.#opLast = requests.at(-1)?.op ?? this.#opLast;
     if (draft.isEmpty) {
-      this.#unrecorded = [...this.#unrecorded, ...refused].slice(-refusalsMax);
+      this.#noteRefused(draft);
       return { is: "written", commit: null };
     }
     const { backend, clock } = this.#options;
@@ -369,6 +372,11 @@ export class Shard {
     return { is: "written", commit: { ...written, report, begunAt } };
   }
 
+  /** For the next record: until then nothing else tells that they had no effect. */
+  #noteRefused(draft: Draft): void {
+    this.#unrecorded = [...this.#unrecorded, ...draft.refused()].slice(-refusalsMax);
+  }
+
   /** `counting`: slots whose partitions were being counted when the turn began. */
   async #reload(counting: readonly number[]): Promise<void> {
     const { shard, backend } = this.#options;
@@ -387,6 +395,17 @@ export class Shard {
       // What was counted went with the memory.
       if (settling.work === "clear") continue;
       for (const partition of settling.partitions) beginRecount(memory, partition);
+    }
+  }
+
+  #keepGrants({ grants }: Draft): void {
+    for (const [op, seqs] of grants) {
+      if (seqs === null) this.#grants.delete(op);
+      else this.#grants.set(op, seqs);
+    }
+    for (const op of this.#grants.keys()) {
+      if (this.#grants.size <= grantsMax) break;
+      this.#grants.delete(op);
     }
   }
 
@@ -452,10 +471,6 @@ export class Shard {
   }
 
   #report(told: Omit<Report, "commit" | "full">, commit: Commit | null, full: boolean): void {
-    for (const op of this.#grants.keys()) {
-      if (this.#grants.size <= grantsMax) break;
-      this.#grants.delete(op);
-    }
     if (told.answers.length + told.counts.length === 0 && commit === null && !full) return;
     if (commit === null) {
       this.#options.report({ ...told, commit, full });

@@ -171,7 +171,7 @@ function expireEarly(turn: Turn, budget: Budget): void {
     const { slot, seq, expireDeadline } = item;
     const partition = memory.partition(slot);
     if (partition.held.has(seq) || seq < partition.clearReadyBelow) continue;
-    if (draft.removed.has(slot, seq)) continue;
+    if (draft.hasLeft(slot, seq)) continue;
     if (budget.isSpent) {
       memory.cameEarly(expireDeadline);
       return;
@@ -203,7 +203,7 @@ function expireHead(turn: Turn, partition: Partition, budget: Budget): number | 
   for (const item of page.found) {
     if (item.seq < partition.expireFrom) continue;
     const held = partition.held.get(item.seq);
-    const isHere = held === undefined && !turn.draft.removed.has(slot, item.seq);
+    const isHere = held === undefined && !turn.draft.hasLeft(slot, item.seq);
     if (isHere && !item.damaged && !item.early && !hasExpired(item, turn.now)) {
       sawReady(turn, partition, item);
       return item.expireDeadline;

@@ -108,8 +108,7 @@ function doPiece(turn: Turn, request: Numbered<TaskPiece>): Result {
 function isThere({ draft }: Turn, partition: Partition, item: Found): boolean {
   const { slot, seq, damaged } = item;
   if (damaged || partition.isCleared(item)) return false;
-  if ("dueAt" in item) return !draft.unscheduled.has(slot, seq);
-  return !partition.held.has(seq) && !draft.removed.has(slot, seq);
+  return !draft.hasLeft(slot, seq) && ("dueAt" in item || !partition.held.has(seq));
 }
 
 /** `needs`: the queue of which has to be said where it is. */

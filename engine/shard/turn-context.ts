@@ -84,7 +84,7 @@ export interface Turn extends Scene {
   /** How leased items are handed over, as text. */
   readonly renderLeased: (items: readonly LeasedItem[]) => string;
   /** Sequence numbers of recent grants by their request, for clients found to have left. */
-  readonly grants: Map<number, readonly number[]>;
+  readonly grants: ReadonlyMap<number, readonly number[]>;
   /** What is remembered of what happened. */
   readonly history: History;
   /** Whether the store had no room lately; what would only add to it is refused. */

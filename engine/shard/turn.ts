@@ -6,6 +6,7 @@
 
 import { fullFailure } from "../errors.ts";
 import { kindNamed, kinds, type NumberedRequest } from "../kinds.ts";
+import type { Answer } from "../messages.ts";
 import { clearPiece, wantClearing } from "./clear.ts";
 import type { Phase } from "./kind.ts";
 import { recountPiece, wantRecount } from "./recount.ts";
@@ -54,11 +55,21 @@ function decidePhase(turn: Turn, asked: ByKind, phase: Phase): void {
   }
 }
 
-/** There is no room even for what makes room. What was done before stays done. */
-export function refuseChanges(turn: Turn, requests: readonly NumberedRequest[]): void {
+/**
+ * There is no room even for what makes room. What was done before stays done, and what the turn
+ * that is void had read before it changed anything still is what is stored.
+ */
+export function refuseChanges(
+  turn: Turn,
+  requests: readonly NumberedRequest[],
+  voided: readonly Answer[],
+): void {
+  const read = new Map(voided.map(({ op, outcome }) => [op, outcome]));
   for (const request of requests) {
     const kind = kindNamed(request.kind);
-    if (kind.phase !== "within") kind.decide(turn, [request]);
+    if (kind.phase === "before" && kind.wants !== undefined) {
+      turn.draft.answer(request.op, read.get(request.op) ?? fullFailure);
+    } else if (kind.phase !== "within") kind.decide(turn, [request]);
     // Nothing was read that an answer could need.
     else if (kind.keyed?.wants !== undefined || !answerDone(turn, kind, request)) {
       turn.draft.answer(request.op, fullFailure);

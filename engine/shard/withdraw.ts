@@ -23,9 +23,10 @@ export const withdraw: Kind<Withdraw> = {
     if (leaseKey !== undefined) {
       turn.draft.receipts.set(leaseKey.digest, receiptFor(leaseKey, null));
     }
-    const granted = turn.grants.get(leaseOp) ?? [];
-    turn.grants.delete(leaseOp);
-    for (const seq of granted) {
+    const { grants } = turn.draft;
+    const granted = grants.has(leaseOp) ? grants.get(leaseOp) : turn.grants.get(leaseOp);
+    grants.set(leaseOp, null);
+    for (const seq of granted ?? []) {
       const held = partition.held.get(seq);
       if (held === undefined) continue;
       letGo(turn, partition, seq, held);
