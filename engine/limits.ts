@@ -93,8 +93,10 @@ export const limits = {
   /** Items of one piece of a task, so that others wait a millisecond; and the pause when a shard fails. */
   taskPieceItems: 500,
   taskAgainMs: 1_000,
-  /** Tasks that are kept, ended ones included. */
+  /** Tasks that may run at a time; as many are listed, with ended ones. */
   tasksMax: 100,
+  /** Ended ones are known for longer, so that a call with a key that is sent again finds its own. */
+  tasksKeptMax: 1_000,
   taskIdsMax: 1_000,
   taskPerSecondMax: 1_000_000,
   /** Items that are counted to say how many are ahead of one. */

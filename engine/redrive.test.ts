@@ -255,23 +255,71 @@ test.each([
   expect(ending).toMatchObject({ code: "invalid", message });
 });
 
-test("tasks: one that is not known is refused, and the oldest ended one gives its place", async () => {
+test("tasks: one that is not known is refused, the last are listed, and the oldest ended one goes", async () => {
   const bundle = await setupQueues();
-  expect(await bundle.ending(() => bundle.engine.taskInfo("x"))).toMatchObject({
+  const unknown = (taskId: string) => ({
     code: "refused",
-    message: "task does not exist; no such task 'x'",
+    message: `task does not exist; no such task '${taskId}'`,
   });
+  const info = (taskId = "x") => bundle.ending(() => bundle.engine.taskInfo(taskId));
+  expect(await info()).toMatchObject(unknown("x"));
   const ids: string[] = [];
-  for (let count = 0; count <= limits.tasksMax; count += 1) {
+  for (let count = 0; count <= limits.tasksKeptMax; count += 1) {
     const { taskId } = await redrive(bundle);
     await ended(bundle, taskId);
     await bundle.clock.advance(1);
     ids.push(taskId);
   }
   const listed = bundle.engine.listTasks("dead").map(({ taskId }) => taskId);
-  expect(listed).toEqual(ids.slice(1).reverse());
+  expect(listed).toEqual(ids.slice(-limits.tasksMax).reverse());
   await bundle.restart();
   expect(bundle.engine.listTasks().map(({ taskId }) => taskId)).toEqual(listed);
+  expect(await info(ids[1])).toMatchObject({ ok: true });
+  expect(await info(ids[0])).toMatchObject(unknown(String(ids[0])));
+});
+
+test("redrive: one that is sent again while its items are counted is the same task", async () => {
+  const bundle = await setupQueues();
+  await die(bundle, "orders", ["a", "b"]);
+  const request = { queue: "dead", requestKey: "again", limit: 1 };
+  const begun = await bundle.run(() =>
+    Promise.all([bundle.engine.redrive(request), bundle.engine.redrive(request)]),
+  );
+  expect(begun.map(({ replayed }) => replayed)).toEqual([false, true]);
+  expect(new Set(begun.map(({ taskId }) => taskId)).size).toBe(1);
+  expect((await ended(bundle, String(begun[0]?.taskId))).moved).toBe(1);
+  expect(await all(bundle, "orders")).toHaveLength(1);
+});
+
+test("redrive: what comes while its items are counted is no more than was expected", async () => {
+  const bundle = await setupQueues();
+  await die(bundle, "orders", ["a"]);
+  const begun = await bundle.begin(() =>
+    Promise.all([
+      bundle.engine.redrive({ queue: "dead", to: "mails", expect: 1 }),
+      bundle.engine.produce(produceOf("dead", ["late"])),
+    ]),
+  );
+  if (begun.ending?.ok !== true) throw new Error("not begun");
+  const { moved } = await ended(bundle, begun.ending.value[0].taskId);
+  expect(moved).toBe(1);
+  expect(await all(bundle, "dead")).toEqual(["late"]);
+});
+
+test("tasks: one whose cancel finds no room goes on", async () => {
+  const bundle = await setupQueues();
+  await die(bundle, "orders", ["a", "b", "c"]);
+  const { taskId } = await redrive(bundle, { perSecond: 1 });
+  const store = bundle.store();
+  store.hold();
+  store.fail({ fault: "full", sticky: true });
+  const cancelled = await bundle.begin(() => bundle.engine.cancelTask(taskId));
+  await bundle.clock.advance(2 * second);
+  store.release();
+  await bundle.clock.settle();
+  expect(cancelled.ending).toMatchObject({ ok: false });
+  store.heal();
+  expect(await ended(bundle, taskId)).toMatchObject({ state: "done", moved: 3 });
 });
 
 test.each(Array.from({ length: 30 }, (_, seed) => seed))(

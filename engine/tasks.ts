@@ -52,6 +52,14 @@ interface Running {
   definition: Definition;
   /** By shard. */
   readonly progress: Map<number, Progress>;
+  /** Somebody asks for its pieces. */
+  isDriven: boolean;
+}
+
+/** What counts its items still. */
+interface Starting {
+  readonly asked: string;
+  readonly begun: Promise<api.TaskBegun>;
 }
 
 const toQueuesMax = 10;
@@ -76,6 +84,7 @@ export interface TasksOptions {
 export class Tasks {
   readonly #options: TasksOptions;
   readonly #tasks = new Map<string, Running>();
+  readonly #starting = new Map<string, Starting>();
   #isClosing = false;
   #created = 0;
 
@@ -87,7 +96,11 @@ export class Tasks {
   adopt(stored: readonly (readonly StoredTask[])[]): void {
     for (const { taskId, text } of stored[home] ?? []) {
       if (taskId.includes(".")) continue;
-      this.#tasks.set(taskId, { definition: JSON.parse(text) as Definition, progress: new Map() });
+      this.#tasks.set(taskId, {
+        definition: JSON.parse(text) as Definition,
+        progress: new Map(),
+        isDriven: false,
+      });
     }
     for (const [shard, tasks] of stored.entries()) {
       for (const { taskId, text } of tasks) {
@@ -119,21 +132,41 @@ export class Tasks {
     return this.#start(queue, request, { action, to: "", reason, states });
   }
 
+  /** One with a key, sent again, is the one that has begun, or that counts its items still. */
   async #start(
     queue: LogicalQueue,
     { by = "", ...request }: api.TaskRequest,
-    { states, ...plan }: Plan,
+    plan: Plan,
   ): Promise<api.TaskBegun> {
-    const { filter = {}, limit = Number.MAX_SAFE_INTEGER, perSecond = 0 } = request;
-    const asked = request.requestKey === undefined ? "" : JSON.stringify({ ...request, queue: 0 });
-    const taskId = this.#idFor(queue, request.requestKey);
+    const { requestKey: key } = request;
+    const taskId = this.#idFor(queue, key);
+    if (key === undefined)
+      return this.#startNew(queue, request, { ...plan, taskId, by, asked: "" });
+    const asked = JSON.stringify({ ...request, queue: 0 });
     const before = this.#tasks.get(taskId)?.definition;
+    const starting = this.#starting.get(taskId);
+    if ((before ?? starting ?? { asked }).asked !== asked) throw QueueError.from(keyTaken(key));
     if (before !== undefined) {
-      if (before.asked !== asked) throw QueueError.from(keyTaken(request.requestKey ?? ""));
       const { matched, toQueues } = before;
       return { taskId, matched, toQueues, replayed: true };
     }
-    const { ids } = request;
+    if (starting !== undefined) return { ...(await starting.begun), replayed: true };
+    const begun = this.#startNew(queue, request, { ...plan, taskId, by, asked });
+    this.#starting.set(taskId, { asked, begun });
+    try {
+      return await begun;
+    } finally {
+      this.#starting.delete(taskId);
+    }
+  }
+
+  async #startNew(
+    queue: LogicalQueue,
+    request: api.TaskRequest,
+    { states, ...plan }: Plan & Pick<Definition, "taskId" | "by" | "asked">,
+  ): Promise<api.TaskBegun> {
+    const { taskId } = plan;
+    const { ids, filter = {}, limit = Number.MAX_SAFE_INTEGER, perSecond = 0 } = request;
     const aside = states.map((state) => state === "scheduled");
     const marks = ids === undefined ? wholeOf(queue, aside) : this.#spansOf(queue, ids, aside);
     const spans = ids === undefined ? null : marks;
@@ -146,15 +179,10 @@ export class Tasks {
     if (matched > expect) throw QueueError.from(countChanged(matched, expect, done[plan.action]));
     const whose = { queue: queue.definition.name, queueId: queue.queueId };
     const definition: Definition = {
-      ...{ taskId, ...plan, ...whose, filter, limit, perSecond, by },
-      ...{
-        matched,
-        toQueues,
-        createdAt: this.#options.clock.now(),
-        asked,
-        state: "running",
-        endedAt: null,
-      },
+      ...{ ...plan, ...whose, filter, perSecond, matched, toQueues },
+      // What came since it was counted is no more than was expected.
+      limit: Math.min(limit, request.expect ?? limit),
+      ...{ createdAt: this.#options.clock.now(), state: "running", endedAt: null },
     };
     await this.#begin(definition, marks);
     return { taskId, matched, toQueues, replayed: false };
@@ -228,19 +256,18 @@ export class Tasks {
       progress.set(shard, JSON.parse(begun.text) as Progress);
     }
     await this.#keep(home, taskId, JSON.stringify(definition));
-    const running = { definition, progress };
+    const running = { definition, progress, isDriven: false };
     this.#tasks.set(taskId, running);
     this.#goOn(running);
   }
 
   /** The oldest that has ended gives its place. */
   async #makeRoom(): Promise<void> {
-    if (this.#tasks.size < limits.tasksMax) return;
-    const ended = [...this.#tasks.values()].filter(
-      ({ definition }) => definition.state !== "running",
-    );
-    const oldest = ended.sort((a, b) => a.definition.createdAt - b.definition.createdAt)[0];
-    if (oldest === undefined) throw QueueError.from(tooManyTasks);
+    const { running = [], ended = [] } = this.#newest(() => true);
+    if (running.length >= limits.tasksMax) throw QueueError.from(tooManyTasks);
+    if (this.#tasks.size < limits.tasksKeptMax) return;
+    const oldest = ended.at(-1);
+    assert(oldest !== undefined, "more tasks are kept than run");
     const { taskId } = oldest.definition;
     for (const shard of oldest.progress.keys()) await this.#keep(shard, progressKey(taskId), "");
     await this.#keep(home, taskId, "");
@@ -266,6 +293,8 @@ export class Tasks {
 
   /** Until it has ended, or the engine is closed. */
   #goOn(running: Running): void {
+    if (running.isDriven) return;
+    running.isDriven = true;
     void this.#pieces(running).catch(() => {
       // The store or the shard is in trouble, and says so itself.
       if (this.#isClosing) return;
@@ -276,15 +305,19 @@ export class Tasks {
 
   async #pieces(running: Running): Promise<void> {
     const targets = new Map<string, DeadTarget | null>();
-    while (!this.#isClosing && running.definition.state === "running") {
-      const [shard] = [...running.progress].find(([, { spans }]) => spans.length > 0) ?? [];
-      const left = running.definition.limit - total(running, "moved");
-      if (shard === undefined || left <= 0) {
-        await this.#end(running, "done");
-        return;
+    try {
+      while (!this.#isClosing && running.definition.state === "running") {
+        const [shard] = [...running.progress].find(([, { spans }]) => spans.length > 0) ?? [];
+        const left = running.definition.limit - total(running, "moved");
+        if (shard === undefined || left <= 0) {
+          await this.#end(running, "done");
+          return;
+        }
+        const moved = await this.#piece(running, { shard, left, targets });
+        await this.#pause(running.definition, moved);
       }
-      const moved = await this.#piece(running, { shard, left, targets });
-      await this.#pause(running.definition, moved);
+    } finally {
+      running.isDriven = false;
     }
   }
 
@@ -367,11 +400,17 @@ export class Tasks {
     return this.#listed(({ state }) => state === "running");
   }
 
+  #newest(isMeant: (definition: Definition) => boolean) {
+    const meant = this.#tasks.values().filter(({ definition }) => isMeant(definition));
+    return Object.groupBy([...meant].sort(newestFirst), ({ definition }) =>
+      definition.state === "running" ? "running" : "ended",
+    );
+  }
+
   #listed(isMeant: (definition: Definition) => boolean): api.TaskInfo[] {
-    return [...this.#tasks.values()]
-      .filter(({ definition }) => isMeant(definition))
-      .sort((a, b) => b.definition.createdAt - a.definition.createdAt)
-      .map(infoOf);
+    const { running = [], ended = [] } = this.#newest(isMeant);
+    const listed = [...running, ...ended.slice(0, limits.tasksMax - running.length)];
+    return listed.sort(newestFirst).map(infoOf);
   }
 
   info(taskId: string): api.TaskInfo {
@@ -381,7 +420,12 @@ export class Tasks {
   /** What was moved stays where it is. */
   async cancel(taskId: string): Promise<api.TaskInfo> {
     const running = this.#find(taskId);
-    if (running.definition.state === "running") await this.#end(running, "cancelled");
+    try {
+      if (running.definition.state === "running") await this.#end(running, "cancelled");
+    } finally {
+      // It may have stopped for an end that could not be written.
+      this.#goOn(running);
+    }
     return infoOf(running);
   }
 
@@ -415,6 +459,10 @@ const tooManyTasks = failure(
 function keyTaken(key: string) {
   const told = `'${key}' was used with another request`;
   return failure("key_taken", `idempotency key is taken; ${told}`);
+}
+
+function newestFirst(a: Running, b: Running): number {
+  return b.definition.createdAt - a.definition.createdAt;
 }
 
 function total({ progress }: Running, what: "moved" | "skipped"): number {

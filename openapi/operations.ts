@@ -1595,7 +1595,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "read",
     reach: "visible",
     description:
-      "Returns the tasks that run or have ended, the newest first; the last 100 are kept.",
+      "Returns the tasks that run or have ended, the newest first, 100 at most; `tasks.info` knows the last 1,000.",
     request: schemas.TasksListRequest,
     response: schemas.TasksListReply,
     bodyBytesMax: bounds.bodyBytesMax,
