@@ -22,8 +22,9 @@ interface Asked {
   readonly grant: Grant | null;
   /** `""` = none. */
   readonly queue: string;
-  readonly items: number;
-  /** Other queues that items go to, once that is known. */
+  /** Called once the call has ended. */
+  readonly items: () => number;
+  /** Other queues that it is about. */
   readonly toQueues?: () => readonly string[];
 }
 
@@ -64,8 +65,10 @@ export class Audit {
       const work = () => route(body, caller);
       if (!audits(body as never)) return work();
       const { grant } = caller;
-      const toQueues = () => caller.toQueues;
-      return this.note({ operation: id, grant, ...namedIn(body), toQueues }, work);
+      const { queue, others, count } = namedIn(body as Naming);
+      const items = () => caller.touched ?? count;
+      const toQueues = () => [...others, ...caller.toQueues];
+      return this.note({ operation: id, grant, queue, items, toQueues }, work);
     };
   }
 
@@ -83,7 +86,8 @@ export class Audit {
     }
   }
 
-  #add({ operation, grant, queue, items, toQueues }: Asked, code: number): void {
+  #add({ operation, grant, queue, items: itemsOf, toQueues }: Asked, code: number): void {
+    const items = itemsOf();
     const key = grant?.name.slice(0, keyNameMax) ?? null;
     const queue_name = queue.slice(0, queueNameMax);
     const to_queues = [...(toQueues?.() ?? [])];
@@ -133,12 +137,22 @@ function shownOf(action: Action, isShown: (queue: string) => boolean): Action {
   };
 }
 
-/** Of a body that nobody has understood yet. */
-function namedIn(body: object): Pick<Asked, "queue" | "items"> {
-  const fields: { queue_name?: unknown; items?: unknown; ids?: unknown } = body;
-  const items = fields.items ?? fields.ids;
-  return {
-    queue: typeof fields.queue_name === "string" ? fields.queue_name : "",
-    items: Array.isArray(items) ? items.length : 0,
-  };
+/** What bodies name, each in its own fields. */
+interface Naming {
+  readonly queue_name?: string;
+  readonly items?: readonly { readonly dead?: boolean }[];
+  readonly ids?: readonly string[];
+  /** Of a transact, whose parts name queues each; of a clear, a yes or no. */
+  readonly retry?: readonly Naming[] | boolean;
 }
+
+function namedIn(body: Naming) {
+  const retried = typeof body.retry === "object" ? body.retry : [];
+  const parts = retried.filter(({ items = [] }) => items.some(isGivenUp));
+  const names = new Set(parts.map(({ queue_name = "" }) => queue_name));
+  const [queue = body.queue_name ?? "", ...others] = names;
+  const items = body.items ?? body.ids ?? parts.flatMap((part) => part.items?.filter(isGivenUp));
+  return { queue, others, count: items.length };
+}
+
+const isGivenUp = ({ dead }: { readonly dead?: boolean }): boolean => dead === true;

@@ -418,6 +418,7 @@ test("what is done by hand is logged and listed, with who and what came of it; n
   await server.call("ops", "updateQueue", { queue_name: "orders", lease_timeout: "2h" });
   await server.call("anna", "deleteItems", { ...partition, ids: [first.id] });
   await server.call("anna", "importItems", { ...partition, items: [{}, {}, {}] });
+  await server.call("anna", "importItems", { queue_name: "other", partition: 0, items: [{}, {}] });
   await server.call("anna", "clear", {
     ...{ queue_name: "other", retry: false, scheduled: false, queue: true, destructive: false },
   });
@@ -430,9 +431,10 @@ test("what is done by hand is logged and listed, with who and what came of it; n
     ["ops", "pause", "orders", 0, 200],
     ["ops", "resume", "orders", 0, 200],
     ["ops", "updateQueue", "orders", 0, 400],
-    ["anna", "deleteItems", "orders", 1, 200],
+    ["anna", "deleteItems", "orders", 0, 200],
     ["anna", "importItems", "orders", 3, 200],
-    ["anna", "clear", "other", 0, 200],
+    ["anna", "importItems", "other", 2, 200],
+    ["anna", "clear", "other", 2, 200],
     ["anna", "advance", "", 0, 453],
     ["anna", "backup", "", 0, 200],
   ];
@@ -457,6 +459,24 @@ test("what is done by hand is logged and listed, with who and what came of it; n
   expect(await of("anna", { queue_name: "other" })).toEqual(new Set(["other"]));
   const hidden = await server.call("viewer", "listActions", { limit: 1, queue_name: "other" });
   expect(outcome(hidden)).toBe("not_allowed");
+});
+
+test("actions: what a transact gives up is told at each of its queues", async () => {
+  await using server = await setup();
+  await server.call("anna", "updateQueue", { queue_name: "other", dead_queue: "orders-dead" });
+  const parts = [];
+  for (const queue_name of ["orders", "other"]) {
+    await server.call("anna", "importItems", { queue_name, partition: 0, items: [{}, {}] });
+    const leased = await server.call("anna", "lease", {
+      ...{ queue_name, client_id: "c", request_timeout: "1m", batch_size: 2 },
+    });
+    const items = leased.body.items.map(({ id }: { id: string }) => ({ id, dead: true }));
+    parts.push({ queue_name, partition: 0, items });
+  }
+  await server.call("anna", "transact", { request_timeout: "1m", retry: parts });
+  const [action] = await server.actions("anna");
+  expect(action).toMatchObject({ operation: "transact", queue_name: "orders", items: 4 });
+  expect(action?.to_queues).toEqual(["other"]);
 });
 
 test("actions: without keys there is no name; what a server that shuts down does not do is none", async () => {

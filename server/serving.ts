@@ -74,6 +74,7 @@ export function localServing(options: LocalOptions): Serving {
     health: () => healthResponse(options),
     ready: () => readyResponse(options),
     metrics: (gauges) => metrics.render(gauges),
-    backup: (grant) => audit.note({ operation: "backup", grant, queue: "", items: 0 }, makeBackup),
+    backup: (grant) =>
+      audit.note({ operation: "backup", grant, queue: "", items: () => 0 }, makeBackup),
   };
 }

@@ -39,9 +39,10 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
       return done;
     },
 
-    async clear(body) {
+    async clear(body, caller) {
       const request = clearRequest(body);
       const cleared = await engine.clear(request);
+      caller.removed(cleared);
       return isGuarded(request) ? guardedReply(cleared) : done;
     },
 

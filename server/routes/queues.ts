@@ -61,10 +61,11 @@ export function queuesRoutes(engine: Engine<string>): QueuesRoutes {
       return queueInfo(engine.queueInfo(queueNamed(body)));
     },
 
-    async deleteQueue(body) {
+    async deleteQueue(body, caller) {
       const guard = guardOf(body);
       const name = body.queue_name;
       const deletion = await engine.deleteQueue({ name, force: body.force, ...guard });
+      caller.removed(deletion.counts);
       return isGuarded(guard) ? deletionReply(deletion) : done;
     },
   };

@@ -1,6 +1,6 @@
 // What a route is: the operation's request in, its reply out.
 
-import type { Engine, Outcome, Repeatable } from "../../engine/api.ts";
+import type { Engine, ItemCounts, Outcome, Repeatable } from "../../engine/api.ts";
 import { QueueError } from "../../engine/errors.ts";
 import {
   type Operation,
@@ -51,6 +51,8 @@ export class Caller {
   isReplayed = false;
   /** Other queues that the call is about, which its body need not name. */
   toQueues: readonly string[] = [];
+  /** How many items the call was about, where its result says; `null` = as many as its body names. */
+  touched: number | null = null;
 
   constructor(asking: Asking) {
     this.#asking = asking;
@@ -58,6 +60,13 @@ export class Caller {
 
   get signal(): AbortSignal {
     return this.#asking.signal;
+  }
+
+  /** `null` = nobody can tell. */
+  removed(counts: ItemCounts | null): void {
+    if (counts === null) return;
+    const { ready, leased, scheduled, retried } = counts;
+    this.touched = ready + leased + scheduled + retried;
   }
 
   get grant(): Grant | null {

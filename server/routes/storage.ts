@@ -76,10 +76,11 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
       return { items: items.map(storageItem) };
     },
 
-    async deleteItems(body) {
+    async deleteItems(body, caller) {
       const { queue_name: queue, partition, ids } = body;
       const guard = guardOf(body);
       const deleted = await engine.deleteItems({ queue, partition, ids, ...guard });
+      caller.removed(deleted);
       return isGuarded(guard) ? guardedReply(deleted) : done;
     },
   };

@@ -43,6 +43,7 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
 function begun(caller: Caller, task: TaskBegun) {
   const { taskId: task_id, matched, toQueues } = caller.heard(task);
   caller.toQueues = toQueues;
+  caller.touched = matched;
   return { task_id, matched };
 }
 
