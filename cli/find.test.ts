@@ -155,7 +155,7 @@ test("items get and explain: one item, by its id or by one that it had", async (
     out: [
       `${items[0].id} is ready in ${dead.name}.`,
       "It is ready, with 0 ahead of it in partition 0.",
-      `It died in '${queue.name}': a consumer gave it up.`,
+      `It died in '${queue.name}': it was given up.`,
       "The last reason given was: card 1 declined",
       `It has another id by now; it was produced as ${ids[0]}.\n`,
     ].join("\n"),

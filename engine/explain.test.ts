@@ -286,8 +286,8 @@ test("leases_lapse: of the last five minutes", async () => {
 });
 
 test.each([
-  ["orders-dead", "1 item failed or expired within the last hour and went to orders-dead."],
-  ["", "1 item failed or expired within the last hour and was removed, for want of a dead queue."],
+  ["orders-dead", "1 item died within the last hour and went to orders-dead."],
+  ["", "1 item died within the last hour and was removed, for want of a dead queue."],
 ])("dead_items: of the last hour, with the dead queue %j", async (deadQueue, text) => {
   const bundle = await setupQueue({ deadQueue, maxAttempts: 1 });
   await bundle.produce("orders", "a");

@@ -78,6 +78,8 @@ export const limits = {
   waitingLeasesMax: 10_000,
   /** Items that one call looks at for those that a filter means, and how many in one turn. */
   findLooksMax: 100_000,
+  /** Groups after which a page of them ends: each may have a reason of a kilobyte. */
+  groupsMax: 1_000,
   findTurnLooks: 100,
   findItemsMax: 1_000,
   findPayloadHeadMax: 65_536,

@@ -255,6 +255,28 @@ test.each([
   expect(ending).toMatchObject({ code: "invalid", message });
 });
 
+test("groups: a page ends after so many, and the next goes on behind them", async () => {
+  const bundle = await setupQueues();
+  const kinds = Array.from({ length: limits.groupsMax + 500 }, (_, kind) => ({
+    payload: "",
+    kind: `${kind}`,
+  }));
+  for (const half of [kinds.slice(0, 750), kinds.slice(750)]) {
+    await bundle.run(() => bundle.engine.produce({ ...produceOf("orders", []), items: half }));
+  }
+  const seen: string[] = [];
+  const pages: number[] = [];
+  for (let pivot = "", isFirst = true; isFirst || pivot !== ""; isFirst = false) {
+    const request = { queue: "orders", pivot, filter: {}, by: "kind" } as const;
+    const { found, nextPivot } = await bundle.run(() => bundle.engine.groupItems(request));
+    seen.push(...found.map(({ value }) => value));
+    pages.push(found.length);
+    pivot = nextPivot;
+  }
+  expect(Math.max(...pages)).toBeLessThan(limits.groupsMax + limits.findTurnLooks);
+  expect(new Set(seen).size).toBe(kinds.length);
+});
+
 test("groups: dead items by reason, numbers aside, the most first", async () => {
   const { bundle } = await setupStates();
   const again = await bundle.lease("orders");
@@ -364,7 +386,7 @@ test("explain: a former id leads to the item, wherever it is", async () => {
   expect(dead.item).toMatchObject({ queue: "dead", state: "ready" });
   expect(dead.why).toEqual([
     "It is ready, with 0 ahead of it in partition 0.",
-    "It died in 'orders': a consumer gave it up.",
+    "It died in 'orders': it was given up.",
     "The last reason given was: order 4711: no card",
     `It has another id by now; it was produced as ${ids[1]}.`,
   ]);

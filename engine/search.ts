@@ -173,10 +173,11 @@ export class Search {
     const groups = new Map<string, Group>();
     const walk: Walk = {
       request: { filter, ...whose(request), payloadHead: 0, by },
-      limit: Number.POSITIVE_INFINITY,
+      limit: limits.groupsMax,
       take(found) {
+        const before = groups.size;
         for (const group of found.groups) addGroup(groups, group);
-        return 0;
+        return groups.size - before;
       },
     };
     const ended = await this.#walk(queue, request, walk);
@@ -460,7 +461,7 @@ const deathsInWords = {
   failed: (attempts: number) =>
     `its ${attempts} ${attempts === 1 ? "attempt was" : "attempts were"} used up`,
   expired: () => "its time was over",
-  rejected: () => "a consumer gave it up",
+  rejected: () => "it was given up",
 };
 
 function ordinal(count: number): string {

@@ -46,7 +46,7 @@ const nobodyAsks: Tell = ({ count }, { watch: { lastAsked, askedAt } }, now) => 
 
 const deadItems: Tell = ({ count }, { definition: { deadQueue } }) => {
   const went = deadQueue === "" ? "were removed, for want of a dead queue" : `went to ${deadQueue}`;
-  return `${items(count)} failed or expired within the last hour and ${count === 1 ? went.replace("were", "was") : went}.`;
+  return `${items(count)} died within the last hour and ${count === 1 ? went.replace("were", "was") : went}.`;
 };
 
 const tells: Readonly<Record<FindingWord, Tell>> = {

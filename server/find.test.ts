@@ -227,7 +227,7 @@ test("explain: by any id that it had; and of one that is gone, that it is", asyn
     ...{ id: String(ids[0]), item: first as FoundItem, ahead: 0, ahead_is_all: true },
     why: [
       "It is ready, with 0 ahead of it in partition 0.",
-      "It died in 'orders': a consumer gave it up.",
+      "It died in 'orders': it was given up.",
       "The last reason given was: order 4711: no card",
       `It has another id by now; it was produced as ${ids[0]}.`,
     ],
