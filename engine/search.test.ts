@@ -373,11 +373,11 @@ async function explained(bundle: Bundle, id: string | undefined) {
   return bundle.run(() => bundle.engine.explainItem(id ?? ""));
 }
 
-test("explain: a leased item says until when, and for the how manyeth time", async () => {
+test("explain: a leased item says whose it is, until when, and for the how manyeth time", async () => {
   const { bundle, ids } = await setupStates();
   const { item, why } = await explained(bundle, ids[0]);
   expect(item).toMatchObject({ state: "leased" });
-  expect(why).toEqual(["A consumer holds it, for the 1st time; its lease ends in 1m0s."]);
+  expect(why).toEqual(["'client-1' holds it, for the 1st time; its lease ends in 1m0s."]);
 });
 
 test("explain: a former id leads to the item, wherever it is", async () => {

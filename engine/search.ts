@@ -486,8 +486,10 @@ function reasonsOf(
   if (item.state === "leased" && item.leaseDeadline !== null) {
     const which = item.maxAttempts > 0 ? ` of ${item.maxAttempts}` : "";
     const ends = left(item.leaseDeadline);
+    // Whose lease it is, is not known any more after a start.
+    const who = item.holder === "" ? "A consumer" : `'${item.holder}'`;
     why.push(
-      `A consumer holds it, for the ${ordinal(item.attempts)} time${which}; its lease ends ${ends}.`,
+      `${who} holds it, for the ${ordinal(item.attempts)} time${which}; its lease ends ${ends}.`,
     );
   }
   if (item.state === "scheduled" && item.enqueueAt !== null) {
