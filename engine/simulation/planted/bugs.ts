@@ -841,8 +841,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a task takes an item from its holder",
     file: "shard/task-piece.ts",
-    from: "return !partition.held.has(seq) && !draft.removed.has(slot, seq);",
-    to: "return !draft.removed.has(slot, seq);",
+    from: 'return !draft.hasLeft(slot, seq) && ("dueAt" in item || !partition.held.has(seq));',
+    to: "return !draft.hasLeft(slot, seq);",
   },
   {
     name: "a task does it with items that its filter does not mean",
