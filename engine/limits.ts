@@ -111,6 +111,8 @@ export const limits = {
   turnRequestsMax: 512,
   /** Items that the requests of one turn may touch; a turn always takes at least one request. */
   turnWeightMax: 4_000,
+  /** Bytes of payloads that are asked for and weigh as one item: with the bound above 64 MiB a message. */
+  weightBytes: 16 * 1024,
   /** Payload bytes that one turn reads for leases, or moves for the clock's sake; larger batches end early. */
   turnBytesMax: 8 * 1024 * 1024,
   /** Payload bytes of items that one retry gives back: they are written anew in one commit. */

@@ -9,7 +9,7 @@ import { formatId } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { FoundItem, Group } from "../messages.ts";
 import { readPast } from "../past.ts";
-import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
+import { answering, bytesWeight, type Kind, type Numbered, type Result } from "./kind.ts";
 import { listed } from "./list.ts";
 import type { Memory } from "./memory.ts";
 import type { Partition } from "./partition.ts";
@@ -45,7 +45,8 @@ export interface Find {
 
 export const find: Kind<Find> = {
   phase: "before",
-  weight: ({ looks }) => looks,
+  weight: ({ looks, limit, payloadHead }) =>
+    looks + bytesWeight(Math.min(limit * payloadHead, limits.turnBytesMax)),
   lost: "again",
   wants({ memory, items, scheduled }, requests) {
     for (const request of requests) {

@@ -4,6 +4,7 @@
 import type { Backend } from "../../stores/backend.ts";
 import type { CallKey } from "../call-key.ts";
 import type { Failure } from "../errors.ts";
+import { limits } from "../limits.ts";
 import type { Opened, Value } from "../messages.ts";
 import type { Asking, Turn } from "./turn-context.ts";
 
@@ -53,6 +54,11 @@ export interface Kind<R extends { readonly kind: string; readonly key?: CallKey 
   /** Into what JSON can say, and back. */
   readonly encode?: (request: R) => unknown;
   readonly decode?: (request: R) => R;
+}
+
+/** Of payloads that may be read. */
+export function bytesWeight(bytes: number): number {
+  return Math.ceil(bytes / limits.weightBytes);
 }
 
 export const done: Result = { ok: true, value: { kind: "done" } };

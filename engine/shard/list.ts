@@ -5,7 +5,7 @@ import type { Page } from "../../stores/store.ts";
 import { formatId, seqOf } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { ListedItem } from "../messages.ts";
-import { answering, type Kind, type Numbered } from "./kind.ts";
+import { answering, bytesWeight, type Kind, type Numbered } from "./kind.ts";
 import type { Memory } from "./memory.ts";
 import type { Partition } from "./partition.ts";
 import { payloadBytes } from "./payload-text.ts";
@@ -22,7 +22,7 @@ export interface List {
 
 export const list: Kind<List> = {
   phase: "before",
-  weight: ({ limit }) => limit,
+  weight: ({ limit }) => limit + bytesWeight(limits.storageListBytesMax),
   lost: "again",
   wants({ memory, items, scheduled }, requests) {
     for (const request of requests) {
