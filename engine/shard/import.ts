@@ -6,7 +6,7 @@ import type { CallKey } from "../call-key.ts";
 import { deletedFailure, restartedFailure } from "../errors.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import type { ListedItem, PartitionSettings } from "../messages.ts";
-import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
+import type { Kind, Numbered, Result } from "./kind.ts";
 import { listed } from "./list.ts";
 import { append, hold, schedule, type Unplaced } from "./moves.ts";
 import type { Partition } from "./partition.ts";
@@ -33,7 +33,13 @@ export const importItems: Kind<Import> = {
   wants(asking, requests) {
     for (const { slot, items } of requests) asking.source(slot, sourceIdsOf(items));
   },
-  decide: answering(importOne),
+  decide(turn, requests) {
+    const known = new Map<number, Set<string>>();
+    for (const request of requests) {
+      const here = known.getOrInsertComputed(request.slot, () => knownIn(turn, request.slot));
+      turn.draft.answer(request.op, importOne(turn, request, here));
+    }
+  },
   encode: (request) => ({ ...request, items: request.items.map(encodePayload) }),
   decode: (request) => ({ ...request, items: request.items.map(decodePayload) }),
 };
@@ -42,14 +48,22 @@ function sourceIdsOf(items: readonly { readonly sourceId: string }[]): string[] 
   return items.flatMap(({ sourceId }) => (sourceId === "" ? [] : [sourceId]));
 }
 
-function importOne(turn: Turn, { op, key, slot, items }: Numbered<Import>): Result {
-  const { memory, draft, facts } = turn;
+/** Sources that are not imported again: those stored, and those that this turn has brought so far. */
+function knownIn({ facts, draft }: Turn, slot: number): Set<string> {
+  const scheduled = draft.schedule.filter((item) => item.slot === slot);
+  const brought = sourceIdsOf([...draft.insertedInto(slot), ...scheduled]);
+  return new Set(facts.sources.get(slot)).union(new Set(brought));
+}
+
+function importOne(
+  turn: Turn,
+  { op, key, slot, items }: Numbered<Import>,
+  known: Set<string>,
+): Result {
+  const { memory, draft } = turn;
   const partition = memory.partition(slot);
   const { settings } = partition;
   if (settings === null) return deletedFailure;
-  const known = new Set(facts.sources.get(slot));
-  for (const id of sourceIdsOf(draft.insertedInto(slot))) known.add(id);
-  for (const id of sourceIdsOf(draft.schedule.filter((item) => item.slot === slot))) known.add(id);
   const { now, stamp } = turn;
   const times: Times = { now, stamp, expireTimeoutMs: settings.expireTimeoutMs };
   const firstSeq = partition.nextSeq;
