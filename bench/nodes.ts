@@ -11,7 +11,7 @@ import type { Figures } from "./run-cell.ts";
 import { median, Samples } from "./statistics.ts";
 
 const nodesCount = 3;
-const takeovers = 10;
+const takeovers = 50;
 const drains = 5;
 /** Between what happens to nodes, so that they know each other again. */
 const pauseMs = 1_000;
