@@ -11,7 +11,6 @@ import {
   type TurnRecord,
   type Written,
 } from "../../stores/store.ts";
-import type { Upkeep } from "../../stores/upkeep.ts";
 import type { LeasedItem } from "../api.ts";
 import { assert } from "../assert.ts";
 import type { Clock, Timer } from "../clock.ts";
@@ -22,7 +21,7 @@ import type { CommitReport, Opened, PartitionSettings, Report } from "../message
 import { Draft } from "./draft.ts";
 import { History, TurnHistory } from "./history.ts";
 import { Memory } from "./memory.ts";
-import { beginRecount } from "./recount.ts";
+import { beginRecount, setCountsRight } from "./recount.ts";
 import { leaseKeysOf } from "./repeated.ts";
 import { nextDue } from "./sweep.ts";
 import { decide, refuseChanges, wants } from "./turn.ts";
@@ -483,32 +482,4 @@ export class Shard {
 
 function isFull(cause: unknown): boolean {
   return cause instanceof StoreError && cause.fault === "full";
-}
-
-/**
- * Compares what is stored with what was counted with every commit, and returns by how many items
- * they differ: damage that hides a row is told by nothing else. Of a store too large for that, a
- * lease without items tells of one at least.
- */
-async function setCountsRight(upkeep: Upkeep, memory: Memory): Promise<number> {
-  const stored = await upkeep.countItems();
-  let miscounted = 0;
-  for (const [slot, { items, scheduled }] of stored ?? []) {
-    const partition = memory.partition(slot);
-    const { itemCount, scheduledCount, retriedCount } = partition;
-    const difference =
-      Math.abs(itemCount - items) + Math.abs(scheduledCount + retriedCount - scheduled);
-    if (difference === 0) continue;
-    miscounted += difference;
-    partition.itemCount = items;
-    // The sum of the instants too, and which items were retried: only reading them all can tell.
-    beginRecount(memory, partition);
-  }
-  for (const { slot } of memory.emptied) {
-    const partition = memory.partition(slot);
-    if (memory.recounting.has(partition)) continue;
-    miscounted += 1;
-    beginRecount(memory, partition);
-  }
-  return miscounted;
 }
