@@ -46,6 +46,14 @@ interface Reply {
 /** What the block prints. It clones this tree, and speaks to a port that is free. */
 async function paste(block: string): Promise<readonly Reply[]> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-first-steps-"));
+  try {
+    return await pasteIn(folder, block);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function pasteIn(folder: string, block: string): Promise<readonly Reply[]> {
   const port = String(await freePort());
   writeNpx(folder);
   const clone = `git clone --quiet '${root}' holdfast`;
@@ -63,7 +71,6 @@ async function paste(block: string): Promise<readonly Reply[]> {
     new Response(child.stderr).text(),
   ]);
   if ((await child.exited) !== 0) throw new Error(`the first steps fail\n${text}\n${log}`);
-  rmSync(folder, { recursive: true, force: true });
   return text
     .split("\n")
     .filter((line) => line.startsWith("{"))
