@@ -58,8 +58,9 @@ async function pasteIn(folder: string, block: string): Promise<readonly Reply[]>
   writeNpx(folder);
   const clone = `git clone --quiet '${root}' holdfast`;
   const script = block.replace(/^git clone \S+ holdfast$/m, clone).replaceAll("9090", port);
+  expect(script).toStartWith(clone);
   const file = join(folder, "steps.sh");
-  writeFileSync(file, `trap 'kill %1' EXIT\n${script.startsWith(clone) ? "" : clone}\n${script}\n`);
+  writeFileSync(file, `trap 'kill %1' EXIT\n${script}\n`);
   const child = Bun.spawn(["bash", file], {
     cwd: folder,
     env: { ...process.env, PATH: `${folder}/bin:${process.env["PATH"]}`, HOLDFAST_PORT: port },
