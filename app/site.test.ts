@@ -4,11 +4,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ownOrigin } from "../server/site.ts";
 import { budgetFaults } from "./build/budgets.ts";
 import { listMdx, readContent } from "./build/content.ts";
 import { hashesOf } from "./build/csp.ts";
 import { ensureBuilt } from "./build/ensure-built.ts";
-import { folders, pagePaths } from "./build/site-folder.ts";
+import { folders, listFiles, pagePaths } from "./build/site-folder.ts";
 import { sidebarDocs } from "./config/validate.ts";
 import { operationPath, operations } from "./reference/operations.ts";
 import { cardPath } from "./shell/card-path.ts";
@@ -373,6 +374,13 @@ describe("for those who are not people", () => {
       const card = await site.get(cardPath(path));
       expect(card.headers.get("content-type")).toBe("image/png");
     }
+  });
+
+  test("no file has the address that the server replaces: another host would serve it", () => {
+    const named = listFiles(folders.site).filter((file) =>
+      readFileSync(join(folders.site, file)).includes(ownOrigin),
+    );
+    expect(named).toEqual([]);
   });
 
   test("the description of the API is the server's own", async () => {

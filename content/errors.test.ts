@@ -15,15 +15,13 @@ function pageOf(code: string): string {
   return readFileSync(join(import.meta.dir, `docs/errors/${code}.mdx`), "utf8");
 }
 
-/** The text below each heading, by the heading. */
-function sectionsOf(page: string): ReadonlyMap<string, string> {
+/** Each heading with the text below it. */
+function sectionsOf(page: string): readonly (readonly [string, string])[] {
   const [, ...sections] = page.split(/^## /m);
-  return new Map(
-    sections.map((section) => {
-      const end = section.indexOf("\n");
-      return [section.slice(0, end), section.slice(end)] as const;
-    }),
-  );
+  return sections.map((section) => {
+    const end = section.indexOf("\n");
+    return [section.slice(0, end), section.slice(end)];
+  });
 }
 
 test.each(codes)("%s: its page has its name, and what to do about it", (code, { text }) => {
@@ -33,12 +31,12 @@ test.each(codes)("%s: its page has its name, and what to do about it", (code, { 
   expect(page.includes(`<Code code="${code}" />`)).toBe(isRefusal);
 });
 
-test.each(codes)("%s: its page has each of its reasons, and no other", (code) => {
+test.each(codes)("%s: its page has each of its reasons once, and no other", (code) => {
   const own = Object.entries(reasons).flatMap(([reason, { codes: its }]) =>
     its.some((each) => String(each) === code) ? [reason] : [],
   );
   const sections = sectionsOf(pageOf(code));
-  expect([...sections.keys()].toSorted()).toEqual(own.toSorted());
+  expect(sections.map(([reason]) => reason).toSorted()).toEqual(own.toSorted());
   for (const [reason, section] of sections) {
     expect(section).toContain(`<Reason name="${reason}" />`);
     const replies = [...section.matchAll(/^```json[^\n]*\n([\s\S]*?)\n```$/gm)].map(

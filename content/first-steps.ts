@@ -1,9 +1,11 @@
 // What a newcomer pastes: a clone, a server, and an item from produce to complete. The site and
 // the README show it; `app/testing/first-steps.ts` pastes it.
 
-/** Without an address for the clone, one has to be there already. */
+/** A reader puts in the address where this is shown; a clone that is there already serves as well. */
+const placeholder = "ADDRESS-OF-THE-REPOSITORY";
+
 export function firstSteps(repository: string | null): string {
-  return `${repository === null ? "" : `git clone ${repository} holdfast\n`}${steps}`;
+  return `git clone ${repository ?? placeholder} holdfast\n${steps}`;
 }
 
 const steps = `(cd holdfast && npx --yes bun start) &
@@ -13,16 +15,16 @@ call() {
   curl -sw '\\n' "localhost:9090/v1/$1" \\
     -H 'Content-Type: application/json' -d "$2"
 }
-call queues.create '{"queue_name": "parcels-dead",
+call queues.create '{"queue_name": "orders-dead",
   "lease_timeout": "60m", "expire_timeout": "240h"}'
-call queues.create '{"queue_name": "parcels", "dead_queue": "parcels-dead",
-  "lease_timeout": "60m", "expire_timeout": "24h"}'
-call queue.produce '{"queue_name": "parcels", "request_timeout": "1m",
+call queues.create '{"queue_name": "orders", "dead_queue": "orders-dead",
+  "lease_timeout": "60m", "expire_timeout": "24h", "max_attempts": 3}'
+call queue.produce '{"queue_name": "orders", "request_timeout": "1m",
   "items": [{"utf8": "two anchors"}]}'
-lease=$(call queue.lease '{"queue_name": "parcels", "client_id": "worker-1",
+lease=$(call queue.lease '{"queue_name": "orders", "client_id": "worker-1",
   "request_timeout": "1m", "batch_size": 1}')
 echo "$lease"
 id=$(echo "$lease" | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
-call queue.complete '{"queue_name": "parcels", "partition": 0,
+call queue.complete '{"queue_name": "orders", "partition": 0,
   "request_timeout": "1m", "ids": ["'$id'"]}'
 `;

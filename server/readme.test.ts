@@ -109,16 +109,16 @@ test.each(runtimes.filter(([, program]) => program !== ""))(
       await writeClient(files.directory);
       const script = writeExample(files.directory, "worker", server.port);
       const worker = Bun.spawn([program, script], { stdio: ["ignore", "pipe", "pipe"] });
-      const orders = createClient({ url: `http://localhost:${server.port}` }).queue("orders");
+      const parcels = createClient({ url: `http://localhost:${server.port}` }).queue("parcels");
       // The worker makes the queue.
-      while ((await orders.info().catch(() => null)) === null) await Bun.sleep(10);
+      while ((await parcels.info().catch(() => null)) === null) await Bun.sleep(10);
       const producer = writeExample(files.directory, "producer", server.port);
       expect(await Bun.$`${program} ${producer}`.quiet().text()).toBe("produced\n");
       expect(await said(worker.stdout, /\n/)).toBe("attempt 1: order-1042, two anchors\n");
       // A stop says of what was handled that it is complete.
       worker.kill("SIGTERM");
       expect([await new Response(worker.stderr).text(), await worker.exited]).toEqual(["", 143]);
-      const [stats] = (await orders.stats()).logical_queues;
+      const [stats] = (await parcels.stats()).logical_queues;
       expect(stats?.partitions).toMatchObject([{ total: 0, scheduled: 0 }]);
     } finally {
       await server.stop();
@@ -154,8 +154,8 @@ test.each(runtimes.filter(([, program]) => program !== ""))(
       },
     });
     try {
-      const orders = createClient({ url: `http://localhost:${server.port}` }).queue("orders");
-      await orders.create({ lease_timeout: "1m", expire_timeout: "1h" });
+      const parcels = createClient({ url: `http://localhost:${server.port}` }).queue("parcels");
+      await parcels.create({ lease_timeout: "1m", expire_timeout: "1h" });
       await writeClient(files.directory);
       const script = writeExample(files.directory, "producer", between.port ?? 0);
       const produce = async () => {
@@ -166,7 +166,7 @@ test.each(runtimes.filter(([, program]) => program !== ""))(
       };
       expect(await produce()).toEqual({ code: 137, printed: "" });
       expect(await produce()).toEqual({ code: 0, printed: "produced\n" });
-      expect([heard, (await orders.inspect()).queued]).toEqual([2, 1]);
+      expect([heard, (await parcels.inspect()).queued]).toEqual([2, 1]);
     } finally {
       await server.stop();
     }

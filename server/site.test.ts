@@ -157,11 +157,9 @@ test("a site that is being built says so to browsers, and is there once it is", 
   expect((await site(request(), "/"))?.status).toBe(200);
 });
 
-test("a file whose addresses must be whole has the origin that was asked, in HEAD too", async () => {
+test("a text whose addresses must be whole has the origin that was asked, in HEAD too", async () => {
   const [own, other] = [`<a>${ownOrigin}/b</a>`, "http://queue.internal:9090"];
-  put("named.xml", own);
-  put("named.xml.br", "compressed");
-  const manifest = JSON.stringify({ policies: {}, ownOrigin: ["/named.xml"] });
+  const manifest = JSON.stringify({ policies: {}, ownOrigin: { "/named.xml": own } });
   writeFileSync(`${folders.manifest}.named`, manifest);
   const site = openSite({ ...folders, manifest: `${folders.manifest}.named` });
   const ask = async (method: string) =>

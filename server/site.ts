@@ -21,7 +21,7 @@ interface Encoded {
 }
 
 /**
- * Stands for the origin in files whose addresses must be whole, where the build knew none:
+ * Stands for the origin in texts whose addresses must be whole, where the build knew none:
  * they are sent with the origin that was asked.
  */
 export const ownOrigin = "http://own-origin.invalid";
@@ -34,13 +34,12 @@ interface Entry extends Encoded {
   readonly policy: string | null;
   readonly br: Encoded | null;
   readonly gzip: Encoded | null;
-  /** Whether `ownOrigin` stands in it. */
-  readonly namesOrigin: boolean;
 }
 
 type Table = ReadonlyMap<string, Entry>;
 
 const notFoundPage = "/404/index.html";
+const revalidated = "public, max-age=0, must-revalidate";
 const compressed = /\.(br|gz)$/;
 
 const types: Readonly<Record<string, string>> = {
@@ -63,6 +62,11 @@ const typesByPath: Readonly<Record<string, string>> = {
   "/blog/atom.xml": "application/atom+xml; charset=utf-8",
 };
 
+function typeOf(path: string): string {
+  const extension = path.slice(path.lastIndexOf(".") + 1);
+  return typesByPath[path] ?? types[extension] ?? "application/octet-stream";
+}
+
 /**
  * The built site. Where none is built yet it answers nothing, or, while it is being built,
  * a page that waits for it; it is opened when it is there.
@@ -79,8 +83,14 @@ export function openSite(folders: SiteFolders): Site {
 function readSite({ site, manifest }: SiteFolders): Site | null {
   if (!existsSync(site) || !existsSync(manifest)) return null;
   try {
-    const table = readTable(site, JSON.parse(readFileSync(manifest, "utf8")) as Manifest);
-    return (request, path, prefix = "") => answer(table, request, { path, prefix });
+    const notes = JSON.parse(readFileSync(manifest, "utf8")) as Manifest;
+    const table = readTable(site, notes);
+    const named = new Map(Object.entries(notes.ownOrigin ?? {}));
+    return (request, path, prefix = "") => {
+      const text = named.get(path);
+      if (text !== undefined) return sendNamed(request, typeOf(path), text);
+      return answer(table, request, { path, prefix });
+    };
   } catch (cause) {
     // A build is putting another one in its place.
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return null;
@@ -93,12 +103,12 @@ interface Manifest {
   readonly policies: Readonly<Record<string, readonly string[]>>;
   /** Other origins that pages may ask. */
   readonly connect?: readonly string[];
-  /** Files in which `ownOrigin` stands. */
-  readonly ownOrigin?: readonly string[];
+  /** By path: texts in which `ownOrigin` stands. They are no files, which another host would serve. */
+  readonly ownOrigin?: Readonly<Record<string, string>>;
 }
 
 function readTable(folder: string, manifest: Manifest): Table {
-  const { policies, connect = [], ownOrigin: unnamed = [] } = manifest;
+  const { policies, connect = [] } = manifest;
   const sizes = new Map<string, Encoded>();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -109,20 +119,18 @@ function readTable(folder: string, manifest: Manifest): Table {
   const table = new Map<string, Entry>();
   for (const [path, { file, bytes }] of sizes) {
     if (compressed.test(path)) continue;
-    const extension = path.slice(path.lastIndexOf(".") + 1);
-    const isPage = extension === "html";
+    const isPage = path.endsWith(".html");
     table.set(path, {
       file,
       bytes,
-      type: typesByPath[path] ?? types[extension] ?? "application/octet-stream",
+      type: typeOf(path),
       etag: `"${Bun.hash(readFileSync(file)).toString(36)}"`,
       cacheControl: /^(\/console)?\/assets\//.test(path)
         ? "public, max-age=31536000, immutable"
-        : "public, max-age=0, must-revalidate",
+        : revalidated,
       policy: isPage ? policyFor(path, policies[path] ?? [], connect) : null,
       br: sizes.get(`${path}.br`) ?? null,
       gzip: sizes.get(`${path}.gz`) ?? null,
-      namesOrigin: unnamed.includes(path),
     });
   }
   return table;
@@ -181,7 +189,6 @@ function answer(table: Table, request: Request, { path, prefix }: Asked): Respon
     return send(request, text ?? page, { varies: textOf(table, known) !== null });
   }
   const file = table.get(known);
-  if (file?.namesOrigin === true) return sendNamed(request, file);
   // A page has one address, which is not its file's.
   if (file !== undefined && file.policy === null) return send(request, file, { varies: false });
   return missing();
@@ -240,12 +247,12 @@ interface Sending {
   readonly status?: number;
 }
 
-/** Few and small files, so they are filled for each request, and not compressed. */
-function sendNamed(request: Request, { file, type, cacheControl }: Entry): Response {
-  const text = readFileSync(file, "utf8").replaceAll(ownOrigin, new URL(request.url).origin);
+/** Few and small texts, so they are filled for each request, and not compressed. */
+function sendNamed(request: Request, type: string, unnamed: string): Response {
+  const text = unnamed.replaceAll(ownOrigin, new URL(request.url).origin);
   const headers = {
     "content-type": type,
-    "cache-control": cacheControl,
+    "cache-control": revalidated,
     "content-length": String(Buffer.byteLength(text)),
     "x-content-type-options": "nosniff",
   };

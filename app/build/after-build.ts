@@ -37,7 +37,9 @@ writeSearchData(texts);
 writeIndexes(texts);
 const origin = siteConfig.url ?? ownOrigin;
 const addressed = { ...feedsOf(pages, origin), ...robotFiles(pages, origin) };
-for (const [path, text] of Object.entries(addressed)) writeDraft(path, text);
+if (siteConfig.url !== null) {
+  for (const [path, text] of Object.entries(addressed)) writeDraft(path, text);
+}
 await writeCards(pages);
 await writeIcons();
 // After all that reads the pages of the site, of which it is none.
@@ -48,7 +50,7 @@ const manifest = {
   inputs: inputsHash(),
   policies: pagePolicies(),
   connect: otherOrigins(),
-  ownOrigin: siteConfig.url === null ? Object.keys(addressed) : [],
+  ownOrigin: siteConfig.url === null ? addressed : {},
 };
 const compressed = await compressFiles();
 

@@ -5,10 +5,10 @@ import { visit } from "unist-util-visit";
 import { firstSteps } from "../../content/first-steps.ts";
 import { siteConfig } from "../site-config.ts";
 
-/** The folder above a clone is where the block works whether or not it clones. */
+/** In the folder above a clone the block works whether or not it clones. */
 const title =
   siteConfig.repository === null
-    ? "In the folder that holds holdfast/, a clone of the repository"
+    ? "Put in the repository's address, or paste above a clone named holdfast"
     : "From nothing to a completed item";
 
 export function remarkFirstSteps() {

@@ -1,6 +1,8 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import type { Element } from "hast";
 import type { Paragraph, Root, Text } from "mdast";
-import { sectionsOf } from "./search-data.ts";
+import { referenceRows } from "./reference-rows.ts";
+import { callSections, rowSections, sectionsOf } from "./search-data.ts";
 
 const text = (value: string): Text => ({ type: "text", value });
 const paragraph = (value: string): Paragraph => ({ type: "paragraph", children: [text(value)] });
@@ -50,4 +52,51 @@ test("sections: items of a list stand apart, terms are places of their own, char
       text: "A lease ends. So be it.",
     },
   ]);
+});
+
+test("sections: the fields of a call stand apart", () => {
+  const lease = callSections().find(({ url }) => url === "/api/lease");
+  expect(lease?.text).toStartWith("/v1/queue.lease Takes");
+  expect(lease?.text).toMatch(/ · client_id: [^·]+\. · request_timeout: [^·]+\. · batch_size: /);
+});
+
+describe("rows of generated tables", () => {
+  const shown = (ids: readonly string[]): Element => ({
+    type: "element",
+    tagName: "main",
+    properties: {},
+    children: ids.map((id) => ({
+      type: "element",
+      tagName: "tr",
+      properties: { id },
+      children: [],
+    })),
+  });
+  const { settings, codes, reasons } = referenceRows;
+  const configuration = {
+    path: "/docs/configuration",
+    title: "Configuration",
+    main: shown(settings.map(({ flag }) => flag.slice(2))),
+  };
+  const codeIds = codes.map(({ code }) => `code-${code}`);
+  const reasonIds = reasons.map(({ reason }) => `reason-${reason}`);
+  const errors = (ids: readonly string[]) => ({
+    path: "/docs/errors",
+    title: "Errors",
+    main: shown(ids),
+  });
+
+  test("each has its place on the page that shows it", () => {
+    const rows = rowSections([configuration, errors([...codeIds, ...reasonIds])]);
+    expect(rows).toHaveLength(settings.length + codes.length + reasons.length);
+    expect(rows.find(({ heading }) => heading.startsWith("429 "))?.url).toBe(
+      "/docs/errors#code-429",
+    );
+  });
+
+  test("one that no page shows fails the build", () => {
+    const missing = "the search leads to a row that no page shows: /docs/errors#code-200";
+    expect(() => rowSections([configuration, errors(reasonIds)])).toThrow(missing);
+    expect(() => rowSections([errors([...codeIds, ...reasonIds])])).toThrow("/docs/configuration#");
+  });
 });

@@ -99,14 +99,17 @@ function textOf(node: Nodes): string {
   return joined.replace(/\s+/g, " ");
 }
 
-function callSections(): readonly Section[] {
+export function callSections(): readonly Section[] {
   return Object.entries(operations).map(([id, { path, tag, summary, description, request }]) => ({
     url: operationPath({ operationId: id }),
     page: "API",
     // A consumer needs none of the calls on what is stored.
     weight: weightOf(tag === "Storage" ? "#" : "/api"),
     heading: summary,
-    text: `${path} ${description} ${fieldText(request)}`.replace(/[`*]/g, "").replace(/\s+/g, " "),
+    text: [`${path} ${description}`, ...fieldTexts(request)]
+      .join(" · ")
+      .replace(/[`*]/g, "")
+      .replace(/\s+/g, " "),
   }));
 }
 
@@ -117,22 +120,25 @@ interface Schema {
 }
 
 /** Of a schema: its fields by name with what each means, nested ones too. */
-function fieldText({ properties = {}, items }: Schema): string {
-  const own = Object.entries(properties).map(
-    ([name, field]) => `${name}: ${field.description ?? ""} ${fieldText(field)}`,
-  );
-  return [...own, ...(items === undefined ? [] : [fieldText(items)])].join(" ");
+function fieldTexts({ properties = {}, items }: Schema): readonly string[] {
+  const own = Object.entries(properties).flatMap(([name, field]) => [
+    `${name}: ${field.description ?? ""}`,
+    ...fieldTexts(field),
+  ]);
+  return items === undefined ? own : [...own, ...fieldTexts(items)];
 }
 
-/** The rows of generated tables, where a page shows them. */
-function rowSections(pages: readonly PageText[]): readonly Section[] {
+type ShownPage = Pick<PageText, "path" | "title" | "main">;
+
+/** The rows of generated tables; throws where no page shows one of them. */
+export function rowSections(pages: readonly ShownPage[]): readonly Section[] {
   const settings = referenceRows.settings.map(({ flag, env, meaning }) => ({
     url: `/docs/configuration#${flag.slice(2)}`,
     heading: flag,
     text: `${meaning} ${env}`,
   }));
   const codes = referenceRows.codes.map(({ code, text, meaning, reaction }) => ({
-    url: `/docs/quick-start#code-${code}`,
+    url: `/docs/errors#code-${code}`,
     heading: `${code} ${text}`,
     text: `${meaning} ${reaction}`,
   }));
@@ -141,12 +147,12 @@ function rowSections(pages: readonly PageText[]): readonly Section[] {
     heading: reason,
     text: `${its}: ${meaning}`,
   }));
-  return [...settings, ...codes, ...reasons].flatMap((row) => {
+  return [...settings, ...codes, ...reasons].map((row) => {
     const [path, anchor] = row.url.split("#");
     const page = pages.find((one) => one.path === path);
     const isShown = page && find(page.main, ({ properties }) => properties["id"] === anchor);
-    if (!isShown) return [];
+    if (!isShown) throw new Error(`the search leads to a row that no page shows: ${row.url}`);
     const text = row.text.replaceAll("`", "");
-    return [{ ...row, text, page: page.title, weight: weightOf(row.url) }];
+    return { ...row, text, page: page.title, weight: weightOf(row.url) };
   });
 }

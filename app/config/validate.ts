@@ -185,7 +185,9 @@ export function missingAddresses({
 }: Pick<SiteConfig, "url" | "repository">): string | null {
   const missing = [
     ...(url === null
-      ? ["SITE_URL is not set: no canonical links, no cards, and feeds only from `bun start`"]
+      ? [
+          "SITE_URL is not set: no canonical links, no cards; feeds, sitemap and robots.txt only from `bun start`",
+        ]
       : []),
     ...(repository === null
       ? ["SITE_REPOSITORY is not set: no edit links, and GitHub leads to its front page"]

@@ -67,7 +67,7 @@ export const comparisons: readonly Comparison[] = [
   },
   {
     topic: "Dead items sent back by one call",
-    facts: [no(), yes(), yes(), yes(), yes("kick")],
+    facts: [yes("at a rate, by filter"), yes(), yes(), yes(), yes("kick")],
   },
   {
     topic: "Priorities",
@@ -83,12 +83,12 @@ export const comparisons: readonly Comparison[] = [
   },
   {
     topic: "Dashboard",
-    facts: [partly("for Grafana"), yes(), partly("plugin"), yes(), partly("plugin")],
+    facts: [yes("part of the server"), yes(), partly("plugin"), yes(), partly("plugin")],
   },
   {
     topic: "Login",
     facts: [
-      partly("API keys"),
+      partly("API keys with roles"),
       partly("token"),
       partly("the database’s"),
       partly("the database’s"),

@@ -52,7 +52,8 @@ function Start(): ReactNode {
         <p>
           Every call is a POST with a JSON body: there is nothing to install in your program.{" "}
           <SiteLink to="/docs/quick-start">The quick start</SiteLink> goes on from here, with
-          retries, a lapsed lease and the dead queue.
+          retries, a lapsed lease and the dead queue;{" "}
+          <SiteLink to="/docs/console">the console</SiteLink> shows all of it in a browser.
         </p>
       </div>
       <div>
@@ -95,8 +96,9 @@ function Lacks(): ReactNode {
       <h2 id="comparison">What it lacks</h2>
       <p>
         One node does the work; others can only <SiteLink to="/docs/nodes">stand by</SiteLink>, and
-        only on PostgreSQL. There are no priorities, no recurring items and no rights per client;
-        the dashboard is one for Grafana.
+        only on PostgreSQL. There are no priorities and no recurring items.{" "}
+        <SiteLink to="/docs/status#what-is-not-there">What is not there</SiteLink> has the whole
+        list.
       </p>
       <details className="hf-details">
         <summary>Beside bunqueue, BullMQ, pg-boss and beanstalkd, in fifteen rows</summary>

@@ -46,12 +46,21 @@ interface Reply {
 /** What the block prints. It clones this tree, and speaks to a port that is free. */
 async function paste(block: string): Promise<readonly Reply[]> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-first-steps-"));
+  try {
+    return await pasteIn(folder, block);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function pasteIn(folder: string, block: string): Promise<readonly Reply[]> {
   const port = String(await freePort());
   writeNpx(folder);
   const clone = `git clone --quiet '${root}' holdfast`;
   const script = block.replace(/^git clone \S+ holdfast$/m, clone).replaceAll("9090", port);
+  expect(script).toStartWith(clone);
   const file = join(folder, "steps.sh");
-  writeFileSync(file, `trap 'kill %1' EXIT\n${script.startsWith(clone) ? "" : clone}\n${script}\n`);
+  writeFileSync(file, `trap 'kill %1' EXIT\n${script}\n`);
   const child = Bun.spawn(["bash", file], {
     cwd: folder,
     env: { ...process.env, PATH: `${folder}/bin:${process.env["PATH"]}`, HOLDFAST_PORT: port },
@@ -63,7 +72,6 @@ async function paste(block: string): Promise<readonly Reply[]> {
     new Response(child.stderr).text(),
   ]);
   if ((await child.exited) !== 0) throw new Error(`the first steps fail\n${text}\n${log}`);
-  rmSync(folder, { recursive: true, force: true });
   return text
     .split("\n")
     .filter((line) => line.startsWith("{"))

@@ -1,0 +1,35 @@
+// The first steps against what a newcomer meets next: the bodies that the API's pages fill in,
+// and the quick start, which goes on with the same queue.
+
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { operations } from "../openapi/operations.ts";
+import { firstSteps } from "./first-steps.ts";
+
+const quickStart = readFileSync(join(import.meta.dir, "docs/quick-start.mdx"), "utf8");
+const { createQueue, produce, lease, complete } = operations;
+
+test("first steps: they begin with a clone, whether or not its address is known", () => {
+  expect(firstSteps("https://example.org/it")).toStartWith(
+    "git clone https://example.org/it holdfast\n",
+  );
+  expect(firstSteps(null)).toMatch(/^git clone [A-Z-]+ holdfast\n/);
+});
+
+test("first steps: their queue is the one of the API's examples", () => {
+  const [, dead, queue] = firstSteps(null).split("queue_name");
+  expect(dead).toStartWith('": "orders-dead"');
+  expect(queue).toStartWith('": "orders"');
+  const examples = [createQueue, produce, lease, complete].map(({ example }) => example);
+  expect(examples.map(({ queue_name }) => queue_name)).toEqual(Array(4).fill("orders"));
+});
+
+test("first steps: the queues are those that the quick start would create", () => {
+  const bodies = (text: string) =>
+    [...text.matchAll(/queues\.create[^{]*'(\{[^}]*\})'/g)].map(([, body = ""]) =>
+      JSON.parse(body),
+    );
+  expect(bodies(firstSteps(null))).toHaveLength(2);
+  expect(bodies(firstSteps(null))).toEqual(bodies(quickStart).slice(0, 2));
+});

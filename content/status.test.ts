@@ -1,0 +1,65 @@
+// What pages say is missing against what there is: the calls of the contract, the pages of the
+// docs, and the promises that are tested.
+
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { comparisons } from "../app/home/comparison-facts.ts";
+import { operations } from "../openapi/operations.ts";
+import { roles } from "../openapi/roles.ts";
+
+const docs = join(import.meta.dir, "docs");
+const page = (name: string) => readFileSync(join(docs, `${name}.mdx`), "utf8");
+const status = page("status");
+
+/** The text below a heading, up to the next one. */
+function sectionOf(text: string, heading: string): string {
+  const [, section = ""] = text.split(`## ${heading}\n`);
+  return section.split(/^## /m)[0] ?? "";
+}
+
+const paths = Object.values(operations).map(({ path }) => path.slice("/v1/".length));
+const isPage = (name: string) => existsSync(join(docs, `${name}.mdx`));
+
+/** What is there, with the words by which it would be called absent. */
+const present: readonly (readonly [string, boolean, RegExp])[] = [
+  ["transact", paths.includes("queue.transact"), /\btransact\b|several queues/i],
+  ["redrive", paths.includes("queue.redrive"), /redriv|sen[dt] back|put back/i],
+  ["pause", paths.includes("queue.pause"), /paus/i],
+  ["the console", isPage("console"), /dashboard|console|web ui|user interface/i],
+  ["traces", isPage("guides/traces"), /trac(e|ing)/i],
+  ["roles", Object.keys(roles).length > 0, /rights|permissions/i],
+];
+
+const lists: readonly (readonly [string, string])[] = [
+  ["status", sectionOf(status, "What is not there")],
+  ...["bullmq", "celery", "pg-boss", "sqs"].map((queue): readonly [string, string] => {
+    const name = `moving-from-${queue}`;
+    return [name, sectionOf(page(name), "What is missing here")];
+  }),
+];
+
+test.each(lists)("%s: what is there is not listed as missing", (_, section) => {
+  expect(section).not.toBe("");
+  // A sentence with a link tells what there is in its place.
+  const missing = section.replaceAll(/[^.;(]*\]\([^)]*\)[^.;)]*/g, "");
+  const wrong = present.filter(([, isThere, words]) => isThere && words.test(missing));
+  expect(present.filter(([, isThere]) => !isThere)).toEqual([]);
+  expect(wrong.map(([name]) => name)).toEqual([]);
+});
+
+test.each(lists.slice(1))("%s: the whole list is named, not repeated", (_, section) => {
+  expect(section).toContain("(/docs/status#what-is-not-there)");
+});
+
+test("status: it counts the promises as the page about testing does", () => {
+  const count = page("testing").match(/^\| I\d+ /gm)?.length ?? 0;
+  expect(status).toContain(`All ${count} promises are tested`);
+});
+
+test("home: of the other queues' features, it has those that its contract has", () => {
+  const answerOf = (topic: string) =>
+    comparisons.find((row) => row.topic === topic)?.facts[0]?.answer;
+  expect(answerOf("Dead items sent back by one call")).toBe("yes");
+  expect(answerOf("Dashboard")).toBe("yes");
+});
