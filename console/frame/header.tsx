@@ -7,7 +7,8 @@ import { useOld } from "../old.ts";
 import { seen } from "../overview-poll.ts";
 import { Icon } from "../parts/glyph.tsx";
 import { prefix, serverHost } from "../place.ts";
-import { useMay } from "../queries.ts";
+import { useWhoAmI } from "../queries.ts";
+import { mayOnlyRead } from "../rights.ts";
 import { toggleTheme } from "../theme.ts";
 import { Lost } from "./lost.tsx";
 
@@ -20,7 +21,7 @@ export function Header({ onJump }: HeaderProps): ReactNode {
   const { pathname } = useLocation();
   const { overview } = useObserved(seen);
   const old = useOld();
-  const mayChange = useMay("admin");
+  const me = useWhoAmI();
   const here = pages.find(({ path }) => path === pathname)?.title ?? "Queues";
   return (
     <header className="top">
@@ -41,7 +42,7 @@ export function Header({ onJump }: HeaderProps): ReactNode {
       {/* After what has its place: the server says its name later. */}
       <span className="server cut">{overview?.machine.name || serverHost}</span>
       <span className="end" />
-      {mayChange === false && old === null && (
+      {me !== undefined && mayOnlyRead(me) && old === null && (
         <span className="muted wide-only">this key may read, and change nothing</span>
       )}
       {old === null ? <JumpButton onJump={onJump} /> : <Lost old={old} />}

@@ -7,9 +7,11 @@ import type { ItemCounts } from "../../openapi/schemas.ts";
 import { ask, type Call } from "../call.ts";
 import { itemsText } from "../format.ts";
 import { pollNow } from "../overview-poll.ts";
+import { useWhoAmI } from "../queries.ts";
+import { isForAll } from "../rights.ts";
 import { say } from "../said.ts";
 import { serverNow } from "../time.ts";
-import { callOf, callsOf, type Meant, type Verb, type Wishes } from "./changes.ts";
+import { callOf, callsOf, isToldWhere, type Meant, type Verb, type Wishes } from "./changes.ts";
 import { followTask } from "./follow-task.ts";
 import { itemsKey } from "./source.ts";
 import { wordings } from "./wording.ts";
@@ -26,9 +28,12 @@ export function useChange(change: Change, onDone: () => void) {
   const { verb, meant } = change;
   const client = useQueryClient();
   const wishes = useSettled(change.wishes);
+  const me = useWhoAmI();
+  const isAskable = me !== undefined && isToldWhere(verb, wishes, isForAll(me));
   const dry = useQuery({
     queryKey: ["dry-run", verb, meant, wishes.to, wishes.limit],
     queryFn: () => countsOf({ verb, meant, wishes }),
+    enabled: isAskable,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     retry: false,
