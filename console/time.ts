@@ -15,7 +15,16 @@ export function noteServerTime(reply: unknown, startedAt: number): void {
 }
 
 export function serverNow(): number {
-  return zeroMs === null ? Date.now() : zeroMs + performance.now();
+  return serverTimeAt(performance.now());
+}
+
+/** Of an instant by `performance.now()`; what was noted before the server has said is right later. */
+export function serverTimeAt(noted: number): number {
+  return (zeroMs ?? performance.timeOrigin) + noted;
+}
+
+export function isTimeKnown(): boolean {
+  return zeroMs !== null;
 }
 
 const second = observed(0);

@@ -10,7 +10,6 @@ import { pollNow } from "../overview-poll.ts";
 import { useWhoAmI } from "../queries.ts";
 import { isForAll } from "../rights.ts";
 import { say } from "../said.ts";
-import { serverNow } from "../time.ts";
 import { callOf, callsOf, isToldWhere, type Meant, type Verb, type Wishes } from "./changes.ts";
 import { followTask } from "./follow-task.ts";
 import { itemsKey } from "./source.ts";
@@ -78,7 +77,8 @@ function useSettled(wishes: Wishes): Wishes {
 interface Counted {
   /** For each part, in their order. */
   readonly counts: readonly number[];
-  readonly asOfMs: number;
+  /** By `performance.now()`. */
+  readonly seenAt: number;
 }
 
 async function countsOf(change: Change): Promise<Counted> {
@@ -87,7 +87,7 @@ async function countsOf(change: Change): Promise<Counted> {
     const call = callOf(change, part, { isDry: true });
     counts.push(call === null ? (part.ids?.length ?? 0) : countIn(await ask(call.id, call.body)));
   }
-  return { counts, asOfMs: serverNow() };
+  return { counts, seenAt: performance.now() };
 }
 
 function countIn(reply: object): number {
