@@ -131,7 +131,7 @@ function GroupRow(props: GroupRowProps): ReactNode {
   const text = value === "" ? groupings[by].none : value;
   const names = [isCurrent && "cur", isChosen && "sel"].filter(Boolean).join(" ");
   return (
-    <tr className={names || undefined}>
+    <tr aria-current={isCurrent || undefined} className={names || undefined}>
       <td className="c-x">
         {onChoose !== null && (
           <input

@@ -53,7 +53,6 @@ function Live(): ReactNode {
     <button
       type="button"
       className="m live"
-      aria-pressed={!isPaused}
       data-live={isPaused ? "off" : "on"}
       title="Pause or go on (space)"
       onClick={() => setPaused(!isPaused)}

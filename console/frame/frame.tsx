@@ -14,7 +14,7 @@ import { Header } from "./header.tsx";
 import { Jump } from "./jump.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { KeyAgain, Login } from "./login.tsx";
-import { useShortcuts } from "./shortcuts.ts";
+import { isOfPage, useShortcuts } from "./shortcuts.ts";
 
 type Over = "jump" | "keys" | null;
 
@@ -75,7 +75,7 @@ function useFrameKeys(open: (over: Over) => void): void {
     "g k": go("/keys"),
     u: () => zone.set(zone.get() === "utc" ? "local" : "utc"),
     Space: (event) => {
-      if (event.target !== document.body) return;
+      if (!isOfPage(event)) return;
       event.preventDefault();
       setPaused(!seen.get().isPaused);
     },

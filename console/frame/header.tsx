@@ -11,6 +11,7 @@ import { useWhoAmI } from "../queries.ts";
 import { mayOnlyRead } from "../rights.ts";
 import { toggleTheme } from "../theme.ts";
 import { Lost } from "./lost.tsx";
+import { jumpKey } from "./shortcuts.ts";
 
 interface HeaderProps {
   readonly onJump: () => void;
@@ -85,7 +86,7 @@ function JumpButton({ onJump }: HeaderProps): ReactNode {
       <Icon name="search" />
       <b className="vh">Jump to</b>
       <span>Queue, item id, page</span>
-      <kbd className="end">Ctrl K</kbd>
+      <kbd className="end">{jumpKey}</kbd>
     </button>
   );
 }
