@@ -34,10 +34,14 @@ const pollMs = 1_300;
 let isTicking = false;
 let ticking: ReturnType<typeof setTimeout> | undefined;
 
-/** The server's time, said anew each second to all who look. */
+/** Where time stands for all who look, as what they look at is of then; `null`: it goes on. */
+const standing = observed<number | null>(null);
+export const standAt = standing.set;
+
+/** The server's time, said anew each second to all who look; of what is old, the time that it is of. */
 export function useServerNow(): number {
   useObserved(second);
-  return serverNow();
+  return useObserved(standing) ?? serverNow();
 }
 
 /** With a poll, so that what it tells and what time alone changes are drawn at once, not in turns. */

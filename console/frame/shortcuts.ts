@@ -56,6 +56,16 @@ export function useShortcuts(keys: Keys): void {
   }, []);
 }
 
+/** Of a list whose rows are links: `j` and `k` give them the focus, one after the other. */
+export function useLinkKeys(links: string): void {
+  const step = (by: number) => {
+    const all = [...document.querySelectorAll<HTMLElement>(links)];
+    const at = all.findIndex((one) => one.matches(":focus"));
+    all[at === -1 ? 0 : Math.max(0, Math.min(all.length - 1, at + by))]?.focus();
+  };
+  useShortcuts({ j: () => step(1), k: () => step(-1) });
+}
+
 interface KeyRow {
   readonly keys: readonly string[];
   readonly does: string;

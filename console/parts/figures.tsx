@@ -25,7 +25,7 @@ export function Age({ at }: InstantProps): ReactNode {
   const told = useObserved(zone);
   return (
     <time dateTime={new Date(at).toISOString()} title={instantText(at, told)}>
-      <Measured of={spanOf(now - at)} />
+      <Measured of={spanOf(Math.max(0, now - at))} />
     </time>
   );
 }

@@ -17,6 +17,7 @@ export function testByHand(browser: () => ConsoleBrowser): void {
     });
     afterAll(() => server.stop());
     testFocus(browser, () => server);
+    testStill(browser, () => server);
     testItem(browser, () => server);
     testMac(browser, () => server);
     testOver(browser, () => server);
@@ -64,6 +65,43 @@ function testFocus(browser: () => ConsoleBrowser, server: Server): void {
     await page.keyboard.press("Enter");
     await page.waitForURL((url) => url.searchParams.get("name") === "orders");
     expect(errors).toEqual([]);
+  });
+}
+
+function testStill(browser: () => ConsoleBrowser, server: Server): void {
+  test("what is paused does not grow older, and the point of a chart says of when it is", async () => {
+    const url = `${server().consoleUrl}?sort=name`;
+    await using visitor = await browser().visit(url, { hasClock: true });
+    const { page, errors } = visitor;
+    await live(page);
+    await page.locator(".plot canvas").waitFor();
+    await page.locator(".plot").focus();
+    await page.keyboard.press("ArrowLeft");
+    await page
+      .locator(".plot time")
+      .getByText(/^\d\d:\d\d:\d\d$/)
+      .waitFor();
+    await page.locator("#main").focus();
+    await page.keyboard.press("Space");
+    await page.locator(".foot .live").getByText("paused").waitFor();
+    const told = () => page.locator(".table .m4 time, .foot time").allTextContents();
+    const before = await told();
+    expect(before.length).toBeGreaterThan(2);
+    await page.clock.runFor(100_000);
+    expect(await told()).toEqual(before);
+    expect(errors).toEqual([]);
+  });
+
+  test("j, k and / do on each list what the list of keys says", async () => {
+    await using visitor = await browser().visit(`${server().consoleUrl}/dead`);
+    const { page } = visitor;
+    await page.locator(".choose a").first().waitFor();
+    for (const key of ["j", "Enter"]) await page.keyboard.press(key);
+    await page.waitForURL((url) => url.searchParams.get("name") === "orders-dead");
+    await page.goto(`${server().consoleUrl}/keys`);
+    await page.locator(".action-filters input").first().waitFor();
+    await page.keyboard.press("/");
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("INPUT");
   });
 }
 
