@@ -73,12 +73,12 @@ interface Said {
   readonly reason: string;
 }
 
-/** By `performance.now()`: before it the server wants to hear nothing. */
-let heldUntil = 0;
+/** By `performance.now()`: before it the server wants to hear nothing of that key. */
+let held: { readonly until: number; readonly key: string | null } = { until: 0, key: null };
 
-/** For how long nothing is asked, because the server said so. */
+/** For how long nothing is asked, because the server said so to the key of now. */
 export function heldMs(): number {
-  return Math.max(0, heldUntil - performance.now());
+  return held.key === session.get().key ? Math.max(0, held.until - performance.now()) : 0;
 }
 
 async function untilAllowed(signal: AbortSignal | undefined): Promise<void> {
@@ -112,7 +112,11 @@ export async function ask<Id extends CallId>(
     return reply;
   }
   const refused = new Refused(response.status, saidIn(text, response), retryAfterMs(response));
-  heldUntil = Math.max(heldUntil, performance.now() + (refused.retryAfterMs ?? 0));
+  const waitMs = refused.retryAfterMs ?? 0;
+  // What others are told of a key that was left does not hold the next.
+  if (waitMs > 0 && key === session.get().key && waitMs > heldMs()) {
+    held = { until: performance.now() + waitMs, key };
+  }
   const isOfKey = refused.code === 401 || refused.reason === "wrong_keys";
   if (isOfKey) askForKey(key, { code: refused.code, message: refused.message });
   throw refused;

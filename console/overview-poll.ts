@@ -5,7 +5,7 @@
 import { ask, heldMs, Refused, Silent } from "./call.ts";
 import { observed } from "./observed.ts";
 import { type Overview, withReply } from "./overview-state.ts";
-import { session } from "./session.ts";
+import { isAwaited, session } from "./session.ts";
 import { tickWithPoll } from "./time.ts";
 
 export interface Seen {
@@ -96,7 +96,7 @@ export function setPaused(isPaused: boolean): void {
 }
 
 function isWanted(): boolean {
-  return document.visibilityState === "visible" && !seen.get().isPaused && !session.get().asksKey;
+  return isAwaited() && !seen.get().isPaused;
 }
 
 function nextMs(): number {

@@ -5,6 +5,7 @@ import type { Role } from "../openapi/roles.ts";
 import { ask, Refused } from "./call.ts";
 import { useObserved } from "./observed.ts";
 import { seen } from "./overview-poll.ts";
+import { mayOn } from "./rights.ts";
 import { session } from "./session.ts";
 
 const whoAmI = "whoami";
@@ -59,6 +60,12 @@ export function useMay(role: Role): boolean | null {
   const me = useWhoAmI();
   if (me === undefined) return null;
   return !me.keys_required || me.roles.includes("admin") || me.roles.includes(role);
+}
+
+/** `name`: `null` = of all queues. `false` too while it is not known. */
+export function useMayOn(role: Role, name: string | null): boolean {
+  const me = useWhoAmI();
+  return me !== undefined && mayOn(me, role, name);
 }
 
 /** The newest task that runs, if one does. */

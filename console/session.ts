@@ -27,6 +27,11 @@ export const session = observed<Session>({
   refusal: null,
 });
 
+/** Whether somebody looks who may be told: nothing is asked for a page that is hidden, or without its key. */
+export function isAwaited(): boolean {
+  return document.visibilityState === "visible" && !session.get().asksKey;
+}
+
 export function enterKey(key: string): void {
   keyOfTab.write(key);
   session.set({ ...session.get(), key, asksKey: false, isPutAway: false, refusal: null });

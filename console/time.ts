@@ -15,7 +15,16 @@ export function noteServerTime(reply: unknown, startedAt: number): void {
 }
 
 export function serverNow(): number {
-  return zeroMs === null ? Date.now() : zeroMs + performance.now();
+  return serverTimeAt(performance.now());
+}
+
+/** Of an instant by `performance.now()`; what was noted before the server has said is right later. */
+export function serverTimeAt(noted: number): number {
+  return (zeroMs ?? performance.timeOrigin) + noted;
+}
+
+export function isTimeKnown(): boolean {
+  return zeroMs !== null;
 }
 
 const second = observed(0);
@@ -25,10 +34,14 @@ const pollMs = 1_300;
 let isTicking = false;
 let ticking: ReturnType<typeof setTimeout> | undefined;
 
-/** The server's time, said anew each second to all who look. */
+/** Where time stands for all who look, as what they look at is of then; `null`: it goes on. */
+const standing = observed<number | null>(null);
+export const standAt = standing.set;
+
+/** The server's time, said anew each second to all who look; of what is old, the time that it is of. */
 export function useServerNow(): number {
   useObserved(second);
-  return serverNow();
+  return useObserved(standing) ?? serverNow();
 }
 
 /** With a poll, so that what it tells and what time alone changes are drawn at once, not in turns. */

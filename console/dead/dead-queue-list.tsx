@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { deadAddress } from "../addresses.ts";
 import { countText } from "../format.ts";
+import { useLinkKeys } from "../frame/shortcuts.ts";
 import { useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -14,6 +15,7 @@ import { TaskList } from "./task-list.tsx";
 export function DeadQueueList(): ReactNode {
   const { data, error, refetch } = useDeadQueues();
   const { overview } = useObserved(seen);
+  useLinkKeys(".choose a");
   const countOf = ({ name }: DeadQueue) => {
     const row = overview?.queues.get(name);
     return row === undefined ? 0 : row.ready + row.leased + row.scheduled;

@@ -2,13 +2,11 @@ import { type ReactNode, useState } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ItemGroup } from "../../openapi/schemas.ts";
 import { itemsAddress } from "../addresses.ts";
-import { clockText, countText, itemsText } from "../format.ts";
+import { countText, itemsText } from "../format.ts";
 import { useShortcuts } from "../frame/shortcuts.ts";
-import { zone } from "../kept.ts";
-import { useObserved } from "../observed.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Age } from "../parts/figures.tsx";
+import { Age, Noted } from "../parts/figures.tsx";
 import { type Grouping, groupings, type useGroups } from "./use-groups.ts";
 
 interface GroupTableProps {
@@ -91,7 +89,6 @@ export function GroupTable({ name, by, found, chosen, onChoose }: GroupTableProp
 }
 
 function Under({ by, found }: Pick<GroupTableProps, "by" | "found">): ReactNode {
-  const told = useObserved(zone);
   const { data } = found;
   if (data === undefined) return null;
   const count = data.groups.length;
@@ -101,7 +98,9 @@ function Under({ by, found }: Pick<GroupTableProps, "by" | "found">): ReactNode 
         {countText(count)} {count === 1 ? "group" : "groups"}, {itemsText(data.itemCount)},{" "}
         {data.isPart ? "of the first 1,000,000 looked at" : "all looked at"}
       </span>
-      <span className="wide-only">as of {clockText(data.asOfMs, told)}</span>
+      <span className="wide-only">
+        as of <Noted at={data.seenAt} />
+      </span>
       <Button look="link" onClick={() => void found.refetch()}>
         look again
       </Button>
@@ -132,7 +131,7 @@ function GroupRow(props: GroupRowProps): ReactNode {
   const text = value === "" ? groupings[by].none : value;
   const names = [isCurrent && "cur", isChosen && "sel"].filter(Boolean).join(" ");
   return (
-    <tr className={names || undefined}>
+    <tr aria-current={isCurrent || undefined} className={names || undefined}>
       <td className="c-x">
         {onChoose !== null && (
           <input

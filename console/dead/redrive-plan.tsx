@@ -3,15 +3,14 @@
 
 import { type ReactNode, useState } from "react";
 import type { ItemGroup } from "../../openapi/schemas.ts";
-import { clockText, countText, itemsText, spanText } from "../format.ts";
+import { countText, itemsText, spanText } from "../format.ts";
 import { ItemChange, pluralOf, RedriveWishes } from "../items/change-dialog.tsx";
 import { type Meant, noWishes, type Wishes } from "../items/changes.ts";
 import { useChange } from "../items/use-change.ts";
 import { wordings } from "../items/wording.ts";
-import { zone } from "../kept.ts";
-import { useObserved } from "../observed.ts";
 import { Button } from "../parts/button.tsx";
 import { CallsAsCurl } from "../parts/dialog.tsx";
+import { Noted } from "../parts/figures.tsx";
 import { Refusal } from "../parts/refusal.tsx";
 import { type Grouping, type Groups, groupings } from "./use-groups.ts";
 
@@ -67,7 +66,7 @@ function Plan({ meant, by, groups }: PlanProps): ReactNode {
         counts={counts}
         by={by}
         groups={groups}
-        atMs={dry.data?.asOfMs ?? 0}
+        seenAt={dry.data?.seenAt ?? null}
         wishes={wishes}
       />
       <Refusal of={dry.error} />
@@ -94,19 +93,25 @@ function Plan({ meant, by, groups }: PlanProps): ReactNode {
 
 interface DryRunProps extends Pick<PlanProps, "by" | "groups"> {
   readonly counts: readonly number[] | undefined;
-  readonly atMs: number;
+  readonly seenAt: number | null;
   readonly wishes: Wishes;
 }
 
 const rowsMax = 8;
 
-function DryRun({ counts, by, groups, atMs, wishes }: DryRunProps): ReactNode {
-  const told = useObserved(zone);
+function DryRun({ counts, by, groups, seenAt, wishes }: DryRunProps): ReactNode {
   const total = counts?.reduce((sum, one) => sum + one, 0) ?? 0;
   const shown = groups.slice(0, rowsMax);
   return (
     <table className="dry-run" aria-label="Dry run">
-      <caption>dry run {atMs > 0 && `of ${clockText(atMs, told)}`}</caption>
+      <caption>
+        dry run{" "}
+        {seenAt !== null && (
+          <>
+            of <Noted at={seenAt} />
+          </>
+        )}
+      </caption>
       <tbody>
         {shown.map(({ value }, at) => (
           <tr key={value}>

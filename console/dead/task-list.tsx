@@ -7,7 +7,7 @@ import { useObserved } from "../observed.ts";
 import { Button } from "../parts/button.tsx";
 import { Age } from "../parts/figures.tsx";
 import { Refusal } from "../parts/refusal.tsx";
-import { useMay } from "../queries.ts";
+import { useMayOn } from "../queries.ts";
 import { say } from "../said.ts";
 import { session } from "../session.ts";
 import { useServerNow } from "../time.ts";
@@ -102,7 +102,8 @@ function Cancel({
 }: {
   readonly task: TaskInfo;
 }): ReactNode {
-  const mayChange = useMay("admin");
+  // The call names the task alone.
+  const mayCancel = useMayOn("admin", null);
   const client = useQueryClient();
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => ask("cancelTask", { task_id: id }),
@@ -110,7 +111,7 @@ function Cancel({
       say(`cancelled the ${action} of ${queue}: ${itemsText(moved)} done, the others stay`),
     onSettled: () => client.invalidateQueries({ queryKey: ["tasks"] }),
   });
-  if (!mayChange) return <span />;
+  if (!mayCancel) return <span />;
   return (
     <span>
       <Button look="small" disabled={isPending} onClick={() => mutate()}>

@@ -3,7 +3,6 @@ import type { ItemFilter, ItemGroup } from "../../openapi/schemas.ts";
 import { ask } from "../call.ts";
 import { useObserved } from "../observed.ts";
 import { session } from "../session.ts";
-import { serverNow } from "../time.ts";
 
 interface Way {
   readonly label: string;
@@ -45,7 +44,8 @@ export interface Groups {
   readonly groups: readonly ItemGroup[];
   readonly itemCount: number;
   readonly isPart: boolean;
-  readonly asOfMs: number;
+  /** By `performance.now()`. */
+  readonly seenAt: number;
 }
 
 const pagesMax = 10;
@@ -78,7 +78,7 @@ async function groupsOf(name: string, by: Grouping, signal: AbortSignal): Promis
   }
   const groups = merged(all);
   const itemCount = groups.reduce((sum, { count }) => sum + count, 0);
-  return { groups, itemCount, isPart: pivot !== "", asOfMs: serverNow() };
+  return { groups, itemCount, isPart: pivot !== "", seenAt: performance.now() };
 }
 
 export function useGroups(name: string, by: Grouping) {

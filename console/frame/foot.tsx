@@ -53,7 +53,6 @@ function Live(): ReactNode {
     <button
       type="button"
       className="m live"
-      aria-pressed={!isPaused}
       data-live={isPaused ? "off" : "on"}
       title="Pause or go on (space)"
       onClick={() => setPaused(!isPaused)}
@@ -66,11 +65,8 @@ function Live(): ReactNode {
 
 function Clock(): ReactNode {
   const told = useObserved(zone);
-  const { overview, isPaused } = useObserved(seen);
-  const old = useOld();
+  const { overview } = useObserved(seen);
   const now = useServerNow();
-  // What is old does not move.
-  const at = overview !== null && (old !== null || isPaused) ? overview.asOfMs : now;
   return (
     <button
       type="button"
@@ -78,7 +74,7 @@ function Clock(): ReactNode {
       title="UTC or local time (u)"
       onClick={() => zone.set(told === "utc" ? "local" : "utc")}
     >
-      <time>{overview === null ? "--:--:--" : clockText(at, told)}</time>
+      <time>{overview === null ? "--:--:--" : clockText(now, told)}</time>
       {told === "utc" ? " UTC" : " local"}
     </button>
   );

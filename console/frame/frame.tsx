@@ -1,6 +1,6 @@
 // What is around every page: the bar above, the bar below, and what may lie over both.
 
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useState } from "react";
 import { Outlet, useNavigate } from "react-router";
 import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";
@@ -8,13 +8,13 @@ import { useOld } from "../old.ts";
 import { seen, setPaused, startPoll } from "../overview-poll.ts";
 import { useMay } from "../queries.ts";
 import { session } from "../session.ts";
-import { startTicking } from "../time.ts";
+import { standAt, startTicking } from "../time.ts";
 import { Foot } from "./foot.tsx";
 import { Header } from "./header.tsx";
 import { Jump } from "./jump.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { KeyAgain, Login } from "./login.tsx";
-import { useShortcuts } from "./shortcuts.ts";
+import { isOfPage, useShortcuts } from "./shortcuts.ts";
 
 type Over = "jump" | "keys" | null;
 
@@ -34,8 +34,10 @@ export function Frame(): ReactNode {
 
 function Framed(): ReactNode {
   const [over, setOver] = useState<Over>(null);
-  const { overview } = useObserved(seen);
+  const { overview, isPaused } = useObserved(seen);
   const old = useOld();
+  const stoodAt = isPaused || old !== null ? (overview?.asOfMs ?? null) : null;
+  useLayoutEffect(() => standAt(stoodAt), [stoodAt]);
   const mayChange = useMay("admin");
   const close = () => setOver(null);
   useFrameKeys(setOver);
@@ -75,7 +77,7 @@ function useFrameKeys(open: (over: Over) => void): void {
     "g k": go("/keys"),
     u: () => zone.set(zone.get() === "utc" ? "local" : "utc"),
     Space: (event) => {
-      if (event.target !== document.body) return;
+      if (!isOfPage(event)) return;
       event.preventDefault();
       setPaused(!seen.get().isPaused);
     },

@@ -7,9 +7,11 @@ import { useOld } from "../old.ts";
 import { seen } from "../overview-poll.ts";
 import { Icon } from "../parts/glyph.tsx";
 import { prefix, serverHost } from "../place.ts";
-import { useMay } from "../queries.ts";
+import { useWhoAmI } from "../queries.ts";
+import { mayOnlyRead } from "../rights.ts";
 import { toggleTheme } from "../theme.ts";
 import { Lost } from "./lost.tsx";
+import { jumpKey } from "./shortcuts.ts";
 
 interface HeaderProps {
   readonly onJump: () => void;
@@ -20,7 +22,7 @@ export function Header({ onJump }: HeaderProps): ReactNode {
   const { pathname } = useLocation();
   const { overview } = useObserved(seen);
   const old = useOld();
-  const mayChange = useMay("admin");
+  const me = useWhoAmI();
   const here = pages.find(({ path }) => path === pathname)?.title ?? "Queues";
   return (
     <header className="top">
@@ -41,7 +43,7 @@ export function Header({ onJump }: HeaderProps): ReactNode {
       {/* After what has its place: the server says its name later. */}
       <span className="server cut">{overview?.machine.name || serverHost}</span>
       <span className="end" />
-      {mayChange === false && old === null && (
+      {me !== undefined && mayOnlyRead(me) && old === null && (
         <span className="muted wide-only">this key may read, and change nothing</span>
       )}
       {old === null ? <JumpButton onJump={onJump} /> : <Lost old={old} />}
@@ -84,7 +86,7 @@ function JumpButton({ onJump }: HeaderProps): ReactNode {
       <Icon name="search" />
       <b className="vh">Jump to</b>
       <span>Queue, item id, page</span>
-      <kbd className="end">Ctrl K</kbd>
+      <kbd className="end">{jumpKey}</kbd>
     </button>
   );
 }

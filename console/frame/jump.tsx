@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { useNavigate } from "react-router";
 import { seen } from "../overview-poll.ts";
 import { StateGlyph } from "../parts/glyph.tsx";
-import { useModal } from "../parts/use-modal.ts";
+import { useBackdrop, useModal } from "../parts/use-modal.ts";
 import { type Target, targetsFor } from "./jump-targets.ts";
 
 export function Jump({ onClose }: { readonly onClose: () => void }): ReactNode {
@@ -30,13 +30,12 @@ export function Jump({ onClose }: { readonly onClose: () => void }): ReactNode {
     }
   };
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself.
     <dialog
       ref={dialog}
       className="jumper"
       aria-label="Jump"
       onClose={onClose}
-      onClick={(event) => event.target === dialog.current && onClose()}
+      {...useBackdrop(onClose)}
     >
       <input
         role="combobox"

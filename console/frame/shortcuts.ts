@@ -7,6 +7,27 @@ import { singleKeys } from "../kept.ts";
 
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
+const isMac = typeof document === "object" && /Mac|iP(hone|ad|od)/.test(navigator.platform);
+/** Of the list, and of hints. */
+export const jumpKey = isMac ? "⌘ K" : "Ctrl K";
+
+/** Where a keyboard has no key of its own for the sign, it is made with others. */
+const layouts: Readonly<Record<string, string>> = {
+  "/": "[Shift]+/",
+  "[": "[Control]+[Alt]+[",
+  "]": "[Control]+[Alt]+]",
+};
+
+/** As tinykeys takes it. */
+export function bindingOf(name: string): string {
+  return layouts[name] ?? name;
+}
+
+/** Nothing has the focus that takes the key itself; a press beside everything leaves it to `main`. */
+export function isOfPage({ target }: Event): boolean {
+  return target === document.body || (target instanceof Element && target.id === "main");
+}
+
 const withModifier = /^\$mod\+/;
 
 function isBusy(event: KeyboardEvent): boolean {
@@ -22,7 +43,7 @@ export function useShortcuts(keys: Keys): void {
   latest.current = keys;
   useEffect(() => {
     const bound = Object.keys(keys).map((name) => [
-      name,
+      bindingOf(name),
       (event: KeyboardEvent) => {
         const isSingle = !withModifier.test(name);
         if (isSingle && (singleKeys.get() === "off" || isBusy(event))) return;
@@ -35,6 +56,16 @@ export function useShortcuts(keys: Keys): void {
   }, []);
 }
 
+/** Of a list whose rows are links: `j` and `k` give them the focus, one after the other. */
+export function useLinkKeys(links: string): void {
+  const step = (by: number) => {
+    const all = [...document.querySelectorAll<HTMLElement>(links)];
+    const at = all.findIndex((one) => one.matches(":focus"));
+    all[at === -1 ? 0 : Math.max(0, Math.min(all.length - 1, at + by))]?.focus();
+  };
+  useShortcuts({ j: () => step(1), k: () => step(-1) });
+}
+
 interface KeyRow {
   readonly keys: readonly string[];
   readonly does: string;
@@ -43,7 +74,7 @@ interface KeyRow {
 /** All there are, for the list of them. */
 export const keyList: readonly KeyRow[] = [
   { keys: ["/"], does: "filter" },
-  { keys: ["Ctrl K"], does: "jump" },
+  { keys: [jumpKey], does: "jump" },
   { keys: ["j", "k"], does: "next, previous row" },
   { keys: ["Enter"], does: "open the row" },
   { keys: ["[", "]"], does: "item before, item after" },

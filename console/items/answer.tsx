@@ -14,7 +14,8 @@ export function Answer({ told }: { readonly told: ItemExplained }): ReactNode {
   const [first, ...more] = rest;
   return (
     <section aria-label="Why it is here">
-      <div className="answer" role="status">
+      {/* A clock that runs would be read out each second. */}
+      <div className="answer" role={at === null ? "status" : undefined}>
         {item !== undefined && at !== null && <Next item={item} at={at} />}
         {at === null && first}
       </div>

@@ -6,6 +6,8 @@ import { seen } from "../overview-poll.ts";
 import { ChangeDialog } from "../parts/dialog.tsx";
 import { Countdown } from "../parts/figures.tsx";
 import { Refusal } from "../parts/refusal.tsx";
+import { useWhoAmI } from "../queries.ts";
+import { isForAll } from "../rights.ts";
 import { type Meant, noWishes, type Verb, type Wishes } from "./changes.ts";
 import { useChange } from "./use-change.ts";
 import { wordings } from "./wording.ts";
@@ -150,6 +152,7 @@ const textOf = (number: number) => (number === 0 ? "" : String(number));
 /** Where to, how fast, how many at most. */
 export function RedriveWishes({ wishes, onChange }: RedriveWishesProps): ReactNode {
   const { overview } = useObserved(seen);
+  const me = useWhoAmI();
   const names = [...(overview?.queues.keys() ?? [])].sort();
   return (
     <>
@@ -160,7 +163,9 @@ export function RedriveWishes({ wishes, onChange }: RedriveWishesProps): ReactNo
           value={wishes.to}
           onChange={({ target }) => onChange({ ...wishes, to: target.value })}
         >
-          <option value="">where each came from</option>
+          <option value="">
+            {me === undefined || isForAll(me) ? "where each came from" : "choose a queue"}
+          </option>
           {names.map((name) => (
             <option key={name}>{name}</option>
           ))}

@@ -33,6 +33,11 @@ export interface Wishes {
 
 export const noWishes: Wishes = { reason: "", to: "", perSecond: 0, limit: 0 };
 
+/** A key that is not for all queues has to say where they go. */
+export function isToldWhere(verb: Verb, { to }: Wishes, isForAll: boolean): boolean {
+  return verb !== "redrive" || isForAll || to !== "";
+}
+
 export function verbsFor(state: ItemState): readonly Verb[] {
   if (state === "leased") return ["retry", "giveUp", "deleteHeld"];
   if (state === "dead") return ["redrive", "delete"];

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { itemsAddress } from "../addresses.ts";
 import { countText } from "../format.ts";
+import { useLinkKeys } from "../frame/shortcuts.ts";
 import { useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -12,6 +13,7 @@ const shownMax = 200;
 /** No queue is named: those that hold the most items are offered. */
 export function ChooseQueue(): ReactNode {
   const { overview } = useObserved(seen);
+  useLinkKeys(".choose a");
   const rows = [...(overview?.queues.values() ?? [])]
     .map((row) => ({ name: row.queue_name, count: row.ready + row.leased + row.scheduled }))
     .sort((a, b) => b.count - a.count || a.name.localeCompare(b.name));

@@ -1,6 +1,7 @@
 import { ask } from "../call.ts";
 import { itemsText } from "../format.ts";
 import { say } from "../said.ts";
+import { isAwaited } from "../session.ts";
 import { wordings } from "./wording.ts";
 
 const lookMs = [150, 300, 600, 1_000] as const;
@@ -20,6 +21,8 @@ export async function followTask(id: string, onEnded: () => void): Promise<void>
   for (let look = 0; performance.now() < until; look += 1) {
     const pauseMs = lookMs[Math.min(look, lookMs.length - 1)];
     await new Promise((done) => setTimeout(done, pauseMs));
+    // Without its key it would only ask for one, again and again.
+    if (!isAwaited()) continue;
     try {
       const task = await ask("taskInfo", { task_id: id });
       if (task.state === "running") continue;

@@ -9,7 +9,7 @@ import { verbsFor } from "./changes.ts";
 import { ItemTable } from "./item-table.tsx";
 import { NoItems } from "./no-items.tsx";
 import { ScanLine } from "./scan-line.tsx";
-import { itemsKey, type Source, useCounted, useFound } from "./source.ts";
+import { atLeast, itemsKey, type Source, useCounted, useFound } from "./source.ts";
 import { useFollow } from "./use-follow.ts";
 import { useListKeys } from "./use-list-keys.ts";
 import { useSelection } from "./use-selection.ts";
@@ -28,14 +28,14 @@ const none: ReadonlySet<string> = new Set();
 
 export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNode {
   const found = useFound(source);
-  const counted = useCounted(source);
   const [cursor, setCursor] = useState(view.item);
   const client = useQueryClient();
   const verbs = useVerbs(verbsFor(view.state), source.queueName);
   const mayChange = verbs !== null && verbs.length > 0;
   const pages = found.data?.pages ?? [];
   const listed = pages.flatMap(({ items }) => items);
-  const follow = useFollow(source, listed);
+  const counted = atLeast(useCounted(source), listed.length);
+  const follow = useFollow(source, listed, lastPageOf(found));
   const { items, goneIds } = follow.followed ?? { items: listed, goneIds: none };
   const selection = useSelection(items, goneIds);
   const keys = useListKeys({
@@ -57,7 +57,7 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
     <>
       <ScanLine
         counted={counted}
-        asOfMs={follow.followed?.asOfMs ?? pages[0]?.asOfMs ?? null}
+        seenAt={follow.followed?.seenAt ?? pages[0]?.seenAt ?? null}
         lookedAt={pages.reduce((sum, { looked_at }) => sum + looked_at, 0)}
         shownCount={items.length}
         view={view}
@@ -90,12 +90,24 @@ export function ItemList({ view, source, onOpen, step }: ItemListProps): ReactNo
           }}
         />
       )}
-      {found.hasNextPage && !follow.isOn && <More found={found} />}
+      {found.hasNextPage && follow.followed === null && <More found={found} />}
       {selection.ids.size > 0 && mayChange && (
         <BulkBar verbs={verbs} source={source} selection={selection} counted={counted} />
       )}
     </>
   );
+}
+
+function lastPageOf({ data }: ReturnType<typeof useFound>) {
+  const pivot = String(data?.pageParams.at(-1) ?? "");
+  if (data === undefined || pivot === "") return null;
+  return {
+    pivot,
+    after: data.pages
+      .slice(0, -1)
+      .flatMap(({ items }) => items)
+      .at(-1),
+  };
 }
 
 interface MoreProps {

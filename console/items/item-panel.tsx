@@ -27,14 +27,23 @@ interface ItemPanelProps {
 
 export function ItemPanel({ id, explained, onStep, onClose }: ItemPanelProps): ReactNode {
   const element = useRef<HTMLElement>(null);
-  useEffect(() => element.current?.focus({ preventScroll: true }), []);
+  // Once: whoever goes from item to item keeps the button that does it. What had the focus is gone
+  // with the panel; the row of the item has it then.
+  useEffect(() => {
+    element.current?.focus({ preventScroll: true });
+    return () => {
+      if (document.activeElement !== document.body) return;
+      const row = document.querySelector<HTMLElement>(".items tr[aria-current] a");
+      (row ?? document.getElementById("main"))?.focus({ preventScroll: true });
+    };
+  }, []);
   const { data, error } = explained;
   const item = data?.item;
   return (
     <aside className="item" ref={element} aria-label={`Item ${shortId(id)}`} tabIndex={-1}>
       <PanelHead id={id} item={item} onStep={onStep} onClose={onClose} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys. */}
-      <section className="item-body" tabIndex={0} aria-label="Item, scrolls">
+      <section key={id} className="item-body" tabIndex={0} aria-label="Item, scrolls">
         {error !== null && data === undefined && (
           <Fault of={error} what="It is not shown." onRetry={() => void explained.refetch()} />
         )}
@@ -43,7 +52,7 @@ export function ItemPanel({ id, explained, onStep, onClose }: ItemPanelProps): R
         {item !== undefined && <Payload id={item.id} />}
         {data !== undefined && <HistoryView told={data} />}
       </section>
-      {item !== undefined && <ItemActions item={item} />}
+      {item !== undefined && <ItemActions key={id} item={item} />}
     </aside>
   );
 }

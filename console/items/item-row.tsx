@@ -32,7 +32,12 @@ export function ItemRow(props: ItemRowProps): ReactNode {
   const names = [isCurrent && "cur", isChosen && "sel", isGone && "gone"].filter(Boolean).join(" ");
   return (
     // Not for keys: the id in it is a link, and `Enter` opens the row.
-    <tr aria-rowindex={index + 2} className={names || undefined} onClick={open}>
+    <tr
+      aria-rowindex={index + 2}
+      aria-current={isCurrent || undefined}
+      className={names || undefined}
+      onClick={open}
+    >
       <td className="c-x">
         {onChoose !== null && (
           <input

@@ -75,7 +75,6 @@ export function ItemsPage(): ReactNode {
         </section>
         {view.item !== "" && (
           <ItemPanel
-            key={view.item}
             id={view.item}
             explained={explained}
             onStep={(by) => step.current(by)}

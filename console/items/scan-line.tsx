@@ -1,16 +1,17 @@
 import type { ReactNode } from "react";
-import { clockText, countText } from "../format.ts";
-import { zone } from "../kept.ts";
+import { countText } from "../format.ts";
 import { useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
 import { Button } from "../parts/button.tsx";
+import { Noted } from "../parts/figures.tsx";
 import type { Counted } from "./source.ts";
 import { followedMax, type useFollow } from "./use-follow.ts";
 import { useView, type View } from "./view.ts";
 
 interface ScanLineProps {
   readonly counted: Counted | undefined;
-  readonly asOfMs: number | null;
+  /** By `performance.now()`. */
+  readonly seenAt: number | null;
   readonly lookedAt: number;
   readonly shownCount: number;
   readonly view: View;
@@ -19,9 +20,8 @@ interface ScanLineProps {
 }
 
 export function ScanLine(props: ScanLineProps): ReactNode {
-  const { counted, asOfMs, lookedAt, shownCount, view, follow, onLookAgain } = props;
+  const { counted, seenAt, lookedAt, shownCount, view, follow, onLookAgain } = props;
   const { turn } = useView();
-  const told = useObserved(zone);
   return (
     <div className="scan">
       <span role="status">
@@ -35,10 +35,12 @@ export function ScanLine(props: ScanLineProps): ReactNode {
           </>
         )}
       </span>
-      {counted !== undefined && asOfMs !== null && (
-        <span className="as-of">as of {clockText(asOfMs, told)}</span>
+      {counted !== undefined && seenAt !== null && (
+        <span className="as-of">
+          as of <Noted at={seenAt} />
+        </span>
       )}
-      {counted !== undefined && asOfMs !== null && !follow.isOn && (
+      {counted !== undefined && seenAt !== null && !follow.isOn && (
         <Button look="link" onClick={onLookAgain}>
           <Since view={view} count={counted.count} />
         </Button>

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listRequestOf, requestOf, sourceOf } from "./source.ts";
+import { atLeast, listRequestOf, requestOf, sourceOf } from "./source.ts";
 import { viewIn } from "./view.ts";
 
 const asked = (query: string, deadQueue = "orders-dead") => {
@@ -24,4 +24,12 @@ test("the list is asked for in the order that is looked at, a count in none", ()
   if (source === null) throw new Error("there is no source");
   expect(listRequestOf(source)).toEqual({ ...requestOf(source), order: "newest" });
   expect(requestOf(source)).not.toHaveProperty("order");
+});
+
+test("of a count that is only begun no fewer match than are listed", () => {
+  const begun = { count: 0, lookedAt: 100_000, isPart: true };
+  expect(atLeast(begun, 7)).toEqual({ ...begun, count: 7 });
+  expect(atLeast({ ...begun, count: 9 }, 7)).toEqual({ ...begun, count: 9 });
+  expect(atLeast({ ...begun, isPart: false }, 7)).toEqual({ ...begun, isPart: false });
+  expect(atLeast(undefined, 7)).toBe(undefined);
 });

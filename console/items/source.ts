@@ -6,7 +6,6 @@ import type { FindItemsRequest, ItemFilter } from "../../openapi/schemas.ts";
 import { ask } from "../call.ts";
 import { useObserved } from "../observed.ts";
 import { session } from "../session.ts";
-import { serverNow } from "../time.ts";
 import { askedBy } from "./conditions.ts";
 import type { View } from "./view.ts";
 
@@ -82,7 +81,7 @@ export function useFound(source: Source | null) {
     queryFn: async ({ signal, pageParam }) => {
       if (source === null) throw new Error("there is nothing to find");
       const page = { ...listRequestOf(source), pivot: pageParam, limit: pageLimit };
-      return { ...(await ask("findItems", page, { signal })), asOfMs: serverNow() };
+      return { ...(await ask("findItems", page, { signal })), seenAt: performance.now() };
     },
     initialPageParam: "",
     getNextPageParam: ({ next_pivot: next }) => (next === "" ? undefined : next),
@@ -97,6 +96,12 @@ export interface Counted {
   readonly lookedAt: number;
   /** More would have to be looked at to know. */
   readonly isPart: boolean;
+}
+
+/** Pure: of a count that is only begun it is known that no fewer match than were found. */
+export function atLeast(counted: Counted | undefined, foundCount: number): Counted | undefined {
+  if (counted === undefined || !counted.isPart) return counted;
+  return { ...counted, count: Math.max(counted.count, foundCount) };
 }
 
 /** How many a filter means: more than are listed. */

@@ -7,9 +7,10 @@ import type { ItemCounts } from "../../openapi/schemas.ts";
 import { ask, type Call } from "../call.ts";
 import { itemsText } from "../format.ts";
 import { pollNow } from "../overview-poll.ts";
+import { useWhoAmI } from "../queries.ts";
+import { isForAll } from "../rights.ts";
 import { say } from "../said.ts";
-import { serverNow } from "../time.ts";
-import { callOf, callsOf, type Meant, type Verb, type Wishes } from "./changes.ts";
+import { callOf, callsOf, isToldWhere, type Meant, type Verb, type Wishes } from "./changes.ts";
 import { followTask } from "./follow-task.ts";
 import { itemsKey } from "./source.ts";
 import { wordings } from "./wording.ts";
@@ -26,9 +27,12 @@ export function useChange(change: Change, onDone: () => void) {
   const { verb, meant } = change;
   const client = useQueryClient();
   const wishes = useSettled(change.wishes);
+  const me = useWhoAmI();
+  const isAskable = me !== undefined && isToldWhere(verb, wishes, isForAll(me));
   const dry = useQuery({
     queryKey: ["dry-run", verb, meant, wishes.to, wishes.limit],
     queryFn: () => countsOf({ verb, meant, wishes }),
+    enabled: isAskable,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     retry: false,
@@ -73,7 +77,8 @@ function useSettled(wishes: Wishes): Wishes {
 interface Counted {
   /** For each part, in their order. */
   readonly counts: readonly number[];
-  readonly asOfMs: number;
+  /** By `performance.now()`. */
+  readonly seenAt: number;
 }
 
 async function countsOf(change: Change): Promise<Counted> {
@@ -82,7 +87,7 @@ async function countsOf(change: Change): Promise<Counted> {
     const call = callOf(change, part, { isDry: true });
     counts.push(call === null ? (part.ids?.length ?? 0) : countIn(await ask(call.id, call.body)));
   }
-  return { counts, asOfMs: serverNow() };
+  return { counts, seenAt: performance.now() };
 }
 
 function countIn(reply: object): number {

@@ -4,45 +4,85 @@
 import { useEffect, useState } from "react";
 import type { FoundItem } from "../../openapi/schemas.ts";
 import { ask } from "../call.ts";
-import { session } from "../session.ts";
-import { serverNow } from "../time.ts";
+import { isAwaited } from "../session.ts";
 import { listRequestOf, type Source } from "./source.ts";
 
 const followMs = 1_000;
-/** A view is asked for from its start, so this is as far as it is followed. */
-export const followedMax = 500;
+/** Of one look: the most that the server returns at once. */
+const lookMax = 500;
+/** Rows beyond it say nothing to who watches, and would grow without end. */
+export const followedMax = 5_000;
 
-export interface Followed {
+interface Shown {
   readonly items: readonly FoundItem[];
   readonly goneIds: ReadonlySet<string>;
-  readonly asOfMs: number;
+}
+
+export interface Followed extends Shown {
+  /** By `performance.now()`. */
+  readonly seenAt: number;
+}
+
+/** A piece of the list as it is now. */
+export interface Look {
+  readonly found: readonly FoundItem[];
+  /** More stand behind it, of which it says nothing. */
+  readonly isCut: boolean;
+  /** The piece begins behind this one; absent: at the start. */
+  readonly after?: FoundItem | undefined;
+}
+
+/** Where a list goes on that is longer than a look. */
+interface Tail {
+  readonly pivot: string;
+  readonly after: FoundItem | undefined;
 }
 
 /** Pure: those that are known keep their places. */
 export function followedBy(
-  before: readonly FoundItem[],
-  found: readonly FoundItem[],
+  { items: before, goneIds }: Shown,
+  looks: readonly Look[],
   isNewestFirst: boolean,
-) {
-  const fresh = new Map(found.map((item) => [item.id, item]));
+): Shown {
+  const fresh = new Map(looks.flatMap(({ found }) => found.map((item) => [item.id, item])));
   const kept = before.map((item) => fresh.get(item.id) ?? item);
   const known = new Set(before.map(({ id }) => id));
-  const came = found.filter(({ id }) => !known.has(id));
-  // Of those behind the last that was found nothing is known, as newer ones have taken their room.
-  const isCut = isNewestFirst && found.length >= followedMax;
-  const end = isCut ? before.findLastIndex(({ id }) => fresh.has(id)) + 1 : before.length;
+  const came = [...fresh.values()].filter(({ id }) => !known.has(id));
+  const end = before.findLastIndex(({ id }) => fresh.has(id));
+  const isSeen = (item: FoundItem, at: number) =>
+    isNewestFirst
+      ? at < end || !looks.some(({ isCut }) => isCut)
+      : looks.some((look) => isWithin(look, item));
+  const items = isNewestFirst ? [...came, ...kept] : [...kept, ...came];
   return {
-    items: isNewestFirst ? [...came, ...kept] : [...kept, ...came],
+    items: items.slice(0, Math.max(followedMax, before.length)),
     goneIds: new Set(
       before
-        .slice(0, end)
-        .filter(({ id }) => !fresh.has(id))
+        .filter((item, at) => !fresh.has(item.id) && (goneIds.has(item.id) || isSeen(item, at)))
         .map(({ id }) => id),
     ),
   };
 }
 
-export function useFollow(source: Source | null, listed: readonly FoundItem[]) {
+/** In the order of the queue, whether a look would have found it. */
+function isWithin({ found, isCut, after }: Look, item: FoundItem): boolean {
+  if (after !== undefined && !isBefore(after, item)) return false;
+  const last = found.at(-1);
+  return !isCut || (last !== undefined && isBefore(item, last));
+}
+
+function isBefore(a: FoundItem, b: FoundItem): boolean {
+  if (a.partition !== b.partition) return a.partition < b.partition;
+  const isLater = a.state === "scheduled";
+  return isLater === (b.state === "scheduled") ? a.id < b.id : !isLater;
+}
+
+export function useFollow(
+  source: Source | null,
+  listed: readonly FoundItem[],
+  /** Of the page that was listed last, if it is not the first. */
+  lastPage: Tail | null,
+) {
   const [isOn, setOn] = useState(false);
   const [followed, setFollowed] = useState<Followed | null>(null);
   const identity = JSON.stringify(source);
@@ -50,16 +90,30 @@ export function useFollow(source: Source | null, listed: readonly FoundItem[]) {
     if (!isOn || source === null) return;
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout>;
+    let tail = lastPage;
+    const find = (pivot: string) =>
+      ask(
+        "findItems",
+        { ...listRequestOf(source), pivot, limit: lookMax },
+        { signal: stop.signal },
+      );
+    const lookOnce = async () => {
+      const first = await find("");
+      const looks: Look[] = [{ found: first.items, isCut: first.next_pivot !== "" }];
+      if (first.next_pivot !== "" && !source.isNewestFirst) {
+        tail ??= { pivot: first.next_pivot, after: first.items.at(-1) };
+        const { items: found, next_pivot: pivot } = await find(tail.pivot);
+        looks.push({ found, isCut: pivot !== "", after: tail.after });
+        if (pivot !== "") tail = { pivot, after: found.at(-1) ?? tail.after };
+      }
+      setFollowed((before) => ({
+        ...followedBy(before ?? { items: listed, goneIds: new Set() }, looks, source.isNewestFirst),
+        seenAt: performance.now(),
+      }));
+    };
     const look = async () => {
       try {
-        if (document.visibilityState === "visible" && !session.get().asksKey) {
-          const request = { ...listRequestOf(source), limit: followedMax };
-          const { items } = await ask("findItems", request, { signal: stop.signal });
-          setFollowed((before) => ({
-            ...followedBy(before?.items ?? listed, items, source.isNewestFirst),
-            asOfMs: serverNow(),
-          }));
-        }
+        if (isAwaited()) await lookOnce();
       } catch {
         // The poll says that nobody answers; here it is tried again.
       }

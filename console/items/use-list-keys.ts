@@ -27,6 +27,10 @@ export function useListKeys(list: ListKeys) {
     const id = items[next]?.id;
     if (id === undefined) return undefined;
     setCursor(id);
+    // `Enter` is for this row, not for a link that has the focus in another.
+    const { activeElement } = document;
+    if (activeElement?.closest(".items"))
+      document.getElementById("main")?.focus({ preventScroll: true });
     scroller.current(next);
     return id;
   };

@@ -2,6 +2,7 @@
 
 import type { ReactNode } from "react";
 import { useAsked } from "../asked.ts";
+import { useLinkKeys, useShortcuts } from "../frame/shortcuts.ts";
 import { PageTitle } from "../parts/page-title.tsx";
 import { Fault } from "../parts/refusal.tsx";
 import { useMay, useWhoAmI } from "../queries.ts";
@@ -13,6 +14,13 @@ import { RoleTable } from "./role-table.tsx";
 const keysMs = 5_000;
 
 export function KeysPage(): ReactNode {
+  useLinkKeys(".key-table th a");
+  useShortcuts({
+    "/": (event) => {
+      event.preventDefault();
+      document.querySelector<HTMLElement>(".action-filters input")?.focus();
+    },
+  });
   const me = useWhoAmI();
   const isAdmin = useMay("admin");
   const mayRead = useMay("read");

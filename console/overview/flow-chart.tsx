@@ -9,6 +9,8 @@ import { Chart, type ChartLine } from "../parts/chart.tsx";
 import { RangeChoice, useRange } from "../parts/range-choice.tsx";
 import { type RangeId, ranges } from "../parts/ranges.ts";
 import { Fault } from "../parts/refusal.tsx";
+import { useMayOn, useWhoAmI } from "../queries.ts";
+import { isForAll } from "../rights.ts";
 import { session } from "../session.ts";
 import { serverNow } from "../time.ts";
 import { continued, type FlowSeries, fromOf } from "./flow-series.ts";
@@ -18,6 +20,7 @@ const nothing: FlowSeries = { times: [], in: [], out: [] };
 export function FlowChart(): ReactNode {
   const { range, choose } = useRange();
   const [point, setPoint] = useState<number | null>(null);
+  const me = useWhoAmI();
   const { data = nothing, error, refetch } = useSeries(range);
   const { overview } = useObserved(seen);
   const rates = overview ? ratesOf(overview.totals, overview.asOfMs) : { in: null, out: null };
@@ -33,7 +36,11 @@ export function FlowChart(): ReactNode {
         <span className="key key-out">
           out <b>{told("out")}</b>
         </span>
-        <RangeChoice range={range} onChoose={choose} />
+        {me !== undefined && !isForAll(me) ? (
+          <span className="end muted cut">the past is for keys of all queues</span>
+        ) : (
+          <RangeChoice range={range} onChoose={choose} />
+        )}
       </div>
       {error === null || data !== nothing ? (
         <FlowDrawing range={range} data={data} point={point} onPoint={setPoint} />
@@ -46,6 +53,8 @@ export function FlowChart(): ReactNode {
 
 function useSeries(range: RangeId) {
   const { visit, asksKey } = useObserved(session);
+  // Of no queue by name, so of all.
+  const mayRead = useMayOn("read", null);
   const client = useQueryClient();
   const queryKey = ["series", visit, range];
   const { step, stepSeconds } = ranges[range];
@@ -59,7 +68,7 @@ function useSeries(range: RangeId) {
       const reply = await ask("series", { names, from, step }, { signal });
       return continued({ before, reply, range, nowSeconds });
     },
-    enabled: !asksKey,
+    enabled: !asksKey && mayRead,
     refetchInterval: stepSeconds * 1_000,
   });
 }

@@ -7,7 +7,7 @@ import { ordered, type Sort, sortText } from "./order.ts";
 
 const stillMs = 10_000;
 
-interface Held {
+export interface Held {
   readonly names: readonly string[];
   readonly sort: string;
   /** By the server's clock; 0 = there was nothing to put in order yet. */
@@ -18,6 +18,29 @@ export interface HeldOrder extends Held {
   readonly sortAgain: () => void;
 }
 
+interface Look {
+  readonly overview: Overview;
+  readonly sort: Sort;
+  readonly sinceTouchedMs: number;
+  /** The pointer, the focus or the row of the keyboard is in the table, however long it rests. */
+  readonly isHere: boolean;
+}
+
+/** Pure; `before` itself where it holds. */
+export function heldBy(before: Held, { overview, sort, sinceTouchedMs, isHere }: Look): Held {
+  const isOld = overview.asOfMs - before.atMs >= stillMs;
+  const isChosen = before.atMs === 0 || before.sort !== sortText(sort);
+  if (isChosen || (isOld && !isHere && sinceTouchedMs >= stillMs)) return heldNow(overview, sort);
+  // One that is new stands at the end until then; one that is gone keeps its place.
+  const known = new Set(before.names);
+  const added = [...overview.queues.keys()].filter((name) => !known.has(name));
+  return added.length === 0 ? before : { ...before, names: [...before.names, ...added] };
+}
+
+function heldNow(overview: Overview, sort: Sort): Held {
+  return { names: ordered(overview, sort), sort: sortText(sort), atMs: overview.asOfMs };
+}
+
 export function useHeldOrder(
   overview: Overview | null,
   sort: Sort,
@@ -25,37 +48,27 @@ export function useHeldOrder(
 ): HeldOrder {
   const [held, setHeld] = useState<Held>({ names: [], sort: "", atMs: 0 });
   const touchedAt = useTouched(table);
-  const wanted = sortText(sort);
-  const madeNow = (of: Overview): Held => ({
-    names: ordered(of, sort),
-    sort: wanted,
-    atMs: of.asOfMs,
-  });
   let shown = held;
-  if (overview !== null && (held.atMs === 0 || held.sort !== wanted)) {
-    shown = madeNow(overview);
+  if (overview !== null && (held.atMs === 0 || held.sort !== sortText(sort))) {
+    shown = heldNow(overview, sort);
     setHeld(shown);
   }
-  const isOld = overview !== null && overview.asOfMs - shown.atMs >= stillMs;
-  const isNew = overview !== null && overview.queues.size !== shown.names.length;
   useEffect(() => {
-    if (overview === null || !(isOld || isNew)) return;
-    if (isOld && performance.now() - touchedAt.current >= stillMs) setHeld(madeNow(overview));
-    // One that is new stands at the end until then; one that is gone keeps its place.
-    else if (isNew) setHeld((before) => ({ ...before, names: withNew(before.names, overview) }));
+    if (overview === null) return;
+    const sinceTouchedMs = performance.now() - touchedAt.current;
+    const isHere = isIn(table.current);
+    setHeld((before) => heldBy(before, { overview, sort, sinceTouchedMs, isHere }));
   });
   return {
     ...shown,
     sortAgain: () => {
-      if (overview !== null) setHeld(madeNow(overview));
+      if (overview !== null) setHeld(heldNow(overview, sort));
     },
   };
 }
 
-function withNew(names: readonly string[], { queues }: Overview): readonly string[] {
-  const known = new Set(names);
-  const added = [...queues.keys()].filter((name) => !known.has(name));
-  return added.length === 0 ? names : [...names, ...added];
+function isIn(table: HTMLElement | null): boolean {
+  return table?.matches(":hover, :focus-within, :has(tr.cur)") ?? false;
 }
 
 /** When the table was last touched: by pointer, key or focus. */

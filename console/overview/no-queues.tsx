@@ -1,8 +1,10 @@
 import type { ReactNode } from "react";
 import { Button } from "../parts/button.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
 import { prefix, serverHost } from "../place.ts";
-import { useMay } from "../queries.ts";
+import { useMay, useWhoAmI } from "../queries.ts";
+import { isForAll } from "../rights.ts";
 import { firstSteps } from "./first-calls.ts";
 import { FirstStepView } from "./first-step.tsx";
 
@@ -15,7 +17,9 @@ interface NoQueuesProps {
 
 /** What there is to do where there is no queue yet. */
 export function NoQueues({ onBegun, onShow }: NoQueuesProps): ReactNode {
+  const me = useWhoAmI();
   const mayChange = useMay("admin");
+  if (me !== undefined && !isForAll(me)) return <NoneOfKey patterns={me.queues} />;
   return (
     <>
       <PageTitle of="No queue yet" />
@@ -54,6 +58,21 @@ export function NoQueues({ onBegun, onShow }: NoQueuesProps): ReactNode {
           />
         ))}
       </ol>
+    </>
+  );
+}
+
+/** Others may be there: which, it is not told. */
+function NoneOfKey({ patterns }: { readonly patterns: readonly string[] }): ReactNode {
+  return (
+    <>
+      <PageTitle of="No queue for this key" />
+      <header className="head first">
+        <h1>No queue is for this key.</h1>
+      </header>
+      <Empty glyph="note">
+        It sees queues called <code>{patterns.join(", ")}</code>, and none is called that.
+      </Empty>
     </>
   );
 }

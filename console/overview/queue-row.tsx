@@ -22,7 +22,11 @@ interface QueueRowProps {
 export const QueueRowView = memo(function QueueRowView(props: QueueRowProps): ReactNode {
   const { name, row, inRate, outRate, index, isCurrent } = props;
   return (
-    <tr aria-rowindex={index + 2} className={isCurrent ? "cur" : undefined}>
+    <tr
+      aria-rowindex={index + 2}
+      aria-current={isCurrent || undefined}
+      className={isCurrent ? "cur" : undefined}
+    >
       <th scope="row" className="c-name">
         {row ? (
           <Link to={queueAddress(name)} className="cut">

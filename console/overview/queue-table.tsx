@@ -1,7 +1,7 @@
 import { type ReactNode, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { queueAddress } from "../addresses.ts";
-import { useShortcuts } from "../frame/shortcuts.ts";
+import { isOfPage, useShortcuts } from "../frame/shortcuts.ts";
 import { useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
 import { ratesOf } from "../overview-state.ts";
@@ -139,7 +139,7 @@ function useCurrentRow(names: readonly string[], scrollTo: (index: number) => vo
     j: () => move(1),
     k: () => move(-1),
     Enter: (event) => {
-      if (name !== null && event.target === document.body) void navigate(queueAddress(name));
+      if (name !== null && isOfPage(event)) void navigate(queueAddress(name));
     },
     Escape: () => setName(null),
   });

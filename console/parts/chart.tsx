@@ -33,6 +33,8 @@ const Drawing = lazy(() => import("./uplot-chart.tsx"));
 
 export function Chart({ point, ...props }: ChartProps): ReactNode {
   const { label, lines, times, onPoint } = props;
+  const told = useObserved(zone);
+  const at = point === null ? undefined : times[point];
   return (
     <>
       <div
@@ -49,6 +51,7 @@ export function Chart({ point, ...props }: ChartProps): ReactNode {
           onPoint(Math.max(0, Math.min(times.length - 1, (point ?? times.length) + by)));
         }}
       >
+        {at !== undefined && <time>{clockText(at * 1_000, told)}</time>}
         <Suspense fallback={null}>
           <Drawing point={point} {...props} />
         </Suspense>

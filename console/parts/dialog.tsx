@@ -6,7 +6,7 @@ import { type Call, curlOf } from "../call.ts";
 import { Button } from "./button.tsx";
 import { Refusal } from "./refusal.tsx";
 import { ShellText } from "./shell-text.tsx";
-import { useModal } from "./use-modal.ts";
+import { useBackdrop, useModal } from "./use-modal.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -22,13 +22,7 @@ export function Dialog({ title, onClose, children, footer, onSubmit }: DialogPro
   const element = useModal();
   const heading = useId();
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself.
-    <dialog
-      ref={element}
-      aria-labelledby={heading}
-      onClose={onClose}
-      onClick={(event) => event.target === element.current && onClose()}
-    >
+    <dialog ref={element} aria-labelledby={heading} onClose={onClose} {...useBackdrop(onClose)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

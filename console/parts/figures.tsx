@@ -1,10 +1,10 @@
 // Figures as the console shows them: counts, rates, sizes, ages, and what is left of a time.
 
-import type { ReactNode } from "react";
-import { instantText, leftText, type Measure, spanOf } from "../format.ts";
+import { type ReactNode, useMemo } from "react";
+import { clockText, instantText, leftText, type Measure, spanOf } from "../format.ts";
 import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";
-import { useServerNow } from "../time.ts";
+import { isTimeKnown, serverTimeAt, useServerNow } from "../time.ts";
 
 export function Measured({ of: { value, unit } }: { readonly of: Measure }): ReactNode {
   return (
@@ -25,9 +25,19 @@ export function Age({ at }: InstantProps): ReactNode {
   const told = useObserved(zone);
   return (
     <time dateTime={new Date(at).toISOString()} title={instantText(at, told)}>
-      <Measured of={spanOf(now - at)} />
+      <Measured of={spanOf(Math.max(0, now - at))} />
     </time>
   );
+}
+
+/** When it was noted by `performance.now()`: by the server's clock, once that is known. */
+export function Noted({ at }: InstantProps): ReactNode {
+  useServerNow();
+  const told = useObserved(zone);
+  const isKnown = isTimeKnown();
+  // Once: the next reply puts the clock right by some milliseconds, and a second would jump.
+  const instant = useMemo(() => serverTimeAt(at), [at, isKnown]);
+  return clockText(instant, told);
 }
 
 /** How long until then, by the server's clock; `now` once it is there. */

@@ -1,4 +1,11 @@
-import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
+import {
+  type MouseEvent,
+  type PointerEvent,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+} from "react";
 
 /** A dialog that is open as long as it is there. What had the focus before has it after. */
 export function useModal(): RefObject<HTMLDialogElement | null> {
@@ -21,6 +28,22 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
     [],
   );
   return dialog;
+}
+
+/**
+ * Closes by a press beside it: one that began inside, as a selection of text does, and ends beside it
+ * is none.
+ */
+export function useBackdrop(onClose: () => void) {
+  const isPressed = useRef(false);
+  return {
+    onPointerDown: ({ target, currentTarget }: PointerEvent) => {
+      isPressed.current = target === currentTarget;
+    },
+    onClick: ({ target, currentTarget }: MouseEvent) => {
+      if (isPressed.current && target === currentTarget) onClose();
+    },
+  };
 }
 
 /** A field that Chromium gives the focus back to takes no text: its caret stays away. */

@@ -11,11 +11,10 @@ import { Empty } from "../parts/empty.tsx";
 import { Countdown } from "../parts/figures.tsx";
 import { StateGlyph } from "../parts/glyph.tsx";
 import { Refusal } from "../parts/refusal.tsx";
-import { queryClient } from "../queries.ts";
+import { queryClient, useMayOn } from "../queries.ts";
 import { say } from "../said.ts";
 import { useServerNow } from "../time.ts";
 import type { QueueState } from "./queue-state.ts";
-import { useMayOn } from "./rights.ts";
 import { findingWord } from "./why-words.ts";
 
 const taskMs = 2_000;
@@ -116,7 +115,8 @@ function DeadOnes({ count, state }: DeadOnesProps): ReactNode {
 
 function Running({ task }: { readonly task: TaskInfo }): ReactNode {
   const { task_id: id, action, matched, moved, queue_name: name } = task;
-  const mayCancel = useMayOn("admin", name);
+  // The call names the task alone.
+  const mayCancel = useMayOn("admin", null);
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => ask("cancelTask", { task_id: id }),
     onSuccess: (reply) =>

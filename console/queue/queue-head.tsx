@@ -4,7 +4,7 @@ import { deadAddress, itemsAddress, queueAddress } from "../addresses.ts";
 import { countText } from "../format.ts";
 import { Button } from "../parts/button.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
-import { useWhoAmI } from "../queries.ts";
+import { useMayOn, useWhoAmI } from "../queries.ts";
 import { ClearDialog } from "./clear-dialog.tsx";
 import { DeleteDialog } from "./delete-dialog.tsx";
 import { EditDialog } from "./edit-dialog.tsx";
@@ -13,7 +13,6 @@ import { ProduceDialog } from "./produce-dialog.tsx";
 import type { QueueState } from "./queue-state.ts";
 import { RedriveDialog } from "./redrive-dialog.tsx";
 import { ResumeDialog } from "./resume-dialog.tsx";
-import { useMayOn } from "./rights.ts";
 import { isDyingNow } from "./why-words.ts";
 
 type Change = "produce" | "pause" | "resume" | "redrive" | "edit" | "clear" | "delete";

@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { Link, useSearchParams } from "react-router";
 import { queueAddress } from "../addresses.ts";
 import { Refused } from "../call.ts";
+import { jumpKey } from "../frame/shortcuts.ts";
 import { useObserved } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -77,7 +78,7 @@ function WhichQueue(): ReactNode {
         <Link className="link" to="/">
           Choose one of all queues
         </Link>{" "}
-        or press <kbd>Ctrl K</kbd>.
+        or press <kbd>{jumpKey}</kbd>.
       </Empty>
     </>
   );

@@ -14,7 +14,6 @@ import { draftOf, editedOf, updateOf } from "./edit.ts";
 import { marksOf } from "./marks.tsx";
 import { barsMax, fullest, gridOf, partitionsOf, shadeOf, stepOf } from "./partition-figures.ts";
 import { noSeries, seriesNames, withPoints } from "./queue-series.ts";
-import { isForQueue } from "./rights.ts";
 import { comingOf, sentenceOf } from "./why-words.ts";
 
 test.each([
@@ -27,15 +26,6 @@ test.each([
   ["", null],
 ])("durationMs(%j) is %j", (text, ms) => {
   expect(durationMs(text)).toBe(ms);
-});
-
-test("a pattern of a key stands for the names that the server lets it have", () => {
-  expect(isForQueue(["*"], "a/b")).toBe(true);
-  expect(isForQueue(["orders*"], "orders-dead")).toBe(true);
-  expect(isForQueue(["orders*"], "my-orders")).toBe(false);
-  expect(isForQueue(["a.c"], "abc")).toBe(false);
-  expect(isForQueue(["a*c*e"], "abcde")).toBe(true);
-  expect(isForQueue([], "orders")).toBe(false);
 });
 
 const columns = (change: Partial<NonNullable<LogicalQueueStats["columns"]>>) =>

@@ -12,7 +12,8 @@ export function RedriveDialog({ state, onClose }: QueueDialogProps): ReactNode {
   const { name, info, inspect } = state;
   const [perSecond, setPerSecond] = useState("");
   const deadQueue = info.data?.dead_queue ?? "";
-  const of = { queue_name: deadQueue, filter: { origin_queue: name } };
+  // To where they came from; a key that is not for all queues has to name it.
+  const of = { queue_name: deadQueue, filter: { origin_queue: name }, to: name };
   const counted = useCounted("redrive", { ...of, dry_run: true });
   const count = counted.data?.matched ?? 0;
   const pace = Number(perSecond);

@@ -201,6 +201,29 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     const held = page.getByRole("table", { name: "Items: leased" });
     await held.getByRole("cell", { name: "worker-9" }).waitFor();
   });
+
+  test("Follow of more than a look finds: what is behind it is not gone, and what comes is added", async () => {
+    const { client, consoleUrl } = server();
+    const queue = client.queue("long");
+    await queue.create({ lease_timeout: "1h", expire_timeout: "1d" });
+    for (let at = 0; at < 7; at += 1) await queue.produce(Array.from({ length: 100 }, () => "a"));
+    await using visitor = await browser().visit(`${consoleUrl}/items?name=long`);
+    const { page } = visitor;
+    const table = (count: number) => page.locator(`.items[aria-rowcount="${count + 1}"]`);
+    await table(100).waitFor();
+    await page.getByRole("button", { name: "Load more" }).click();
+    await table(200).waitFor();
+    await page.getByRole("button", { name: "Follow" }).click();
+    await table(700).waitFor();
+    await queue.lease({ clientId: "worker-9" });
+    await queue.produce("z");
+    await table(701).waitFor();
+    await page.locator("tr.gone").waitFor();
+    expect(await page.locator("tr.gone").count()).toBe(1);
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    await rowsOf(page).and(page.locator('[aria-rowindex="702"]')).waitFor();
+    expect(await page.locator("tr.gone").count()).toBe(0);
+  });
 }
 
 function testNames(browser: () => ConsoleBrowser, server: () => ConsoleServer): void {
