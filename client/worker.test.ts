@@ -563,6 +563,34 @@ test("stop: a handler that takes too long is told, and its item goes back at onc
   expect(await at.queue.inspect()).toMatchObject({ queued: 1, retried: 0 });
 });
 
+test("stop: what a handler that hangs has is given back, and extended no more", async () => {
+  const { calls, fetch } = counting();
+  await using at = await setup({ lease_timeout: "1s" }, { fetch });
+  await at.queue.produce("hung");
+  const begun = gate();
+  const late = gate();
+  const worker = at.queue.work(
+    async () => {
+      begun.resolve();
+      await late.promise;
+    },
+    { drainMs: 0, ...at.quiet },
+  );
+  await begun.promise;
+  await worker.stop();
+  const released = { completed: 0, released: 1, lost: 0, running: 0 };
+  expect(worker.counts).toMatchObject(released);
+  expect(await at.queue.inspect()).toMatchObject({ queued: 1, retried: 0 });
+  const before = calls["extend"];
+  // Longer than the pause between two extends.
+  await Bun.sleep(500);
+  expect(calls["extend"]).toBe(before);
+  late.resolve();
+  await Bun.sleep(0);
+  expect(worker.counts).toMatchObject(released);
+  expect(at.notices).toEqual([]);
+});
+
 test("a signal of the caller stops the worker as stop does", async () => {
   await using at = await setup();
   const leaving = new AbortController();
