@@ -417,6 +417,23 @@ test("a job that takes longer than its lease is done once", async () => {
   expect(at.notices).toEqual([]);
 });
 
+test("what was handled is said for as long as its lease is extended", async () => {
+  let refusedUntil = Number.POSITIVE_INFINITY;
+  const fetch: Fetch = (url, init) =>
+    url.endsWith(".complete") && Date.now() < refusedUntil
+      ? Promise.reject(Object.assign(new Error("no"), { code: "ECONNREFUSED" }))
+      : globalThis.fetch(url, init);
+  await using at = await setup({ lease_timeout: "1s" }, { fetch });
+  await at.queue.produce("a");
+  const worker = at.queue.work(() => {
+    // The lease as it was would have lapsed by then.
+    refusedUntil = Date.now() + 1_300;
+  }, at.quiet);
+  while (worker.counts.completed === 0 && worker.counts.lost === 0) await Bun.sleep(5);
+  await worker.stop();
+  expect(worker.counts).toMatchObject({ completed: 1, lost: 0 });
+});
+
 test("a handler whose item is lost is told, and the others of its lease go on", async () => {
   await using at = await setup({ lease_timeout: "2s" });
   await at.queue.produce(["gone", "stays"]);

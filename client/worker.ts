@@ -291,8 +291,8 @@ class QueueWorker implements Worker {
 
   /** Told only now: until the server has said so, it may still be lost. */
   async #finish(item: LeasedItem, kept: KeptLease, { as, what, notice }: End): Promise<void> {
-    const { lapsesAt, lease } = kept;
-    const { partition } = lease;
+    const { partition } = kept.lease;
+    const lapsesAt = (): number => kept.lapsesAt;
     const reason = await this.#finisher.finish({ id: item.id, partition, lapsesAt, what });
     kept.done(item);
     const outcome = reason === null ? as : "lost";
