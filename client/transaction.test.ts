@@ -208,6 +208,22 @@ test("a handler may give its item back with what it produces", async () => {
   expect(await at.orders.inspect()).toMatchObject({ queued: 0, dead_letter: 1 });
 });
 
+test("what is given back by a transact has the reason that it was given", async () => {
+  await using at = await setup();
+  const lease = await leased(at.orders, "a", "b");
+  const [a, b] = lease.items;
+  if (a === undefined || b === undefined) throw new Error("nothing was leased");
+  await at.client.transact((t) => {
+    t.retry(a, { reason: "the till is closed" });
+    t.retry(b);
+  });
+  const again = await at.orders.lease({ batch: 2 });
+  expect(again?.items.map((item) => [item.text(), item.reason])).toEqual([
+    ["a", "the till is closed"],
+    ["b", undefined],
+  ]);
+});
+
 test("an item that a handler gives back in its last attempt is counted as dead", async () => {
   await using at = await setup();
   await at.orders.update({ max_attempts: 1 });
