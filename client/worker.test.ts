@@ -837,7 +837,7 @@ test("what a handler throws is the reason that the next holder and the dead queu
   );
   await all.promise;
   await worker.stop();
-  expect(heard).toEqual([undefined, `${"é".repeat(340)}…`]);
+  expect(heard).toEqual([undefined, `${"é".repeat(510)}…`]);
   const [dead] = await Array.fromAsync(at.dead.find());
   expect(dead).toMatchObject({
     reason: "no such account",
