@@ -55,7 +55,7 @@ test("a lease is completed with what it leads to, in one call", async () => {
   await using at = await setup({ fetch });
   const lease = await leased(at.orders, "a", "b");
   calls.length = 0;
-  const { produced } = await at.client.transact((t) => {
+  const { produced } = await at.orders.transact((t) => {
     t.complete(lease);
     t.produce("invoices", [{ json: { order: 1 } }, "text"]);
     t.produce(at.mails, "thanks");
