@@ -501,13 +501,17 @@ test("two workers of one name: the second says so and goes on under another, and
   const start = (): Worker =>
     at.queue.work(
       async (item) => {
+        if (item.text() === "before") return;
         begun.push(item.text());
         if (begun.length === 2) both.resolve();
         await open.promise;
       },
       { clientId: "shared", concurrency: 1, ...at.quiet },
     );
+  await at.queue.produce(["before", "before"]);
   const first = start();
+  // Who has asked before is found as well.
+  while (first.counts.completed < 2) await Bun.sleep(1);
   await waitingLeases(at.queue, 1);
   const second = start();
   await waitingLeases(at.queue, 2);
@@ -515,7 +519,7 @@ test("two workers of one name: the second says so and goes on under another, and
   await both.promise;
   open.resolve();
   await Promise.all([first.stop(), second.stop()]);
-  expect([first.counts.completed, second.counts.completed]).toEqual([1, 1]);
+  expect([first.counts.completed, second.counts.completed]).toEqual([3, 1]);
   expect(at.notices).toEqual([
     {
       kind: "renamed",
@@ -526,6 +530,28 @@ test("two workers of one name: the second says so and goes on under another, and
   expect(lineOf(at.notices[0] as WorkerNotice)).toMatch(
     /^holdfast: renamed; another one waits as 'shared' already; this one goes on as 'shared-[0-9a-f]{16}'$/,
   );
+});
+
+test("a worker keeps its name, but where a lease of its own may wait still", async () => {
+  const names: string[] = [];
+  let hasBroken = false;
+  const fetch: Fetch = async (url, init) => {
+    if (!url.endsWith(".lease")) return globalThis.fetch(url, init);
+    names.push(JSON.parse(String(init.body)).client_id);
+    if (names.length !== 3) return globalThis.fetch(url, init);
+    hasBroken = true;
+    // Nobody hears of this one, and it waits on at the server.
+    void globalThis.fetch(url, { ...init, signal: null }).catch(() => undefined);
+    throw new Error("ECONNRESET");
+  };
+  await using at = await setup({}, { fetch, keys: false });
+  await at.queue.produce(["a", "b"]);
+  const worker = at.queue.work(() => undefined, { clientId: "c", concurrency: 1, ...at.quiet });
+  while (!hasBroken) await Bun.sleep(1);
+  await waitingLeases(at.queue, 2);
+  await worker.stop();
+  expect(names).toEqual(["c", "c", "c", "c-1"]);
+  expect(at.notices.map(({ kind }) => kind)).toEqual(["trouble"]);
 });
 
 test("stop: leases no more, lets handlers end, and says what became of their items", async () => {
