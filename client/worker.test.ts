@@ -417,6 +417,40 @@ test("a job that takes longer than its lease is done once", async () => {
   expect(at.notices).toEqual([]);
 });
 
+test("leases of one partition are extended together", async () => {
+  const extended: number[] = [];
+  const fetch: Fetch = (url, init) => {
+    if (url.endsWith(".extend")) extended.push(JSON.parse(String(init.body)).ids.length);
+    return globalThis.fetch(url, init);
+  };
+  await using at = await setup({ lease_timeout: "2s" }, { fetch });
+  const open = gate();
+  const all = gate();
+  let begun = 0;
+  const worker = at.queue.work(
+    async () => {
+      begun += 1;
+      if (begun === 10) all.resolve();
+      await open.promise;
+    },
+    { batch: 1, ...at.quiet },
+  );
+  for (const text of numbered(10)) {
+    await at.queue.produce(text);
+    // Each lease is due at another time.
+    await Bun.sleep(20);
+  }
+  await all.promise;
+  const before = extended.length;
+  // Four thirds of a lease, and so longer than any of them runs by itself.
+  await Bun.sleep(2_700);
+  open.resolve();
+  await worker.stop();
+  expect(worker.counts).toMatchObject({ completed: 10, lost: 0 });
+  expect(extended.slice(before)).toEqual(extended.slice(before).map(() => 10));
+  expect(extended.length).toBeLessThanOrEqual(8);
+});
+
 test("what was handled is said for as long as its lease is extended", async () => {
   let refusedUntil = Number.POSITIVE_INFINITY;
   const fetch: Fetch = (url, init) =>

@@ -6,6 +6,7 @@ import { DeadLetter, type HoldfastError, LeaseLost, WorkerStopping } from "./err
 import { type Ending, Finisher } from "./finisher.ts";
 import type { Handling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
+import { Keeper } from "./keeper.ts";
 import { KeptLease } from "./kept-lease.ts";
 import type { Lease } from "./lease.ts";
 import { printed, type WorkerNotice } from "./notice.ts";
@@ -92,6 +93,7 @@ class QueueWorker implements Worker {
   readonly #bounds: Bounds;
   readonly #poll: Poll;
   readonly #finisher: Finisher;
+  readonly #keeper: Keeper;
   readonly #leaving = new AbortController();
   readonly #hurrying = new AbortController();
   readonly #givingUp = new AbortController();
@@ -123,6 +125,7 @@ class QueueWorker implements Worker {
       ...(clientId === undefined ? {} : { clientId }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
+    this.#keeper = new Keeper(transport);
     this.#finisher = new Finisher({ transport, queue, trouble, giveUp: this.#givingUp.signal });
     const leave = (): void => this.#leaving.abort();
     signal?.addEventListener("abort", leave);
@@ -183,7 +186,14 @@ class QueueWorker implements Worker {
   #start(lease: Lease): void {
     const { transport, options } = this.#source;
     const { marginMs } = options;
-    const kept = new KeptLease({ transport, lease, marginMs, hurry: this.#hurrying.signal });
+    const keeper = this.#keeper;
+    const kept = new KeptLease({
+      transport,
+      keeper,
+      lease,
+      marginMs,
+      hurry: this.#hurrying.signal,
+    });
     for (const item of lease.items) {
       this.#running.add(item);
       this.#handled.set(item, kept);
