@@ -146,7 +146,7 @@ export const ConfigSchema = Type.Object({
     expected: "a duration such as 5m",
     pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$",
     description:
-      "How long a call with an Idempotency-Key can be repeated; from 1s to 24h. Clients count on 5m: with less, what is repeated late may be done twice.",
+      "How long a call with an Idempotency-Key can be repeated; from 1s to 24h. Clients expect 5m.",
   }),
   receiptsMax: wholeNumber({
     minimum: 1,
