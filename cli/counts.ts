@@ -17,6 +17,30 @@ export function countsText(counts: Readonly<Record<string, number>>): string {
     .join(", ");
 }
 
+export function totalOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+/** Of all queues, by their names, as they were within the last second. */
+export async function countsOfAll(
+  client: Client,
+  options: CallOptions = {},
+): Promise<ReadonlyMap<string, Counts>> {
+  const { queues } = await client.overview({}, options);
+  const { ready, leased, scheduled } = queues;
+  const at = (column: readonly number[], index: number): number => column[index] ?? 0;
+  return new Map(
+    queues.queue_name.map((name, index) => [
+      name,
+      {
+        ready: at(ready, index),
+        leased: at(leased, index),
+        scheduled: at(scheduled, index),
+      },
+    ]),
+  );
+}
+
 export async function countsOf(
   client: Client,
   queue_name: string,

@@ -19,7 +19,7 @@ export const exitCodes = {
   empty: { code: 4, when: "lease: no item came in time" },
   unreachable: {
     code: 5,
-    when: "the server cannot be reached: nobody listens, no such name, or TLS failed",
+    when: "the server cannot be reached: nobody listens, no such name, or no trust in its certificate",
   },
   unknown: { code: 6, when: "an attempt had no answer; it may have been done or not" },
   unauthorized: { code: 7, when: "an API key is needed, or this one may not" },

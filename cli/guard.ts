@@ -11,9 +11,8 @@ export interface GuardOptions {
 
 export const dryRunMeaning = "say what would be lost, and change nothing";
 
-export function expectOption(): Option {
-  return new Option(
-    "--expect <count>",
-    "refuse where more items than so many would be lost",
-  ).argParser(wholeNumber(0, bounds.expectMax));
+export function expectOption(
+  meaning = "refuse where more items than so many would be lost",
+): Option {
+  return new Option("--expect <count>", meaning).argParser(wholeNumber(0, bounds.expectMax));
 }

@@ -20,12 +20,13 @@ afterAll(() => server.stop());
 
 /**
  * Runs the command on a terminal until it has shown enough. What it shows may come after its end.
- * `answer` is typed when it asks; the rest is its environment.
+ * `answer` is typed when it asks, and something else was done; the rest is its environment.
  */
 async function shown(
   words: readonly string[],
   { answer, ...env }: Record<string, string>,
   isEnough: (text: string) => boolean,
+  whenAsked: () => Promise<unknown> = async () => undefined,
 ) {
   const { NO_COLOR: _, ...inherited } = process.env;
   const seen = Promise.withResolvers<void>();
@@ -38,7 +39,7 @@ async function shown(
       text += new TextDecoder().decode(bytes);
       if (!isAsked && text.includes("[y/N] ")) {
         isAsked = true;
-        asking.write(answer ?? "");
+        void whenAsked().then(() => asking.write(answer ?? ""));
       }
       if (isEnough(text)) seen.resolve();
     },
@@ -120,7 +121,7 @@ test("queues delete --force: asks with the counts that will be lost, and goes on
   const isOver = (text: string) => /nothing changed|deleted forced/.test(text);
   const text = await shown(words, { answer: "no\r" }, isOver);
   expect(text).toContain(
-    "delete forced: 2 ready, 1 leased, 1 scheduled will be lost; go on? [y/N] ",
+    "delete forced: 2 ready, 1 leased, 1 scheduled, 0 retried will be lost; go on? [y/N] ",
   );
   expect(await queue.info()).toMatchObject({ queue_name: "forced" });
   expect(await shown(words, { answer: "y\r" }, isOver)).toContain("deleted forced");
@@ -153,3 +154,19 @@ test("clear: asks with the counts that will be lost, and goes on after a yes alo
   expect(await shown(words, { answer: "y\r" }, isOver)).toContain("cleared asked: 2 ready");
   expect(await queue.inspect()).toMatchObject({ queued: 0 });
 });
+
+test.each(["clear between --ready", "queues delete between --force"])(
+  "%s: what comes while it asks was not agreed to",
+  async (line) => {
+    const queue = createClient({ url: server.url }).queue("between");
+    await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+    await queue.produce(["a", "b"]);
+    const isOver = (text: string) => /count has changed|cleared between|deleted between/.test(text);
+    const produceMore = () => queue.produce("c");
+    const text = await shown(line.split(" "), { answer: "y\r" }, isOver, produceMore);
+    expect(text).toContain("2 ready");
+    expect(text).toContain("count has changed");
+    expect(await queue.inspect()).toMatchObject({ queued: 3 });
+    await queue.delete({ force: true });
+  },
+);

@@ -85,7 +85,7 @@ const reply =
   (code: keyof typeof replyCodes, headers: Record<string, string> = {}) =>
   () =>
     Response.json(
-      { code, code_text: replyCodes[code].text, message: "why" },
+      { code, code_text: replyCodes[code].text, message: "why", reason: "any" },
       { status: code, headers },
     );
 const broken = () => Promise.reject(new Error("ECONNRESET"));
@@ -533,6 +533,16 @@ test("what never had an answer is unknown in the end, whatever came after the br
     expect(error).toBeInstanceOf(OutcomeUnknown);
     expect(asked.length).toBeGreaterThan(1);
   }
+});
+
+test("a page of whoever stands before the server says nothing of a call that was sent before", async () => {
+  const page = () => new Response("<h1>Bad Request</h1>", { status: 400 });
+  const { asked, client } = answering(broken, page);
+  expect(await caught(client.queue("orders").produce("x"))).toBeInstanceOf(OutcomeUnknown);
+  // Alone it is an answer: whoever gave it did not pass the call on.
+  expect(asked.length).toBe(2);
+  const first = answering(page);
+  expect(await caught(first.client.queue("orders").produce("x"))).toBeInstanceOf(InvalidRequest);
 });
 
 test("a refusal of a call that has a key is no echo: the server would have known it", async () => {

@@ -11,8 +11,8 @@ import type { Transport } from "./transport.ts";
 export interface Ending {
   readonly id: string;
   readonly partition: number;
-  /** After it there is nothing left to say, by this machine's clock. */
-  readonly lapsesAt: number;
+  /** After it there is nothing left to say, by this machine's clock; later once it is extended. */
+  readonly lapsesAt: () => number;
   readonly what:
     | { readonly kind: "complete" }
     | { readonly kind: "release" }
@@ -93,7 +93,7 @@ export class Finisher {
       const { giveUp, transport } = this.#options;
       await pause(pauseMs(troubles, pace, transport.random), giveUp);
       const now = Date.now();
-      const over = batch.filter(({ lapsesAt }) => giveUp.aborted || lapsesAt <= now);
+      const over = batch.filter(({ lapsesAt }) => giveUp.aborted || lapsesAt() <= now);
       for (const { settle } of over) settle(`it could not be said in time; ${trouble.message}`);
       remove(line, over);
     }
@@ -104,7 +104,7 @@ export class Finisher {
   async #say(partition: number, batch: readonly Waiting[]): Promise<HoldfastError | null> {
     const { transport, queue, giveUp } = this.#options;
     const send = async (rest: readonly Waiting[]): Promise<void> => {
-      const leftMs = Math.max(...rest.map(({ lapsesAt }) => lapsesAt)) - Date.now();
+      const leftMs = Math.max(...rest.map(({ lapsesAt }) => lapsesAt())) - Date.now();
       const timeoutMs = Math.min(60_000, Math.max(1_000, leftMs));
       const options = { signal: giveUp, timeoutMs, attemptsMax: loopAttemptsMax };
       const of = { queue_name: queue, partition };

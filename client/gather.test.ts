@@ -25,7 +25,7 @@ const reply =
   (code: keyof typeof replyCodes, headers: Record<string, string> = {}): Answer =>
   () =>
     Response.json(
-      { code, code_text: replyCodes[code].text, message: `why ${code}` },
+      { code, code_text: replyCodes[code].text, message: `why ${code}`, reason: "any" },
       { status: code, headers },
     );
 const ok = reply(200);
@@ -235,6 +235,33 @@ test.each([400, 413] as const)(
     ]);
   },
 );
+
+test("what is sent alone is bounded like all else, and without those who have gone", async () => {
+  const { asked, call, queue } = parking();
+  const leaving = new AbortController();
+  const outcomes = numbered(20).map((text) =>
+    outcomeOf(queue.produce(text, text === "9" ? { signal: leaving.signal } : {})),
+  );
+  (await call(0)).answer(reply(400));
+  await call(8);
+  await settled();
+  expect(asked.length).toBe(9);
+  leaving.abort("gone");
+  for (let index = 1; index < 20; index += 1) (await call(index)).answer(ok);
+  expect(await Promise.all(outcomes)).toEqual(
+    numbered(20).map((text) => (text === "9" ? "gone" : "produced")),
+  );
+  expect(asked.slice(1).map(({ texts }) => texts[0])).not.toContain("9");
+});
+
+test("a call without an answer is refused to all when a proxy answers its repetition", async () => {
+  const { asked, call, queue } = parking();
+  const produced = Promise.all(["a", "b"].map((item) => outcomeOf(queue.produce(item))));
+  (await call(0)).answer(broken);
+  (await call(1)).answer(() => new Response("<h1>Bad Request</h1>", { status: 400 }));
+  expect(await produced).toEqual(["unknown", "unknown"]);
+  expect(asked.length).toBe(2);
+});
 
 test("where a proxy takes less, later calls are smaller", async () => {
   const { asked, call, queue } = parking();

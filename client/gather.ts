@@ -130,6 +130,8 @@ function forgetSignal({ signal, leave }: Part): void {
 class Line {
   readonly #options: LineOptions;
   #waiting: Part[] = [];
+  /** Of calls that were refused, for each to be sent by itself. */
+  #alone: Part[] = [];
   /** Of those that wait and have not gone. */
   #count = 0;
   #bytes = 0;
@@ -192,11 +194,14 @@ class Line {
 
   #advance(): void {
     const { size, forget } = this.#options;
+    this.#alone = this.#alone.filter(({ isOver }) => !isOver);
+    for (const part of this.#alone.splice(0, callsMax - this.#calls)) void this.#send([part]);
     while (this.#count > 0 && this.#calls < callsMax) {
       const isFull = this.#count >= bounds.produceItemsMax || this.#bytes >= size.bytesMax;
       if (this.#young > 0 && !isFull) return;
       void this.#send(this.#next());
     }
+    // Where none is under way, none waits to be sent alone.
     if (this.#count === 0 && this.#calls === 0) forget();
   }
 
@@ -288,6 +293,6 @@ class Line {
       const sentBytes = parts.reduce((sum, { bytes }) => sum + bytes, 0);
       this.#options.size.bytesMax = Math.min(this.#options.size.bytesMax, sentBytes / 2);
     }
-    for (const part of left) void this.#send([part]);
+    this.#alone.push(...left);
   }
 }

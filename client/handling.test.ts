@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { ItemHandling } from "./handling.ts";
 
 const transact = () => Promise.reject(new Error("nobody asks for it"));
-const lease = { queue_name: "orders", partition: 3 };
+const lease = { queue_name: "orders", partition: 3, max_attempts: 5 };
 
-test("a handling names queue and partition, and its signal is one and the same", () => {
+test("a handling names queue, partition and the attempts there are, and its signal is one and the same", () => {
   const handling = new ItemHandling(lease, transact);
-  expect([handling.queue, handling.partition]).toEqual(["orders", 3]);
+  expect([handling.queue, handling.partition, handling.maxAttempts]).toEqual(["orders", 3, 5]);
   const { signal } = handling;
   expect(signal.aborted).toBe(false);
   handling.abort("lost");

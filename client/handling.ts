@@ -10,6 +10,8 @@ export interface Handling {
   readonly signal: AbortSignal;
   readonly queue: string;
   readonly partition: number;
+  /** Of the queue; 0 = no limit. An item with as many `attempts` has its last. */
+  readonly maxAttempts: number;
   /**
    * Finishes items and produces others, all of it or nothing. The item is completed with it, unless
    * it says something else of it; after that the worker has nothing more to say of the item.
@@ -21,17 +23,19 @@ export interface Handling {
 export class ItemHandling implements Handling {
   readonly queue: string;
   readonly partition: number;
+  readonly maxAttempts: number;
   #signals: AbortController | null = null;
   #aborted: { readonly reason: unknown } | null = null;
 
   readonly transact: Handling["transact"];
 
   constructor(
-    { queue_name, partition }: Pick<Lease, "queue_name" | "partition">,
+    lease: Pick<Lease, "queue_name" | "partition" | "max_attempts">,
     transact: Handling["transact"],
   ) {
-    this.queue = queue_name;
-    this.partition = partition;
+    this.queue = lease.queue_name;
+    this.partition = lease.partition;
+    this.maxAttempts = lease.max_attempts;
     this.transact = transact;
   }
 

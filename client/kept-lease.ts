@@ -1,18 +1,18 @@
-// Keeps a lease while its items are worked on: it is extended each time a third of it has passed,
-// and a handler hears by its signal when its item is lost, or about to lapse after all.
+// A lease while its items are worked on: it is extended as long as there is one, and a handler hears
+// by its signal when its item is lost, or about to lapse after all.
 
 import { LeaseLapsing, LeaseLost } from "./errors.ts";
 import { type Handling, ItemHandling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
-import { type Lease, withoutRefused } from "./lease.ts";
-import { loopAttemptsMax } from "./poll.ts";
-import { pause } from "./repeat.ts";
+import { type Keeper, type Kept, timerMsMax } from "./keeper.ts";
+import type { Lease } from "./lease.ts";
 import { type Build, type Ended, GatheredTransaction } from "./transaction.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import type { TransactReply } from "./wire.ts";
 
 export interface KeptLeaseOptions {
   readonly transport: Transport;
+  readonly keeper: Keeper;
   readonly lease: Lease;
   /** How long before the lease lapses a handler is told; default a tenth of what is left, at most 5 s. */
   readonly marginMs: number | undefined;
@@ -21,11 +21,8 @@ export interface KeptLeaseOptions {
 }
 
 const marginMsMax = 5_000;
-/** Between two attempts to extend a lease that has nearly lapsed. */
-const pauseMsMin = 50;
-const timerMsMax = 2 ** 31 - 1;
 
-export class KeptLease {
+export class KeptLease implements Kept {
   readonly lease: Lease;
   readonly #options: KeptLeaseOptions;
   /** Of the items of which the end is not said. */
@@ -34,7 +31,7 @@ export class KeptLease {
   readonly #ending = new Set<LeasedItem>();
   readonly #ended = new Map<LeasedItem, Ended>();
   readonly #sent = new Map<LeasedItem, Promise<TransactReply>>();
-  readonly #over = new AbortController();
+  readonly #leave: () => void;
   readonly #hurry = (): void => this.#abort(this.#options.hurry.reason);
   #lapsesAt: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -48,7 +45,7 @@ export class KeptLease {
     hurry.addEventListener("abort", this.#hurry);
     if (hurry.aborted) this.#hurry();
     this.#watch();
-    void this.#keep();
+    this.#leave = options.keeper.keep(this);
   }
 
   /** By this machine's clock. */
@@ -99,8 +96,7 @@ export class KeptLease {
   done(item: LeasedItem): void {
     this.#handlings.delete(item);
     if (this.#handlings.size > 0) return;
-    // Given, because an abort without a reason makes an error, stack and all.
-    this.#over.abort("over");
+    this.#leave();
     clearTimeout(this.#timer);
     this.#options.hurry.removeEventListener("abort", this.#hurry);
   }
@@ -110,7 +106,7 @@ export class KeptLease {
   }
 
   /** Those that are still held, as far as is known. */
-  get #held(): LeasedItem[] {
+  get held(): readonly LeasedItem[] {
     return [...this.#handlings.keys()].filter((item) => !this.#ended.has(item));
   }
 
@@ -120,46 +116,19 @@ export class KeptLease {
     const { marginMs = Math.min(marginMsMax, leftMs / 10) } = this.#options;
     const lapse = (): void => {
       const nowMs = this.#lapsesAt - marginMs - Date.now();
-      if (nowMs <= 0) this.#abort(new LeaseLapsing("the lease is about to lapse"), this.#held);
+      if (nowMs <= 0) this.#abort(new LeaseLapsing("the lease is about to lapse"), this.held);
       // Timers count no further than this.
       else this.#timer = setTimeout(lapse, Math.min(nowMs, timerMsMax));
     };
     lapse();
   }
 
-  async #keep(): Promise<void> {
-    const { signal } = this.#over;
-    for (let leftMs = 1; leftMs > 0 && !signal.aborted; leftMs = this.#lapsesAt - Date.now()) {
-      const thirdMs = (this.#lapsesAt - Date.now()) / 3;
-      await pause(Math.min(timerMsMax, Math.max(pauseMsMin, thirdMs)), signal);
-      if (!signal.aborted) await this.#extend();
-    }
-  }
-
-  async #extend(): Promise<void> {
-    const { transport, lease } = this.#options;
-    const { queue_name, partition, clockAheadMs } = lease;
-    const items = this.#held;
-    try {
-      const refusals = await withoutRefused(items, async (rest) => {
-        const request = { queue_name, partition, ids: rest.map(({ id }) => id) };
-        const timeoutMs = Math.max(1_000, this.#lapsesAt - Date.now());
-        const options = { signal: this.#over.signal, timeoutMs, attemptsMax: loopAttemptsMax };
-        const { reply } = await transport.call("extend", request, options);
-        this.#lapsesAt = Date.parse(reply.lease_deadline) - clockAheadMs;
-      });
-      for (const item of items) {
-        const reason = refusals[item.id];
-        if (reason !== undefined) this.#lose(item, reason);
-      }
-    } catch {
-      // It is tried again for as long as the lease runs; then the handlers are told.
-      return;
-    }
+  extended(lapsesAt: number): void {
+    this.#lapsesAt = lapsesAt;
     if (this.#handlings.size > 0) this.#watch();
   }
 
-  #lose(item: LeasedItem, reason: string): void {
+  lose(item: LeasedItem, reason: string): void {
     // It may be what the transact did.
     if (this.#ending.has(item) || this.#ended.has(item)) return;
     this.#handlings.get(item)?.abort(new LeaseLost(reason));

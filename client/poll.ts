@@ -5,7 +5,7 @@ import { HoldfastError, InvalidRequest } from "./errors.ts";
 import { type Lease, openLease } from "./lease.ts";
 import { randomName } from "./names.ts";
 import { type Pace, pause, pauseMs } from "./repeat.ts";
-import type { Transport } from "./transport.ts";
+import { type Transport, timeoutMsOf } from "./transport.ts";
 
 export interface PollOptions {
   /** Names the consumer in the server's line; default a random name. */
@@ -44,18 +44,16 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
     renamed = nobody,
   } = options;
   let name = clientId;
-  let asked = 0;
+  /** Asks that ended without an answer, and until when the last of them may wait at the server. */
+  let unheard = 0;
+  let unheardUntil = 0;
   return {
     async next(batch) {
       let troubles = 0;
       while (!leave.aborted) {
-        asked += 1;
-        // A name of its own each time: the server may not have noticed that the last one left.
-        const request = {
-          queue_name: queue,
-          client_id: `${name}-${asked}`,
-          batch_size: batch,
-        };
+        // One of ours that waits still is not to stand in our way.
+        const client_id = Date.now() < unheardUntil ? `${name}-${unheard}` : name;
+        const request = { queue_name: queue, client_id, batch_size: batch };
         try {
           const lease = await transport.call("lease", request, {
             leave,
@@ -74,6 +72,10 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
           if (error.code === "empty") {
             troubles = 0;
             continue;
+          }
+          if (error.code === "unknown") {
+            unheard += 1;
+            unheardUntil = Date.now() + (timeoutMs ?? timeoutMsOf("lease"));
           }
           troubles += 1;
           trouble(error);

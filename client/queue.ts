@@ -6,6 +6,7 @@ import { type Lease, openLease } from "./lease.ts";
 import { randomName } from "./names.ts";
 import { openPoll, type PollOptions } from "./poll.ts";
 import { type Differences, differencesOf, type QueueSettings } from "./settings.ts";
+import { type Build, transact } from "./transaction.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import type {
   FindItemsRequest,
@@ -24,6 +25,7 @@ import type {
   ReplyFor,
   RequestFor,
   TaskBegun,
+  TransactReply,
 } from "./wire.ts";
 import { type Handler, startWorker, type Worker, type WorkOptions } from "./worker.ts";
 
@@ -79,6 +81,8 @@ export interface Queue {
   leases(options?: LeasesOptions): AsyncGenerator<Lease, void, undefined>;
   /** Has each item handled, until it is stopped. */
   work(handler: Handler, options?: WorkOptions): Worker;
+  /** As the client's: what is named in the function may be of any queue. */
+  transact(build: Build, options?: CallOptions): Promise<TransactReply>;
   create(settings: QueueSettings, options?: CallOptions): Promise<void>;
   /** Creates it unless it is there; tells in what a queue that is there differs, and leaves it so. */
   ensure(settings: QueueSettings, options?: EnsureOptions): Promise<Differences>;
@@ -132,6 +136,7 @@ export function openQueue(transport: Transport, name: string): Queue {
     work: (handler, options = {}) => startWorker({ transport, queue: name, handler, options }),
 
     produce: (items, options) => produceInto(transport, name, { items, ...options }),
+    transact: (build, options) => transact(transport, build, options),
 
     async create(settings, options) {
       await call("createQueue", { ...settings, ...of }, options);

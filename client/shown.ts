@@ -1,5 +1,7 @@
 // Values of any kind in words, for messages.
 
+import { bounds } from "../openapi/bounds.ts";
+
 /** Of what kind it is, and what it is if that is short: `number 42`, `undefined`, `Date`. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
@@ -22,13 +24,20 @@ export function shown(value: unknown): string {
   return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text;
 }
 
-/** As much of UTF-8 as the server takes for a reason, whatever the text is made of. */
-const reasonMax = 340;
+const encoder = new TextEncoder();
+const ellipsis = "…";
 
-/** The same, as the reason of a retry. */
+/** The same, as the reason of a retry: as many bytes as the server takes, and no half of a character. */
 export function reasonOf(error: unknown): string {
-  const text = shown(error);
-  return text.length > reasonMax ? `${text.slice(0, reasonMax)}…` : text;
+  const text = wordsOf(error);
+  const most = bounds.retryReasonBytesMax;
+  if (charactersIn(text, most) === text.length) return text;
+  return text.slice(0, charactersIn(text, most - encoder.encode(ellipsis).length)) + ellipsis;
+}
+
+/** How much of a text fits. */
+function charactersIn(text: string, bytesMax: number): number {
+  return encoder.encodeInto(text, new Uint8Array(bytesMax)).read;
 }
 
 function wordsOf(value: unknown): string {

@@ -55,7 +55,7 @@ test("a lease is completed with what it leads to, in one call", async () => {
   await using at = await setup({ fetch });
   const lease = await leased(at.orders, "a", "b");
   calls.length = 0;
-  const { produced } = await at.client.transact((t) => {
+  const { produced } = await at.orders.transact((t) => {
     t.complete(lease);
     t.produce("invoices", [{ json: { order: 1 } }, "text"]);
     t.produce(at.mails, "thanks");
@@ -206,6 +206,22 @@ test("a handler may give its item back with what it produces", async () => {
   });
   expect(counts).toEqual({ ...none, dead: 1 });
   expect(await at.orders.inspect()).toMatchObject({ queued: 0, dead_letter: 1 });
+});
+
+test("what is given back by a transact has the reason that it was given", async () => {
+  await using at = await setup();
+  const lease = await leased(at.orders, "a", "b");
+  const [a, b] = lease.items;
+  if (a === undefined || b === undefined) throw new Error("nothing was leased");
+  await at.client.transact((t) => {
+    t.retry(a, { reason: "the till is closed" });
+    t.retry(b);
+  });
+  const again = await at.orders.lease({ batch: 2 });
+  expect(again?.items.map((item) => [item.text(), item.reason])).toEqual([
+    ["a", "the till is closed"],
+    ["b", undefined],
+  ]);
 });
 
 test("an item that a handler gives back in its last attempt is counted as dead", async () => {

@@ -47,7 +47,7 @@ export class GatheredTransaction implements Transaction {
     }
   }
 
-  retry(what: Finished, { at, dead = false }: GiveBack = {}): void {
+  retry(what: Finished, { at, dead = false, reason }: GiveBack = {}): void {
     for (const item of itemsOf(what)) {
       const { place, clockAheadMs } = this.#finish(item, dead ? "dead" : "retried");
       // The server takes the instant by its own clock.
@@ -55,7 +55,7 @@ export class GatheredTransaction implements Transaction {
       const key = keyOf(place);
       const part = this.#retry.get(key) ?? { ...place, items: [] };
       this.#retry.set(key, part);
-      part.items.push({ id: item.id, retry_at, dead });
+      part.items.push({ id: item.id, retry_at, dead, ...(reason && { reason }) });
     }
   }
 

@@ -225,7 +225,8 @@ async function carryOut<Id extends Operation>(
 /** What an answer means of a call that was sent before, when nothing was heard of it. */
 function afterUnknown(error: HoldfastError, key: string | null): HoldfastError {
   // The server's word on the call itself: it would have known one that was carried out.
-  if (error.code === "failed" || error.code === "empty" || error.status === 400) {
+  const isWord = error.status === 400 && error.reason !== undefined;
+  if (error.code === "failed" || error.code === "empty" || isWord) {
     error.followsUnknown = key === null;
     return error;
   }

@@ -417,6 +417,57 @@ test("a job that takes longer than its lease is done once", async () => {
   expect(at.notices).toEqual([]);
 });
 
+test("leases of one partition are extended together", async () => {
+  const extended: number[] = [];
+  const fetch: Fetch = (url, init) => {
+    if (url.endsWith(".extend")) extended.push(JSON.parse(String(init.body)).ids.length);
+    return globalThis.fetch(url, init);
+  };
+  await using at = await setup({ lease_timeout: "2s" }, { fetch });
+  const open = gate();
+  const all = gate();
+  let begun = 0;
+  const worker = at.queue.work(
+    async () => {
+      begun += 1;
+      if (begun === 10) all.resolve();
+      await open.promise;
+    },
+    { batch: 1, ...at.quiet },
+  );
+  for (const text of numbered(10)) {
+    await at.queue.produce(text);
+    // Each lease is due at another time.
+    await Bun.sleep(20);
+  }
+  await all.promise;
+  const before = extended.length;
+  // Four thirds of a lease, and so longer than any of them runs by itself.
+  await Bun.sleep(2_700);
+  open.resolve();
+  await worker.stop();
+  expect(worker.counts).toMatchObject({ completed: 10, lost: 0 });
+  expect(extended.slice(before)).toEqual(extended.slice(before).map(() => 10));
+  expect(extended.length).toBeLessThanOrEqual(8);
+});
+
+test("what was handled is said for as long as its lease is extended", async () => {
+  let refusedUntil = Number.POSITIVE_INFINITY;
+  const fetch: Fetch = (url, init) =>
+    url.endsWith(".complete") && Date.now() < refusedUntil
+      ? Promise.reject(Object.assign(new Error("no"), { code: "ECONNREFUSED" }))
+      : globalThis.fetch(url, init);
+  await using at = await setup({ lease_timeout: "1s" }, { fetch });
+  await at.queue.produce("a");
+  const worker = at.queue.work(() => {
+    // The lease as it was would have lapsed by then.
+    refusedUntil = Date.now() + 1_300;
+  }, at.quiet);
+  while (worker.counts.completed === 0 && worker.counts.lost === 0) await Bun.sleep(5);
+  await worker.stop();
+  expect(worker.counts).toMatchObject({ completed: 1, lost: 0 });
+});
+
 test("a handler whose item is lost is told, and the others of its lease go on", async () => {
   await using at = await setup({ lease_timeout: "2s" });
   await at.queue.produce(["gone", "stays"]);
@@ -484,13 +535,17 @@ test("two workers of one name: the second says so and goes on under another, and
   const start = (): Worker =>
     at.queue.work(
       async (item) => {
+        if (item.text() === "before") return;
         begun.push(item.text());
         if (begun.length === 2) both.resolve();
         await open.promise;
       },
       { clientId: "shared", concurrency: 1, ...at.quiet },
     );
+  await at.queue.produce(["before", "before"]);
   const first = start();
+  // Who has asked before is found as well.
+  while (first.counts.completed < 2) await Bun.sleep(1);
   await waitingLeases(at.queue, 1);
   const second = start();
   await waitingLeases(at.queue, 2);
@@ -498,7 +553,7 @@ test("two workers of one name: the second says so and goes on under another, and
   await both.promise;
   open.resolve();
   await Promise.all([first.stop(), second.stop()]);
-  expect([first.counts.completed, second.counts.completed]).toEqual([1, 1]);
+  expect([first.counts.completed, second.counts.completed]).toEqual([3, 1]);
   expect(at.notices).toEqual([
     {
       kind: "renamed",
@@ -509,6 +564,28 @@ test("two workers of one name: the second says so and goes on under another, and
   expect(lineOf(at.notices[0] as WorkerNotice)).toMatch(
     /^holdfast: renamed; another one waits as 'shared' already; this one goes on as 'shared-[0-9a-f]{16}'$/,
   );
+});
+
+test("a worker keeps its name, but where a lease of its own may wait still", async () => {
+  const names: string[] = [];
+  let hasBroken = false;
+  const fetch: Fetch = async (url, init) => {
+    if (!url.endsWith(".lease")) return globalThis.fetch(url, init);
+    names.push(JSON.parse(String(init.body)).client_id);
+    if (names.length !== 3) return globalThis.fetch(url, init);
+    hasBroken = true;
+    // Nobody hears of this one, and it waits on at the server.
+    void globalThis.fetch(url, { ...init, signal: null }).catch(() => undefined);
+    throw new Error("ECONNRESET");
+  };
+  await using at = await setup({}, { fetch, keys: false });
+  await at.queue.produce(["a", "b"]);
+  const worker = at.queue.work(() => undefined, { clientId: "c", concurrency: 1, ...at.quiet });
+  while (!hasBroken) await Bun.sleep(1);
+  await waitingLeases(at.queue, 2);
+  await worker.stop();
+  expect(names).toEqual(["c", "c", "c", "c-1"]);
+  expect(at.notices.map(({ kind }) => kind)).toEqual(["trouble"]);
 });
 
 test("stop: leases no more, lets handlers end, and says what became of their items", async () => {
@@ -561,6 +638,34 @@ test("stop: a handler that takes too long is told, and its item goes back at onc
   await worker.stop();
   expect(worker.counts).toMatchObject({ released: 1, retried: 0, lost: 0 });
   expect(await at.queue.inspect()).toMatchObject({ queued: 1, retried: 0 });
+});
+
+test("stop: what a handler that hangs has is given back, and extended no more", async () => {
+  const { calls, fetch } = counting();
+  await using at = await setup({ lease_timeout: "1s" }, { fetch });
+  await at.queue.produce("hung");
+  const begun = gate();
+  const late = gate();
+  const worker = at.queue.work(
+    async () => {
+      begun.resolve();
+      await late.promise;
+    },
+    { drainMs: 0, ...at.quiet },
+  );
+  await begun.promise;
+  await worker.stop();
+  const released = { completed: 0, released: 1, lost: 0, running: 0 };
+  expect(worker.counts).toMatchObject(released);
+  expect(await at.queue.inspect()).toMatchObject({ queued: 1, retried: 0 });
+  const before = calls["extend"];
+  // Longer than the pause between two extends.
+  await Bun.sleep(500);
+  expect(calls["extend"]).toBe(before);
+  late.resolve();
+  await Bun.sleep(0);
+  expect(worker.counts).toMatchObject(released);
+  expect(at.notices).toEqual([]);
 });
 
 test("a signal of the caller stops the worker as stop does", async () => {
@@ -792,7 +897,7 @@ test("what a handler throws is the reason that the next holder and the dead queu
   );
   await all.promise;
   await worker.stop();
-  expect(heard).toEqual([undefined, `${"é".repeat(340)}…`]);
+  expect(heard).toEqual([undefined, `${"é".repeat(510)}…`]);
   const [dead] = await Array.fromAsync(at.dead.find());
   expect(dead).toMatchObject({
     reason: "no such account",

@@ -6,6 +6,7 @@ import { DeadLetter, type HoldfastError, LeaseLost, WorkerStopping } from "./err
 import { type Ending, Finisher } from "./finisher.ts";
 import type { Handling } from "./handling.ts";
 import type { LeasedItem } from "./items.ts";
+import { Keeper } from "./keeper.ts";
 import { KeptLease } from "./kept-lease.ts";
 import type { Lease } from "./lease.ts";
 import { printed, type WorkerNotice } from "./notice.ts";
@@ -73,6 +74,8 @@ const backoffPace = { baseMs: 1_000, capMs: 5 * 60_000 };
 const drainMsDefault = 25_000;
 /** After handlers were told to end: time to do so, and to say what became of their items. */
 const lastWordsMs = 5_000;
+/** So much of it is theirs; then what they have is given back, which takes a call. */
+const handlersMs = 3_000;
 /** More endings than one call takes are not gathered before more is leased. */
 const endingsMax = 1_000;
 
@@ -90,10 +93,14 @@ class QueueWorker implements Worker {
   readonly #bounds: Bounds;
   readonly #poll: Poll;
   readonly #finisher: Finisher;
+  readonly #keeper: Keeper;
   readonly #leaving = new AbortController();
   readonly #hurrying = new AbortController();
   readonly #givingUp = new AbortController();
-  readonly #running = new Set<Promise<void>>();
+  /** Of which it is not known yet what is to be said. */
+  readonly #running = new Set<LeasedItem>();
+  /** Those of them whose handler runs. */
+  readonly #handled = new Map<LeasedItem, KeptLease>();
   readonly #counts = { completed: 0, retried: 0, dead: 0, removed: 0, released: 0, lost: 0 };
   readonly #notice: (notice: WorkerNotice) => void;
   #wake: () => void = () => undefined;
@@ -118,6 +125,7 @@ class QueueWorker implements Worker {
       ...(clientId === undefined ? {} : { clientId }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
+    this.#keeper = new Keeper(transport);
     this.#finisher = new Finisher({ transport, queue, trouble, giveUp: this.#givingUp.signal });
     const leave = (): void => this.#leaving.abort();
     signal?.addEventListener("abort", leave);
@@ -178,31 +186,59 @@ class QueueWorker implements Worker {
   #start(lease: Lease): void {
     const { transport, options } = this.#source;
     const { marginMs } = options;
-    const kept = new KeptLease({ transport, lease, marginMs, hurry: this.#hurrying.signal });
+    const keeper = this.#keeper;
+    const kept = new KeptLease({
+      transport,
+      keeper,
+      lease,
+      marginMs,
+      hurry: this.#hurrying.signal,
+    });
     for (const item of lease.items) {
-      const run = this.#handle(item, kept).finally(() => {
-        this.#running.delete(run);
+      this.#running.add(item);
+      this.#handled.set(item, kept);
+      void this.#handle(item, kept).finally(() => {
+        this.#running.delete(item);
         this.#wake();
       });
-      this.#running.add(run);
     }
   }
 
   async #handle(item: LeasedItem, kept: KeptLease): Promise<void> {
-    let end: End = { as: "completed", what: { kind: "complete" } };
+    const thrown = await this.#thrownFor(item, kept);
+    // It was given back meanwhile, and may be another's.
+    if (!this.#handled.delete(item)) return;
+    if (await this.#isEnded(item, kept)) {
+      if (thrown !== null) this.#notice({ kind: "failed", item, error: thrown.error });
+      return;
+    }
+    const end: End =
+      thrown === null
+        ? { as: "completed", what: { kind: "complete" } }
+        : await this.#afterFailure(item, kept, thrown.error);
+    // Not waited for: the next item may be handled while this one's end is said.
+    void this.#finish(item, kept, end);
+  }
+
+  /** `null`: its handler has ended in peace. */
+  async #thrownFor(item: LeasedItem, kept: KeptLease): Promise<{ error: unknown } | null> {
     try {
       await this.#source.handler(item, kept.handlingOf(item));
       await kept.sent(item);
-      if (await this.#isEnded(item, kept)) return;
+      return null;
     } catch (error) {
-      if (await this.#isEnded(item, kept)) {
-        this.#notice({ kind: "failed", item, error });
-        return;
-      }
-      end = await this.#afterFailure(item, kept, error);
+      return { error };
     }
-    // Not waited for: the next item may be handled while this one's end is said.
-    void this.#finish(item, kept, end);
+  }
+
+  /** Handlers that did not hear are left to themselves, and what they have goes back. */
+  #giveBack(): void {
+    for (const [item, kept] of this.#handled) {
+      this.#handled.delete(item);
+      this.#running.delete(item);
+      if (kept.endOf(item) !== null) void this.#isEnded(item, kept).finally(() => this.#wake());
+      else void this.#finish(item, kept, { as: "released", what: { kind: "release" } });
+    }
   }
 
   /** Whether its handler has said its end, by a transact. */
@@ -265,8 +301,8 @@ class QueueWorker implements Worker {
 
   /** Told only now: until the server has said so, it may still be lost. */
   async #finish(item: LeasedItem, kept: KeptLease, { as, what, notice }: End): Promise<void> {
-    const { lapsesAt, lease } = kept;
-    const { partition } = lease;
+    const { partition } = kept.lease;
+    const lapsesAt = (): number => kept.lapsesAt;
     const reason = await this.#finisher.finish({ id: item.id, partition, lapsesAt, what });
     kept.done(item);
     const outcome = reason === null ? as : "lost";
@@ -280,19 +316,24 @@ class QueueWorker implements Worker {
     this.#wake();
   }
 
-  /** Handlers may end in peace, then in haste; what is still not said after that is left to lapse. */
+  /**
+   * Handlers may end in peace, then in haste; after that their items are given back, and what could
+   * not be said is left to lapse.
+   */
   async #drain(): Promise<void> {
     const { drainMs = drainMsDefault } = this.#source.options;
     const hurry = setTimeout(
       () => this.#hurrying.abort(new WorkerStopping("the worker has to stop now")),
       drainMs,
     );
+    const giveBack = setTimeout(() => this.#giveBack(), drainMs + handlersMs);
     const giveUp = setTimeout(() => this.#givingUp.abort(), drainMs + lastWordsMs);
     const over = new Promise<void>((resolve) => {
       this.#givingUp.signal.addEventListener("abort", () => resolve());
     });
     await Promise.race([this.#quiet(), over]);
     clearTimeout(hurry);
+    clearTimeout(giveBack);
     clearTimeout(giveUp);
   }
 

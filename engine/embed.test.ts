@@ -213,6 +213,24 @@ test("ensureQueue: makes it once, tells how it differs, and changes it only when
   expect(engine.queueInfo("orders")).toMatchObject({ leaseTimeoutMs: 5_000, maxAttempts: 7 });
 });
 
+test("ensureQueue: what was not asked for may be anything, and none is what a queue has without", async () => {
+  await using engine = await opened();
+  const none = { leasedMax: 0, leaseRate: "", uniqueForMs: 0 };
+  expect(await engine.ensureQueue({ ...orders, ...none })).toEqual({});
+  await engine.updateQueue({ name: "orders", leasedMax: 5, leaseRate: "10/1s" });
+  expect(await engine.ensureQueue(orders)).toEqual({});
+  expect(await engine.ensureQueue({ ...orders, ...none })).toEqual({
+    leasedMax: { asked: 0, is: 5 },
+    leaseRate: { asked: "", is: "10/1s" },
+  });
+});
+
+test("createEngine: nothing for series and history can be said too", async () => {
+  const store = { kind: "memory" } as const;
+  const engine = await createEngine({ store, sameThread: true, seriesBytes: 0, historyBytes: 0 });
+  await engine.close();
+});
+
 test("ensureQueue: settings that no queue can have are refused, and a queue that is not there", async () => {
   await using engine = await opened();
   const none = { ...orders, name: "none", deadQueue: "nowhere" };

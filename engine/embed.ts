@@ -74,6 +74,9 @@ const ensured = [
   "uniqueForMs",
 ] as const;
 
+/** What a queue has of which nothing is said; its definition leaves them out. */
+const unset = { leasedMax: 0, leaseRate: "", uniqueForMs: 0 };
+
 const sqlite = object<Extract<StoreConfig, { kind: "sqlite" }>>({
   kind: shape("'memory', 'sqlite' or 'postgres'", (value) => value === "sqlite"),
   directory: text,
@@ -103,6 +106,10 @@ const positive = shape(
   "a whole number from 1 on",
   (value): value is number => Number.isSafeInteger(value) && Number(value) >= 1,
 );
+const bytes = shape(
+  "a whole number from 0 on",
+  (value): value is number => Number.isSafeInteger(value) && Number(value) >= 0,
+);
 const engineOptions = object<CreateEngineOptions>({
   store,
   shards: optional(shape(`a whole number from 1 to ${limits.shardsMax}`, isShardCount)),
@@ -112,8 +119,8 @@ const engineOptions = object<CreateEngineOptions>({
   ),
   receiptsWindowMs: optional(positive),
   receiptsMax: optional(positive),
-  seriesBytes: optional(positive),
-  historyBytes: optional(positive),
+  seriesBytes: optional(bytes),
+  historyBytes: optional(bytes),
   testClock: optional(flag),
 });
 
@@ -229,10 +236,13 @@ async function ensureQueue(
     // It is there already, or the settings are at fault: who has a definition exists.
     const is = definitionOf(engine, settings.name);
     if (is === null) throw error;
-    const differing = ensured.filter((name) => settings[name] !== is[name]);
+    const held = { ...unset, ...is };
+    const differing = ensured.filter(
+      (name) => settings[name] !== undefined && settings[name] !== held[name],
+    );
     if (!update || differing.length === 0) {
       return Object.fromEntries(
-        differing.map((name) => [name, { asked: settings[name], is: is[name] }]),
+        differing.map((name) => [name, { asked: settings[name], is: held[name] }]),
       );
     }
   }

@@ -257,6 +257,14 @@ function grouped(count: number): string {
   return count.toLocaleString("en-US");
 }
 
+/** Calls that take a key, by the ends of their addresses. */
+function keyedNames(): string {
+  const names = Object.values(operations)
+    .filter(({ keyed }) => keyed === true)
+    .map(({ path }) => `\`${path.slice("/v1/".length)}\``);
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
 function introduction(): string {
   const codes = Object.entries(replyCodes).map(
     ([code, { text, meaning, reaction }]) => `| ${code} | ${text} | ${meaning} | ${reaction} |`,
@@ -300,7 +308,7 @@ The same operations are served in Protocol Buffers, by the same rules: send \`Co
 
 ## Repeating a call
 
-A call that changes items takes a header \`Idempotency-Key\` of 1 to 255 visible ASCII characters, the caller's own for that call. The same call with the same key is done once and answered the same each time, with \`Idempotency-Replayed: true\` from the second time on: across lost connections, restarts and crashes, for five minutes unless the server is set up otherwise. So a call whose answer was lost is simply sent again. The key holds within a queue and an operation; \`request_timeout\` and \`client_id\` may differ. Another call with a key that was used is refused with 400. A refusal changed nothing and is not remembered. A lease that is repeated brings what is still held of it, or 454 \`that lease is over\`; while it waits, the repetition takes its place in line. More keys than the server remembers are refused with 429; none is forgotten early.
+${keyedNames()} take a header \`Idempotency-Key\` of 1 to 255 visible ASCII characters, the caller's own for that call; any other call ignores it. The same call with the same key is done once and answered the same each time, with \`Idempotency-Replayed: true\` from the second time on: across lost connections, restarts and crashes, for five minutes unless the server is set up otherwise. So a call whose answer was lost is simply sent again. The key holds within a queue and an operation; \`request_timeout\` and \`client_id\` may differ. Another call with a key that was used is refused with 400. A refusal changed nothing and is not remembered. A lease that is repeated brings what is still held of it, or 454 \`that lease is over\`; while it waits, the repetition takes its place in line. More keys than the server remembers are refused with 429; none is forgotten early.
 
 ## Replies
 

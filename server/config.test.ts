@@ -204,6 +204,8 @@ test.each([
   ["--port", "65535", { port: 65_535 }],
   ["--shards", "64", { shards: 64 }],
   ["--accept-wal-loss", "false", { acceptWalLoss: false }],
+  ["--receipts-window", "1d", { receiptsWindow: "1d" }],
+  ["--ownership-lease", "0.0005d", { ownershipLease: "0.0005d" }],
   ["--allowed-hosts", "*.a.example", { allowedHosts: ["*.a.example"] }],
   ["--allowed-origins", "http://localhost:3000", { allowedOrigins: ["http://localhost:3000"] }],
 ])("readConfig: %s=%s is accepted", (flag, value, config) => {

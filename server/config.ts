@@ -96,7 +96,7 @@ export const ConfigSchema = Type.Object({
   ownershipLease: text({
     default: "5s",
     expected: "a duration such as 5s",
-    pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$",
+    pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$",
     description: "How long a node that is silent keeps the shards; from 1s to 1m.",
   }),
   httpThreads: Type.Integer({
@@ -144,8 +144,9 @@ export const ConfigSchema = Type.Object({
   receiptsWindow: text({
     default: "5m",
     expected: "a duration such as 5m",
-    pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$",
-    description: "How long a call with an Idempotency-Key can be repeated; from 1s to 24h.",
+    pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$",
+    description:
+      "How long a call with an Idempotency-Key can be repeated; from 1s to 24h. Clients expect 5m.",
   }),
   receiptsMax: wholeNumber({
     minimum: 1,

@@ -76,7 +76,7 @@ test("queues: what is paused is told of each, and how many of the others are", a
 });
 
 test("queues: what happened to items is told by event, and how long they waited and were held", async () => {
-  const counters = { ...noCounters, produced: 7, leased: 5, completed: 3, dead: 2 };
+  const counters = { ...noCounters, produced: 7, leased: 5, completed: 3, dead: 2, discarded: 4 };
   const waited = { bounds: [0.5, 2], counts: [3, 1, 1], sum: 9.5 };
   const queue = {
     ...gauges("orders", 1),
@@ -89,6 +89,7 @@ test("queues: what happened to items is told by event, and how long they waited 
   for (const line of [
     'holdfast_queue_items_total{queue="orders",event="produced"} 7',
     'holdfast_queue_items_total{queue="orders",event="dead"} 2',
+    'holdfast_queue_items_total{queue="orders",event="discarded"} 4',
     'holdfast_queue_items_total{queue="idle",event="leased"} 0',
     'holdfast_queue_wait_seconds_bucket{queue="orders",le="2"} 4',
     'holdfast_queue_wait_seconds_count{queue="orders"} 5',

@@ -1,9 +1,10 @@
 // `holdfast clear`: removes items of a queue, of the kinds that are named. They are lost, so it asks.
 
 import type { Command } from "commander";
+import { bounds } from "../../openapi/bounds.ts";
 import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
 import { contextOf } from "../context.ts";
-import { countsText } from "../counts.ts";
+import { countsText, totalOf } from "../counts.ts";
 import { UsageError } from "../exit-codes.ts";
 import { dryRunMeaning, expectOption, type GuardOptions } from "../guard.ts";
 
@@ -30,7 +31,6 @@ export function addClear(program: Command): void {
     .option("--dry-run", dryRunMeaning)
     .addOption(expectOption())
     .option("-y, --yes", yesMeaning)
-    .addHelpText("after", "\nThe counts are those of the moment before.")
     .action(clear);
 }
 
@@ -46,18 +46,22 @@ async function clear(queue_name: string, options: Options, command: Command): Pr
   const kinds = { queue: ready, scheduled, retry: retried, destructive: leased };
   const guard = expect === undefined ? {} : { expect };
   const request = { queue_name, ...kinds, ...guard };
-  const { counts } = await context.client.clear({ ...request, dry_run: true });
-  const cleared = ofKinds(options, counts);
-  const told = countsText(cleared);
-  if (dryRun) {
-    context.result(
-      { queue_name, would_clear: cleared },
-      () => `would clear ${queue_name}: ${told}`,
-    );
-    return;
+  // Only a call that expects something is told how many there were.
+  let most = expect ?? bounds.expectMax;
+  if (dryRun || yes !== true) {
+    const { counts = {} } = await context.client.clear({ ...request, dry_run: true });
+    const lost = ofKinds(options, counts);
+    const told = countsText(lost);
+    if (dryRun) {
+      const would = { queue_name, would_clear: lost };
+      return context.result(would, () => `would clear ${queue_name}: ${told}`);
+    }
+    await confirm(context, `clear ${queue_name}: ${told} will be lost; go on?`);
+    most = totalOf(lost);
   }
-  if (yes !== true) await confirm(context, `clear ${queue_name}: ${told} will be lost; go on?`);
-  await context.client.clear(request);
+  const { counts } = await context.client.clear({ ...request, expect: most });
+  const cleared = counts === undefined ? null : ofKinds(options, counts);
+  const told = cleared === null ? "how many is not known" : countsText(cleared);
   context.result({ queue_name, cleared }, () => `cleared ${queue_name}: ${told}`);
 }
 

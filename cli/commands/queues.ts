@@ -8,7 +8,7 @@ import type { QueueInfo } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
 import { type Context, contextOf } from "../context.ts";
-import { type Counts, countsOf, countsText } from "../counts.ts";
+import { type Counts, countsOf, countsOfAll, countsText, totalOf } from "../counts.ts";
 import { UsageError } from "../exit-codes.ts";
 import { dryRunMeaning, expectOption, type GuardOptions } from "../guard.ts";
 import { counted } from "../output.ts";
@@ -34,7 +34,7 @@ interface PauseOptions {
   readonly reason?: string;
 }
 
-/** In the list: each takes a call. */
+/** In the list, of those that are too new to be counted with all: each takes a call. */
 const countedMax = 100;
 /** A list should not wait for a shard that stalls. */
 const countTimeoutMs = 5_000;
@@ -45,7 +45,7 @@ export function addQueues(program: Command): void {
   queues
     .command("list")
     .description("all queues by name, with how many items are in each")
-    .addHelpText("after", `\nThe first ${countedMax} are counted, each by a call of its own.`)
+    .addHelpText("after", "\nThe counts are those of the last second.")
     .action(async (_, command: Command) => {
       const context = contextOf(command);
       const rows = await countedQueues(context.client);
@@ -64,15 +64,10 @@ export function addQueues(program: Command): void {
   settingsOf(
     queues.command("update").description("change a queue; what is not named stays as it is"),
     {},
-  ).action(async (queue_name: string, settings: Settings, command: Command) => {
-    const context = contextOf(command);
-    const changes = wireSettings(settings);
-    if (Object.keys(changes).length === 0) {
-      throw new UsageError("there is nothing to change; expected one of the options");
-    }
-    const reply = await context.client.updateQueue({ queue_name, ...changes });
-    context.result(reply, () => `updated ${queue_name}`);
-  });
+  )
+    .option("--dry-run", "say what partitions hold that would be surplus, and change nothing")
+    .addOption(expectOption("refuse where surplus partitions hold more items than so many"))
+    .action(update);
 
   queues
     .command("info")
@@ -93,10 +88,7 @@ export function addQueues(program: Command): void {
     .option("--dry-run", dryRunMeaning)
     .addOption(expectOption())
     .option("-y, --yes", yesMeaning)
-    .addHelpText(
-      "after",
-      "\nIt asks where items would be lost; the counts are those of the moment before.",
-    )
+    .addHelpText("after", "\nIt asks where items would be lost.")
     .action(remove);
 
   addPause(queues);
@@ -139,7 +131,7 @@ async function remove(
 ): Promise<void> {
   const context = contextOf(command);
   const { client } = context;
-  const request = { queue_name, force, ...(expect === undefined ? {} : { expect }) };
+  let request = { queue_name, force, ...(expect === undefined ? {} : { expect }) };
   if (dryRun) {
     const reply = await client.deleteQueue({ ...request, dry_run: true });
     const { counts = {}, waiting_leases = 0 } = reply;
@@ -149,14 +141,37 @@ async function remove(
   }
   // Without force the server refuses where something would be lost.
   if (force && !yes) {
-    const counts = { ...(await countsOf(client, queue_name)) };
-    if (Object.values(counts).some((count) => count > 0)) {
+    const { counts = {} } = await client.deleteQueue({ ...request, dry_run: true });
+    const lost = totalOf(counts);
+    if (lost > 0) {
       requireAsking(context);
       await confirm(context, `delete ${queue_name}: ${countsText(counts)} will be lost; go on?`);
     }
+    request = { ...request, expect: lost };
   }
   const reply = await client.deleteQueue(request);
   context.result(reply, () => `deleted ${queue_name}`);
+}
+
+async function update(
+  queue_name: string,
+  { dryRun = false, expect, ...settings }: Settings & GuardOptions,
+  command: Command,
+): Promise<void> {
+  const context = contextOf(command);
+  const changes = wireSettings(settings);
+  if (Object.keys(changes).length === 0) {
+    throw new UsageError("there is nothing to change; expected one of the options");
+  }
+  const reply = await context.client.updateQueue({
+    ...{ queue_name, ...changes, dry_run: dryRun },
+    ...(expect === undefined ? {} : { expect }),
+  });
+  context.result(reply, () =>
+    dryRun
+      ? `would update ${queue_name}; surplus partitions hold ${countsText(reply.counts ?? {})}`
+      : `updated ${queue_name}`,
+  );
 }
 
 async function create(queue_name: string, settings: Settings, command: Command): Promise<void> {
@@ -181,18 +196,22 @@ async function create(queue_name: string, settings: Settings, command: Command):
 type CountedQueue = QueueInfo & { readonly counts: Counts | null };
 
 async function countedQueues(client: Client): Promise<readonly CountedQueue[]> {
+  const options = { timeoutMs: countTimeoutMs };
   const infos = await allQueues(client);
-  return await Promise.all(
-    infos.map(async (info, index) => ({
-      ...info,
-      counts: index < countedMax ? await countsIfAny(client, info.queue_name) : null,
-    })),
+  const counts = new Map(await orNull(countsOfAll(client, options)));
+  const missing = infos.map(({ queue_name }) => queue_name).filter((name) => !counts.has(name));
+  await Promise.all(
+    missing.slice(0, countedMax).map(async (name) => {
+      const own = await orNull(countsOf(client, name, options));
+      if (own !== null) counts.set(name, own);
+    }),
   );
+  return infos.map((info) => ({ ...info, counts: counts.get(info.queue_name) ?? null }));
 }
 
-async function countsIfAny(client: Client, queue_name: string): Promise<Counts | null> {
+async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   try {
-    return await countsOf(client, queue_name, { timeoutMs: countTimeoutMs });
+    return await answer;
   } catch (error) {
     if (error instanceof HoldfastError) return null;
     throw error;

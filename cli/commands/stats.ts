@@ -53,7 +53,10 @@ function ratesLine(before: Look | null, now: Look): string {
   return `a second: ${rates.join(", ")}`;
 }
 
-const head = ["partition", "total", "leased", "scheduled", "failures", "age", "leased for"];
+const head = [
+  ...["partition", "total", "leased", "scheduled", "failures", "age", "leased for"],
+  ...["oldest ready", "next due"],
+];
 
 function told({ table }: Context, { logical_queues }: QueueStatsReply): string {
   return logical_queues
@@ -67,6 +70,8 @@ function told({ table }: Context, { logical_queues }: QueueStatsReply): string {
         row.failures,
         row.average_age,
         row.average_leased_age,
+        row.oldest_ready_at ?? "",
+        row.next_due_at ?? "",
       ]);
       const waiting = `waiting: ${lease_waiting} lease, ${produce_waiting} produce, ${complete_waiting} complete; in flight: ${in_flight}`;
       return `${table(head, rows)}\n${waiting}`;
