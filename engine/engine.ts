@@ -253,21 +253,21 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     this.#isReopening = true;
     this.#tasks.close();
     this.#endLeases();
-    this.#shards.abandon();
-    for (;;) {
+    await this.#shards.abandon();
+    while (this.#closing === null) {
       this.#parts = this.#begin();
       try {
         await this.open();
         break;
       } catch (cause) {
         if (this.#closing !== null) return;
-        notice?.({ kind: "shard_down", shard: 0, cause });
+        notice?.({ kind: "shard_down", shard: this.#shards.failedShard, cause });
       }
       await new Promise<void>((resolve) => {
         clock.machine.at(clock.machine.now() + limits.restartMsMin, resolve);
       });
-      if (this.#closing !== null) return;
     }
+    if (this.#closing !== null) return;
     this.#isReopening = false;
     for (const { shard } of this.#shards.ports) notice?.({ kind: "shard_up", shard });
   }
@@ -799,7 +799,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     this.#closing ??= Promise.resolve();
     this.#tasks.close();
     this.#endLeases();
-    this.#shards.abandon();
+    void this.#shards.abandon();
   }
 
   async #close(): Promise<void> {

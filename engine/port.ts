@@ -323,6 +323,8 @@ export class ShardPort {
   #down(cause: unknown): void {
     const wasUp = this.#up;
     this.#up = false;
+    // No later opening finds it again.
+    if (this.#closed && isLoss(cause)) this.#options.events.down(cause);
     if (this.#closed) return;
     this.counters.failures += 1;
     if (wasUp) this.downAt = this.#clock.now();
@@ -355,11 +357,15 @@ export class ShardPort {
     this.#settleSent(wasUp && isWhole ? () => closingFailure : outcomeLost);
   }
 
-  /** Ends it at once: what the shard was sent may be done, and nobody will say. */
-  abandon(): void {
+  /**
+   * Ends it at once: what the shard was sent may be done, and nobody will say. Resolves when a store
+   * that is being opened has said what it has lost.
+   */
+  abandon(): Promise<void> {
     this.#settleUnsent();
-    this.#link.abandon();
+    const gone = this.#link.abandon();
     this.#settleSent(outcomeLost);
+    return gone;
   }
 
   #settleUnsent(): void {
@@ -406,6 +412,11 @@ export function placeIn(
 export function succeeded(result: Result): Value {
   if (result.ok) return result.value;
   throw QueueError.from(result);
+}
+
+/** A store lacks what was acknowledged, and will not say so again. */
+export function isLoss(cause: unknown): boolean {
+  return cause instanceof StoreError && cause.fault === "lost";
 }
 
 /** At the first start these are told to the operator instead of tried again. */
