@@ -109,9 +109,11 @@ export class Membership {
     return this.#seen.nodes.filter(({ isLive }) => isLive);
   }
 
-  /** Somebody has the shards. */
-  get isServed(): boolean {
-    return this.#isOpen || (!this.isStale && this.owner !== null && !this.owner.isLapsed);
+  /** Why nobody is served, as far as it knows; `null`: somebody has the shards. */
+  get unserved(): string | null {
+    if (this.isStale) return "the database does not answer";
+    const isLapsed = this.owner?.isLapsed ?? true;
+    return this.#isOpen || !isLapsed ? null : "no node has the shards";
   }
 
   /** It takes nothing over any more, and nobody else is there to do so. */
