@@ -360,7 +360,7 @@ test("abandon: what was sent is told that it may be done, what was not that noth
   put(produce("sent"));
   await clock.settle();
   put(produce("unsent"));
-  void port.abandon();
+  void port.abandon(closingFailure);
   expect(answers).toEqual({ sent: unknown, unsent: closingFailure });
 });
 

@@ -8,7 +8,7 @@ import type { Catalog } from "./catalog.ts";
 import type { Checkups } from "./checkups.ts";
 import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
-import { failure, type Late } from "./errors.ts";
+import { closingFailure, type Failure, failure, type Late } from "./errors.ts";
 import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
 import { limits, type TurnLimits } from "./limits.ts";
@@ -116,7 +116,7 @@ export class Shards {
       for (const queue of catalog.queues) registrar.reapSoon(queue);
       return opened.map(({ tasks }) => [...tasks]);
     } catch (cause) {
-      const end = (port: ShardPort) => (port.isUp ? port.close() : port.abandon());
+      const end = (port: ShardPort) => (port.isUp ? port.close() : port.abandon(closingFailure));
       await Promise.all(this.#ports.map((port) => end(port).catch(() => undefined)));
       const [first, ...others] = this.#failures;
       for (const one of others) this.#options.notice?.({ kind: "shard_down", ...one });
@@ -246,7 +246,7 @@ export class Shards {
   }
 
   /** Resolves when those that are being opened have said what they have lost. */
-  async abandon(): Promise<void> {
-    await Promise.all(this.#ports.map((port) => port.abandon()));
+  async abandon(why: Failure): Promise<void> {
+    await Promise.all(this.#ports.map((port) => port.abandon(why)));
   }
 }

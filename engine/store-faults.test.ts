@@ -413,3 +413,22 @@ test("open: a shard that finds a loss while the others are opened again is heard
   expect(lost()).toEqual(["shard_down 1", "shard_down 2"]);
   await bundle.produce("orders", "d");
 });
+
+test("open: while a store is opened again after a loss, callers are told so", async () => {
+  const { bundle, hold, losses, produceToAll } = await setupLosses();
+  await bundle.createQueue({ name: "idle" });
+  const waiting = await bundle.beginLease("idle");
+  const release = hold(2);
+  losses.add(2);
+  bundle.store(0).fail({ fault: "lost" });
+  await produceToAll();
+  const reopening = {
+    ...{ ok: false as const, code: "closing" as const, details: undefined },
+    message: "a store is opened again after a loss; nothing was changed, try again",
+  };
+  const produced = await bundle.ending(() => bundle.engine.produce(produceOf("orders", ["d"])));
+  expect([waiting.ending, produced]).toEqual([reopening, reopening]);
+  release();
+  await bundle.clock.advance(minute);
+  await bundle.produce("orders", "e");
+});

@@ -1060,7 +1060,9 @@ describe("pages", () => {
     };
     await using degraded = await setup({ engine });
     const down = refused(503, "not every shard is up; expected 2, got 1");
-    expect(await (await degraded.send("/readyz", {})).json()).toEqual(down);
+    const notReady = await degraded.send("/readyz", {});
+    expect(notReady.headers.get("retry-after")).toBe("1");
+    expect(await notReady.json()).toEqual(down);
     expect((await degraded.send("/health", {})).status).toBe(200);
   });
 
