@@ -24,6 +24,7 @@ import { Courier } from "./courier.ts";
 import {
   closingFailure,
   deletedFailure,
+  type Failure,
   failure,
   type Late,
   lateComplete,
@@ -37,6 +38,7 @@ import {
   noTestClock,
   pausedProduce,
   QueueError,
+  reopeningFailure,
 } from "./errors.ts";
 import { queueInspection, queueStats, shardStatus } from "./figures.ts";
 import { newImport, newItem, storedItems } from "./items.ts";
@@ -153,12 +155,12 @@ interface Parts<Items> {
 }
 
 interface PartsEvents extends ShardsEvents {
-  readonly isClosing: () => boolean;
+  readonly refusal: () => Failure | null;
 }
 
 function partsOf<Items>(
   options: EngineOptions<Items>,
-  { isClosing, lost }: PartsEvents,
+  { refusal, lost }: PartsEvents,
 ): Parts<Items> {
   const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
   const port = (shard: number): ShardPort => shards.port(shard);
@@ -171,7 +173,7 @@ function partsOf<Items>(
     isUp: (shard) => port(shard).isUp,
   });
   const settings = new Settings({ catalog, port });
-  const registrar = new Registrar({ clock, catalog, courier, settings, port, isClosing });
+  const registrar = new Registrar({ clock, catalog, courier, settings, port, refusal });
   const left = registrar.left.bind(registrar);
   const bounds = { waitingLeasesMax, receiptsWindowMs };
   const leases = new Leases({ clock, port, readLeased, ...bounds, left });
@@ -206,7 +208,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
 
   #begin(): Parts<Items> {
     const parts: Parts<Items> = partsOf(this.#options, {
-      isClosing: () => this.#closing !== null || this.#parts !== parts,
+      refusal: () => this.#refusal(this.#parts !== parts),
       lost: () => {
         if (this.#parts === parts) void this.#reopen();
       },
@@ -252,22 +254,22 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     if (this.#isReopening || this.#closing !== null) return;
     this.#isReopening = true;
     this.#tasks.close();
-    this.#endLeases();
-    this.#shards.abandon();
-    for (;;) {
+    this.#endLeases(reopeningFailure);
+    await this.#shards.abandon(reopeningFailure);
+    while (this.#closing === null) {
       this.#parts = this.#begin();
       try {
         await this.open();
         break;
       } catch (cause) {
         if (this.#closing !== null) return;
-        notice?.({ kind: "shard_down", shard: 0, cause });
+        notice?.({ kind: "shard_down", shard: this.#shards.failedShard, cause });
       }
       await new Promise<void>((resolve) => {
         clock.machine.at(clock.machine.now() + limits.restartMsMin, resolve);
       });
-      if (this.#closing !== null) return;
     }
+    if (this.#closing !== null) return;
     this.#isReopening = false;
     for (const { shard } of this.#shards.ports) notice?.({ kind: "shard_up", shard });
   }
@@ -294,8 +296,14 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     });
   }
 
+  #refusal(isOver: boolean): Failure | null {
+    if (this.#closing !== null) return closingFailure;
+    return isOver ? reopeningFailure : null;
+  }
+
   #refuseClosing(): void {
-    if (this.#closing !== null || this.#isReopening) throw QueueError.from(closingFailure);
+    const refused = this.#refusal(this.#isReopening);
+    if (refused !== null) throw QueueError.from(refused);
   }
 
   #find(name: string): LogicalQueue {
@@ -798,20 +806,20 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   abandon(): void {
     this.#closing ??= Promise.resolve();
     this.#tasks.close();
-    this.#endLeases();
-    this.#shards.abandon();
+    this.#endLeases(closingFailure);
+    void this.#shards.abandon(closingFailure);
   }
 
   async #close(): Promise<void> {
     this.#tasks.close();
-    this.#endLeases();
+    this.#endLeases(closingFailure);
     await this.#shards.close();
   }
 
-  #endLeases(): void {
+  #endLeases(why: Failure): void {
     this.#look?.cancel();
     for (const queue of this.#catalog.queues) {
-      for (const lease of queue.line.clear()) lease.settle(closingFailure);
+      for (const lease of queue.line.clear()) lease.settle(why);
     }
     this.#leases.close();
   }

@@ -11,7 +11,7 @@ import { limits } from "./limits.ts";
  * - `full`: a bound on waiting work is reached; nothing changed, ask later.
  * - `store`: the store failed; nothing was written.
  * - `unknown`: its time is up and its shard has not said what became of it; it may be done, or yet be.
- * - `closing`: the engine is shutting down; nothing changed.
+ * - `closing`: the engine is shutting down, or begins anew; nothing changed.
  */
 export type ErrorCode = "invalid" | "refused" | "empty" | "full" | "store" | "unknown" | "closing";
 
@@ -56,6 +56,7 @@ const codeOf = {
   backup_failed: "store",
   unknown_outcome: "unknown",
   shutting_down: "closing",
+  not_ready: "closing",
 } as const satisfies Record<string, ErrorCode>;
 
 export type Reason = keyof typeof codeOf;
@@ -159,6 +160,11 @@ export const noTestClock = failure(
   "there is no test clock; start with --test-clock or testClock",
 );
 export const closingFailure = failure("shutting_down", `${causes.closing}; nothing was changed`);
+/** Of an engine whose database has lost something: it forgets what it knew. */
+export const reopeningFailure = failure(
+  "not_ready",
+  "a store is opened again after a loss; nothing was changed, try again",
+);
 
 /** Of a queue whose produce side is paused. */
 export function pausedProduce({ reason }: Pause): Failure {

@@ -26,8 +26,11 @@ export interface Link {
   send(requests: readonly Request[], opFirst: number): void;
   /** Lets the turn that runs finish and closes the store; `false`: that turn failed, and nobody knows what became of it. */
   close(): Promise<boolean>;
-  /** Ends the shard at once, whatever it is doing. */
-  abandon(): void;
+  /**
+   * Ends the shard at once, whatever it is doing. One that is being opened is heard to the end of
+   * that, which resolves: what its store has lost it says only once.
+   */
+  abandon(): Promise<void>;
 }
 
 export type LinkFactory = (shard: number, events: LinkEvents) => Link;
@@ -52,6 +55,7 @@ class SameThreadLink implements Link {
   #shard: Shard | null = null;
   #backend: Backend | null = null;
   #closed = false;
+  #isAbandoned = false;
 
   constructor(shard: number, events: LinkEvents, options: SameThreadOptions) {
     this.#events = events;
@@ -75,7 +79,7 @@ class SameThreadLink implements Link {
       ...(observe === undefined ? {} : { observe: (memory) => observe(shard, memory) }),
     });
     this.#shard = opened.shard;
-    if (!this.#closed) this.#events.opened(opened.opened);
+    if (!this.#closed && !this.#isAbandoned) this.#events.opened(opened.opened);
   }
 
   /** The store is closed before anyone may open it again. */
@@ -98,7 +102,9 @@ class SameThreadLink implements Link {
     return isWhole;
   }
 
-  abandon(): void {
+  async abandon(): Promise<void> {
+    this.#isAbandoned = true;
+    if (this.#shard === null) await this.#opening;
     this.#closed = true;
     this.#backend?.store.close().catch(() => undefined);
   }
@@ -161,6 +167,8 @@ class WorkerLink<Config> implements Link {
   #resolveGone: () => void = () => undefined;
   #down = false;
   #closing = false;
+  #isOpened = false;
+  #isAbandoned = false;
   readonly #silenceMsMax: number;
   #heardAt: number;
   #heartbeat: Timer | null = null;
@@ -214,7 +222,9 @@ class WorkerLink<Config> implements Link {
     this.#heardAt = this.#clock.now();
     switch (message.kind) {
       case "opened":
-        this.#events.opened(decodeOpened(message.text));
+        this.#isOpened = true;
+        if (this.#isAbandoned) this.#end();
+        else this.#events.opened(decodeOpened(message.text));
         return;
       case "report":
         this.#events.report(decodeReport(message.text, message.leased));
@@ -253,11 +263,17 @@ class WorkerLink<Config> implements Link {
     this.#post({ kind: "close" });
     await this.#gone;
     const isWhole = !this.#down;
-    this.abandon();
+    this.#end();
     return isWhole;
   }
 
-  abandon(): void {
+  async abandon(): Promise<void> {
+    this.#isAbandoned = true;
+    if (this.#isOpened) this.#end();
+    else await this.#gone;
+  }
+
+  #end(): void {
     this.#down = true;
     this.#heartbeat?.cancel();
     this.#worker.terminate();

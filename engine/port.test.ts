@@ -54,7 +54,7 @@ class Puppet implements Link {
     return this.isWhole;
   }
 
-  abandon(): void {}
+  async abandon(): Promise<void> {}
 
   /** Answers everything of one message. */
   answer(message: number): void {
@@ -360,7 +360,7 @@ test("abandon: what was sent is told that it may be done, what was not that noth
   put(produce("sent"));
   await clock.settle();
   put(produce("unsent"));
-  port.abandon();
+  void port.abandon(closingFailure);
   expect(answers).toEqual({ sent: unknown, unsent: closingFailure });
 });
 

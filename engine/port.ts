@@ -323,6 +323,8 @@ export class ShardPort {
   #down(cause: unknown): void {
     const wasUp = this.#up;
     this.#up = false;
+    // No later opening finds it again.
+    if (this.#closed && isLoss(cause)) this.#options.events.down(cause);
     if (this.#closed) return;
     this.counters.failures += 1;
     if (wasUp) this.downAt = this.#clock.now();
@@ -348,26 +350,30 @@ export class ShardPort {
 
   /** Answers what has not been sent, lets the turn that runs finish, closes the store. */
   async close(): Promise<void> {
-    this.#settleUnsent();
+    this.#settleUnsent(closingFailure);
     const wasUp = this.#up;
     const isWhole = await this.#link.close();
     // A shard that was up has decided what it answered, and nothing else, unless its last turn failed.
-    this.#settleSent(wasUp && isWhole ? () => closingFailure : outcomeLost);
+    this.#settleSent(wasUp && isWhole ? () => closingFailure : outcomeLost(closingFailure));
   }
 
-  /** Ends it at once: what the shard was sent may be done, and nobody will say. */
-  abandon(): void {
-    this.#settleUnsent();
-    this.#link.abandon();
-    this.#settleSent(outcomeLost);
+  /**
+   * Ends it at once: what the shard was sent may be done, and nobody will say. Resolves when a store
+   * that is being opened has said what it has lost. `why`: what was not sent is told.
+   */
+  abandon(why: Failure): Promise<void> {
+    this.#settleUnsent(why);
+    const gone = this.#link.abandon();
+    this.#settleSent(outcomeLost(why));
+    return gone;
   }
 
-  #settleUnsent(): void {
+  #settleUnsent(why: Failure): void {
     this.#closed = true;
     this.#lateTimer?.timer.cancel();
     const waiting = this.#queue;
     this.#queue = [];
-    for (const { settle } of waiting) settle(closingFailure, 0);
+    for (const { settle } of waiting) settle(why, 0);
   }
 
   #settleSent(failureOf: (waiting: Waiting) => Failure): void {
@@ -387,8 +393,8 @@ function withoutSettings(waiting: Waiting): Waiting {
 }
 
 /** What may have been granted to nobody goes back when its lease lapses. */
-function outcomeLost({ request, late }: Waiting): Failure {
-  return request.kind === "lease" ? closingFailure : (late.taken ?? unknownOutcome);
+function outcomeLost(why: Failure): (waiting: Waiting) => Failure {
+  return ({ request, late }) => (request.kind === "lease" ? why : (late.taken ?? unknownOutcome));
 }
 
 /** Where an id says that its item is; `null` = no store of these issued it. */
@@ -406,6 +412,11 @@ export function placeIn(
 export function succeeded(result: Result): Value {
   if (result.ok) return result.value;
   throw QueueError.from(result);
+}
+
+/** A store lacks what was acknowledged, and will not say so again. */
+export function isLoss(cause: unknown): boolean {
+  return cause instanceof StoreError && cause.fault === "lost";
 }
 
 /** At the first start these are told to the operator instead of tried again. */

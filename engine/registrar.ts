@@ -16,7 +16,6 @@ import { totalOf } from "./clearing.ts";
 import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
 import {
-  closingFailure,
   countChanged,
   deletedFailure,
   deletedInPart,
@@ -39,7 +38,8 @@ export interface RegistrarOptions {
   readonly courier: Courier;
   readonly settings: Settings;
   readonly port: (shard: number) => ShardPort;
-  readonly isClosing: () => boolean;
+  /** Why nothing is changed any more; `null`: it is. */
+  readonly refusal: () => Failure | null;
 }
 
 type CatalogChange = Pick<Extract<Request, { kind: "catalog" }>, "put" | "remove">;
@@ -265,7 +265,8 @@ export class Registrar {
 
   /** One that cannot begin in time never does. */
   async #inCatalogTurn<T>(work: (deadline: number) => Promise<T>): Promise<T> {
-    if (this.#options.isClosing()) throw QueueError.from(closingFailure);
+    const refused = this.#options.refusal();
+    if (refused !== null) throw QueueError.from(refused);
     const before = this.#catalogTurn;
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
     this.#catalogTurn = before.then(() => over);
@@ -296,7 +297,7 @@ export class Registrar {
       try {
         if (await work()) return;
       } catch (cause) {
-        if (!(cause instanceof QueueError) || this.#options.isClosing()) throw cause;
+        if (!(cause instanceof QueueError) || this.#options.refusal() !== null) throw cause;
       }
       await new Promise<void>((resolve) => {
         this.#options.clock.machine.at(

@@ -1,20 +1,20 @@
 // The shards of an engine, from its start to its end: opens them, opens again the ones that died,
 // and passes on what they report to whom it concerns.
 
-import { type StoredTask, StoreError } from "../stores/store.ts";
+import type { StoredTask } from "../stores/store.ts";
 import type { Notice, StoreCopy } from "./api.ts";
 import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Checkups } from "./checkups.ts";
 import type { Clock } from "./clock.ts";
 import type { Courier } from "./courier.ts";
-import { failure, type Late } from "./errors.ts";
+import { closingFailure, type Failure, failure, type Late } from "./errors.ts";
 import type { Request } from "./kinds.ts";
 import type { Leases } from "./leases.ts";
 import { limits, type TurnLimits } from "./limits.ts";
 import type { LinkFactory } from "./link.ts";
 import type { Events, Opened, PartitionCounts, Report } from "./messages.ts";
-import { ShardPort, succeeded } from "./port.ts";
+import { isLoss, ShardPort, succeeded } from "./port.ts";
 import type { Registrar } from "./registrar.ts";
 import type { Settings } from "./settings.ts";
 
@@ -54,6 +54,8 @@ export class Shards {
   readonly #options: ShardsOptions & ShardsEvents;
   readonly #to: Listeners;
   readonly #ports: ShardPort[] = [];
+  /** What keeps the shards from opening. */
+  readonly #failures: { readonly shard: number; readonly cause: unknown }[] = [];
   #isOpen = false;
   /** Told while the engine opens: a shard that was there is gone again. */
   #downAtStart: (cause: unknown) => void = () => undefined;
@@ -67,13 +69,18 @@ export class Shards {
     return this.#ports;
   }
 
+  /** Of which `open` has thrown the cause. */
+  get failedShard(): number {
+    return this.#failures[0]?.shard ?? 0;
+  }
+
   port(shard: number): ShardPort {
     const port = this.#ports[shard];
     assert(port !== undefined, "a partition is in a shard that was not opened");
     return port;
   }
 
-  /** Returns the tasks that each shard knows. */
+  /** Returns the tasks that each shard knows; throws the first cause, and gives notice of any other. */
   async open(): Promise<StoredTask[][]> {
     const { catalog, courier, leases, registrar, settings } = this.#to;
     const broken = new Promise<never>((_, reject) => {
@@ -88,6 +95,8 @@ export class Shards {
         this.#options.shardCount,
       );
       const others = Array.from({ length: shardCount - 1 }, (_, index) => this.#openOne(index + 1));
+      // Each says only once what its store has lost.
+      await Promise.allSettled(others);
       const opened = [first, ...(await Promise.all(others))];
       catalog.spread(shardCount);
       const deleted = catalog.adopt(first.catalog);
@@ -107,8 +116,11 @@ export class Shards {
       for (const queue of catalog.queues) registrar.reapSoon(queue);
       return opened.map(({ tasks }) => [...tasks]);
     } catch (cause) {
-      await Promise.all(this.#ports.map((port) => port.close().catch(() => undefined)));
-      throw cause;
+      const end = (port: ShardPort) => (port.isUp ? port.close() : port.abandon(closingFailure));
+      await Promise.all(this.#ports.map((port) => end(port).catch(() => undefined)));
+      const [first, ...others] = this.#failures;
+      for (const one of others) this.#options.notice?.({ kind: "shard_down", ...one });
+      throw first?.cause ?? cause;
     }
   }
 
@@ -135,10 +147,12 @@ export class Shards {
             this.#downAtStart(cause);
             this.#setUp(shard, false);
             this.#to.settings.down(shard);
-            // Before that, the caller of `open` is told.
-            if (!this.#isOpen) return;
+            if (!this.#isOpen) {
+              this.#failures.push({ shard, cause });
+              return;
+            }
             notice?.({ kind: "shard_down", shard, cause });
-            if (cause instanceof StoreError && cause.fault === "lost") lost();
+            if (isLoss(cause)) lost();
           },
         },
       });
@@ -231,7 +245,8 @@ export class Shards {
     await Promise.all(this.#ports.map((port) => port.close()));
   }
 
-  abandon(): void {
-    for (const port of this.#ports) port.abandon();
+  /** Resolves when those that are being opened have said what they have lost. */
+  async abandon(why: Failure): Promise<void> {
+    await Promise.all(this.#ports.map((port) => port.abandon(why)));
   }
 }

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { MemoryImage, openMemoryStore } from "../stores/memory/store.ts";
+import { StoreError } from "../stores/store.ts";
 import {
   type Bundle,
   completeOf,
@@ -420,4 +422,80 @@ test("damaged: one that is set aside when it is due, and deleted in the same tur
   expect(deleted.ending).toMatchObject({ ok: true });
   const [place] = (await bundle.run(() => bundle.engine.stats("orders"))).partitions;
   expect(place).toMatchObject({ scheduled: 0, total: 1 });
+});
+
+/** Three shards, whose stores say once each at an opening that they have lost something. */
+async function setupLosses() {
+  const images = [0, 1, 2].map((shard) => new MemoryImage(`${shard}`.repeat(12)));
+  const losses = new Set<number>();
+  const held = Promise.withResolvers<void>();
+  let heldShard: number | null = null;
+  const bundle = await setup({
+    shardCount: 3,
+    openStore: async (shard) => {
+      const isLost = losses.delete(shard);
+      if (shard === heldShard) await held.promise;
+      if (isLost) throw new StoreError("lost", `lost by ${shard}`);
+      return openMemoryStore({ tag: "", image: images[shard] as MemoryImage });
+    },
+  });
+  const hold = (shard: number) => {
+    heldShard = shard;
+    return held.resolve;
+  };
+  /** One item in each partition, so that each shard commits. */
+  const produceToAll = async () => {
+    for (const text of ["a", "b", "c"]) {
+      await bundle.begin(() => bundle.engine.produce(produceOf("orders", [text])));
+    }
+  };
+  await bundle.createQueue({ name: "orders", leaseTimeoutMs: hour, requestedPartitions: 3 });
+  const lost = () =>
+    bundle.notices
+      .filter(({ cause }) => cause instanceof StoreError && cause.fault === "lost")
+      .map(({ kind, shard }) => `${kind} ${shard}`)
+      .sort();
+  return { bundle, hold, losses, lost, produceToAll };
+}
+
+test("open: what several shards have lost is told of each", async () => {
+  const { bundle, losses, lost, produceToAll } = await setupLosses();
+  for (const shard of [1, 2]) losses.add(shard);
+  bundle.store(0).fail({ fault: "lost" });
+  await produceToAll();
+  await bundle.clock.advance(minute);
+  expect(lost()).toEqual(["shard_down 0", "shard_down 1", "shard_down 2"]);
+  await bundle.produce("orders", "a");
+});
+
+test("open: a shard that finds a loss while the others are opened again is heard", async () => {
+  const { bundle, hold, losses, lost, produceToAll } = await setupLosses();
+  const release = hold(2);
+  for (const shard of [1, 2]) losses.add(shard);
+  for (const shard of [1, 2]) bundle.store(shard).fail({ fault: "failed" });
+  await produceToAll();
+  await bundle.clock.advance(second);
+  release();
+  await bundle.clock.advance(minute);
+  expect(lost()).toEqual(["shard_down 1", "shard_down 2"]);
+  await bundle.produce("orders", "d");
+});
+
+test("open: while a store is opened again after a loss, callers are told so", async () => {
+  const { bundle, hold, losses, produceToAll } = await setupLosses();
+  await bundle.createQueue({ name: "idle" });
+  const waiting = await bundle.beginLease("idle");
+  const release = hold(2);
+  losses.add(2);
+  bundle.store(0).fail({ fault: "lost" });
+  await produceToAll();
+  const reopening = {
+    ...{ ok: false as const, code: "closing" as const, details: undefined },
+    message: "a store is opened again after a loss; nothing was changed, try again",
+  };
+  const produced = await bundle.ending(() => bundle.engine.produce(produceOf("orders", ["d"])));
+  expect([waiting.ending, produced]).toEqual([reopening, reopening]);
+  release();
+  await bundle.clock.advance(minute);
+  await bundle.produce("orders", "e");
 });

@@ -85,7 +85,8 @@ export const replyCodes = {
   503: {
     text: "Service Unavailable",
     meaning: "The server is shutting down, or is not able to serve yet. Nothing changed.",
-    reaction: "Send the same request again once the server is back.",
+    reaction:
+      "Wait for the seconds in the header `Retry-After`, then send the same request again, and so on until the server is back.",
   },
   504: {
     text: "Gateway Timeout",

@@ -158,7 +158,11 @@ function responses(
             : published(success)
           : published(Reply);
       const headers =
-        code === 200 ? successHeaders : code === 429 ? { "Retry-After": retryAfter } : {};
+        code === 200
+          ? successHeaders
+          : code === 429 || code === 503
+            ? { "Retry-After": retryAfter }
+            : {};
       return [
         code,
         {

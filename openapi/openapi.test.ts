@@ -344,6 +344,24 @@ test.each(rows)("operations: the examples of %s are what its schemas describe", 
   }
 });
 
+test("document: who is told to come back later is told when", () => {
+  const paths: Record<
+    string,
+    Record<string, { responses: Record<string, object> }>
+  > = structuredClone(document()).paths as never;
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const { responses } of Object.values(methods)) {
+      const told = Object.keys(responses).filter((code) =>
+        Object.keys((responses[code] as { headers?: object }).headers ?? {}).includes(
+          "Retry-After",
+        ),
+      );
+      const later = Object.keys(responses).filter((code) => code === "429" || code === "503");
+      expect([path, told]).toEqual([path, later]);
+    }
+  }
+});
+
 test.each([...rows, ...pageRows])("operations: %s says what each code means", (_, row) => {
   for (const [key, reply] of Object.entries(row.replies)) {
     const code = Number(key) as ReplyCode;

@@ -1842,7 +1842,8 @@ export const pages = {
       },
       403: foreignSite,
       503: refusal(503, {
-        meaning: "No shard is up, or the server is shutting down.",
+        meaning:
+          "No shard is up, the database of the nodes does not answer, or the server is shutting down.",
         reaction: "Send requests elsewhere, and ask again later.",
         reason: "shutting_down",
         message: "server is shutting down; nothing was changed",
@@ -1874,7 +1875,8 @@ export const pages = {
       403: foreignSite,
       429: busy,
       503: refusal(503, {
-        meaning: "Some shard is down, or the server is shutting down.",
+        meaning:
+          "Some shard is down, the database of the nodes does not answer, or the server is shutting down.",
         reaction: "Send requests elsewhere, and ask again later.",
         reason: "not_ready",
         message: "not every shard is up; expected 4, got 3",

@@ -1060,7 +1060,8 @@ describe("pages", () => {
     };
     await using degraded = await setup({ engine });
     const down = refused(503, "not every shard is up; expected 2, got 1");
-    expect(await (await degraded.send("/readyz", {})).json()).toEqual(down);
+    const answer = await degraded.send("/readyz", {});
+    expect([answer.headers.get("retry-after"), await answer.json()]).toEqual(["1", down]);
     expect((await degraded.send("/health", {})).status).toBe(200);
   });
 

@@ -80,7 +80,8 @@ export class Audit {
       return result;
     } catch (error) {
       // Nothing was done, and another node may do it yet.
-      const isElsewhere = error instanceof QueueError && error.reason === "shutting_down";
+      const isElsewhere =
+        error instanceof QueueError && ["shutting_down", "not_ready"].includes(error.reason);
       if (!isElsewhere) this.#add(asked, codeOf(error));
       throw error;
     }

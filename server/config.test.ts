@@ -230,6 +230,19 @@ test("readConfig: a host beyond loopback takes keys, or to be told twice; TLS ta
   expect(faultsOf({ argv: ["--config=x"], file: '{"host": "::"}' })).toHaveLength(1);
 });
 
+test("readConfig: a node speaks HTTP with one thread, and is refused more than that", () => {
+  const node = [
+    "--store=postgres",
+    "--database-url=postgres://a/b",
+    "--node-url=http://10.0.0.1:1",
+  ];
+  expect(read({ argv: node, cpuCount: 16 })).toMatchObject({ ok: true });
+  expect(read({ argv: [...node, "--http-threads=1"] })).toMatchObject({ ok: true });
+  expect(faultsOf({ argv: [...node, "--http-threads=2"] })).toEqual([
+    "--http-threads above 1 is of one server; expected 1 with --node-url, got 2",
+  ]);
+});
+
 test("readConfig: an empty name of a file does not turn a guard off", () => {
   expect(faultsOf({ argv: ["--api-keys-file="] })).toEqual([
     '--api-keys-file is invalid; expected a file of API keys\' digests, got ""',

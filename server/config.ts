@@ -103,7 +103,7 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: httpThreadsMax,
     expected: `a whole number from 1 to ${httpThreadsMax}`,
-    defaultText: "cores / 2, at least 1",
+    defaultText: "cores / 2, at least 1; 1 of a node",
     description: "Threads that speak HTTP; with 1, the thread that has the queues does so itself.",
   }),
   shards: Type.Integer({
@@ -298,6 +298,7 @@ export function readConfig(source: ConfigSource): ConfigResult {
     shards: defaultShards(source.cpuCount),
     httpThreads: Math.max(1, Math.floor(source.cpuCount / 2)),
   };
+  const givenKeys = new Set<string>();
   for (const setting of settings) {
     const { key, schema } = setting;
     const given = fromFlags.get(key) ?? fromEnv.get(key) ?? fromFile.get(key);
@@ -305,6 +306,7 @@ export function readConfig(source: ConfigSource): ConfigResult {
       config[key] ??= Value.Clone(schema.default);
     } else if (Value.Check(schema, given.value) && given.value !== "") {
       config[key] = given.value;
+      givenKeys.add(key);
     } else {
       const got = shown(given.value);
       faults.push(`${given.source} is invalid; expected ${setting.expected}, got ${got}`);
@@ -314,7 +316,8 @@ export function readConfig(source: ConfigSource): ConfigResult {
   if (!Value.Check(ConfigSchema, config)) {
     throw new Error(`a default breaks its own schema; got ${JSON.stringify(config)}`);
   }
-  const between = [...exposureFaults(config), ...databaseFaults(config), ...nodeFaults(config)];
+  const ofNodes = nodeFaults(config, givenKeys);
+  const between = [...exposureFaults(config), ...databaseFaults(config), ...ofNodes];
   return between.length > 0 ? { ok: false, faults: between } : { ok: true, config, ignored };
 }
 
@@ -338,7 +341,8 @@ function databaseFaults(config: Config): readonly string[] {
   return faults;
 }
 
-function nodeFaults({ store, nodeUrl, testClock }: Config): readonly string[] {
+function nodeFaults(config: Config, givenKeys: ReadonlySet<string>): readonly string[] {
+  const { store, nodeUrl, testClock, httpThreads } = config;
   if (nodeUrl === "") return [];
   const got = `got ${shown(nodeUrl)}`;
   const faults: string[] = [];
@@ -349,6 +353,11 @@ function nodeFaults({ store, nodeUrl, testClock }: Config): readonly string[] {
   }
   if (testClock) {
     faults.push(`--test-clock is of one server; expected none with --node-url, ${got}`);
+  }
+  // The default may be more, and is not taken.
+  if (givenKeys.has("httpThreads") && httpThreads > 1) {
+    const expected = "expected 1 with --node-url";
+    faults.push(`--http-threads above 1 is of one server; ${expected}, got ${httpThreads}`);
   }
   const { hostname, protocol } = new URL(nodeUrl);
   if (protocol === "http:" && isPublic(hostname)) {

@@ -13,16 +13,18 @@ export interface HealthOptions {
   readonly config: Pick<Config, "store">;
   /** True from the moment the server is told to stop. */
   readonly isClosing: () => boolean;
-  /** Whether another node has the shards; absent = there is none. */
-  readonly isServedElsewhere?: () => boolean;
+  /** Why no node serves, `null` where one does; absent = this server is the only one. */
+  readonly unserved?: () => string | null;
 }
 
 export function healthResponse(options: HealthOptions): Response {
-  const { engine, version, config, isClosing, isServedElsewhere = () => false } = options;
+  const { engine, version, config, isClosing, unserved } = options;
   const { durability, shards } = engine.status();
   const upCount = shards.filter(({ up }) => up).length;
   if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
-  if (upCount === 0 && !isServedElsewhere())
+  refuseUnserved(options);
+  // A node may have none of them.
+  if (upCount === 0 && (shards.length > 0 || unserved === undefined))
     throw new Refusal("not_ready", "no shard is up; nothing was changed");
   const isFull = shards.some(({ full }) => full);
   const status = isFull ? "store_full" : "ok";
@@ -44,13 +46,11 @@ export function liveResponse(): Response {
 
 /** Every queue can be served in all of its partitions. */
 export function readyResponse(options: HealthOptions): Response {
-  const { engine, isClosing, isServedElsewhere = () => true } = options;
+  const { engine, isClosing } = options;
   const { shards } = engine.status();
   const upCount = shards.filter(({ up }) => up).length;
   if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
-  if (shards.length === 0 && !isServedElsewhere()) {
-    throw new Refusal("not_ready", "no node has the shards; nothing was changed");
-  }
+  refuseUnserved(options);
   if (upCount < shards.length) {
     throw new Refusal(
       "not_ready",
@@ -58,4 +58,10 @@ export function readyResponse(options: HealthOptions): Response {
     );
   }
   return jsonResponse(doneText);
+}
+
+/** What is up in memory serves nobody where its database is away, or may be another node's. */
+function refuseUnserved({ unserved }: HealthOptions): void {
+  const why = unserved?.() ?? null;
+  if (why !== null) throw new Refusal("not_ready", `${why}; nothing was changed`);
 }

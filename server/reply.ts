@@ -19,6 +19,8 @@ const replyCodeOf: Readonly<Record<ErrorCode, ReplyCode>> = {
 
 /** Long enough for a turn to end, short enough that a client does not idle. */
 const retryAfterSeconds = 1;
+/** Of a server that stops as well: another one, or its next start, may be asked by then. */
+const laterCodes: ReadonlySet<ReplyCode> = new Set([429, 503]);
 
 /** Browsers then do not guess that an answer is a page. */
 export const noGuessing = { "x-content-type-options": "nosniff" };
@@ -129,7 +131,7 @@ function response(
     headers: {
       "content-type": contentType,
       ...noGuessing,
-      ...(refused.code === 429 ? { "retry-after": String(retryAfterSeconds) } : {}),
+      ...(laterCodes.has(refused.code) ? { "retry-after": String(retryAfterSeconds) } : {}),
       ...headers,
     },
   });

@@ -186,7 +186,7 @@ function insideOf({ config, log, keys }: Parts, { clock, node, engine, isClosing
       ...{ name: config.name, version, backups: config.backups, now, store: config.store },
       folder: config.store === "sqlite" ? config.data : null,
     }),
-    ...(node && peers && { node: peers, isServedElsewhere: () => node.membership.isServed }),
+    ...(node && peers && { node: peers, unserved: () => node.membership.unserved }),
   });
   // Each thread that speaks HTTP makes its own.
   const front = () => ({

@@ -114,3 +114,17 @@ test("a connection between nodes that breaks is made anew", async () => {
   }
   expect(await queued()).toBe(count + 5);
 });
+
+test("a slow database slows calls down, and neither fails them nor moves the shards", async () => {
+  const before = await cluster.ownerRow();
+  const { faults, statuses } = await underLoad(cluster, async (progress) => {
+    for (const wire of [ownerDatabase, otherDatabase]) wire.delay(100);
+    await progress(300);
+    for (const wire of [ownerDatabase, otherDatabase]) wire.delay(0);
+    await progress(100);
+  });
+  expect(faults).toEqual([]);
+  // Leases of a second may lapse before their complete is there: 453.
+  expect(statuses.difference(new Set([200, 429, 453, 454]))).toEqual(new Set());
+  expect(await cluster.ownerRow()).toEqual(before);
+});

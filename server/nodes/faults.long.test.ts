@@ -89,3 +89,25 @@ test("an owner that is cut off from its database ends when it is told to", async
   expect(await owner.stop()).toBe(0);
   await produced;
 });
+
+test("no node is ready or healthy while the database is away, and each is once it is back", async () => {
+  const { nodes } = cluster;
+  await cluster.owner();
+  const reach = async (path: string, status: number) => {
+    for (const { url } of nodes) {
+      while ((await fetch(url + path)).status !== status) await Bun.sleep(20);
+    }
+  };
+  await reach("/readyz", 200);
+  for (const node of nodes) wires.get(node)?.cut();
+  await reach("/readyz", 503);
+  await reach("/health", 503);
+  for (const { url } of nodes) {
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({
+      ...{ reason: "not_ready", message: "the database does not answer; nothing was changed" },
+    });
+  }
+  for (const node of nodes) wires.get(node)?.heal();
+  await reach("/readyz", 200);
+  await reach("/health", 200);
+});

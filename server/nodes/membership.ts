@@ -14,7 +14,7 @@ export interface MembershipOptions {
   readonly openNodes: () => Promise<NodeTable>;
   /** Opens the shards as of this epoch. */
   readonly own: (epoch: number, databaseNow: number) => Promise<void>;
-  /** The shards are another's by now. */
+  /** The shards are another's by now, or have to be opened anew. */
   readonly lose: () => void;
   readonly log: Log;
 }
@@ -23,6 +23,8 @@ export interface MembershipOptions {
 const looksPerLease = 10;
 /** A look that brings nothing for longer is given up, and its connection with it. */
 const lookMsMax = 2_000;
+/** More time than this has to have gone by at the database alone, from a look to the next. */
+const standstillMsMax = 1_000;
 
 export class Membership {
   readonly #options: MembershipOptions;
@@ -33,6 +35,8 @@ export class Membership {
   #epoch: number | null = null;
   #isOpen = false;
   #isGivingUp = false;
+  /** By the clock's `precise`, when it asked for what it has seen. */
+  #askedAt = 0;
   /** By the clock's `precise`, as is the next: until then what the last look showed is the truth. */
   #trustedUntil = 0;
   /** An owner that was cut off together with this node has until then to renew what has lapsed. */
@@ -109,9 +113,11 @@ export class Membership {
     return this.#seen.nodes.filter(({ isLive }) => isLive);
   }
 
-  /** Somebody has the shards. */
-  get isServed(): boolean {
-    return this.#isOpen || (!this.isStale && this.owner !== null && !this.owner.isLapsed);
+  /** Why nobody is served, as far as it knows; `null`: somebody has the shards. */
+  get unserved(): string | null {
+    if (this.isStale) return "the database does not answer";
+    const isLapsed = this.owner?.isLapsed ?? true;
+    return this.#isOpen || !isLapsed ? null : "no node has the shards";
   }
 
   /** It takes nothing over any more, and nobody else is there to do so. */
@@ -187,17 +193,28 @@ export class Membership {
     if (isContested && !this.#seen.isContested) {
       this.#options.log.warn("node URL is another process's too", { url: this.#self.url });
     }
+    const standstillMs = this.#standstillMs(seen);
     this.#seen = { ...seen, isContested };
+    this.#askedAt = askedAt;
     // From when it was sent: an owner that was stopped hears what was true before.
     this.#trustedUntil = askedAt + leaseMs - leaseMs / 5;
     if (isNews) this.#tell();
     const isMine = owner !== null && owner.url === this.#self.url && owner.epoch === this.#epoch;
-    if (isMine) return;
-    this.#lose();
+    if (isMine && standstillMs <= standstillMsMax) return;
+    this.#lose(isMine ? standstillMs : null);
     const isLapsed = owner?.isLapsed === true && this.#now() > this.#patientUntil;
     const isOwn = owner?.url === this.#self.url && !isContested;
     const isFree = owner === null || isLapsed || isOwn;
     if (isFree && !this.#self.isDraining && !this.#ended) await this.#takeOver(seen, askedAt);
+  }
+
+  /**
+   * How much more time has gone by at the database since the last look, at least: a machine that
+   * sleeps stops the clock by which leases of items end.
+   */
+  #standstillMs({ now }: NodesSeen): number {
+    if (this.#seen.now === 0) return 0;
+    return Math.floor(now - this.#seen.now - (this.#now() - this.#askedAt));
   }
 
   /** Another node was said to have the shards: one that is cut off may never have seen it. */
@@ -210,14 +227,18 @@ export class Membership {
 
   /** Another node was heard to serve: what waits here waits for nothing. */
   depose(): void {
-    if (this.isStale) this.#lose();
+    if (this.isStale) this.#lose(null);
   }
 
-  #lose(): void {
+  /** `null`: they are another's by now. */
+  #lose(standstillMs: number | null): void {
     if (this.#epoch === null) return;
     this.#epoch = null;
     this.#isOpen = false;
-    this.#options.lose();
+    const { lose, log } = this.#options;
+    lose();
+    if (standstillMs === null) log.warn("shards are another node's");
+    else log.warn("clock stood still", { ms: standstillMs });
     this.#tell();
   }
 

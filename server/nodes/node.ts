@@ -76,7 +76,6 @@ export class Node {
     const engine = this.#held;
     this.#held = null;
     engine?.abandon();
-    this.#options.log.warn("shards are another node's");
   }
 
   figures(): NodeFigures {

@@ -5,7 +5,7 @@ import type { OperationId } from "../../openapi/operations.ts";
 import type { Call } from "../calls/call.ts";
 import { answerBy, answerOf, Desk } from "../calls/desk.ts";
 import { mergedInfos } from "../key-file.ts";
-import { ListenError, type Listening } from "../listen.ts";
+import { type Address, ListenError, type Listening, tryListening } from "../listen.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { RequestCounts } from "../request-counts.ts";
@@ -28,14 +28,21 @@ export interface HttpThreadsOptions extends ThreadOptions {
   readonly broken: (cause: Error) => void;
 }
 
+/** How long a start waits for another one on its port. */
+const turnMsMax = 10_000;
+const turnPauseMs = 20;
+
 /** Throws a `ListenError`, and has then left nothing open. */
 export async function listenInThreads(options: HttpThreadsOptions): Promise<Listening> {
+  const { config, port } = options;
+  return await inTurn({ host: config.host, port }, () => start(options));
+}
+
+async function start(options: HttpThreadsOptions): Promise<Listening> {
   const { count, config, port } = options;
-  const guard = guardPort(config.host, port);
   const threads: HttpThread[] = [];
   const stop = async (timeoutMs: number): Promise<void> => {
     await Promise.all(threads.map((thread) => thread.stop(timeoutMs)));
-    guard?.stop(true);
   };
   const answer = answering(options, threads);
   try {
@@ -65,16 +72,29 @@ function share(config: ThreadOptions["config"], count: number): ThreadOptions["c
 }
 
 /**
- * A port that is shared among threads could be shared with another server as well, without a word:
- * this name can be had once. The system takes it back with the process.
+ * A port that is shared among threads could be shared with another server as well, without a word.
+ * So each asks the system for all of it first, which knows every address, and no two servers of this
+ * machine start on one port at a time: that name can be had once, and goes with the process.
  */
-function guardPort(host: string, port: number): Bun.UnixSocketListener<unknown> | null {
-  if (process.platform !== "linux" || port === 0) return null;
+async function inTurn<T>(address: Address, begin: () => Promise<T>): Promise<T> {
+  if (process.platform !== "linux" || address.port === 0) return await begin();
+  const turn = await turnOf(address);
   try {
-    const socket = { data: () => undefined };
-    return Bun.listen({ unix: `\0holdfast ${port}`, socket });
-  } catch (cause) {
-    throw new ListenError(cause, { host, port });
+    await tryListening(address);
+    return await begin();
+  } finally {
+    turn.stop(true);
+  }
+}
+
+async function turnOf(address: Address): Promise<Bun.UnixSocketListener<unknown>> {
+  const name = { unix: `\0holdfast ${address.port}`, socket: { data: () => undefined } };
+  for (const until = performance.now() + turnMsMax; ; await Bun.sleep(turnPauseMs)) {
+    try {
+      return Bun.listen(name);
+    } catch (cause) {
+      if (performance.now() > until) throw new ListenError(cause, address);
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../bench/peers/child-server.ts";
 import { runServer, type ServerProcess, startServer } from "../../bench/server-process.ts";
 import { ListenError } from "../listen.ts";
 import { defaultConfig, silentLog } from "../testing/memory-engine.ts";
@@ -186,12 +187,11 @@ test("a second server is refused the port, whether it has threads or not", async
   }
 });
 
-test("threads that are refused the port end, and say so", async () => {
-  const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
-  const nothing = () => undefined;
+/** Threads that have nothing behind them. */
+function idleThreads(host: string, port: number) {
   const unused = () => Promise.reject(new Error("nothing is asked"));
-  const listening = listenInThreads({
-    ...{ config: defaultConfig(), tls: null, count: 2, port: Number(other.port), log: silentLog },
+  return listenInThreads({
+    ...{ config: { ...defaultConfig(), host }, tls: null, count: 2, port, log: silentLog },
     site: { site: folder, manifest: join(folder, "none"), building: join(folder, "none") },
     module: new URL("../http.worker.ts", import.meta.url),
     serving: {
@@ -202,11 +202,42 @@ test("threads that are refused the port end, and say so", async () => {
       backup: unused,
     },
     metrics: { render: unused },
-    broken: nothing,
+    broken: () => undefined,
   });
-  expect(await listening.catch((error: unknown) => error)).toBeInstanceOf(ListenError);
+}
+
+function refusalOf(threads: ReturnType<typeof idleThreads>): Promise<unknown> {
+  return threads.catch((error: unknown) => error);
+}
+
+test("threads that are refused the port end, and say so", async () => {
+  const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+  const listening = idleThreads("127.0.0.1", Number(other.port));
+  expect(await refusalOf(listening)).toBeInstanceOf(ListenError);
   await other.stop();
 });
+
+test.skipIf(process.platform !== "linux")(
+  "a port of one address is another server's on another, and nobody's on all of them",
+  async () => {
+    const port = freePort();
+    const one = await idleThreads("127.0.0.1", port);
+    const beside = await idleThreads("127.0.0.2", port);
+    for (const host of ["127.0.0.1", "127.0.0.2", "0.0.0.0"]) {
+      expect(await refusalOf(idleThreads(host, port))).toMatchObject({ fault: "taken" });
+    }
+    for (const listening of [one, beside]) await listening.stop(0);
+    // At once: whoever comes second hears it, also of all addresses.
+    for (const host of ["127.0.0.1", "0.0.0.0"]) {
+      const both = await Promise.allSettled([
+        idleThreads("127.0.0.1", port),
+        idleThreads(host, port),
+      ]);
+      expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+      for (const done of both) if (done.status === "fulfilled") await done.value.stop(0);
+    }
+  },
+);
 
 test("a stop answers what waits and ends", async () => {
   const flags = [...threads, "--shutdown-timeout-ms", "5000"];

@@ -45,6 +45,11 @@ const options =
   "-c synchronous_commit=on -c plan_cache_mode=force_generic_plan -c jit=off -c client_min_messages=warning";
 const connectMs = { alone: 10_000, ofSeveral: 3_000 };
 const silenceMsDefault = 10_000;
+/**
+ * That many times longer a start may wait for the next word: before its first row a statement may
+ * sort or count all that there is. How long the rows take then depends on how many there are.
+ */
+const patience = 6;
 /** Serialization failure and deadlock: the statement had no effect. */
 const again: ReadonlySet<unknown> = new Set(["40001", "40P01"]);
 const againMax = 10;
@@ -63,6 +68,9 @@ export class Connection {
   #lost: unknown = null;
   /** Commits that are in the database, while it is not known whether its standby has them. */
   #unreplicatedCount = 0;
+  /** Cuts the connection unless something comes; `null`: nothing is waited for with patience. */
+  #cutting: NodeJS.Timeout | null = null;
+  #patientCount = 0;
 
   private constructor(client: Client, { pooler, silenceMs }: SessionOptions) {
     this.#client = client;
@@ -118,12 +126,13 @@ export class Connection {
       if (routine === replicationWait) connection.#unreplicatedCount += 1;
     });
     await client.connect();
+    client.connection.stream.on("data", () => connection.#cutting?.refresh());
     return connection;
   }
 
   /** Whether it is one; throws `StoreError` where that would not keep what it has committed. */
   async #isPrimary({ requireReplica = false }: SessionOptions): Promise<boolean> {
-    const [row] = await this.rows(
+    const [row] = await this.promptRows(
       "SELECT pg_is_in_recovery(), current_setting('synchronous_commit'), current_setting('synchronous_standby_names')",
     );
     const [isStandby, commit, standbys] = row as [boolean, string, string];
@@ -144,9 +153,12 @@ export class Connection {
     return true;
   }
 
-  /** One statement, prepared when it comes for the first time. */
+  /**
+   * One statement, prepared when it comes for the first time. It may take as long as it likes, but
+   * not say nothing for long.
+   */
   async rows(text: string, values: readonly Value[] = []): Promise<Row[]> {
-    return this.#rows(text, values, {});
+    return this.#patiently(this.#rows(text, values, {}));
   }
 
   /** As `rows`, of a database that has to answer soon; a statement is never cancelled, the connection is cut. */
@@ -177,9 +189,24 @@ export class Connection {
 
   /** Several statements, none of them prepared. */
   async script(text: string): Promise<void> {
-    await this.#query({ text }).catch((cause: unknown) => {
+    await this.#patiently(this.#query({ text })).catch((cause: unknown) => {
       throw storeError(cause);
     });
+  }
+
+  async #patiently<T>(work: Promise<T>): Promise<T> {
+    const cut = (): unknown => this.#client.connection.stream.destroy();
+    this.#patientCount += 1;
+    this.#cutting ??= setTimeout(cut, patience * this.#silenceMs);
+    try {
+      return await work;
+    } finally {
+      this.#patientCount -= 1;
+      if (this.#patientCount === 0) {
+        clearTimeout(this.#cutting);
+        this.#cutting = null;
+      }
+    }
   }
 
   async #query(query: QueryConfig): Promise<Row[]> {

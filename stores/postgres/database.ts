@@ -90,7 +90,7 @@ export class Database {
     }
   }
 
-  /** `shard` in the text stands for the schema. */
+  /** `shard` in the text stands for the schema; for what a start waits for. */
   rows(text: string, values: readonly Value[] = []): Promise<Row[]> {
     return this.#connection.rows(this.#named(text), values);
   }
@@ -101,7 +101,7 @@ export class Database {
     this.#acknowledge(this.position);
   }
 
-  /** As `rows`, for what a turn waits for. */
+  /** As `rows`, for what a turn waits for, or an opening, and takes no time by itself. */
   promptRows(text: string, values: readonly Value[] = []): Promise<Row[]> {
     return this.#connection.promptRows(this.#named(text), values);
   }
@@ -122,7 +122,7 @@ export class Database {
   /** All of it or nothing, whoever else does it at the same time. */
   async #make({ newTag, testClock }: DatabaseOptions): Promise<void> {
     const name = this.#shard.slice(1, -1);
-    const [found] = await this.#connection.rows(
+    const [found] = await this.#connection.promptRows(
       "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = convert_from($1::bytea, 'UTF8')",
       [Buffer.from(name)],
     );
@@ -137,7 +137,7 @@ export class Database {
   async #lock({ ownership }: DatabaseOptions): Promise<void> {
     const shared = ownership === undefined ? "" : "_shared";
     for (const until = Date.now() + lockPatienceMs; ; await Bun.sleep(lockPauseMs)) {
-      const [locked] = await this.#connection.rows(
+      const [locked] = await this.#connection.promptRows(
         `SELECT pg_try_advisory_lock${shared}(hashtextextended(convert_from($1::bytea, 'UTF8'), 0))`,
         [Buffer.from(this.#shard)],
       );
@@ -149,7 +149,7 @@ export class Database {
   }
 
   async #refuseOtherClock({ testClock }: DatabaseOptions): Promise<void> {
-    const [row] = await this.rows("SELECT test_clock FROM shard.identity");
+    const [row] = await this.promptRows("SELECT test_clock FROM shard.identity");
     if (testClock === null || row?.[0] === testClock) return;
     const [made, opened] = testClock ? ["", " a test clock"] : [" a test clock", ""];
     const text = `the store was made for${made || " use"}; expected one for${opened || " use"}`;
@@ -163,13 +163,13 @@ export class Database {
     for (;;) {
       const [row] =
         node === null
-          ? await this.rows(takeOver, [this.owner])
-          : await this.rows(named(takeOverAsNode), [this.owner, ...node]);
+          ? await this.promptRows(takeOver, [this.owner])
+          : await this.promptRows(named(takeOverAsNode), [this.owner, ...node]);
       if (row !== undefined) {
         [this.position, this.openedAt] = row as [number, number];
         return;
       }
-      if (node !== null && (await this.rows(named(isOwner), node))[0]?.[0] === 0) {
+      if (node !== null && (await this.promptRows(named(isOwner), node))[0]?.[0] === 0) {
         throw new StoreError("locked", "the shards belong to another node");
       }
     }
@@ -181,7 +181,7 @@ export class Database {
     const known = lastAcknowledged(acknowledged, shard);
     this.mayLack = known === null || known.position !== this.position - 1;
     if (known === null) return;
-    const [row] = await this.rows(stillThere, [known.position, Buffer.from(known.owner)]);
+    const [row] = await this.promptRows(stillThere, [known.position, Buffer.from(known.owner)]);
     const [isThere, first, last] = row as [boolean, number, number];
     if (!isThere && first <= known.position) {
       this.lostCount = Math.max(1, known.position - last + 1);

@@ -6,6 +6,8 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Postgres, startPostgres } from "../../scripts/postgres.ts";
+import { Wire } from "../../server/nodes/testing/wire.ts";
+import type { Backend } from "../backend.ts";
 import { item, tally } from "../conformance/values.ts";
 import { firstNumber } from "../skipped.ts";
 import { acknowledgedOf } from "./acknowledged.ts";
@@ -50,6 +52,40 @@ test("commit: a database that is silent is given up, and what was sent to it com
   for (const opened of [first.store, store]) await opened.close();
 });
 
+test.each<[name: string, work: (backend: Backend) => Promise<unknown>]>([
+  ["load", ({ store }) => store.load()],
+  ["catalog: load", ({ catalog }) => catalog.load()],
+  ["catalog: write", ({ catalog }) => catalog.write({ version: 1, put: [], remove: [] })],
+  ["commit", ({ store }) => commit(store, 1)],
+])("%s: a database that says nothing any more is given up", async (_, work) => {
+  const { port } = new URL(server.url);
+  const wire = Wire.to(Number(port));
+  const url = server.url.replace(`:${port}`, `:${wire.port}`);
+  const backend = await openPostgresStore({ ...newStore(url), silenceMs: 100 });
+  wire.cut();
+  expect(await failureOf(work(backend))).toMatchObject({ fault: "failed" });
+  await backend.store.close();
+});
+
+test("open: a database that does not take the beginning of an owner is given up", async () => {
+  const options = { ...newStore(server.url), silenceMs: 100 };
+  const { store } = await openPostgresStore(options);
+  await store.close();
+  await admin.script(`BEGIN; LOCK TABLE ${options.schema}_0.turn IN ACCESS EXCLUSIVE MODE`);
+  expect(await failureOf(openPostgresStore(options))).toMatchObject({ fault: "failed" });
+  await admin.script("COMMIT");
+});
+
+test("load: what the database has much to say of takes as long as it speaks", async () => {
+  const connection = await Connection.open({ url: server.url, silenceMs: 50 });
+  const slow = "SELECT repeat('x', 10000), pg_sleep(0.1)::text FROM generate_series(1, 8)";
+  expect(await connection.rows(slow)).toHaveLength(8);
+  expect(await failureOf(connection.rows("SELECT pg_sleep(60)::text"))).toMatchObject({
+    fault: "failed",
+  });
+  await connection.close();
+});
+
 test("commit: one that the database stopped replicating is not acknowledged", async () => {
   const { store } = await openPostgresStore(newStore(server.url));
   await commit(store, 1);
@@ -88,10 +124,11 @@ test("commit: one that had no effect for others' sake is made again", async () =
 });
 
 test.each([
-  // Completion unknown; a transaction that may only read, as on a standby.
-  "40003",
-  "25006",
-])("commit: what fails with %s has an outcome that is unknown", async (code) => {
+  // Completion unknown; a transaction that may only read, as on a standby; no room.
+  ["40003", "has an outcome that is unknown", "failed"],
+  ["25006", "has an outcome that is unknown", "failed"],
+  ["53100", "had no effect, as the database is full", "full"],
+])("commit: what fails with %s %s", async (code, _, fault) => {
   const options = newStore(server.url);
   const { store } = await openPostgresStore(options);
   const schema = `${options.schema}_0`;
@@ -99,7 +136,9 @@ test.each([
     CREATE FUNCTION ${schema}.fail() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$;
     CREATE TRIGGER fails BEFORE INSERT ON ${schema}.turn FOR EACH ROW EXECUTE FUNCTION ${schema}.fail()`);
-  expect(await failureOf(commit(store, 1))).toMatchObject({ fault: "failed" });
+  expect(await failureOf(commit(store, 1))).toMatchObject({ fault });
+  await admin.script(`DROP TRIGGER fails ON ${schema}.turn`);
+  if (fault === "full") await commit(store, 1);
   await store.close();
 });
 

@@ -150,7 +150,7 @@ class PostgresStore implements Store {
     const record: StoredTurn = { ...turn, tallies: raised.map(storedTally), inbound: [] };
     const { position, owner } = this.#database;
     const values = [position + 1, owner, JSON.stringify(record)];
-    const [row] = await this.#database.rows(texts.append, values);
+    const [row] = await this.#database.promptRows(texts.append, values);
     this.#appended(row);
   }
 

@@ -1,5 +1,5 @@
 // A wire between two programs on this machine, which can be cut without a word to either end, as
-// networks are: what is said meanwhile is held, and comes late.
+// networks are: what is said meanwhile is held, and comes late. It can be slow as well.
 
 import type { Socket, TCPSocketListener } from "bun";
 
@@ -7,7 +7,7 @@ interface End {
   readonly wire: Wire;
   socket: Socket<End> | null;
   /** What it is still to hear. */
-  readonly held: Buffer[];
+  readonly held: { readonly bytes: Buffer; readonly dueAt: number }[];
   isOver: boolean;
   other: End | null;
 }
@@ -17,6 +17,7 @@ export class Wire {
   readonly #listener: TCPSocketListener<End | undefined>;
   readonly #ends = new Set<End>();
   #isCut = false;
+  #delayMs = 0;
 
   private constructor(target: number, port: number) {
     this.#target = target;
@@ -49,6 +50,11 @@ export class Wire {
   heal(): void {
     this.#isCut = false;
     for (const end of this.#ends) this.#flush(end);
+  }
+
+  /** What is said from now on takes so much longer, each way. */
+  delay(ms: number): void {
+    this.#delayMs = ms;
   }
 
   /** Both ends of each connection are told, and nothing of what was held comes. */
@@ -86,7 +92,7 @@ export class Wire {
 
   #say({ other }: End, bytes: Buffer): void {
     if (other === null) return;
-    other.held.push(Buffer.from(bytes));
+    other.held.push({ bytes: Buffer.from(bytes), dueAt: performance.now() + this.#delayMs });
     this.#flush(other);
   }
 
@@ -101,9 +107,15 @@ export class Wire {
     const { socket, held } = end;
     if (this.#isCut || socket === null) return;
     for (let [first] = held; first !== undefined; [first] = held) {
-      const written = socket.write(first);
-      if (written < first.length) {
-        held[0] = first.subarray(Math.max(0, written));
+      const { bytes, dueAt } = first;
+      const waitMs = dueAt - performance.now();
+      if (waitMs > 0) {
+        setTimeout(() => this.#flush(end), waitMs);
+        return;
+      }
+      const written = socket.write(bytes);
+      if (written < bytes.length) {
+        held[0] = { bytes: bytes.subarray(Math.max(0, written)), dueAt };
         return;
       }
       held.shift();
