@@ -211,7 +211,8 @@ export class Draft {
 
   /** No more at the place where the store has it; a place is never given twice. */
   hasLeft(slot: number, seq: number): boolean {
-    return [this.removed, this.unscheduled, this.quarantined].some((left) => left.has(slot, seq));
+    const { removed, unscheduled, quarantined } = this;
+    return removed.has(slot, seq) || unscheduled.has(slot, seq) || quarantined.has(slot, seq);
   }
 
   /** Requests of this turn that had no effect: where their answers are lost they are decided again. */
