@@ -66,7 +66,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "the former place of a key is not asked",
-    file: "engine.ts",
+    file: "calls.ts",
     from: "if (shard === undefined) return home;",
     to: "if (shard === undefined || shard >= 0) return home;",
   },

@@ -1,0 +1,389 @@
+// What producers and consumers ask for: each call goes to the shard of its place, and one with a key
+// to where the key leads.
+
+import type { PartitionPlace } from "../stores/queue.ts";
+import type * as api from "./api.ts";
+import { assert } from "./assert.ts";
+import {
+  type CallKey,
+  callKey,
+  importedText,
+  type KeyedOperation,
+  producedText,
+  retriedText,
+  uniqueDigest,
+} from "./call-key.ts";
+import type { Clock } from "./clock.ts";
+import {
+  deletedFailure,
+  failure,
+  type Late,
+  lateComplete,
+  lateExtend,
+  lateLong,
+  lateProduce,
+  lateRelease,
+  lateRetry,
+  lateTransact,
+  pausedProduce,
+  QueueError,
+} from "./errors.ts";
+import { newImport, newItem, storedItems } from "./items.ts";
+import type { Request } from "./kinds.ts";
+import type { Leases } from "./leases.ts";
+import { limits } from "./limits.ts";
+import type { Value } from "./messages.ts";
+import { type ShardPort, succeeded, type Timing } from "./port.ts";
+import type { InFlight, LogicalQueue } from "./queue.ts";
+import { isUnique } from "./shard/unique.ts";
+import {
+  type Done,
+  firstQueue,
+  hasUniqueKeys,
+  type InnerPart,
+  nothingAsked,
+  onlyProduces,
+  planTransact,
+  type TransactPlan,
+  transactedOf,
+  transactedText,
+} from "./transacts.ts";
+import {
+  checkCompleteIds,
+  checkImportItems,
+  checkLeaseTimeout,
+  checkProduceItems,
+  checkRequestTimeout,
+  checkRetryItems,
+  checkTransact,
+  unknownPartition,
+} from "./validate.ts";
+
+export interface CallsOptions {
+  readonly clock: Clock;
+  readonly ports: () => readonly ShardPort[];
+  readonly port: (shard: number) => ShardPort;
+  readonly leases: Pick<Leases<unknown>, "accompany">;
+  /** Throws where there is none of the name, or the engine takes no calls. */
+  readonly find: (name: string) => LogicalQueue;
+  /** A call that was inside the partition has come back. */
+  readonly left: (queue: LogicalQueue, partition: number) => void;
+}
+
+/** A request that counts as inside its queue. */
+type InnerCall = Extract<Request, { kind: Exclude<keyof InFlight, "lease"> }>;
+
+interface Planning {
+  readonly timing: Timing;
+  readonly key?: CallKey;
+}
+
+/** What calls about held items have in common. */
+interface HeldRequest extends api.Repeatable {
+  readonly queue: string;
+  readonly partition: number;
+  readonly requestTimeoutMs?: number;
+}
+
+interface HeldCall {
+  readonly operation: KeyedOperation;
+  readonly late: Late;
+  /** The same for the same, and for nothing else. */
+  readonly asked: () => string;
+}
+
+/** What its request has of any of them. */
+interface HeldPlace {
+  readonly slot: number;
+  readonly deadline: number;
+  readonly key?: CallKey;
+}
+
+/** When a call is late. Without a timeout: of one that has no `request_timeout`, or was given none. */
+export function timingOf(
+  clock: Clock,
+  late: Late,
+  timeoutMs: number = limits.requestTimeoutMsDefault,
+): Timing {
+  checkRequestTimeout(timeoutMs, "5m");
+  return { deadline: clock.machine.now() + timeoutMs, late };
+}
+
+function outcomeOf({ replayed }: Done): api.Outcome {
+  return { replayed };
+}
+
+function producedOf({ value, replayed }: Done): api.Produced {
+  if (value.kind === "produced") {
+    const { duplicates, ids } = value;
+    return { replayed, duplicates, ...(ids && { ids }) };
+  }
+  return { replayed, duplicates: value.kind === "recalled" ? value.values : [] };
+}
+
+/** Spread into a request: nothing where the caller gave no key. */
+function keyOf(
+  queue: LogicalQueue,
+  operation: KeyedOperation,
+  { requestKey }: api.Repeatable,
+  asked: () => string,
+): { readonly key: CallKey } | undefined {
+  if (requestKey === undefined) return undefined;
+  return { key: callKey(requestKey, { queue: queue.lasting, operation, asked: asked() }) };
+}
+
+export class Calls {
+  readonly #options: CallsOptions;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+  }
+
+  async produce(request: api.ProduceRequest): Promise<api.Produced> {
+    const queue = this.#options.find(request.queue);
+    const timing = timingOf(this.#options.clock, lateProduce, request.requestTimeoutMs);
+    checkProduceItems(request.items);
+    const { returnIds = false } = request;
+    const { pause } = queue.definition;
+    // With a key it may have been done before; its shard knows.
+    if (pause?.produce === true && request.requestKey === undefined) {
+      throw QueueError.from(pausedProduce(pause));
+    }
+    const items = request.items.map((item) =>
+      newItem(item, uniqueDigest(item.uniqueKey, queue.lasting)),
+    );
+    const key = keyOf(queue, "produce", request, () => producedText(items, returnIds));
+    const hasUniques = items.some(isUnique);
+    let place = hasUniques ? queue.uniqueHome : queue.placeForProduce(key?.key);
+    if (key !== undefined && !hasUniques && queue.former.length > 0) {
+      const home = await this.#home(queue, { ...key, returnIds }, timing);
+      if ("value" in home) return producedOf(home);
+      place = home;
+    }
+    const { slot, partition } = place;
+    const plain = { kind: "produce", slot, deadline: timing.deadline, items } as const;
+    const asked = key || returnIds ? { ...plain, ...key, ...(returnIds && { returnIds }) } : plain;
+    const written = this.#call(queue, place, asked, timing);
+    this.#options.leases.accompany(queue, partition, items);
+    return producedOf(await written);
+  }
+
+  async transact(asked: api.TransactRequest): Promise<api.Transacted> {
+    const name = firstQueue(asked);
+    const first = name === null ? nothingAsked() : this.#options.find(name);
+    const timing = timingOf(this.#options.clock, lateTransact, asked.requestTimeoutMs);
+    checkTransact(asked);
+    const keyed = keyOf(first, "transact", asked, () => transactedText(asked));
+    try {
+      const home = await this.#transactHome(asked, { first, timing, ...keyed });
+      if (home !== null && "value" in home) return transactedOf(asked, home, []);
+      const { find } = this.#options;
+      const plan = planTransact(asked, { find, home, isKeyed: keyed !== undefined });
+      return transactedOf(asked, await this.#transact(plan, { timing, ...keyed }), plan.told);
+    } catch (cause) {
+      // A queue or a partition that it names may be gone since it was done.
+      const isUnplanned = cause instanceof QueueError && cause.code === "invalid";
+      const known = isUnplanned ? await this.#known(keyed?.key, timing) : null;
+      if (known === null) throw cause;
+      return transactedOf(asked, known, []);
+    }
+  }
+
+  /** Where it is decided if nothing is finished, or what was done for its key; `null`: where that is. */
+  async #transactHome(
+    asked: api.TransactRequest,
+    { first, timing, key }: Planning & { readonly first: LogicalQueue },
+  ): Promise<PartitionPlace | Done | null> {
+    const [part] = asked.produce ?? [];
+    if (part === undefined || !onlyProduces(asked)) return null;
+    if (hasUniqueKeys(part)) return first.uniqueHome;
+    if (key === undefined || first.former.length === 0) return first.placeForProduce(key);
+    return this.#home(first, { key, returnIds: false }, timing);
+  }
+
+  #transact(plan: TransactPlan, { timing, key }: Planning): Promise<Done> {
+    const { shard, parts, outputs } = plan;
+    const request = { kind: "transact", deadline: timing.deadline, ...plan.request } as const;
+    const done = this.#callIn(parts, shard, { ...request, ...(key && { key }) }, timing);
+    for (const { queue, partition, output } of outputs) {
+      if (output.shard === shard) this.#options.leases.accompany(queue, partition, output.items);
+    }
+    return done;
+  }
+
+  /**
+   * The partition that follows from the key. Where it was another until lately, and what was asked
+   * was done there, what came of it.
+   */
+  async #home(
+    queue: LogicalQueue,
+    { key, returnIds }: { readonly key: CallKey; readonly returnIds: boolean },
+    timing: Timing,
+  ): Promise<PartitionPlace | Done> {
+    let { former } = queue;
+    for (const asked = new Set<number>(); ; ) {
+      if (queue.deleted) throw QueueError.from(deletedFailure);
+      const home = queue.homeOf(key);
+      const shards = queue.formerShardsOf(key, this.#options.clock.now());
+      const shard = shards.find((one) => one !== home.shard && !asked.has(one));
+      if (shard === undefined) return home;
+      const value = await this.#recall(shard, key, timing);
+      // Its ids are for that shard to say.
+      if (value?.kind === "recalled" && returnIds)
+        return { ...home, shard, slot: value.values[0] ?? 0 };
+      if (value !== null) return { value, replayed: true };
+      // It may have been done there since, if that was its place once more.
+      if (queue.former !== former) asked.clear();
+      else asked.add(shard);
+      ({ former } = queue);
+    }
+  }
+
+  async complete(request: api.CompleteRequest): Promise<api.Outcome> {
+    const queue = this.#queueOf(request);
+    const { partition, ids } = request;
+    checkCompleteIds(ids);
+    const asked = () => `${partition}/${ids}`;
+    const call = { operation: "complete", late: lateComplete, asked } as const;
+    return outcomeOf(
+      await this.#finish(queue, request, call, (place) => ({ kind: "complete", ids, ...place })),
+    );
+  }
+
+  async retry(request: api.RetryRequest): Promise<api.Outcome> {
+    const queue = this.#queueOf(request);
+    const { items } = request;
+    checkRetryItems(items);
+    const asked = () => retriedText(request);
+    const call = { operation: "retry", late: lateRetry, asked } as const;
+    return outcomeOf(
+      await this.#finish(queue, request, call, (place) => ({ kind: "retry", items, ...place })),
+    );
+  }
+
+  async extend(request: api.ExtendRequest): Promise<api.Extended> {
+    const queue = this.#queueOf(request);
+    const { partition, ids, leaseTimeoutMs = null } = request;
+    checkCompleteIds(ids);
+    checkLeaseTimeout(leaseTimeoutMs);
+    const asked = () => `${partition}/${leaseTimeoutMs ?? ""}/${ids}`;
+    const call = { operation: "extend", late: lateExtend, asked } as const;
+    const batch = { kind: "extend", ids, leaseTimeoutMs } as const;
+    const { value, replayed } = await this.#finish(queue, request, call, (place) => ({
+      ...batch,
+      ...place,
+    }));
+    if (value.kind === "recalled") return { leaseDeadline: value.values[0] ?? 0, replayed };
+    assert(value.kind === "extended", "an extend was answered with something else");
+    return { leaseDeadline: value.leaseDeadline, replayed };
+  }
+
+  async release(request: api.ReleaseRequest): Promise<api.Outcome> {
+    const queue = this.#queueOf(request);
+    const { partition, ids } = request;
+    checkCompleteIds(ids);
+    const asked = () => `${partition}/${ids}`;
+    const call = { operation: "release", late: lateRelease, asked } as const;
+    return outcomeOf(
+      await this.#finish(queue, request, call, (place) => ({ kind: "release", ids, ...place })),
+    );
+  }
+
+  async importItems(request: api.ImportRequest): Promise<api.Imported> {
+    const queue = this.#options.find(request.queue);
+    const place = queue.place(request.partition);
+    checkImportItems(request.items);
+    if (place.state === "draining") {
+      const text = `partition takes no new items; '${request.partition}' is draining`;
+      throw QueueError.from(failure("partition_draining", text));
+    }
+    const items = request.items.map(newImport);
+    const key = keyOf(queue, "import", request, () => importedText(place.partition, items));
+    const asked = { kind: "import", slot: place.slot, items, ...key } as const;
+    const { value, replayed } = await this.#call(
+      queue,
+      place,
+      asked,
+      timingOf(this.#options.clock, lateLong),
+    );
+    return { items: storedItems(value, queue.definition), replayed };
+  }
+
+  /** The queue of held items; a partition that is gone may have done before what a key asks for again. */
+  #queueOf({ queue: name, partition, requestKey }: HeldRequest): LogicalQueue {
+    const queue = this.#options.find(name);
+    if (requestKey === undefined) queue.place(partition);
+    return queue;
+  }
+
+  async #finish(
+    queue: LogicalQueue,
+    request: HeldRequest,
+    { operation, late, asked }: HeldCall,
+    requestAt: (place: HeldPlace) => InnerCall,
+  ): Promise<Done> {
+    const timing = timingOf(this.#options.clock, late, request.requestTimeoutMs);
+    const keyed = keyOf(queue, operation, request, asked);
+    const place = queue.places.get(request.partition);
+    if (place === undefined) return this.#finished(request.partition, keyed?.key, timing);
+    const { deadline } = timing;
+    return this.#call(queue, place, requestAt({ slot: place.slot, deadline, ...keyed }), timing);
+  }
+
+  /** Asks the shard of a place; the call counts as inside until it is settled. */
+  #call(
+    queue: LogicalQueue,
+    { shard, partition }: PartitionPlace,
+    request: InnerCall,
+    timing: Timing,
+  ): Promise<Done> {
+    const { kind: verb } = request;
+    const count = verb === "produce" ? request.items.length : 0;
+    return this.#callIn([{ queue, verb, partition, count }], shard, request, timing);
+  }
+
+  /** The same of a call that is inside several partitions. */
+  #callIn(
+    parts: readonly InnerPart[],
+    shard: number,
+    request: Request,
+    timing: Timing,
+  ): Promise<Done> {
+    for (const { queue, verb, partition, count } of parts) queue.entered(verb, partition, count);
+    return new Promise((resolve, reject) => {
+      this.#options.port(shard).put(
+        request,
+        (result) => {
+          for (const { queue, verb, partition, count } of parts) {
+            queue.left(verb, partition, count);
+            this.#options.left(queue, partition);
+          }
+          if (!result.ok) reject(QueueError.from(result));
+          else resolve({ value: result.value, replayed: result.replayed === true });
+        },
+        timing,
+      );
+    });
+  }
+
+  /** A partition goes when nothing of it is left; what was done there is known for longer. */
+  async #finished(partition: number, key: CallKey | undefined, timing: Timing): Promise<Done> {
+    return (await this.#known(key, timing)) ?? unknownPartition(partition);
+  }
+
+  /** What any shard did for the key, if one did. */
+  async #known(key: CallKey | undefined, timing: Timing): Promise<Done | null> {
+    for (const { shard } of key === undefined ? [] : this.#options.ports()) {
+      const value = await this.#recall(shard, key as CallKey, timing);
+      if (value !== null) return { value, replayed: true };
+    }
+    return null;
+  }
+
+  /** What the shard did for the key, if it did. */
+  async #recall(shard: number, key: CallKey, { deadline, late }: Timing): Promise<Value | null> {
+    const timing = { deadline, late: { ...late, taken: late.untaken } };
+    const value = succeeded(await this.#options.port(shard).ask({ kind: "recall", key }, timing));
+    return value.kind === "recalled" ? value : null;
+  }
+}
