@@ -6,7 +6,7 @@ import type { Page } from "../../stores/store.ts";
 import type { ItemCounts } from "../api.ts";
 import { countChanged } from "../errors.ts";
 import type { Kind, Result } from "./kind.ts";
-import { remove, type Scene, unschedule } from "./moves.ts";
+import { letGoAll, remove, type Scene, unschedule } from "./moves.ts";
 import type { Partition } from "./partition.ts";
 import { type Asking, settleLater, type Turn } from "./turn-context.ts";
 
@@ -82,18 +82,12 @@ export const settle: Kind<Settle> = {
 };
 
 /** Marks what is to be cleared: everything that is there now. */
-function markCleared({ memory, draft }: Scene, partition: Partition, what: Clearing): void {
+function markCleared(scene: Scene, partition: Partition, what: Clearing): void {
+  const { memory, draft } = scene;
   // Now, because a partition of which nothing else is left is given up before its items are gone.
   const { ready, leased } = takenBy([partition], what);
   if (ready + leased > 0) draft.count(partition.slot, "removed", ready + leased);
-  if (what.leased) {
-    for (const run of partition.runs) {
-      run.heldCount = 0;
-      draft.unlease(run.lease);
-    }
-    partition.runs.clear();
-    partition.held.clear();
-  }
+  if (what.leased) letGoAll(scene, partition);
   const mark = partition.nextSeq;
   partition.clearScheduledFrom = 0;
   if (what.ready) {

@@ -244,6 +244,17 @@ export function letGo({ draft }: Scene, partition: Partition, seq: number, held:
   draft.unlease(held.run.lease);
 }
 
+/** The same on all that are held. */
+export function letGoAll({ draft }: Scene, partition: Partition): void {
+  for (const run of partition.runs) {
+    run.heldCount = 0;
+    draft.unlease(run.lease);
+  }
+  partition.runs.clear();
+  partition.held.clear();
+  draft.touched.add(partition);
+}
+
 /** Takes an item out for good that nobody holds. */
 export function removeForGood(
   scene: Scene,
