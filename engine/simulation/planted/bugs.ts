@@ -332,8 +332,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a clear takes what is leased without being told to",
     file: "shard/clear.ts",
-    from: "if (what.leased) {",
-    to: "if (what.ready) {",
+    from: "if (what.leased) letGoAll",
+    to: "if (what.ready) letGoAll",
   },
   {
     name: "a clear forgets its mark",
