@@ -351,13 +351,20 @@ export function turnOf(row: Row): TurnRecord {
 
 export type ReceiptValues = [number, number, Uint8Array, number];
 
-export function receiptValues({ turn, at, entries }: StoredReceipts): ReceiptValues {
-  return [turn, at, entries, Bun.hash.crc32(entries, sumOf(turn, at))];
+function receiptsSum({ turn, at, entries }: StoredReceipts): number {
+  return Bun.hash.crc32(entries, sumOf(turn, at));
+}
+
+export function keyedTurnValues(
+  turn: TurnRecord,
+  entries: Uint8Array,
+): [...TurnValues, Uint8Array, number] {
+  return [...turnValues(turn), entries, receiptsSum({ ...turn, entries })];
 }
 
 export function receiptsOf(row: Row): StoredReceipts {
   const [turn, at, entries, checkSum] = row as ReceiptValues;
-  check(Bun.hash.crc32(entries, sumOf(turn, at)) === checkSum, "receipt");
+  check(receiptsSum({ turn, at, entries }) === checkSum, "receipt");
   return { turn, at, entries };
 }
 

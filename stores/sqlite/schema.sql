@@ -145,7 +145,8 @@ CREATE TABLE catalog (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
--- The latest turns in a ring, so that a request whose answer was lost can be looked up.
+-- The latest turns in a ring, so that a request whose answer was lost can be looked up; those that
+-- had calls with a key are in `keyed_turn`.
 CREATE TABLE turn (
   ring INTEGER PRIMARY KEY,
   turn INTEGER NOT NULL,
@@ -156,12 +157,16 @@ CREATE TABLE turn (
   check_sum INTEGER NOT NULL
 ) STRICT;
 
--- What each turn noted of calls that came with a key, until their window is over.
-CREATE TABLE receipt (
+-- The same of turns that noted something of calls with a key, until their window is over: one row
+-- for both, as each table that a commit touches costs it a page.
+CREATE TABLE keyed_turn (
   turn INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
-  entries BLOB NOT NULL,
-  check_sum INTEGER NOT NULL
+  op_last INTEGER NOT NULL,
+  refused TEXT NOT NULL,
+  check_sum INTEGER NOT NULL,
+  receipts BLOB NOT NULL,
+  receipts_sum INTEGER NOT NULL
 ) STRICT;
 
 -- Keys that no second item of their queue may have until their time is over. The

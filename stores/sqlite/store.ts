@@ -32,12 +32,12 @@ import {
   inboundOf,
   inboundValues,
   itemColumns,
+  keyedTurnValues,
   leaseOf,
   leaseValues,
   outboundOf,
   outboundValues,
   receiptsOf,
-  receiptValues,
   tallyOf,
   tallyValues,
   taskOf,
@@ -74,6 +74,8 @@ const turnRing = 64;
 /** Payloads of moved items that are in memory at once, and so many bytes more as one item has. */
 const movedBytes = 1024 * 1024;
 
+const turnColumns = "turn, at, op_last, refused, check_sum";
+
 const statements = {
   lease: `INSERT OR REPLACE INTO lease (key, last_seq, lease_deadline, leased_at, check_sum) VALUES (${key}, ?3, ?4, ?5, ?6)`,
   unlease: `DELETE FROM lease WHERE key = ${key}`,
@@ -83,10 +85,12 @@ const statements = {
   quarantineSent:
     "INSERT INTO quarantine (key, columns, payload) SELECT key, json_array(created_at, queued_at, expire_deadline, early, attempts, kind, encoding, reference, source_id, headers, past, check_sum, outbound_seq, target_shard, target_slot), payload FROM outbound WHERE outbound_seq = ?1",
   receive: "INSERT OR REPLACE INTO inbound VALUES (?1, ?2, ?3)",
-  receipts: "INSERT INTO receipt VALUES (?1, ?2, ?3, ?4)",
+  keyedTurn: "INSERT INTO keyed_turn VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
   task: "INSERT OR REPLACE INTO task VALUES (?1, ?2, ?3)",
   untask: "DELETE FROM task WHERE task_id = ?1",
-  forget: "DELETE FROM receipt WHERE turn <= ?1",
+  // The latest turns are known for as long as others, with or without their receipts.
+  unkey: `INSERT OR REPLACE INTO turn SELECT turn % ${turnRing}, ${turnColumns} FROM keyed_turn WHERE turn <= ?1 AND turn > ?2 - ${turnRing}`,
+  forget: "DELETE FROM keyed_turn WHERE turn <= ?1",
   turn: `INSERT OR REPLACE INTO turn VALUES (?1 % ${turnRing}, ?1, ?2, ?3, ?4, ?5)`,
 
   source: `SELECT 1 FROM item WHERE source_id = ?2 AND key >> 45 = ?1 UNION ALL SELECT 1 FROM scheduled WHERE source_id = ?2 AND key >> 45 = ?1`,
@@ -185,9 +189,11 @@ class SqliteStore implements Store {
       ).map(leaseOf);
       return {
         tag: identityOf(rows("SELECT tag, check_sum FROM identity")[0]),
-        turns: rows("SELECT turn, at, op_last, refused, check_sum FROM turn ORDER BY turn").map(
-          turnOf,
-        ),
+        turns: rows(
+          `SELECT ${turnColumns} FROM turn UNION ALL SELECT ${turnColumns} FROM keyed_turn ORDER BY turn DESC LIMIT ${turnRing}`,
+        )
+          .map(turnOf)
+          .reverse(),
         tallies: rows("SELECT * FROM tally").map(tallyOf),
         leases: leases.map((lease) => {
           const { slot, first, last } = lease;
@@ -201,7 +207,11 @@ class SqliteStore implements Store {
           return { targetShard, targetSlot, count };
         }),
         inbound: rows("SELECT source_shard, outbound_seq, check_sum FROM inbound").map(inboundOf),
-        receipts: receipts ? rows("SELECT * FROM receipt ORDER BY turn").map(receiptsOf) : [],
+        receipts: receipts
+          ? rows("SELECT turn, at, receipts, receipts_sum FROM keyed_turn ORDER BY turn").map(
+              receiptsOf,
+            )
+          : [],
         tasks: rows("SELECT * FROM task ORDER BY task_id").map(taskOf),
         quarantinedCount: Number(rows("SELECT count(*) FROM quarantine")[0]?.[0]),
       };
@@ -314,7 +324,10 @@ class SqliteStore implements Store {
     for (const outboundSeq of changes.quarantineOutbound) run.unsend.run(outboundSeq);
     for (const outboundSeq of changes.unsend) run.unsend.run(outboundSeq);
     for (const inbound of changes.receive) run.receive.run(...inboundValues(inbound));
-    if (changes.forgetTurn > 0) run.forget.run(changes.forgetTurn);
+    if (changes.forgetTurn > 0) {
+      run.unkey.run(changes.forgetTurn, changes.turn.turn);
+      run.forget.run(changes.forgetTurn);
+    }
     for (const removed of changes.ununique) this.#uniques.remove(removed);
     for (const unique of changes.unique) this.#uniques.put(unique);
     for (const task of changes.tasks) {
@@ -322,8 +335,8 @@ class SqliteStore implements Store {
       else run.task.run(...taskValues(task));
     }
     const { receipts: entries, turn } = changes;
-    if (entries !== null) run.receipts.run(...receiptValues({ ...turn, entries }));
-    run.turn.run(...turnValues(turn));
+    if (entries === null) run.turn.run(...turnValues(turn));
+    else run.keyedTurn.run(...keyedTurnValues(turn, entries));
   }
 
   /** In pieces, so that the payloads are never in memory together. */
