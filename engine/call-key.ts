@@ -49,13 +49,8 @@ export function callKey(text: string, call: KeyedCall): CallKey {
   checkKey(text);
   const { queue, operation, asked } = call;
   const digest = digestOf(queue, `${operation}/${text}`);
-  // Two of 32 bits, because of 64 it would be a bigint.
-  const [high, low] = [Bun.hash.xxHash32(asked, 1), Bun.hash.xxHash32(asked, 2)];
-  return { operation, text, digest, fingerprint: hex(high) + hex(low) };
-}
-
-function hex(word: number): string {
-  return (0x1_0000_0000 + word).toString(16).slice(1);
+  const fingerprint = Bun.hash.xxHash3(asked).toString(16).padStart(16, "0");
+  return { operation, text, digest, fingerprint };
 }
 
 /** The digest of an item's unique key: 32 hexadecimal digits, `""` where it has none. */

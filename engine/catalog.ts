@@ -91,7 +91,7 @@ export class Catalog {
   }
 
   own(queue: LogicalQueue, place: PartitionPlace): void {
-    queue.places.set(place.partition, place);
+    queue.put(place);
     this.#owners[place.shard]?.set(place.slot, { queue, partition: place.partition });
     const up = this.#options.isUp(place.shard);
     queue.balance.update(place.partition, { open: place.state === "active", up });
@@ -99,7 +99,7 @@ export class Catalog {
 
   /** The slot stays taken until it is free. */
   disown(queue: LogicalQueue, place: PartitionPlace): void {
-    queue.places.delete(place.partition);
+    queue.drop(place.partition);
     queue.uncount(place.partition);
     queue.balance.remove(place.partition);
     this.#owners[place.shard]?.set(place.slot, null);

@@ -39,8 +39,8 @@ export class LogicalQueue {
   readonly queueId: number;
   readonly #clock: Clock;
   #definition: QueueDefinition;
-  /** By partition number; a hole where a drained partition was. */
-  readonly places = new Map<number, PartitionPlace>();
+  readonly #places = new Map<number, PartitionPlace>();
+  #activePlaces: readonly PartitionPlace[] | null = null;
   readonly counts = new Map<number, PartitionCounts>();
   readonly balance = new Balance();
   readonly allowance = new Allowance();
@@ -73,7 +73,7 @@ export class LogicalQueue {
     this.#clock = clock;
     this.watch = new QueueWatch(clock.now(), entry.definition.updatedAt);
     this.line = new Line(clock.machine);
-    for (const place of entry.places) this.places.set(place.partition, place);
+    for (const place of entry.places) this.put(place);
   }
 
   get definition(): QueueDefinition {
@@ -139,7 +139,7 @@ export class LogicalQueue {
 
   /** Where a produce with this key goes, whatever the partitions hold: a repetition has to find it. */
   homeOf(key: CallKey): PartitionPlace {
-    const home = homeOf(key, this.places.values().filter(isActive));
+    const home = homeOf(key, this.activePlaces);
     assert(home !== undefined, "a queue has no partition that takes items");
     return home;
   }
@@ -163,8 +163,24 @@ export class LogicalQueue {
     return this.allowance.items(now) > 0 ? this.balance.leaseFrom : -1;
   }
 
-  get activePlaces(): PartitionPlace[] {
-    return [...this.places.values()].filter(isActive);
+  /** By partition number; a hole where a drained partition was. */
+  get places(): ReadonlyMap<number, PartitionPlace> {
+    return this.#places;
+  }
+
+  get activePlaces(): readonly PartitionPlace[] {
+    this.#activePlaces ??= [...this.places.values()].filter(isActive);
+    return this.#activePlaces;
+  }
+
+  put(place: PartitionPlace): void {
+    this.#places.set(place.partition, place);
+    this.#activePlaces = null;
+  }
+
+  drop(partition: number): void {
+    this.#places.delete(partition);
+    this.#activePlaces = null;
   }
 
   /** A call is on its way to a partition, with so many new items, or for so many. */
