@@ -4,13 +4,20 @@
 // that it is not quoted again.
 
 import type { LeasedItem } from "./api.ts";
+import { decodeKey, encodeKey } from "./call-key.ts";
 import { kindOf, type NumberedRequest, type Request } from "./kinds.ts";
 import type { Answer, Opened, Report, Value } from "./messages.ts";
 import { done } from "./shard/kind.ts";
 import { decodePayload, encodePayload } from "./shard/payload-text.ts";
 
 export function encodeRequests(requests: readonly Request[]): string {
-  return JSON.stringify(requests.map((request) => kindOf(request).encode?.(request) ?? request));
+  return JSON.stringify(requests.map(encodeRequest));
+}
+
+function encodeRequest(request: Request): unknown {
+  const encoded: object = kindOf(request).encode?.(request) ?? request;
+  if (!("key" in request) || request.key === undefined) return encoded;
+  return { ...encoded, key: encodeKey(request.key) };
 }
 
 /** They are numbered in a row, from `opFirst` on. */
@@ -18,7 +25,9 @@ export function decodeRequests(text: string, opFirst: number): NumberedRequest[]
   const requests = JSON.parse(text) as Request[];
   return requests.map((request, index) => {
     const decoded = kindOf(request).decode?.(request) ?? request;
-    return Object.assign(decoded, { op: opFirst + index });
+    const op = opFirst + index;
+    if (!("key" in decoded)) return Object.assign(decoded, { op });
+    return Object.assign(decoded, { op, key: decodeKey(String(decoded.key)) });
   });
 }
 

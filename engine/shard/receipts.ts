@@ -1,8 +1,7 @@
 // Receipts of the calls that came with a key, as many as a window of time has: by their digest, in
 // columns of numbers, because there may be millions. What is told here follows from the store.
 
-import { assert } from "../assert.ts";
-import { type CallKey, keyedOperations } from "../call-key.ts";
+import { type CallKey, keyedOperationAt, keyedOperations } from "../call-key.ts";
 
 /** That a call was done, and what has to be known to answer it again. */
 export interface Receipt extends Omit<CallKey, "text"> {
@@ -149,7 +148,7 @@ export class Receipts {
     return {
       digest: hexOf(words.subarray(0, digestWords)),
       fingerprint: hexOf(words.subarray(digestWords)),
-      operation: operationAt(operations[place]),
+      operation: keyedOperationAt(operations[place]),
       values: count === takenBack ? null : (long.get(place) ?? inline()),
       turn: turns[place] as number,
       at: ats[place] as number,
@@ -235,12 +234,6 @@ function copyRing(
   to.set(old.subarray(0, size * width - head.length), head.length);
 }
 
-function operationAt(place = -1): CallKey["operation"] {
-  const operation = keyedOperations[place];
-  assert(operation !== undefined, "a receipt is of an operation that has none");
-  return operation;
-}
-
 /** Filled anew for each search: most of them find nothing, and should cost nothing. */
 const searched = new Uint32Array(keyWords);
 const searchedBytes = new Uint8Array(searched.buffer);
@@ -290,7 +283,7 @@ export function decodeReceipts(bytes: Uint8Array): Receipt[] {
   const receipts: Receipt[] = [];
   for (let at = 0; at < bytes.length; ) {
     const hex = bytes.subarray(at, at + keyBytes).toHex();
-    const operation = operationAt(view.getUint8(at + keyBytes));
+    const operation = keyedOperationAt(view.getUint8(at + keyBytes));
     const count = view.getUint16(at + keyBytes + 1, true);
     at += headBytes;
     const values = count === takenBackCount ? null : readValues(view, at, count);
