@@ -36,7 +36,7 @@ function method<Counts extends object>(
 export const methods: readonly Method[] = [
   method("simulation", (run: Worlds & Run) => proveSimulation({ store: "memory", ...run }), {
     quick: { seeds: 60, steps: 300, everySituation: false },
-    short: { seeds: 4_000, steps: 300, everySituation: true },
+    short: { seeds: 3_000, steps: 300, everySituation: true },
     ci: { seeds: 20_000, steps: 300, everySituation: true },
     nightly: { seeds: 1_000_000, steps: 300, everySituation: true },
   }),
@@ -55,7 +55,7 @@ export const methods: readonly Method[] = [
     (run: Worlds & Run) => proveSimulation({ store: "nodes", ...run }),
     {
       quick: { seeds: 6, steps: 300, everySituation: false },
-      short: { seeds: 300, steps: 300, everySituation: true },
+      short: { seeds: 250, steps: 300, everySituation: true },
       ci: { seeds: 2_000, steps: 300, everySituation: true },
       nightly: { seeds: 40_000, steps: 300, everySituation: true },
     },
@@ -63,7 +63,7 @@ export const methods: readonly Method[] = [
   method("planted bugs", provePlanted, {
     quick: { bugs: 2 },
     // As many as there is time for; the larger sizes hunt all.
-    short: { bugs: 40 },
+    short: { bugs: 32 },
     ci: { bugs: Number.MAX_SAFE_INTEGER },
     nightly: { bugs: Number.MAX_SAFE_INTEGER },
   }),
