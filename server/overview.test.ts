@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { EngineOverview } from "../engine/api.ts";
 import { manifestName } from "../engine/backup.ts";
 import type { OverviewMachine } from "../openapi/schemas.ts";
+import type { Grant } from "./key-rights.ts";
 import { machineOf } from "./machine.ts";
 import { OverviewReplies } from "./overview.ts";
 import {
@@ -175,7 +176,8 @@ function repliesOf(machine: Partial<OverviewMachine>, ticks: readonly number[] =
     },
     now: () => ticks[Math.min(tick++, ticks.length - 1)] ?? 0,
   });
-  return { made, look: () => JSON.parse(replies.reply("", null).text) };
+  const look = (grant: Grant | null = null) => JSON.parse(replies.reply("", grant).text);
+  return { made, look };
 }
 
 test("overview: one that was made is told again, with the moment of each reply", () => {
@@ -184,6 +186,16 @@ test("overview: one that was made is told again, with the moment of each reply",
   made.now = start + 400;
   expect(look()).toEqual({ ...first, now: instant(start + 400) });
   expect(made.count).toBe(1);
+});
+
+test("overview: keys for the same queues are told one that was made once", () => {
+  const { made, look } = repliesOf({});
+  for (const name of ["a", "b"]) look({ name, roles: ["read"], queues: ["orders*"] });
+  expect(made.count).toBe(1);
+  look({ name: "c", roles: ["read"], queues: ["orders*", "billing"] });
+  look({ name: "d", roles: ["read"], queues: ["*"] });
+  look();
+  expect(made.count).toBe(3);
 });
 
 test.each([

@@ -1,9 +1,9 @@
-// The reply of `server.overview`: one text for all who have seen the same, made when the engine has
+// The reply of `server.overview`: one text for all who have seen the same and may see the same, made when the engine has
 // looked at its queues anew.
 
 import type { Engine, EngineOverview } from "../engine/api.ts";
 import type { OverviewAlarm, OverviewMachine } from "../openapi/schemas.ts";
-import { type Grant, isForAllQueues, visibleTo } from "./key-rights.ts";
+import { allQueues, type Grant, isForAllQueues, visibleTo } from "./key-rights.ts";
 import { JsonText } from "./routes/route.ts";
 import { overviewReply } from "./wire/console.ts";
 
@@ -24,7 +24,8 @@ export interface OverviewSource {
 
 export class OverviewReplies {
   readonly #source: OverviewSource;
-  readonly #texts = new WeakMap<EngineOverview, string>();
+  /** By the queues that a key is for. */
+  readonly #texts = new WeakMap<EngineOverview, Map<string, string>>();
   /** What making one took lately. */
   #costMs = 0;
 
@@ -35,15 +36,16 @@ export class OverviewReplies {
   /** `grant`: of a key for some queues, which sees these, and their sums. */
   reply(since: string, grant: Grant | null): JsonText {
     const begun = this.#source.now();
-    if (grant !== null && !isForAllQueues(grant)) {
-      const { now, overview } = this.#source.engine.overview(since, visibleTo(grant));
-      return this.#told(now, this.#textOf(overview));
-    }
-    const { now, overview } = this.#source.engine.overview(since);
-    let text = this.#texts.get(overview);
+    const { engine } = this.#source;
+    const { now, overview } = engine.overview(since);
+    const texts = this.#texts.getOrInsertComputed(overview, () => new Map());
+    const restricted = grant === null || isForAllQueues(grant) ? null : grant;
+    const seen = restricted?.queues.join() ?? allQueues;
+    let text = texts.get(seen);
     if (text === undefined) {
-      text = this.#textOf(overview);
-      this.#texts.set(overview, text);
+      const isShown = restricted === null ? undefined : visibleTo(restricted);
+      text = this.#textOf(isShown ? engine.overview(since, isShown).overview : overview);
+      texts.set(seen, text);
       const tookMs = this.#source.now() - begun;
       this.#costMs = Math.max(tookMs, (this.#costMs + tookMs) / 2);
     }
