@@ -15,7 +15,8 @@ export interface ConnectOptions {
   readonly pagesMax?: number;
 }
 
-const cacheKibibytes = 65_536;
+/** A backlog is read from its head on, and the system has the file in its own cache: more only takes memory. */
+const cacheKibibytes = 16_384;
 const cacheKibibytesChecking = 1_024;
 /** Files up to this size are looked through when they are opened, at about 2 GB a second. */
 export const checkedBytesMax = 256 * 1024 * 1024;
