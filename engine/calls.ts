@@ -20,11 +20,11 @@ import {
   type Late,
   lateComplete,
   lateExtend,
-  lateLong,
   lateProduce,
   lateRelease,
   lateRetry,
   lateTransact,
+  lateWrite,
   pausedProduce,
   QueueError,
 } from "./errors.ts";
@@ -304,7 +304,7 @@ export class Calls {
       queue,
       place,
       asked,
-      timingOf(this.#options.clock, lateLong),
+      timingOf(this.#options.clock, lateWrite),
     );
     return { items: storedItems(value, queue.definition), replayed };
   }

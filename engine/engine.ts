@@ -18,6 +18,7 @@ import {
   type Late,
   lateLong,
   lateLook,
+  lateWrite,
   noTestClock,
   QueueError,
   reopeningFailure,
@@ -395,7 +396,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
       ...(expect !== undefined && { expect }),
       ...(dryRun && ({ isDry: true } as const)),
     };
-    const value = await this.#ask(shard, { kind: "delete", slot, ids, ...guard }, lateLong);
+    const value = await this.#ask(shard, { kind: "delete", slot, ids, ...guard }, lateWrite);
     if (value.kind !== "counted") return null;
     const { kind: _, ...counts } = value;
     return counts;

@@ -129,10 +129,13 @@ export const lateExtend = lateIn("the leases were not extended");
 export const lateTransact = lateIn("nothing was changed");
 export const lateRelease = lateIn("the items were not released");
 const noAnswer = failure("store_failed", "the store does not answer; nothing was changed");
-/** Of a call that has no time of its own: once it is taken, it is answered when it is done. */
+/** Of work that goes on in pieces: once it is taken, it is answered when it is done. */
 export const lateLong: Late = { untaken: noAnswer, taken: null };
+/** Of a call that one turn does. */
+export const lateWrite: Late = { untaken: noAnswer, taken: unknownOutcome };
 /** Of a call that changes nothing, so that it is all one. */
 export const lateLook: Late = { untaken: noAnswer, taken: noAnswer };
+/** The registrar tells its caller in time; what it has to know itself is whether it was written. */
 export const lateChange: Late = { untaken: late("the queue was not changed"), taken: null };
 
 /** Of a lease that is asked for again. */

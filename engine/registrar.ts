@@ -24,6 +24,7 @@ import {
   lateChange,
   QueueError,
   undeliveredBackup,
+  unknownOutcome,
 } from "./errors.ts";
 import type { Request } from "./kinds.ts";
 import { limits } from "./limits.ts";
@@ -58,12 +59,11 @@ export class Registrar {
   }
 
   async create(settings: QueueSettings): Promise<void> {
-    const { told } = await this.#inCatalogTurn(async (deadline) => {
+    await this.#tellChange(async (deadline) => {
       const entry = this.#options.catalog.planCreate(settings, this.#options.clock.stamp());
       await this.#write({ put: [entry] }, deadline);
       return { told: this.#options.settings.tell([this.#options.catalog.add(entry)]) };
     });
-    await told;
   }
 
   /** Returns what the partitions hold that are to be emptied by it, or would be. */
@@ -95,7 +95,7 @@ export class Registrar {
     tell: (queue: LogicalQueue) => Promise<void> = async () => undefined,
   ): Promise<void> {
     const { catalog, clock, settings } = this.#options;
-    const { told } = await this.#inCatalogTurn(async (deadline) => {
+    await this.#tellChange(async (deadline) => {
       const { queue, entry } = plan(clock.stamp());
       await this.#write({ put: [entry] }, deadline);
       queue.definition = entry.definition;
@@ -105,17 +105,30 @@ export class Registrar {
       this.reapSoon(queue);
       return { told };
     });
-    await told;
+  }
+
+  /** The shards are told outside of the catalog's turn: one that is down keeps no other queue waiting. */
+  async #tellChange(
+    work: (deadline: number) => Promise<{ readonly told: Promise<unknown> }>,
+  ): Promise<void> {
+    const { deadline, ending } = await this.#begin(work);
+    const told = ending.then((change) => change.told);
+    await this.#inTime(told, deadline, unknownOutcome);
   }
 
   /** The name is free once the delete is certain; it ends when nothing of the queue is left. */
   async delete(request: DeleteQueueRequest): Promise<Deletion> {
     if (request.dryRun) return this.#checkDelete(request).deletion;
-    const { deletion, ...deleted } = await this.#inCatalogTurn((end) =>
-      this.#beginDelete(request, end),
-    );
+    const { deadline, ending } = await this.#begin((end) => this.#beginDelete(request, end));
+    // Once it is certain it goes on, whether or not its caller still waits.
+    const certain = ending.then(({ deletion, ...deleted }) => {
+      const finished = this.#finishDelete(deleted);
+      behind(finished);
+      return { deletion, finished };
+    });
+    const { deletion, finished } = await this.#inTime(certain, deadline, unknownOutcome);
     try {
-      await this.#inTime(this.#finishDelete(deleted), this.#deadline(), deletedInPart("store"));
+      await this.#inTime(finished, this.#deadline(), deletedInPart("store"));
     } catch (cause) {
       throw cause instanceof QueueError ? QueueError.from(deletedInPart(cause.code)) : cause;
     }
@@ -263,20 +276,28 @@ export class Registrar {
     });
   }
 
-  /** One that cannot begin in time never does. */
   async #inCatalogTurn<T>(work: (deadline: number) => Promise<T>): Promise<T> {
+    const { ending } = await this.#begin(work);
+    return await ending;
+  }
+
+  /** Resolves when the work has begun; what cannot begin in time never does. */
+  async #begin<T>(
+    work: (deadline: number) => Promise<T>,
+  ): Promise<{ readonly deadline: number; readonly ending: Promise<T> }> {
     const refused = this.#options.refusal();
     if (refused !== null) throw QueueError.from(refused);
     const before = this.#catalogTurn;
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
     this.#catalogTurn = before.then(() => over);
+    const deadline = this.#deadline();
     try {
-      const deadline = this.#deadline();
       await this.#inTime(before, deadline, lateChange.untaken);
-      return await work(deadline);
-    } finally {
+    } catch (cause) {
       end();
+      throw cause;
     }
+    return { deadline, ending: work(deadline).finally(end) };
   }
 
   /** Of a call that has none of its own. */
@@ -284,9 +305,11 @@ export class Registrar {
     return this.#options.clock.machine.now() + limits.requestTimeoutMsDefault;
   }
 
+  /** What ends at its deadline, as a change does that no shard has taken, says more than that it is late. */
   #inTime<T>(work: Promise<T>, deadline: number, late: Failure): Promise<T> {
+    const { machine } = this.#options.clock;
     return new Promise((resolve, reject) => {
-      const timer = this.#options.clock.machine.at(deadline, () => reject(QueueError.from(late)));
+      const timer = machine.at(deadline, () => machine.soon(() => reject(QueueError.from(late))));
       void work.finally(() => timer.cancel()).then(resolve, reject);
     });
   }

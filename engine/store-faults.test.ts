@@ -321,6 +321,30 @@ test("store: behind a slow one each call is answered in time, with what is known
   expect(await bundle.listed("orders")).toEqual(["0"]);
 });
 
+test.each<[string, (bundle: Bundle, id: string) => Promise<unknown>]>([
+  [
+    "import",
+    async ({ engine }) => {
+      const list = { queue: "orders", partition: 0, pivot: "", limit: 1 };
+      return engine.importItems({
+        queue: "orders",
+        partition: 0,
+        items: await engine.listItems(list),
+      });
+    },
+  ],
+  ["delete", ({ engine }, id) => engine.deleteItems({ queue: "orders", partition: 0, ids: [id] })],
+])("store: behind one that stalls, %s too is answered in time", async (_, call) => {
+  const bundle = await setupQueue();
+  await bundle.produce("orders", "a");
+  const [id = ""] = idsOf((await bundle.lease("orders")).items);
+  bundle.store().hold();
+  const called = await bundle.begin(() => call(bundle, id));
+  await bundle.clock.advance(5 * minute);
+  expect(called.ending).toMatchObject({ ok: false, code: "unknown" });
+  bundle.store().release();
+});
+
 test.each(outcomes)(
   "close: a produce whose store fails $when the commit meanwhile is told that it may be done",
   async ({ applied }) => {

@@ -378,10 +378,14 @@ test.each([...rows, ...pageRows])("operations: %s says what each code means", (_
 test.each(rows)("operations: %s lists every code it can answer", (id, { replies }) => {
   const held = ["retry", "complete", "extend", "release"];
   const guarded = ["updateQueue", "clear", "deleteItems"];
-  const changing = ["produce", ...held, "transact"];
-  const timed = ["lease", ...changing];
+  const queues = ["createQueue", "updateQueue", "deleteQueue", "pause", "resume"];
+  const worked = ["produce", ...held, "transact"];
+  const tasks = ["redrive", "repair", "cancelTask"];
+  const others = ["clear", "reload", "advance", "importItems", "deleteItems"];
+  const changing = [...worked, ...queues, ...tasks, ...others];
+  const timed = ["lease", ...worked, ...queues];
   const named = ["getItem", "redrive", "repair", "taskInfo", "cancelTask"];
-  const stateful = [...timed, "deleteQueue", "advance", "importItems", ...named];
+  const stateful = ["lease", ...worked, "deleteQueue", "advance", "importItems", ...named];
   // These two are answered from memory, so they wait for no store.
   const unqueued = ["listQueues", "queueInfo", "whoAmI", "listKeys", "listActions"];
   expect(Object.keys(replies).map(Number)).toEqual([

@@ -150,6 +150,23 @@ function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?
   };
 }
 
+/** The same, of an operation that changes something. */
+function changeRefusals(options: Parameters<typeof sharedRefusals>[0]) {
+  return { ...sharedRefusals(options), 504: unknownOutcome };
+}
+
+/** The same, of one that changes a queue. */
+function queueRefusals(effect: string) {
+  return {
+    ...changeRefusals({ effect }),
+    454: refusal(454, {
+      meaning: `The store that keeps the queues did not answer for 5 minutes; ${effect}.`,
+      reason: "late",
+      message: "request timeout; the queue was not changed, try again",
+    }),
+  };
+}
+
 function overloaded(effect: string): OperationReply {
   return refusal(429, {
     meaning: `More requests wait for the store than the server holds; ${effect}.`,
@@ -662,7 +679,7 @@ A transact that only produces writes to several queues together. An output with 
       requested_partitions: 4,
     },
     replies: {
-      ...sharedRefusals({ effect: "the queue was not created" }),
+      ...queueRefusals("the queue was not created"),
       200: success("The queue exists."),
       400: refusal(400, {
         meaning:
@@ -688,7 +705,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", max_attempts: 0, requested_partitions: 8 },
     replies: {
-      ...sharedRefusals({ effect: "the queue was not changed" }),
+      ...queueRefusals("the queue was not changed"),
       200: success("The new definition is in effect."),
       400: refusal(400, {
         meaning:
@@ -740,7 +757,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", force: false },
     replies: {
-      ...sharedRefusals({ effect: "the queue was not deleted" }),
+      ...queueRefusals("the queue was not deleted"),
       200: success("The queue and its items are gone from the store."),
       400: refusal(400, {
         meaning: "The queue does not exist, or `force` is absent; no queue was deleted.",
@@ -983,7 +1000,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", lease: true, reason: "moving to the new database" },
     replies: {
-      ...sharedRefusals({ effect: "nothing was paused" }),
+      ...queueRefusals("nothing was paused"),
       200: success("It is paused."),
       400: refusal(400, {
         meaning:
@@ -1008,7 +1025,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders" },
     replies: {
-      ...sharedRefusals({ effect: "nothing was resumed" }),
+      ...queueRefusals("nothing was resumed"),
       200: success("Nothing of it is paused."),
       400: refusal(400, {
         meaning: "The queue does not exist.",
@@ -1038,7 +1055,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       destructive: false,
     },
     replies: {
-      ...sharedRefusals({ effect: "nothing was cleared" }),
+      ...changeRefusals({ effect: "nothing was cleared" }),
       200: success("What was asked for is gone from the store."),
       400: refusal(400, {
         meaning:
@@ -1072,7 +1089,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders" },
     replies: {
-      ...sharedRefusals({ effect: "no count was changed" }),
+      ...changeRefusals({ effect: "no count was changed" }),
       200: success("The counts are those of the store."),
       400: refusal(400, {
         meaning: "The queue does not exist.",
@@ -1096,7 +1113,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { by: "10m" },
     replies: {
-      ...sharedRefusals({ effect: "the clock stands where it was" }),
+      ...changeRefusals({ effect: "the clock stands where it was" }),
       200: {
         meaning: "All that was due by `now` is committed.",
         reaction: replyCodes[200].reaction,
@@ -1531,7 +1548,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders-dead", filter: { reason: "card_declined" }, per_second: 500 },
     replies: {
-      ...sharedRefusals({ effect: "nothing was moved" }),
+      ...changeRefusals({ effect: "nothing was moved" }),
       200: {
         meaning: "A task moves them; of a dry run, how many there are.",
         reaction: "Ask `tasks.info` how far it has come.",
@@ -1566,7 +1583,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", action: "promote", filter: { kind: "order-placed" } },
     replies: {
-      ...sharedRefusals({ effect: "nothing was changed" }),
+      ...changeRefusals({ effect: "nothing was changed" }),
       200: {
         meaning: "A task does it; of a dry run, how many there are.",
         reaction: "Ask `tasks.info` how far it has come.",
@@ -1662,7 +1679,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { task_id: "rmg2k7v1" },
     replies: {
-      ...sharedRefusals({ effect: "the task goes on" }),
+      ...changeRefusals({ effect: "the task goes on" }),
       200: {
         meaning: "The task as it ended, by this call or before.",
         reaction: replyCodes[200].reaction,
@@ -1717,7 +1734,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       ],
     },
     replies: {
-      ...sharedRefusals({
+      ...changeRefusals({
         effect: "no item was stored",
         bodyBytesMax: bounds.importBodyBytesMax,
         split: "Import fewer items per request.",
@@ -1757,7 +1774,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders", partition: 0, ids: [sampleId, otherId] },
     replies: {
-      ...sharedRefusals({ effect: "no item was removed" }),
+      ...changeRefusals({ effect: "no item was removed" }),
       200: success("None of the ids is in the partition any more."),
       400: refusal(400, {
         meaning:
