@@ -282,11 +282,16 @@ export class Leases<Items> {
     const client = request.clientId.slice(0, limits.holderNameMax);
     const batchSize = Math.max(0, Math.min(request.batchSize, queue.allowance.items(clock.now())));
     const own = typeof leaseTimeoutMs === "number" ? { leaseTimeoutMs } : {};
+    const isRepeated = key !== undefined && this.#granted.find(key.digest) !== undefined;
+    const repeats = isRepeated ? { isRepeated } : {};
     const place = queue.place(partition);
     queue.entered("lease", partition, batchSize);
     queue.allowance.asked(batchSize);
     port(place.shard).put(
-      { kind: "lease", slot: place.slot, deadline, batchSize, client, ...own, ...(key && { key }) },
+      {
+        ...{ kind: "lease", slot: place.slot, deadline, batchSize, client, ...own, ...repeats },
+        ...(key && { key }),
+      },
       (result, op) => {
         this.#sentCount -= 1;
         queue.left("lease", partition, batchSize);

@@ -1,10 +1,17 @@
 import { expect, test } from "bun:test";
-import { openMemoryStore } from "../stores/memory/store.ts";
-import type { Store } from "../stores/store.ts";
 import type { Filter, FindRequest, FoundItem } from "./api.ts";
 import { reasonClass } from "./filter.ts";
 import { limits } from "./limits.ts";
-import { Bundle, day, hour, minute, produceOf, second, setup, start } from "./simulation/bundle.ts";
+import {
+  type Bundle,
+  day,
+  hour,
+  minute,
+  produceOf,
+  second,
+  setup,
+  start,
+} from "./simulation/bundle.ts";
 
 async function setupQueues(partitions = 1, shardCount = 1) {
   const bundle = await setup({ shardCount });
@@ -353,49 +360,6 @@ test.each([
   const ending = await bundle.ending(() => bundle.engine.getItem(ids[0] ?? "", range));
   expect(ending).toMatchObject({ code: "invalid", message });
 });
-
-test("get, list: many large payloads at once are read some at a time", async () => {
-  const pages: number[] = [];
-  const bundle = new Bundle({
-    async openStore() {
-      const backend = openMemoryStore({ tag: "0123456789Ab" });
-      const { store } = backend;
-      const read: Store["read"] = (wants) => {
-        pages.push(wants.items.length);
-        return store.read(wants);
-      };
-      return { ...backend, store: { ...bound(store), read } };
-    },
-  });
-  await bundle.open();
-  await bundle.createQueue({ name: "orders" });
-  await bundle.produce("orders", "a");
-  const list = { queue: "orders", partition: 0, pivot: "", limit: 1 };
-  const [item] = await bundle.run(() => bundle.engine.listItems(list));
-  const count = 100;
-  const got = await bundle.run(() =>
-    Promise.all(Array.from({ length: count }, () => bundle.engine.getItem(item?.id ?? ""))),
-  );
-  expect(got).toHaveLength(count);
-  // A turn takes what has come, which are two messages of such a weight at most.
-  const weight = 2 * limits.turnWeightMax * limits.weightBytes;
-  expect(Math.max(...pages)).toBeLessThanOrEqual(weight / limits.turnBytesMax + 2);
-  pages.length = 0;
-  await bundle.run(() =>
-    Promise.all(Array.from({ length: count }, () => bundle.engine.listItems(list))),
-  );
-  expect(Math.max(...pages)).toBeLessThanOrEqual(weight / limits.storageListBytesMax + 2);
-});
-
-/** Its methods, to be called without it. */
-function bound(store: Store): Store {
-  return {
-    load: (what) => store.load(what),
-    read: (wants) => store.read(wants),
-    commit: (changes) => store.commit(changes),
-    close: () => store.close(),
-  };
-}
 
 test("get: of an item that is not shown, a range says no more than its absence does", async () => {
   const { bundle, ids } = await setupStates();

@@ -8,8 +8,9 @@ import type { CallKey } from "../call-key.ts";
 import { fullFailure, leaseOver } from "../errors.ts";
 import { formatId } from "../ids.ts";
 import { expire, hasExpired } from "../lifecycle.ts";
+import { limits } from "../limits.ts";
 import { told } from "../past.ts";
-import type { Kind, Numbered, Result } from "./kind.ts";
+import { bytesWeight, type Kind, type Numbered, type Result } from "./kind.ts";
 import { hold, move, quarantine } from "./moves.ts";
 import type { Partition } from "./partition.ts";
 import { payloadBytes } from "./payload-text.ts";
@@ -25,11 +26,14 @@ export interface Lease {
   readonly client?: string;
   /** Absent = that of the queue. */
   readonly leaseTimeoutMs?: number;
+  /** It was granted before, and what is still held of it is read apart from the head. */
+  readonly isRepeated?: boolean;
 }
 
 export const lease: Kind<Lease> = {
   phase: "within",
-  weight: ({ batchSize }) => batchSize,
+  weight: ({ batchSize, isRepeated = false }) =>
+    batchSize + (isRepeated ? bytesWeight(limits.turnBytesMax) : 0),
   // What it was granted lapses, as nobody was told.
   lost: () => nothing(true),
   keyed: { wants: wantGrant, answer: answerGrant },

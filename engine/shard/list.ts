@@ -48,27 +48,31 @@ function pagesOf(memory: Memory, request: Numbered<List>): Page[] {
   const limit = { items: request.limit, payloadBytes: limits.storageListBytesMax };
   const from = firstFrom(partition, request.pivot);
   const isBelow = !request.scheduled && from < clearReadyBelow;
-  const held = isBelow ? heldSpans(partition, from, request.limit) : [];
-  const spans = [...held, { from: isBelow ? clearReadyBelow : from, before: nextSeq }];
+  const spans = isBelow ? heldSpans(partition, from, request.limit) : [{ from, before: nextSeq }];
   return spans.map((span, at) => ({ name: `list ${request.op}.${at}`, slot, ...span, limit }));
 }
 
-/** Where leased items lie below the mark of a clear, in order; at least so many items. */
-function heldSpans(
-  { runs, clearReadyBelow }: Partition,
-  from: number,
-  limit: number,
-): { from: number; before: number }[] {
-  const spans: { from: number; before: number }[] = [];
+interface Stretch {
+  readonly from: number;
+  readonly before: number;
+}
+
+/** Where leased items lie below the mark of a clear, in order, and what is above; as much as a page holds. */
+function heldSpans(partition: Partition, from: number, limit: number): Stretch[] {
+  const { runs, clearReadyBelow, nextSeq } = partition;
+  const spans: Stretch[] = [];
   let items = 0;
-  for (const { lease, heldCount } of [...runs].sort((a, b) => a.lease.first - b.lease.first)) {
-    if (items >= limit) break;
+  let payloadBytes = 0;
+  const inOrder = [...runs].sort((a, b) => a.lease.first - b.lease.first);
+  for (const { lease, heldCount, payloadBytesMean } of inOrder) {
+    if (items >= limit || payloadBytes >= limits.storageListBytesMax) return spans;
     const before = Math.min(lease.last + 1, clearReadyBelow);
     if (before <= from || lease.first >= before) continue;
     spans.push({ from: Math.max(from, lease.first), before });
     items += heldCount;
+    payloadBytes += heldCount * payloadBytesMean;
   }
-  return spans;
+  return [...spans, { from: clearReadyBelow, before: nextSeq }];
 }
 
 /** A pivot need not be an id of this partition; the listing starts at the nearest that follows it. */

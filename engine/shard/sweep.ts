@@ -12,8 +12,8 @@ import { forgetReceipts, nextForget } from "./repeated.ts";
 import type { Asking, Turn } from "./turn-context.ts";
 import { forgetEnded, wantEnded } from "./unique.ts";
 
-/** Partitions whose heads are looked through at a time. */
-const expiringMax = 64;
+/** Partitions whose heads are looked through at a time; an item is read of each, however large. */
+const expiringMax = 16;
 /** Items of such a head: mostly the first is the answer, and when it is not, there are many. */
 const headItems = 1;
 const headItemsMore = 64;
@@ -45,10 +45,10 @@ export function wantSweep(asking: Asking): void {
   if (memory.earlyFloor <= now) asking.early = { after: memory.earlyAfter, until: now, items };
   wantEnded(asking);
   gatherExpiring(memory, now);
+  const payloadBytes = Math.ceil(limits.turnBytesMax / memory.expiring.size);
   for (const partition of memory.expiring) {
     const { slot, committedSeq } = partition;
-    const headMax = partition.hasMoreExpired ? headItemsMore : headItems;
-    const limit = { items: headMax, payloadBytes: limits.turnBytesMax };
+    const limit = { items: partition.hasMoreExpired ? headItemsMore : headItems, payloadBytes };
     const span = { slot, from: expireFrom(partition), before: committedSeq };
     asking.items.push({ name: `expiring ${slot}`, ...span, limit });
   }

@@ -1,0 +1,133 @@
+// No turn reads without bound, however many ask at once and however large their items are.
+
+import { expect, test } from "bun:test";
+import { openMemoryStore } from "../stores/memory/store.ts";
+import type { Facts, Store } from "../stores/store.ts";
+import { limits } from "./limits.ts";
+import { Bundle, hour, type SetupOptions } from "./simulation/bundle.ts";
+
+interface Reading {
+  readonly pages: number;
+  readonly payloadBytes: number;
+}
+
+/** An engine with a queue, and what each of its turns reads of stored items. */
+async function setupReads(options: SetupOptions = {}) {
+  const readings: Reading[] = [];
+  const bundle = new Bundle({
+    ...options,
+    async openStore() {
+      const backend = openMemoryStore({ tag: "0123456789Ab" });
+      const { store } = backend;
+      const read: Store["read"] = async (wants) => {
+        const facts = await store.read(wants);
+        readings.push({ pages: wants.items.length, payloadBytes: payloadBytesOf(facts) });
+        return facts;
+      };
+      return { ...backend, store: { ...bound(store), read } };
+    },
+  });
+  await bundle.open();
+  await bundle.createQueue({ name: "orders", expireTimeoutMs: hour, requestedPartitions: 40 });
+  return {
+    bundle,
+    /** Of what has been read since it was asked last. */
+    largest: (of: keyof Reading) => Math.max(0, ...readings.splice(0).map((one) => one[of])),
+  };
+}
+
+/** Its methods, to be called without it. */
+function bound(store: Store): Store {
+  return {
+    load: (what) => store.load(what),
+    read: (wants) => store.read(wants),
+    commit: (changes) => store.commit(changes),
+    close: () => store.close(),
+  };
+}
+
+function payloadBytesOf({ heads, items }: Facts): number {
+  const pages = [...heads.values(), ...items.values()];
+  return pages.flatMap(({ found }) => found).reduce((sum, { payload }) => sum + payload.length, 0);
+}
+
+/** A turn takes what has come, which are two messages of such a weight at most. */
+const weighed = 2 * limits.turnWeightMax * limits.weightBytes;
+const count = 100;
+
+function together<T>(bundle: Bundle, call: (index: number) => Promise<T>): Promise<T[]> {
+  return bundle.run(() => Promise.all(Array.from({ length: count }, (_, index) => call(index))));
+}
+
+test("get, list: many large payloads at once are read some at a time", async () => {
+  const { bundle, largest } = await setupReads();
+  await bundle.produce("orders", "a");
+  const list = { queue: "orders", partition: 0, pivot: "", limit: 1 };
+  const [item] = await bundle.run(() => bundle.engine.listItems(list));
+  largest("pages");
+  await together(bundle, () => bundle.engine.getItem(item?.id ?? ""));
+  expect(largest("pages")).toBeLessThanOrEqual(weighed / limits.turnBytesMax + 2);
+  await together(bundle, () => bundle.engine.listItems(list));
+  expect(largest("pages")).toBeLessThanOrEqual(weighed / limits.storageListBytesMax + 2);
+});
+
+test("lease: many that are asked for again are read some at a time", async () => {
+  const { bundle, largest } = await setupReads();
+  await bundle.produceMany("orders", count);
+  const lease = (index: number) =>
+    bundle.engine.lease(
+      bundle.leaseOf("orders", { clientId: `client-${index}`, requestKey: `key-${index}` }),
+    );
+  const first = await together(bundle, lease);
+  largest("pages");
+  const again = await together(bundle, lease);
+  expect(again.map(({ items }) => items)).toEqual(first.map(({ items }) => items));
+  expect(largest("pages")).toBeLessThanOrEqual(weighed / limits.turnBytesMax + 2);
+});
+
+test("expiry: the heads of many partitions share the bytes of a turn", async () => {
+  const turnBytesMax = 64_000;
+  const payload = "x".repeat(2_000);
+  const options = { turnLimits: { ...limits, turnBytesMax } };
+  const { bundle, largest } = await setupReads(options);
+  for (let call = 0; call < 40; call += 1) {
+    await bundle.produce("orders", ...Array.from({ length: 50 }, () => payload));
+  }
+  largest("payloadBytes");
+  await bundle.clock.advance(hour);
+  expect(bundle.engine.status().queues[0]).toMatchObject({ queued: 0 });
+  // One more of each partition that a turn looks at, as a page ends with the item that fills it.
+  expect(largest("payloadBytes")).toBeLessThanOrEqual(turnBytesMax + 16 * payload.length);
+});
+
+test("list: below the mark of a clear, a page of leased items ends where any other does", async () => {
+  const { bundle, largest } = await setupReads({ turnLimits: { ...limits, sweepItemsMax: 1 } });
+  const pageBytes = limits.storageListBytesMax;
+  await bundle.createQueue({ name: "large", leaseTimeoutMs: hour });
+  const payload = "x".repeat(4_000_000);
+  const leased = Math.ceil((2 * pageBytes) / payload.length);
+  for (let index = 0; index < leased; index += 1) {
+    await bundle.produce("large", payload);
+    await bundle.lease("large");
+  }
+  await bundle.produceMany("large", 100);
+  const listed: string[] = [];
+  await bundle.run(async () => {
+    const clear = { ready: true, scheduled: false, retried: false, destructive: false };
+    const cleared = bundle.engine.clear({ queue: "large", ...clear });
+    // The clear has begun with the turn of this one.
+    await bundle.engine.listItems({ queue: "large", partition: 0, pivot: "", limit: 1 });
+    largest("payloadBytes");
+    let pivot = "";
+    for (;;) {
+      const list = { queue: "large", partition: 0, pivot, limit: leased };
+      const page = (await bundle.engine.listItems(list)).filter(({ id }) => id !== pivot);
+      if (page.length === 0) break;
+      listed.push(...page.map(({ id }) => id));
+      pivot = listed.at(-1) ?? "";
+    }
+    await cleared;
+  });
+  expect(new Set(listed).size).toBe(leased);
+  expect(largest("payloadBytes")).toBeLessThanOrEqual(pageBytes + payload.length);
+});
