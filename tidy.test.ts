@@ -188,6 +188,21 @@ test("pages at the root: what they link to is there", () => {
   expect(broken).toEqual([]);
 });
 
+test("pages at the root: each source that they name is there", () => {
+  const pages = files.filter((file) => /^[^/]+\.md$|^engine\/README\.md$/.test(file));
+  const named = pages.flatMap((page) =>
+    [...read(page).matchAll(/(?<![\w/.*-])[a-z][\w/.-]*\.tsx?(?![\w-])/g)].map(([name]) => ({
+      page,
+      name,
+    })),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  const isThere = (name: string) => sources.some((file) => `/${file}`.endsWith(`/${name}`));
+  // What a reader is told to write, and what stands for any file.
+  const samples = new Set(["x.ts", "x.test.ts"]);
+  expect(named.filter(({ name }) => !samples.has(name) && !isThere(name))).toEqual([]);
+});
+
 describe("biome.json", () => {
   const sqlite = 'import { Database } from "bun:sqlite";\nexport const opened = Database;\n';
   const typebox = 'import { Type } from "@sinclair/typebox";\nexport const any = Type;\n';

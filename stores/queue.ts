@@ -121,7 +121,7 @@ const definitionForm: Form<Omit<QueueDefinition, OptionalFields>> = {
   createdAt: "number",
   updatedAt: "number",
 };
-/** A catalog that was written before there were any has none of them. */
+/** Absent where the queue has none. */
 type OptionalFields = "pause" | "leasedMax" | "leaseRate" | "uniqueForMs" | "uniqueForText";
 const pauseForm: Form<Pause> = { lease: "boolean", produce: "boolean", reason: "string" };
 const placeForm: Form<PartitionPlace> = {
