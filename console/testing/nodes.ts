@@ -5,8 +5,8 @@ import { ensureBuilt } from "../../app/build/ensure-built.ts";
 import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
 import { type ConsoleBrowser, live } from "./console-browser.ts";
 
-/** Longer than the console takes a call that is not answered yet for none. */
-const lease = "5s";
+/** Much longer than the console takes a call that is not answered yet for none. */
+const lease = "12s";
 
 export function testNodes(browser: () => ConsoleBrowser): void {
   describe("nodes", () => {
