@@ -15,6 +15,7 @@ import {
   type StoredLease,
   type Wants,
 } from "../../stores/store.ts";
+import { type CallKey, callKey, type KeyedOperation } from "../call-key.ts";
 import { renderLeased } from "../codec.ts";
 import { formatId, idPrefix } from "../ids.ts";
 import type { NumberedRequest } from "../kinds.ts";
@@ -68,9 +69,15 @@ const kinds = [
   "release",
   "lease",
   "produce",
+  "transact",
+  "import",
   "delete",
   "clear",
 ] as const;
+/** The key that an item may have, of which the store has one. */
+const uniques = ["", "", "stored", "new", "other"] as const;
+/** Two leases with one key share no turn: the second takes the place of the first in the line. */
+const isKeyed = (kind: (typeof kinds)[number]) => !["lease", "delete", "clear"].includes(kind);
 const rarely = fc.nat(5).map((number) => number === 0);
 
 /** Numbers with gaps; some leased together, some expired, some scheduled, some asked for. */
@@ -85,6 +92,7 @@ const worlds = fc
     attempts: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 14, maxLength: 14 }),
     maxAttempts: fc.integer({ min: 0, max: 4 }),
     dead: fc.constantFrom(null, 0, 1),
+    pause: fc.constantFrom(null, null, "lease", "produce"),
     asks: fc.array(
       fc.record({
         kind: fc.constantFrom(...kinds),
@@ -93,6 +101,8 @@ const worlds = fc
         isLate: rarely,
         isWrong: rarely,
         dead: fc.boolean(),
+        key: fc.constantFrom("", "", "a", "b"),
+        uniques: fc.array(fc.constantFrom(...uniques), { minLength: 6, maxLength: 6 }),
       }),
       { maxLength: 6 },
     ),
@@ -130,6 +140,10 @@ const worlds = fc
       maxAttempts: made.maxAttempts,
       queue: "q",
       dead: made.dead === null ? null : { shard: made.dead, slot: deadSlot, expireTimeoutMs: 1 },
+      uniqueForMs: 1_000,
+      ...(made.pause !== null && {
+        pause: { lease: made.pause === "lease", produce: made.pause === "produce", reason: "" },
+      }),
     };
     const leased = heldSeqs(leases);
     const requests = made.asks.map((ask, index) => {
@@ -146,30 +160,65 @@ function heldSeqs(leases: readonly StoredLease[]): number[] {
   return leases.flatMap(({ held }) => held.map((mark) => mark.seq));
 }
 
-function requestOf(ask: {
+interface Ask {
   readonly op: number;
   readonly kind: (typeof kinds)[number];
   readonly count: number;
   readonly ids: readonly string[];
   readonly isLate: boolean;
   readonly dead: boolean;
-}): NumberedRequest {
+  readonly key: string;
+  readonly uniques: readonly string[];
+}
+
+/** A key is of a kind, as it is of an operation, and what it was used with tells itself apart. */
+function keyOf({ kind, key, ids, count, uniques, dead }: Ask): { readonly key?: CallKey } {
+  if (key === "" || !isKeyed(kind)) return {};
+  const asked = JSON.stringify([ids, count, uniques, dead]);
+  const call = { queue: { queueId: 1, createdAt: 1 }, operation: kind as KeyedOperation, asked };
+  return { key: callKey(key, call) };
+}
+
+const unplaced = { kind: "", encoding: "", reference: "", headers: "" };
+
+function newItems({ count, uniques }: Ask) {
+  return Array.from({ length: count }, (_, index) => {
+    const unique = uniques[index] ?? "";
+    return { ...unplaced, enqueueAt: null, unique, payload: "new" };
+  });
+}
+
+function newImports({ count, dead }: Ask) {
+  const instants = { leaseDeadline: null, expireDeadline: null, createdAt: null, enqueueAt: null };
+  const given = { ...unplaced, ...instants, attempts: 0, past: "", payload: "new" };
+  return Array.from({ length: count }, (_, index) => ({
+    ...given,
+    sourceId: dead ? `source-${index}` : "",
+  }));
+}
+
+function requestOf(ask: Ask): NumberedRequest {
   const { op, kind, ids, count, dead } = ask;
   const deadline = ask.isLate ? now : now + 1;
-  const empty = { kind: "", encoding: "", reference: "", headers: "", enqueueAt: null, unique: "" };
+  const asked = { op, slot, deadline, ...keyOf(ask) };
   switch (kind) {
     case "complete":
     case "release":
-      return { op, kind, slot, deadline, ids };
+      return { ...asked, kind, ids };
     case "extend":
-      return { op, kind, slot, deadline, ids, leaseTimeoutMs: 100 * count };
+      return { ...asked, kind, ids, leaseTimeoutMs: 100 * count };
     case "retry":
-      return { op, kind, slot, deadline, items: ids.map((id) => ({ id, retryAt: null, dead })) };
+      return { ...asked, kind, items: ids.map((id) => ({ id, retryAt: null, dead })) };
     case "lease":
-      return { op, kind, slot, deadline, batchSize: count };
-    case "produce": {
-      const items = Array.from({ length: count }, () => ({ ...empty, payload: "new" }));
-      return { op, kind, slot, deadline, items };
+      return { ...asked, kind, batchSize: count };
+    case "produce":
+      return { ...asked, kind, items: newItems(ask) };
+    case "import":
+      return { ...asked, kind, items: newImports(ask) };
+    case "transact": {
+      const output = { slot, shard: 0, queueId: 1, expireTimeoutMs: 1_000, told: 0 };
+      const produce = [{ ...output, items: newItems(ask) }];
+      return { ...asked, kind, complete: [{ slot, ids }], retry: [], produce };
     }
     case "delete":
       return { op, kind, slot, ids };
@@ -269,6 +318,7 @@ function factsOf({ items, scheduled }: World, asked: Wants | null): Facts {
       next: due.length > waking.length ? now : Math.min(...later, never),
     },
     early: { found: expired.slice(0, asked.early?.items ?? 0).map(markOf), next: null },
+    uniques: new Map(asked.uniques.flatMap((one) => (one === "stored" ? [[one, never]] : []))),
   };
 }
 
@@ -298,6 +348,8 @@ async function decided(world: World, requests = world.requests): Promise<Turn> {
 }
 
 const changesOf = ({ draft }: Turn) => draft.changes(record);
+const outcomeOf = ({ draft }: Turn, op: number) =>
+  draft.answers.find((answer) => answer.op === op)?.outcome;
 const check = (property: (world: World) => Promise<void>): Promise<void> =>
   fc.assert(fc.asyncProperty(worlds, property), { numRuns: 500 });
 
@@ -353,7 +405,7 @@ test("decide: what is leased was ready, had not expired, and goes to one client"
   check(async (world) => {
     const turn = await decided(world);
     const held = new Set(heldSeqs(world.leases));
-    const granted = [...turn.grants.values()].flat();
+    const granted = [...turn.draft.grants.values()].flatMap((seqs) => seqs ?? []);
     expect(new Set(granted).size).toBe(granted.length);
     const insert = changesOf(turn).insert.map(({ seq }) => seq);
     for (const seq of granted) {
@@ -399,6 +451,44 @@ test("decide: what has lapsed is never completed", () =>
       const answer = turn.draft.answers.find(({ op }) => op === request.op);
       const names = lapsedSeqs.some((seq) => request.ids.includes(idOf(seq)));
       if (names) expect(answer?.outcome.ok).toBe(false);
+    }
+  }));
+
+test("decide: what comes twice with one key is done once, and answered as it was", () =>
+  check(async (world) => {
+    const { requests } = world;
+    const once = await decided(world);
+    const isDone = (request: NumberedRequest): boolean => {
+      const hasKey = "key" in request && request.key !== undefined;
+      return hasKey && outcomeOf(once, request.op)?.ok === true;
+    };
+    const again = requests
+      .filter(isDone)
+      .map((request) => ({ ...request, op: request.op + requests.length }));
+    const turn = await decided(world, [...requests, ...again]);
+    expect(changesOf(turn)).toEqual(changesOf(once));
+    for (const { op } of again) {
+      expect(outcomeOf(turn, op)).toMatchObject({ ok: true, replayed: true });
+    }
+  }));
+
+test("decide: of items with one unique key no more than one is written, and none where one is stored", () =>
+  check(async (world) => {
+    const turn = await decided(world);
+    const written = [...turn.draft.unique.values()];
+    expect(written.map(({ digest }) => digest)).not.toContain("stored");
+    const places = changesOf(turn).insert.map(({ seq }) => seq);
+    for (const { seq } of written) expect(places).toContain(seq);
+  }));
+
+test("decide: what is paused is not done", () =>
+  check(async (world) => {
+    const { pause } = world.settings;
+    const turn = await decided(world);
+    if (pause?.lease === true) expect(turn.draft.grants.size).toBe(0);
+    if (pause?.produce !== true) return;
+    for (const { kind, op } of world.requests) {
+      if (kind === "produce" || kind === "transact") expect(outcomeOf(turn, op)?.ok).toBe(false);
     }
   }));
 
