@@ -115,7 +115,7 @@ export const limits = {
   weightBytes: 16 * 1024,
   /** Payload bytes that one turn reads for leases, or moves for the clock's sake; larger batches end early. */
   turnBytesMax: 8 * 1024 * 1024,
-  /** Payload bytes of items that one retry gives back: they are written anew in one commit. */
+  /** Payload bytes of items that a retry gives back, and all of one turn: they are written anew in one commit. */
   retryBytesMax: 64 * 1024 * 1024,
   /** How often a worker is asked for a sign of life. */
   heartbeatMs: 1_000,

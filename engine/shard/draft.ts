@@ -105,6 +105,8 @@ export class Draft {
   readonly #happened = new Map<number, Happened>();
   /** Items written or removed, for the metrics and for bounding a turn. */
   itemCount = 0;
+  /** Payload bytes of what holders have given back. */
+  returnedBytes = 0;
   quarantinedCount = 0;
 
   constructor(history: TurnHistory | null = null) {

@@ -1,7 +1,7 @@
 // Finds the held items that a request names. A batch is taken as a whole or refused
 // as a whole, with a reason for every id that stands in the way.
 
-import { type Failure, failure, malformedId } from "../errors.ts";
+import { backlogFailure, type Failure, failure, malformedId } from "../errors.ts";
 import { isId, seqOf } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { Held, Partition } from "./partition.ts";
@@ -60,15 +60,23 @@ export function findHeld(turn: Turn, batch: Batch, verb: string): readonly HeldI
 /** The same of what is to move: the store writes it anew in one commit, and everyone else waits. */
 export function findMovable(turn: Turn, batch: Batch, verb: string): ReturnType<typeof findHeld> {
   const found = findHeld(turn, batch, verb);
-  return "ok" in found ? found : (tooLarge(found, verb) ?? found);
+  return "ok" in found ? found : (tooLarge(turn, found, verb) ?? found);
 }
 
-/** `null`: the items may move together. */
-export function tooLarge(items: readonly HeldItem[], verb: string): Failure | null {
+/** `null`: the items may move together, and with what else the turn gives back. */
+export function tooLarge(
+  { draft }: Turn,
+  items: readonly HeldItem[],
+  verb: string,
+): Failure | null {
   const bytes = Math.ceil(items.reduce((sum, { run }) => sum + run.payloadBytesMean, 0));
-  if (bytes <= limits.retryBytesMax) return null;
-  const why = `they hold ${bytes} bytes, expected at most ${limits.retryBytesMax}; send fewer at a time`;
-  return failure("too_large", `item(s) cannot be ${verb} together; ${why}`);
+  if (bytes > limits.retryBytesMax) {
+    const why = `they hold ${bytes} bytes, expected at most ${limits.retryBytesMax}; send fewer at a time`;
+    return failure("too_large", `item(s) cannot be ${verb} together; ${why}`);
+  }
+  if (draft.returnedBytes + bytes > limits.retryBytesMax) return backlogFailure;
+  draft.returnedBytes += bytes;
+  return null;
 }
 
 /** Names every id of the batch that cannot be taken, and why. */

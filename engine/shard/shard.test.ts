@@ -5,7 +5,7 @@ import { readLeased, renderLeased } from "../codec.ts";
 import type { Request } from "../kinds.ts";
 import { limits } from "../limits.ts";
 import type { Answer, Report } from "../messages.ts";
-import { hour, minute, produceOf, setup, start } from "../simulation/bundle.ts";
+import { hour, idsOf, minute, produceOf, setup, start } from "../simulation/bundle.ts";
 import { VirtualClock } from "../simulation/virtual-clock.ts";
 import { Shard } from "./shard.ts";
 
@@ -329,4 +329,23 @@ test("retry: items too large to be written anew in one commit are refused, and s
   });
   expect(await retry(ids.slice(0, 13))).toMatchObject({ ok: true });
   expect(bundle.engine.status().queues[0]).toMatchObject({ leased: 1, queued: 13 });
+});
+
+test("retry: of calls that share a turn, those are put off that would make its commit too large", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders" });
+  const large = "x".repeat(5_000_000);
+  for (let count = 0; count < 14; count += 1) await bundle.produce("orders", large);
+  const ids: string[] = [];
+  for (let count = 0; count < 14; count += 1)
+    ids.push(...idsOf((await bundle.lease("orders")).items));
+  const retry = (id: string) => {
+    const items = [{ id, retryAt: null, dead: false }];
+    return bundle.outcome(() => bundle.engine.retry({ queue: "orders", partition: 0, items }));
+  };
+  const endings = await bundle.run(() => Promise.all(ids.map(retry)));
+  expect(endings.filter(({ ok }) => ok)).toHaveLength(13);
+  const message = "too many requests wait for the store; try again later";
+  expect(endings.at(-1)).toMatchObject({ ok: false, code: "full", message });
+  expect(await bundle.run(() => retry(ids.at(-1) ?? ""))).toMatchObject({ ok: true });
 });

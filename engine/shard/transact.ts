@@ -79,6 +79,7 @@ function transactOne(turn: Turn, request: Numbered<Transact>): Result {
     ...[...completed, ...returned].map(({ found }) => found),
     namedTwice(request),
     tooLarge(
+      turn,
       returned.flatMap(({ found }) => ("ok" in found ? [] : found)),
       "retried",
     ),
