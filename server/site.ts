@@ -103,7 +103,7 @@ interface Manifest {
   readonly policies: Readonly<Record<string, readonly string[]>>;
   /** Other origins that pages may ask. */
   readonly connect?: readonly string[];
-  /** By path: texts in which `ownOrigin` stands. They are no files, which another host would serve. */
+  /** By path: texts in which `ownOrigin` stands. They take the place of files, which another host serves. */
   readonly ownOrigin?: Readonly<Record<string, string>>;
 }
 

@@ -74,6 +74,26 @@ describe("the site as it is built without them", () => {
     expect(found).toEqual([]);
   });
 
+  test("all that pages link to is a file, for a host that has nothing else", () => {
+    const files = new Set(listFiles(folders.site).map((file) => `/${file}`));
+    const isThere = (path: string) =>
+      [path, `${path}/index.html`, `${path}index.html`, `${path}.html`].some((one) =>
+        files.has(one),
+      );
+    // What the server itself answers, of which a page says that it is the reader's own.
+    const ofServer = /^\/(console|swagger|metrics|health|livez|readyz)(\/|$)/;
+    const broken = [...files]
+      .filter((file) => file.endsWith(".html"))
+      .flatMap((file) => {
+        const html = readFileSync(join(folders.site, file), "utf8");
+        const paths = [...html.matchAll(/ href="(\/[^"#?]*)/g)].map(([, path = ""]) => path);
+        return [...new Set(paths)]
+          .filter((path) => !ofServer.test(path) && !isThere(path))
+          .map((path) => `${file}: ${path}`);
+      });
+    expect(broken).toEqual([]);
+  });
+
   test("feeds, sitemap and robots.txt lead to the server that was asked", async () => {
     for (const path of ["/blog/rss.xml", "/blog/atom.xml", "/sitemap.xml", "/robots.txt"]) {
       const text = await (await site.get(path)).text();

@@ -37,8 +37,10 @@ writeSearchData(texts);
 writeIndexes(texts);
 const origin = siteConfig.url ?? ownOrigin;
 const addressed = { ...feedsOf(pages, origin), ...robotFiles(pages, origin) };
-if (siteConfig.url !== null) {
-  for (const [path, text] of Object.entries(addressed)) writeDraft(path, text);
+for (const [path, text] of Object.entries(addressed)) {
+  // Pages link to their feeds wherever they are served; there its addresses are relative to it.
+  const isFeed = path.startsWith(siteConfig.blog.path);
+  if (siteConfig.url !== null || isFeed) writeDraft(path, text.replaceAll(ownOrigin, ""));
 }
 await writeCards(pages);
 await writeIcons();

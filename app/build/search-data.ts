@@ -20,7 +20,8 @@ const searched = /^\/(docs\/.+|markdown-page|blog\/(?!archive$|tags|authors)[^/]
 const weights: readonly (readonly [RegExp, number])[] = [
   [/^\/docs\/(architecture|testing|comparison|postgresql|moving-from-.*)$/, 0.6],
   [/^\/api/, 0.7],
-  [/^\/docs\/(errors\/|.*-reference|.*-files|changelog)|^\/blog\/|#/, 0.5],
+  [/^\/docs\/(errors\/|.*-reference|.*-files)|^\/blog\/|#/, 0.5],
+  [/^\/docs\/changelog$/, 0.25],
 ];
 
 export function writeSearchData(pages: readonly PageText[]): void {
