@@ -21,6 +21,7 @@ import {
   Unavailable,
 } from "./errors.ts";
 import type { NewItem } from "./items.ts";
+import type { Lease } from "./lease.ts";
 import { type CallOptions, clockAhead, giveUpMsOf, timeoutMsOf } from "./transport.ts";
 import { operationPaths, timedOperations } from "./wire.ts";
 
@@ -868,6 +869,30 @@ test("iteration gives one lease after the other, and ends by its signal or by a 
     expect(lease.items.map((item) => item.text())).toEqual(["d"]);
     break;
   }
+});
+
+test("a lease has the timeout that was asked for, also when it is extended without another", async () => {
+  const extended: unknown[] = [];
+  const fetch: Fetch = (url, init) => {
+    if (url.endsWith("queue.extend")) extended.push(JSON.parse(String(init.body)).lease_timeout);
+    return globalThis.fetch(url, init);
+  };
+  await using server = await listeningApp();
+  const { queue } = await queueOn(server, { fetch });
+  await queue.produce(["a", "b", "c"]);
+  const leftMs = (lease: Lease | null | undefined) => (lease?.lapsesAt ?? 0) - Date.now();
+  const one = await queue.lease({ leaseTimeout: "30m" });
+  expect(leftMs(one)).toBeGreaterThan(20 * 60_000);
+  await one?.extend();
+  await one?.extend(undefined, { leaseTimeout: "40m" });
+  for await (const lease of queue.leases({ leaseTimeout: "20m" })) {
+    expect(leftMs(lease)).toBeGreaterThan(10 * 60_000);
+    await lease.extend();
+    break;
+  }
+  await (await queue.lease())?.extend();
+  expect(extended).toEqual(["30m", "40m", "20m", null]);
+  expect(await caught(queue.lease({ leaseTimeout: "soon" }))).toMatchObject({ code: "invalid" });
 });
 
 test("iteration ends with the error when its queue is deleted", async () => {
