@@ -827,6 +827,20 @@ test("ensure: tells the settings in which a queue that is there differs from tho
   expect(await queue.ensure({ ...asked, ...limits })).toEqual(differences);
   expect(await queue.info()).toMatchObject({ lease_timeout: "1m", max_attempts: 3 });
 
+  const precise = client.queue("precise");
+  const rated = { unique_for: "1500us", lease_rate: "100/1s" };
+  await precise.create({ lease_timeout: "1s", expire_timeout: "1h", ...rated });
+  for (const same of [
+    { lease_timeout: "1000ms", unique_for: "1500000ns", lease_rate: "100/1000ms" },
+    { lease_timeout: "1000000\u00b5s", unique_for: "1.5ms", lease_rate: "100/0.5s500000us" },
+  ]) {
+    expect(await precise.ensure({ ...same, expire_timeout: "1h" })).toEqual({});
+  }
+  for (const lease_rate of ["100/2s", "200/1s", "1s"]) {
+    const other = precise.ensure({ lease_timeout: "1s", expire_timeout: "1h", lease_rate });
+    expect(await other).toEqual({ lease_rate: { asked: lease_rate, is: "100/1s" } });
+  }
+
   const weekly = client.queue("weekly");
   await weekly.create({ ...settings, expire_timeout: "7d" });
   expect(await weekly.ensure({ ...settings, expire_timeout: "6d24h" })).toEqual({});
