@@ -455,11 +455,20 @@ test("queues list: counts all queues, those that are new too", async () => {
 test("queues create --if-not-exists: creates a queue, or leaves the one that is there", async () => {
   const create = "queues create once --if-not-exists";
   expect(await holdfast(create)).toEqual({ code: 0, out: "created once\n", error: "" });
-  expect(await holdfast(`${create} --max-attempts 7`)).toEqual({
-    code: 0,
-    out: "once is there already, and stays as it is\n",
-    error: "",
-  });
+  for (const [flags, told] of [
+    ["", ""],
+    ["--lease-timeout 60s --max-attempts 0", ""],
+    [
+      "--max-attempts 7 --expire-timeout never",
+      '; expire_timeout is "24h", not "never"; max_attempts is 0, not 7',
+    ],
+  ]) {
+    expect(await holdfast(`${create} ${flags}`.trim())).toEqual({
+      code: 0,
+      out: `once is there already, and stays as it is${told}\n`,
+      error: "",
+    });
+  }
   expect(await json(create)).toMatchObject({ queue_name: "once", max_attempts: 0 });
   const bad = await holdfast("queues create never --if-not-exists --lease-timeout 48h");
   expect(bad).toMatchObject({ code: exitCodes.refused.code, out: "" });

@@ -4,6 +4,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import { afterHandshake } from "../client/bun-fetch.ts";
 import { type Client, type ClientOptions, createClient } from "../client/client.ts";
 import { UsageError } from "./exit-codes.ts";
 import { type Output, openOutput } from "./output.ts";
@@ -49,5 +50,5 @@ function fetchTrusting(path: string): NonNullable<ClientOptions["fetch"]> {
   } catch {
     throw new UsageError(`--ca is invalid; expected a certificate in PEM, got '${path}'`);
   }
-  return (url, init) => fetch(url, { ...init, tls: { ca } });
+  return afterHandshake((url, init) => fetch(url, { ...init, tls: { ca } }));
 }

@@ -73,7 +73,7 @@ test("a refusal of the server is told without the usage of the command", async (
   }
 });
 
-test("a server that cannot be reached: nobody listens, no such name, a certificate not trusted", async () => {
+test("a server that cannot be reached: nobody listens, no such name, no TLS, a certificate not trusted", async () => {
   let answered = 0;
   const fetch = () => {
     answered += 1;
@@ -82,11 +82,13 @@ test("a server that cannot be reached: nobody listens, no such name, a certifica
   const address = { port: 0, hostname: "127.0.0.1", reusePort: false } as const;
   const tls = { cert: sampleCertificate, key: sampleKey };
   const secret = Bun.serve({ ...address, fetch, tls });
+  const plain = Bun.serve({ ...address, fetch });
   try {
     for (const url of [
       "http://127.0.0.1:1",
       "http://no-such-host.invalid",
       `https://localhost:${secret.port}`,
+      `https://localhost:${plain.port}`,
     ]) {
       const { code, error } = await run(url, "produce", "orders", "a");
       expect(error).toStartWith(`error: the server cannot be reached at ${url}; `);
@@ -95,7 +97,7 @@ test("a server that cannot be reached: nobody listens, no such name, a certifica
     }
     expect(answered).toBe(0);
   } finally {
-    await secret.stop(true);
+    await Promise.all([secret.stop(true), plain.stop(true)]);
   }
 });
 

@@ -21,6 +21,7 @@ import {
   Unavailable,
 } from "./errors.ts";
 import type { NewItem } from "./items.ts";
+import type { Lease } from "./lease.ts";
 import { type CallOptions, clockAhead, giveUpMsOf, timeoutMsOf } from "./transport.ts";
 import { operationPaths, timedOperations } from "./wire.ts";
 
@@ -826,6 +827,20 @@ test("ensure: tells the settings in which a queue that is there differs from tho
   expect(await queue.ensure({ ...asked, ...limits })).toEqual(differences);
   expect(await queue.info()).toMatchObject({ lease_timeout: "1m", max_attempts: 3 });
 
+  const precise = client.queue("precise");
+  const rated = { unique_for: "1500us", lease_rate: "100/1s" };
+  await precise.create({ lease_timeout: "1s", expire_timeout: "1h", ...rated });
+  for (const same of [
+    { lease_timeout: "1000ms", unique_for: "1500000ns", lease_rate: "100/1000ms" },
+    { lease_timeout: "1000000\u00b5s", unique_for: "1.5ms", lease_rate: "100/0.5s500000us" },
+  ]) {
+    expect(await precise.ensure({ ...same, expire_timeout: "1h" })).toEqual({});
+  }
+  for (const lease_rate of ["100/2s", "200/1s", "1s"]) {
+    const other = precise.ensure({ lease_timeout: "1s", expire_timeout: "1h", lease_rate });
+    expect(await other).toEqual({ lease_rate: { asked: lease_rate, is: "100/1s" } });
+  }
+
   const weekly = client.queue("weekly");
   await weekly.create({ ...settings, expire_timeout: "7d" });
   expect(await weekly.ensure({ ...settings, expire_timeout: "6d24h" })).toEqual({});
@@ -868,6 +883,30 @@ test("iteration gives one lease after the other, and ends by its signal or by a 
     expect(lease.items.map((item) => item.text())).toEqual(["d"]);
     break;
   }
+});
+
+test("a lease has the timeout that was asked for, also when it is extended without another", async () => {
+  const extended: unknown[] = [];
+  const fetch: Fetch = (url, init) => {
+    if (url.endsWith("queue.extend")) extended.push(JSON.parse(String(init.body)).lease_timeout);
+    return globalThis.fetch(url, init);
+  };
+  await using server = await listeningApp();
+  const { queue } = await queueOn(server, { fetch });
+  await queue.produce(["a", "b", "c"]);
+  const leftMs = (lease: Lease | null | undefined) => (lease?.lapsesAt ?? 0) - Date.now();
+  const one = await queue.lease({ leaseTimeout: "30m" });
+  expect(leftMs(one)).toBeGreaterThan(20 * 60_000);
+  await one?.extend();
+  await one?.extend(undefined, { leaseTimeout: "40m" });
+  for await (const lease of queue.leases({ leaseTimeout: "20m" })) {
+    expect(leftMs(lease)).toBeGreaterThan(10 * 60_000);
+    await lease.extend();
+    break;
+  }
+  await (await queue.lease())?.extend();
+  expect(extended).toEqual(["30m", "40m", "20m", null]);
+  expect(await caught(queue.lease({ leaseTimeout: "soon" }))).toMatchObject({ code: "invalid" });
 });
 
 test("iteration ends with the error when its queue is deleted", async () => {

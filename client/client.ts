@@ -1,12 +1,13 @@
 // The client: a method for each call of the contract, and queues by their names.
 
+import { afterHandshake } from "./bun-fetch.ts";
 import { nodeFetch } from "./node-fetch.ts";
 import type { OpenTelemetryApi } from "./opentelemetry.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import type { Pace } from "./repeat.ts";
 import { traced } from "./tracing.ts";
 import { type Build, transact } from "./transaction.ts";
-import { type CallOptions, openTransport } from "./transport.ts";
+import { type CallOptions, type Fetch, openTransport } from "./transport.ts";
 import {
   type Calls,
   type Health,
@@ -73,6 +74,12 @@ export interface Client extends Omit<Calls<CallOptions>, "transact"> {
   backup(options?: CallOptions): Promise<Backup>;
 }
 
+function ownFetch(): Fetch {
+  // Called as a method of something else, the browser's own refuses to work.
+  const ofRuntime = (url: string, init: RequestInit) => fetch(url, init);
+  return nodeFetch() ?? ("Bun" in globalThis ? afterHandshake(ofRuntime) : ofRuntime);
+}
+
 const operations = Object.keys(operationPaths) as readonly Operation[];
 
 export function createClient(options: ClientOptions = {}): Client {
@@ -80,8 +87,7 @@ export function createClient(options: ClientOptions = {}): Client {
   const untraced = openTransport({
     url,
     apiKey: options.apiKey,
-    // Called as a method of something else, the browser's own refuses to work.
-    fetch: options.fetch ?? nodeFetch() ?? ((url, init) => fetch(url, init)),
+    fetch: options.fetch ?? ownFetch(),
     random: options.random ?? Math.random,
     attemptsMax: options.attemptsMax ?? Number.POSITIVE_INFINITY,
     pace: options.pace ?? { baseMs: 100, capMs: 5_000 },

@@ -15,6 +15,7 @@ interface Asked {
   readonly queue: string;
   readonly key: string | null;
   readonly texts: readonly string[];
+  readonly returnsIds: boolean | undefined;
   readonly timeoutMs: number;
   readonly bytes: number;
   readonly signal: AbortSignal;
@@ -39,7 +40,7 @@ function parking(options: ClientOptions = {}) {
   let heard = (): void => undefined;
   const fetch: Fetch = async (url, init) => {
     const body = String(init.body);
-    const { queue_name: queue, items = [], request_timeout } = JSON.parse(body);
+    const { queue_name: queue, items = [], request_timeout, return_ids } = JSON.parse(body);
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const { signal } = init;
     if (!signal) throw new Error("a call has no signal");
@@ -49,6 +50,7 @@ function parking(options: ClientOptions = {}) {
       queue,
       key: new Headers(init.headers).get("idempotency-key"),
       texts: items.map(({ utf8 }: ItemFields) => utf8),
+      returnsIds: return_ids,
       timeoutMs: Number.parseInt(request_timeout, 10),
       bytes: Buffer.byteLength(body),
       signal,
@@ -501,6 +503,58 @@ test("each caller is told the duplicates among its own items, by its own places"
     { duplicates: [] },
     { duplicates: [0, 2] },
   ]);
+});
+
+test("who wants ids shares calls with those who do, and is told its own items' ids", async () => {
+  const { asked, call, queue } = parking();
+  const returnIds = { returnIds: true } as const;
+  const leaving = new AbortController();
+  const produced = [
+    queue.produce(["a", "b"], returnIds),
+    queue.produce("x"),
+    queue.produce("c", returnIds),
+    queue.produce("y", { returnIds: false }),
+  ];
+  const gone = queue.produce("d", { ...returnIds, signal: leaving.signal });
+  produced.push(queue.produce(["e", "f"], returnIds));
+  const told = await call(0);
+  await call(1);
+  leaving.abort();
+  await gone.catch(() => undefined);
+  expect(asked.map(({ texts, returnsIds }) => ({ texts, returnsIds }))).toEqual([
+    { texts: ["a", "b", "c", "d", "e", "f"], returnsIds: true },
+    { texts: ["x", "y"], returnsIds: undefined },
+  ]);
+  const answer = { code: 200, code_text: "OK", message: "", duplicates: [2, 5] };
+  told.answer(() => Response.json({ ...answer, ids: ["1", "2", "", "4", "5", ""] }));
+  asked[1]?.answer(ok);
+  expect(await Promise.all(produced)).toEqual([
+    { duplicates: [], ids: ["1", "2"] },
+    { duplicates: [] },
+    { duplicates: [0], ids: [""] },
+    { duplicates: [] },
+    { duplicates: [1], ids: ["5", ""] },
+  ]);
+});
+
+test("a real server tells each of many callers the id of its item", async () => {
+  const asked: number[] = [];
+  const fetch: Fetch = (url, init) => {
+    if (url.endsWith("produce")) asked.push(JSON.parse(String(init.body)).items.length);
+    return globalThis.fetch(url, init);
+  };
+  await using server = await listeningApp();
+  const queue = createClient({ url: server.url, fetch }).queue("orders");
+  await queue.create({ lease_timeout: "1m", expire_timeout: "1h" });
+  const produced = await Promise.all(
+    numbered(50).map(async (item) => {
+      const { ids = [] } = await queue.produce(item, { returnIds: true });
+      return [item, ...ids];
+    }),
+  );
+  expect(asked).toEqual([50]);
+  const lease = await queue.lease({ batch: 50 });
+  expect(lease?.items.map((item) => [item.text(), item.id])).toEqual(produced);
 });
 
 test("who goes once a call is under way leaves the places of the others as they are", async () => {

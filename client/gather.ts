@@ -68,7 +68,7 @@ export class Gatherer {
 
   /** Whether it can share a call: what the server is sure to refuse, or has other keys, goes alone. */
   takes(request: Produce, timeoutMs: number): boolean {
-    const { queue_name, items } = request;
+    const { queue_name, items, return_ids = false, ...others } = request;
     if (typeof queue_name !== "string" || !Array.isArray(items)) return false;
     const { produceItemsMin, produceItemsMax, requestTimeoutMsMin, requestTimeoutMsMax } = bounds;
     return (
@@ -76,18 +76,24 @@ export class Gatherer {
       items.length <= produceItemsMax &&
       timeoutMs >= requestTimeoutMsMin &&
       timeoutMs <= requestTimeoutMsMax &&
-      Object.keys(request).length === 2
+      typeof return_ids === "boolean" &&
+      Object.keys(others).length === 0
     );
   }
 
-  produce({ queue_name, items }: Produce, { timeoutMs, signal }: Ends): Promise<Answer> {
+  produce(
+    { items, queue_name, return_ids }: Produce,
+    { timeoutMs, signal }: Ends,
+  ): Promise<Answer> {
+    const returnsIds = return_ids === true;
     // Parts of a call end at nearly the same time, so that no time is another's.
-    const name = `${timeoutMs} ${queue_name}`;
+    const name = `${timeoutMs} ${returnsIds} ${queue_name}`;
     let line = this.#lines.get(name);
     if (line === undefined) {
       const forget = (): void => void this.#lines.delete(name);
+      const said = returnsIds ? { queue_name, return_ids } : { queue_name };
       const size = this.#size;
-      line = new Line({ exchange: this.#exchange, queue_name, timeoutMs, size, forget });
+      line = new Line({ exchange: this.#exchange, said, timeoutMs, size, forget });
       this.#lines.set(name, line);
     }
     return line.join(items, signal);
@@ -96,7 +102,8 @@ export class Gatherer {
 
 interface LineOptions {
   readonly exchange: Exchange;
-  readonly queue_name: string;
+  /** What each call says beside its items. */
+  readonly said: Omit<Produce, "items">;
   readonly timeoutMs: number;
   readonly size: { bytesMax: number };
   /** Called when nothing waits and nothing is under way. */
@@ -110,23 +117,28 @@ function bytesOf(text: string): number {
   return /[^\0-\x7f]/.test(text) ? encoder.encode(text).length : text.length;
 }
 
-/** A part's own duplicates, by its own places. */
+/** A part's own ids, and its own duplicates by its own places. */
 function answerFor(
   answer: Answer,
   { from, before }: { readonly from: number; readonly before: number },
 ): Answer {
-  const { duplicates, ...reply } = answer.reply;
-  if (duplicates === undefined) return answer;
+  const { duplicates = [], ids, ...reply } = answer.reply;
   const own = duplicates.filter((place) => place >= from && place < before);
-  if (own.length === 0) return { ...answer, reply };
-  return { ...answer, reply: { ...reply, duplicates: own.map((place) => place - from) } };
+  return {
+    ...answer,
+    reply: {
+      ...reply,
+      ...(own.length > 0 && { duplicates: own.map((place) => place - from) }),
+      ...(ids && { ids: ids.slice(from, before) }),
+    },
+  };
 }
 
 function forgetSignal({ signal, leave }: Part): void {
   if (leave !== null) signal?.removeEventListener("abort", leave);
 }
 
-/** Produces of one queue with one timeout. */
+/** Produces of one queue with one timeout, which all want their ids or none. */
 class Line {
   readonly #options: LineOptions;
   #waiting: Part[] = [];
@@ -262,7 +274,7 @@ class Line {
 
   /** With the parts that the call had: who had gone before it was sent is left out. */
   async #exchange({ parts, ending }: Call): Promise<{ answer: Answer; sent: readonly Part[] }> {
-    const { exchange, queue_name, timeoutMs } = this.#options;
+    const { exchange, said, timeoutMs } = this.#options;
     // The head has waited longest.
     const leftMs = Math.min(timeoutMs, (parts[0]?.endsAt ?? 0) - Date.now());
     if (leftMs <= 0) {
@@ -272,7 +284,7 @@ class Line {
     let sent = parts;
     const encode: Encode = (timed, isSame) => {
       if (!isSame) sent = sent.filter(({ isOver }) => !isOver);
-      const start = JSON.stringify({ queue_name, ...timed }).slice(0, -1);
+      const start = JSON.stringify({ ...said, ...timed }).slice(0, -1);
       return `${start},"items":[${sent.map(({ text }) => text).join(",")}]}`;
     };
     const answer = await exchange(encode, { timeoutMs: leftMs, signal: ending.signal });

@@ -17,7 +17,8 @@ export interface Kept {
   lose(item: LeasedItem, reason: string): void;
 }
 
-type Place = Pick<Lease, "queue_name" | "partition">;
+/** What each call says of it. */
+type Place = Pick<Lease, "queue_name" | "partition"> & { readonly lease_timeout: string | null };
 
 /** Between two attempts to extend a lease that has nearly lapsed. */
 const pauseMsMin = 50;
@@ -25,16 +26,19 @@ export const timerMsMax = 2 ** 31 - 1;
 
 export class Keeper {
   readonly #transport: Transport;
+  readonly #leaseTimeout: string | null;
   readonly #holdings = new Map<number, Holding>();
 
-  constructor(transport: Transport) {
+  /** `leaseTimeout`: by how much it extends; absent = as long as the queue says. */
+  constructor(transport: Transport, leaseTimeout?: string) {
     this.#transport = transport;
+    this.#leaseTimeout = leaseTimeout ?? null;
   }
 
   /** Keeps it until that is ended by what is returned, or it has lapsed after all. */
   keep(kept: Kept): () => void {
     const { queue_name, partition } = kept.lease;
-    const place = { queue_name, partition };
+    const place = { queue_name, partition, lease_timeout: this.#leaseTimeout };
     const forget = (): void => void this.#holdings.delete(partition);
     const holding = this.#holdings.get(partition) ?? new Holding(this.#transport, place, forget);
     this.#holdings.set(partition, holding);

@@ -19,7 +19,7 @@ export interface GiveBack {
 }
 
 export interface Extension {
-  /** How long from now, as a duration; absent = as long as the queue says. */
+  /** How long from now, as a duration; absent = as long as the lease asked for, or the queue says. */
   readonly leaseTimeout?: string;
 }
 
@@ -47,9 +47,11 @@ export interface LeaseSource {
   readonly transport: Transport;
   readonly reply: LeaseReply;
   readonly clockAheadMs: number;
+  /** What was asked for; absent = as long as the queue says. */
+  readonly leaseTimeout?: string | undefined;
 }
 
-export function openLease({ transport, reply, clockAheadMs }: LeaseSource): Lease {
+export function openLease({ transport, reply, clockAheadMs, ...asked }: LeaseSource): Lease {
   const { queue_name, partition, max_attempts } = reply;
   const left = new Set<LeasedItem>();
   const origin = { queue_name, partition, clockAheadMs, left };
@@ -80,9 +82,10 @@ export function openLease({ transport, reply, clockAheadMs }: LeaseSource): Leas
           options,
         ),
       ),
-    extend: (some = [...left], { leaseTimeout: lease_timeout = null, ...options } = {}) =>
+    extend: (some = [...left], { leaseTimeout = asked.leaseTimeout, ...options } = {}) =>
       withoutRefused(some, (rest) => {
         const ids = rest.map(({ id }) => id);
+        const lease_timeout = leaseTimeout ?? null;
         return transport.call("extend", { queue_name, partition, ids, lease_timeout }, options);
       }),
     release: (some = [...left], options) =>

@@ -12,6 +12,8 @@ export interface PollOptions {
   readonly clientId?: string;
   /** How long a lease waits at the server before it is asked for again; default 1 minute. */
   readonly timeoutMs?: number;
+  /** How long to hold the items of a lease, as a duration; default as long as the queue says. */
+  readonly leaseTimeout?: string;
   /** Told of what is waited out. */
   readonly trouble?: (error: HoldfastError) => void;
   /** Told of the name it goes on under, where another consumer waits under its own already. */
@@ -40,6 +42,7 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
   const {
     clientId = randomName(nameBytes),
     timeoutMs,
+    leaseTimeout,
     trouble = nobody,
     renamed = nobody,
   } = options;
@@ -53,14 +56,15 @@ export function openPoll({ transport, queue, leave, ...options }: PollSource): P
       while (!leave.aborted) {
         // One of ours that waits still is not to stand in our way.
         const client_id = Date.now() < unheardUntil ? `${name}-${unheard}` : name;
-        const request = { queue_name: queue, client_id, batch_size: batch };
+        const lease_timeout = leaseTimeout ?? null;
+        const request = { queue_name: queue, client_id, batch_size: batch, lease_timeout };
         try {
           const lease = await transport.call("lease", request, {
             leave,
             attemptsMax: loopAttemptsMax,
             ...(timeoutMs === undefined ? {} : { timeoutMs }),
           });
-          return openLease({ transport, ...lease });
+          return openLease({ transport, leaseTimeout, ...lease });
         } catch (error) {
           if (leave.aborted) break;
           if (isNameTaken(error)) {

@@ -34,6 +34,8 @@ export interface LeaseOptions extends CallOptions {
   readonly batch?: number;
   /** Names the consumer; it has to be unique among those that wait. Default a random name. */
   readonly clientId?: string;
+  /** How long to hold the items, as a duration; default as long as the queue says. */
+  readonly leaseTimeout?: string;
 }
 
 export interface LeasesOptions extends PollOptions {
@@ -251,12 +253,14 @@ async function* foundBy(page: (pivot: string) => Promise<ReplyFor<"findItems">>)
 async function leaseOnce(
   transport: Transport,
   queue_name: string,
-  { batch = 1, clientId, ...options }: LeaseOptions = {},
+  { batch = 1, clientId, leaseTimeout, ...options }: LeaseOptions = {},
 ) {
   const client_id = clientId ?? randomName(16);
   try {
-    const request = { queue_name, client_id, batch_size: batch };
-    return openLease({ transport, ...(await transport.call("lease", request, options)) });
+    const lease_timeout = leaseTimeout ?? null;
+    const request = { queue_name, client_id, batch_size: batch, lease_timeout };
+    const answered = await transport.call("lease", request, options);
+    return openLease({ transport, leaseTimeout, ...answered });
   } catch (error) {
     if (error instanceof LeaseEmpty) return null;
     throw error;

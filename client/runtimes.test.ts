@@ -1,11 +1,13 @@
 // What the client makes of the errors that each runtime's own `fetch` really has. Runtimes
-// that are not there are left out.
+// that are not there are left out; Deno is a package of the check's own.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { denoPath } from "../scripts/testing/deno.ts";
 import { sampleCertificate, sampleKey } from "../server/testing/tls-sample.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-runtimes-"));
@@ -48,7 +50,7 @@ process.exit();
 /** How calls end that a silent server does not answer; then the process has to end by itself. */
 const waitingProgram = `
 import { createClient } from "./client.mjs";
-const { silent, fine } = JSON.parse(process.env.URLS);
+const { silent, silentTls, fine } = JSON.parse(process.env.URLS);
 const client = createClient({ url: silent, attemptsMax: 1 });
 const asked = { queue_name: "orders" };
 const endOf = (call) => call.then(() => "answered", (error) => error.code ?? error);
@@ -58,7 +60,8 @@ const ends = {
   given: await endOf(client.stats(asked, { signal: leaving.signal }).catch((reason) => {
     throw { code: reason };
   })),
-  late: await endOf(client.stats(asked, { timeoutMs: 50 })),
+  late: await endOf(client.stats(asked, { timeoutMs: 1_000 })),
+  lateTls: await endOf(createClient({ url: silentTls }).stats(asked, { timeoutMs: 50 })),
   fine: await endOf(createClient({ url: fine }).stats(asked)),
 };
 console.log(JSON.stringify(ends));
@@ -96,10 +99,16 @@ function counting() {
   return { counts, server };
 }
 
+async function portOf(server: Server): Promise<number | undefined> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  return typeof address === "object" ? address?.port : undefined;
+}
+
 const runtimes = [
   ["Bun", [process.execPath]],
   ["Node", [Bun.which("node")]],
-  ["Deno", [Bun.which("deno"), "run", "--allow-all"]],
+  ["Deno", [denoPath(), "run", "--allow-all"]],
 ] as const;
 const here = runtimes.flatMap(([name, [path, ...flags]]) =>
   path === null ? [] : [[name, [path, ...flags]] as const],
@@ -123,7 +132,7 @@ const answer = () => Response.json({ code: 200, code_text: "OK", message: "" });
 
 test.each(here)(
   "%s: without a connection nothing was sent; after that, who knows",
-  async (name, argv) => {
+  async (_, argv) => {
     const closed = Bun.serve({ ...local, fetch: answer });
     const refused = `http://127.0.0.1:${closed.port}`;
     await closed.stop(true);
@@ -142,6 +151,7 @@ test.each(here)(
       unnamed: "http://nowhere.invalid:9090",
       untrusted: `https://127.0.0.1:${secure.port}`,
       withoutTls: `https://127.0.0.1:${plain.port}`,
+      unshaken: `https://127.0.0.1:${breaking.port}`,
       broken: `http://127.0.0.1:${breaking.port}`,
       fine: `http://127.0.0.1:${plain.port}`,
     });
@@ -150,11 +160,34 @@ test.each(here)(
       refused: "unavailable",
       unnamed: "unavailable",
       untrusted: "unavailable",
-      // Bun says the same of TLS that breaks after the request was sent.
-      withoutTls: name === "Bun" ? "unknown" : "unavailable",
+      withoutTls: "unavailable",
+      unshaken: "unavailable",
       broken: "unknown",
       fine: "produced",
     });
+  },
+);
+
+// Deno takes no certificate that is its own authority, as this one is.
+const trusting = here.filter(([name]) => name !== "Deno");
+const trust = { NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
+
+test.each(trusting)(
+  "%s: TLS that breaks once a call was sent leaves it unknown",
+  async (_, argv) => {
+    const asked: unknown[] = [];
+    const server = createSecureServer(
+      { cert: sampleCertificate, key: sampleKey },
+      (request, response) => {
+        if (request.method !== "POST") return void response.end();
+        asked.push(request.url);
+        request.socket.destroy();
+      },
+    );
+    const ends = await endsOf(argv, { broken: `https://localhost:${await portOf(server)}` }, trust);
+    server.close();
+    expect(ends).toEqual({ broken: "unknown" });
+    expect(asked).toEqual(["/v1/queue.produce"]);
   },
 );
 
@@ -164,8 +197,7 @@ test.each(here)("%s: a process that may open no more files has sent nothing", as
   expect(await endsOf(argv, urls, { NO_FILES_LEFT: "yes" })).toEqual({ plain: "unavailable" });
 });
 
-// Deno takes no certificate that is its own authority, as this one is.
-test.each(here.filter(([name]) => name !== "Deno"))(
+test.each(trusting)(
   "%s: a certificate of one's own is trusted by the environment",
   async (_, argv) => {
     await using secure = Bun.serve({
@@ -174,8 +206,7 @@ test.each(here.filter(([name]) => name !== "Deno"))(
       tls: { cert: sampleCertificate, key: sampleKey },
     });
     const urls = { secure: `https://localhost:${secure.port}` };
-    const env = { NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
-    expect(await endsOf(argv, urls, env)).toEqual({ secure: "produced" });
+    expect(await endsOf(argv, urls, trust)).toEqual({ secure: "produced" });
   },
 );
 
@@ -183,10 +214,7 @@ test.each(here)(
   "%s: 3,000 produces at once open few connections, gathered or alone",
   async (_, argv) => {
     const { counts, server } = counting();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const address = server.address();
-    const port = typeof address === "object" ? address?.port : null;
-    const ends = await endsOf(argv, { many: `http://127.0.0.1:${port}` });
+    const ends = await endsOf(argv, { many: `http://127.0.0.1:${await portOf(server)}` });
     server.close();
     expect(ends).toEqual({ many: "produced" });
     // One alone, 3,000 gathered in as few calls as they fit, 3,000 each in its own.
@@ -195,17 +223,24 @@ test.each(here)(
   },
 );
 
-test.each(here.filter(([name]) => name !== "Deno"))(
+test.each(here)(
   "%s: a signal and the time end a call, and what stays open keeps no process",
-  async (_, argv) => {
+  async (name, argv) => {
     await using plain = Bun.serve({ ...local, fetch: answer });
     const silent = Bun.listen({ ...local, socket: { data: () => undefined } });
     const urls = {
       silent: `http://127.0.0.1:${silent.port}`,
+      silentTls: `https://127.0.0.1:${silent.port}`,
       fine: `http://127.0.0.1:${plain.port}`,
     };
     const ends = await endsOf(argv, urls, {}, "waiting.mjs");
     silent.stop(true);
-    expect(ends).toEqual({ given: "enough", late: "unknown", fine: "answered" });
+    expect(ends).toEqual({
+      given: "enough",
+      late: "unknown",
+      // Deno does not say how far it came.
+      lateTls: name === "Deno" ? "unknown" : "unavailable",
+      fine: "answered",
+    });
   },
 );

@@ -25,36 +25,44 @@ const names = [
 ] as const;
 
 /** Settings that were not asked for may be anything. */
-export function differencesOf(settings: QueueSettings, info: QueueInfo): Differences {
+export function differencesOf(settings: Partial<QueueSettings>, info: QueueInfo): Differences {
   const differing = names.filter((name) => {
     const asked = settings[name];
-    return asked != null && asked !== info[name] && !isSameDuration(`${asked}`, `${info[name]}`);
+    return asked != null && asked !== info[name] && !isSame(`${asked}`, `${info[name]}`);
   });
   return Object.fromEntries(
     differing.map((name) => [name, { asked: settings[name], is: info[name] }]),
   );
 }
 
-/** The server keeps a duration as it was written: `60m` is `1h`. */
-function isSameDuration(one: string, other: string): boolean {
-  const ms = durationMs(one);
-  return ms !== null && ms === durationMs(other);
+/** The server keeps durations and rates as they were written: `60m` is `1h`, `9/1s` is `9/1000ms`. */
+function isSame(one: string, other: string): boolean {
+  const [ofOne, ofOther] = [one, other].map((text) => {
+    const [, count = "", duration = ""] = /^(?:(\d+)\/)?(.+)$/.exec(text) ?? [];
+    return { count: Number(count), ms: durationMs(duration) };
+  });
+  return ofOne?.ms != null && ofOne.ms === ofOther?.ms && ofOne.count === ofOther.count;
 }
 
-const unitMs: Readonly<Record<string, number>> = {
-  d: 86_400_000,
-  h: 3_600_000,
-  m: 60_000,
-  s: 1_000,
-  ms: 1,
+const unitNs: Readonly<Record<string, number>> = {
+  d: 86_400e9,
+  h: 3_600e9,
+  m: 60e9,
+  s: 1e9,
+  ms: 1e6,
+  us: 1e3,
+  "\u00b5s": 1e3, // micro sign
+  "\u03bcs": 1e3, // Greek mu
+  ns: 1,
 };
 
-/** `null` = it is none. */
+/** A part of a millisecond counts as a whole one, as with the server; `null` = it is none. */
 function durationMs(text: string): number | null {
-  if (!/^([\d.]+(ms|s|m|h|d))+$/.test(text)) return null;
-  const parts = text.matchAll(/([\d.]+)(ms|s|m|h|d)/g);
-  return [...parts].reduce(
-    (sum, [, count, unit = ""]) => sum + Number(count) * Number(unitMs[unit]),
+  if (!/^([\d.]+([mun\u00b5\u03bc]?s|[mhd]))+$/.test(text)) return null;
+  const parts = text.matchAll(/([\d.]+)([^\d.]+)/g);
+  const ns = [...parts].reduce(
+    (sum, [, count, unit = ""]) => sum + Math.round(Number(count) * Number(unitNs[unit])),
     0,
   );
+  return Math.ceil(ns / 1e6);
 }

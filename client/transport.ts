@@ -324,7 +324,8 @@ async function send(place: Place, sent: Sent): Promise<Answered<string>> {
   } catch (error) {
     if (error instanceof HoldfastError) throw error;
     throwIfLeft(sent);
-    throw ending.isLate() ? noAnswer(operation, giveUpMs) : brokenOff(operation, base, error);
+    const isUnanswered = ending.isLate() && !isUnsent(error);
+    throw isUnanswered ? noAnswer(operation, giveUpMs) : brokenOff(operation, base, error);
   } finally {
     ending.forget();
   }

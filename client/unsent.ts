@@ -9,14 +9,11 @@ const unconnected =
 const untrusted =
   /^(ERR_TLS_CERT_ALTNAME_INVALID|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|CRL_\w+|ERROR_IN_\w+|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)$/;
 
-/**
- * TLS did not come about. Node's alone: its `fetch` says UND_ERR_SOCKET of what breaks later.
- * Bun says EPROTO of both, so that it is no proof.
- */
+/** TLS did not come about. Node's alone: its `fetch` says UND_ERR_SOCKET of what breaks later. */
 const noHandshake =
   /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNSUPPORTED_PROTOCOL|\w+_ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE))$/;
 
-/** What `nodeFetch` says. */
+/** What the client itself says, on Node and on Bun. */
 export const notConnected = "no connection was made";
 
 /** What says so in words: Deno, which has no codes, and Node where TLS breaks off early. */

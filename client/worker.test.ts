@@ -417,6 +417,40 @@ test("a job that takes longer than its lease is done once", async () => {
   expect(at.notices).toEqual([]);
 });
 
+test("a worker with a lease timeout of its own holds items for that, and extends by it at a third", async () => {
+  const leaseTimeoutMs = 1_500;
+  const asked: unknown[] = [];
+  const extendedAt: number[] = [];
+  const twice = gate();
+  const fetch: Fetch = (url, init) => {
+    const isExtend = url.endsWith("queue.extend");
+    if (isExtend) extendedAt.push(Date.now());
+    if (extendedAt.length === 2) twice.resolve();
+    if (isExtend || url.endsWith("queue.lease")) {
+      asked.push(JSON.parse(String(init.body)).lease_timeout);
+    }
+    return globalThis.fetch(url, init);
+  };
+  await using at = await setup({}, { fetch });
+  await at.queue.produce("long");
+  const deadlines: number[] = [];
+  const worker = at.queue.work(
+    async (item) => {
+      deadlines.push(Date.parse(item.lease_deadline));
+      await twice.promise;
+    },
+    { concurrency: 1, leaseTimeout: `${leaseTimeoutMs}ms`, ...at.quiet },
+  );
+  await twice.promise;
+  await worker.stop();
+  expect(worker.counts).toMatchObject({ completed: 1, lost: 0 });
+  expect(new Set(asked)).toEqual(new Set([`${leaseTimeoutMs}ms`]));
+  const leasedAt = (deadlines[0] ?? 0) - leaseTimeoutMs;
+  // Timers may end a moment early.
+  expect((extendedAt[0] ?? 0) - leasedAt).toBeGreaterThan(leaseTimeoutMs / 3 - 10);
+  expect(at.notices).toEqual([]);
+});
+
 test("leases of one partition are extended together", async () => {
   const extended: number[] = [];
   const fetch: Fetch = (url, init) => {

@@ -32,6 +32,8 @@ export interface WorkOptions {
   readonly clientId?: string;
   /** How long a lease waits at the server before it is asked for again; default 1 minute. */
   readonly timeoutMs?: number;
+  /** How long items are held, as a duration, and extended by; default as long as the queue says. */
+  readonly leaseTimeout?: string;
   /** Stops the worker, as `stop()` does. */
   readonly signal?: AbortSignal;
   /** Signals of the process that stop it, before the process ends; default SIGTERM and SIGINT. */
@@ -108,7 +110,7 @@ class QueueWorker implements Worker {
 
   constructor(source: WorkerSource) {
     const { transport, queue, options } = source;
-    const { clientId, timeoutMs, signal, notice = printed } = options;
+    const { clientId, timeoutMs, leaseTimeout, signal, notice = printed } = options;
     this.#source = source;
     this.#bounds = boundsOf(options);
     this.#notice = notice;
@@ -124,8 +126,9 @@ class QueueWorker implements Worker {
       },
       ...(clientId === undefined ? {} : { clientId }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(leaseTimeout === undefined ? {} : { leaseTimeout }),
     });
-    this.#keeper = new Keeper(transport);
+    this.#keeper = new Keeper(transport, leaseTimeout);
     this.#finisher = new Finisher({ transport, queue, trouble, giveUp: this.#givingUp.signal });
     const leave = (): void => this.#leaving.abort();
     signal?.addEventListener("abort", leave);

@@ -9,6 +9,7 @@ import { publint } from "publint";
 import { ensureBuilt } from "../app/build/ensure-built.ts";
 import { type ListeningApp, listeningApp } from "../server/testing/listening-app.ts";
 import { root } from "./setup.ts";
+import { denoPath } from "./testing/deno.ts";
 
 const folder = join(tmpdir(), `holdfast-package-${process.pid}`);
 const project = join(folder, "project");
@@ -156,7 +157,7 @@ console.log(new DeadLetter("x") instanceof Error);
   const runtimes = [
     ["Bun", process.execPath],
     ["Node", Bun.which("node")],
-    ["Deno", Bun.which("deno")],
+    ["Deno", denoPath()],
   ] as const;
 
   test.each(runtimes.filter(([, path]) => path !== null))(

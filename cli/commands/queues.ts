@@ -3,6 +3,7 @@
 import { type Command, Option } from "commander";
 import type { Client } from "../../client/client.ts";
 import { HoldfastError, InvalidRequest } from "../../client/errors.ts";
+import { differencesOf } from "../../client/settings.ts";
 import type { CallOptions } from "../../client/transport.ts";
 import type { QueueInfo } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
@@ -186,7 +187,19 @@ async function create(queue_name: string, settings: Settings, command: Command):
     const info = await client.queueInfo({ name: queue_name }).catch(() => {
       throw error;
     });
-    return context.result(info, () => `${queue_name} is there already, and stays as it is`);
+    const named = Object.entries(settings).filter(
+      ([name]) => command.getOptionValueSource(name) !== "default",
+    );
+    const differing = Object.entries(differencesOf(wireSettings(Object.fromEntries(named)), info))
+      .map(
+        ([name, { asked, is }]) =>
+          `; ${name} is ${JSON.stringify(is)}, not ${JSON.stringify(asked)}`,
+      )
+      .join("");
+    return context.result(
+      info,
+      () => `${queue_name} is there already, and stays as it is${differing}`,
+    );
   }
   const info = await client.queueInfo({ name: queue_name });
   context.result(info, () => `created ${queue_name}`);
