@@ -45,14 +45,14 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   "/blog/long-blog-post": { ...standard, html: 20.7 * kilo },
   // A simulator that is played with.
   "/blog/mdx-blog-post": { html: 14 * kilo, scripts: island },
-  // The list of all operations, and what they have in common: rules, replies, schemas.
-  "/api": { ...standard, html: 18.1 * kilo },
+  // The list of all operations, and what they have in common: first calls, rules, replies, schemas.
+  "/api": { ...standard, html: 18.3 * kilo },
 };
 
 export const budgets = {
   stylesBytesMax: 10 * kilo,
   /** Its code, and the whole prose of the site; asked for when a reader goes for the search. */
-  searchBytesMax: 110 * kilo,
+  searchBytesMax: 111 * kilo,
   /** Scalar's client, once Test Request is pressed. */
   apiClientBytesMax: 770 * kilo,
   fontBytesMax: 30 * kilo,
