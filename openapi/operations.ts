@@ -1103,7 +1103,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         example: { now: "2026-03-01T13:05:00.000Z" },
       },
       400: refusal(400, {
-        meaning: "`by` is no duration, or out of bounds; the clock stands where it was.",
+        meaning: "`by` is not a duration, or out of bounds; the clock stands where it was.",
         reason: "malformed",
         message:
           'by is invalid; time: missing unit in duration "5" - expected format: 30s, 10m or 24h',
@@ -1296,7 +1296,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       },
       400: refusal(400, {
         meaning:
-          "`limit` is absent or out of bounds, `pivot` is negative, or `queue_name` is no name; nothing was listed.",
+          "`limit` is absent or out of bounds, `pivot` is negative, or `queue_name` is not a name; nothing was listed.",
         reason: "malformed",
         message: "limit is invalid; cannot be greater than 1000",
       }),
