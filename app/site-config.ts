@@ -1,7 +1,7 @@
 // The site's configuration, the only one. A fault in it stops the build and names
 // itself (`config/validate.ts`).
 //
-// Two addresses are known only to whoever publishes, and are settings of the build:
+// Only the publisher knows two addresses, which are settings of the build:
 //   SITE_URL         https://queue.example.org, without a slash at its end
 //   SITE_REPOSITORY  https://github.com/owner/name
 // What needs an address that is not set is left out, and the build says so.
@@ -18,9 +18,9 @@ function setting(value: unknown): string | null {
 
 const config: SiteConfig = {
   title: "Holdfast",
-  tagline: "A durable queue that leases work and proves what it did",
+  tagline: "A durable message queue whose 200 is a proof",
   description:
-    "Holdfast is a durable, partitioned queue with lease-based, almost exactly once delivery over plain HTTP.",
+    "Holdfast is a durable, partitioned message queue with lease-based, almost exactly once delivery over plain HTTP.",
   titleDelimiter: "|",
   favicon: "/favicon.svg",
   url,

@@ -10,7 +10,7 @@ const sendsMax = 5;
 
 export interface LoadFigures {
   readonly calls: number;
-  /** Without a key: neither done nor refused for want of items. */
+  /** Without a key: neither done, nor refused because there were no items. */
   readonly failed: number;
   /** With a key, which had to be sent again; and those that this did not mend. */
   readonly repeated: number;

@@ -573,7 +573,7 @@ test("reload: has a queue counted anew", async () => {
   await queueOf("reloaded");
   expect(await holdfast("reload reloaded")).toEqual({
     code: 0,
-    out: "counted reloaded anew\n",
+    out: "recounted reloaded\n",
     error: "",
   });
   expect(await json("reload reloaded")).toMatchObject({ code: 200 });
@@ -821,7 +821,7 @@ describe("export and import", () => {
     writeFileSync(path, good);
     const asked = await holdfast(`import ${name}-copy ${path}`);
     expect(asked.error).toStartWith(
-      "error: import was broken off after line 20; expected --resume",
+      "error: import was interrupted after line 20; expected --resume",
     );
     expect(await json(`import ${name}-copy ${path} --resume`)).toMatchObject({ imported: 21 });
     expect(await copy.inspect()).toMatchObject({ queued: 40, scheduled: 1 });

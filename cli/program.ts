@@ -75,7 +75,7 @@ const commands = [
 /** `isJson`: what is wrong with the command line is left for the caller to tell. */
 export function createProgram({ isJson }: { readonly isJson: boolean }): Command {
   const program = new Command("holdfast")
-    .description("Serves durable queues, and works with them.")
+    .description("Serves durable message queues, and works with them.")
     .version(`holdfast ${manifest.version}`, "-V, --version", "print the version")
     .addOption(
       new Option("--url <url>", "where the server is")
@@ -88,10 +88,10 @@ export function createProgram({ isJson }: { readonly isJson: boolean }): Command
     .addOption(
       new Option(
         "--ca <file>",
-        "certificate in PEM of the authority to trust, in the place of the system's",
+        "certificate in PEM of the authority to trust, instead of the system's",
       ).env("HOLDFAST_CA"),
     )
-    .option("--json", "print JSON for machines, one value a line")
+    .option("--json", "print JSON for machines, one value per line")
     .addHelpText(
       "after",
       `\n${exitCodesText(exitCodes)}\n\nColours are for terminals, and not for those with NO_COLOR.`,

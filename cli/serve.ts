@@ -100,10 +100,10 @@ function greet({ url, hasSite }: Server, config: Config): void {
     `  metrics  ${url}/metrics`,
     `  items    ${place}, ${shards} ${shards === 1 ? "shard" : "shards"}`,
   ];
-  if (testClock) lines.push("  clock    of tests, stands still but for clock.advance");
+  if (testClock) lines.push("  clock    of tests, moves only by clock.advance");
   if (apiKeysFile !== "") lines.push(`  keys     asked for, by ${apiKeysFile}`);
   else if (!isLoopback(host)) {
-    lines.push("  No key is asked for: whoever reaches this address can do everything.");
+    lines.push("  No API key is required: anyone who reaches this address can do everything.");
   }
   process.stdout.write(`${lines.join("\n")}\n`);
 }

@@ -5,6 +5,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { replyCodes } from "../openapi/codes.ts";
+import { document } from "../openapi/document.ts";
 import { reasons } from "../openapi/reasons.ts";
 import { fencesOf } from "./testing/samples.ts";
 
@@ -46,6 +47,41 @@ test.each(codes)("%s: its page has each of its reasons once, and no other", (cod
       expect.objectContaining({ code: Number(code), reason, message: expect.any(String) }),
     );
   }
+});
+
+/** Reasons with which a refusal has changed something; besides them it is 504. */
+const exceptions = ["in_part", "items_stored"] as const;
+
+test.each(codes)("%s: nothing changed, unless it comes with an exception", (code, { meaning }) => {
+  const own = exceptions.filter((reason) =>
+    reasons[reason].codes.some((each) => String(each) === code),
+  );
+  expect(exceptions.filter((reason) => meaning.includes(`\`${reason}\``))).toEqual(own);
+  if (own.length > 0) expect(meaning).toMatch(/Nothing changed, unless `reason` is [^.]*\.$/);
+});
+
+test("errors: the exceptions stand on the page of errors and in the contract; others link to it", () => {
+  const named = ["504", ...exceptions];
+  const page = readFileSync(join(import.meta.dir, "docs/errors.mdx"), "utf8");
+  for (const text of [page.split("## Codes")[0], document().info.description.split("## ")[0]]) {
+    for (const name of named) expect(text).toContain(name);
+  }
+  const files = [...new Bun.Glob("content/**/*.mdx").scanSync({ cwd: root }), "README.md"];
+  const sentences = files.flatMap((file) =>
+    readFileSync(join(root, file), "utf8")
+      .split(/\.\s/)
+      .filter((sentence) =>
+        /(any other (code|answer)|anything (but|else)|every code but)[^|]*(nothing|it) (has )?changed|changed nothing/i.test(
+          sentence,
+        ),
+      )
+      .map((sentence) => [file, sentence] as const),
+  );
+  expect(sentences.length).toBeGreaterThan(4);
+  const bare = sentences.filter(
+    ([file, sentence]) => file !== "content/docs/errors.mdx" && !/docs\/errors/.test(sentence),
+  );
+  expect(bare).toEqual([]);
 });
 
 /** What the sources say, with `.*` for what they put in. */

@@ -4,6 +4,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { document } from "../openapi/document.ts";
 import { operations } from "../openapi/operations.ts";
 import { firstSteps } from "./first-steps.ts";
 
@@ -32,4 +33,12 @@ test("first steps: the queues are those that the quick start would create", () =
     );
   expect(bodies(firstSteps(null))).toHaveLength(2);
   expect(bodies(firstSteps(null))).toEqual(bodies(quickStart).slice(0, 2));
+});
+
+test("first steps: the description of the API begins with the same calls, to the complete", () => {
+  const [block = ""] = /(?<=```sh\n)[^`]*/.exec(document().info.description) ?? [];
+  expect(firstSteps(null)).toEndWith(block);
+  expect([...block.matchAll(/call (queues?\.\w+)/g)].map(([, name]) => name)).toEqual([
+    ...["queues.create", "queues.create", "queue.produce", "queue.lease", "queue.complete"],
+  ]);
 });

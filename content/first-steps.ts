@@ -1,30 +1,16 @@
 // What a newcomer pastes: a clone, a server, and an item from produce to complete. The site and
 // the README show it; `app/testing/first-steps.ts` pastes it.
 
+import { firstCalls } from "../openapi/first-calls.ts";
+
 /** A reader puts in the address where this is shown; a clone that is there already serves as well. */
 const placeholder = "ADDRESS-OF-THE-REPOSITORY";
 
 export function firstSteps(repository: string | null): string {
-  return `git clone ${repository ?? placeholder} holdfast\n${steps}`;
+  return `git clone ${repository ?? placeholder} holdfast\n${start}${firstCalls}`;
 }
 
-const steps = `(cd holdfast && npx --yes bun start) &
+const start = `(cd holdfast && npx --yes bun start) &
 curl -sw '\\n' --retry 300 --retry-delay 1 --retry-connrefused \\
   localhost:9090/readyz
-call() {
-  curl -sw '\\n' "localhost:9090/v1/$1" \\
-    -H 'Content-Type: application/json' -d "$2"
-}
-call queues.create '{"queue_name": "orders-dead",
-  "lease_timeout": "60m", "expire_timeout": "240h"}'
-call queues.create '{"queue_name": "orders", "dead_queue": "orders-dead",
-  "lease_timeout": "60m", "expire_timeout": "24h", "max_attempts": 3}'
-call queue.produce '{"queue_name": "orders", "request_timeout": "1m",
-  "items": [{"utf8": "two anchors"}]}'
-lease=$(call queue.lease '{"queue_name": "orders", "client_id": "worker-1",
-  "request_timeout": "1m", "batch_size": 1}')
-echo "$lease"
-id=$(echo "$lease" | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
-call queue.complete '{"queue_name": "orders", "partition": 0,
-  "request_timeout": "1m", "ids": ["'$id'"]}'
 `;

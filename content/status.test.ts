@@ -57,9 +57,36 @@ test("status: it counts the promises as the page about testing does", () => {
   expect(status).toContain(`All ${count} promises are tested`);
 });
 
+test("one machine: a paragraph that says so tells what PostgreSQL is there for", () => {
+  const texts = ["docs", "blog"].flatMap((folder) => {
+    const path = join(import.meta.dir, folder);
+    return [...new Bun.Glob("**/*.mdx").scanSync(path)].map((name) =>
+      readFileSync(join(path, name), "utf8"),
+    );
+  });
+  const paragraphs = texts.flatMap((text) => text.split(/\n\n|\n(?=- )/));
+  const told = paragraphs.filter((text) =>
+    /runs on one machine|is one machine|one machine and|no second copy/i.test(text),
+  );
+  expect(told.length).toBeGreaterThan(4);
+  expect(told.filter((text) => !text.includes("PostgreSQL"))).toEqual([]);
+  const [row = ""] = page("comparison").match(/^\| \*\*Holdfast\*\* .*/m) ?? [];
+  expect(row).toContain("(/docs/nodes)");
+});
+
 test("home: of the other queues' features, it has those that its contract has", () => {
   const answerOf = (topic: string) =>
     comparisons.find((row) => row.topic === topic)?.facts[0]?.answer;
   expect(answerOf("Dead items sent back by one call")).toBe("yes");
   expect(answerOf("Dashboard")).toBe("yes");
+});
+
+test("glossary: it has the words that the contract and the pages use as terms", () => {
+  const terms = [...page("glossary").matchAll(/^\*\*([^*]+)\.\*\*/gm)].map(([, term]) => term);
+  for (const term of [
+    ...["Headers", "Unique key", "Idempotency key", "Origin id", "History", "Role", "Pause"],
+    ...["Pack", "Owner"],
+  ]) {
+    expect(terms).toContain(term);
+  }
 });

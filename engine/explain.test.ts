@@ -89,7 +89,7 @@ test("nobody_asks: of nobody since the start it says so", async () => {
   await bundle.clock.advance(3 * minute);
   const { findings } = await explain(bundle);
   expect(findings[0]?.text).toBe(
-    "1 item is ready and nobody asks for it; nobody has since the queue is served here, which began 3 minutes ago.",
+    "1 item is ready and nobody asks for it; nobody has asked since this server took the queue, 3 minutes ago.",
   );
 });
 
@@ -287,7 +287,7 @@ test("leases_lapse: of the last five minutes", async () => {
 
 test.each([
   ["orders-dead", "1 item died within the last hour and went to orders-dead."],
-  ["", "1 item died within the last hour and was removed, for want of a dead queue."],
+  ["", "1 item died within the last hour and was removed because there is no dead queue."],
 ])("dead_items: of the last hour, with the dead queue %j", async (deadQueue, text) => {
   const bundle = await setupQueue({ deadQueue, maxAttempts: 1 });
   await bundle.produce("orders", "a");

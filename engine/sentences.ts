@@ -39,13 +39,14 @@ const nobodyAsks: Tell = ({ count }, { watch: { lastAsked, askedAt } }, now) => 
   const ago = `${roughly(now - askedAt)} ago`;
   const last =
     lastAsked === null
-      ? `nobody has since the queue is served here, which began ${ago}`
+      ? `nobody has asked since this server took the queue, ${ago}`
       : `${lastAsked.client} was the last, ${ago}`;
   return `${items(count)} ${are(count)} ready and nobody asks for ${count === 1 ? "it" : "them"}; ${last}.`;
 };
 
 const deadItems: Tell = ({ count }, { definition: { deadQueue } }) => {
-  const went = deadQueue === "" ? "were removed, for want of a dead queue" : `went to ${deadQueue}`;
+  const went =
+    deadQueue === "" ? "were removed because there is no dead queue" : `went to ${deadQueue}`;
   return `${items(count)} died within the last hour and ${count === 1 ? went.replace("were", "was") : went}.`;
 };
 

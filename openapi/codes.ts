@@ -20,19 +20,19 @@ export const replyCodes = {
   400: {
     text: "Bad Request",
     meaning:
-      "The request is malformed or breaks a rule: a required key is absent, a key is unknown, a value is out of bounds, the queue or partition does not exist, or a name is taken. Nothing changed.",
+      "The request is malformed or breaks a rule: a required field is absent, a field is unknown, a value is out of bounds, the queue or partition does not exist, or a name is taken. Nothing changed.",
     reaction: "Correct the request. The same request will be refused again.",
   },
   401: {
     text: "Unauthorized",
     meaning:
-      "The server is set up with API keys, and the header `Authorization` does not have one of them. Nothing changed.",
-    reaction: "Send `Authorization: Bearer KEY` with a key that its operator gave you.",
+      "The server requires an API key, and the header `Authorization` has none that it knows. Nothing changed.",
+    reaction: "Send `Authorization: Bearer KEY` with an API key from the server's operator.",
   },
   403: {
     text: "Forbidden",
     meaning:
-      "The `Host` or `Origin` header names a site that this server does not answer, which keeps other sites' pages from calling a server that your browser can reach; or the API key is for other operations or other queues. Nothing changed.",
+      "The `Host` or `Origin` header names a site that this server does not answer, which keeps other sites' pages from calling a server that your browser can reach; or the API key is for other operations or queues. Nothing changed.",
     reaction:
       "Call the server by its own address, or have its operator allow yours; use a key with the role that `message` names.",
   },
@@ -61,13 +61,13 @@ export const replyCodes = {
   429: {
     text: "Too Many Requests",
     meaning:
-      "The server holds as many requests as it may, or too many wrong API keys came from your address. Nothing changed.",
+      "The server holds as many requests as it may, or too many wrong API keys came from your address. Nothing changed, unless `reason` is `in_part`.",
     reaction: "Wait for the seconds in the header `Retry-After`, then send the same request again.",
   },
   453: {
     text: "Request Failed",
     meaning:
-      "The request is valid, but the state of the queue or of an item forbids it. Nothing changed.",
+      "The request is valid, but the state of the queue or of an item forbids it. Nothing changed, unless `reason` is `in_part`.",
     reaction: "Read `message` and `details`. Take out what they name, and send the rest again.",
   },
   454: {
@@ -79,20 +79,21 @@ export const replyCodes = {
   500: {
     text: "Internal Service Error",
     meaning:
-      "The store failed, for instance because its disk is full. Nothing was written, unless the message says that it was.",
+      "The store failed, for instance because its disk is full. Nothing changed, unless `reason` is `in_part` or `items_stored`.",
     reaction: "Send the same request again later. The server's log has the cause.",
   },
   503: {
     text: "Service Unavailable",
-    meaning: "The server is shutting down, or is not able to serve yet. Nothing changed.",
+    meaning:
+      "The server is shutting down, or is not able to serve yet. Nothing changed, unless `reason` is `in_part`.",
     reaction:
-      "Wait for the seconds in the header `Retry-After`, then send the same request again, and so on until the server is back.",
+      "Wait for the seconds in the header `Retry-After`, then send the same request again, until the server is back.",
   },
   504: {
     text: "Gateway Timeout",
     meaning: "The store did not answer in time. The request may have been carried out or not.",
     reaction:
-      "Send the same request again with the same `Idempotency-Key`; without one, look first what became of it.",
+      "Send the same request again with the same `Idempotency-Key`; without one, first find out what became of it.",
   },
 } as const satisfies Record<number, CodeMeaning>;
 

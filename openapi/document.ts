@@ -4,6 +4,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { bounds } from "./bounds.ts";
 import { type ReplyCode, replyCodes } from "./codes.ts";
+import { firstCalls } from "./first-calls.ts";
 import { type Needs, type OperationReply, operations, pages, tags } from "./operations.ts";
 import { textCodes } from "./protobuf.ts";
 import {
@@ -184,13 +185,13 @@ const keyParameter = {
   name: "Idempotency-Key",
   in: "header",
   description:
-    "Names this call, so that it can be repeated: the same call with the same key is done once.",
+    "Names this call, so that it can be repeated: the same call with the same idempotency key is done once.",
   required: false,
   schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
 } as const;
 
 const replayed = {
-  description: "This is the reply of an earlier call with the same key.",
+  description: "This is the reply of an earlier call with the same idempotency key.",
   schema: { type: "string", enum: ["true"] },
 } as const;
 
@@ -275,64 +276,42 @@ function introduction(): string {
   );
   return `Holdfast is a durable message queue over plain HTTP. Producers add items to a named queue; consumers lease them, do the work, and complete or retry them. A leased item belongs to one consumer until it is completed, it is retried, or its lease passes its deadline.
 
-**A 200 is a proof.** What it answers is in the store, exactly one holder can finish an item, and the server can say where every item is. Any other code means that nothing changed, save for an import whose message says that the items were stored.
+**A 200 is a proof.** What it answers is in the store, exactly one holder can finish an item, and the server can say where every item is. Any other code means that nothing changed, with three exceptions: 504, and the reasons \`in_part\` and \`items_stored\`.
 
 \`\`\`sh
-curl localhost:9090/v1/queues.create \\
-  -H 'Content-Type: application/json' \\
-  -d '{
-    "queue_name": "orders",
-    "lease_timeout": "60m",
-    "expire_timeout": "24h"
-  }'
-curl localhost:9090/v1/queue.produce \\
-  -H 'Content-Type: application/json' \\
-  -d '{
-    "queue_name": "orders",
-    "request_timeout": "5m",
-    "items": [{"utf8": "hello"}]
-  }'
-curl localhost:9090/v1/queue.lease \\
-  -H 'Content-Type: application/json' \\
-  -d '{
-    "queue_name": "orders",
-    "client_id": "worker-7",
-    "request_timeout": "1m",
-    "batch_size": 10
-  }'
-\`\`\`
+${firstCalls}\`\`\`
 
 ## Requests
 
-Every operation is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A key that is required and absent is refused, and so is a key that the operation does not know. A key that may be absent may also be \`null\`, which says the same; only \`queues.update\`, where an absent key keeps its value, refuses \`null\`. There are no accounts, and on your own machine no credentials. A server that others reach usually has API keys: then every request but for the probes (\`/health\`, \`/livez\`, \`/readyz\`) needs the header \`Authorization: Bearer KEY\`. A key may be for some operations and some queues only: \`x-role\` says which role an operation takes, \`produce\`, \`consume\`, \`read\`, \`admin\` for everything, or \`any\` of them; and \`x-role-queues\` for which queues: \`named\` by the request, those that are \`visible\` to the key, or \`all\`. What it is not for is refused with 403 \`not_allowed\`.
+Every operation under \`/v1/\` is a POST with a JSON body in UTF-8 and the header \`Content-Type: application/json\`. A required field that is absent is refused, and so is an unknown field. An optional field may also be \`null\`, which means the same as absent; only \`queues.update\`, where an absent field keeps its value, refuses \`null\`. There are no accounts, and on your own machine no credentials. A server that others reach usually has API keys: then every request except the probes (\`/health\`, \`/livez\`, \`/readyz\`) needs the header \`Authorization: Bearer KEY\`. An API key may be limited to some operations and queues: \`x-role\` says which role an operation takes, \`produce\`, \`consume\`, \`read\`, \`admin\` for everything, or \`any\` of them; and \`x-role-queues\` for which queues: those \`named\` by the request, those \`visible\` to the key, or \`all\`. Anything else is refused with 403 \`not_allowed\`.
 
-A request that has a \`request_timeout\` is answered within it. Do not cancel a request before then: a lease would be given up, and of a produce you would not know whether it was done.
+A request that has a \`request_timeout\` is answered within it. Do not cancel it sooner: a lease would be given up, and you would not know whether a produce was done.
 
-The same operations are served in Protocol Buffers, by the same rules: send \`Content-Type: application/protobuf\` and messages of \`holdfast.proto\`, which stands beside this document. The reply is then in protobuf too, unless \`Accept\` asks for JSON. A request in JSON is answered in protobuf where \`Accept\` asks for it. In protobuf a field that is not set is an absent key, save for an update: \`dead_queue\`, \`reference\` and \`max_attempts\` are then empty or 0, because proto3 sends no zeros. The refusals ${[...textCodes].join(", ")} come to a client of protobuf as \`text/plain\` with the message: clients of the protocol take them for a proxy's.
+The same operations are served in Protocol Buffers, by the same rules: send \`Content-Type: application/protobuf\` and messages of \`holdfast.proto\`, which is beside this document. The reply is then in protobuf too, unless \`Accept\` asks for JSON. A request in JSON is answered in protobuf if \`Accept\` asks for it. In protobuf an unset field is an absent one, except in an update: \`dead_queue\`, \`reference\` and \`max_attempts\` are then empty or 0, because proto3 sends no zeros. The refusals ${[...textCodes].join(", ")} come to a protobuf client as \`text/plain\` with the message: such clients assume that a proxy sent them.
 
 ## Repeating a call
 
-${keyedNames()} take a header \`Idempotency-Key\` of 1 to 255 visible ASCII characters, the caller's own for that call; any other call ignores it. The same call with the same key is done once and answered the same each time, with \`Idempotency-Replayed: true\` from the second time on: across lost connections, restarts and crashes, for five minutes unless the server is set up otherwise. So a call whose answer was lost is simply sent again. The key holds within a queue and an operation; \`request_timeout\` and \`client_id\` may differ. Another call with a key that was used is refused with 400. A refusal changed nothing and is not remembered. A lease that is repeated brings what is still held of it, or 454 \`that lease is over\`; while it waits, the repetition takes its place in line. More keys than the server remembers are refused with 429; none is forgotten early.
+${keyedNames()} take a header \`Idempotency-Key\` of 1 to 255 visible ASCII characters, which the caller chooses for that call; any other call ignores it. The same call with the same idempotency key is done once and answered the same each time, with \`Idempotency-Replayed: true\` from the second time on: across lost connections, restarts and crashes, for five minutes unless the server is set up otherwise. So if an answer was lost, send the call again. The key holds within a queue and an operation; \`request_timeout\` and \`client_id\` may differ. Another call with a used key is refused with 400. A refusal is not remembered. A repeated lease brings what is still held of it, or 454 \`that lease is over\`; while the first one waits, the repetition takes its place in line. More keys than the server remembers are refused with 429; none is forgotten early.
 
 ## Replies
 
-An operation that has nothing else to return answers \`{"code", "code_text", "message"}\`, and every refusal has that form, with \`reason\`, one word of a list that says why, and \`details\` where something can be said per item id. A word never gets another meaning; new ones may come. Every key of a reply is always present: an empty list is \`[]\`, an absent text \`""\`, an instant that is not set \`null\`.
+An operation with nothing else to return answers \`{"code", "code_text", "message"}\`. Every refusal has that form too, with \`reason\`, a stable word that says why, and \`details\` where something can be said per item id. A word never gets another meaning; new ones may come. Every field of a reply is always present: an empty list is \`[]\`, an absent text \`""\`, an instant that is not set \`null\`.
 
 | Code | \`code_text\` | It means | What to do |
 |---|---|---|---|
 ${codes.join("\n")}
 
-The code is the status of HTTP and \`code\` in the body. HTTP has no words for 453 and 454, so do not rely on the status text: \`code_text\` in the body is always right. 401, 404 and 405 are not listed with the operations, because no operation answers them.
+The code is the HTTP status and \`code\` in the body. HTTP has no words for 453 and 454, so do not rely on the status text: \`code_text\` in the body is always right. 401, 404 and 405 are not listed with the operations, because no operation answers them.
 
 ## Durations
 
-A duration is a text of numbers, each with its unit: \`ms\`, \`s\`, \`m\`, \`h\` or \`d\` for 24 hours, such as \`300ms\`, \`1.5s\`, \`1h30m\` or \`7d\`. An \`expire_timeout\` may also be \`never\`: its items have the \`expire_deadline\` \`9999-12-31T23:59:59.999Z\`. A queue's timeouts are returned as they were written.
+A duration is a text of numbers with units: \`ms\`, \`s\`, \`m\`, \`h\` or \`d\` for 24 hours, such as \`300ms\`, \`1.5s\`, \`1h30m\` or \`7d\`. An \`expire_timeout\` may also be \`never\`: its items have the \`expire_deadline\` \`9999-12-31T23:59:59.999Z\`. A queue's timeouts are returned as they were written.
 
 ## Date-times
 
-A date-time is a text by RFC 3339 with a zone, such as \`2026-03-01T12:00:00Z\` or \`2026-03-01T13:00:00.5+01:00\`; \`2026-03-01 12:00:00.0000\`, without a zone, is read as UTC. A date that does not exist is refused. Replies are in UTC with milliseconds: \`2026-03-01T12:00:00.000Z\`. An instant that is given more finely is rounded up to the next millisecond, so that nothing is offered, lapses or expires before it; \`created_at\` and \`updated_at\` are rounded up too, so that they do not precede the call.
+A date-time is an RFC 3339 text with a zone, such as \`2026-03-01T12:00:00Z\` or \`2026-03-01T13:00:00.5+01:00\`; \`2026-03-01 12:00:00.0000\`, without a zone, is read as UTC. A date that does not exist is refused. Replies are in UTC with milliseconds: \`2026-03-01T12:00:00.000Z\`. A finer instant is rounded up to the next millisecond, so that nothing is offered, lapses or expires before it; \`created_at\` and \`updated_at\` are rounded up too, so that they do not precede the call.
 
 ## Item ids
 
-An id is a text of ${bounds.idLength} letters and digits. Take it as it is; only its order has a meaning: within a partition, the order of ids is the order of the queue. An id is never used again. An item gets a new one whenever it returns to a queue: when it is retried, its lease lapses, it falls due, or it moves to the dead queue. An old id therefore finishes nothing, however late it comes.`;
+An id is a text of ${bounds.idLength} letters and digits. Treat it as opaque; only its order has a meaning: within a partition, the order of ids is the order of the queue. An id is never used again. An item gets a new one whenever it returns to a queue: when it is retried, its lease lapses, it falls due, or it moves to the dead queue. An old id therefore finishes nothing, however late it comes.`;
 }

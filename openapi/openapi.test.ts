@@ -49,6 +49,15 @@ test("document: the servers are a local one on port 9090 and an example with a h
   ]);
 });
 
+test("document: what its introduction calls a POST is one", () => {
+  const [, prefix = ""] =
+    /Every operation under `([^`]+)` is a POST/.exec(document().info.description) ?? [];
+  expect(prefix).toBe("/v1/");
+  const below = Object.entries(paths).filter(([path]) => path.startsWith(prefix));
+  expect(below.length).toBe(rows.length);
+  for (const [, methods] of below) expect(Object.keys(methods)).toEqual(["post"]);
+});
+
 test("document: every reference leads to a schema and every named schema is used", () => {
   const used = new Set(
     [...documentOnDisk.matchAll(/"\$ref": "#\/components\/schemas\/(\w+)"/g)].map(

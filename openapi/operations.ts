@@ -53,7 +53,7 @@ export interface Operation<Request extends TSchema = TSchema, Response extends T
 /** The groups of the API reference, in its order. */
 export const tags = {
   Items:
-    "The life of an item: produce it, lease it, then complete it or retry it. Leases and the operations on leased items go by partition: give back the `partition` that the lease reply gave.",
+    "The life of an item: produce it, lease it, then complete it or retry it. A lease is of one partition, and so is each operation on its items: send the `partition` that the lease reply gave.",
   Queues: "Definitions of queues: list, create, update, describe and delete them.",
   Operations: "Measure, count, pause and clear a queue, and advance a test clock.",
   Storage:
@@ -121,7 +121,7 @@ function sharedRefusals(options: { effect: string; bodyBytesMax?: number; split?
   const bodyLimit = sizeText(bodyBytesMax);
   return {
     403: refusal(403, {
-      meaning: `The \`Host\` or \`Origin\` header names a site that this server does not answer, or the API key is not for this operation or this queue; ${effect}.`,
+      meaning: `The \`Host\` or \`Origin\` header names a site that this server does not answer, or the API key does not allow this operation or queue; ${effect}.`,
       reason: "origin_not_allowed",
       message: "origin is not allowed; got 'https://example.com'",
     }),
@@ -213,7 +213,7 @@ function heldRefusals(verb: string) {
 
 /** Of an operation that is asked nothing. */
 const unknownKey = refusal(400, {
-  meaning: "The body has a key that is not known.",
+  meaning: "The body has an unknown field.",
   reason: "malformed",
   message: "node is unknown; expected no key",
 });
@@ -293,8 +293,8 @@ const tooManyTasks = (effect: string) =>
 
 const changedCount = refusal(453, {
   meaning:
-    "More items would be removed than `expect` allows; nothing was changed, unless the message says that a part was.",
-  reaction: "Look at the count in `details` again, and send the call with it if it may be so many.",
+    "More items would be removed than `expect` allows; nothing was changed, unless `reason` is `in_part`.",
+  reaction: "Look at the count in `details`, and send the call with it if so many may go.",
   reason: "count_changed",
   message: "count has changed; 1300 items would be removed, expected at most 1284",
   details: { count: "1300" },
@@ -307,15 +307,15 @@ export const operations = {
     keyed: true,
     tag: "Items",
     summary: "Produce items",
-    description: `Adds 1 to ${bounds.produceItemsMax} items to a queue. A 200 says that all are in the store; on other codes but 504 none is.
+    description: `Adds 1 to ${bounds.produceItemsMax} items to a queue. A 200 says that all are in the store; with any other code except 504 none is.
 
-All go to the partition with the fewest items ready, and are offered in the order given. To have items in order throughout, use one partition and one consumer.
+All go to the partition with the fewest ready items, and are offered in the order given. To keep items in order throughout, use one partition and one consumer.
 
-An item with an \`enqueue_at\` to come joins the tail of its partition when it is due, and its \`expire_timeout\` counts from then.
+An item with a future \`enqueue_at\` joins the tail of its partition when it is due, and its \`expire_timeout\` counts from then.
 
-An item with a \`unique_key\` is written once within the queue's \`unique_for\`: a second one with the same key counts as done, and the reply has its place in \`duplicates\`. Items that come with any go to the first partition, whatever it holds.
+An item with a \`unique_key\` is written once within the queue's \`unique_for\`: a second one with the same unique key counts as done, and the reply has its place in \`duplicates\`. If any item of a call has one, all of them go to the first partition, whatever it holds.
 
-If the connection breaks before the answer, send the same call with the same \`Idempotency-Key\` again: the items are written once. Without a key it is not known whether they were.`,
+If the connection breaks before the answer, send the same call with the same \`Idempotency-Key\` again: the items are written once. Without it you cannot know whether they were.`,
     request: schemas.ProduceRequest,
     response: schemas.ProduceReply,
     bodyBytesMax: bounds.produceBodyBytesMax,
@@ -343,7 +343,7 @@ If the connection breaks before the answer, send the same call with the same \`I
       429: overloaded("no item was written"),
       453: refusal(453, {
         meaning: "Produces are paused; no item was written.",
-        reaction: "Keep the items, and produce them when the queue was resumed.",
+        reaction: "Keep the items, and produce them once the queue is resumed.",
         reason: "queue_paused",
         message: "queue is paused; moving to the new database",
       }),
@@ -369,7 +369,7 @@ If the connection breaks before the answer, send the same call with the same \`I
     summary: "Lease items",
     description: `Takes up to \`batch_size\` items for one consumer to hold until their \`lease_deadline\`. Within that time the consumer either completes or retries each of them.
 
-The reply comes as soon as there is one item, and all its items are from one partition, the one with the most items ready. When none has any, the request waits until an item is ready or \`request_timeout\` passes. Requests that wait on a queue are served in the order they came, and what there is is shared out evenly among them. A client that hangs up leaves the line before it is given anything.
+The reply comes as soon as there is one item. All its items are from one partition, the one with the most ready items. When no partition has any, the request waits until an item is ready or \`request_timeout\` passes. Requests that wait on a queue are served in the order of arrival, and the available items are shared evenly among them. A client that hangs up leaves the line before it is given anything.
 
 An item whose lease passes its deadline is offered to another consumer, under a new id and one attempt older. Each lease counts as an attempt; after the last one that \`max_attempts\` allows, a lapse sends the item to the dead queue.`,
     request: schemas.LeaseRequest,
@@ -420,7 +420,7 @@ An item whose lease passes its deadline is offered to another consumer, under a 
       }),
       454: refusal(454, {
         meaning:
-          "The queue stayed empty until `request_timeout`, was paused, or had as many leased as its limits allow, as `message` says.",
+          "Until `request_timeout` the queue was empty, paused, or had as many items leased as its limits allow; `message` says which.",
         reaction: "Send the same request again.",
         reason: "empty",
         message: "request timeout; no items are in the queue, try again",
@@ -570,11 +570,11 @@ No lease gets shorter, and no item is offered before the latest deadline that an
     summary: "Finish and produce together",
     role: "produce",
     audits: ({ retry = [] }) => retry.some(({ items }) => items.some(({ dead }) => dead === true)),
-    description: `Completes and retries leased items and adds others, in one commit: after the 200 the inputs are finished and each output exists once; after any other reply nothing was changed.
+    description: `Completes and retries leased items and adds others, in one commit: after the 200 the inputs are finished and each output exists once; after any other reply except 504 nothing was changed.
 
-What is finished may be of several partitions and queues, but of one store: what one lease brought always is. Outputs may be of any queues. Where an output's queue has a partition in that store, the items are there with the 200 (\`delivered: true\`); otherwise they are kept in that store with the same commit and come to their queue milliseconds later, once each, in their order (\`delivered: false\`); a store that is down or full delays them. If their queue is deleted meanwhile, they go with it.
+The inputs may be of several partitions and queues, but must be in one store; those of one lease always are. Outputs may go to any queues. Where an output's queue has a partition in that store, the items are there with the 200 (\`delivered: true\`); otherwise they are kept in that store with the same commit and come to their queue milliseconds later, once each, in their order (\`delivered: false\`); a store that is down or full delays them. If their queue is deleted meanwhile, they go with it.
 
-A transact that only produces writes to several queues together. An output with a \`unique_key\` has to be decided by the store that decides the rest; with one shard (\`--shards 1\`) that is always so.`,
+A transact that only produces writes to several queues together. An output with a \`unique_key\` is accepted only if its key is known to the same store; with one shard (\`--shards 1\`) it always is.`,
     request: schemas.TransactRequest,
     response: schemas.TransactReply,
     bodyBytesMax: bounds.produceBodyBytesMax,
@@ -639,7 +639,7 @@ A transact that only produces writes to several queues together. An output with 
     tag: "Queues",
     summary: "List queues",
     description:
-      "Returns definitions of queues in the order of their names, from `pivot` on. `dead_queue` is empty for a queue that is itself a dead queue. The list ends when fewer than `limit` come.",
+      "Returns definitions of queues in the order of their names, from `pivot` on. `dead_queue` is empty for a queue that is itself a dead queue. The list ends when a page has fewer than `limit`.",
     request: schemas.QueuesListRequest,
     response: schemas.QueuesListReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -666,7 +666,7 @@ A transact that only produces writes to several queues together. An output with 
     tag: "Queues",
     summary: "Create a queue",
     description:
-      "Defines a new queue, ready to be used when the reply comes. A dead queue has to be created before the queue that names it. `created_at`, `updated_at` and what is paused are ignored, so that the reply of `queues.info` can be sent back.",
+      "Defines a new queue, ready to be used when the reply comes. A dead queue has to be created before the queue that names it. `created_at`, `updated_at` and the pause fields are ignored, so that the reply of `queues.info` can be sent back.",
     request: schemas.QueueCreateRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -697,9 +697,9 @@ A transact that only produces writes to several queues together. An output with 
     audits: unlessDry,
     tag: "Queues",
     summary: "Update a queue",
-    description: `Changes the definition of a queue. An absent key keeps its value; a present one sets it, also to 0 or \`""\`; \`null\` is refused, because it could mean either. The name and \`created_at\` never change.
+    description: `Changes the definition of a queue. An absent field keeps its value; a present one sets it, even to 0 or \`""\`; \`null\` is refused, because it could mean either. The name and \`created_at\` never change.
 
-A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queue too; new timeouts and limits hold for leases granted and items produced from then on. More \`requested_partitions\` are added at once; surplus ones take no new items and are gone when they are empty. With \`dry_run\` nothing changes, and \`counts\` says what the partitions hold that would be surplus; with \`expect\` it is refused where they hold more.`,
+A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queue too; new timeouts and limits hold for leases granted and items produced from then on. More \`requested_partitions\` are added at once; surplus ones take no new items and are gone when they are empty. With \`dry_run\` nothing changes, and \`counts\` says what the surplus partitions would hold; with \`expect\` it is refused if they hold more.`,
     request: schemas.QueueUpdateRequest,
     response: schemas.GuardedReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -751,7 +751,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     tag: "Queues",
     summary: "Delete a queue",
     description:
-      "Deletes a queue. Without `force`, only one that holds no item and is not the dead queue of another. With `force`, its items go with it, leased and scheduled ones included, lease requests that wait on it are answered 453, and queues that named it as their dead queue no longer have one. Nothing comes back when the name is used again.\n\nWith `dry_run` it stays, and the reply says what would go. With `expect` it is deleted only where it holds no more items than that; dead items of other queues that are on their way to it are not counted.",
+      "Deletes a queue. Without `force`, only one that holds no item and is not the dead queue of another. With `force`, its items go with it, leased and scheduled ones included, lease requests that wait on it are answered 453, and queues that named it as their dead queue no longer have one. Nothing comes back when the name is used again.\n\nWith `dry_run` it stays, and the reply says what would go. With `expect` it is deleted only if it holds no more items than that; dead items on their way to it from other queues are not counted.",
     request: schemas.QueueDeleteRequest,
     response: schemas.GuardedReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -767,7 +767,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
       429: overloaded("the queue was not deleted"),
       453: refusal(453, {
         meaning:
-          "Without `force`: the queue holds items, or another queue names it as its dead queue. With `expect`: it holds more items than that, those of produces that are on their way included. It was not deleted.",
+          "Without `force`: the queue holds items, or another queue names it as its dead queue. With `expect`: it holds more items than that, including those of produces on their way. It was not deleted.",
         reaction:
           "Empty it or change the queue that names it, or send `force: true` if its items may be lost.",
         reason: "queue_not_empty",
@@ -782,7 +782,7 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     tag: "Operations",
     summary: "Measure a queue",
     description:
-      "Returns counts and ages for each partition of a queue, and how many requests wait on it. The figures are of one moment and cost the server little; they are meant for people and dashboards. With `columns` the partitions come as lists of figures, a tenth of the bytes.",
+      "Returns counts and ages for each partition of a queue, and how many requests wait on it. The figures are of one moment and cost the server little; they are meant for people and dashboards. With `columns` the partitions come as lists of figures, in a tenth of the bytes.",
     request: schemas.QueueStatsRequest,
     response: schemas.QueueStatsReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -867,16 +867,16 @@ A new \`max_attempts\` or \`dead_queue\` holds for the items already in the queu
     tag: "Operations",
     summary: "Explain a queue",
     role: "read",
-    description: `Says what is the matter with a queue: why its items wait, or are lost. Findings come worst first, each with the moment at which it began, how many items it is about, and when time alone may change it. It is answered from memory and waits for no shard, so it answers too while one stalls or is down; counts may be a moment old.
+    description: `Says what is wrong with a queue: why its items wait, or are lost. Findings come worst first, each with when it began, how many items it concerns, and when time alone may change it. The answer comes from memory and waits for no shard, so it comes even while one stalls or is down; counts may be a moment old.
 
 | finding | it holds while |
 |---|---|
 | \`shard_down\` | partitions of the queue cannot be reached |
 | \`store_full\` | a shard of the queue has no room: produces are refused |
 | \`nobody_asks\` | items are ready, and for 10 seconds no lease request came or waits; while items are leased, for as long as \`lease_timeout\` |
-| \`falls_behind\` | over five minutes more came than went, in nearly each of them, and leases are not paused |
+| \`falls_behind\` | for five minutes, in nearly each of them, more came than went, and leases are not paused |
 | \`leases_lapse\` | leases lapsed within five minutes |
-| \`dead_items\` | items went to the dead queue within an hour, or were removed for want of one |
+| \`dead_items\` | items went to the dead queue within an hour, or were removed because there is none |
 | \`clearing\` | a clear has items left to remove |
 | \`paused\` | leases or produces are paused |
 | \`at_leased_max\`, \`at_lease_rate\` | items are ready and the limit allows no more leases |
@@ -891,7 +891,7 @@ Each is as of the reports that the shards have made.`,
     replies: {
       ...sharedRefusals({ effect: "nothing was changed" }),
       200: {
-        meaning: "What is the matter at this moment.",
+        meaning: "What is wrong at this moment.",
         reaction: replyCodes[200].reaction,
         example: {
           queue_name: "orders",
@@ -915,7 +915,7 @@ Each is as of the reports that the shards have made.`,
     summary: "List the clients of a queue",
     role: "read",
     description:
-      "Names the clients whose lease requests wait on a queue, in the order of the line, and those that hold items, the most first, with the moment at which the first of their leases lapses. Who holds is kept in memory alone: of what was leased before the server was started it is not known.",
+      "Names the clients whose lease requests wait on a queue, in the order of the line, and those that hold items, the most first, with the moment at which the first of their leases lapses. Holders are kept in memory only: those of items leased before the server started are not known.",
     request: schemas.QueueClientsRequest,
     response: schemas.QueueClientsReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -965,7 +965,7 @@ Each is as of the reports that the shards have made.`,
     role: "read",
     reach: "visible",
     description:
-      "Everything that a console shows, for all queues in one cheap call that is meant to be made once a second: counts, health, counters, shards, alarms, running tasks and the machine. It is made at most once a second, whoever asks, from memory; what time alone makes of a queue is noticed within five. With `since`, only queues that have changed come. A key for some queues sees these, and their sums. Rates follow from two replies: a counter that is lower than before began anew.",
+      "Everything that a console shows, for all queues in one cheap call that is meant to be made once a second: counts, health, counters, shards, alarms, running tasks and the machine. It is made from memory, at most once a second, however many ask; changes that time alone causes are noticed within five. With `since`, only queues that have changed come. An API key for some queues sees only those, and their sums. Compute rates from two replies: a counter that is lower than before started again.",
     request: schemas.ServerOverviewRequest,
     response: schemas.ServerOverviewReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -978,7 +978,7 @@ Each is as of the reports that the shards have made.`,
         example: sampleOverview,
       },
       400: refusal(400, {
-        meaning: "The body has a key that is not known.",
+        meaning: "The body has an unknown field.",
         reason: "malformed",
         message: "queue_name is unknown; expected one of since",
       }),
@@ -992,7 +992,7 @@ Each is as of the reports that the shards have made.`,
     audits: always,
     tag: "Operations",
     summary: "Pause a queue",
-    description: `Stops leases, produces, or both, until \`queue.resume\`. After its 200 nothing is leased, not even by calls that were under way, and a restart does not end the pause. Lease requests keep their places in the line and wait; whose time passes is answered 454.
+    description: `Stops leases, produces, or both, until \`queue.resume\`. After its 200 nothing is leased, not even by calls that were under way, and a restart does not end the pause. Lease requests keep their places in the line and wait; those whose time runs out are answered 454.
 
 Time goes on: items fall due, lapse and expire. What is leased can be completed, retried, extended and released, and items can be imported. A pause takes the place of the one before.`,
     request: schemas.QueuePauseRequest,
@@ -1019,14 +1019,14 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Operations",
     summary: "Resume a queue",
     description:
-      "Ends the pause of leases and of produces. Lease requests that wait are served at once, in the order in which they came. A queue that is not paused stays as it is.",
+      "Ends the pause of leases and of produces. Waiting lease requests are served at once, in the order of arrival. A queue that is not paused stays as it is.",
     request: schemas.QueueResumeRequest,
     response: schemas.Reply,
     bodyBytesMax: bounds.bodyBytesMax,
     example: { queue_name: "orders" },
     replies: {
       ...queueRefusals("nothing was resumed"),
-      200: success("Nothing of it is paused."),
+      200: success("Neither leases nor produces are paused."),
       400: refusal(400, {
         meaning: "The queue does not exist.",
         reason: "no_such_queue",
@@ -1043,7 +1043,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Operations",
     summary: "Clear a queue",
     description:
-      "Removes items from every partition of a queue; they do not go to the dead queue. `queue` takes those ready to be leased, `scheduled` those that a producer scheduled, `retry` those that a retry scheduled. `destructive` with `queue` takes leased items too, whose holders can then not complete them. The reply comes when all are gone; items produced meanwhile stay.\n\nWith `dry_run` nothing is removed and `counts` says what would be. With `expect` no more items are removed than that. A queue in one shard is cleared whole or not at all; over several shards all is counted before anything goes, and where more comes in between, a 453 says that a part was cleared.",
+      "Removes items from every partition of a queue; they do not go to the dead queue. `queue` takes those ready to be leased, `scheduled` those that a producer scheduled, `retry` those that a retry scheduled. `destructive` with `queue` takes leased items too, whose holders can then not complete them. The reply comes when all are gone; items produced meanwhile stay.\n\nWith `dry_run` nothing is removed and `counts` says what would be. With `expect` no more items are removed than that. A queue in one shard is cleared whole or not at all; over several shards everything is counted before anything goes, and if more arrives in between, a 453 says that a part was cleared.",
     request: schemas.QueueClearRequest,
     response: schemas.GuardedReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1067,7 +1067,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       453: changedCount,
       500: refusal(500, {
         meaning:
-          "The server failed, or the disk is full. Nothing was cleared, unless the message says that a part was.",
+          "The server failed, or the disk is full. Nothing was cleared, unless `reason` is `in_part`.",
         reaction: "Clear it again.",
         reason: "in_part",
         message:
@@ -1107,7 +1107,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     audits: always,
     tag: "Operations",
     summary: "Advance the test clock",
-    description: `Moves the clock of a server that was started with \`--test-clock\`, for the tests of those who use it. Its time stands still between two advances; the timeouts of requests pass by the machine's clock. Time goes from each instant at which something is due to the next, so an item that lapses at +30 s is at the tail of its queue with that \`updated_at\`, and to advance twice is to advance once by the sum. The reply comes once every lapse, expiry and wake due by then is committed, in dead queues as well. Several advances at once are done one after the other.`,
+    description: `Moves the clock of a server that was started with \`--test-clock\`, for the tests of its users. Its time stands still between two advances; request timeouts follow the machine's clock. Time moves from each instant at which something is due to the next, so an item that lapses at +30 s is at the tail of its queue with that \`updated_at\`, and two advances have the same effect as one by their sum. The reply comes once every lapse, expiry and wake due by then is committed, in dead queues as well. Several advances at once are done one after the other.`,
     request: schemas.ClockAdvanceRequest,
     response: schemas.ClockAdvanceReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1120,7 +1120,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
         example: { now: "2026-03-01T13:05:00.000Z" },
       },
       400: refusal(400, {
-        meaning: "`by` is no duration, or out of bounds; the clock stands where it was.",
+        meaning: "`by` is not a duration, or out of bounds; the clock stands where it was.",
         reason: "malformed",
         message:
           'by is invalid; time: missing unit in duration "5" - expected format: 30s, 10m or 24h',
@@ -1134,7 +1134,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       }),
       500: refusal(500, {
         meaning:
-          "The server failed, or for five minutes a shard was down or there was more to do. The clock has gone on in part; what was due by then is committed.",
+          "The server failed, or after five minutes a shard was still down or there was more to do. The clock was advanced in part; what was due by then is committed.",
         reaction: "Advance it again.",
         reason: "in_part",
         message: "the clock was advanced in part; a shard is down or busy, or the server stops",
@@ -1147,7 +1147,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Operations",
     summary: "Tell the last hour or day",
     role: "read",
-    description: `Tells what happened to the items of a queue, of all together, or what a shard did, point by point: every ten seconds for an hour, every minute for a day. The points are in memory, in as many bytes as \`--series-bytes\` says: they begin with the process, and with the node that took the shards over, and where there are more queues than room, the busiest have it. A client that draws rates from them needs no counters of its own; between two points nothing has happened twice.`,
+    description: `Returns what happened to the items of a queue or of all queues together, or what a shard did, point by point: every ten seconds for an hour, every minute for a day. The points are in memory, in as many bytes as \`--series-bytes\` says: they begin with the process, or with the node that took the shards over, and if not all queues fit, the busiest are kept. A client that draws rates from them needs no counters of its own; nothing is counted in two points.`,
     request: schemas.ServerSeriesRequest,
     response: schemas.ServerSeriesReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1157,7 +1157,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       200: {
         meaning: "What is kept from `from` on.",
         reaction:
-          "Ask again from the end of the last point on: `from` and as many steps as there are values.",
+          "Ask again from the end of the last point: `from` plus as many steps as there are values.",
         example: {
           queue_name: "orders",
           shard: -1,
@@ -1173,7 +1173,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       },
       400: refusal(400, {
         meaning:
-          "The queue or the shard does not exist, a name is not known or said twice, or `from` or `step` is none that there is; nothing was told.",
+          "The queue or the shard does not exist, a name is unknown or given twice, or `from` or `step` is invalid; nothing was returned.",
         reason: "malformed",
         message: "step is invalid; expected 10s or 1m, got 5s",
       }),
@@ -1187,7 +1187,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     reach: "visible",
     tag: "Operations",
     summary: "List the nodes",
-    description: `Names the nodes that share the database, and which of them has the shards. Any node answers, from what it saw within the last second. A server that was started without \`--node-url\` is alone, and lists none.`,
+    description: `Names the nodes that share the database, and which of them is the owner of the shards. Any node answers, from what it saw within the last second. A server that was started without \`--node-url\` is alone, and lists none.`,
     request: schemas.NodesListRequest,
     response: schemas.NodesListReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1222,9 +1222,9 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "any",
     reach: "visible",
     tag: "Server",
-    summary: "Say who asks",
+    summary: "Say who is asking",
     description:
-      "Returns what the API key of this call is for, so that a program can tell what it may do before it does it. A server without API keys says that everything is allowed.",
+      "Returns what the API key of this call is for, so that a program knows what it may do before it tries. A server without API keys says that everything is allowed.",
     request: schemas.WhoAmIRequest,
     response: schemas.WhoAmIReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1252,7 +1252,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Server",
     summary: "List the API keys",
     description:
-      "Names the API keys that the server takes, in the order of their file: what each is for, when it was used last, and how many calls it was refused. Of a digest the first eight digits are shown. Uses are those of the process that answers, since it started; a server without API keys lists none.",
+      "Lists the API keys that the server accepts, in the order of their file: what each is for, when it was last used, and how many of its calls were refused. Of each digest the first eight digits are shown. Uses are counted by the process that answers, since it started; a server without API keys lists none.",
     request: schemas.KeysListRequest,
     response: schemas.KeysListReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1285,7 +1285,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     reach: "visible",
     tag: "Server",
     summary: "List what was done",
-    description: `Says who did what: the last ${bounds.actionsMax.toLocaleString("en-US")} calls that created, changed, paused, cleared or deleted a queue, removed, imported or gave up items by hand, advanced the test clock or made a backup, newest first, whatever came of them. They are in memory and begin anew with the process; its log has them too. What producers and workers do is not among them. A redrive is among those of the queue that items leave and of those that they go to. A key that is not for all queues is shown those of its queues.`,
+    description: `Says who did what: the last ${bounds.actionsMax.toLocaleString("en-US")} calls that created, changed, paused, cleared or deleted a queue, removed, imported or gave up items by hand, advanced the test clock or made a backup, newest first, whether or not they succeeded. They are in memory and start again with the process; its log has them too. What producers and workers do is not included. A redrive is listed under the queue that items leave and under those they go to. An API key for some queues is shown the actions on those.`,
     request: schemas.ActionsListRequest,
     response: schemas.ActionsListReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1313,7 +1313,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       },
       400: refusal(400, {
         meaning:
-          "`limit` is absent or out of bounds, `pivot` is negative, or `queue_name` is no name; nothing was listed.",
+          "`limit` is absent or out of bounds, `pivot` is negative, or `queue_name` is not a name; nothing was listed.",
         reason: "malformed",
         message: "limit is invalid; cannot be greater than 1000",
       }),
@@ -1326,7 +1326,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Storage",
     summary: "List stored items",
     description:
-      "Returns the ready and leased items of one partition in queue order, from `pivot` on, without leasing them. A page holds at most `limit` items and ends early at 32 MB of payload; the list ends when a page brings nothing after the pivot. Scheduled items are listed by `storage/scheduled.list`.",
+      "Returns the ready and leased items of one partition in queue order, from `pivot` on, without leasing them. A page holds at most `limit` items and ends early at 32 MB of payload; the list ends when a page has nothing after the pivot. Scheduled items are listed by `storage/scheduled.list`.",
     request: schemas.StorageListRequest,
     response: schemas.StorageItemsReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1391,7 +1391,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     summary: "Find items",
     role: "read",
     description:
-      "Looks through a queue for items that a filter means, in whatever state, without leasing them and without an index: a call looks at 100,000 items at most and says where to go on. Other calls go on meanwhile.",
+      "Looks through a queue for items that match a filter, in whatever state, without leasing them and without an index: a call looks at 100,000 items at most and says where to go on. Other calls are served meanwhile.",
     request: schemas.FindItemsRequest,
     response: schemas.FindItemsReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1400,7 +1400,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       ...sharedRefusals({ effect: "nothing was looked for" }),
       200: {
         meaning: "What was found so far.",
-        reaction: "Go on with `next_pivot`, until it is empty.",
+        reaction: "Go on with `next_pivot` until it is empty.",
         example: { items: [schemas.sampleFoundItem], looked_at: 100_000, next_pivot: "0.0.100001" },
       },
       400: refusal(400, {
@@ -1418,7 +1418,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     summary: "Group items",
     role: "read",
     description:
-      "Counts the items that a filter means by what they have in common, such as the reason of dead ones, looking at 100,000 at most. Numbers, instants and ids in a reason do not count; give a group's `value` as the filter's `reason` to find or redrive its items.",
+      "Counts the items that match a filter by what they have in common, such as the reason of dead ones, looking at 100,000 at most. Numbers, instants and ids in a reason do not count; give a group's `value` as the filter's `reason` to find or redrive its items.",
     request: schemas.GroupItemsRequest,
     response: schemas.GroupItemsReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1427,7 +1427,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       ...sharedRefusals({ effect: "nothing was counted" }),
       200: {
         meaning: "What was counted so far.",
-        reaction: "Go on with `next_pivot`, until it is empty, and add up.",
+        reaction: "Go on with `next_pivot` until it is empty, and add up the counts.",
         example: {
           groups: [
             {
@@ -1492,7 +1492,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "read",
     reach: "visible",
     description:
-      "Says where an item is and why, by any id that it ever had: its state, who is ahead of it, what it died of, and what happened to it, also of one that is completed by now. The history is in memory, in as many bytes as `--history-bytes` says, and begins with the process, or with the node that took the shards over. A former id that it does not tell of is looked for in the queue that issued it and in the dead queue of that, among 100,000 items each.",
+      "Says where an item is and why, by any id that it ever had: its state, what is ahead of it, why it died, and what happened to it, even if it has been completed. The history is in memory, in as many bytes as `--history-bytes` says, and begins with the process, or with the node that took the shards over. A former id that the history does not know is looked for in the queue that issued it and in its dead queue, among 100,000 items each.",
     request: schemas.ExplainItemRequest,
     response: schemas.ItemExplained,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1542,7 +1542,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "admin",
     audits: unlessDry,
     description:
-      "Sends ready items of a queue, a dead queue as a rule, back to the queues that they came from, or all to one: with a new id, no attempts and a fresh deadline. Their first id and the last reason stay, and `redriven` counts. The 200 says that a task does it, also across restarts; each item is in one place at any moment.",
+      "Sends ready items of a queue, usually a dead queue, back to the queues that they came from, or all to one: with a new id, no attempts and a fresh deadline. Their first id and the last reason stay, and `redriven` is raised. The 200 says that a task does it, across restarts too; each item is in one place at any moment.",
     request: schemas.RedriveRequest,
     response: schemas.TaskBegun,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1561,8 +1561,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       }),
       429: tooManyTasks("nothing was moved"),
       453: refusal(453, {
-        meaning: "More items are meant than `expect` says; nothing was moved.",
-        reaction: "Look at the count, and expect it.",
+        meaning: "More items match than `expect` says; nothing was moved.",
+        reaction: "Look at the count, and send it as `expect` if so many may go.",
         reason: "count_changed",
         message: "count has changed; 400 items would be moved, expected at most 312",
       }),
@@ -1577,7 +1577,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "admin",
     audits: unlessDry,
     description:
-      "Makes scheduled items ready before their time, gives items up, or removes them; those that somebody holds are left alone. Like a redrive it is a task, which goes on across restarts. What comes, or changes its place, after the call is not meant.",
+      "Makes scheduled items ready before their time, gives items up, or removes them; leased items are left alone. Like a redrive it is a task, which goes on across restarts. Items that arrive or move after the call are left alone too.",
     request: schemas.RepairRequest,
     response: schemas.TaskBegun,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1597,8 +1597,8 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       429: tooManyTasks("nothing was changed"),
       453: refusal(453, {
         meaning:
-          "More items are meant than `expect` says, or the queue has no dead queue to send them to; nothing was changed.",
-        reaction: "Look at the count, and expect it.",
+          "More items match than `expect` says, or the queue has no dead queue to send them to; nothing was changed.",
+        reaction: "Look at the count, and send it as `expect` if so many may go.",
         reason: "count_changed",
         message: "count has changed; 400 items would be removed, expected at most 312",
       }),
@@ -1639,7 +1639,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     summary: "Get a task",
     role: "read",
     reach: "visible",
-    description: "Returns how far a task has come.",
+    description: "Returns the progress of a task.",
     request: schemas.TaskRequest,
     response: schemas.TaskInfo,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1658,7 +1658,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       }),
       429: overloaded("nothing was changed"),
       453: refusal(453, {
-        meaning: "No task has this id, or it was long ago.",
+        meaning: "No task has this id, or it ended long ago.",
         reaction: "Look at `tasks.list`.",
         reason: "no_such_task",
         message: "task does not exist; no such task 'rmg2k7v1'",
@@ -1673,7 +1673,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "admin",
     reach: "all",
     audits: always,
-    description: "Has a task end where it is: what it has moved stays moved.",
+    description: "Stops a task. What it has already moved stays moved.",
     request: schemas.TaskRequest,
     response: schemas.TaskInfo,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1681,7 +1681,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     replies: {
       ...changeRefusals({ effect: "the task goes on" }),
       200: {
-        meaning: "The task as it ended, by this call or before.",
+        meaning: "The task as it ended, through this call or before it.",
         reaction: replyCodes[200].reaction,
         example: {
           ...schemas.sampleTask,
@@ -1696,7 +1696,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       }),
       429: overloaded("the task goes on"),
       453: refusal(453, {
-        meaning: "No task has this id, or it was long ago.",
+        meaning: "No task has this id, or it ended long ago.",
         reaction: "Look at `tasks.list`.",
         reason: "no_such_task",
         message: "task does not exist; no such task 'rmg2k7v1'",
@@ -1712,7 +1712,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Storage",
     summary: "Import items",
     description:
-      "Puts items into one partition as they were listed elsewhere: leases, attempts, deadlines and `enqueue_at` are kept, ids are new. An item whose `source_id` the partition holds already is not stored again, so an import that was interrupted can be repeated whole. Set `source_id` to the id an item had where it came from. The reply returns the items as they were stored.",
+      "Puts items into one partition as they were listed elsewhere: leases, attempts, deadlines and `enqueue_at` are kept, ids are new. An item whose `source_id` the partition holds already is not stored again, so an import that was interrupted can be repeated whole. Set `source_id` to the id an item had where it came from. The reply has the items as they were stored.",
     request: schemas.StorageImportRequest,
     response: schemas.StorageItemsReply,
     bodyBytesMax: bounds.importBodyBytesMax,
@@ -1753,7 +1753,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       429: overloaded("no item was stored"),
       453: refusal(453, {
         meaning:
-          "The partition is one that its queue no longer asks for and takes no new items; no item was stored.",
+          "The queue no longer asks for this partition, which takes no new items; no item was stored.",
         reaction: "Import into another partition.",
         reason: "partition_draining",
         message: "partition takes no new items; '0' is draining",
@@ -1768,7 +1768,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     tag: "Storage",
     summary: "Delete stored items",
     description:
-      "Removes items from one partition, whatever their state; they do not go to the dead queue, and the holder of a leased one can no longer complete it. Ids that the partition does not hold are passed over, so the request can be repeated. With `dry_run` nothing is removed, and `counts` says what would be; with `expect` it is refused, as a whole, where more of the ids are there.",
+      "Removes items from one partition, whatever their state; they do not go to the dead queue, and the holder of a leased one can no longer complete it. Ids that the partition does not hold are ignored, so the request can be repeated. With `dry_run` nothing is removed, and `counts` says what would be; with `expect` the whole call is refused if more of the ids are there.",
     request: schemas.StorageDeleteRequest,
     response: schemas.GuardedReply,
     bodyBytesMax: bounds.bodyBytesMax,
@@ -1820,13 +1820,13 @@ const foreignSite = refusal(403, {
 /** Of a page that takes a key. */
 const notAllowed = refusal(403, {
   meaning:
-    "The `Host` or `Origin` header names a site that this server does not answer, or the API key is not for this.",
+    "The `Host` or `Origin` header names a site that this server does not answer, or the API key does not allow this.",
   reason: "not_allowed",
   message: "key 'checkout' is not allowed to do this; it needs the role 'admin' for all queues",
 });
 
 const busy = refusal(429, {
-  meaning: "As many requests are worked on as the server takes at once.",
+  meaning: "The server is working on as many requests as it takes at once.",
   reason: "full",
   message: "too many requests are being worked on; try again later",
 });
@@ -1847,7 +1847,7 @@ export const pages = {
     tag: "Server",
     summary: "Health",
     description:
-      "Says whether the server takes requests, what keeps its items and how durably. Cheap enough to be asked every second. It needs no API key.",
+      "Says whether the server takes requests, where its items are kept and how durably. Cheap enough to be asked every second. It needs no API key.",
     contentType: "application/json",
     response: schemas.Health,
     replies: {
@@ -1884,7 +1884,7 @@ export const pages = {
     tag: "Server",
     summary: "Readiness probe",
     description:
-      "Says whether every queue can be served in all of its partitions: who gets no 200 sends requests elsewhere. It needs no API key.",
+      "Says whether every queue can be served in all of its partitions; without a 200, send requests elsewhere. It needs no API key.",
     contentType: "application/json",
     response: schemas.Reply,
     replies: {
@@ -1928,12 +1928,12 @@ export const pages = {
     tag: "Server",
     summary: "Make a backup",
     description:
-      "Copies the files of all shards, of one moment, into a folder of their own under `--backups`, while the server goes on. The folder has a manifest when it is whole. Where the server has API keys, it needs one with the role `admin` for all queues.",
+      "Copies the files of all shards, as of one moment, into a folder of their own under `--backups`, while the server runs. Once the folder is complete it has a manifest. Where the server has API keys, it needs one with the role `admin` for all queues.",
     contentType: "application/json",
     response: schemas.BackupReply,
     replies: {
       200: {
-        meaning: "The backup is on disk, whole.",
+        meaning: "The backup is complete and on disk.",
         reaction: "Copy the folder elsewhere. `holdfast restore` checks it and puts it to use.",
         example: {
           folder: "/var/backups/holdfast/2026-03-01T12-00-00-000Z",

@@ -33,27 +33,27 @@ export const reasons = {
     codes: [400],
     meaning: "The `Idempotency-Key` was used with another request.",
   },
-  unauthorized: { codes: [401], meaning: "No API key, or not one that the server knows." },
+  unauthorized: { codes: [401], meaning: "There is no API key, or none that the server knows." },
   host_not_allowed: { codes: [403], meaning: "The header `Host` names another site." },
   origin_not_allowed: { codes: [403], meaning: "The header `Origin` names another site." },
   not_allowed: {
     codes: [403],
-    meaning: "The API key has not the role that this takes, or not for this queue.",
+    meaning: "The API key lacks the role that this call needs, or lacks it for this queue.",
   },
   no_such_path: { codes: [404], meaning: "Nothing has this path." },
   wrong_method: { codes: [405], meaning: "The path takes another method." },
   too_large: {
     codes: [413, 453],
     meaning:
-      "The body is too large (413), or the items are for one retry, release or transact (453).",
+      "The body is too large (413), or the items are too large for one retry, release or transact (453).",
   },
   unsupported_content: {
     codes: [415],
-    meaning: "The content type or coding of the body is not one that the server reads.",
+    meaning: "The server does not read a body of this content type or encoding.",
   },
   full: {
     codes: [429],
-    meaning: "The server holds as many requests, leases, bodies or keys as it may.",
+    meaning: "The server holds as many requests, leases, bodies or idempotency keys as it may.",
   },
   wrong_keys: { codes: [429], meaning: "Too many wrong API keys came from this address." },
   not_leased: {
@@ -62,7 +62,8 @@ export const reasons = {
   },
   different_stores: {
     codes: [453],
-    meaning: "A transact names items of several stores; those of one can be finished together.",
+    meaning:
+      "A transact names items of several stores; only items of one store can be finished together.",
   },
   no_dead_queue: { codes: [453], meaning: "Items are given up in a queue without a dead queue." },
   queue_deleted: { codes: [453], meaning: "The queue was deleted while the call waited." },
@@ -76,19 +77,19 @@ export const reasons = {
   },
   backups_off: { codes: [453], meaning: "The server was started without `--backups`." },
   no_test_clock: { codes: [453], meaning: "The server was started without `--test-clock`." },
-  no_such_task: { codes: [453], meaning: "No task has this id, or it was long ago." },
+  no_such_task: { codes: [453], meaning: "No task has this id, or it ended long ago." },
   no_such_item: { codes: [453], meaning: "No item has this id." },
-  empty: { codes: [454], meaning: "No item came until `request_timeout`." },
+  empty: { codes: [454], meaning: "No item arrived within `request_timeout`." },
   late: { codes: [454], meaning: "The call could not be carried out in time, and was not." },
   client_gone: { codes: [454], meaning: "The client hung up while it waited for items." },
   leases_paused: {
     codes: [454],
-    meaning: "Until `request_timeout` the queue was paused, and nothing was leased.",
+    meaning: "The queue was paused until `request_timeout`, and nothing was leased.",
   },
   limited: {
     codes: [454],
     meaning:
-      "Until `request_timeout` the queue's `leased_max` or `lease_rate` allowed no more items.",
+      "The queue's `leased_max` or `lease_rate` allowed no more items until `request_timeout`.",
   },
   lease_over: {
     codes: [454],

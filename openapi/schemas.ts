@@ -79,7 +79,7 @@ const leasePartition = Type.Integer({
 
 const requestTimeout = (recommended: string, effect: string) =>
   Type.String({
-    description: `How long the request may take, as a duration from \`10ms\` to \`15m\`. ${effect} Do not give up on the request before this time. Required; \`${recommended}\` is recommended and is what clients send when told nothing else.`,
+    description: `How long the request may take, as a duration from \`10ms\` to \`15m\`. ${effect} Do not give up on the request before then. Required; \`${recommended}\` is recommended, and clients send it by default.`,
     examples: [recommended, "30s", "15m"],
     ...formed(forms.duration),
     [defaultKeyword]: recommended,
@@ -89,7 +89,7 @@ const requestTimeout = (recommended: string, effect: string) =>
 const optionalRequestTimeout = Type.Optional(
   orNull({
     description:
-      'How long the request may take, as a duration from `10ms` to `15m`. An answer comes by then; after 504 alone it may have been done. Absent, `null` or `""`: 5 minutes.',
+      'How long the request may take, as a duration from `10ms` to `15m`. The answer comes by then; only after 504 may it have been done. Absent, `null` or `""`: 5 minutes.',
     examples: ["30s"],
     ...formed(forms.durationOrNone),
     [defaultKeyword]: bounds.produceRequestTimeoutDefault,
@@ -116,19 +116,19 @@ export const Reply = Type.Object(
     code: Type.Integer({ description: "The HTTP status, repeated.", examples: [200] }),
     code_text: Type.String({
       description:
-        "The code in words. Rely on this and not on the status text of HTTP, which has no words for 453 and 454.",
+        "The code in words. Rely on this, not on the HTTP status text, which has no words for 453 and 454.",
       examples: ["OK"],
     }),
     message: Type.String({
       description:
-        'What is wrong: a constant part, then after `;` the particulars of this request. `""` on success.',
+        'What is wrong: a constant part, then after `;` the details of this request. `""` on success.',
       examples: ["queue does not exist; no such queue named 'orders'"],
     }),
     reason: Type.Optional(
       Type.String({
         enum: Object.keys(reasons),
         description:
-          "Why it was refused, in one stable word; new ones may come. Present with every code but 200.",
+          "Why it was refused, in one stable word; new ones may come. Present with every code except 200.",
         examples: ["no_such_queue"],
       }),
     ),
@@ -161,7 +161,7 @@ const headers = Type.Unsafe<Record<string, string>>(
     {},
     {
       additionalProperties: Type.String(),
-      description: `Texts by name for whoever leases the item, such as \`traceparent\`: at most ${bounds.headersBytesMax} bytes as JSON. Absent = none.`,
+      description: `Texts by name for the consumer that leases the item, such as \`traceparent\`: at most ${bounds.headersBytesMax} bytes as JSON. Absent = none.`,
       examples: [{ traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" }],
     },
   ),
@@ -173,7 +173,7 @@ const carried = {
   origin_id: Type.Optional(
     Type.String({
       description:
-        "The id under which the item was produced, where it has another by now: its name for life.",
+        "The id under which the item was produced, if it has another by now. It stays the same for the item's life.",
       examples: [sampleSourceId],
     }),
   ),
@@ -186,7 +186,7 @@ const carried = {
   death: Type.Optional(
     Type.String({
       description:
-        "Of an item in a dead queue, why it came there: its attempts were used up (`failed`), its time was over (`expired`), or a consumer gave it up (`rejected`).",
+        "Why an item is in a dead queue: its attempts were used up (`failed`), it waited too long (`expired`), or it was given up (`rejected`).",
       examples: ["failed"],
       [publishedKeyword]: { enum: ["failed", "expired", "rejected"] },
     }),
@@ -219,14 +219,14 @@ export const ProduceReply = Type.Object(
     duplicates: Type.Optional(
       Type.Array(Type.Integer({ minimum: 0 }), {
         description:
-          "Places in `items`, from 0 and rising, of those that were not written, because an item with their `unique_key` was. Absent where there are none.",
+          "Positions in `items`, from 0, of those not written because an item with their `unique_key` already was. Absent if there are none.",
         examples: [[1]],
       }),
     ),
     ids: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'Ids of the items in their order, `""` for a duplicate. Only where `return_ids` asked for them.',
+          'Ids of the items in their order, `""` for a duplicate. Present only if `return_ids` asked for them.',
         examples: [[sampleId]],
       }),
     ),
@@ -268,7 +268,7 @@ export const ProduceItem = Type.Object(
     ),
     unique_key: Type.Optional(
       Type.String({
-        description: `At most ${bounds.uniqueKeyBytesMax} bytes, for a queue with \`unique_for\`: for that long after an item with a key was written, no other item with the same key is, whatever became of the first. \`""\` = none.`,
+        description: `At most ${bounds.uniqueKeyBytesMax} bytes, for a queue with \`unique_for\`: for that long after an item is written, no other item with the same unique key is, whatever became of the first. \`""\` = none.`,
         examples: ["order-42"],
         [publishedKeyword]: { maxLength: bounds.uniqueKeyBytesMax },
       }),
@@ -277,7 +277,7 @@ export const ProduceItem = Type.Object(
   },
   {
     ...closed,
-    description: "An item to be queued. Every key may be absent; an item may have no payload.",
+    description: "An item to be queued. Every field may be absent; an item may have no payload.",
   },
 );
 export type ProduceItem = Static<typeof ProduceItem>;
@@ -287,18 +287,18 @@ export const ProduceRequest = Type.Object(
     queue_name: queueName,
     request_timeout: requestTimeout(
       bounds.produceRequestTimeoutDefault,
-      "An answer comes by then, and if it is not 200, nothing was written.",
+      "The answer comes by then, and if it is neither 200 nor 504, nothing was written.",
     ),
     items: Type.Array(ProduceItem, {
       minItems: bounds.produceItemsMin,
       maxItems: bounds.produceItemsMax,
       description:
-        "The items, in the order in which they are to be offered. All go to one partition, or none is written. Of items with one `unique_key` the first is written.",
+        "The items, in the order in which they are to be offered. All go to one partition, or none is written. Of several items with the same `unique_key`, the first is written.",
       examples: [[{ kind: "order-placed", utf8: '{"order":42}' }]],
     }),
     return_ids: Type.Optional(
       Type.Boolean({
-        description: "Whether the reply is to say the items' ids.",
+        description: "Whether the reply should have the items' ids.",
         examples: [false],
         [defaultKeyword]: false,
       }),
@@ -319,7 +319,7 @@ export const LeaseRequest = Type.Object(
     }),
     request_timeout: requestTimeout(
       bounds.leaseRequestTimeoutDefault,
-      "If the queue stays empty so long, the reply is 454.",
+      "If the queue stays empty until then, the reply is 454.",
     ),
     batch_size: Type.Optional(
       Type.Integer({
@@ -347,7 +347,7 @@ export type LeaseRequest = Static<typeof LeaseRequest>;
 export const LeaseItem = Type.Object(
   {
     id: Type.String({
-      description: `Identifies the item while this lease runs: ${bounds.idLength} characters, to be taken as they are. An item gets a new id each time it returns to a queue, so the id of a lapsed lease can no longer complete it.`,
+      description: `Identifies the item while this lease runs: ${bounds.idLength} characters, to be treated as opaque. An item gets a new id each time it returns to a queue, so the id of a lapsed lease can no longer complete it.`,
       examples: [sampleId],
     }),
     encoding,
@@ -394,12 +394,12 @@ export const LeaseReply = Type.Object(
     queue_name: Type.String({ description: "The queue asked for.", examples: ["orders"] }),
     partition: Type.Integer({
       minimum: 0,
-      description: "Partition that the items came from; give it when you complete or retry them.",
+      description: "Partition that the items came from; send it when you complete or retry them.",
       examples: [0],
     }),
     max_attempts: Type.Integer({
       description:
-        "Of the queue; 0 = no limit. An item whose `attempts` have reached it has its last.",
+        "The queue's limit; 0 = none. An item whose `attempts` have reached it is on its last.",
       examples: [10],
     }),
   },
@@ -432,7 +432,7 @@ export const RetryItem = Type.Object(
     ),
     reason: Type.Optional(
       Type.String({
-        description: `Why, for whoever looks at the item: at most ${bounds.retryReasonBytesMax} bytes, such as the message of an error. It stays with the item until another is given.`,
+        description: `Why, for anyone who looks at the item: at most ${bounds.retryReasonBytesMax} bytes, such as the message of an error. It stays with the item until it is replaced.`,
         examples: ["card_declined"],
         [publishedKeyword]: { maxLength: bounds.retryReasonBytesMax },
       }),
@@ -464,7 +464,7 @@ export const CompleteRequest = Type.Object(
     partition: leasePartition,
     request_timeout: requestTimeout(
       "5m",
-      "An answer comes by then, and if it is not 200, nothing was completed.",
+      "The answer comes by then, and if it is neither 200 nor 504, nothing was completed.",
     ),
     ids: Type.Array(itemId, {
       minItems: bounds.completeIdsMin,
@@ -531,7 +531,7 @@ export const TransactRequest = Type.Object(
   {
     request_timeout: requestTimeout(
       bounds.produceRequestTimeoutDefault,
-      "An answer comes by then, and if it is not 200, nothing was changed.",
+      "The answer comes by then, and if it is neither 200 nor 504, nothing was changed.",
     ),
     complete: transactPart(TransactComplete, "Items to complete, by their partition.", {
       queue_name: "orders",
@@ -550,7 +550,7 @@ export const TransactRequest = Type.Object(
   },
   {
     ...closed,
-    description: `What is to be done together: 1 to ${bounds.transactEntriesMax} ids and items in all.`,
+    description: `What to do together: 1 to ${bounds.transactEntriesMax} ids and items in all.`,
   },
 );
 export type TransactRequest = Static<typeof TransactRequest>;
@@ -558,28 +558,28 @@ export type TransactRequest = Static<typeof TransactRequest>;
 export const TransactProduced = Type.Object(
   {
     queue_name: Type.String({
-      description: "The queue, as it was asked for.",
+      description: "The queue that was asked for.",
       examples: ["invoices"],
     }),
     partition: Type.Integer({
       minimum: 0,
-      description: "Where the items are, or are on their way to.",
+      description: "The partition that the items are in, or on their way to.",
       examples: [0],
     }),
     delivered: Type.Boolean({
       description:
-        "Whether they are there already. If not, they are in the store of what was finished, and come to their partition by themselves, once each.",
+        "Whether they are there already. If not, they are in the store of the inputs, and move to their partition on their own, once each.",
       examples: [true],
     }),
     duplicates: Type.Optional(
       Type.Array(Type.Integer({ minimum: 0 }), {
         description:
-          "Places in `items`, from 0 and rising, of those that were not written, because an item with their `unique_key` was. Absent where there are none.",
+          "Positions in `items`, from 0, of those not written because an item with their `unique_key` already was. Absent if there are none.",
         examples: [[1]],
       }),
     ),
   },
-  { ...closed, description: "What became of the items of one queue." },
+  { ...closed, description: "What happened to the items of one queue." },
 );
 export type TransactProduced = Static<typeof TransactProduced>;
 
@@ -597,7 +597,8 @@ export type TransactReply = Static<typeof TransactReply>;
 const heldIds = Type.Array(itemId, {
   minItems: bounds.completeIdsMin,
   maxItems: bounds.completeIdsMax,
-  description: "Ids as the lease reply gave them, none twice. It is done to all, or to none.",
+  description:
+    "Ids as the lease reply gave them, none twice. The call applies to all of them, or to none.",
   examples: [[sampleId]],
 });
 
@@ -610,7 +611,7 @@ export const ExtendRequest = Type.Object(
     lease_timeout: Type.Optional(
       orNull({
         description:
-          'How long to hold them from now on, as a duration. Absent, `null` or `""`: as long as the queue says.',
+          'How long to hold them from now, as a duration. Absent, `null` or `""`: as long as the queue says.',
         examples: ["5m"],
         ...formed(forms.durationOrNone, bounds.durationTextMax),
       }),
@@ -644,13 +645,13 @@ export const ReleaseRequest = Type.Object(
 export type ReleaseRequest = Static<typeof ReleaseRequest>;
 
 const leaseTimeout = Type.String({
-  description: `How long a consumer holds an item, as a duration of at most ${bounds.durationTextMax} characters. It cannot be longer than \`expire_timeout\`. A change is for leases granted from then on.`,
+  description: `How long a consumer holds an item, as a duration of at most ${bounds.durationTextMax} characters. It cannot be longer than \`expire_timeout\`. A change applies to leases granted from then on.`,
   examples: ["60m"],
   ...formed(forms.duration, bounds.durationTextMax),
 });
 
 const expireTimeout = Type.String({
-  description: `How long an item may wait before it moves to the dead queue, as a duration of at most ${bounds.durationTextMax} characters, or \`never\`. It counts from when the item is produced, or from its \`enqueue_at\` if that is later. A change is for items produced from then on.`,
+  description: `How long an item may wait before it moves to the dead queue, as a duration of at most ${bounds.durationTextMax} characters, or \`never\`. It counts from when the item is produced, or from its \`enqueue_at\` if that is later. A change applies to items produced from then on.`,
   examples: ["24h", "7d", "never"],
   ...formed(forms.durationOrNever, bounds.durationTextMax),
 });
@@ -667,19 +668,19 @@ const leasedMax = Type.Integer({
   minimum: bounds.leasedMaxMin,
   maximum: bounds.leasedMaxMax,
   description:
-    "The most items of the queue that are leased at one time, over all partitions; 0 = no limit. A lease is cut to what is left, and waits while nothing is. What is imported as leased counts, but is not refused.",
+    "The most items of the queue that may be leased at one time, over all partitions; 0 = no limit. A lease gets no more than what is left, and waits while nothing is. Items imported as leased count, but are not refused.",
   examples: [0, 50],
 });
 
 const leaseRate = Type.String({
   description:
-    'The most items leased in any interval, as items and a duration: `100/1s`; `""` = no limit. It is kept to a thousandth of the interval, and starts again with the server.',
+    'The most items leased in any interval, as items and a duration: `100/1s`; `""` = no limit. It is measured to a thousandth of the interval, and starts again with the server.',
   examples: ["100/1s", ""],
 });
 
 const uniqueFor = Type.String({
   description:
-    'For how long from when an item was written no second one with its `unique_key` is, as a duration; `""` = the queue takes no unique keys. A key is held to what was set when its item was written.',
+    'How long after an item is written no second one with its `unique_key` is written, as a duration; `""` = the queue takes no unique keys. What counts is the setting at the time the item was written.',
   examples: ["1d", ""],
   ...formed(forms.durationOrNone, bounds.durationTextMax),
 });
@@ -708,11 +709,11 @@ const queueReference = Type.String({
 /** `queue.pause` and `queue.resume` set them; nobody else does. */
 const pauseKeys = {
   lease_paused: Type.Boolean({
-    description: "Whether its leases are paused, so that those who ask wait.",
+    description: "Whether its leases are paused, so that lease requests wait.",
     examples: [false],
   }),
   produce_paused: Type.Boolean({
-    description: "Whether produces are paused, and so refused.",
+    description: "Whether its produces are paused, and therefore refused.",
     examples: [false],
   }),
   pause_reason: Type.String({
@@ -755,7 +756,7 @@ const guard = {
   dry_run: Type.Optional(
     Type.Boolean({
       description:
-        "Change nothing, and say in `counts` what the call would remove. It is refused like the call itself.",
+        "Change nothing, and say in `counts` what the call would remove. It is refused when the call itself would be.",
       examples: [true],
       [defaultKeyword]: false,
     }),
@@ -765,7 +766,7 @@ const guard = {
       minimum: 0,
       maximum: bounds.expectMax,
       description:
-        "How many items may be removed at most; where it would be more, nothing is and the call is answered 453. Absent: any number.",
+        "The most items that may be removed; if it would be more, nothing is removed and the reply is 453. Absent: any number.",
       examples: [1284],
     }),
   ),
@@ -795,14 +796,14 @@ export const GuardedReply = Type.Object(
     waiting_leases: Type.Optional(
       Type.Integer({
         description:
-          "Of a queue that is deleted, lease requests that wait on it and are answered 453. There with `counts`.",
+          "When a queue is deleted: lease requests that wait on it, which are answered 453. Present with `counts`.",
         examples: [0],
       }),
     ),
     dependents: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          "Of a queue that is deleted, the queues that name it as their dead queue and then have none. There with `counts`.",
+          "When a queue is deleted: the queues that name it as their dead queue and then have none. Present with `counts`.",
         examples: [["orders"]],
       }),
     ),
@@ -811,7 +812,7 @@ export const GuardedReply = Type.Object(
     ...closed,
     [withoutNullKeyword]: true,
     description:
-      "That it was done. With `dry_run` or `expect`, `counts` says what was removed, or would be; it is absent where a shard died before it could tell.",
+      "Says that it was done. With `dry_run` or `expect`, `counts` says what was removed, or would be; it is absent if a shard died before reporting it.",
   },
 );
 export type GuardedReply = Static<typeof GuardedReply>;
@@ -848,7 +849,7 @@ export const QueueInfo = Type.Object(
     lease_rate: leaseRate,
     unique_for: Type.String({
       description:
-        'For how long a `unique_key` is taken, as the duration was written; `""` = the queue takes none.',
+        'How long a `unique_key` is taken, as the duration was written; `""` = the queue takes none.',
       examples: ["1d", ""],
     }),
     ...pauseKeys,
@@ -880,8 +881,7 @@ export type QueuesListRequest = Static<typeof QueuesListRequest>;
 export const QueuesListReply = Type.Object(
   {
     items: Type.Array(QueueInfo, {
-      description:
-        "Queues in the order of their names; fewer than `limit` when the list ends there.",
+      description: "Queues in the order of their names; fewer than `limit` on the last page.",
       examples: [
         [
           {
@@ -963,7 +963,7 @@ export const QueueInfoRequest = Type.Object(
   {
     name: Type.Optional(
       Type.String({
-        description: "Name of the queue. Required, unless `queue_name` stands in its place.",
+        description: "Name of the queue. Required, unless `queue_name` is given instead.",
         examples: ["orders"],
         ...formed(forms.queueName, bounds.queueNameBytesMax),
         [queueKeyword]: true,
@@ -1009,7 +1009,7 @@ export const QueueStatsRequest = Type.Object(
     columns: Type.Optional(
       Type.Boolean({
         description:
-          "Give the partitions as `columns` in the place of `partitions`: a tenth of the bytes for many of them.",
+          "Return the partitions as `columns` instead of `partitions`: a tenth of the bytes for many of them.",
         examples: [true],
         [defaultKeyword]: false,
       }),
@@ -1027,7 +1027,7 @@ export const PartitionStats = Type.Object(
       examples: [0],
     }),
     total: Type.Integer({
-      description: "Items queued and leased; scheduled ones are counted apart.",
+      description: "Items queued and leased; scheduled ones are counted separately.",
       examples: [500],
     }),
     total_leased: Type.Integer({ description: "Items leased now.", examples: [15] }),
@@ -1051,7 +1051,7 @@ export const PartitionStats = Type.Object(
     }),
     oldest_ready_at: orNull({
       description:
-        "Date-time since which its oldest ready item has been ready, or a little before, because none is read for it; `null` when none is ready, and for a moment after a start.",
+        "Date-time since which its oldest ready item has been ready, or a little before, because no item is read for it; `null` when none is ready, and for a moment after a start.",
       examples: ["2026-03-01T11:58:00.000Z"],
     }),
     next_due_at: orNull({
@@ -1081,22 +1081,22 @@ export const sampleCounters = {
 export const QueueCounters = Type.Object(
   {
     produced: Type.Integer({
-      description: "Produced or imported; duplicates of a unique key are not.",
+      description: "Produced or imported, not counting duplicates of a unique key.",
       examples: [91204],
     }),
     leased: Type.Integer({ description: "Leased.", examples: [90811] }),
     completed: Type.Integer({ description: "Completed.", examples: [90677] }),
     retried: Type.Integer({
-      description: "Given back with `queue.retry`, whatever became of them.",
+      description: "Given back with `queue.retry`, wherever they went.",
       examples: [96],
     }),
     released: Type.Integer({
-      description: "Given back with `queue.release`, or because their client had left.",
+      description: "Given back with `queue.release`, or because their client had hung up.",
       examples: [12],
     }),
     extended: Type.Integer({ description: "Held for longer.", examples: [40] }),
     lapsed: Type.Integer({ description: "Not completed in time.", examples: [11] }),
-    expired: Type.Integer({ description: "Whose `expire_timeout` passed.", examples: [0] }),
+    expired: Type.Integer({ description: "Waited longer than `expire_timeout`.", examples: [0] }),
     dead: Type.Integer({ description: "Sent to the dead queue.", examples: [7] }),
     discarded: Type.Integer({
       description: "Failed or expired, where there is no dead queue.",
@@ -1107,7 +1107,7 @@ export const QueueCounters = Type.Object(
   {
     ...closed,
     description:
-      "Items to which something happened since the process has the queue, each time that it did. A lower count than before is one that began anew.",
+      "What happened to items since this process has had the queue, counted each time. A count that is lower than before started again.",
     examples: [sampleCounters],
   },
 );
@@ -1131,7 +1131,7 @@ const column = (description: string, examples: number[]) =>
 export const PartitionColumns = Type.Object(
   {
     partition: column("Number of the partition; empty = 0, 1, 2 and so on.", []),
-    total: column("Items queued and leased; scheduled ones are counted apart.", [500, 480]),
+    total: column("Items queued and leased; scheduled ones are counted separately.", [500, 480]),
     total_leased: column("Items leased now.", [15, 0]),
     scheduled: column("Items waiting for their `enqueue_at` or `retry_at`.", []),
     failures: column("Times its store failed since the server started.", []),
@@ -1233,7 +1233,7 @@ export const Inspect = Type.Object(
   {
     queue_name: Type.String({ description: "The queue asked for.", examples: ["orders"] }),
     partitions: Type.Integer({
-      description: "Partitions that exist, those that are being emptied included.",
+      description: "Partitions that exist, including those being emptied.",
       examples: [4],
     }),
     queued: Type.Integer({ description: "Items ready to be leased.", examples: [485] }),
@@ -1254,14 +1254,14 @@ export type Inspect = Static<typeof Inspect>;
 // What is the matter.
 
 const asOf = Type.String({
-  description: "Date-time of the moment of which all of it is.",
+  description: "Date-time of the moment that all of it describes.",
   examples: ["2026-03-01T13:05:00.000Z"],
 });
 const sinceInstant = (description: string) =>
   orNull({ description, examples: ["2026-03-01T12:53:00.000Z", null] });
 const healthWord = Type.String({
   description:
-    "The first of the findings, or `at_limit` for the two of the limits; without findings `flows`, `idle` (nothing waits, consumers do) or `empty` (neither does).",
+    "The first of the findings, or `at_limit` for the two about limits; without findings `flows`, `idle` (only consumers wait) or `empty` (nothing waits).",
   examples: ["nobody_asks"],
 });
 
@@ -1280,16 +1280,16 @@ export const Finding = Type.Object(
     }),
     since: Type.String({
       description:
-        "Date-time at which it began, as far as the server has seen it: not before the server was started.",
+        "Date-time at which it began, as far as the server has seen: not before it started.",
       examples: ["2026-03-01T12:53:00.000Z"],
     }),
     count: Type.Integer({
       description:
-        "Items that it is about: those ready, held, to be removed, or that lapsed or died of late; of `store_full`, partitions.",
+        "Items that it concerns: ready, held or to be removed, or recently lapsed or dead; for `store_full`, partitions.",
       examples: [48_210],
     }),
     next_at: sinceInstant(
-      "Date-time at which time alone may change it: the next lapse, the next that is due, more of the rate, the next start of the shard. `null`: none.",
+      "Date-time at which time alone may change it: the next lapse, the next item due, more room under the rate, the next start of the shard. `null`: none.",
     ),
     text: Type.String({
       description: "All of it in a sentence, for people.",
@@ -1308,7 +1308,7 @@ export const QueueExplainReply = Type.Object(
     as_of: asOf,
     health: healthWord,
     findings: Type.Array(Finding, {
-      description: "What is the matter, worst first; empty where nothing is.",
+      description: "What is wrong, worst first; empty if nothing is.",
       examples: [[]],
     }),
   },
@@ -1323,7 +1323,7 @@ export const QueueClientsRequest = Type.Object(
       Type.Integer({
         minimum: bounds.clientsMin,
         maximum: bounds.clientsMax,
-        description: "The most clients to name of each sort.",
+        description: "The most clients to name of each kind.",
         examples: [20],
         [defaultKeyword]: bounds.clientsDefault,
       }),
@@ -1375,7 +1375,10 @@ export const QueueClientsReply = Type.Object(
   {
     queue_name: Type.String({ description: "The queue asked for.", examples: ["orders"] }),
     as_of: asOf,
-    asking_count: Type.Integer({ description: "All that ask, whatever the limit.", examples: [1] }),
+    asking_count: Type.Integer({
+      description: "All that wait, whatever the limit.",
+      examples: [1],
+    }),
     asking: Type.Array(AskingClient, {
       description: "Those that wait for items, in the order in which they are served.",
       examples: [[]],
@@ -1386,7 +1389,7 @@ export const QueueClientsReply = Type.Object(
       examples: [[]],
     }),
     partial: Type.Boolean({
-      description: "A shard did not answer in time, so that holders may be missing.",
+      description: "A shard did not answer in time, so holders may be missing.",
       examples: [false],
     }),
   },
@@ -1399,7 +1402,7 @@ export const ServerOverviewRequest = Type.Object(
     since: Type.Optional(
       Type.String({
         description:
-          'The `since` of an earlier reply: only queues that have changed come then. Absent, `""` or one that is not known any more: all.',
+          'The `since` of an earlier reply: then only queues that have changed come. Absent, `""` or no longer known: all.',
         examples: ["mf3k2a9c.1041"],
       }),
     ),
@@ -1421,7 +1424,8 @@ const counted = {
   discarded: "Items that failed or expired without a dead queue",
   removed: "Items that were cleared or deleted",
 } as const;
-const sinceStart = "since the server has the queue; a lower value than before means a new start";
+const sinceStart =
+  "since the server has had the queue; a lower value than before means a new start";
 
 const sampleCountersOfAll = {
   produced_total: 50_616,
@@ -1546,11 +1550,11 @@ export const OverviewShard = Type.Object(
     since: sinceInstant("Date-time since when it is full or down; `null`: it is up."),
     commit_p50_us: Type.Integer({
       description:
-        "Half of the commits of about the last minute took at most so many microseconds; 0: there were none.",
+        "Half of the commits of about the last minute took at most this many microseconds; 0: there were none.",
       examples: [1000],
     }),
     commit_p99_us: Type.Integer({
-      description: "99 of 100 took at most so many; 0: there were none.",
+      description: "99 of 100 took at most this many; 0: there were none.",
       examples: [5000],
     }),
     waiting: Type.Integer({ description: "Requests that it has not answered.", examples: [0] }),
@@ -1558,7 +1562,7 @@ export const OverviewShard = Type.Object(
     failures: Type.Integer({ description: "Commits that failed.", examples: [0] }),
     quarantined: Type.Integer({ description: "Damaged items set aside.", examples: [0] }),
     miscounted: Type.Integer({
-      description: "Items that starts found missing, or too many.",
+      description: "Items that a start found missing, or too many.",
       examples: [0],
     }),
     log_bytes: Type.Integer({ description: "Size of its log.", examples: [4_194_304] }),
@@ -1572,16 +1576,16 @@ export const OverviewAlarm = Type.Object(
   {
     what: Type.String({
       description:
-        "`shard_down`, `store_full`, `disk_low`, `items_damaged`, `items_miscounted`, or of a queue `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`. More may come.",
+        "`shard_down`, `store_full`, `disk_low`, `items_damaged`, `items_miscounted`, or for a queue `nobody_asks`, `falls_behind`, `leases_lapse`, `dead_items`. More may come.",
       examples: ["nobody_asks"],
     }),
     since: sinceInstant("Date-time at which it began; `null`: not known."),
-    count: Type.Integer({ description: "Items that it is about, or 1.", examples: [48_210] }),
+    count: Type.Integer({ description: "Items that it concerns, or 1.", examples: [48_210] }),
     queue_name: Type.String({
-      description: 'The queue; `""`: it is of no queue.',
+      description: 'The queue; `""`: it concerns none.',
       examples: ["orders"],
     }),
-    shard: Type.Integer({ description: "The shard; -1: it is of none.", examples: [-1] }),
+    shard: Type.Integer({ description: "The shard; -1: it concerns none.", examples: [-1] }),
     text: Type.String({
       description: "All of it in a sentence, for people.",
       examples: [
@@ -1614,7 +1618,7 @@ export const OverviewMachine = Type.Object(
       examples: [107_374_182_400],
     }),
     disk_free_bytes: Type.Integer({
-      description: "Of these, what the server may still fill.",
+      description: "How many of these the server may still fill.",
       examples: [85_899_345_920],
     }),
     last_backup_at: sinceInstant(
@@ -1646,7 +1650,7 @@ export const QueuePauseRequest = Type.Object(
     lease: Type.Optional(
       Type.Boolean({
         description:
-          "Lease nothing. Absent: `true`, unless `produce` is; so without either, leases are paused.",
+          "Stop leases. Absent: `true`, unless `produce` is; so without either, leases are paused.",
         examples: [true],
       }),
     ),
@@ -1659,7 +1663,7 @@ export const QueuePauseRequest = Type.Object(
     ),
     reason: Type.Optional(
       Type.String({
-        description: `Told to those whom it stops, at most ${bounds.pauseReasonBytesMax} bytes.`,
+        description: `Why, for those whom it stops; at most ${bounds.pauseReasonBytesMax} bytes.`,
         examples: ["moving to the new database"],
         [defaultKeyword]: "",
       }),
@@ -1718,7 +1722,7 @@ export const ClockAdvanceRequest = Type.Object(
       ...formed(forms.duration, bounds.durationTextMax),
     }),
   },
-  { ...closed, description: "How far the test clock goes on." },
+  { ...closed, description: "How far to advance the test clock." },
 );
 export type ClockAdvanceRequest = Static<typeof ClockAdvanceRequest>;
 
@@ -1756,14 +1760,14 @@ export const ServerSeriesRequest = Type.Object(
     shard: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: "Which shard, in the place of a queue.",
+        description: "Which shard, instead of a queue.",
         examples: [0],
       }),
     ),
     names: Type.Array(
       Type.String({ [publishedKeyword]: { enum: [...seriesNames, ...shardSeriesNames] } }),
       {
-        description: `What to tell, each once: of queues ${named(seriesNames)}; of a shard ${named(shardSeriesNames)}.`,
+        description: `What to return, each once: for queues ${named(seriesNames)}; for a shard ${named(shardSeriesNames)}.`,
         examples: [["produced", "completed", "ready"]],
         [publishedKeyword]: { minItems: 1, maxItems: seriesNames.length },
       },
@@ -1771,7 +1775,7 @@ export const ServerSeriesRequest = Type.Object(
     from: Type.Optional(
       orNull({
         description:
-          "Date-time from which on to tell. Absent or `null`: as far back as there are points.",
+          "Date-time of the first point wanted. Absent or `null`: as far back as there are points.",
         examples: ["2026-03-01T12:05:00.000Z"],
         ...formed(forms.dateTime),
       }),
@@ -1785,7 +1789,7 @@ export const ServerSeriesRequest = Type.Object(
       }),
     ),
   },
-  { ...closed, description: "What to tell of the last hour or day." },
+  { ...closed, description: "What to return of the last hour or day." },
 );
 export type ServerSeriesRequest = Static<typeof ServerSeriesRequest>;
 
@@ -1794,11 +1798,11 @@ export const NamedSeries = Type.Object(
     name: Type.String({ description: "One of those asked for.", examples: ["produced"] }),
     values: Type.Array(Type.Integer(), {
       description:
-        "Point by point: how many items it happened to, or how many commits there were; of `ready`, `held`, `scheduled`, `waiting`, `oldest_ready_seconds`, `file_bytes` and `log_bytes` how it was at the end. `commit_p50_us` and `commit_p99_us`: half of the commits, and 99 of 100, took at most so many microseconds, of a minute the most of its points; 0: there were none.",
+        "Point by point: how many items it happened to, or how many commits there were; for `ready`, `held`, `scheduled`, `waiting`, `oldest_ready_seconds`, `file_bytes` and `log_bytes` the value at the end of the point. `commit_p50_us` and `commit_p99_us`: half of the commits, and 99 of 100, took at most this many microseconds, in a minute the highest of its points; 0: there were none.",
       examples: [[120, 118, 131]],
     }),
   },
-  { ...closed, description: "What was kept by one name." },
+  { ...closed, description: "The points of one name." },
 );
 export type NamedSeries = Static<typeof NamedSeries>;
 
@@ -1811,7 +1815,7 @@ export const ServerSeriesReply = Type.Object(
     shard: Type.Integer({ description: "The shard asked for; -1 = none.", examples: [-1] }),
     since: orNull({
       description:
-        "Date-time from which on points are kept, at the earliest the start of the process; `null` = none are, because busier queues take the room.",
+        "Date-time from which points are kept, at the earliest the start of the process; `null` = none are kept, because busier queues take the room.",
       examples: ["2026-03-01T09:30:00.000Z"],
     }),
     from: Type.String({
@@ -1824,11 +1828,11 @@ export const ServerSeriesReply = Type.Object(
     }),
     series: Type.Array(NamedSeries, {
       description:
-        "In the order of `names`, all of one length. A point that is not over is left out.",
+        "In the order of `names`, all of the same length. An unfinished point is left out.",
       examples: [[{ name: "produced", values: [120, 118, 131] }]],
     }),
   },
-  { ...closed, description: "What became of a queue or a shard lately." },
+  { ...closed, description: "What happened in a queue or a shard recently." },
 );
 export type ServerSeriesReply = Static<typeof ServerSeriesReply>;
 
@@ -1854,15 +1858,15 @@ export const NodeInfo = Type.Object(
       examples: ["2026-03-01T13:05:00.000Z"],
     }),
     owner: Type.Boolean({
-      description: "Whether it has the shards; the others forward calls to it.",
+      description: "Whether it is the owner of the shards; the others forward calls to it.",
       examples: [true],
     }),
     draining: Type.Boolean({
-      description: "Whether it was told to stop, and takes nothing over.",
+      description: "Whether it was told to stop, so that it takes nothing over.",
       examples: [false],
     }),
     live: Type.Boolean({
-      description: "Whether it gave a sign of life within the time that an owner has for one.",
+      description: "Whether it gave a sign of life within the ownership lease.",
       examples: [true],
     }),
   },
@@ -1873,12 +1877,11 @@ export type NodeInfo = Static<typeof NodeInfo>;
 export const NodesListReply = Type.Object(
   {
     items: Type.Array(NodeInfo, {
-      description:
-        "Those that were there within the last hour, by URL; none of a server that is alone.",
+      description: "Those seen within the last hour, by URL; none if the server is alone.",
       examples: [[]],
     }),
     epoch: Type.Integer({
-      description: "How often the shards have been taken over; 0 of a server that is alone.",
+      description: "How often the shards have been taken over; 0 if the server is alone.",
       minimum: 0,
       examples: [3],
     }),
@@ -1894,7 +1897,7 @@ export const WhoAmIRequest = Type.Object(
 export type WhoAmIRequest = Static<typeof WhoAmIRequest>;
 
 const keyName = Type.String({
-  description: "Whose the API key is, as its line in the file says; may be empty.",
+  description: "The name of the API key in its line of the file; may be empty.",
   examples: ["checkout"],
 });
 
@@ -1904,7 +1907,7 @@ const keyRoles = Type.Array(Type.String({ enum: [...roleNames] }), {
 });
 
 const keyQueues = Type.Array(Type.String(), {
-  description: "Names of the queues that it is for, in which `*` stands for any text.",
+  description: "Names of the queues that it is for; `*` stands for any text.",
   examples: [["orders*"], ["*"]],
 });
 
@@ -1914,7 +1917,7 @@ export const WhoAmIReply = Type.Object(
     roles: keyRoles,
     queues: keyQueues,
     keys_required: Type.Boolean({
-      description: "Whether the server asks for API keys; without, everything is allowed.",
+      description: "Whether the server asks for API keys; if not, everything is allowed.",
       examples: [true],
     }),
   },
@@ -1943,7 +1946,7 @@ export const KeyInfo = Type.Object(
       examples: ["2026-03-01T12:00:00.000Z"],
     }),
     refusals: Type.Integer({
-      description: "Calls that it was not allowed to make, since the process started.",
+      description: "Its calls that were not allowed, since the process started.",
       minimum: 0,
       examples: [0],
     }),
@@ -1981,7 +1984,7 @@ export const ActionsListRequest = Type.Object(
     ),
     queue_name: Type.Optional(
       Type.String({
-        description: 'Those of this queue alone; absent or `""`: of all.',
+        description: 'Only those of this queue; absent or `""`: of all.',
         examples: ["orders"],
         ...formed(forms.queueNameOrNone, bounds.queueNameBytesMax),
         [queueKeyword]: true,
@@ -1995,7 +1998,7 @@ export type ActionsListRequest = Static<typeof ActionsListRequest>;
 export const Action = Type.Object(
   {
     id: Type.Integer({
-      description: "Rises with each action; begins anew with the process.",
+      description: "Rises with each action; starts again with the process.",
       minimum: 1,
       examples: [42],
     }),
@@ -2017,12 +2020,11 @@ export const Action = Type.Object(
       examples: ["orders"],
     }),
     to_queues: Type.Array(Type.String(), {
-      description:
-        "Of a redrive or a repair that was begun: other queues that its items go to, at most ten.",
+      description: "For a redrive or a repair: other queues that its items go to, at most ten.",
       examples: [[]],
     }),
     items: Type.Integer({
-      description: "How many items it named by their ids, or brought; 0 = none.",
+      description: "How many items it named by their ids, or carried; 0 = none.",
       minimum: 0,
       examples: [0],
     }),
@@ -2035,11 +2037,11 @@ export type Action = Static<typeof Action>;
 export const ActionsListReply = Type.Object(
   {
     items: Type.Array(Action, {
-      description: "Actions, newest first; fewer than `limit` when the list ends there.",
+      description: "Actions, newest first; fewer than `limit` on the last page.",
       examples: [[]],
     }),
     since: Type.String({
-      description: "Date-time from which on actions are known; older ones are in the log alone.",
+      description: "Date-time from which actions are known; older ones are only in the log.",
       examples: ["2026-02-27T08:00:00.000Z"],
     }),
   },
@@ -2050,7 +2052,7 @@ export type ActionsListReply = Static<typeof ActionsListReply>;
 export const StorageItem = Type.Object(
   {
     id: Type.String({
-      description: "The item's present id, in the text order of which a partition is queued.",
+      description: "The item's present id; the text order of ids is the order of the partition.",
       examples: [sampleId],
     }),
     source_id: Type.String({
@@ -2086,7 +2088,7 @@ export const StorageItem = Type.Object(
       examples: [null, "2026-03-01T12:15:00.000Z"],
     }),
     attempts: Type.Integer({
-      description: "Leases granted so far, one that runs included.",
+      description: "Leases granted so far, including one that is running.",
       examples: [1],
     }),
     max_attempts: Type.Integer({
@@ -2164,12 +2166,12 @@ const itemState = orNull({
 
 const itemOrder = orNull({
   description:
-    '`newest`: those that came into the queue last come first. Absent, `null` or `""`: by partition, scheduled ones of it after the others, each by their ids.',
+    '`newest`: the last to enter the queue come first. Absent, `null` or `""`: by partition, its scheduled items after the others, each by id.',
   examples: ["newest"],
 });
 
 const itemHolder = Type.String({
-  description: 'The client that holds it, as its lease named it. Absent or `""`: whoever does.',
+  description: 'The client that holds it, as its lease named it. Absent or `""`: any.',
   examples: ["worker-3"],
 });
 
@@ -2181,19 +2183,19 @@ export const ItemFilter = Type.Object(
     ),
     origin_id: Type.Optional(
       Type.String({
-        description: "The id that it was produced under.",
+        description: "The id under which it was produced.",
         examples: [sampleSourceId],
       }),
     ),
     origin_queue: Type.Optional(
       Type.String({
-        description: "Of a dead item, the queue that it died in.",
+        description: "For a dead item, the queue in which it died.",
         examples: ["orders"],
       }),
     ),
     death: Type.Optional(
       Type.String({
-        description: "Of a dead item, why it died: `failed`, `expired` or `rejected`.",
+        description: "For a dead item, why it died: `failed`, `expired` or `rejected`.",
         examples: ["failed"],
         [publishedKeyword]: { enum: ["failed", "expired", "rejected"] },
       }),
@@ -2201,14 +2203,15 @@ export const ItemFilter = Type.Object(
     reason: Type.Optional(
       Type.String({
         description:
-          "Why it was last given back. Numbers, instants and ids in it do not count: `order 7: no card` means `order 8: no card` too.",
+          "Why it was last given back. Numbers, instants and ids in it do not count: `order 7: no card` also matches `order 8: no card`.",
         examples: ["order <n>: no card"],
       }),
     ),
     attempts_min: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: "Leases that it was granted at least; of a dead item, where it died.",
+        description:
+          "The fewest leases that it was granted; for a dead item, in the queue where it died.",
         examples: [3],
       }),
     ),
@@ -2222,17 +2225,20 @@ export const ItemFilter = Type.Object(
     redriven_max: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: "How often it was sent back from a dead queue at most.",
+        description: "The most times that it was sent back from a dead queue.",
         examples: [0],
       }),
     ),
     payload_contains: Type.Optional(
-      Type.String({ description: "A text that its payload has, as UTF-8.", examples: ["4711"] }),
+      Type.String({
+        description: "A text that its payload contains, as UTF-8.",
+        examples: ["4711"],
+      }),
     ),
   },
   {
     ...closed,
-    description: "Which items are meant: all that is said has to hold.",
+    description: "Which items match: those that meet every condition.",
     examples: [{ reason: "card_declined" }],
   },
 );
@@ -2247,7 +2253,7 @@ const findPivot = Type.Optional(
 
 const optionalPartition = Type.Optional(
   Type.Integer({
-    description: "This partition alone. Absent or `null`: all.",
+    description: "Only this partition. Absent or `null`: all.",
     examples: [0],
     minimum: 0,
   }),
@@ -2313,7 +2319,7 @@ export const FoundItem = Type.Object(
       examples: ["ready"],
     }),
     holder: Type.String({
-      description: 'The client that holds it; `""` = nobody, or one of before a restart.',
+      description: 'The client that holds it; `""` = nobody, or a client from before a restart.',
       examples: [""],
     }),
     payload_bytes: Type.Integer({
@@ -2324,8 +2330,7 @@ export const FoundItem = Type.Object(
   },
   {
     ...closed,
-    description:
-      "An item that was found. `payload` may be no more than a part, of `payload_bytes` in all.",
+    description: "An item that was found. `payload` may be only a part of its `payload_bytes`.",
     examples: [sampleFoundItem],
   },
 );
@@ -2343,7 +2348,7 @@ const looked = {
 export const FindItemsReply = Type.Object(
   {
     items: Type.Array(FoundItem, {
-      description: "In the order that was asked for.",
+      description: "In the requested order.",
       examples: [[sampleFoundItem]],
     }),
     ...looked,
@@ -2395,7 +2400,7 @@ export type ItemGroup = Static<typeof ItemGroup>;
 export const GroupItemsReply = Type.Object(
   {
     groups: Type.Array(ItemGroup, {
-      description: "The largest first. Add up what several pages say of one value.",
+      description: "The largest first. Add up the counts that several pages have for one value.",
       examples: [
         [
           {
@@ -2459,16 +2464,16 @@ export const ItemEvent = Type.Object(
     }),
     what: Type.String({
       description:
-        "One of `produced`, `imported`, `due` (its time came), `leased`, `extended`, `completed`, `retried`, `released`, `lapsed`, `expired`, `dead` (it came into a dead queue), `discarded` (there was none for it), `redriven` (it left a dead queue), `returned` (it came back from there), `promoted` (it was made ready before its time), `rejected` (given up by who runs the queue), `removed`, `damaged`. More may come.",
+        "One of `produced`, `imported`, `due` (its time came), `leased`, `extended`, `completed`, `retried`, `released`, `lapsed`, `expired`, `dead` (it entered a dead queue), `discarded` (there was none for it), `redriven` (it left a dead queue), `returned` (it came back from there), `promoted` (it was made ready before its time), `rejected` (given up by an operator), `removed`, `damaged`. More may come.",
       examples: ["leased"],
     }),
     id: Type.String({ description: "The id that it had then.", examples: [sampleId] }),
     queue_name: Type.String({
-      description: 'Where it was; `""` = in a queue that is not there any more.',
+      description: 'Where it was; `""` = in a queue that no longer exists.',
       examples: ["orders"],
     }),
     partition: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-      description: "The partition that it was in; `null` = it is not there any more.",
+      description: "The partition that it was in; `null` = it no longer exists.",
       examples: [0],
     }),
     by: Type.String({
@@ -2485,11 +2490,11 @@ export const ItemExplained = Type.Object(
     id: Type.String({ description: "The id that was asked for.", examples: [sampleId] }),
     item: Type.Optional(FoundItem),
     ahead: Type.Integer({
-      description: "Of a ready item, how many ready ones are ahead of it in its partition.",
+      description: "For a ready item, how many ready ones are ahead of it in its partition.",
       examples: [41],
     }),
     ahead_is_all: Type.Boolean({
-      description: "Whether that is all, or at least so many.",
+      description: "Whether that is all of them; if not, there are at least that many.",
       examples: [true],
     }),
     why: Type.Array(Type.String(), {
@@ -2498,7 +2503,7 @@ export const ItemExplained = Type.Object(
     }),
     history: Type.Array(ItemEvent, {
       description:
-        "What happened to it, in order, as far as that is in memory: at most the last 1,000 events of each shard.",
+        "What happened to it, in order, as far as it is in memory: at most the last 1,000 events of each shard.",
       examples: [
         [
           {
@@ -2528,7 +2533,7 @@ const taskFields = {
     Type.Array(itemId, {
       minItems: 1,
       maxItems: bounds.taskIdsMax,
-      description: "The items. Absent: all that `filter` means.",
+      description: "The items. Absent: all that `filter` matches.",
       examples: [[sampleId]],
     }),
   ),
@@ -2555,7 +2560,8 @@ const taskFields = {
     Type.Integer({
       minimum: 0,
       maximum: bounds.expectMax,
-      description: "With more items than that, nothing is changed: 453 says how many there are.",
+      description:
+        "With more items than that nothing is changed, and the 453 says how many there are.",
       examples: [312],
     }),
   ),
@@ -2564,7 +2570,7 @@ const taskFields = {
 export const RedriveRequest = Type.Object(
   {
     queue_name: Type.String({
-      description: "The queue whose ready items are sent back: a dead queue, as a rule.",
+      description: "The queue whose ready items are sent back, usually a dead queue.",
       examples: ["orders-dead"],
       [queueKeyword]: true,
     }),
@@ -2597,7 +2603,7 @@ export const RepairRequest = Type.Object(
     state: Type.Optional(
       orNull({
         description:
-          "`ready` or `scheduled`: those alone. Absent: both; of `promote` the scheduled ones.",
+          "Only those that are `ready` or `scheduled`. Absent: both; for `promote` the scheduled ones.",
         examples: ["scheduled"],
       }),
     ),
@@ -2621,12 +2627,12 @@ export type RepairRequest = Static<typeof RepairRequest>;
 export const TaskBegun = Type.Object(
   {
     task_id: Type.String({
-      description: 'The task that does it; `""` of a dry run.',
+      description: 'The task that does it; `""` for a dry run.',
       examples: ["rmg2k7v1"],
     }),
-    matched: Type.Integer({ description: "Items that are meant now.", examples: [312] }),
+    matched: Type.Integer({ description: "Items that match now.", examples: [312] }),
   },
-  { ...closed, description: "A task that goes on by itself, also across restarts." },
+  { ...closed, description: "A task that runs on its own, across restarts too." },
 );
 export type TaskBegun = Static<typeof TaskBegun>;
 
@@ -2639,24 +2645,25 @@ export const TaskInfo = Type.Object(
     }),
     state: Type.String({
       description:
-        "`running`, `done`, `cancelled`, or `failed`: the queue that all were to go to is gone.",
+        "`running`, `done`, `cancelled`, or `failed`: the queue to which all items should go is gone.",
       examples: ["running"],
     }),
     queue_name: Type.String({ description: "Whose items are changed.", examples: ["orders-dead"] }),
     to: Type.String({
-      description: 'Of a redrive: where all go; `""` = each to the queue that it came from.',
+      description: 'For a redrive: where all go; `""` = each to the queue that it came from.',
       examples: [""],
     }),
     filter: ItemFilter,
     per_second: Type.Integer({ description: "0 = as many as it can.", examples: [0] }),
-    matched: Type.Integer({ description: "Items that were meant when it began.", examples: [312] }),
-    moved: Type.Integer({ description: "Items with which it is done.", examples: [250] }),
+    matched: Type.Integer({ description: "Items that matched when it began.", examples: [312] }),
+    moved: Type.Integer({ description: "Items that it has finished.", examples: [250] }),
     skipped: Type.Integer({
-      description: "Items that it left where they are: the queue that they were to go to is gone.",
+      description:
+        "Items that it left where they are, because the queue to which they should go is gone.",
       examples: [0],
     }),
     by: Type.String({
-      description: 'The key that asked for it; `""` = none was needed.',
+      description: 'The name of the API key that asked for it; `""` = none was needed.',
       examples: ["ops"],
     }),
     created_at: Type.String({
@@ -2668,7 +2675,7 @@ export const TaskInfo = Type.Object(
       examples: [null, "2026-03-01T12:00:04.000Z"],
     }),
   },
-  { ...closed, description: "A task that goes on for longer than a call." },
+  { ...closed, description: "A task that takes longer than a call." },
 );
 export type TaskInfo = Static<typeof TaskInfo>;
 
@@ -2721,11 +2728,11 @@ export const ServerOverviewReply = Type.Object(
     }),
     as_of: asOf,
     since: Type.String({
-      description: "To be sent with the next request.",
+      description: "Send it with the next request.",
       examples: ["mf3k2a9c.1042"],
     }),
     whole: Type.Boolean({
-      description: "All queues are there; what was known of others is of queues that are gone.",
+      description: "All queues are in the reply; forget any others, because they are gone.",
       examples: [true],
     }),
     poll_after_ms: Type.Integer({
@@ -2735,7 +2742,7 @@ export const ServerOverviewReply = Type.Object(
     totals: OverviewTotals,
     queues: OverviewQueues,
     removed: Type.Array(Type.String(), {
-      description: "Queues that are gone since.",
+      description: "Queues that are gone since then.",
       examples: [["old-orders"]],
     }),
     shards: Type.Array(OverviewShard, { description: "All shards.", examples: [[]] }),
@@ -2781,7 +2788,7 @@ export const ImportItem = Type.Object(
     is_leased: Type.Optional(
       Type.Boolean({
         description:
-          "Store it as leased until `lease_deadline`. Whoever has its new id may complete it.",
+          "Store it as leased until `lease_deadline`. Any client that has its new id may complete it.",
         examples: [false],
         [defaultKeyword]: false,
       }),
@@ -2848,7 +2855,7 @@ export const ImportItem = Type.Object(
   },
   {
     ...closed,
-    description: "An item to store. It takes the keys of a listed item; each may be absent.",
+    description: "An item to store. It takes the fields of a listed item; each may be absent.",
   },
 );
 export type ImportItem = Static<typeof ImportItem>;
@@ -2888,7 +2895,7 @@ export const Health = Type.Object(
   {
     status: Type.String({
       description:
-        "`ok`; `degraded` while some shards are down and their partitions cannot be reached; else `store_full` while the disk has no room, and what only adds is refused.",
+        "`ok`; `degraded` while some shards are down and their partitions cannot be reached; else `store_full` while the disk has no room, and calls that only add items are refused.",
       examples: ["ok"],
       [publishedKeyword]: { enum: ["ok", "degraded", "store_full"] },
     }),
@@ -2899,7 +2906,7 @@ export const Health = Type.Object(
     }),
     durability: Type.String({
       description:
-        "What a 200 outlives: `full` a power cut, `normal` a killed process, `none` (in memory) neither.",
+        "What an item survives after its 200: `full` a power cut, `normal` a killed process, `none` (in memory) neither.",
       examples: ["full"],
     }),
     shards: Type.Integer({ description: "Shards that the server runs.", examples: [1] }),
@@ -2917,7 +2924,7 @@ export const BackupReply = Type.Object(
     }),
     format: Type.Integer({ description: "Of the manifest in it.", examples: [1] }),
     made_at: Type.String({
-      description: "Date-time of the moment of which all of it is.",
+      description: "Date-time of the moment that all of it describes.",
       examples: ["2026-03-01T12:00:00.000Z"],
     }),
     version: Type.String({ description: "Of the server that made it.", examples: ["0.1.0"] }),

@@ -1,5 +1,5 @@
 // The real server, of which one system call fails: the Nth sync with an I/O
-// error, every write from the Nth on for want of space, or the process is killed
+// error, every write from the Nth on because there is no space, or the process is killed
 // right at its Nth sync or write. strace makes the calls fail; the N are swept
 // over a load. Whatever was answered has to be true after a restart.
 

@@ -34,9 +34,11 @@ export const ConfigSchema = Type.Object({
   }),
   apiKeysFile: file(
     "a file of API keys' digests",
-    "File of API keys' digests; every request but for probes and pages then needs a key.",
+    "File with the digests of API keys; every request except probes and pages then needs a key.",
   ),
-  insecure: onOff("Listen beyond loopback without API keys: whoever reaches it can do everything."),
+  insecure: onOff(
+    "Listen beyond loopback without API keys: anyone who reaches it can do everything.",
+  ),
   tlsCert: file(
     "a file with a certificate in PEM",
     "Certificate in PEM, with its chain; needs --tls-key and turns HTTP into HTTPS.",
@@ -49,13 +51,13 @@ export const ConfigSchema = Type.Object({
     default: "./data",
     expected: "a folder",
     pattern: "^[^\\0]+$",
-    description: "Folder of the stores, on a local disk; made when missing. One server at a time.",
+    description: "Folder of the stores, on a local disk; created if missing. One server at a time.",
   }),
   backups: text({
     default: "",
     expected: "a folder",
     pattern: "^[^\\0]*$",
-    description: "Folder for backups, each in one of its own; without it none can be made.",
+    description: "Folder for backups, each in its own subfolder; without it none can be made.",
   }),
   store: choice(["sqlite", "postgres", "memory"], {
     default: "sqlite",
@@ -66,7 +68,7 @@ export const ConfigSchema = Type.Object({
     expected: "a URL such as postgres://user:password@host:5432/name",
     pattern: "^(postgres(ql)?://.+)?$",
     description:
-      "The PostgreSQL of --store postgres; of host,host or URL,URL the first that is a primary.",
+      "The database of --store postgres; with host,host or URL,URL the first that is a primary.",
   }),
   databasePooler: choice(["none", "transaction"], {
     default: "none",
@@ -77,14 +79,13 @@ export const ConfigSchema = Type.Object({
     default: "holdfast",
     expected: "a lower-case name",
     pattern: "^[a-z][a-z0-9_]{0,40}$",
-    description:
-      "Begins the names of the schemas in the database, one per shard; made when missing.",
+    description: "Prefix of the schemas in the database, one per shard; created if missing.",
   }),
   name: text({
     default: "",
     expected: "at most 64 characters",
     pattern: "^[^\\u0000-\\u001f\\u007f]{0,64}$",
-    description: "What the server is called in its overview; without it, as the machine is.",
+    description: "Name of the server in its overview; by default that of the machine.",
   }),
   nodeUrl: text({
     default: "",
@@ -97,21 +98,21 @@ export const ConfigSchema = Type.Object({
     default: "5s",
     expected: "a duration such as 5s",
     pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$",
-    description: "How long a node that is silent keeps the shards; from 1s to 1m.",
+    description: "How long a silent node keeps the shards; from 1s to 1m.",
   }),
   httpThreads: Type.Integer({
     minimum: 1,
     maximum: httpThreadsMax,
     expected: `a whole number from 1 to ${httpThreadsMax}`,
-    defaultText: "cores / 2, at least 1; 1 of a node",
-    description: "Threads that speak HTTP; with 1, the thread that has the queues does so itself.",
+    defaultText: "cores / 2, at least 1; 1 for a node",
+    description: "Threads that speak HTTP; with 1, the engine's thread does it.",
   }),
   shards: Type.Integer({
     minimum: 1,
     maximum: limits.shardsMax,
     expected: `a whole number from 1 to ${limits.shardsMax}`,
     defaultText: `cores - 1, from 1 to ${shardsDefaultMax}`,
-    description: "Workers, each with a store of its own, that share the partitions.",
+    description: "Workers, each with its own store, that share the partitions.",
   }),
   durability: choice(["full", "normal"], {
     default: "full",
@@ -152,7 +153,7 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 100_000_000,
     default: limits.receiptsMax,
-    description: "Calls with a key that are remembered at once; further ones get 429.",
+    description: "Calls with an Idempotency-Key remembered at once; further ones get 429.",
   }),
   connectionsMax: wholeNumber({
     minimum: 1,
@@ -178,28 +179,29 @@ export const ConfigSchema = Type.Object({
     description: "Web origins whose pages may call this server; none by default.",
   }),
   acceptWalLoss: onOff(
-    "Start although a store's log is damaged; the log is copied aside, its tail lost.",
+    "Start even if a store's log is damaged; the log is copied aside, its tail lost.",
   ),
   testClock: onOff(
-    "Time stands still but for clock.advance, for tests; a data folder is for this or for use.",
+    "Time moves only by clock.advance, for tests; a data folder is for this or for real use.",
   ),
   metricsQueuesMax: wholeNumber({
     minimum: 0,
     maximum: 10_000,
     default: queueLabelsMax,
-    description: "Queues that /metrics tells apart, the busiest; it sums up the others.",
+    description:
+      "How many queues, the busiest, have their own label on /metrics; the others are summed up.",
   }),
   seriesBytes: wholeNumber({
     minimum: 0,
     maximum: 4_000_000_000,
     default: 32 * 1024 * 1024,
-    description: "Bytes of memory for what server.series tells of the last day; 0 keeps nothing.",
+    description: "Bytes of memory for the points of server.series; 0 keeps none.",
   }),
   historyBytes: wholeNumber({
     minimum: 0,
     maximum: 4_000_000_000,
     default: 16 * 1024 * 1024,
-    description: "Bytes of memory for what happened to each item of late; 0 keeps nothing.",
+    description: "Bytes of memory for the recent history of items; 0 keeps none.",
   }),
   shutdownTimeoutMs: wholeNumber({
     minimum: 0,
@@ -273,7 +275,7 @@ export function configReference(): readonly SettingRow[] {
     key: "",
     default: "",
     values: "a JSON file",
-    meaning: "File with settings, as one JSON object; flags and environment come before it.",
+    meaning: "File with settings, as one JSON object; flags and environment variables win over it.",
   };
   const rows = settings.map(({ key, flag, env, expected, schema }) => ({
     flag,

@@ -69,7 +69,7 @@ test("start: a second server on the same data is refused and says why", async ()
   expect(second.output).not.toMatch(/\n +at |"stack"/);
 });
 
-test("log: an item that is removed for want of a dead queue is named, with its queue", async () => {
+test("log: an item that is removed because there is no dead queue is named, with its queue", async () => {
   using files = scratch();
   await using server = await start({ data: files.data });
   const connection = await Connection.open(server.port);
@@ -86,7 +86,7 @@ test("log: an item that is removed for want of a dead queue is named, with its q
   const line = server
     .log()
     .split("\n")
-    .find((text) => text.includes("want of a dead queue"));
+    .find((text) => text.includes("there is no dead queue"));
   expect(JSON.parse(line ?? "{}")).toEqual({
     level: "warn",
     time: expect.any(String),
@@ -94,7 +94,7 @@ test("log: an item that is removed for want of a dead queue is named, with its q
     queue: "orders",
     count: 1,
     ids: [id],
-    event: "items were removed for want of a dead queue",
+    event: "items were removed because there is no dead queue",
   });
   expect(line).not.toContain("secret");
 });

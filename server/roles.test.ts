@@ -424,7 +424,7 @@ test("what is done by hand is logged and listed, with who and what came of it; n
   });
   await server.call("anna", "advance", { by: "1m" });
   await server.send("anna", pages.backup.path, { method: "POST", body: "{}" });
-  // Refused for want of the role: it is the key's refusal, and no action.
+  // Refused because it lacks the role: it is the key's refusal, and no action.
   await server.call("worker", "deleteQueue", { queue_name: "orders", force: true });
   const expected = [
     ["both", "retry", "orders", 1, 453],

@@ -56,7 +56,7 @@ const noticeTexts: Readonly<Record<Exclude<Notice["kind"], "shard_down">, string
   store_full: "store is full; items cannot be produced",
   items_quarantined: "damaged items were set aside",
   items_miscounted: "stored items are not those that were counted",
-  items_discarded: "items were removed for want of a dead queue",
+  items_discarded: "items were removed because there is no dead queue",
 };
 
 const { version } = manifest;

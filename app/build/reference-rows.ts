@@ -128,7 +128,7 @@ const limits: readonly LimitRow[] = [
   row("waiting-leases", "Leases that wait at once", count(engineLimits.waitingLeasesMax)),
   row(
     "timeouts",
-    "Longest `lease_timeout` and `expire_timeout`, but for `never`",
+    "Longest `lease_timeout` and `expire_timeout`, except `never`",
     `${engineLimits.durationMsMax / 3_600_000 / 24} days`,
   ),
   row("shards", "Shards of one server", count(engineLimits.shardsMax)),

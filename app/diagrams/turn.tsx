@@ -23,7 +23,7 @@ export function Turn(): ReactNode {
     <Diagram
       title="A turn of a shard"
       description="Requests of all kinds wait: produce, lease, complete, retry. The shard takes all of them into one turn, reads what they need, decides each by pure rules, makes one commit with one sync, and only then answers them all: 200, or 453 where the state forbids it. While the turn syncs, the next one gathers."
-      caption="Turns of a shard never overlap, so what was read still holds at the commit. A crash falls before a commit or after it, never into the middle."
+      caption="Commits of a shard never overlap, so what was read still holds at the commit. A crash falls before a commit or after it, never into the middle."
       height={470}
     >
       <Text at="0,14" says="what waits" kind="eyebrow" />

@@ -3,7 +3,7 @@
 export const claims = [
   {
     title: "It is on disk",
-    text: "A turn of the engine makes one commit with one sync, and answers after that. What is answered survives a kill -9 and, with durability full, a power cut.",
+    text: "A turn of the engine makes one commit with one sync, and answers only then. Whatever is answered survives a kill -9 and, with durability full, a power cut.",
     checks: [
       'GET /health  "durability":"full"',
       "holdfast_commit_seconds",
@@ -12,7 +12,7 @@ export const claims = [
   },
   {
     title: "One holder can finish it",
-    text: "A lapsed lease puts the item at the tail under a new id. The old id names nothing, so a late holder changes nothing.",
+    text: "A lapsed lease puts the item at the tail under a new id. The old id is no longer valid, so a late holder can change nothing.",
     checks: [
       "complete again: 453, a reason per id",
       "holdfast_queue_items_total",

@@ -63,7 +63,7 @@ export const comparisons: readonly Comparison[] = [
   },
   {
     topic: "A lease can be extended",
-    facts: [yes(), yes(), yes("by itself"), yes(), yes()],
+    facts: [yes(), yes(), yes("automatically"), yes(), yes()],
   },
   {
     topic: "Dead items sent back by one call",

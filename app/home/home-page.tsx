@@ -29,7 +29,7 @@ function Hero(): ReactNode {
       </h1>
       <div>
         <p>
-          Holdfast is a durable message queue over plain HTTP. What a 200 answers is on disk,
+          Holdfast is a durable message queue over plain HTTP. What a 200 confirms is on disk,
           exactly one holder can finish an item, and the server can say where every item is.
         </p>
         <p className="hf-hero-actions">

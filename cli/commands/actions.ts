@@ -11,7 +11,7 @@ export function addActions(program: Command): void {
   program
     .command("actions")
     .description("who changed, cleared or deleted what, the newest first")
-    .argument("[queue]", "those of this queue alone")
+    .argument("[queue]", "only those of this queue")
     .addOption(
       new Option("-n, --limit <count>", "the most to show")
         .argParser(wholeNumber(1, bounds.actionsMax))

@@ -25,8 +25,8 @@ import { counted, openOutput } from "../output.ts";
 export function addBackup(program: Command): void {
   program
     .command("backup")
-    .description("have the server write a backup, and check it")
-    .option("--no-check", "leave out the check, which reads every item")
+    .description("make the server write a backup, and check it")
+    .option("--no-check", "skip the check, which reads every item")
     .action(async ({ check }: { readonly check: boolean }, command: Command) => {
       const context = contextOf(command);
       const made = await context.client.backup();
@@ -47,7 +47,7 @@ export function addBackup(program: Command): void {
 export function addRestore(program: Command): void {
   program
     .command("restore")
-    .description("put a backup into a new data folder, for a server that is then started on it")
+    .description("put a backup into a new data folder, on which a server can then start")
     .argument("<backup>", "folder of the backup")
     .requiredOption("--data <folder>", "the data folder; must not exist, or be empty")
     .action(async (backup: string, { data }: { readonly data: string }, command: Command) => {

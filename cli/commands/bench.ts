@@ -39,7 +39,7 @@ export function addBench(program: Command): void {
     new Option(flags, text).argParser(wholeNumber(1, max)).default(value);
   program
     .command("bench")
-    .description("measure a server with items in a queue of their own")
+    .description("measure a server, with a temporary queue")
     .addOption(count("--items <count>", "items in all", 10_000_000, 10_000))
     .addOption(count("--batch <count>", "items a call", bounds.produceItemsMax, 100))
     .addOption(count("--connections <count>", "calls at once", 1_000, 8))

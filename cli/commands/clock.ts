@@ -8,7 +8,7 @@ export function addClock(program: Command): void {
     .command("clock")
     .description("the clock of a server with --test-clock")
     .command("advance")
-    .description("let time pass, until all that was due by then is done")
+    .description("advance it, until everything due by then is done")
     .argument("<duration>", "such as 30s, 10m or 7d")
     .action(async (by: string, _, command: Command) => {
       const context = contextOf(command);

@@ -15,7 +15,7 @@ const fine: Readonly<Record<string, string>> = {
 export function addExplain(program: Command): void {
   program
     .command("explain")
-    .description("what is the matter with a queue, the worst first")
+    .description("what is wrong with a queue, the worst first")
     .argument("<queue>", "name of the queue")
     .action(async (queue_name: string, _, command: Command) => {
       const context = contextOf(command);

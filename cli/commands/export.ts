@@ -37,8 +37,8 @@ export function addExport(program: Command): void {
     .command("export")
     .description("write what a queue holds as JSON lines, without leasing it")
     .argument("<queue>", "name of the queue")
-    .option("-o, --out <file>", "where to write; standard output unless told")
-    .option("--resume", "go on in a file where an export was broken off")
+    .option("-o, --out <file>", "where to write; standard output by default")
+    .option("--resume", "continue a file where an export was interrupted")
     .addOption(
       new Option("--page <count>", "items a call")
         .argParser(wholeNumber(bounds.storageListMin, bounds.storageListMax))

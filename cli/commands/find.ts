@@ -23,7 +23,7 @@ export function addFind(items: Command): void {
         .argParser(wholeNumber(bounds.findItemsMin, bounds.findItemsMax))
         .default(20),
     )
-    .option("--newest", "those that came last first")
+    .option("--newest", "the last to enter the queue first")
     .action(find);
 
   searching(items, "groups", "how many there are by what they have in common, the most first")

@@ -29,9 +29,9 @@ export function addImport(program: Command): void {
     .command("import")
     .description("put what an export wrote into a queue")
     .argument("<queue>", "name of the queue, which has to exist")
-    .argument("[file]", "an export; standard input unless told")
-    .option("--resume", "go on where an import of this file was broken off")
-    .option("--again", "start over although an import of this file was interrupted")
+    .argument("[file]", "an export; standard input by default")
+    .option("--resume", "continue where an import of this file was interrupted")
+    .option("--again", "start over even if an import of this file was interrupted")
     .option(
       "--keep-leases",
       "leased items stay leased until their leases lapse; nobody has their new ids",
@@ -81,7 +81,7 @@ function sourceOf(file: string | undefined, { resume = false, again = false }: O
   const before = existsSync(noted) ? Number(readFileSync(noted, "utf8")) : 0;
   if (before > 0 && !resume && !again) {
     throw new UsageError(
-      `import was broken off after line ${before}; expected --resume to go on, or --again to begin anew`,
+      `import was interrupted after line ${before}; expected --resume to continue, or --again to start over`,
     );
   }
   return {

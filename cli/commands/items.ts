@@ -27,12 +27,12 @@ export function addItems(program: Command): void {
     .addOption(partitionOption("this partition alone"))
     .option("--scheduled", "those that wait for their time or a retry, instead of the others")
     .addOption(limitOption(100))
-    .option("--pivot <id>", "begin behind this item of the partition")
+    .option("--pivot <id>", "begin after this item of the partition")
     .action(list);
 
   items
     .command("peek")
-    .description("the items that are leased next, without leasing them")
+    .description("the items that would be leased next, without leasing them")
     .argument("<queue>", "name of the queue")
     .addOption(partitionOption("of this partition; else of the one with the most ready items"))
     .addOption(limitOption(10))

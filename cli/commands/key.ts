@@ -13,8 +13,8 @@ import { openOutput } from "../output.ts";
 export function addKey(program: Command): void {
   program
     .command("key")
-    .description("make an API key, which is shown this once")
-    .argument("<name...>", "who gets it; it stands in the file of keys")
+    .description("make an API key, which is shown only once")
+    .argument("<name...>", "whose it is; written to the file of keys")
     .addOption(
       new Option(
         "--role <role>",
@@ -24,10 +24,10 @@ export function addKey(program: Command): void {
     .addOption(
       new Option(
         "--queues <patterns>",
-        "names of queues that it is for, such as 'orders*,billing'; all unless told",
+        "names of the queues that it is for, such as 'orders*,billing'; all by default",
       ).argParser(patternsOf),
     )
-    .option("--api-keys-file <file>", "add its line to this file, which is made when missing")
+    .option("--api-keys-file <file>", "add its line to this file, which is created if missing")
     .addHelpText(
       "after",
       `

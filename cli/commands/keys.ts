@@ -8,7 +8,7 @@ const head = ["key", "digest", "roles", "queues", "last used", "refusals"];
 export function addKeys(program: Command): void {
   program
     .command("keys")
-    .description("API keys that the server takes; key makes one")
+    .description("API keys that the server accepts; key makes one")
     .action(async (_: unknown, command: Command) => {
       const context = contextOf(command);
       const reply = await context.client.listKeys({});

@@ -32,10 +32,10 @@ export function addLease(program: Command): void {
         .default(60_000, "1m"),
     )
     .addOption(
-      new Option(
-        "--client-id <name>",
-        "name of the consumer, unique among those that wait",
-      ).default(`cli-${process.pid}`, "one of this process"),
+      new Option("--client-id <name>", "name of the consumer, unique among those waiting").default(
+        `cli-${process.pid}`,
+        "one of this process",
+      ),
     )
     .addOption(leaseTimeoutOption())
     .option("--complete", "complete them once they are shown")

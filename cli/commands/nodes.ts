@@ -8,7 +8,7 @@ const head = ["node", "version", "state", "joined", "seen"];
 export function addNodes(program: Command): void {
   program
     .command("nodes")
-    .description("nodes that share the database, and which of them has the shards")
+    .description("nodes that share the database, and which of them owns the shards")
     .action(async (_: unknown, command: Command) => {
       const context = contextOf(command);
       const reply = await context.client.listNodes({});

@@ -22,11 +22,7 @@ export function addOverview(program: Command): void {
   program
     .command("overview")
     .description("all queues at a glance, the worst first")
-    .option(
-      "-w, --watch [interval]",
-      "again and again with rates, every 2s unless told",
-      intervalMs,
-    )
+    .option("-w, --watch [interval]", "refresh with rates, every 2s by default", intervalMs)
     .addOption(
       new Option("-n, --rows <count>", "the most queues to show")
         .default(rowsDefault)

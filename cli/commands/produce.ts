@@ -41,25 +41,18 @@ export function addProduce(program: Command): void {
       "[payload...]",
       "the text of an item each; without any, JSON lines are read from standard input",
     )
-    .option("-f, --file <path>", "an item with the bytes of a file; may be given again", list)
-    .option("--text", "lines of standard input are texts as they stand, not JSON")
-    .option("--kind <text>", "kind of every item that names none itself")
-    .option("--reference <text>", "reference of every item that names none itself")
-    .option("--encoding <text>", "encoding of every item that names none itself")
-    .option(
-      "--header <name=value>",
-      "header of every item that names none itself; may be given again",
-      header,
-    )
+    .option("-f, --file <path>", "an item with the bytes of a file; may be repeated", list)
+    .option("--text", "lines of standard input are plain texts, not JSON")
+    .option("--kind <text>", "kind of every item that has none")
+    .option("--reference <text>", "reference of every item that has none")
+    .option("--encoding <text>", "encoding of every item that has none")
+    .option("--header <name=value>", "header of every item that has none; may be repeated", header)
     .option("--at <when>", "offer them no sooner; a date-time, or a duration from now", instant)
     .option(
       "--unique-key <key>",
-      "unique key of every item that names none itself; no second one with it is written",
+      "unique key of every item that has none; no second one with it is written",
     )
-    .option(
-      "--key <key>",
-      "name of this input; what was produced of it lately is not produced again",
-    )
+    .option("--key <key>", "idempotency key of this input; a repetition writes nothing twice")
     .addOption(
       new Option("--batch <count>", "items a call, where there are that many")
         .argParser(wholeNumber(1, bounds.produceItemsMax))

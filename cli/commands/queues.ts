@@ -59,14 +59,14 @@ export function addQueues(program: Command): void {
     leaseTimeout: "1m",
     expireTimeout: "24h",
   })
-    .option("--if-not-exists", "leave a queue that is there as it is, and end well")
+    .option("--if-not-exists", "leave an existing queue as it is, and succeed")
     .action(create);
 
   settingsOf(
-    queues.command("update").description("change a queue; what is not named stays as it is"),
+    queues.command("update").description("change a queue; settings not named stay as they are"),
     {},
   )
-    .option("--dry-run", "say what partitions hold that would be surplus, and change nothing")
+    .option("--dry-run", "say what the surplus partitions would hold, and change nothing")
     .addOption(expectOption("refuse where surplus partitions hold more items than so many"))
     .action(update);
 
@@ -85,11 +85,11 @@ export function addQueues(program: Command): void {
     .command("delete")
     .description("delete a queue that is empty, or with --force any")
     .argument("<queue>", "name of the queue")
-    .option("--force", "although it holds items, which are lost, or is the dead queue of another")
+    .option("--force", "even if it holds items, which are lost, or is the dead queue of another")
     .option("--dry-run", dryRunMeaning)
     .addOption(expectOption())
     .option("-y, --yes", yesMeaning)
-    .addHelpText("after", "\nIt asks where items would be lost.")
+    .addHelpText("after", "\nIt asks if items would be lost.")
     .action(remove);
 
   addPause(queues);
@@ -98,9 +98,9 @@ export function addQueues(program: Command): void {
 function addPause(queues: Command): void {
   queues
     .command("pause")
-    .description("lease nothing of a queue until it is resumed, or refuse produces")
+    .description("stop leases of a queue until it is resumed, or refuse produces")
     .argument("<queue>", "name of the queue")
-    .option("--lease", "lease nothing; so it is without --produce")
+    .option("--lease", "stop leases; the default without --produce")
     .option("--produce", "refuse produces")
     .option("--reason <text>", "told to those whom it stops")
     .action(async (queue_name: string, what: PauseOptions, command: Command) => {
@@ -111,7 +111,7 @@ function addPause(queues: Command): void {
 
   queues
     .command("resume")
-    .description("lease and produce again what was paused")
+    .description("end the pause of a queue")
     .argument("<queue>", "name of the queue")
     .action(async (queue_name: string, _, command: Command) => {
       const context = contextOf(command);
@@ -262,7 +262,7 @@ function settingsOf(
       ).argParser(wholeNumber(bounds.maxAttemptsMin, bounds.maxAttemptsMax)),
     )
     .option("--dead-queue <queue>", 'where failed and expired items go; "" = nowhere')
-    .option("--reference <text>", "owner or other words about it")
+    .option("--reference <text>", "owner or any other text about it")
     .addOption(
       new Option("--partitions <count>", "partitions asked for").argParser(
         wholeNumber(bounds.partitionsMin, bounds.partitionsMax),

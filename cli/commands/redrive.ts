@@ -12,8 +12,8 @@ export function addRedrive(program: Command): void {
       .command("redrive")
       .description("send dead items back to the queues that they came from")
       .argument("<queue>", "name of the dead queue")
-      .argument("[id...]", "these items; without any, all that the options mean")
-      .option("--to <queue>", "all to this queue, whatever they came from"),
+      .argument("[id...]", "these items; without any, all that the options match")
+      .option("--to <queue>", "all to this queue, wherever they came from"),
   ).action(redrive);
 }
 

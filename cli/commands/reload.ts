@@ -15,6 +15,6 @@ export function addReload(program: Command): void {
     .action(async (queue_name: string, _, command: Command) => {
       const context = contextOf(command);
       const reply = await context.client.reload({ queue_name });
-      context.result(reply, () => `counted ${queue_name} anew`);
+      context.result(reply, () => `recounted ${queue_name}`);
     });
 }

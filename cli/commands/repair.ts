@@ -25,13 +25,13 @@ export function addRepair(program: Command): void {
   beginning(
     program
       .command("repair")
-      .description("promote, reject or delete items that nobody holds")
+      .description("promote, reject or delete items that are not leased")
       .argument("<queue>", "name of the queue")
       .addArgument(new Argument("<action>", "what to do").choices(actions))
-      .argument("[id...]", "these items; else those that the options mean")
+      .argument("[id...]", "these items; otherwise those that the options match")
       .addOption(new Option("--state <state>", "in this state").choices(["ready", "scheduled"]))
-      .option("--because <text>", "why they are rejected; the dead items carry it")
-      .option("--all", "all there are, where no other option says which"),
+      .option("--because <text>", "why they are rejected; stays with the dead items")
+      .option("--all", "all items, if no other option selects them"),
   ).action(repair);
 }
 

@@ -16,7 +16,7 @@ export function addRetry(program: Command): void {
   leasedCommand(program, "retry", "give leased items back, to be offered again")
     .option("--at <when>", "offer them no sooner; a date-time, or a duration from now", instant)
     .option("--dead", "send them to the dead queue, whatever attempts remain")
-    .option("--reason <text>", "why, for whoever looks at them; it stays with the items")
+    .option("--reason <text>", "why, for anyone who looks at them; it stays with the items")
     .action(async (queue_name: string, ids: string[], options: Options, command: Command) => {
       const { client, result } = contextOf(command);
       const { at, dead = false, reason, partition: given } = options;

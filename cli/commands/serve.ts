@@ -38,7 +38,7 @@ function usage(): string {
     "       holdfast serve --help | --version",
     "",
     "Serves durable queues over HTTP. A setting is taken from its flag, else from its",
-    "environment variable, else from the file that --config names, where its key is the",
+    "environment variable, else from the file that --config names, where its name is the",
     "flag's name in camelCase; else it has its default.",
     "",
     "Flags:",

@@ -1,4 +1,4 @@
-// `holdfast stats`: counts and ages of a queue, once or as a table that lives.
+// `holdfast stats`: counts and ages of a queue, once or as a table that is refreshed.
 
 import type { Command } from "commander";
 import type { QueueStatsReply } from "../../client/wire.ts";
@@ -16,7 +16,7 @@ export function addStats(program: Command): void {
       "counts and ages of a queue, by partition; with --watch also how fast items come and go",
     )
     .argument("<queue>", "name of the queue")
-    .option("-w, --watch [interval]", "again and again, every 2s unless told", intervalMs)
+    .option("-w, --watch [interval]", "refresh, every 2s by default", intervalMs)
     .action(async (queue_name: string, options: { watch?: number | true }, command: Command) => {
       const context = contextOf(command);
       const { watch } = options;

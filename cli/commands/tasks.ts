@@ -1,4 +1,4 @@
-// `holdfast tasks`: how far it is with what goes on for longer than a call. `redrive` and `repair`
+// `holdfast tasks`: how far it is with work that takes longer than a call. `redrive` and `repair`
 // begin one.
 
 import { type Command, Option } from "commander";
@@ -12,22 +12,22 @@ import { counted } from "../output.ts";
 import { wholeNumber } from "../values.ts";
 
 export function addTasks(program: Command): void {
-  const tasks = program.command("tasks").description("what goes on for longer than a call");
+  const tasks = program.command("tasks").description("work that takes longer than a call");
   tasks
     .command("list")
     .description("those that run or have ended, the newest first")
-    .argument("[queue]", "of this queue alone")
+    .argument("[queue]", "only of this queue")
     .action(list);
   tasks
     .command("info")
-    .description("how far one has come")
+    .description("the progress of a task")
     .argument("<task>", "its id")
     .action((task_id: string, _: unknown, command: Command) =>
       one(command, (context) => context.client.taskInfo({ task_id })),
     );
   tasks
     .command("cancel")
-    .description("end one where it is; what it has done stays done")
+    .description("stop a task; what it has done stays done")
     .argument("<task>", "its id")
     .action((task_id: string, _: unknown, command: Command) =>
       one(command, (context) => context.client.cancelTask({ task_id })),

@@ -6,7 +6,7 @@ import { contextOf } from "../context.ts";
 export function addWhoAmI(program: Command): void {
   program
     .command("whoami")
-    .description("what the API key that is sent is for")
+    .description("what your API key is for")
     .action(async (_: unknown, command: Command) => {
       const context = contextOf(command);
       const reply = await context.client.whoAmI({});

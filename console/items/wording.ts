@@ -47,7 +47,7 @@ export const wordings = {
   retry: {
     open: "Retry now…",
     verb: "Take back",
-    done: "taken back from whoever held them",
+    done: "taken back from their holders",
     effect: `Somebody holds it. Retried now, it goes to the tail under a new id, and ${lost}. If the holder has done the work, it is done twice.`,
     isHarm: false,
     role: "consume",

@@ -48,7 +48,7 @@ export function Actions(): ReactNode {
       {data !== undefined && shown.length === 0 && (
         <Empty glyph="note">
           {all.length === 0
-            ? "Nothing yet. Whoever creates, changes, pauses, clears or deletes something is listed here, with the answer."
+            ? "Nothing yet. Creating, changing, pausing, clearing or deleting something is listed here, with the answer."
             : "None of them is meant by the filter."}
         </Empty>
       )}

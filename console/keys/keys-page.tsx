@@ -45,7 +45,7 @@ export function KeysPage(): ReactNode {
       </header>
       {me?.keys_required === false && (
         <p className="lead muted">
-          Whoever reaches it may do everything. Keys say who may do what, and with which queues:
+          Anyone who reaches it may do everything. Keys say who may do what, and with which queues:
           make one on the server, name its file, start again.
         </p>
       )}

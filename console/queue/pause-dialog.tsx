@@ -58,7 +58,7 @@ export function PauseDialog({ state, onClose }: QueueDialogProps): ReactNode {
         label="Reason"
         value={reason}
         onChange={setReason}
-        placeholder="shown to whoever asks why"
+        placeholder="shown to anyone who asks why"
       />
     </ChangeDialog>
   );

@@ -52,7 +52,7 @@ export function ProduceDialog({ state, onClose }: QueueDialogProps): ReactNode {
       <p className="muted">
         A real item:{" "}
         {asking === 0
-          ? "whoever leases next gets it."
+          ? "the next lease gets it."
           : `the next of ${many(asking, "client", "clients")} in line gets it.`}
       </p>
     </ChangeDialog>

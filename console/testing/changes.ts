@@ -73,7 +73,7 @@ function testKeyboard(browser: () => ConsoleBrowser): void {
     await dialog.getByText("answered 453").waitFor();
     expect(await dialog.locator("pre").textContent()).toContain("/v1/queue.retry");
     await dialog.getByRole("button", { name: "Take back 2 items" }).click();
-    await said(page, /taken back from whoever held them: 2 items of orders/);
+    await said(page, /taken back from their holders: 2 items of orders/);
     await page.getByText("Nobody holds an item of this queue.").waitFor();
   });
 }

@@ -62,7 +62,7 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
     const { page } = visitor;
     await page.getByText("This server asks for none.").waitFor();
     expect(await page.locator(".code pre").textContent()).toContain("--role consume");
-    await page.getByText("Nothing yet. Whoever creates").waitFor();
+    await page.getByText("Nothing yet. Creating").waitFor();
   });
 
   test("keys: who I am, what each is for, and who did what, by the address", async () => {
