@@ -9,7 +9,7 @@ import { limits } from "./limits.ts";
 import type { NewItem } from "./messages.ts";
 import type { NewImport } from "./shard/import.ts";
 
-/** Operations that take a key; stored receipts name them by their place. */
+/** Operations that take a key; stored receipts name them by their place. Tasks are their own receipts. */
 export const keyedOperations = [
   "produce",
   "lease",
@@ -19,6 +19,8 @@ export const keyedOperations = [
   "release",
   "import",
   "transact",
+  "redrive",
+  "repair",
 ] as const;
 export type KeyedOperation = (typeof keyedOperations)[number];
 

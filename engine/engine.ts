@@ -122,7 +122,7 @@ function partsOf<Items>(
     clock instanceof TestClock ? new Advance({ clock, ports, courier, leases }) : null;
   const targetOf = catalog.targetIn.bind(catalog);
   const search = new Search({ catalog, clock, ports, keepsHistory: historyBytes > 0 });
-  const tasks = new Tasks({ catalog, clock, ports, search, targetOf });
+  const tasks = new Tasks({ catalog, clock, ports, search, targetOf, receiptsWindowMs });
   return { calls, catalog, leases, registrar, shards, advance, checkups, search, tasks };
 }
 
