@@ -55,12 +55,19 @@ interface Repeated extends RepeatedCall<Outcome> {
   ending: Ending<Outcome> | "given up" | null;
 }
 
+/** A key that nobody uses any more. */
+interface FormerKey extends Pick<Repeated, "requestKey" | "what" | "queue"> {
+  /** From then on it is not known. */
+  readonly freeAt: number;
+}
+
 const sentMax = 4;
 const keptMax = 40;
 
 export class Repeats {
   readonly #options: RepeatsOptions;
   #calls: Repeated[] = [];
+  #former: FormerKey[] = [];
   #keys = 0;
 
   constructor(options: RepeatsOptions) {
@@ -68,10 +75,9 @@ export class Repeats {
   }
 
   begin<T extends Outcome>(call: RepeatedCall<T>): void {
-    this.#keys += 1;
     const repeated: Repeated = {
       ...(call as unknown as RepeatedCall<Outcome>),
-      requestKey: `key-${this.#keys}`,
+      requestKey: this.#keyFor(call),
       until: this.#options.now() + this.#options.receiptsWindowMs,
       sent: 0,
       open: 0,
@@ -81,6 +87,19 @@ export class Repeats {
     this.#calls.push(repeated);
     if (this.#calls.length > keptMax) this.#giveUp(this.#calls.shift() as Repeated);
     this.#send(repeated);
+  }
+
+  /** One that is used again where there is one whose window is over. */
+  #keyFor({ what, queue }: Pick<Repeated, "what" | "queue">): string {
+    const now = this.#options.now();
+    const free = this.#former.find((key) => {
+      return key.what === what && key.queue === queue && key.freeAt <= now;
+    });
+    this.#keys += 1;
+    if (free === undefined) return `key-${this.#keys}`;
+    this.#former = this.#former.filter((key) => key !== free);
+    this.#options.situations.reached("a key is used again after its window");
+    return free.requestKey;
   }
 
   /** The clock may have been set back. */
@@ -137,6 +156,10 @@ export class Repeats {
 
   #heard(call: Repeated, ending: Ending<Outcome> | null): void {
     if (call.ending === "given up") return;
+    if (ending?.ok === false && ending.message.includes("key is taken")) {
+      const { what, requestKey } = call;
+      throw new Violation("I16", `a ${what} was refused for another, whose key ${requestKey} was`);
+    }
     if (call.ending !== null) {
       this.#compare(call, call.ending, ending);
       return;
@@ -193,6 +216,12 @@ export class Repeats {
 
   #giveUp(call: Repeated): void {
     call.until = 0;
+    const { now, receiptsWindowMs, hasNodes } = this.#options;
+    // A node that is stopped or cut off may do it later.
+    if (call.open === 0 && !hasNodes) {
+      const { requestKey, what, queue } = call;
+      this.#former.push({ requestKey, what, queue, freeAt: now() + receiptsWindowMs });
+    }
     // One that is open ends by itself.
     if (call.ending !== null || call.open > 0) return;
     call.ending = "given up";

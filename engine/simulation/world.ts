@@ -225,7 +225,7 @@ export class World {
       bundle: () => this.bundle,
       now: () => this.now,
       say: (event) => this.say(event),
-      call: (what, call, ended) => this.#call(what, call, ended),
+      repeatable: (call) => this.#repeatable(call),
       rest: () => this.rest(),
       told,
     });
