@@ -720,6 +720,8 @@ export interface ShardStatus {
   readonly quarantined: number;
   /** Items that starts found missing, or too many, against what was counted with each commit. */
   readonly miscounted: number;
+  /** Calls with a key that it remembers. */
+  readonly receipts: number;
   /** Its store has no room, and what only adds is refused. */
   readonly full: boolean;
 }

@@ -517,6 +517,44 @@ test("a call with a key is refused while as many are remembered as may be, and n
   expect(await produce(bundle, "a", "3")).toEqual(writtenFirst);
 });
 
+test("as many keys as may be are remembered over all shards; what is known is answered beyond that", async () => {
+  const turnLimits = { ...limits, receiptsMax: 12 };
+  const bundle = await setupQueue({ shardCount: 3, requestedPartitions: 3, turnLimits });
+  // The former place of a key is asked first.
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 5 }));
+  const first = await heldLease(bundle, "a");
+  const tooMany = {
+    code: "full",
+    message:
+      "too many idempotency keys are remembered; there cannot be more than 12, try again later",
+  };
+  const keys = Array.from({ length: 11 }, (_, index) => `key-${index}`);
+  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(writtenFirst);
+  const counts = () => bundle.engine.status().shards.map(({ receipts }) => receipts);
+  expect(Math.max(...counts())).toBeLessThan(12);
+  for (const isRestarted of [false, true]) {
+    if (isRestarted) await bundle.restart();
+    expect(counts().reduce((sum, count) => sum + count)).toBe(12);
+    expect(await produce(bundle, "b", "another")).toMatchObject(tooMany);
+    expect((await lease(bundle, { requestKey: "another" })).ending).toMatchObject(tooMany);
+    for (const key of keys) expect(await produce(bundle, key, key)).toEqual(writtenAgain);
+    expect((await lease(bundle)).ending).toEqual({ ok: true, value: { ...first, replayed: true } });
+    await bundle.produce("orders", "without a key");
+  }
+  await bundle.clock.advance(2 * limits.receiptsWindowMs);
+  expect(counts()).toEqual([0, 0, 0]);
+  expect(await produce(bundle, "b", "another")).toEqual(writtenFirst);
+});
+
+test("a queue of one partition has all the keys that may be", async () => {
+  const turnLimits = { ...limits, receiptsMax: 6 };
+  const bundle = await setupQueue({ shardCount: 3, requestedPartitions: 1, turnLimits });
+  for (let key = 0; key < 6; key += 1) {
+    expect(await produce(bundle, "a", `key-${key}`)).toEqual(writtenFirst);
+  }
+  expect(await produce(bundle, "a", "another")).toMatchObject({ code: "full" });
+});
+
 test("receipts leave the store some time after their window, though nothing else happens", async () => {
   const bundle = await setupQueue({ shardCount: 1 });
   for (let key = 0; key < 5; key += 1) await produce(bundle, "a", `key-${key}`);
