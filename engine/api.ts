@@ -677,7 +677,7 @@ export interface Notice {
   /** Of `items_discarded`, which is told for each queue by itself; absent once the queue is deleted. */
   readonly queue?: string;
   readonly count?: number;
-  /** The ids under which the first ten of `items_discarded` were last known. */
+  /** The first id of each of the first ten of `items_discarded`. */
   readonly ids?: readonly string[];
   readonly cause?: unknown;
 }

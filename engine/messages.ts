@@ -181,7 +181,7 @@ export interface Events {
   readonly waited?: Sizes;
   /** Seconds from leased to completed. */
   readonly held?: Sizes;
-  /** Of the first that were discarded, at most `limits.discardedIdsMax`: under which id each was last known. */
+  /** Of the first that were discarded, at most `limits.discardedIdsMax`: the first id of each. */
   readonly discardedIds?: readonly string[];
 }
 
