@@ -2,7 +2,7 @@
 // then while the one before is still under way, and some of those that were answered, too. The
 // auditor hears of a call once, however often it was sent; what is said again is compared here.
 
-import type { Outcome, Repeatable } from "../api.ts";
+import type { LeasedItem, Outcome, Repeatable } from "../api.ts";
 import { Violation } from "./auditor.ts";
 import type { Ending } from "./bundle.ts";
 import type { Chance } from "./chance.ts";
@@ -20,6 +20,8 @@ export interface RepeatsOptions {
   readonly receiptsWindowMs: number;
   /** Answers by other nodes may be overtaken by those to repetitions. */
   readonly hasNodes: boolean;
+  /** Leases are extended, so that what is told of one again may have later deadlines. */
+  readonly hasExtends: boolean;
   /** Starts a call; `heard` is told `null` where its answer is lost. */
   readonly send: <T>(
     what: string,
@@ -199,7 +201,7 @@ export class Repeats {
     if (!ending.value.replayed && !isOvertaken) {
       throw new Violation("I16", `a ${what} with ${requestKey} was done twice`);
     }
-    if (!isRepetition(first.value, ending.value)) {
+    if (!isRepetition(first.value, ending.value, this.#options)) {
       const told = `${JSON.stringify(first.value)} and then ${JSON.stringify(ending.value)}`;
       throw new Violation("I16", `a ${what} with ${requestKey} was answered ${told}`);
     }
@@ -252,15 +254,27 @@ function isDecided({ what, open }: Repeated, ending: Ending<Outcome> | null): bo
 }
 
 interface Told extends Outcome {
-  readonly items?: readonly { readonly id: string; readonly attempts: number }[];
+  readonly items?: readonly Pick<LeasedItem, "id" | "attempts" | "leaseDeadline">[];
 }
 
-/** Of a lease, what is still held: each item as it was told, but for a longer deadline. */
-function isRepetition(first: Told, second: Told): boolean {
+/** Of a lease, what is still held: each item as it was told, but for a later deadline if it was extended. */
+function isRepetition(
+  first: Told,
+  second: Told,
+  { hasExtends }: Pick<RepeatsOptions, "hasExtends">,
+): boolean {
   if (first.items === undefined) {
     return JSON.stringify(first) === JSON.stringify({ ...second, replayed: first.replayed });
   }
-  const told = new Map(first.items.map((item) => [item.id, item.attempts]));
+  const told = new Map(first.items.map((item) => [item.id, item]));
   const { items = [] } = second;
-  return items.length > 0 && items.every(({ id, attempts }) => told.get(id) === attempts);
+  return (
+    items.length > 0 &&
+    items.every(({ id, attempts, leaseDeadline }) => {
+      const before = told.get(id);
+      if (before === undefined || before.attempts !== attempts) return false;
+      const isLater = hasExtends && leaseDeadline > before.leaseDeadline;
+      return isLater || leaseDeadline === before.leaseDeadline;
+    })
+  );
 }

@@ -196,6 +196,7 @@ export class World {
       say: (event) => this.say(event),
       receiptsWindowMs: this.parameters.bounds.receiptsWindowMs,
       hasNodes: options.setting !== undefined,
+      hasExtends: this.parameters.weights.extend > 0,
       send: (what, call, heard, timeoutMs) => this.#call(what, call, heard, timeoutMs),
     });
     this.#transacts = new Transacts({

@@ -95,6 +95,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "const partition = this.#freeAt(queue);",
   },
   {
+    name: "a repeated lease is told other deadlines",
+    file: "shard/lease.ts",
+    from: "items.push(leasedItem(partition, item, held.run.lease.leaseDeadline));",
+    to: "items.push(leasedItem(partition, item, held.run.lease.leaseDeadline - 1));",
+  },
+  {
     name: "where leases with a key were granted is forgotten at a restart",
     file: "shards.ts",
     from: "leaseKeys.map((key) => ({ key, shard }))",
