@@ -16,7 +16,7 @@ import {
 import type { Clock } from "./clock.ts";
 import {
   deletedFailure,
-  failure,
+  drainingFailure,
   type Late,
   lateComplete,
   lateExtend,
@@ -295,13 +295,15 @@ export class Calls {
     const queue = this.#options.find(request.queue);
     const place = queue.place(request.partition);
     checkImportItems(request.items);
-    if (place.state === "draining") {
-      const text = `partition takes no new items; '${request.partition}' is draining`;
-      throw QueueError.from(failure("partition_draining", text));
+    const isDraining = place.state === "draining";
+    // With a key it may have been done before; its shard knows.
+    if (isDraining && request.requestKey === undefined) {
+      throw QueueError.from(drainingFailure(place.partition));
     }
     const items = request.items.map(newImport);
     const key = this.#keyOf(queue, "import", request, () => importedText(place.partition, items));
-    const asked = { kind: "import", slot: place.slot, items, ...key } as const;
+    const draining = isDraining && { draining: place.partition };
+    const asked = { kind: "import", slot: place.slot, items, ...key, ...draining } as const;
     const { value, replayed } = await this.#call(
       queue,
       place,

@@ -366,6 +366,22 @@ test("import: repeated it answers the same items, though they have left since", 
   expect(await stored(bundle)).toEqual(["b"]);
 });
 
+test("import: repeated it is answered though its partition takes no new items any more", async () => {
+  const bundle = await setupQueue({ requestedPartitions: 2 });
+  const items = [{ payload: "a" }];
+  const take = (key: string) =>
+    bundle.ending(() =>
+      bundle.engine.importItems({ queue: "orders", partition: 1, items, requestKey: key }),
+    );
+  const first = await take("k");
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 1 }));
+  expect(first).toMatchObject({ ok: true, value: { replayed: false } });
+  expect(await take("k")).toMatchObject({ ok: true, value: { replayed: true } });
+  const message = "partition takes no new items; '1' is draining";
+  expect(await take("another")).toMatchObject({ code: "refused", message });
+  expect(await stored(bundle)).toEqual(["a"]);
+});
+
 test.each(["at once", "after a restart"])(
   "lease: repeated it brings what is still held, until when it is held; %s",
   async (when) => {
