@@ -129,8 +129,7 @@ export class Repeats {
   }
 
   #send(call: Repeated): void {
-    const { what, isAnsweredLater, requestKey } = call;
-    const timeoutMs = isAnsweredLater ? Number.POSITIVE_INFINITY : call.timeoutMs;
+    const { what, requestKey } = call;
     call.sent += 1;
     call.open += 1;
     if (call.sent > 1) this.#options.say(`${what} with ${requestKey} is sent again`);
@@ -138,11 +137,11 @@ export class Repeats {
       call.open -= 1;
       this.#heard(call, ending);
     };
-    this.#options.send(what, () => call.send({ requestKey }), heard, timeoutMs);
+    this.#options.send(what, () => call.send({ requestKey }), heard, answeredWithinMs(call));
   }
 
   #sendOther(call: Repeated, sendOther: NonNullable<Repeated["sendOther"]>): void {
-    const { what, timeoutMs, requestKey } = call;
+    const { what, requestKey } = call;
     call.sent += 1;
     this.#options.say(`${requestKey} is used for something else`);
     const heard = (ending: Ending<Outcome> | null) => {
@@ -153,7 +152,7 @@ export class Repeats {
         this.#options.situations.reached("a key is refused that was used for something else");
       }
     };
-    this.#options.send(what, () => sendOther({ requestKey }), heard, timeoutMs);
+    this.#options.send(what, () => sendOther({ requestKey }), heard, answeredWithinMs(call));
   }
 
   #heard(call: Repeated, ending: Ending<Outcome> | null): void {
@@ -201,7 +200,8 @@ export class Repeats {
     if (!ending.value.replayed && !isOvertaken) {
       throw new Violation("I16", `a ${what} with ${requestKey} was done twice`);
     }
-    if (!isRepetition(first.value, ending.value, this.#options)) {
+    const isSame = what === "lease" ? isSameLease : isSameReply;
+    if (!isSame(first.value, ending.value, this.#options)) {
       const told = `${JSON.stringify(first.value)} and then ${JSON.stringify(ending.value)}`;
       throw new Violation("I16", `a ${what} with ${requestKey} was answered ${told}`);
     }
@@ -236,6 +236,13 @@ export class Repeats {
   }
 }
 
+export function answeredWithinMs<T extends Outcome>({
+  isAnsweredLater,
+  timeoutMs,
+}: RepeatedCall<T>): number {
+  return isAnsweredLater ? Number.POSITIVE_INFINITY : timeoutMs;
+}
+
 function isDone(ending: Repeated["ending"]): ending is Ending<Outcome> & { readonly ok: true } {
   return ending !== null && ending !== "given up" && ending.ok;
 }
@@ -257,16 +264,17 @@ interface Told extends Outcome {
   readonly items?: readonly Pick<LeasedItem, "id" | "attempts" | "leaseDeadline">[];
 }
 
-/** Of a lease, what is still held: each item as it was told, but for a later deadline if it was extended. */
-function isRepetition(
+function isSameReply(first: Outcome, second: Outcome): boolean {
+  return JSON.stringify(first) === JSON.stringify({ ...second, replayed: first.replayed });
+}
+
+/** What is still held: each item as it was told, but for a later deadline if it was extended. */
+function isSameLease(
   first: Told,
   second: Told,
   { hasExtends }: Pick<RepeatsOptions, "hasExtends">,
 ): boolean {
-  if (first.items === undefined) {
-    return JSON.stringify(first) === JSON.stringify({ ...second, replayed: first.replayed });
-  }
-  const told = new Map(first.items.map((item) => [item.id, item]));
+  const told = new Map(first.items?.map((item) => [item.id, item]));
   const { items = [] } = second;
   return (
     items.length > 0 &&

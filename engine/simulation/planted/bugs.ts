@@ -101,6 +101,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "items.push(leasedItem(partition, item, held.run.lease.leaseDeadline - 1));",
   },
   {
+    name: "a repeated import is told other ids",
+    file: "shard/import.ts",
+    from: "seq: firstSeq + place, times",
+    to: "seq: firstSeq + place + 1, times",
+  },
+  {
     name: "where leases with a key were granted is forgotten at a restart",
     file: "shards.ts",
     from: "leaseKeys.map((key) => ({ key, shard }))",
