@@ -182,6 +182,7 @@ class Bench {
       counts: [],
       events: [],
       outbox: [],
+      receipts: 0,
       commit: null,
       full: false,
       refusing: false,

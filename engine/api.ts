@@ -677,7 +677,7 @@ export interface Notice {
   /** Of `items_discarded`, which is told for each queue by itself; absent once the queue is deleted. */
   readonly queue?: string;
   readonly count?: number;
-  /** The ids under which the first ten of `items_discarded` were last known. */
+  /** The first id of each of the first ten of `items_discarded`. */
   readonly ids?: readonly string[];
   readonly cause?: unknown;
 }
@@ -720,6 +720,8 @@ export interface ShardStatus {
   readonly quarantined: number;
   /** Items that starts found missing, or too many, against what was counted with each commit. */
   readonly miscounted: number;
+  /** Calls with a key that it remembers. */
+  readonly receipts: number;
   /** Its store has no room, and what only adds is refused. */
   readonly full: boolean;
 }

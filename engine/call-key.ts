@@ -9,7 +9,7 @@ import { limits } from "./limits.ts";
 import type { NewItem } from "./messages.ts";
 import type { NewImport } from "./shard/import.ts";
 
-/** Operations that take a key; stored receipts name them by their place. */
+/** Operations that take a key; stored receipts name them by their place. Tasks are their own receipts. */
 export const keyedOperations = [
   "produce",
   "lease",
@@ -19,6 +19,8 @@ export const keyedOperations = [
   "release",
   "import",
   "transact",
+  "redrive",
+  "repair",
 ] as const;
 export type KeyedOperation = (typeof keyedOperations)[number];
 
@@ -30,6 +32,8 @@ export interface CallKey {
   readonly digest: string;
   /** 16 hexadecimal digits, of what was asked, without for how long and by whom. */
   readonly fingerprint: string;
+  /** No more is remembered: only what was done for it before is answered. */
+  readonly isOverMax?: true;
 }
 
 /** Queues that have the same number one after the other came about at different times. */
@@ -61,11 +65,13 @@ export function keyedOperationAt(place = -1): KeyedOperation {
 }
 
 /** One text: it is read in half the time of an object with as many. */
-export function encodeKey({ operation, digest, fingerprint, text }: CallKey): string {
-  return `${keyedOperations.indexOf(operation)}${digest}${fingerprint}${text}`;
+export function encodeKey({ operation, digest, fingerprint, text, isOverMax }: CallKey): string {
+  const head = isOverMax ? "-" : "";
+  return `${head}${keyedOperations.indexOf(operation)}${digest}${fingerprint}${text}`;
 }
 
 export function decodeKey(encoded: string): CallKey {
+  if (encoded.startsWith("-")) return { ...decodeKey(encoded.slice(1)), isOverMax: true };
   const operation = keyedOperationAt(Number(encoded[0]));
   const [digest, fingerprint] = [encoded.slice(1, 33), encoded.slice(33, 49)];
   return { operation, digest, fingerprint, text: encoded.slice(49) };

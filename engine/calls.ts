@@ -16,7 +16,7 @@ import {
 import type { Clock } from "./clock.ts";
 import {
   deletedFailure,
-  failure,
+  drainingFailure,
   type Late,
   lateComplete,
   lateExtend,
@@ -68,6 +68,7 @@ export interface CallsOptions {
   readonly find: (name: string) => LogicalQueue;
   /** A call that was inside the partition has come back. */
   readonly left: (queue: LogicalQueue, partition: number) => void;
+  readonly bounded: (key: CallKey) => CallKey;
 }
 
 /** A request that counts as inside its queue. */
@@ -121,22 +122,23 @@ function producedOf({ value, replayed }: Done): api.Produced {
   return { replayed, duplicates: value.kind === "recalled" ? value.values : [] };
 }
 
-/** Spread into a request: nothing where the caller gave no key. */
-function keyOf(
-  queue: LogicalQueue,
-  operation: KeyedOperation,
-  { requestKey }: api.Repeatable,
-  asked: () => string,
-): { readonly key: CallKey } | undefined {
-  if (requestKey === undefined) return undefined;
-  return { key: callKey(requestKey, { queue: queue.lasting, operation, asked: asked() }) };
-}
-
 export class Calls {
   readonly #options: CallsOptions;
 
   constructor(options: CallsOptions) {
     this.#options = options;
+  }
+
+  /** Spread into a request: nothing where the caller gave no key. */
+  #keyOf(
+    queue: LogicalQueue,
+    operation: KeyedOperation,
+    { requestKey }: api.Repeatable,
+    asked: () => string,
+  ): { readonly key: CallKey } | undefined {
+    if (requestKey === undefined) return undefined;
+    const key = callKey(requestKey, { queue: queue.lasting, operation, asked: asked() });
+    return { key: this.#options.bounded(key) };
   }
 
   async produce(request: api.ProduceRequest): Promise<api.Produced> {
@@ -151,7 +153,7 @@ export class Calls {
     }
     const { lasting } = queue;
     const items = request.items.map((item) => newItem(item, uniqueDigest(item.uniqueKey, lasting)));
-    const key = keyOf(queue, "produce", request, () => producedText(items, returnIds));
+    const key = this.#keyOf(queue, "produce", request, () => producedText(items, returnIds));
     const hasUniques = items.some(isUnique);
     let place = hasUniques ? queue.uniqueHome : queue.placeForProduce(key?.key);
     if (key !== undefined && !hasUniques && queue.former.length > 0) {
@@ -172,7 +174,7 @@ export class Calls {
     const first = name === null ? nothingAsked() : this.#options.find(name);
     const timing = timingOf(this.#options.clock, lateTransact, asked.requestTimeoutMs);
     checkTransact(asked);
-    const keyed = keyOf(first, "transact", asked, () => transactedText(asked));
+    const keyed = this.#keyOf(first, "transact", asked, () => transactedText(asked));
     try {
       const home = await this.#transactHome(asked, { first, timing, ...keyed });
       if (home !== null && "value" in home) return transactedOf(asked, home, []);
@@ -292,13 +294,15 @@ export class Calls {
     const queue = this.#options.find(request.queue);
     const place = queue.place(request.partition);
     checkImportItems(request.items);
-    if (place.state === "draining") {
-      const text = `partition takes no new items; '${request.partition}' is draining`;
-      throw QueueError.from(failure("partition_draining", text));
+    const isDraining = place.state === "draining";
+    // With a key it may have been done before; its shard knows.
+    if (isDraining && request.requestKey === undefined) {
+      throw QueueError.from(drainingFailure(place.partition));
     }
     const items = request.items.map(newImport);
-    const key = keyOf(queue, "import", request, () => importedText(place.partition, items));
-    const asked = { kind: "import", slot: place.slot, items, ...key } as const;
+    const key = this.#keyOf(queue, "import", request, () => importedText(place.partition, items));
+    const draining = isDraining && { draining: place.partition };
+    const asked = { kind: "import", slot: place.slot, items, ...key, ...draining } as const;
     const { value, replayed } = await this.#call(
       queue,
       place,
@@ -322,7 +326,7 @@ export class Calls {
     requestAt: (place: HeldPlace) => InnerCall,
   ): Promise<Done> {
     const timing = timingOf(this.#options.clock, late, request.requestTimeoutMs);
-    const keyed = keyOf(queue, operation, request, asked);
+    const keyed = this.#keyOf(queue, operation, request, asked);
     const place = queue.places.get(request.partition);
     if (place === undefined) return this.#finished(request.partition, keyed?.key, timing);
     const { deadline } = timing;

@@ -157,6 +157,19 @@ test("dead queue: without one, an item that has failed is removed, counted and t
   ]);
 });
 
+test("dead queue: without one, a removed item is told by its first id", async () => {
+  const bundle = await setup();
+  await bundle.createQueue({ name: "orders", maxAttempts: 2 });
+  const { ids = [] } = await bundle.run(() =>
+    bundle.engine.produce({ ...produceOf("orders", ["a"]), returnIds: true }),
+  );
+  await bundle.retry(await bundle.lease("orders"));
+  const last = await bundle.lease("orders");
+  expect(last.items[0]?.id).not.toBe(ids[0]);
+  await bundle.retry(last);
+  expect(bundle.notices).toMatchObject([{ kind: "items_discarded", count: 1, ids }]);
+});
+
 test("dead queue: without one, each queue is told by itself, with its first ten items by id", async () => {
   const bundle = await setup();
   const notices: unknown[] = [];

@@ -225,6 +225,17 @@ test("ensureQueue: what was not asked for may be anything, and none is what a qu
   });
 });
 
+test("createEngine: all the keys that are remembered may be of one shard", async () => {
+  const store = { kind: "memory" } as const;
+  const engine = await createEngine({ store, shards: 3, receiptsMax: 3, sameThread: true });
+  await engine.createQueue(orders);
+  const produce = (requestKey: string) =>
+    engine.produce({ ...produced, items: [{ payload: "a" }], requestKey });
+  for (const key of ["1", "2", "3"]) await produce(key);
+  await expect(produce("4")).rejects.toThrow("there cannot be more than 3, try again later");
+  await engine.close();
+});
+
 test("createEngine: nothing for series and history can be said too", async () => {
   const store = { kind: "memory" } as const;
   const engine = await createEngine({ store, sameThread: true, seriesBytes: 0, historyBytes: 0 });

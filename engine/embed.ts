@@ -143,8 +143,8 @@ export async function createEngine(options: CreateEngineOptions): Promise<Embedd
   const clock = testClock ? new TestClock() : systemClock();
   const config: StoreOptions = { ...store, testClock };
   const turnLimits = {
-    ...{ ...limits, receiptsWindowMs },
-    ...{ receiptsMax: Math.ceil(receiptsMax / shards), historyBytes: historyBytes / shards },
+    ...{ ...limits, receiptsWindowMs, receiptsMax },
+    historyBytes: historyBytes / shards,
   };
   const links = sameThread
     ? sameThreadLinks({

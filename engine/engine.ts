@@ -5,6 +5,7 @@
 import type { QueueDefinition } from "../stores/queue.ts";
 import { Advance } from "./advance.ts";
 import type * as api from "./api.ts";
+import type { CallKey } from "./call-key.ts";
 import { Calls, timingOf } from "./calls.ts";
 import { Catalog } from "./catalog.ts";
 import { Checkups } from "./checkups.ts";
@@ -102,7 +103,7 @@ function partsOf<Items>(
   const { clock, readLeased, waitingLeasesMax = limits.waitingLeasesMax } = options;
   const port = (shard: number): ShardPort => shards.port(shard);
   const courier = new Courier({ clock, port, isInTurn: clock instanceof TestClock });
-  const { receiptsWindowMs, historyBytes } = options.turnLimits ?? limits;
+  const { receiptsWindowMs, receiptsMax, historyBytes } = options.turnLimits ?? limits;
   const catalog = new Catalog({
     clock,
     receiptsWindowMs,
@@ -113,9 +114,13 @@ function partsOf<Items>(
   const registrar = new Registrar({ clock, catalog, courier, settings, port, refusal });
   const left = registrar.left.bind(registrar);
   const bounds = { waitingLeasesMax, receiptsWindowMs };
-  const leases = new Leases({ clock, port, readLeased, ...bounds, left });
+  // What the shards have is a report old: calls on their way to several of them can exceed it by
+  // their number. A shard never exceeds it, so where there is one it is exact.
+  const bounded = (key: CallKey): CallKey =>
+    shards.receipts < receiptsMax ? key : { ...key, isOverMax: true };
+  const leases = new Leases({ clock, port, readLeased, ...bounds, left, bounded });
   const ports = () => shards.ports;
-  const calls = new Calls({ clock, ports, port, leases, find, left });
+  const calls = new Calls({ clock, ports, port, leases, find, left, bounded });
   const checkups = new Checkups({ catalog, clock, ports });
   const listeners = { catalog, checkups, courier, leases, registrar, settings };
   const shards = new Shards({ ...options, lost }, listeners);
@@ -123,7 +128,7 @@ function partsOf<Items>(
     clock instanceof TestClock ? new Advance({ clock, ports, courier, leases }) : null;
   const targetOf = catalog.targetIn.bind(catalog);
   const search = new Search({ catalog, clock, ports, keepsHistory: historyBytes > 0 });
-  const tasks = new Tasks({ catalog, clock, ports, search, targetOf });
+  const tasks = new Tasks({ catalog, clock, ports, search, targetOf, receiptsWindowMs });
   return { calls, catalog, leases, registrar, shards, advance, checkups, search, tasks };
 }
 

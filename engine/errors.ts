@@ -148,6 +148,8 @@ export const restartedFailure = failure(
   "items_stored",
   "the store failed after the items were stored; list the partition to see them",
 );
+export const drainingFailure = (partition: number) =>
+  failure("partition_draining", `partition takes no new items; '${partition}' is draining`);
 export const backlogFailure = failure("full", `${causes.full}; try again later`);
 export const unwritableBackup = failure(
   "backup_failed",

@@ -56,6 +56,7 @@ export interface LeasesOptions<Items> {
   readonly receiptsWindowMs: number;
   /** A lease that was on its way to the partition has come back. */
   readonly left: (queue: LogicalQueue, partition: number) => void;
+  readonly bounded: (key: CallKey) => CallKey;
 }
 
 export class Leases<Items> {
@@ -272,7 +273,7 @@ export class Leases<Items> {
 
   #grant(queue: LogicalQueue, lease: WaitingLease, partition: number): void {
     // A shard may take longer than the client waits; what it grants then goes back.
-    const { clock, port, left } = this.#options;
+    const { clock, port, left, bounded } = this.#options;
     this.#watch(queue, lease);
     lease.isSent = true;
     this.#sentCount += 1;
@@ -283,15 +284,12 @@ export class Leases<Items> {
     const batchSize = Math.max(0, Math.min(request.batchSize, queue.allowance.items(clock.now())));
     const own = typeof leaseTimeoutMs === "number" ? { leaseTimeoutMs } : {};
     const isRepeated = key !== undefined && this.#granted.find(key.digest) !== undefined;
-    const repeats = isRepeated ? { isRepeated } : {};
+    const keyed = key && { key: bounded(key), ...(isRepeated && { isRepeated }) };
     const place = queue.place(partition);
     queue.entered("lease", partition, batchSize);
     queue.allowance.asked(batchSize);
     port(place.shard).put(
-      {
-        ...{ kind: "lease", slot: place.slot, deadline, batchSize, client, ...own, ...repeats },
-        ...(key && { key }),
-      },
+      { kind: "lease", slot: place.slot, deadline, batchSize, client, ...own, ...keyed },
       (result, op) => {
         this.#sentCount -= 1;
         queue.left("lease", partition, batchSize);

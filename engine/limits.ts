@@ -45,7 +45,7 @@ export const limits = {
   uniqueBunchMs: 10_000,
   /** For how long a call with a key can be repeated; longer than a client goes on trying. */
   receiptsWindowMs: 5 * 60_000,
-  /** Receipts of one shard; each costs it about 70 bytes of memory. */
+  /** Receipts of all shards together. */
   receiptsMax: 2_000_000,
   /** Bytes for what a shard tells of what happened to items: nobody is made to pay for it. */
   historyBytes: 0,

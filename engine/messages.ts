@@ -181,7 +181,7 @@ export interface Events {
   readonly waited?: Sizes;
   /** Seconds from leased to completed. */
   readonly held?: Sizes;
-  /** Of the first that were discarded, at most `limits.discardedIdsMax`: under which id each was last known. */
+  /** Of the first that were discarded, at most `limits.discardedIdsMax`: the first id of each. */
   readonly discardedIds?: readonly string[];
 }
 
@@ -194,6 +194,8 @@ export interface Report {
   /** How many items wait for which partitions, of every shard for which that has changed. */
   readonly outbox: readonly ShardOutbox[];
   readonly commit: CommitReport | null;
+  /** How many receipts are kept. */
+  readonly receipts: number;
   /** The store had no room for what the turn wanted to write. */
   readonly full: boolean;
   /** What only adds is refused, until there is room again. */
@@ -236,6 +238,8 @@ export interface Opened {
   readonly refused: readonly number[];
   /** Leases with a key whose items may still be held. */
   readonly leaseKeys: readonly LeaseKey[];
+  /** How many receipts are kept. */
+  readonly receipts: number;
   readonly tasks: readonly StoredTask[];
   readonly quarantined: number;
   /** By how many items its partitions differ from what was counted with each commit. */

@@ -78,6 +78,7 @@ export class ShardPort {
     itemsCommitted: 0,
     quarantined: 0,
     miscounted: 0,
+    receipts: 0,
     full: false,
     walBytes: 0,
     fileBytes: 0,
@@ -229,6 +230,7 @@ export class ShardPort {
   #report(report: Report): void {
     this.#count(report.commit);
     if (report.full) this.counters.failures += 1;
+    this.counters.receipts = report.receipts;
     this.#setFull(report.refusing);
     const settled: [Waiting, Result, number][] = [];
     for (const { op, outcome } of report.answers) {
@@ -276,6 +278,7 @@ export class ShardPort {
     this.counters.quarantined = opened.quarantined;
     // Found once: it was set right when it was told.
     this.counters.miscounted += opened.miscounted;
+    this.counters.receipts = opened.receipts;
     this.#setFull(opened.full);
     const again = this.#settleLost(opened).map(withoutSettings);
     const settle = () => undefined;

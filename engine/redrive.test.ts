@@ -234,10 +234,35 @@ test("redrive: with a key it is one task, also after a restart", async () => {
   expect(await redrive(bundle, { requestKey: "k" })).toEqual({ ...first, replayed: true });
   const other = { queue: "dead", limit: 1, requestKey: "k" };
   const ending = await bundle.ending(() => bundle.engine.redrive(other));
-  expect(ending).toMatchObject({ code: "invalid" });
+  const message = "idempotency key is taken; 'k' was used with another request";
+  expect(ending).toMatchObject({ code: "invalid", message });
   expect(await all(bundle, "dead")).toEqual(["a"]);
   expect(await all(bundle, "orders")).toEqual(["b"]);
 });
+
+test.each([false, true])(
+  "redrive: a key that is used again after its window begins another task; restarted: %p",
+  async (isRestarted) => {
+    const bundle = await setupQueues();
+    const window = limits.receiptsWindowMs;
+    const taskIds = new Set<string>();
+    for (const [round, text] of ["a", "b", "c"].entries()) {
+      await die(bundle, "orders", [text]);
+      const change = { requestKey: "nightly", limit: 1 + round };
+      const begun = await redrive(bundle, change);
+      expect(begun).toMatchObject({ matched: 1, replayed: false });
+      taskIds.add(begun.taskId);
+      expect(await ended(bundle, begun.taskId)).toMatchObject({ state: "done", moved: 1 });
+      const { createdAt } = bundle.engine.taskInfo(begun.taskId);
+      await bundle.clock.advance(createdAt + window - 1 - bundle.clock.now());
+      if (isRestarted) await bundle.restart();
+      expect(await redrive(bundle, change)).toEqual({ ...begun, replayed: true });
+      await bundle.clock.advance(1);
+    }
+    expect(taskIds.size).toBe(3);
+    expect(await all(bundle, "orders")).toEqual(["a", "b", "c"]);
+  },
+);
 
 test.each([
   [{ limit: 0 }, "limit is invalid; cannot be less than 1"],
@@ -249,6 +274,14 @@ test.each([
     "redrive is invalid; expected ids or a filter, got both",
   ],
   [{ to: "nowhere" }, "queue does not exist; no such queue named 'nowhere'"],
+  [
+    { requestKey: "two words" },
+    'idempotency key is invalid; expected 1 to 255 visible ASCII characters, got "two words"',
+  ],
+  [
+    { requestKey: "k".repeat(256) },
+    "idempotency key is invalid; expected 1 to 255 visible ASCII characters, got 256 characters",
+  ],
 ])("redrive: %j is refused", async (change, message) => {
   const bundle = await setupQueues();
   const ending = await bundle.ending(() => bundle.engine.redrive({ queue: "dead", ...change }));

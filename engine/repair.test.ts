@@ -153,7 +153,37 @@ test("repair: a dry run counts; more than expected changes nothing", async () =>
   expect(await found(bundle, "orders")).toHaveLength(3);
 });
 
+test("repair: a key holds for repairs of the queue and for its window, also across restarts", async () => {
+  const bundle = await setupQueues();
+  await bundle.produce("orders", "a", "b", "c");
+  const keyed = { filter: {}, requestKey: "k", limit: 1 };
+  const redriven = { queue: "orders", to: "dead", ...keyed };
+  const redrive = await bundle.run(() => bundle.engine.redrive(redriven));
+  await bundle.ended(redrive.taskId);
+  const first = await repair(bundle, keyed);
+  expect(first).toMatchObject({ matched: 1, replayed: false });
+  await bundle.ended(first.taskId);
+  await bundle.restart();
+  const other = { queue: "orders", action: "promote", ...keyed } as const;
+  const message = "idempotency key is taken; 'k' was used with another request";
+  const taken = await bundle.ending(() => bundle.engine.repair(other));
+  expect(taken).toMatchObject({ code: "invalid", message });
+  expect(await repair(bundle, keyed)).toEqual({ ...first, replayed: true });
+  await bundle.clock.advance(limits.receiptsWindowMs);
+  const second = await repair(bundle, keyed);
+  expect(second).toMatchObject({ matched: 1, replayed: false });
+  await bundle.ended(second.taskId);
+  const ids = [redrive, first, second].map(({ taskId }) => taskId);
+  expect(new Set(ids).size).toBe(3);
+  expect(bundle.engine.listTasks()).toHaveLength(3);
+  expect(texts(await found(bundle, "orders"))).toEqual([]);
+});
+
 test.each<[Partial<RepairRequest>, string]>([
+  [
+    { filter: {}, requestKey: "" },
+    'idempotency key is invalid; expected 1 to 255 visible ASCII characters, got ""',
+  ],
   [{}, "repair is invalid; expected ids or a filter, got neither"],
   [
     { ids: [`1${"z".repeat(26)}`], filter: {} },

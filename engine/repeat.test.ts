@@ -366,6 +366,22 @@ test("import: repeated it answers the same items, though they have left since", 
   expect(await stored(bundle)).toEqual(["b"]);
 });
 
+test("import: repeated it is answered though its partition takes no new items any more", async () => {
+  const bundle = await setupQueue({ requestedPartitions: 2 });
+  const items = [{ payload: "a" }];
+  const take = (key: string) =>
+    bundle.ending(() =>
+      bundle.engine.importItems({ queue: "orders", partition: 1, items, requestKey: key }),
+    );
+  const first = await take("k");
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 1 }));
+  expect(first).toMatchObject({ ok: true, value: { replayed: false } });
+  expect(await take("k")).toMatchObject({ ok: true, value: { replayed: true } });
+  const message = "partition takes no new items; '1' is draining";
+  expect(await take("another")).toMatchObject({ code: "refused", message });
+  expect(await stored(bundle)).toEqual(["a"]);
+});
+
 test.each(["at once", "after a restart"])(
   "lease: repeated it brings what is still held, until when it is held; %s",
   async (when) => {
@@ -515,6 +531,44 @@ test("a call with a key is refused while as many are remembered as may be, and n
   await bundle.produce("orders", "without a key");
   await bundle.clock.advance(2 * limits.receiptsWindowMs);
   expect(await produce(bundle, "a", "3")).toEqual(writtenFirst);
+});
+
+test("as many keys as may be are remembered over all shards; what is known is answered beyond that", async () => {
+  const turnLimits = { ...limits, receiptsMax: 12 };
+  const bundle = await setupQueue({ shardCount: 3, requestedPartitions: 3, turnLimits });
+  // The former place of a key is asked first.
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 5 }));
+  const first = await heldLease(bundle, "a");
+  const tooMany = {
+    code: "full",
+    message:
+      "too many idempotency keys are remembered; there cannot be more than 12, try again later",
+  };
+  const keys = Array.from({ length: 11 }, (_, index) => `key-${index}`);
+  for (const key of keys) expect(await produce(bundle, key, key)).toEqual(writtenFirst);
+  const counts = () => bundle.engine.status().shards.map(({ receipts }) => receipts);
+  expect(Math.max(...counts())).toBeLessThan(12);
+  for (const isRestarted of [false, true]) {
+    if (isRestarted) await bundle.restart();
+    expect(counts().reduce((sum, count) => sum + count)).toBe(12);
+    expect(await produce(bundle, "b", "another")).toMatchObject(tooMany);
+    expect((await lease(bundle, { requestKey: "another" })).ending).toMatchObject(tooMany);
+    for (const key of keys) expect(await produce(bundle, key, key)).toEqual(writtenAgain);
+    expect((await lease(bundle)).ending).toEqual({ ok: true, value: { ...first, replayed: true } });
+    await bundle.produce("orders", "without a key");
+  }
+  await bundle.clock.advance(2 * limits.receiptsWindowMs);
+  expect(counts()).toEqual([0, 0, 0]);
+  expect(await produce(bundle, "b", "another")).toEqual(writtenFirst);
+});
+
+test("a queue of one partition has all the keys that may be", async () => {
+  const turnLimits = { ...limits, receiptsMax: 6 };
+  const bundle = await setupQueue({ shardCount: 3, requestedPartitions: 1, turnLimits });
+  for (let key = 0; key < 6; key += 1) {
+    expect(await produce(bundle, "a", `key-${key}`)).toEqual(writtenFirst);
+  }
+  expect(await produce(bundle, "a", "another")).toMatchObject({ code: "full" });
 });
 
 test("receipts leave the store some time after their window, though nothing else happens", async () => {

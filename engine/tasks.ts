@@ -4,6 +4,7 @@
 import type { StoredTask } from "../stores/store.ts";
 import type * as api from "./api.ts";
 import { assert } from "./assert.ts";
+import { type CallKey, callKey, keyTaken } from "./call-key.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import { countChanged, failure, lateLong, noSuchTask, QueueError } from "./errors.ts";
@@ -37,8 +38,9 @@ interface Definition {
   /** Who asked for it; `""` = nobody said. */
   readonly by: string;
   readonly createdAt: number;
-  /** What was asked for with its key; `""` = it had none. */
-  readonly asked: string;
+  /** Of the key that it was asked for with; `""` = it had none. */
+  readonly digest: string;
+  readonly fingerprint: string;
   readonly state: api.TaskState;
   readonly endedAt: number | null;
 }
@@ -57,12 +59,13 @@ interface Running {
 }
 
 /** What counts its items still. */
-interface Starting {
-  readonly asked: string;
+interface Starting extends Pick<Definition, "fingerprint"> {
   readonly begun: Promise<api.TaskBegun>;
 }
 
 const toQueuesMax = 10;
+
+const unkeyed = { digest: "", fingerprint: "" };
 
 const nothing: Progress = { spans: [], moved: 0, skipped: 0 };
 /** The home of what tasks are; how far they have come stands in each shard. */
@@ -79,11 +82,13 @@ export interface TasksOptions {
     queue: LogicalQueue,
     from: { partition: number; shard: number },
   ) => DeadTarget | null;
+  readonly receiptsWindowMs: number;
 }
 
 export class Tasks {
   readonly #options: TasksOptions;
   readonly #tasks = new Map<string, Running>();
+  /** By the digest of their key. */
   readonly #starting = new Map<string, Starting>();
   #isClosing = false;
   #created = 0;
@@ -138,34 +143,48 @@ export class Tasks {
     { by = "", ...request }: api.TaskRequest,
     plan: Plan,
   ): Promise<api.TaskBegun> {
-    const { requestKey: key } = request;
-    const taskId = this.#idFor(queue, key);
-    if (key === undefined)
-      return this.#startNew(queue, request, { ...plan, taskId, by, asked: "" });
+    const { requestKey } = request;
+    if (requestKey === undefined) {
+      return this.#startNew(queue, request, { ...plan, ...unkeyed, by });
+    }
+    const operation = plan.action === "redrive" ? "redrive" : "repair";
     const asked = JSON.stringify({ ...request, queue: 0 });
-    const before = this.#tasks.get(taskId)?.definition;
-    const starting = this.#starting.get(taskId);
-    if ((before ?? starting ?? { asked }).asked !== asked) throw QueueError.from(keyTaken(key));
+    const key = callKey(requestKey, { queue: queue.lasting, operation, asked });
+    const { digest, fingerprint } = key;
+    const before = this.#rememberedFor(key);
+    const starting = this.#starting.get(digest);
+    if ((before ?? starting ?? key).fingerprint !== fingerprint) {
+      throw QueueError.from(keyTaken(key));
+    }
     if (before !== undefined) {
-      const { matched, toQueues } = before;
+      const { taskId, matched, toQueues } = before;
       return { taskId, matched, toQueues, replayed: true };
     }
     if (starting !== undefined) return { ...(await starting.begun), replayed: true };
-    const begun = this.#startNew(queue, request, { ...plan, taskId, by, asked });
-    this.#starting.set(taskId, { asked, begun });
+    const begun = this.#startNew(queue, request, { ...plan, by, digest, fingerprint });
+    this.#starting.set(digest, { fingerprint, begun });
     try {
       return await begun;
     } finally {
-      this.#starting.delete(taskId);
+      this.#starting.delete(digest);
     }
+  }
+
+  /** As long as a receipt is kept. */
+  #rememberedFor({ digest }: CallKey): Definition | undefined {
+    const { clock, receiptsWindowMs } = this.#options;
+    const since = clock.now() - receiptsWindowMs;
+    return this.#tasks
+      .values()
+      .map(({ definition }) => definition)
+      .find((task) => task.digest === digest && task.createdAt > since);
   }
 
   async #startNew(
     queue: LogicalQueue,
     request: api.TaskRequest,
-    { states, ...plan }: Plan & Pick<Definition, "taskId" | "by" | "asked">,
+    { states, ...plan }: Plan & Pick<Definition, "by" | "digest" | "fingerprint">,
   ): Promise<api.TaskBegun> {
-    const { taskId } = plan;
     const { ids, filter = {}, limit = Number.MAX_SAFE_INTEGER, perSecond = 0 } = request;
     const aside = states.map((state) => state === "scheduled");
     const marks = ids === undefined ? wholeOf(queue, aside) : this.#spansOf(queue, ids, aside);
@@ -177,9 +196,10 @@ export class Tasks {
     if (request.dryRun === true) return { taskId: "", matched, toQueues, replayed: false };
     const { expect = matched } = request;
     if (matched > expect) throw QueueError.from(countChanged(matched, expect, done[plan.action]));
+    const taskId = this.#newId();
     const whose = { queue: queue.definition.name, queueId: queue.queueId };
     const definition: Definition = {
-      ...{ ...plan, ...whose, filter, perSecond, matched, toQueues },
+      ...{ ...plan, ...whose, taskId, filter, perSecond, matched, toQueues },
       // What came since it was counted is no more than was expected.
       limit: Math.min(limit, request.expect ?? limit),
       ...{ createdAt: this.#options.clock.now(), state: "running", endedAt: null },
@@ -227,13 +247,6 @@ export class Tasks {
       marks.set(shard, { slots: [], aside: [], spans });
     }
     return marks;
-  }
-
-  /** The same key names the same task. */
-  #idFor(queue: LogicalQueue, key: string | undefined): string {
-    if (key === undefined) return this.#newId();
-    const { queueId, createdAt } = queue.lasting;
-    return `k${Bun.SHA256.hash(`${queueId}/${createdAt}/${key}`, "hex").slice(0, 24)}`;
   }
 
   /** The clock may have been set back since the last one. */
@@ -455,11 +468,6 @@ const tooManyTasks = failure(
   "full",
   `too many tasks are running; there cannot be more than ${limits.tasksMax}, try again later`,
 );
-
-function keyTaken(key: string) {
-  const told = `'${key}' was used with another request`;
-  return failure("key_taken", `idempotency key is taken; ${told}`);
-}
 
 function newestFirst(a: Running, b: Running): number {
   return b.definition.createdAt - a.definition.createdAt;

@@ -155,14 +155,23 @@ interface Answer {
   readonly body: string;
 }
 
-/** The same again; of a lease what is still held. Time may be up, or a disk full, for anything. */
+/**
+ * The same again; of a lease what is still held, until when it was or, extended, for longer. Time may
+ * be up, or a disk full, for anything.
+ */
 function isRepetition(first: Answer, again: Answer): boolean {
   if (again.status !== 200) return ![400, 453].includes(again.status);
-  const ids = (answer: Answer): string[] =>
-    (JSON.parse(answer.body).items ?? []).map(({ id }: { id: string }) => id);
-  const told = ids(first);
-  if (told.length === 0) return again.body === first.body;
-  return ids(again).every((id) => told.includes(id));
+  const told = deadlinesOf(first);
+  if (told.size === 0) return again.body === first.body;
+  return deadlinesOf(again)
+    .entries()
+    .every(([id, deadline]) => deadline >= (told.get(id) ?? Number.POSITIVE_INFINITY));
+}
+
+/** By the ids of a lease's items; none of any other reply. */
+function deadlinesOf({ body }: Answer): Map<string, number> {
+  const items: readonly { id: string; lease_deadline: string }[] = JSON.parse(body).items ?? [];
+  return new Map(items.map(({ id, lease_deadline }) => [id, Date.parse(lease_deadline)]));
 }
 
 function outcomeOf(reply: Reply | null): Outcome {

@@ -168,6 +168,7 @@ test("shards: what each has committed, and how", async () => {
     fileBytes: 8_192,
     quarantined: 1,
     miscounted: 2,
+    receipts: 7,
     full: true,
   };
   const lines = await render({ shards: [shard] });
@@ -184,6 +185,8 @@ test("shards: what each has committed, and how", async () => {
     'holdfast_wal_bytes{shard="1"} 4096',
     'holdfast_quarantined_items{shard="1"} 1',
     'holdfast_miscounted_items{shard="1"} 2',
+    'holdfast_receipts{shard="1"} 7',
+    "holdfast_receipts_max 2000000",
     'holdfast_store_full{shard="1"} 1',
   ]) {
     expect(lines).toContain(line);

@@ -5,6 +5,7 @@
 
 import { type Metric, Registry } from "prom-client";
 import type { EngineStatus, Histogram, ShardStatus } from "../engine/api.ts";
+import { limits } from "../engine/limits.ts";
 import { QueueMetrics, queueLabelsMax } from "./queue-metrics.ts";
 import { RequestCounts } from "./request-counts.ts";
 
@@ -13,6 +14,8 @@ export interface MetricsOptions {
   readonly status: () => EngineStatus;
   /** Queues with a label of their own, the busiest; default `queueLabelsMax`. */
   readonly queuesMax?: number;
+  /** Calls with a key that are remembered at most, over all shards; default `limits.receiptsMax`. */
+  readonly receiptsMax?: number;
   /** Absent = the server is alone with its stores. */
   readonly node?: () => NodeFigures;
 }
@@ -64,12 +67,15 @@ export class Metrics {
     const status = this.#options.status();
     const { durability, shards, queues, waitingLeases } = status;
     const waiting = "Lease requests that wait for an item.";
+    const receiptsMax = this.#options.receiptsMax ?? limits.receiptsMax;
+    const most = "Calls with a key that are remembered at most, over all shards.";
     const families = [
       ...requestFamilies(server, requests),
       ...this.#queues.families(queues, status.now),
       single(["holdfast_waiting_leases", "gauge", waiting, waitingLeases]),
       single(["holdfast_queues", "gauge", "Queues that exist.", queues.length]),
       ...shardFamilies(shards),
+      single(["holdfast_receipts_max", "gauge", most, receiptsMax]),
       ...processFamilies({ version: this.#options.version, durability }),
       ...nodeFamilies(this.#options.node?.()),
     ];
@@ -168,6 +174,7 @@ const ofShards = [
     "Items that starts found missing, or too many, against what was counted with each commit.",
     "miscounted",
   ],
+  ["holdfast_receipts", "gauge", "Calls with a key that the shard remembers.", "receipts"],
   [
     "holdfast_store_full",
     "gauge",

@@ -169,6 +169,7 @@ function insideOf({ config, log, keys }: Parts, { clock, node, engine, isClosing
     version,
     status: () => engine.status(),
     queuesMax: config.metricsQueuesMax,
+    receiptsMax: config.receiptsMax,
     ...(node !== null && { node: () => node.figures() }),
   });
   const peers = node && {
@@ -282,7 +283,7 @@ async function engineOf(
   const turnLimits = {
     ...limits,
     receiptsWindowMs: boundedDuration("--receipts-window", config.receiptsWindow, receiptsWindowMs),
-    receiptsMax: Math.ceil(config.receiptsMax / config.shards),
+    receiptsMax: config.receiptsMax,
     historyBytes: config.historyBytes / config.shards,
   };
   const module = new URL("./shard.worker.ts", import.meta.url);

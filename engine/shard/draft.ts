@@ -173,7 +173,7 @@ export class Draft {
     observe(here.held, ms, items);
   }
 
-  /** `id`: under which it was last known. */
+  /** `id`: its first. */
   discard(slot: number, id: string): void {
     this.count(slot, "discarded");
     const here = this.#in(slot);

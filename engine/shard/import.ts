@@ -3,7 +3,7 @@
 import type { Item } from "../../stores/item.ts";
 import type { ImportItem } from "../api.ts";
 import type { CallKey } from "../call-key.ts";
-import { deletedFailure, restartedFailure } from "../errors.ts";
+import { deletedFailure, drainingFailure, restartedFailure } from "../errors.ts";
 import { expireDeadlineOf } from "../lifecycle.ts";
 import type { ListedItem, PartitionSettings } from "../messages.ts";
 import type { Kind, Numbered, Result } from "./kind.ts";
@@ -22,6 +22,8 @@ export interface Import {
   readonly key?: CallKey;
   readonly slot: number;
   readonly items: readonly NewImport[];
+  /** The number of the partition, where it takes no new items: only what was done before is answered. */
+  readonly draining?: number;
 }
 
 export const importItems: Kind<Import> = {
@@ -57,13 +59,14 @@ function knownIn({ facts, draft }: Turn, slot: number): Set<string> {
 
 function importOne(
   turn: Turn,
-  { op, key, slot, items }: Numbered<Import>,
+  { op, key, slot, items, draining }: Numbered<Import>,
   known: Set<string>,
 ): Result {
   const { memory, draft } = turn;
   const partition = memory.partition(slot);
   const { settings } = partition;
   if (settings === null) return deletedFailure;
+  if (draining !== undefined) return drainingFailure(draining);
   const { now, stamp } = turn;
   const times: Times = { now, stamp, expireTimeoutMs: settings.expireTimeoutMs };
   const firstSeq = partition.nextSeq;

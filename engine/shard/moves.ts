@@ -435,7 +435,7 @@ function grave(
   if (death === "expired") draft.count(partition.slot, "expired");
   const dead = partition.settings?.dead ?? null;
   if (dead === null) {
-    draft.discard(partition.slot, sourceId);
+    draft.discard(partition.slot, readPast(past).origin ?? sourceId);
     return null;
   }
   draft.count(partition.slot, "dead");

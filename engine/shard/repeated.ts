@@ -81,8 +81,11 @@ export function decideOnce(turn: Turn, kind: AnyKind, requests: readonly Numbere
 /** Whether it was answered: it was done before, or no more can be remembered. */
 function answerKnown(turn: Turn, kind: AnyKind, request: NumberedRequest): boolean {
   if (answerDone(turn, kind, request)) return true;
+  // It leaves nothing to be remembered.
+  if (request.kind === "recall") return false;
   const { receiptsMax } = turn.limits;
-  if (turn.memory.receipts.size + turn.draft.receipts.size < receiptsMax) return false;
+  const isFull = turn.memory.receipts.size + turn.draft.receipts.size >= receiptsMax;
+  if (!isFull && keyOf(request)?.isOverMax !== true) return false;
   turn.draft.answer(request.op, tooManyKeys(turn.limits));
   return true;
 }

@@ -117,6 +117,7 @@ export class Shard {
       opLast: memory.lastTurn.opLast,
       refused: image.turns.flatMap(({ refused }) => refused),
       leaseKeys: leaseKeysOf(memory.receipts),
+      receipts: memory.receipts.size,
       tasks: image.tasks,
       quarantined: image.quarantinedCount,
       miscounted,
@@ -234,7 +235,8 @@ export class Shard {
   /** At once: there may be no turn for long. */
   #tellOfRoom(): void {
     this.#full = false;
-    const told = { answers: [], counts: [], events: [], outbox: [] };
+    const receipts = this.#memory.receipts.size;
+    const told = { answers: [], counts: [], events: [], outbox: [], receipts };
     this.#options.report({ ...told, commit: null, full: false, refusing: false });
   }
 
@@ -466,7 +468,7 @@ export class Shard {
       targetShard,
       counts: memory.outbox.counts(targetShard),
     }));
-    return { answers, counts, events, outbox, refusing };
+    return { answers, counts, events, outbox, receipts: memory.receipts.size, refusing };
   }
 
   #report(told: Omit<Report, "commit" | "full">, commit: Commit | null, full: boolean): void {

@@ -15,11 +15,12 @@ import { QueueError } from "../errors.ts";
 import type { CounterName } from "../queue-counters.ts";
 import { Violation } from "./auditor.ts";
 
-type Verb = "produce" | "complete" | "retry" | "extend" | "release" | "lease";
+type Verb = "produce" | "importItems" | "complete" | "retry" | "extend" | "release" | "lease";
 type Counted = Partial<Record<CounterName, number>>;
 
 const counterOf: Readonly<Record<Verb, CounterName>> = {
   produce: "produced",
+  importItems: "produced",
   complete: "completed",
   retry: "retried",
   extend: "extended",

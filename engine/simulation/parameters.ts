@@ -66,6 +66,7 @@ export interface Parameters {
     readonly transact: number;
     /** Items are sent back, promoted, rejected and deleted. */
     readonly task: number;
+    readonly import: number;
   };
   /** Bounds of a turn: small ones make work go in pieces. */
   readonly bounds: {
@@ -103,7 +104,10 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const whole = isWhole ? transacting(unique, seed % 3) : unique;
   const looked = seed % 11 === 4 ? lookedInto(whole, Math.floor(seed / 11)) : whole;
   const repaired = [6, 13].includes(seed % 17) ? repairing(looked) : looked;
-  return { ...repaired, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
+  // No pause concerns them.
+  const isImporting = seed % 23 === 7 && repaired.weights.pause === 0;
+  const imported = isImporting ? importing(repaired) : repaired;
+  return { ...imported, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
 }
 
 /** A world whose items are looked for; in some, most of what happened is soon forgotten. */
@@ -188,6 +192,13 @@ function repeating(parameters: Parameters): Parameters {
     // Longer than any call takes, so that each repetition can be judged.
     bounds: { ...bounds, receiptsWindowMs: 20 * minute },
   };
+}
+
+/** A world into which items are imported, by calls that are sent again. */
+function importing(parameters: Parameters): Parameters {
+  const repeated = repeating(parameters);
+  // A shard that stalls may come to one after its window.
+  return { ...repeated, weights: { ...repeated.weights, slow: 0, import: 15 } };
 }
 
 /** A world in which queues are paused and resumed, often while a shard is down or slow, and have limits. */
@@ -276,6 +287,7 @@ function usualParameters(chance: Chance): Parameters {
       trouble: 0,
       transact: 0,
       task: 0,
+      import: 0,
     },
     bounds: chance.hits(700)
       ? usualBounds

@@ -2,7 +2,7 @@
 // then while the one before is still under way, and some of those that were answered, too. The
 // auditor hears of a call once, however often it was sent; what is said again is compared here.
 
-import type { Outcome, Repeatable } from "../api.ts";
+import type { LeasedItem, Outcome, Repeatable } from "../api.ts";
 import { Violation } from "./auditor.ts";
 import type { Ending } from "./bundle.ts";
 import type { Chance } from "./chance.ts";
@@ -20,6 +20,8 @@ export interface RepeatsOptions {
   readonly receiptsWindowMs: number;
   /** Answers by other nodes may be overtaken by those to repetitions. */
   readonly hasNodes: boolean;
+  /** Leases are extended, so that what is told of one again may have later deadlines. */
+  readonly hasExtends: boolean;
   /** Starts a call; `heard` is told `null` where its answer is lost. */
   readonly send: <T>(
     what: string,
@@ -55,12 +57,19 @@ interface Repeated extends RepeatedCall<Outcome> {
   ending: Ending<Outcome> | "given up" | null;
 }
 
+/** A key that nobody uses any more. */
+interface FormerKey extends Pick<Repeated, "requestKey" | "what" | "queue"> {
+  /** From then on it is not known. */
+  readonly freeAt: number;
+}
+
 const sentMax = 4;
 const keptMax = 40;
 
 export class Repeats {
   readonly #options: RepeatsOptions;
   #calls: Repeated[] = [];
+  #former: FormerKey[] = [];
   #keys = 0;
 
   constructor(options: RepeatsOptions) {
@@ -68,10 +77,9 @@ export class Repeats {
   }
 
   begin<T extends Outcome>(call: RepeatedCall<T>): void {
-    this.#keys += 1;
     const repeated: Repeated = {
       ...(call as unknown as RepeatedCall<Outcome>),
-      requestKey: `key-${this.#keys}`,
+      requestKey: this.#keyFor(call),
       until: this.#options.now() + this.#options.receiptsWindowMs,
       sent: 0,
       open: 0,
@@ -81,6 +89,19 @@ export class Repeats {
     this.#calls.push(repeated);
     if (this.#calls.length > keptMax) this.#giveUp(this.#calls.shift() as Repeated);
     this.#send(repeated);
+  }
+
+  /** One that is used again where there is one whose window is over. */
+  #keyFor({ what, queue }: Pick<Repeated, "what" | "queue">): string {
+    const now = this.#options.now();
+    const free = this.#former.find((key) => {
+      return key.what === what && key.queue === queue && key.freeAt <= now;
+    });
+    this.#keys += 1;
+    if (free === undefined) return `key-${this.#keys}`;
+    this.#former = this.#former.filter((key) => key !== free);
+    this.#options.situations.reached("a key is used again after its window");
+    return free.requestKey;
   }
 
   /** The clock may have been set back. */
@@ -108,8 +129,7 @@ export class Repeats {
   }
 
   #send(call: Repeated): void {
-    const { what, isAnsweredLater, requestKey } = call;
-    const timeoutMs = isAnsweredLater ? Number.POSITIVE_INFINITY : call.timeoutMs;
+    const { what, requestKey } = call;
     call.sent += 1;
     call.open += 1;
     if (call.sent > 1) this.#options.say(`${what} with ${requestKey} is sent again`);
@@ -117,11 +137,11 @@ export class Repeats {
       call.open -= 1;
       this.#heard(call, ending);
     };
-    this.#options.send(what, () => call.send({ requestKey }), heard, timeoutMs);
+    this.#options.send(what, () => call.send({ requestKey }), heard, answeredWithinMs(call));
   }
 
   #sendOther(call: Repeated, sendOther: NonNullable<Repeated["sendOther"]>): void {
-    const { what, timeoutMs, requestKey } = call;
+    const { what, requestKey } = call;
     call.sent += 1;
     this.#options.say(`${requestKey} is used for something else`);
     const heard = (ending: Ending<Outcome> | null) => {
@@ -132,11 +152,15 @@ export class Repeats {
         this.#options.situations.reached("a key is refused that was used for something else");
       }
     };
-    this.#options.send(what, () => sendOther({ requestKey }), heard, timeoutMs);
+    this.#options.send(what, () => sendOther({ requestKey }), heard, answeredWithinMs(call));
   }
 
   #heard(call: Repeated, ending: Ending<Outcome> | null): void {
     if (call.ending === "given up") return;
+    if (ending?.ok === false && ending.message.includes("key is taken")) {
+      const { what, requestKey } = call;
+      throw new Violation("I16", `a ${what} was refused for another, whose key ${requestKey} was`);
+    }
     if (call.ending !== null) {
       this.#compare(call, call.ending, ending);
       return;
@@ -176,7 +200,8 @@ export class Repeats {
     if (!ending.value.replayed && !isOvertaken) {
       throw new Violation("I16", `a ${what} with ${requestKey} was done twice`);
     }
-    if (!isRepetition(first.value, ending.value)) {
+    const isSame = what === "lease" ? isSameLease : isSameReply;
+    if (!isSame(first.value, ending.value, this.#options)) {
       const told = `${JSON.stringify(first.value)} and then ${JSON.stringify(ending.value)}`;
       throw new Violation("I16", `a ${what} with ${requestKey} was answered ${told}`);
     }
@@ -193,6 +218,12 @@ export class Repeats {
 
   #giveUp(call: Repeated): void {
     call.until = 0;
+    const { now, receiptsWindowMs, hasNodes } = this.#options;
+    // A node that is stopped or cut off may do it later.
+    if (call.open === 0 && !hasNodes) {
+      const { requestKey, what, queue } = call;
+      this.#former.push({ requestKey, what, queue, freeAt: now() + receiptsWindowMs });
+    }
     // One that is open ends by itself.
     if (call.ending !== null || call.open > 0) return;
     call.ending = "given up";
@@ -203,6 +234,13 @@ export class Repeats {
   isSending(queue: string): boolean {
     return this.#calls.some((call) => call.queue === queue && call.open > 0 && call.sent > 1);
   }
+}
+
+export function answeredWithinMs<T extends Outcome>({
+  isAnsweredLater,
+  timeoutMs,
+}: RepeatedCall<T>): number {
+  return isAnsweredLater ? Number.POSITIVE_INFINITY : timeoutMs;
 }
 
 function isDone(ending: Repeated["ending"]): ending is Ending<Outcome> & { readonly ok: true } {
@@ -223,15 +261,28 @@ function isDecided({ what, open }: Repeated, ending: Ending<Outcome> | null): bo
 }
 
 interface Told extends Outcome {
-  readonly items?: readonly { readonly id: string; readonly attempts: number }[];
+  readonly items?: readonly Pick<LeasedItem, "id" | "attempts" | "leaseDeadline">[];
 }
 
-/** Of a lease, what is still held: each item as it was told, but for a longer deadline. */
-function isRepetition(first: Told, second: Told): boolean {
-  if (first.items === undefined) {
-    return JSON.stringify(first) === JSON.stringify({ ...second, replayed: first.replayed });
-  }
-  const told = new Map(first.items.map((item) => [item.id, item.attempts]));
+function isSameReply(first: Outcome, second: Outcome): boolean {
+  return JSON.stringify(first) === JSON.stringify({ ...second, replayed: first.replayed });
+}
+
+/** What is still held: each item as it was told, but for a later deadline if it was extended. */
+function isSameLease(
+  first: Told,
+  second: Told,
+  { hasExtends }: Pick<RepeatsOptions, "hasExtends">,
+): boolean {
+  const told = new Map(first.items?.map((item) => [item.id, item]));
   const { items = [] } = second;
-  return items.length > 0 && items.every(({ id, attempts }) => told.get(id) === attempts);
+  return (
+    items.length > 0 &&
+    items.every(({ id, attempts, leaseDeadline }) => {
+      const before = told.get(id);
+      if (before === undefined || before.attempts !== attempts) return false;
+      const isLater = hasExtends && leaseDeadline > before.leaseDeadline;
+      return isLater || leaseDeadline === before.leaseDeadline;
+    })
+  );
 }

@@ -42,6 +42,8 @@ export const situationNames = [
   "what a call did that nobody heard of is told later",
   "a call that was answered is answered the same again",
   "a key is refused that was used for something else",
+  "a key is used again after its window",
+  "items are imported",
   "an item is a duplicate",
   "a unique key is free again",
   "the repetition of a lease takes its place",

@@ -1,11 +1,12 @@
 // I22, of tasks: each does what it says with the items that it means and with no others, once, and
 // comes to its end whatever happens to the process meanwhile.
 
-import type { FoundItem, TaskAction, TaskBegun } from "../api.ts";
+import type { FoundItem, Repeatable, TaskAction, TaskBegun, TaskRequest } from "../api.ts";
 import { limits } from "../limits.ts";
 import { type Auditor, Violation } from "./auditor.ts";
 import type { Bundle, Ending } from "./bundle.ts";
 import type { Chance } from "./chance.ts";
+import type { RepeatedCall } from "./repeats.ts";
 import type { Situations } from "./situations.ts";
 import { handReason, type TaskPlan } from "./tracked.ts";
 
@@ -16,11 +17,7 @@ export interface TaskCallsOptions {
   readonly bundle: () => Bundle;
   readonly now: () => number;
   readonly say: (event: string) => void;
-  readonly call: (
-    what: string,
-    call: () => Promise<TaskBegun>,
-    ended: (ending: Ending<TaskBegun> | null) => void,
-  ) => void;
+  readonly repeatable: (call: RepeatedCall<TaskBegun>) => void;
   readonly rest: () => Promise<void>;
   readonly told: (ending: Ending<unknown> | null) => string;
 }
@@ -41,15 +38,19 @@ export class TaskCalls {
   }
 
   start(): void {
-    const { auditor, call, say, now, told, situations } = this.#options;
+    const { auditor, repeatable, say, now, told, situations } = this.#options;
     const plan = this.#plan();
     const task = auditor.taskBegun(plan);
     this.#calls += 1;
     say(`task ${JSON.stringify(plan)}`);
-    call(
-      "task",
-      () => this.#begin(plan, {}),
-      (ending) => {
+    repeatable({
+      what: "task",
+      queue: plan.queue,
+      timeoutMs: limits.requestTimeoutMsDefault,
+      isAnsweredLater: true,
+      send: (key) => this.#begin(plan, key),
+      sendOther: (key) => this.#begin(plan, { limit: 1, ...key }),
+      ended: (ending) => {
         say(`  task of ${plan.queue}: ${told(ending)}`);
         auditor.taskEnded(task, ending, now());
         if (ending === null) situations.reached("nobody heard whether a task has begun");
@@ -58,7 +59,7 @@ export class TaskCalls {
           throw new Violation("I22", "items were rejected where nothing keeps them");
         }
       },
-    );
+    });
   }
 
   #plan(): TaskPlan {
@@ -77,7 +78,10 @@ export class TaskCalls {
     };
   }
 
-  #begin(plan: TaskPlan, guard: { dryRun?: true }): Promise<TaskBegun> {
+  #begin(
+    plan: TaskPlan,
+    guard: Pick<TaskRequest, "dryRun" | "limit"> & Repeatable,
+  ): Promise<TaskBegun> {
     const { queue, action, kind, state, perSecond } = plan;
     const { engine } = this.#options.bundle();
     const filter = kind === null ? {} : { kind };

@@ -4,7 +4,7 @@
 // quiet one, in which everything must come to an end (liveness).
 
 import type { Backend } from "../../stores/backend.ts";
-import type { LeaseRequest, Outcome, RetryItem } from "../api.ts";
+import type { Imported, LeaseRequest, Outcome, Produced, RetryItem } from "../api.ts";
 import { limits } from "../limits.ts";
 import { Auditor, Violation } from "./auditor.ts";
 import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
@@ -16,7 +16,7 @@ import { checkMemory } from "./memory-check.ts";
 import { day, minute, type Parameters, parametersOf, second } from "./parameters.ts";
 import type { Sides } from "./pauses.ts";
 import { drain, takeCensus, usualQuiet } from "./quiet.ts";
-import { type RepeatedCall, Repeats } from "./repeats.ts";
+import { answeredWithinMs, type RepeatedCall, Repeats } from "./repeats.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { Situations } from "./situations.ts";
 import { TaskCalls } from "./task-calls.ts";
@@ -117,6 +117,7 @@ export class World {
     readonly [event in keyof Parameters["weights"]]: () => void | Promise<void>;
   } = {
     produce: () => this.produce(),
+    import: () => this.#import(),
     lease: () => this.lease(),
     complete: () => this.complete(),
     retry: () => this.#retry(),
@@ -196,6 +197,7 @@ export class World {
       say: (event) => this.say(event),
       receiptsWindowMs: this.parameters.bounds.receiptsWindowMs,
       hasNodes: options.setting !== undefined,
+      hasExtends: this.parameters.weights.extend > 0,
       send: (what, call, heard, timeoutMs) => this.#call(what, call, heard, timeoutMs),
     });
     this.#transacts = new Transacts({
@@ -225,7 +227,7 @@ export class World {
       bundle: () => this.bundle,
       now: () => this.now,
       say: (event) => this.say(event),
-      call: (what, call, ended) => this.#call(what, call, ended),
+      repeatable: (call) => this.#repeatable(call),
       rest: () => this.rest(),
       told,
     });
@@ -412,10 +414,9 @@ export class World {
       this.#chance.hits(600);
     if (isKeyed) this.#repeats.begin(call);
     else {
-      const { what, send, isAnsweredLater } = call;
+      const { what, send } = call;
       const ended = (ending: Ending<T> | null) => call.ended(ending, false);
-      const timeoutMs = isAnsweredLater ? Number.POSITIVE_INFINITY : call.timeoutMs;
-      this.#call(what, () => send({}), ended, timeoutMs);
+      this.#call(what, () => send({}), ended, answeredWithinMs(call));
     }
   }
 
@@ -455,6 +456,38 @@ export class World {
         this.say(`  produced ${texts[0]?.key}: ${told(ending)}`);
         this.auditor.produceEnded(call, ending, this.now);
         this.#watch.ended("produce", ending, this.bundle.downs > downs);
+      },
+    });
+  }
+
+  /** Where it is the caller who picks the partition. */
+  #import(): void {
+    const queue = this.#queueName();
+    const { partitions = 1 } = this.parameters.queues.find(({ name }) => name === queue) ?? {};
+    const count = this.#chance.between(1, this.parameters.batchMax);
+    const texts = Array.from({ length: count }, () => this.#text(false));
+    const call = this.auditor.produceBegun(queue, texts, this.earliest);
+    const partition = this.#chance.below(partitions);
+    const request = { queue, partition, items: texts.map(handedIn) };
+    this.say(`import ${count} to ${queue}/${partition} from ${texts[0]?.key}`);
+    this.#repeatable({
+      what: "import",
+      queue,
+      timeoutMs: limits.requestTimeoutMsDefault,
+      isAnsweredLater: true,
+      send: (key) => {
+        call.begunAt = Math.min(call.begunAt, this.earliest);
+        return this.bundle.engine.importItems({ ...request, ...key });
+      },
+      sendOther: (key) => {
+        const items = [...request.items, { payload: "of another request" }];
+        return this.bundle.engine.importItems({ ...request, items, ...key });
+      },
+      doubted: () => this.auditor.produceDoubted(call),
+      ended: (ending) => {
+        this.say(`  imported ${texts[0]?.key}: ${told(ending)}`);
+        this.auditor.produceEnded(call, asProduced(ending), this.now);
+        if (ending?.ok === true) this.situations.reached("items are imported");
       },
     });
   }
@@ -1031,6 +1064,14 @@ export class World {
     await this.rest();
     await takeCensus(this);
   }
+}
+
+/** One that says that its items were stored, though the store failed, is as good as one that nobody heard. */
+function asProduced(ending: Ending<Imported> | null): Ending<Produced> | null {
+  if (ending?.ok === true) {
+    return { ok: true, value: { replayed: ending.value.replayed, duplicates: [] } };
+  }
+  return ending?.message.includes("after the items were stored") === true ? null : ending;
 }
 
 function told(ending: Ending<unknown> | null): string {

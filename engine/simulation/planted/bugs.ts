@@ -77,10 +77,34 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "return receipt.at + 1_000 > now ? receipt : undefined;",
   },
   {
+    name: "a task's key is known for ever",
+    file: "tasks.ts",
+    from: "task.digest === digest && task.createdAt > since",
+    to: "task.digest === digest && task.createdAt > since - 1e15",
+  },
+  {
+    name: "a task with a key is begun anew when it is repeated",
+    file: "tasks.ts",
+    from: "const before = this.#rememberedFor(key);",
+    to: 'const before = this.#rememberedFor({ ...key, digest: "none" });',
+  },
+  {
     name: "a lease that was granted is granted anew when it is repeated",
     file: "leases.ts",
     from: "const partition = this.#grantedAt(queue, key) ?? this.#freeAt(queue);",
     to: "const partition = this.#freeAt(queue);",
+  },
+  {
+    name: "a repeated lease is told other deadlines",
+    file: "shard/lease.ts",
+    from: "items.push(leasedItem(partition, item, held.run.lease.leaseDeadline));",
+    to: "items.push(leasedItem(partition, item, held.run.lease.leaseDeadline - 1));",
+  },
+  {
+    name: "a repeated import is told other ids",
+    file: "shard/import.ts",
+    from: "seq: firstSeq + place, times",
+    to: "seq: firstSeq + place + 1, times",
   },
   {
     name: "where leases with a key were granted is forgotten at a restart",

@@ -97,6 +97,7 @@ class NodesSetting implements Setting {
           recreate: 0,
           transact: 0,
           task: 0,
+          import: 0,
           resize: 2,
           repeat: 8,
           pass: 20,
