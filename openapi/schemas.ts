@@ -2888,13 +2888,13 @@ export const Health = Type.Object(
   {
     status: Type.String({
       description:
-        "`ok`; `degraded` while some shards are down and their partitions cannot be reached; else `store_full` while the disk has no room, and what only adds is refused.",
+        "`ok`; `degraded` while some shards are down and their partitions cannot be reached; else `store_full` while the disk has no room, and what only adds is refused; else `commits_lost` where a database has lost what this server had acknowledged, until it is restarted.",
       examples: ["ok"],
-      [publishedKeyword]: { enum: ["ok", "degraded", "store_full"] },
+      [publishedKeyword]: { enum: ["ok", "degraded", "store_full", "commits_lost"] },
     }),
     version: Type.String({ description: "Version of the server.", examples: ["0.1.0"] }),
     store: Type.String({
-      description: "Where items are kept: `sqlite` or `memory`.",
+      description: "Where items are kept: `sqlite`, `postgres` or `memory`.",
       examples: ["sqlite"],
     }),
     durability: Type.String({

@@ -178,6 +178,11 @@ test.skipIf(!isThere)(
     await queue.produce("later");
     expect(await drain(queue)).toEqual(["kept", "later"]);
     expect(server.log()).toMatch(/the database has lost .+ that had been acknowledged/);
+    const [health, metrics] = await Promise.all(
+      ["health", "metrics"].map((page) => fetch(`http://127.0.0.1:${server.port}/${page}`)),
+    );
+    expect(await health?.json()).toMatchObject({ status: "commits_lost", shards_up: 1 });
+    expect(await metrics?.text()).toMatch(/^holdfast_lost_commits_total [1-9]/m);
     expect(await server.stop()).toBe(0);
   },
 );

@@ -13,6 +13,8 @@ export interface MetricsOptions {
   readonly status: () => EngineStatus;
   /** Queues with a label of their own, the busiest; default `queueLabelsMax`. */
   readonly queuesMax?: number;
+  /** Commits that were acknowledged and are lost, as far as the process noticed; absent = none can be. */
+  readonly lostCommits?: () => number;
   /** Absent = the server is alone with its stores. */
   readonly node?: () => NodeFigures;
 }
@@ -63,6 +65,8 @@ export class Metrics {
     const all = new Registry();
     const status = this.#options.status();
     const { durability, shards, queues, waitingLeases } = status;
+    const lost = "Commits that had been acknowledged, and that the database has lost since.";
+    const lostCommits = this.#options.lostCommits?.() ?? 0;
     const waiting = "Lease requests that wait for an item.";
     const families = [
       ...requestFamilies(server, requests),
@@ -70,6 +74,7 @@ export class Metrics {
       single(["holdfast_waiting_leases", "gauge", waiting, waitingLeases]),
       single(["holdfast_queues", "gauge", "Queues that exist.", queues.length]),
       ...shardFamilies(shards),
+      single(["holdfast_lost_commits_total", "counter", lost, lostCommits]),
       ...processFamilies({ version: this.#options.version, durability }),
       ...nodeFamilies(this.#options.node?.()),
     ];
