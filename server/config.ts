@@ -59,7 +59,8 @@ export const ConfigSchema = Type.Object({
   }),
   store: choice(["sqlite", "postgres", "memory"], {
     default: "sqlite",
-    description: "Where items are kept; memory forgets them when the server stops.",
+    description:
+      "Where items are kept: in files, in a PostgreSQL, or in memory, which a stop empties.",
   }),
   databaseUrl: text({
     default: "",
