@@ -73,7 +73,7 @@ export const ConfigSchema = Type.Object({
     default: "none",
     description: "What is between here and the database: transaction = a pooler in that mode.",
   }),
-  requireReplica: onOff("Start only on a database whose commits wait for a synchronous standby."),
+  requireReplica: onOff("Serve only by a database whose commits wait for a synchronous standby."),
   databaseSchema: text({
     default: "holdfast",
     expected: "a lower-case name",

@@ -45,6 +45,7 @@ export class Database {
   readonly #connection: Connection;
   readonly #shard: string;
   readonly #texts = new Map<string, string>();
+  readonly #requireReplica: boolean;
   readonly #acknowledge: (position: number) => void;
   /** What is written into each row of the chain: nobody else has it. */
   readonly owner = Buffer.from(crypto.getRandomValues(new Uint8Array(ownerBytes)));
@@ -60,7 +61,8 @@ export class Database {
   lostCount = 0;
 
   private constructor(connection: Connection, name: string, options: DatabaseOptions) {
-    const { acknowledged, shard } = options;
+    const { acknowledged, shard, requireReplica = false } = options;
+    this.#requireReplica = requireReplica;
     this.#connection = connection;
     this.#shard = name;
     this.isAccounted = acknowledged !== undefined;
@@ -95,8 +97,11 @@ export class Database {
     return this.#connection.rows(this.#named(text), values);
   }
 
-  /** The next row of the chain is there. */
-  appended(): void {
+  /** The next row of the chain is there, committed while those were the standbys that a commit waits for. */
+  appended(names: unknown): void {
+    if (this.#requireReplica && names === "") {
+      throw new StoreError("failed", "commits wait for no standby any more");
+    }
     this.position += 1;
     this.#acknowledge(this.position);
   }
