@@ -17,8 +17,8 @@ export interface NodeProcess extends ServerProcess {
 }
 
 export interface NodeOptions {
-  /** The port of the database, or of a wire that leads there. */
-  readonly database?: number;
+  /** The port of the database, or of a wire that leads there; of several hosts one each. */
+  readonly database?: number | readonly number[];
   /** That of a node that has ended; default one that is free. */
   readonly port?: number;
   /** Of a wire through which the other nodes reach it. */
@@ -57,7 +57,8 @@ export class Cluster {
     const { database = this.databasePort, port = freePort(), nodePort = port } = options;
     const { lease = "2s", under = [], flags = [] } = options;
     const nodeUrl = `http://127.0.0.1:${nodePort}`;
-    const databaseUrl = `postgres://holdfast@127.0.0.1:${database}/postgres`;
+    const hosts = [database].flat().map((host) => `127.0.0.1:${host}`);
+    const databaseUrl = `postgres://holdfast@${hosts.join(",")}/postgres`;
     const started = await startServer({
       data: join(this.#folder, "unused"),
       port,

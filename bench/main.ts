@@ -7,6 +7,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { postgresVersion } from "../scripts/postgres.ts";
 import { Backlogs } from "./backlogs.ts";
 import { chartsOf } from "./charts.ts";
 import { withComparisons } from "./comparisons.ts";
@@ -34,6 +35,7 @@ import { allCells, type Cell, canonicalCells } from "./workload.ts";
 interface Entry {
   readonly name: string;
   readonly cell?: Cell;
+  readonly store?: Probe["store"];
   readonly run: (options: RunOptions) => Promise<Figures>;
 }
 
@@ -44,7 +46,7 @@ function entriesOf({ full, only }: Options): Entry[] {
     cell,
     run: (options) => runCell(cell, options),
   });
-  const ofProbe = ({ name, run }: Probe): Entry => ({ name, run });
+  const ofProbe = ({ name, run, store }: Probe): Entry => ({ name, run, ...(store && { store }) });
   const entries = [
     ...probes.filter(({ canonical }) => isAll || canonical).map(ofProbe),
     ...(isAll ? allCells : canonicalCells).map(ofCell),
@@ -88,6 +90,7 @@ async function bench(options: Options): Promise<void> {
     removeDirectory();
     process.exit(130);
   });
+  const stores = new Set(entriesOf(options).map(({ store = "sqlite" }) => store));
   try {
     if (options.backlogs !== null) mkdirSync(options.backlogs, { recursive: true });
     const results: Results = {
@@ -96,10 +99,10 @@ async function bench(options: Options): Promise<void> {
       commit: await commitOf(),
       command: `bun run bench${options.full ? " --full" : ""}${options.only === null ? "" : ` --only '${options.only.source}'`} --rounds ${options.rounds}`,
       machine: await machineOf(directory),
-      versions: versions(),
+      versions: { ...versions(), ...(stores.has("postgres") && { postgres: postgresVersion }) },
       settings: {
         rounds: options.rounds,
-        store: "sqlite",
+        store: [...stores].join(", "),
         durability: "full",
         client: "bench/load.ts, one process",
       },

@@ -24,6 +24,8 @@ export interface Probe {
   readonly name: string;
   /** Part of the run without options. */
   readonly canonical: boolean;
+  /** Where its items are; default SQLite. */
+  readonly store?: "postgres";
   readonly run: (options: RunOptions) => Promise<Figures>;
 }
 
@@ -184,12 +186,13 @@ export const probes: readonly Probe[] = [
     canonical: false,
     run: (options: RunOptions) => gather(tasks, options),
   })),
-  { name: "nodes takeover", canonical: false, run: takeover },
-  { name: "nodes drain", canonical: false, run: drainNode },
-  { name: "nodes rolling", canonical: false, run: rolling },
+  { name: "nodes takeover", canonical: false, store: "postgres", run: takeover },
+  { name: "nodes drain", canonical: false, store: "postgres", run: drainNode },
+  { name: "nodes rolling", canonical: false, store: "postgres", run: rolling },
   ...[1, 100].map((itemsPerCall) => ({
     name: `nodes forwarded ${itemsPerCall}`,
     canonical: false,
+    store: "postgres" as const,
     run: () => forwarded(itemsPerCall),
   })),
   { name: "client", canonical: false, run: compareWithWrk },

@@ -421,7 +421,7 @@ test.each(pageRows)("pages: the example of %s is what its schema describes", (_,
 test("pages: each says whether it needs an API key, and health what its status may be", () => {
   for (const [, { description }] of pageRows) expect(description).toContain("API key");
   const { Health } = JSON.parse(documentOnDisk).components.schemas;
-  expect(Health.properties.status.enum).toEqual(["ok", "degraded", "store_full"]);
+  expect(Health.properties.status.enum).toEqual(["ok", "degraded", "store_full", "commits_lost"]);
 });
 
 test.each([...rows, ...pageRows])("document: %s has every code of its row", (_, row) => {

@@ -1853,7 +1853,7 @@ export const pages = {
     replies: {
       200: {
         meaning:
-          "The server takes requests; `status` is `degraded` while some shards are down, and `store_full` while the disk has no room.",
+          "The server takes requests; `status` is `degraded` while some shards are down, `store_full` while the disk has no room, and `commits_lost` after a database lost what was acknowledged.",
         reaction: replyCodes[200].reaction,
         example: healthy,
       },

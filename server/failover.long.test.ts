@@ -162,6 +162,29 @@ test.skipIf(!isThere)(
 );
 
 test.skipIf(!isThere)(
+  "--require-replica: once commits wait for no standby, nothing is acknowledged until they do again",
+  async () => {
+    await waitForStandby();
+    const server = await start("--require-replica");
+    const queue = queueOf(server);
+    await queue.create(definition);
+    const { acknowledged, end, reach } = producing(queue, "a");
+    await reach(10);
+    const sql = new SQL(primary.url, { max: 1 });
+    await sql`ALTER SYSTEM RESET synchronous_standby_names`;
+    await sql`SELECT pg_reload_conf()`;
+    await sql.close();
+    while (!server.log().includes("commits wait for no standby; expected")) await Bun.sleep(10);
+    const count = acknowledged.length;
+    await waitForStandby();
+    await reach(count + 10);
+    await end();
+    expect((await drain(queue)).toSorted()).toEqual(acknowledged.toSorted());
+    expect(await server.stop()).toBe(0);
+  },
+);
+
+test.skipIf(!isThere)(
   "failover to a standby that was behind: what is lost is told, and the rest goes on",
   async () => {
     const server = await start();
@@ -178,6 +201,11 @@ test.skipIf(!isThere)(
     await queue.produce("later");
     expect(await drain(queue)).toEqual(["kept", "later"]);
     expect(server.log()).toMatch(/the database has lost .+ that had been acknowledged/);
+    const [health, metrics] = await Promise.all(
+      ["health", "metrics"].map((page) => fetch(`http://127.0.0.1:${server.port}/${page}`)),
+    );
+    expect(await health?.json()).toMatchObject({ status: "commits_lost", shards_up: 1 });
+    expect(await metrics?.text()).toMatch(/^holdfast_lost_commits_total [1-9]/m);
     expect(await server.stop()).toBe(0);
   },
 );

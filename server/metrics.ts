@@ -16,6 +16,8 @@ export interface MetricsOptions {
   readonly queuesMax?: number;
   /** Calls with a key that are remembered at most, over all shards; default `limits.receiptsMax`. */
   readonly receiptsMax?: number;
+  /** Commits that were acknowledged and are lost, as far as the process noticed; absent = none can be. */
+  readonly lostCommits?: () => number;
   /** Absent = the server is alone with its stores. */
   readonly node?: () => NodeFigures;
 }
@@ -66,6 +68,8 @@ export class Metrics {
     const all = new Registry();
     const status = this.#options.status();
     const { durability, shards, queues, waitingLeases } = status;
+    const lost = "Commits that had been acknowledged, and that the database has lost since.";
+    const lostCommits = this.#options.lostCommits?.() ?? 0;
     const waiting = "Lease requests that wait for an item.";
     const receiptsMax = this.#options.receiptsMax ?? limits.receiptsMax;
     const most = "Calls with a key that are remembered at most, over all shards.";
@@ -76,6 +80,7 @@ export class Metrics {
       single(["holdfast_queues", "gauge", "Queues that exist.", queues.length]),
       ...shardFamilies(shards),
       single(["holdfast_receipts_max", "gauge", most, receiptsMax]),
+      single(["holdfast_lost_commits_total", "counter", lost, lostCommits]),
       ...processFamilies({ version: this.#options.version, durability }),
       ...nodeFamilies(this.#options.node?.()),
     ];

@@ -13,6 +13,7 @@ import manifest from "../package.json" with { type: "json" };
 import type { Ownership } from "../stores/nodes.ts";
 import {
   durabilityOf,
+  lostCommitsOf,
   openNodes,
   type SharedSession,
   type StoreConfig,
@@ -120,7 +121,10 @@ async function serve(parts: Parts): Promise<Server> {
   const engine = node === null ? await engineOf(config, log, { clock, session }) : node.engine;
   let closing = false;
   const isClosing = () => closing;
-  const { serving, metrics, front } = insideOf(parts, { clock, node, engine, isClosing });
+  const { serving, metrics, front } = insideOf(parts, {
+    ...{ clock, node, engine, isClosing },
+    lostCommits: () => lostCommitsOf(session),
+  });
   let listening: Listening | null = null;
   try {
     listening = isThreaded(config)
@@ -161,15 +165,18 @@ interface Opened {
   readonly node: Node | null;
   readonly engine: Engine<string>;
   readonly isClosing: () => boolean;
+  readonly lostCommits: () => number;
 }
 
 /** What answers, behind whatever listens. */
-function insideOf({ config, log, keys }: Parts, { clock, node, engine, isClosing }: Opened) {
+function insideOf({ config, log, keys }: Parts, opened: Opened) {
+  const { clock, node, engine, isClosing, lostCommits } = opened;
   const metrics = new Metrics({
     version,
     status: () => engine.status(),
     queuesMax: config.metricsQueuesMax,
     receiptsMax: config.receiptsMax,
+    lostCommits,
     ...(node !== null && { node: () => node.figures() }),
   });
   const peers = node && {
@@ -179,7 +186,7 @@ function insideOf({ config, log, keys }: Parts, { clock, node, engine, isClosing
     seen: () => node.membership.seen,
   };
   const serving = localServing({
-    ...{ engine, metrics, version, config, isClosing },
+    ...{ engine, metrics, version, config, isClosing, lostCommits },
     audit: new Audit({ log, now: () => clock.now() }),
     ...(keys !== null && { keys: () => keys.infos }),
     ...backupsOf(config, engine),

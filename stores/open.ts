@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import type { Backend } from "./backend.ts";
 import { openMemoryStore } from "./memory/store.ts";
 import type { NodeTable, Ownership } from "./nodes.ts";
-import { type Acknowledged, acknowledgedOf } from "./postgres/acknowledged.ts";
+import { type Acknowledged, acknowledgedOf, lostOf } from "./postgres/acknowledged.ts";
 import type { SessionOptions } from "./postgres/connection.ts";
 import type { Durability } from "./sqlite/connect.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
@@ -54,6 +54,11 @@ export type SharedSession = Omit<SessionOptions, "url"> & { readonly acknowledge
 /** For all shards of a process, which then notices that a database has lost what it acknowledged. */
 export function sessionOf(options: Omit<SessionOptions, "url">, shardsMax: number): SharedSession {
   return { ...options, acknowledged: acknowledgedOf(shardsMax) };
+}
+
+/** Commits that the process had acknowledged and that their database has lost, as far as it noticed. */
+export function lostCommitsOf({ acknowledged }: SharedSession): number {
+  return acknowledged === undefined ? 0 : lostOf(acknowledged);
 }
 
 const ballastBytesDefault = 8 * 1024 * 1024;

@@ -317,6 +317,18 @@ export class StoreError extends Error {
   }
 }
 
+/** What was written is of a format that only a later version knows. */
+export function laterFormat(format: {
+  readonly expected: number;
+  readonly got: number;
+}): StoreError {
+  const { expected, got } = format;
+  return new StoreError(
+    "unusable",
+    `the store was written by a later version; expected format ${expected} or less, got ${got}`,
+  );
+}
+
 /** Which items cannot move because they are damaged. */
 export class SpoiltItems extends StoreError {
   override readonly name = "SpoiltItems";

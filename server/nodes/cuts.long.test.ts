@@ -52,7 +52,7 @@ async function queued(): Promise<number> {
   return (await queueOf(owner, "plain").inspect()).queued;
 }
 
-async function lookOfOther(): Promise<void> {
+async function nextLook(): Promise<void> {
   await cluster.query("UPDATE holdfast_nodes.node SET seen_at = 0");
   const seen = "SELECT FROM holdfast_nodes.node WHERE seen_at > 0";
   while ((await cluster.query(seen)).length === 0) await Bun.sleep(20);
@@ -68,8 +68,8 @@ test("the database is restarted for longer than a lease, and the owner stays", a
     await cluster.query("UPDATE holdfast_nodes.owner SET lease_until = 0");
     // The other finds it first, and has looked to the end once it looks again.
     otherDatabase.heal();
-    await lookOfOther();
-    await lookOfOther();
+    await nextLook();
+    await nextLook();
     ownerDatabase.heal();
     await progress(200);
   });
@@ -127,4 +127,20 @@ test("a slow database slows calls down, and neither fails them nor moves the sha
   // Leases of a second may lapse before their complete is there: 453.
   expect(statuses.difference(new Set([200, 429, 453, 454]))).toEqual(new Set());
   expect(await cluster.ownerRow()).toEqual(before);
+});
+
+test("a node whose first host says nothing any more goes on at the next", async () => {
+  const first = Wire.to(cluster.databasePort);
+  const node = await cluster.start({ database: [first.port, cluster.databasePort], lease: "5s" });
+  await Promise.all([owner, other].map((earlier) => earlier.stop("SIGTERM")));
+  expect(await cluster.owner()).toBe(node);
+  await queueOf(node, "plain").produce({ utf8: "while both hosts answer" });
+  // Whoever connects is let in, and hears nothing.
+  first.cut();
+  await queueOf(node, "plain").produce(
+    { utf8: "by the other host" },
+    { key: "silent", timeoutMs: 120_000 },
+  );
+  await nextLook();
+  expect((await fetch(`${node.url}/readyz`)).status).toBe(200);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { after } from "../../engine/clock.ts";
 import { Host } from "../../engine/simulation/host.ts";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
-import type { NodeTable } from "../../stores/nodes.ts";
+import type { NodesSeen, NodeTable, Owner } from "../../stores/nodes.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import { Membership } from "./membership.ts";
 
@@ -81,4 +82,83 @@ test("an owner whose machine slept opens the shards anew, by the database's time
   await world.advance(10_000);
   expect({ owned, lost }).toEqual({ owned: [1_000_000, 1_036_300], lost: 1 });
   expect(membership.isTrusted).toBe(true);
+});
+
+interface Slow {
+  readonly leaseMs: number;
+  readonly openMs?: number;
+  readonly lookMs?: number;
+}
+
+/** A node whose database takes its time, and what was asked of that. */
+function slowNode({ leaseMs, openMs = 0, lookMs = 0 }: Slow) {
+  const world = new VirtualClock(0);
+  const { clock } = new Host(world, 0);
+  const later = (ms: number): Promise<void> => new Promise((done) => void after(clock, ms, done));
+  const told = { openings: 0, owned: [] as number[], closed: 0 };
+  let owner: Owner | null = null;
+  const url = "http://a";
+  const nodes: NodeTable = {
+    look: async () => {
+      const seen: NodesSeen = { owner, epoch: 0, isContested: false, nodes: [], now: world.now() };
+      await later(lookMs);
+      return seen;
+    },
+    takeOver: async () => {
+      await later(lookMs);
+      owner = { url, epoch: (owner?.epoch ?? 0) + 1, isLapsed: false };
+      return owner.epoch;
+    },
+    giveUp: async () => undefined,
+    leave: async () => undefined,
+    close: async () => {
+      told.closed += 1;
+    },
+  };
+  const membership = new Membership({
+    self: { url, key: "", version: "", isDraining: false },
+    ...{ leaseMs, clock, log: silentLog },
+    openNodes: async () => {
+      told.openings += 1;
+      await later(openMs);
+      return nodes;
+    },
+    own: async (_, now) => void told.owned.push(world.now() - now),
+    lose: nothing,
+  });
+  return { world, membership, told };
+}
+
+test("an opening that takes longer than a look is waited for by the looks that follow", async () => {
+  const { world, membership, told } = slowNode({ leaseMs: 5_000, openMs: 30_000 });
+  const looked = membership.look();
+  await world.advance(29_000);
+  await looked;
+  expect(membership.unserved).toBe("the database does not answer");
+  await world.advance(10_000);
+  expect(membership.isTrusted).toBe(true);
+  expect(told).toEqual({ openings: 1, owned: [0], closed: 0 });
+});
+
+test("a node that leaves while its database is being opened keeps no connection", async () => {
+  const { world, membership, told } = slowNode({ leaseMs: 5_000, openMs: 30_000 });
+  void membership.look();
+  void membership.leave();
+  await world.advance(40_000);
+  expect(told).toEqual({ openings: 1, owned: [], closed: 1 });
+});
+
+test("the longer the lease, the longer the database may take to answer a look", async () => {
+  const slow = slowNode({ leaseMs: 60_000, lookMs: 3_000 });
+  void slow.membership.look();
+  await slow.world.advance(200_000);
+  expect(slow.membership.isTrusted).toBe(true);
+  // Behind the database by as long as an answer took on its way.
+  expect(slow.told).toEqual({ openings: 1, owned: [3_000], closed: 0 });
+
+  const silent = slowNode({ leaseMs: 5_000, lookMs: 3_000 });
+  void silent.membership.look();
+  await silent.world.advance(200_000);
+  expect(silent.membership.isTrusted).toBe(false);
+  expect(silent.told.owned).toEqual([]);
 });

@@ -21,8 +21,11 @@ export interface MembershipOptions {
 
 /** Looks within a lease. */
 const looksPerLease = 10;
-/** A look that brings nothing for longer is given up, and its connection with it. */
-const lookMsMax = 2_000;
+/**
+ * A look that brings nothing for longer is given up, and its connection with it: an owner has then
+ * time for further ones before the shards may be another's. A longer lease bears a slower database.
+ */
+const lookMsMax = { least: 2_000, ofLease: 1 / 5 };
 /** More time than this has to have gone by at the database alone, from a look to the next. */
 const standstillMsMax = 1_000;
 
@@ -167,21 +170,36 @@ export class Membership {
   }
 
   async #lookOnce(): Promise<void> {
-    this.#nodes ??= this.#options.openNodes();
-    const nodes = this.#nodes;
     try {
+      const nodes = await this.#opened();
       const askedAt = this.#now();
-      const look = nodes.then((table) => table.look(this.#self, this.#epoch));
-      await this.#found(await this.#within(lookMsMax, look), askedAt);
+      try {
+        const seen = await this.#soon(nodes.look(this.#self, this.#epoch));
+        await this.#found(seen, askedAt);
+      } catch (cause) {
+        this.#nodes = null;
+        nodes.close().catch(() => undefined);
+        throw cause;
+      }
       this.#isAway = false;
     } catch (cause) {
-      this.#nodes = null;
-      nodes.then((table) => table.close()).catch(() => undefined);
       this.#patientUntil = this.#now() + this.#options.leaseMs;
       if (!this.#isAway) this.#options.log.error("database of the nodes is away", cause);
       this.#isAway = true;
       this.#tell();
     }
+  }
+
+  /** An opening has bounds of its own, and goes on when a look is over: it may have several hosts to try. */
+  #opened(): Promise<NodeTable> {
+    if (this.#nodes === null) {
+      const nodes = this.#options.openNodes();
+      this.#nodes = nodes;
+      nodes.catch(() => {
+        if (this.#nodes === nodes) this.#nodes = null;
+      });
+    }
+    return this.#soon(this.#nodes);
   }
 
   async #found(seen: NodesSeen, askedAt: number): Promise<void> {
@@ -244,16 +262,18 @@ export class Membership {
 
   async #takeOver({ now, owner }: NodesSeen, askedAt: number): Promise<void> {
     const { own, log } = this.#options;
+    const heardAt = this.#now();
     const epoch = await this.#ask((nodes) => nodes.takeOver(this.#self));
     // A process that was stopped meanwhile would go by a clock that has stood still: the next look tells the time.
-    if (epoch === null || this.#now() - askedAt > lookMsMax) return;
+    if (epoch === null || this.#now() - askedAt > 2 * this.#lookMsMax) return;
+    const databaseNow = now + Math.floor(this.#now() - heardAt);
     this.#epoch = epoch;
     this.#takeovers += 1;
     this.#seen = { ...this.#seen, epoch, owner: { url: this.#self.url, epoch, isLapsed: false } };
     const why = owner === null ? "free" : owner.isLapsed ? "lapsed" : "its own before";
     log.info("takes the shards over", { epoch, why });
     // Beside the looks, which have to go on meanwhile.
-    void own(epoch, now).then(
+    void own(epoch, databaseNow).then(
       () => {
         if (this.#epoch !== epoch) return;
         this.#isOpen = true;
@@ -278,7 +298,7 @@ export class Membership {
 
   /** What was asked on a connection that says nothing may yet be done: a look shows whether it was. */
   async #ask<T>(ask: (nodes: NodeTable) => Promise<T>): Promise<T | null> {
-    return this.#nodes === null ? null : await this.#within(lookMsMax, this.#nodes.then(ask));
+    return this.#nodes === null ? null : await this.#soon(this.#nodes.then(ask));
   }
 
   /** Takes nothing over any more; `closed`: closes the shards, of which nothing is answered any more. */
@@ -303,7 +323,12 @@ export class Membership {
     await this.#ask((nodes) => nodes.close()).catch(() => undefined);
   }
 
-  async #within<T>(ms: number, work: Promise<T>): Promise<T> {
+  get #lookMsMax(): number {
+    return Math.max(lookMsMax.least, this.#options.leaseMs * lookMsMax.ofLease);
+  }
+
+  async #soon<T>(work: Promise<T>): Promise<T> {
+    const ms = this.#lookMsMax;
     const { promise, reject } = Promise.withResolvers<never>();
     const late = (): void => reject(new Error(`nothing came within ${ms} ms`));
     const timer = after(this.#options.clock, ms, late);

@@ -43,6 +43,8 @@ export interface SessionOptions {
 /** Settings of a session; a commit is answered when it is on the disk. */
 const options =
   "-c synchronous_commit=on -c plan_cache_mode=force_generic_plan -c jit=off -c client_min_messages=warning";
+/** Selected by each commit, because settings may change while a session lives. */
+export const standbys = "current_setting('synchronous_standby_names')";
 const connectMs = { alone: 10_000, ofSeveral: 3_000 };
 const silenceMsDefault = 10_000;
 /**
@@ -133,9 +135,9 @@ export class Connection {
   /** Whether it is one; throws `StoreError` where that would not keep what it has committed. */
   async #isPrimary({ requireReplica = false }: SessionOptions): Promise<boolean> {
     const [row] = await this.promptRows(
-      "SELECT pg_is_in_recovery(), current_setting('synchronous_commit'), current_setting('synchronous_standby_names')",
+      `SELECT pg_is_in_recovery(), current_setting('synchronous_commit'), ${standbys}`,
     );
-    const [isStandby, commit, standbys] = row as [boolean, string, string];
+    const [isStandby, commit, names] = row as [boolean, string, string];
     if (isStandby) return false;
     if (commit === "off") {
       const expected = "expected 'on', got 'off'";
@@ -144,10 +146,10 @@ export class Connection {
         `synchronous_commit loses what was acknowledged; ${expected}`,
       );
     }
-    if (requireReplica && (standbys === "" || !["on", "remote_apply"].includes(commit))) {
+    if (requireReplica && (names === "" || !["on", "remote_apply"].includes(commit))) {
       const expected =
         "expected synchronous_standby_names with a standby and synchronous_commit 'on'";
-      const got = `got '${standbys}' and '${commit}'`;
+      const got = `got '${names}' and '${commit}'`;
       throw new StoreError("unusable", `commits wait for no standby; ${expected}, ${got}`);
     }
     return true;

@@ -4,8 +4,8 @@ import type { Ownership } from "../nodes.ts";
 import { StoreError } from "../store.ts";
 import { type Acknowledged, acknowledge, lastAcknowledged } from "./acknowledged.ts";
 import { Connection, type Row, type SessionOptions, type Value } from "./connection.ts";
-import { nodesSchema } from "./nodes.ts";
-import schema from "./schema.sql" with { type: "text" };
+import { nodesName } from "./nodes.ts";
+import { migrate, named, nodesSchema, shardSchema } from "./schema.ts";
 
 export interface DatabaseOptions extends SessionOptions {
   /** Its schema begins with this name. */
@@ -45,6 +45,7 @@ export class Database {
   readonly #connection: Connection;
   readonly #shard: string;
   readonly #texts = new Map<string, string>();
+  readonly #requireReplica: boolean;
   readonly #acknowledge: (position: number) => void;
   /** What is written into each row of the chain: nobody else has it. */
   readonly owner = Buffer.from(crypto.getRandomValues(new Uint8Array(ownerBytes)));
@@ -60,7 +61,8 @@ export class Database {
   lostCount = 0;
 
   private constructor(connection: Connection, name: string, options: DatabaseOptions) {
-    const { acknowledged, shard } = options;
+    const { acknowledged, shard, requireReplica = false } = options;
+    this.#requireReplica = requireReplica;
     this.#connection = connection;
     this.#shard = name;
     this.isAccounted = acknowledged !== undefined;
@@ -77,9 +79,9 @@ export class Database {
     const connection = await Connection.open(options);
     const database = new Database(connection, `"${name}_${shard}"`, options);
     try {
-      await database.#make(options);
       // A pooler may give each statement another session; then the chain alone tells the owner.
       if (options.pooler !== "transaction") await database.#lock(options);
+      await database.#make(options);
       await database.#refuseOtherClock(options);
       await database.#takeOver(options);
       await database.#countLost(options);
@@ -95,8 +97,11 @@ export class Database {
     return this.#connection.rows(this.#named(text), values);
   }
 
-  /** The next row of the chain is there. */
-  appended(): void {
+  /** The next row of the chain is there, committed while those were the standbys that a commit waits for. */
+  appended(names: unknown): void {
+    if (this.#requireReplica && names === "") {
+      throw new StoreError("failed", "commits wait for no standby any more");
+    }
     this.position += 1;
     this.#acknowledge(this.position);
   }
@@ -111,26 +116,13 @@ export class Database {
   }
 
   #named(text: string): string {
-    let named = this.#texts.get(text);
-    if (named === undefined) {
-      named = text.replaceAll("shard.", `${this.#shard}.`);
-      this.#texts.set(text, named);
-    }
-    return named;
+    return this.#texts.getOrInsertComputed(text, () => named(text, shardSchema, this.#shard));
   }
 
-  /** All of it or nothing, whoever else does it at the same time. */
-  async #make({ newTag, testClock }: DatabaseOptions): Promise<void> {
-    const name = this.#shard.slice(1, -1);
-    const [found] = await this.#connection.promptRows(
-      "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = convert_from($1::bytea, 'UTF8')",
-      [Buffer.from(name)],
-    );
-    if (found?.[0] !== 0) return;
-    const identity = `INSERT INTO shard.identity VALUES (1, '${newTag()}', ${testClock === true});`;
-    await this.#connection.script(
-      this.#named(`BEGIN; CREATE SCHEMA ${this.#shard}; ${schema} ${identity} COMMIT`),
-    );
+  #make({ newTag, testClock }: DatabaseOptions): Promise<void> {
+    const identity = (): string =>
+      `INSERT INTO shard.identity VALUES (1, '${newTag()}', ${testClock === true})`;
+    return migrate(this.#connection, this.#shard, shardSchema, identity);
   }
 
   /** As long as the session lives, no other server opens the shard, unless both are nodes. */
@@ -159,17 +151,17 @@ export class Database {
   /** A commit of the last owner that is still under way either comes before this, or never. */
   async #takeOver({ schema, ownership }: DatabaseOptions): Promise<void> {
     const node = ownership === undefined ? null : [ownership.url, ownership.epoch];
-    const named = (text: string): string => text.replaceAll("nodes.", `${nodesSchema(schema)}.`);
+    const ofNodes = (text: string): string => named(text, nodesSchema, nodesName(schema));
     for (;;) {
       const [row] =
         node === null
           ? await this.promptRows(takeOver, [this.owner])
-          : await this.promptRows(named(takeOverAsNode), [this.owner, ...node]);
+          : await this.promptRows(ofNodes(takeOverAsNode), [this.owner, ...node]);
       if (row !== undefined) {
         [this.position, this.openedAt] = row as [number, number];
         return;
       }
-      if (node !== null && (await this.promptRows(named(isOwner), node))[0]?.[0] === 0) {
+      if (node !== null && (await this.promptRows(ofNodes(isOwner), node))[0]?.[0] === 0) {
         throw new StoreError("locked", "the shards belong to another node");
       }
     }

@@ -3,7 +3,7 @@
 import type { NodeRow, NodesSeen, NodeTable, Self } from "../nodes.ts";
 import { StoreError } from "../store.ts";
 import { Connection, type SessionOptions, type Value } from "./connection.ts";
-import schema from "./nodes.sql" with { type: "text" };
+import { migrate, named, nodesSchema } from "./schema.ts";
 
 export interface NodesOptions extends SessionOptions {
   /** Begins the names of all schemas. */
@@ -17,8 +17,6 @@ const now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 const forgottenMs = 3_600_000;
 
 const texts = {
-  exists:
-    "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = convert_from($1::bytea, 'UTF8')",
   signOfLife: `
     INSERT INTO nodes.node VALUES ($1::text, $2::text, $3::text, ${now}, ${now}, $4::boolean)
     ON CONFLICT (url) DO UPDATE SET key = excluded.key, version = excluded.version, seen_at = excluded.seen_at,
@@ -34,8 +32,8 @@ const texts = {
   leave: "DELETE FROM nodes.node WHERE url = $1::text AND key = $2::text",
 } as const;
 
-/** The schema of nodes, quoted. */
-export function nodesSchema(schema: string): string {
+/** What the schema of nodes is called, quoted. */
+export function nodesName(schema: string): string {
   return `"${schema}_nodes"`;
 }
 
@@ -46,15 +44,16 @@ export class PostgresNodes implements NodeTable {
 
   private constructor(connection: Connection, { schema, leaseMs }: NodesOptions) {
     this.#connection = connection;
-    this.#name = nodesSchema(schema);
+    this.#name = nodesName(schema);
     this.#leaseMs = leaseMs;
   }
 
   /** Throws `StoreError`. */
   static async open(options: NodesOptions): Promise<PostgresNodes> {
-    const nodes = new PostgresNodes(await Connection.open(options), options);
+    const connection = await Connection.open(options);
+    const nodes = new PostgresNodes(connection, options);
     try {
-      await nodes.#make();
+      await migrate(connection, nodes.#name, nodesSchema);
       return nodes;
     } catch (cause) {
       void nodes.close();
@@ -62,30 +61,8 @@ export class PostgresNodes implements NodeTable {
     }
   }
 
-  async #make(): Promise<void> {
-    const name = Buffer.from(this.#name.slice(1, -1));
-    const isThere = async (): Promise<boolean> => {
-      const [found] = await this.#connection.rows(texts.exists, [name]);
-      return found?.[0] !== 0;
-    };
-    if (await isThere()) return;
-    try {
-      await this.#connection.script(
-        `BEGIN; CREATE SCHEMA ${this.#name}; ${this.#named(schema)} COMMIT`,
-      );
-    } catch (cause) {
-      await this.#connection.script("ROLLBACK");
-      // Another node may have been faster.
-      if (!(await isThere())) throw cause;
-    }
-  }
-
-  #named(text: string): string {
-    return text.replaceAll("nodes.", `${this.#name}.`);
-  }
-
   #rows(text: string, values: readonly Value[] = []) {
-    return this.#connection.rows(this.#named(text), values);
+    return this.#connection.rows(named(text, nodesSchema, this.#name), values);
   }
 
   async look({ url, key, version, isDraining }: Self, epoch: number | null): Promise<NodesSeen> {

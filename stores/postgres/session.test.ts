@@ -10,7 +10,7 @@ import { Wire } from "../../server/nodes/testing/wire.ts";
 import type { Backend } from "../backend.ts";
 import { item, tally } from "../conformance/values.ts";
 import { firstNumber } from "../skipped.ts";
-import { acknowledgedOf } from "./acknowledged.ts";
+import { acknowledgedOf, lostOf } from "./acknowledged.ts";
 import { Connection } from "./connection.ts";
 import { openPostgresStore } from "./store.ts";
 import { commit, failureOf, newStore } from "./testing/opened.ts";
@@ -167,7 +167,7 @@ test("open: of several hosts the first that can be reached is taken", async () =
 });
 
 test("open: commits that were acknowledged and are gone are told once, and no number is issued again", async () => {
-  const options = { ...newStore(server.url), acknowledged: acknowledgedOf(1) };
+  const options = { ...newStore(server.url), acknowledged: acknowledgedOf(3), shard: 1 };
   const first = await openPostgresStore(options);
   await commit(first.store, 1, { tally: [tally(1, { nextSeq: 7 }), tally(2, { nextSeq: 5 })] });
   await commit(first.store, 2, { tally: [tally(1, { nextSeq: 9 })] });
@@ -180,7 +180,7 @@ test("open: commits that were acknowledged and are gone are told once, and no nu
   await kept.close();
   // As an asynchronous standby has it that was three rows of the chain behind.
   await admin.script(
-    `DELETE FROM ${options.schema}_0.turn WHERE position > (SELECT max(position) - 3 FROM ${options.schema}_0.turn)`,
+    `DELETE FROM ${options.schema}_1.turn WHERE position > (SELECT max(position) - 3 FROM ${options.schema}_1.turn)`,
   );
   const why = "as a standby that was behind does when it takes over";
   expect(await failureOf(openPostgresStore(options))).toEqual({
@@ -188,6 +188,7 @@ test("open: commits that were acknowledged and are gone are told once, and no nu
     message: `the database has lost 2 commits that had been acknowledged, ${why}`,
   });
   const { store } = await openPostgresStore(options);
+  expect(lostOf(options.acknowledged)).toBe(2);
   const { turns, tallies } = await store.load();
   expect(turns.map(({ turn }) => turn)).toEqual([1, 2]);
   for (const { nextSeq } of tallies) expect(nextSeq).toBeGreaterThanOrEqual(begunAt);

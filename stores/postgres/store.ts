@@ -15,9 +15,10 @@ import {
   type Written,
 } from "../store.ts";
 import { noUpkeep } from "../upkeep.ts";
+import { addLost } from "./acknowledged.ts";
 import { PostgresCatalog } from "./catalog.ts";
 import { commitOf, type Folding, turnOf } from "./commit.ts";
-import { type Row, takenOver } from "./connection.ts";
+import { type Row, standbys, takenOver } from "./connection.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { pages, sources } from "./pages.ts";
 import { Reads } from "./reads.ts";
@@ -33,7 +34,7 @@ const texts = {
     WITH appended AS (
       INSERT INTO shard.turn SELECT $1::bigint, $2::bytea, $3::text
       FROM shard.turn WHERE position = $1::bigint - 1 AND owner = $2::bytea RETURNING position
-    ) SELECT count(*) FROM appended`,
+    ) SELECT count(*), ${standbys} FROM appended`,
   turns: "SELECT record FROM shard.turn WHERE record IS NOT NULL ORDER BY position",
   tallies: "SELECT tally FROM shard.tally",
   inbound: "SELECT source_shard, outbound_seq FROM shard.inbound",
@@ -63,6 +64,7 @@ export async function openPostgresStore(options: DatabaseOptions): Promise<Backe
   }
   if (lostCount > 0) {
     await store.close();
+    if (options.acknowledged !== undefined) addLost(options.acknowledged, options.shard, lostCount);
     const count = lostCount === 1 ? "a commit" : `${lostCount} commits`;
     const why = "as a standby that was behind does when it takes over";
     throw new StoreError(
@@ -188,12 +190,12 @@ class PostgresStore implements Store {
     return { synced: null };
   }
 
-  /** `row`: how many the chain got. */
+  /** `row`: how many the chain got, and the standbys. */
   #appended(row: Row | undefined): void {
     if (row?.[0] !== 1) {
       throw new StoreError("failed", takenOver);
     }
-    this.#database.appended();
+    this.#database.appended(row[1]);
   }
 
   #note({ tallies, inbound }: StoredTurn): void {

@@ -2,7 +2,7 @@
 // number in one transaction. A new file gets the present schema at once.
 
 import type { Database } from "bun:sqlite";
-import { StoreError } from "../store.ts";
+import { laterFormat, StoreError } from "../store.ts";
 import { identityValues } from "./rows.ts";
 import text from "./schema.sql" with { type: "text" };
 
@@ -40,12 +40,7 @@ export function migrate(
   }
   const format = upgrades.length + 1;
   const version = pragma("user_version");
-  if (version > format) {
-    throw new StoreError(
-      "unusable",
-      `the store was written by a later version; expected format ${format} or less, got ${version}`,
-    );
-  }
+  if (version > format) throw laterFormat({ expected: format, got: version });
   const steps: [text: string, format: number][] =
     version === 0
       ? [[text, format]]

@@ -1,0 +1,151 @@
+// Of the mechanism, on schemas that were made up for it, and of its use by the two there are.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Postgres, startPostgres } from "../../scripts/postgres.ts";
+import { Connection, type Row } from "./connection.ts";
+import { PostgresNodes } from "./nodes.ts";
+import { migrate, type Schema } from "./schema.ts";
+import { openPostgresStore } from "./store.ts";
+import { failureOf, newStore } from "./testing/opened.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-schema-"));
+chmodSync(folder, 0o755);
+let server: Postgres;
+let connection: Connection;
+let count = 0;
+/** Of the schema that a test has to itself. */
+let name: string;
+
+beforeAll(async () => {
+  server = await startPostgres({ data: join(folder, "data"), settings: ["fsync=off"] });
+  connection = await Connection.open({ url: server.url });
+});
+beforeEach(() => {
+  count += 1;
+  name = `"made_${count}"`;
+});
+afterAll(async () => {
+  await connection.close();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const placeholder = "place";
+const oldest: Schema = { placeholder, text: "CREATE TABLE place.thing (a bigint)", upgrades: [] };
+const newest: Schema = {
+  placeholder,
+  text: "CREATE TABLE place.thing (a bigint, b bigint DEFAULT 2); CREATE INDEX thing_b ON place.thing (b)",
+  upgrades: [
+    "ALTER TABLE place.thing ADD COLUMN b bigint DEFAULT 2; UPDATE place.thing SET a = a + 1",
+    "CREATE INDEX thing_b ON place.thing (b); UPDATE place.thing SET a = a * 10",
+  ],
+};
+const [step = "", last = ""] = newest.upgrades;
+const content = () => "INSERT INTO place.thing VALUES (1), (2)";
+
+async function format(): Promise<unknown> {
+  return (await connection.rows(`SELECT number FROM ${name}.format`))[0]?.[0];
+}
+
+function things(): Promise<Row[]> {
+  return connection.rows(`SELECT * FROM ${name}.thing ORDER BY a`);
+}
+
+async function shape(): Promise<Row[]> {
+  const bare = name.slice(1, -1);
+  return connection.rows(`
+    SELECT table_name || '.' || column_name || ' ' || data_type || coalesce(' = ' || column_default, '')
+    FROM information_schema.columns WHERE table_schema = '${bare}'
+    UNION ALL SELECT indexname::text FROM pg_indexes WHERE schemaname = '${bare}' ORDER BY 1`);
+}
+
+test("migrate: a new schema has the newest format and its content at once", async () => {
+  await migrate(connection, name, newest, content);
+  expect(await format()).toBe(3);
+  expect(await things()).toEqual([
+    [1, 2],
+    [2, 2],
+  ]);
+});
+
+test("migrate: an older schema goes through every step, once, and gets nothing new besides", async () => {
+  await migrate(connection, name, oldest, content);
+  expect(await format()).toBe(1);
+  for (let start = 0; start < 2; start += 1) {
+    await migrate(connection, name, newest, content);
+    expect(await format()).toBe(3);
+    expect(await things()).toEqual([
+      [20, 2],
+      [30, 2],
+    ]);
+  }
+  const upgraded = await shape();
+  name = `"fresh_${count}"`;
+  await migrate(connection, name, newest);
+  expect(await shape()).toEqual(upgraded);
+});
+
+test("migrate: whoever comes at the same time finds it made, and takes no step again", async () => {
+  const others = await Promise.all(
+    Array.from({ length: 4 }, () => Connection.open({ url: server.url })),
+  );
+  const all = (schema: Schema) =>
+    Promise.all(others.map((other) => migrate(other, name, schema, content)));
+  await all(oldest);
+  // Nothing but the format refuses it a second time.
+  await all({ ...oldest, upgrades: ["UPDATE place.thing SET a = a + 1"] });
+  expect(await format()).toBe(2);
+  expect(await things()).toEqual([[2], [3]]);
+  for (const other of others) await other.close();
+});
+
+test("migrate: a step that fails leaves nothing of itself, and those before it hold", async () => {
+  await migrate(connection, name, oldest, content);
+  const broken = { ...newest, upgrades: [step, `${last}; INSERT INTO nowhere VALUES (1)`] };
+  expect((await failureOf(migrate(connection, name, broken))).fault).toBe("failed");
+  expect(await format()).toBe(2);
+  expect(await things()).toEqual([
+    [2, 2],
+    [3, 2],
+  ]);
+  await migrate(connection, name, newest);
+  expect(await format()).toBe(3);
+});
+
+test("migrate: a new schema whose text fails is not there", async () => {
+  const broken = { ...newest, text: `${newest.text}; INSERT INTO nowhere VALUES (1)` };
+  expect((await failureOf(migrate(connection, name, broken))).fault).toBe("failed");
+  expect(await shape()).toEqual([]);
+  await migrate(connection, name, newest);
+});
+
+const later = {
+  fault: "unusable",
+  message: "the store was written by a later version; expected format 1 or less, got 2",
+} as const;
+
+test("open: a shard of a later version and one without a format are refused and left alone", async () => {
+  const options = newStore(server.url);
+  const schema = `${options.schema}_0`;
+  await (await openPostgresStore(options)).store.close();
+  const chain = () => connection.rows(`SELECT position FROM ${schema}.turn`);
+  const before = await chain();
+  await connection.script(`UPDATE ${schema}.format SET number = 2`);
+  expect(await failureOf(openPostgresStore(options))).toEqual(later);
+  await connection.script(`DROP TABLE ${schema}.format`);
+  expect(await failureOf(openPostgresStore(options))).toEqual({
+    fault: "unusable",
+    message: `schema "${schema}" has no format: another program made it, or a version before the first release; name another one with --database-schema, and bring items over by that version's export`,
+  });
+  expect(await chain()).toEqual(before);
+});
+
+test("open: nodes of a later version are refused", async () => {
+  const options = { url: server.url, schema: "later", leaseMs: 5_000 };
+  await (await PostgresNodes.open(options)).close();
+  await connection.script("UPDATE later_nodes.format SET number = 2");
+  expect(await failureOf(PostgresNodes.open(options))).toEqual(later);
+});

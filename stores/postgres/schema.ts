@@ -1,0 +1,75 @@
+// Makes a schema in the database when it is missing, and brings an older one to the present format,
+// one step per version, each with its new number in one transaction.
+
+import { laterFormat, StoreError } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import nodesText from "./nodes.sql" with { type: "text" };
+import shardText from "./schema.sql" with { type: "text" };
+
+export interface Schema {
+  /** What stands for the schema's name in the texts. */
+  readonly placeholder: string;
+  /** What a new one gets. */
+  readonly text: string;
+  /** The step at index n leads from format n + 1 to n + 2. */
+  readonly upgrades: readonly string[];
+}
+
+export const shardSchema: Schema = { placeholder: "shard", text: shardText, upgrades: [] };
+export const nodesSchema: Schema = { placeholder: "nodes", text: nodesText, upgrades: [] };
+
+const find = `
+  SELECT to_regclass(quote_ident(nspname) || '.format') IS NOT NULL
+  FROM pg_catalog.pg_namespace WHERE nspname = convert_from($1::bytea, 'UTF8')`;
+
+/** The text with the schema's name, quoted, in each place. */
+export function named(text: string, { placeholder }: Schema, name: string): string {
+  return text.replaceAll(`${placeholder}.`, `${name}.`);
+}
+
+/**
+ * Whoever else does it at the same time. `name` is quoted, `content` makes what a new one has besides.
+ * Throws `StoreError`: `unusable` where it is of a later version, or has no format.
+ */
+export async function migrate(
+  connection: Connection,
+  name: string,
+  schema: Schema,
+  content: () => string = () => "",
+): Promise<void> {
+  const format = schema.upgrades.length + 1;
+  for (;;) {
+    const found = await formatOf(connection, name);
+    if (found === format) return;
+    if (found !== null && found > format) throw laterFormat({ expected: format, got: found });
+    const step =
+      found === null
+        ? `CREATE SCHEMA ${name};
+          CREATE TABLE ${name}.format (one bigint PRIMARY KEY CHECK (one = 1), number bigint NOT NULL);
+          INSERT INTO ${name}.format VALUES (1, ${format}); ${schema.text}; ${content()}`
+        : // Waits for whoever takes the step now, and fails once it is taken.
+          `UPDATE ${name}.format SET number = CASE number WHEN ${found} THEN ${found + 1} END;
+          ${schema.upgrades[found - 1]}`;
+    try {
+      await connection.script(`BEGIN; ${named(step, schema, name)}; COMMIT`);
+    } catch (cause) {
+      await connection.script("ROLLBACK");
+      if ((await formatOf(connection, name)) === found) throw cause;
+    }
+  }
+}
+
+/** `null`: there is no such schema. */
+async function formatOf(connection: Connection, name: string): Promise<number | null> {
+  const [schema] = await connection.promptRows(find, [Buffer.from(name.slice(1, -1))]);
+  if (schema === undefined) return null;
+  const [hasFormat] = schema;
+  const [row] = hasFormat
+    ? await connection.promptRows(`SELECT number FROM ${name}.format`)
+    : [undefined];
+  if (row !== undefined) return row[0] as number;
+  throw new StoreError(
+    "unusable",
+    `schema ${name} has no format: another program made it, or a version before the first release; name another one with --database-schema, and bring items over by that version's export`,
+  );
+}
