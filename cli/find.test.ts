@@ -135,6 +135,26 @@ test("items groups: how many by reason, the most first, or by what else they hav
   expect((await run(["items", "groups", queue.name])).out).toMatch(/\(none\)\n$/);
 });
 
+test("items find and groups: a reason is printed whole, and is what --reason takes", async () => {
+  const { queue, dead } = await setup();
+  const reason = `upstream payments.internal did not answer within 30 s;\n  ${"it is overloaded ".repeat(3)}`;
+  const lease = await queue.lease({ batch: 1 });
+  const item = { id: lease?.items[0]?.id ?? "", dead: true, reason };
+  await client.retry({ queue_name: queue.name, partition: 0, items: [item] });
+  const words = [dead.name, "--contains", "d"];
+  const { out } = await run(["items", "groups", ...words]);
+  const [, group = ""] = /Z +(upstream .*)$/m.exec(out) ?? [];
+  expect(group).toHaveLength(reason.replaceAll(/\s+/g, " ").trim().length + "<n>".length - 2);
+  const found = await run(["items", "find", ...words]);
+  const [, one = ""] = /(upstream .*?) +d$/m.exec(found.out) ?? [];
+  for (const copied of [group, one]) {
+    const { items } = await json("items", "find", dead.name, "--reason", copied);
+    expect(items).toMatchObject([{ payload: btoa("d"), reason }]);
+    const dry = await run(["redrive", dead.name, "--reason", copied, "--dry-run"]);
+    expect(dry.out).toStartWith(`1 item of ${dead.name} would go`);
+  }
+});
+
 test("items get and explain: one item, by its id or by one that it had", async () => {
   const { queue, dead, ids } = await setup();
   const { items } = await json("items", "find", dead.name, "-n", "1");

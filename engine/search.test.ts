@@ -301,6 +301,7 @@ test.each([
   ["hash deadbeef01", "hash <id>"],
   ["connect ECONNREFUSED 10.0.0.7:5432", "connect ECONNREFUSED <n>"],
   ["no card", "no card"],
+  [" no\tcard:\r\n  \u001b[31mnone\u2028\u202e", "no card: [<n>mnone"],
 ])("reasonClass: %p is %p", (reason, expected) => {
   expect(reasonClass(reason)).toBe(expected);
   expect(reasonClass(expected)).toBe(expected);

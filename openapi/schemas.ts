@@ -2201,7 +2201,7 @@ export const ItemFilter = Type.Object(
     reason: Type.Optional(
       Type.String({
         description:
-          "Why it was last given back. Numbers, instants and ids in it do not count: `order 7: no card` means `order 8: no card` too.",
+          "Why it was last given back. Numbers, instants, ids and how it is spaced do not count: `order 7: no card` means `order 8: no card` too.",
         examples: ["order <n>: no card"],
       }),
     ),
