@@ -893,6 +893,7 @@ export interface Engine<Items = readonly LeasedItem[]> {
   /** Newest first, ended ones included. */
   listTasks(queue?: string): readonly TaskInfo[];
   taskInfo(taskId: string): TaskInfo;
+  /** Once it returns nothing more moves. */
   cancelTask(taskId: string): Promise<TaskInfo>;
   /**
    * An item by its id alone, with as much of its payload as is wanted. Throws `refused` where there
