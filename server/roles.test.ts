@@ -363,7 +363,7 @@ test("the overview shows a key for some queues the tasks of these alone", async 
   for (const name of ["viewer", "ops"] as const) expect(await running(name)).toEqual(["orders"]);
 });
 
-test("a redrive takes a key that administers both queues, cancelling a task one for all", async () => {
+test("a redrive takes a key that administers both queues", async () => {
   await using server = await setup();
   const redrive = { queue_name: "orders-dead", to: "orders" };
   for (const name of ["viewer", "worker", "checkout", "both"] as const) {
@@ -376,9 +376,30 @@ test("a redrive takes a key that administers both queues, cancelling a task one 
   expect(code).toBe(200);
   const told = await server.call("ops", "taskInfo", { task_id: body.task_id });
   expect(told.body).toMatchObject({ action: "redrive", by: "ops" });
-  const { task_id } = body;
-  expect(outcome(await server.call("ops", "cancelTask", { task_id }))).toBe("not_allowed");
-  expect((await server.call("anna", "cancelTask", { task_id })).code).toBe(200);
+});
+
+test("a task is cancelled by a key that administers its queues, and is none to others", async () => {
+  await using server = await setup();
+  const begun = async (queue_name: string, to: string): Promise<string> =>
+    (await server.call("anna", "redrive", { queue_name, to })).body.task_id;
+  const own = { task_id: await begun("orders-dead", "orders") };
+  for (const name of ["viewer", "worker", "checkout", "both"] as const) {
+    expect(outcome(await server.call(name, "cancelTask", own))).toBe("not_allowed");
+  }
+  expect((await server.call("ops", "cancelTask", own)).code).toBe(200);
+  const [action] = await server.actions("ops");
+  expect(action).toMatchObject({ operation: "cancelTask", to_queues: ["orders-dead", "orders"] });
+  const leaving = { task_id: await begun("orders-dead", "other") };
+  const { code, body } = await server.call("ops", "cancelTask", leaving);
+  expect({ code, ...body }).toMatchObject({
+    ...{ code: 403, reason: "not_allowed" },
+    message: "key 'ops' does not administer all queues of this task",
+  });
+  const hidden = { task_id: await begun("other", "orders") };
+  expect((await server.call("ops", "cancelTask", hidden)).body.reason).toBe("no_such_task");
+  for (const task of [leaving, hidden]) {
+    expect((await server.call("anna", "cancelTask", task)).code).toBe(200);
+  }
 });
 
 test("a redrive of a key that is not for all queues says where items go", async () => {
