@@ -788,11 +788,17 @@ const NodesListReply = message<schemas.NodesListReply>("NodesListReply", schemas
 
 const WhoAmIRequest = message<schemas.WhoAmIRequest>("WhoAmIRequest", schemas.WhoAmIRequest, {});
 
+const KeyRight = message<schemas.KeyRight>("KeyRight", schemas.KeyRight, {
+  roles: list(100, "text"),
+  queues: list(101, "text"),
+});
+
 const WhoAmIReply = message<schemas.WhoAmIReply>("WhoAmIReply", schemas.WhoAmIReply, {
   name: text(100),
   roles: list(101, "text"),
   queues: list(102, "text"),
   keys_required: flag(103),
+  rights: list(104, KeyRight),
 });
 
 const KeysListRequest = message<schemas.KeysListRequest>(
@@ -810,6 +816,7 @@ const KeyInfo = message<schemas.KeyInfo>("KeyInfo", schemas.KeyInfo, {
     says: "When it made its last call, to the second; not set: none since the process started.",
   }),
   refusals: whole(105),
+  rights: list(106, KeyRight),
 });
 
 const KeysListReply = message<schemas.KeysListReply>("KeysListReply", schemas.KeysListReply, {

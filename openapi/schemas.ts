@@ -1899,7 +1899,7 @@ const keyName = Type.String({
 });
 
 const keyRoles = Type.Array(Type.String({ enum: [...roleNames] }), {
-  description: "What the key is for; `admin` is everything.",
+  description: "What it is for; `admin` is everything.",
   examples: [["produce", "consume"]],
 });
 
@@ -1908,11 +1908,25 @@ const keyQueues = Type.Array(Type.String(), {
   examples: [["orders*"], ["*"]],
 });
 
+export const KeyRight = Type.Object(
+  { roles: keyRoles, queues: keyQueues },
+  { ...closed, description: "Roles of a key, and the queues that it has them for." },
+);
+export type KeyRight = Static<typeof KeyRight>;
+
+const ofKey = {
+  name: keyName,
+  roles: { ...keyRoles, description: "All its roles, of whichever queues." },
+  queues: { ...keyQueues, description: "All its queues, in whichever roles." },
+  rights: Type.Array(KeyRight, {
+    description: "What it may do, one by one; they add up.",
+    examples: [[{ roles: ["produce", "consume"], queues: ["orders*"] }]],
+  }),
+};
+
 export const WhoAmIReply = Type.Object(
   {
-    name: keyName,
-    roles: keyRoles,
-    queues: keyQueues,
+    ...ofKey,
     keys_required: Type.Boolean({
       description: "Whether the server asks for API keys; without, everything is allowed.",
       examples: [true],
@@ -1934,9 +1948,7 @@ export const KeyInfo = Type.Object(
       description: "The first eight digits of its digest, by which its line is found in the file.",
       examples: ["8f434346"],
     }),
-    name: keyName,
-    roles: keyRoles,
-    queues: keyQueues,
+    ...ofKey,
     last_used_at: orNull({
       description:
         "Date-time of its last call, to the second; `null` = none since the process started.",

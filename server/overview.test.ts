@@ -190,10 +190,10 @@ test("overview: one that was made is told again, with the moment of each reply",
 
 test("overview: keys for the same queues are told one that was made once", () => {
   const { made, look } = repliesOf({});
-  for (const name of ["a", "b"]) look({ name, roles: ["read"], queues: ["orders*"] });
+  for (const name of ["a", "b"]) look({ name, rights: [{ roles: ["read"], queues: ["orders*"] }] });
   expect(made.count).toBe(1);
-  look({ name: "c", roles: ["read"], queues: ["orders*", "billing"] });
-  look({ name: "d", roles: ["read"], queues: ["*"] });
+  look({ name: "c", rights: [{ roles: ["read"], queues: ["orders*", "billing"] }] });
+  look({ name: "d", rights: [{ roles: ["read"], queues: ["*"] }] });
   look();
   expect(made.count).toBe(3);
 });
