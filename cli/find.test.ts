@@ -203,6 +203,21 @@ test("redrive: says how many, asks, and has them sent back; --follow waits", asy
   expect(await dead.inspect()).toMatchObject({ queued: 1 });
 });
 
+test("redrive, repair --expect: refused where there are more, and moves nothing", async () => {
+  const { queue, dead } = await setup();
+  const few = await run(["redrive", dead.name, "--expect", "2", "--yes"]);
+  expect(few).toMatchObject({ code: exitCodes.refused.code, out: "" });
+  expect(few.error).toContain("count has changed; 3 items would be moved, expected at most 2");
+  const none = await run(["repair", queue.name, "delete", "--all", "--expect", "0", "--yes"]);
+  expect(none.error).toContain("count has changed; 1 items would be removed, expected at most 0");
+  expect(await json("redrive", dead.name, "--expect", "2", "--dry-run")).toMatchObject({
+    matched: 3,
+  });
+  expect(await dead.inspect()).toMatchObject({ queued: 3 });
+  const { out } = await run(["redrive", dead.name, "--expect", "3", "--yes"]);
+  expect(out).toStartWith(`3 items of ${dead.name} go to where they came from; `);
+});
+
 test("redrive: these items, to another queue, so many and so fast", async () => {
   const { queue, dead } = await setup();
   const { items } = await json("items", "find", dead.name);
