@@ -121,7 +121,7 @@ function partsOf<Items>(
   const advance =
     clock instanceof TestClock ? new Advance({ clock, ports, courier, leases }) : null;
   const targetOf = catalog.targetIn.bind(catalog);
-  const search = new Search({ catalog, clock, ports, keepsHistory: historyBytes > 0 });
+  const search = new Search({ catalog, checkups, clock, ports, keepsHistory: historyBytes > 0 });
   const tasks = new Tasks({ catalog, clock, ports, search, targetOf });
   return { calls, catalog, leases, registrar, shards, advance, checkups, search, tasks };
 }

@@ -446,6 +446,29 @@ test("explain: a ready item says how many are ahead, and that its queue is pause
   ]);
 });
 
+test("explain: a ready item says what holds its queue up", async () => {
+  const bundle = await setupQueues();
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", leasedMax: 1 }));
+  await bundle.produceMany("orders", 2);
+  await bundle.lease("orders", { clientId: "worker" });
+  const { found } = await findIn(bundle, "orders", { state: "ready" });
+  const { why } = await explained(bundle, found[0]?.id);
+  expect(why).toEqual([
+    "It is ready, with 0 ahead of it in partition 0.",
+    "As many items are leased as leased_max allows, 1, and 1 more is ready; the next lease lapses in 60 seconds.",
+  ]);
+  const leased = await findIn(bundle, "orders", { state: "leased" });
+  expect((await explained(bundle, leased.found[0]?.id)).why).toEqual([
+    expect.stringContaining("holds it"),
+  ]);
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", leasedMax: 0 }));
+  await bundle.clock.advance(2 * hour);
+  expect((await explained(bundle, found[0]?.id)).why).toEqual([
+    "It is ready, with 0 ahead of it in partition 0.",
+    "2 items are ready and nobody asks for them; worker was the last, 2 hours ago.",
+  ]);
+});
+
 test("explain: an item that was completed is nowhere", async () => {
   const bundle = await setupQueues();
   await bundle.produceMany("orders", 1);

@@ -1477,7 +1477,7 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     role: "read",
     reach: "visible",
     description:
-      "Says where an item is and why, by any id that it ever had: its state, who is ahead of it, what it died of, and what happened to it, also of one that is completed by now. The history is in memory, in as many bytes as `--history-bytes` says, and begins with the process, or with the node that took the shards over. A former id that it does not tell of is looked for in the queue that issued it and in the dead queue of that, among 100,000 items each.",
+      "Says where an item is and why, by any id that it ever had: its state, who is ahead of it and what holds its queue up, what it died of, and what happened to it, also of one that is completed by now. The history is in memory, in as many bytes as `--history-bytes` says, and begins with the process, or with the node that took the shards over. A former id that it does not tell of is looked for as the first id of an item, in the queue that issued it and in the dead queue of that, among 100,000 items each: by an id from between the first and the last, or in a third queue, an item is not found then.",
     request: schemas.ExplainItemRequest,
     response: schemas.ItemExplained,
     bodyBytesMax: bounds.bodyBytesMax,
