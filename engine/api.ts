@@ -778,6 +778,10 @@ export interface QueueCounters {
   readonly discarded: number;
   /** Cleared, or deleted by their ids. */
   readonly removed: number;
+  /** Came from another queue, in which they died, or back by a redrive; these were produced elsewhere. */
+  readonly arrived: number;
+  /** Sent by a redrive to another queue. */
+  readonly redriven: number;
 }
 
 /** By which name something of a queue is told over time. */

@@ -1076,6 +1076,8 @@ export const sampleCounters = {
   dead: 7,
   discarded: 0,
   removed: 0,
+  arrived: 3,
+  redriven: 0,
 };
 
 export const QueueCounters = Type.Object(
@@ -1103,6 +1105,11 @@ export const QueueCounters = Type.Object(
       examples: [0],
     }),
     removed: Type.Integer({ description: "Cleared, or deleted by their ids.", examples: [0] }),
+    arrived: Type.Integer({
+      description: "Came from another queue: they died there, or a redrive sent them.",
+      examples: [3],
+    }),
+    redriven: Type.Integer({ description: "Sent to another queue by a redrive.", examples: [0] }),
   },
   {
     ...closed,
@@ -1420,6 +1427,8 @@ const counted = {
   dead: "Items that went to the dead queue",
   discarded: "Items that failed or expired without a dead queue",
   removed: "Items that were cleared or deleted",
+  arrived: "Items that came from another queue, dead or by a redrive",
+  redriven: "Items that a redrive sent to another queue",
 } as const;
 const sinceStart = "since the server has the queue; a lower value than before means a new start";
 
@@ -1429,6 +1438,7 @@ const sampleCountersOfAll = {
   completed_total: 2406,
   ...{ retried_total: 0, released_total: 0, extended_total: 0, lapsed_total: 0 },
   ...{ expired_total: 0, dead_total: 0, discarded_total: 0, removed_total: 0 },
+  ...{ arrived_total: 0, redriven_total: 0 },
 };
 
 export const sampleTotals = {
@@ -1453,6 +1463,7 @@ export const sampleOverviewQueues = {
   completed_total: [2406],
   ...{ retried_total: [0], released_total: [0], extended_total: [0], lapsed_total: [0] },
   ...{ expired_total: [0], dead_total: [0], discarded_total: [0], removed_total: [0] },
+  ...{ arrived_total: [0], redriven_total: [0] },
 };
 
 const totalOf = (name: keyof typeof counted) =>
@@ -1482,6 +1493,8 @@ export const OverviewTotals = Type.Object(
     dead_total: totalOf("dead"),
     discarded_total: totalOf("discarded"),
     removed_total: totalOf("removed"),
+    arrived_total: totalOf("arrived"),
+    redriven_total: totalOf("redriven"),
   },
   { ...closed, description: "All queues together.", examples: [sampleTotals] },
 );
@@ -1526,6 +1539,8 @@ export const OverviewQueues = Type.Object(
     dead_total: countedColumn("dead"),
     discarded_total: countedColumn("discarded"),
     removed_total: countedColumn("removed"),
+    arrived_total: countedColumn("arrived"),
+    redriven_total: countedColumn("redriven"),
   },
   {
     ...closed,
@@ -1735,7 +1750,8 @@ export type ClockAdvanceReply = Static<typeof ClockAdvanceReply>;
 
 const seriesNames = [
   ...["produced", "leased", "completed", "retried", "released", "extended", "lapsed", "expired"],
-  ...["dead", "discarded", "removed", "ready", "held", "scheduled", "waiting"],
+  ...["dead", "discarded", "removed", "arrived", "redriven"],
+  ...["ready", "held", "scheduled", "waiting"],
   "oldest_ready_seconds",
 ];
 const shardSeriesNames = [

@@ -152,7 +152,7 @@ const overview: EngineOverview = {
   totals: {
     ...{ queues: 0, ready: 0, held: 0, scheduled: 0, waiting: 0, produced: 0, leased: 0 },
     ...{ completed: 0, retried: 0, released: 0, extended: 0, lapsed: 0, expired: 0, dead: 0 },
-    ...{ discarded: 0, removed: 0 },
+    ...{ discarded: 0, removed: 0, arrived: 0, redriven: 0 },
   },
 };
 
