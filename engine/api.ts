@@ -399,6 +399,8 @@ export interface ClearRequest extends Guard {
 /** Without `lease` and `produce`, leases are paused; a side that is not named is not. */
 export interface PauseRequest extends Partial<Pause> {
   readonly queue: string;
+  /** Who pauses it, to be told until the engine is closed; absent or `""` = nobody says. */
+  readonly by?: string;
 }
 
 /** What a queue's owner sets; the rest of a `QueueDefinition` is the engine's. */

@@ -281,11 +281,13 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   }
 
   async pause(request: api.PauseRequest): Promise<void> {
-    const { queue, produce = false, lease = !produce, reason = "" } = request;
+    const { queue, produce = false, lease = !produce, reason = "", by = "" } = request;
     const pause = { lease, produce, reason };
     this.requireQueue(queue);
     checkPause(pause);
     await this.#parts.registrar.pause(queue, pause);
+    const named = this.#parts.catalog.named(queue);
+    if (named !== undefined) named.watch.pausedBy = by;
   }
 
   async resume(queue: string): Promise<void> {

@@ -225,7 +225,7 @@ const sampleFinding: schemas.Finding = {
   since: "2026-03-01T12:53:00.000Z",
   count: 48_210,
   next_at: null,
-  text: "48,210 items are ready and nobody asks for them; worker-2 was the last, 12 minutes ago.",
+  text: "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
 };
 
 const sampleOverview: schemas.ServerOverviewReply = {

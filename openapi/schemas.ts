@@ -1301,7 +1301,7 @@ export const Finding = Type.Object(
     text: Type.String({
       description: "All of it in a sentence, for people.",
       examples: [
-        "48,210 items are ready and nobody asks for them; worker-2 was the last, 12 minutes ago.",
+        "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
       ],
     }),
   },
@@ -1600,7 +1600,7 @@ export const OverviewAlarm = Type.Object(
     text: Type.String({
       description: "All of it in a sentence, for people.",
       examples: [
-        "48,210 items are ready and nobody asks for them; worker-2 was the last, 12 minutes ago.",
+        "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
       ],
     }),
   },

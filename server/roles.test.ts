@@ -258,6 +258,13 @@ test("a worker whose key is to consume does all of its work, and ensures a queue
   expect(await as("prometheus").queue("orders-dead").inspect()).toMatchObject({ queued: 1 });
 });
 
+test("whose key paused a queue is told to all who may look at it", async () => {
+  await using server = await setup();
+  await server.call("ops", "pause", { queue_name: "orders", reason: "deploy" });
+  const { body } = await server.call("viewer", "explain", { queue_name: "orders" });
+  expect(body.findings[0].text).toBe("Leases are paused by ops: deploy.");
+});
+
 test("of what happened to an item a key is told what happened in its queues", async () => {
   await using server = await setup();
   await server.call("anna", "updateQueue", {
