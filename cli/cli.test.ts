@@ -134,6 +134,44 @@ test("produce --key: an input that comes again is not produced again", async () 
   expect(other.error).toContain("'nightly/1' was used with another request");
 });
 
+test("produce --ids: prints what a script needs to name the items", async () => {
+  const queue = await queueOf("named-items", { unique_for: "1h" });
+  const lines = '{"utf8":"a"}\n{"utf8":"b","unique_key":"u"}\n{"utf8":"c","unique_key":"u"}\n';
+  const { out, error } = await holdfast("produce named-items --ids --batch 2", lines);
+  expect(error).toBe("produced 2 items into named-items; 1 duplicate passed over\n");
+  expect(out).toMatch(/^\w{27}\n\w{27}\n\n$/);
+  const held = (await queue.lease({ batch: 3 }))?.items.map(({ id }) => id);
+  expect(out.trimEnd().split("\n")).toEqual(held ?? []);
+  const { ids, produced } = await json("produce named-items x y --ids");
+  expect({ produced, ids: ids.length }).toEqual({ produced: 2, ids: 2 });
+});
+
+test("transact: completes and produces what standard input says, all of it or nothing", async () => {
+  const inputs = await queueOf("inputs");
+  const outputs = await queueOf("outputs");
+  await inputs.produce("a");
+  const lease = await inputs.lease();
+  const body = JSON.stringify({
+    complete: [{ queue_name: "inputs", partition: 0, ids: lease?.items.map(({ id }) => id) }],
+    produce: [{ queue_name: "outputs", items: [{ utf8: "b" }] }],
+  });
+  const done = await holdfast("transact --key once", body);
+  expect(done).toMatchObject({ code: 0, error: "" });
+  expect(done.out).toMatch(/^produced into +partition +delivered\noutputs +0 +(yes|soon)\n$/);
+  // The same again is done once; without the key its input is finished.
+  expect(await json("transact --key once", body)).toMatchObject({ produced: [{}] });
+  expect((await holdfast("transact", body)).code).toBe(exitCodes.refused.code);
+  expect((await outputs.lease({ batch: 2 }))?.items.map((item) => item.text())).toEqual(["b"]);
+  for (const wrong of ["", "{", "1"]) {
+    const { code, error } = await holdfast("transact", wrong);
+    expect(code).toBe(exitCodes.usage.code);
+    expect(error).toContain("there is nothing to do; expected the JSON body of queue.transact");
+  }
+  expect((await holdfast("transact", '{"commit": []}')).error).toContain(
+    "commit is unknown; expected one of",
+  );
+});
+
 test("produce --header: goes along with every item that names none itself, and items get shows it", async () => {
   const queue = await queueOf("headers");
   const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -274,6 +312,21 @@ test("lease: shows people a table, and completes what it showed when told", asyn
   expect(head).toMatch(/^id +attempts +kind +reference +lease until +payload$/);
   expect(row).toMatch(/^\w{27} +1 +order +\d{4}-\S+Z +two anchors$/);
   expect(await queue.inspect()).toMatchObject({ queued: 0 });
+});
+
+test("lease: the table has headers and reasons where items have some", async () => {
+  const queue = await queueOf("told");
+  await queue.produce([{ utf8: "a", headers: { a: "1", b: "2" } }, "b"]);
+  const lease = await queue.lease();
+  const item = { id: lease?.items[0]?.id ?? "", reason: "no\nstock" };
+  await client.retry({ queue_name: "told", partition: 0, items: [item] });
+  const { out } = await holdfast("lease told --batch 2");
+  const [, head, ...rows] = out.trimEnd().split("\n");
+  expect(head).toMatch(/^id +attempts +kind +reference +lease until +headers +reason +payload$/);
+  expect(rows).toEqual([
+    expect.stringMatching(/^\w{27} +1 +\S+Z +0 +b$/),
+    expect.stringMatching(/^\w{27} +2 +\S+Z +2 +no stock +a$/),
+  ]);
 });
 
 test("complete: a refusal names every id and why, for people and for machines", async () => {
@@ -1063,7 +1116,7 @@ test("documentation: the page has every command and exit code as they are", asyn
   const { out } = await holdfast("--help");
   const [, list = ""] = /Commands:\n([\s\S]*?)\n\n/.exec(out) ?? [];
   const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? "");
-  expect(names).toHaveLength(33);
+  expect(names).toHaveLength(34);
   expect(
     names.filter((name) => name !== "help" && !new RegExp(`\\b${name}\\b`).test(page)),
   ).toEqual([]);

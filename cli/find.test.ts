@@ -135,6 +135,26 @@ test("items groups: how many by reason, the most first, or by what else they hav
   expect((await run(["items", "groups", queue.name])).out).toMatch(/\(none\)\n$/);
 });
 
+test("items find and groups: a reason is printed whole, and is what --reason takes", async () => {
+  const { queue, dead } = await setup();
+  const reason = `upstream payments.internal did not answer within 30 s;\n  ${"it is overloaded ".repeat(3)}`;
+  const lease = await queue.lease({ batch: 1 });
+  const item = { id: lease?.items[0]?.id ?? "", dead: true, reason };
+  await client.retry({ queue_name: queue.name, partition: 0, items: [item] });
+  const words = [dead.name, "--contains", "d"];
+  const { out } = await run(["items", "groups", ...words]);
+  const [, group = ""] = /Z +(upstream .*)$/m.exec(out) ?? [];
+  expect(group).toHaveLength(reason.replaceAll(/\s+/g, " ").trim().length + "<n>".length - 2);
+  const found = await run(["items", "find", ...words]);
+  const [, one = ""] = /(upstream .*?) +d$/m.exec(found.out) ?? [];
+  for (const copied of [group, one]) {
+    const { items } = await json("items", "find", dead.name, "--reason", copied);
+    expect(items).toMatchObject([{ payload: btoa("d"), reason }]);
+    const dry = await run(["redrive", dead.name, "--reason", copied, "--dry-run"]);
+    expect(dry.out).toStartWith(`1 item of ${dead.name} would go`);
+  }
+});
+
 test("items get and explain: one item, by its id or by one that it had", async () => {
   const { queue, dead, ids } = await setup();
   const { items } = await json("items", "find", dead.name, "-n", "1");
@@ -181,6 +201,21 @@ test("redrive: says how many, asks, and has them sent back; --follow waits", asy
   expect(done.out).toMatch(new RegExp(`^\\w+ of ${dead.name} is done: 2 of 2 items moved\\n$`));
   expect(await queue.inspect()).toMatchObject({ queued: 3 });
   expect(await dead.inspect()).toMatchObject({ queued: 1 });
+});
+
+test("redrive, repair --expect: refused where there are more, and moves nothing", async () => {
+  const { queue, dead } = await setup();
+  const few = await run(["redrive", dead.name, "--expect", "2", "--yes"]);
+  expect(few).toMatchObject({ code: exitCodes.refused.code, out: "" });
+  expect(few.error).toContain("count has changed; 3 items would be moved, expected at most 2");
+  const none = await run(["repair", queue.name, "delete", "--all", "--expect", "0", "--yes"]);
+  expect(none.error).toContain("count has changed; 1 items would be removed, expected at most 0");
+  expect(await json("redrive", dead.name, "--expect", "2", "--dry-run")).toMatchObject({
+    matched: 3,
+  });
+  expect(await dead.inspect()).toMatchObject({ queued: 3 });
+  const { out } = await run(["redrive", dead.name, "--expect", "3", "--yes"]);
+  expect(out).toStartWith(`3 items of ${dead.name} go to where they came from; `);
 });
 
 test("redrive: these items, to another queue, so many and so fast", async () => {

@@ -64,7 +64,8 @@ test("key: with --api-keys-file a server lets it in, also one that runs already"
 
 test("key: what is no file of keys is left as it is, and no key is shown", () => {
   const path = join(folder, "other");
-  const full = `${"0".repeat(64)}\n`.repeat(apiKeysMax);
+  const digests = Array.from({ length: apiKeysMax }, (_, index) => String(index).padStart(64, "0"));
+  const full = `${digests.join("\n")}\n`;
   for (const [text, fault] of [
     ["{}", "line 1 is invalid; expected 64 hexadecimal digits, then a name"],
     [full, `keys are invalid; expected 1 to ${apiKeysMax}, got ${apiKeysMax + 1}`],
@@ -96,7 +97,12 @@ test("key: --role and --queues say what it is for", () => {
   expect(line(...twice, ...queues).slice(64)).toBe(
     "  role=produce,consume queues=orders*,billing,x  x",
   );
+  const each = ["--role", "consume,read", "--queues", "orders", "--role", "produce"];
+  const [first, second] = line(...each, "--queues", "invoices*").split("\n");
+  expect(first.slice(64)).toBe("  role=consume,read queues=orders  x");
+  expect(second).toBe(`${first.slice(0, 64)}  role=produce queues=invoices*  x`);
   for (const [words, fault] of [
+    [each, "--queues is missing; expected them behind each --role"],
     [["--role", "boss"], "expected roles out of produce, consume, read, admin, got 'boss'"],
     [["--queues", "orders"], "--role is missing; expected one with --queues"],
     [["--role", "read", "--queues", "a,"], "expected names of queues, with commas, got 'a,'"],
@@ -126,6 +132,13 @@ test("whoami, keys, actions: a server of several threads tells who asks, who may
   const as = (key: string, ...words: string[]) =>
     holdfast(...words, "--url", `http://127.0.0.1:${server.port}`, "--api-key", key);
   try {
+    const two = ["--role", "consume", "--queues", "orders", "--role", "produce", "--queues", "b*"];
+    const both = made("both", ...two);
+    // The server looks once a second.
+    while (as(both, "whoami").code !== 0) await Bun.sleep(50);
+    expect(as(both, "whoami").out).toBe(
+      "key   roles    queues\nboth  consume  orders\nboth  produce  b*\n",
+    );
     expect(as(checkout, "whoami").out).toBe(
       "key       roles         queues\ncheckout  produce,read  orders*\n",
     );

@@ -134,8 +134,13 @@ export function escaped(text: string): string {
   );
 }
 
+/** Text that may be copied out of a cell: on one line, and whole. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ");
+}
+
 /** Text that fits into a cell: on one line, and cut. */
 export function shortened(text: string, max = 60): string {
-  const line = text.replaceAll(/\s+/g, " ");
+  const line = oneLine(text);
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 }

@@ -33,6 +33,7 @@ import { addRetry } from "./commands/retry.ts";
 import { addServe } from "./commands/serve.ts";
 import { addStats } from "./commands/stats.ts";
 import { addTasks } from "./commands/tasks.ts";
+import { addTransact } from "./commands/transact.ts";
 import { addWhoAmI } from "./commands/whoami.ts";
 import { exitCodes, exitCodesText } from "./exit-codes.ts";
 
@@ -45,6 +46,7 @@ const commands = [
   addRetry,
   addExtend,
   addRelease,
+  addTransact,
   addQueues,
   addOverview,
   addExplain,

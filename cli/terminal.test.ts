@@ -107,8 +107,8 @@ test("stats --watch says how fast items come and go, from the second look on", a
   const rates = (text: string) => text.match(/^a second: .*/gm) ?? [];
   const text = await shown(watch, { NO_COLOR: "1" }, (soFar) => rates(soFar).length >= 2);
   const [first, second] = rates(text).map((line) => line.trimEnd());
-  expect(first).toBe("a second: - produced, - leased, - completed, - lapsed, - dead");
-  expect(second).toBe("a second: 0 produced, 0 leased, 0 completed, 0 lapsed, 0 dead");
+  expect(first).toBe("a second: - produced, - arrived, - leased, - completed, - lapsed, - dead");
+  expect(second).toBe("a second: 0 produced, 0 arrived, 0 leased, 0 completed, 0 lapsed, 0 dead");
 });
 
 test("queues delete --force: asks with the counts that will be lost, and goes on after a yes alone", async () => {

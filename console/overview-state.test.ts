@@ -42,7 +42,10 @@ const noQueues = Object.fromEntries(
   Object.keys(sampleOverviewQueues).map((name) => [name, []]),
 ) as unknown as ServerOverviewReply["queues"];
 
-const produced = (count: number) => ({ ...sampleOverviewQueues, produced_total: [count] });
+const produced = (count: number) => ({
+  ...sampleOverviewQueues,
+  ...{ produced_total: [Math.floor(count / 2)], arrived_total: [Math.ceil(count / 2)] },
+});
 
 const samplesOf = (...pairs: [atMs: number, value: number][]) =>
   pairs.reduce<readonly Sample[]>(

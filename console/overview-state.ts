@@ -48,7 +48,7 @@ export function withReply(before: Overview | null, reply: ServerOverviewReply): 
     since: reply.since,
     asOfMs,
     firstMs: before?.firstMs ?? asOfMs,
-    totals: { ...reply.totals, ...flowOf(reply.totals, before?.totals, asOfMs) },
+    totals: { ...reply.totals, ...flowOf(countsOf(reply.totals), before?.totals, asOfMs) },
     queues,
     shards: reply.shards,
     alarms: reply.alarms,
@@ -67,18 +67,24 @@ interface RowSource {
 function rowAt({ columns, index, before, asOfMs }: RowSource): QueueRow {
   const cells = Object.entries(columns).map(([name, values]) => [name, values[index]]);
   const row = Object.fromEntries(cells) as QueueRow;
-  return { ...row, ...flowOf(row, before, asOfMs) };
+  const counts = { in: row.produced_total + row.arrived_total, out: row.completed_total };
+  return { ...row, ...flowOf(counts, before, asOfMs) };
 }
 
-interface Counters {
-  readonly produced_total: number;
-  readonly completed_total: number;
+interface Counts {
+  readonly in: number;
+  readonly out: number;
 }
 
-function flowOf(counters: Counters, before: Flow | undefined, atMs: number): Flow {
+/** What goes from queue to queue comes in once. */
+function countsOf({ produced_total, completed_total }: OverviewTotals): Counts {
+  return { in: produced_total, out: completed_total };
+}
+
+function flowOf(counts: Counts, before: Flow | undefined, atMs: number): Flow {
   return {
-    in: withSample(before?.in ?? [], { atMs, value: counters.produced_total }),
-    out: withSample(before?.out ?? [], { atMs, value: counters.completed_total }),
+    in: withSample(before?.in ?? [], { atMs, value: counts.in }),
+    out: withSample(before?.out ?? [], { atMs, value: counts.out }),
   };
 }
 

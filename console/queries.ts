@@ -2,6 +2,7 @@
 
 import { MutationCache, QueryCache, QueryClient, useQuery } from "@tanstack/react-query";
 import type { Role } from "../openapi/roles.ts";
+import type { TaskInfo } from "../openapi/schemas.ts";
 import { ask, Refused } from "./call.ts";
 import { useObserved } from "./observed.ts";
 import { seen } from "./overview-poll.ts";
@@ -66,6 +67,14 @@ export function useMay(role: Role): boolean | null {
 export function useMayOn(role: Role, name: string | null): boolean {
   const me = useWhoAmI();
   return me !== undefined && mayOn(me, role, name);
+}
+
+/** Who administers its queues cancels a task. */
+export function useMayCancel({ queue_name, to }: Pick<TaskInfo, "queue_name" | "to">): boolean {
+  const me = useWhoAmI();
+  return (
+    me !== undefined && [queue_name, to || queue_name].every((name) => mayOn(me, "admin", name))
+  );
 }
 
 /** The newest task that runs, if one does. */

@@ -4,7 +4,7 @@ import { isForAll, isForQueue, type Me, mayOn, mayOnlyRead } from "./rights.ts";
 const keyOf = (roles: Me["roles"], ...queues: readonly string[]): Me => ({
   keys_required: true,
   roles,
-  queues: [...queues],
+  rights: [{ roles, queues: [...queues] }],
 });
 
 test("a pattern of a key stands for the names that the server lets it have", () => {
@@ -21,8 +21,19 @@ test("what names no queue takes a key for all of them", () => {
   expect(mayOn(keyOf(["admin"], "orders*"), "admin", null)).toBe(false);
   expect(mayOn(keyOf(["admin"], "orders*", "*"), "read", null)).toBe(true);
   expect(mayOn(keyOf(["read"], "*"), "admin", null)).toBe(false);
-  expect(mayOn({ keys_required: false, roles: [], queues: [] }, "admin", null)).toBe(true);
-  expect(isForAll(keyOf(["read"], "**"))).toBe(false);
+  expect(mayOn({ keys_required: false, roles: [], rights: [] }, "admin", null)).toBe(true);
+  expect(isForAll(keyOf(["read"], "**"), "read")).toBe(false);
+});
+
+test("a role is for the queues that are said with it", () => {
+  const rights = [
+    { roles: ["consume"], queues: ["orders*"] },
+    { roles: ["read"], queues: ["*"] },
+  ];
+  const me: Me = { keys_required: true, roles: ["consume", "read"], rights };
+  expect(mayOn(me, "consume", "orders")).toBe(true);
+  expect(mayOn(me, "consume", "billing")).toBe(false);
+  expect([isForAll(me, "consume"), isForAll(me, "read")]).toEqual([false, true]);
 });
 
 test("a key that produces or consumes does more than read", () => {
@@ -30,5 +41,5 @@ test("a key that produces or consumes does more than read", () => {
   expect(mayOnlyRead(keyOf(["read", "consume"], "*"))).toBe(false);
   expect(mayOnlyRead(keyOf(["read", "produce"], "*"))).toBe(false);
   expect(mayOnlyRead(keyOf(["admin"], "*"))).toBe(false);
-  expect(mayOnlyRead({ keys_required: false, roles: ["read"], queues: [] })).toBe(false);
+  expect(mayOnlyRead({ keys_required: false, roles: ["read"], rights: [] })).toBe(false);
 });

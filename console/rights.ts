@@ -3,7 +3,7 @@
 import type { Role } from "../openapi/roles.ts";
 import type { WhoAmIReply } from "../openapi/schemas.ts";
 
-export type Me = Pick<WhoAmIReply, "keys_required" | "roles" | "queues">;
+export type Me = Pick<WhoAmIReply, "keys_required" | "roles" | "rights">;
 
 /** `*` stands for any text. */
 export function isForQueue(patterns: readonly string[], name: string): boolean {
@@ -13,16 +13,22 @@ export function isForQueue(patterns: readonly string[], name: string): boolean {
   });
 }
 
-export function isForAll({ keys_required: isAsked, queues }: Me): boolean {
-  return !isAsked || queues.includes("*");
+/** Names of the queues that it has the role for. */
+export function queuesOf({ rights }: Me, role: Role): readonly string[] {
+  return rights
+    .filter(({ roles }) => roles.includes("admin") || roles.includes(role))
+    .flatMap(({ queues }) => queues);
+}
+
+/** It has the role for all queues. */
+export function isForAll(me: Me, role: Role): boolean {
+  return !me.keys_required || queuesOf(me, role).includes("*");
 }
 
 /** `name`: `null` where a call names no queue, which takes a key for all. */
 export function mayOn(me: Me, role: Role, name: string | null): boolean {
-  const { keys_required: isAsked, roles, queues } = me;
-  if (!isAsked) return true;
-  if (!roles.includes("admin") && !roles.includes(role)) return false;
-  return name === null ? isForAll(me) : isForQueue(queues, name);
+  if (name === null || !me.keys_required) return isForAll(me, role);
+  return isForQueue(queuesOf(me, role), name);
 }
 
 /** It has the role `read`, and no other. */

@@ -399,6 +399,8 @@ export interface ClearRequest extends Guard {
 /** Without `lease` and `produce`, leases are paused; a side that is not named is not. */
 export interface PauseRequest extends Partial<Pause> {
   readonly queue: string;
+  /** Who pauses it, to be told until the engine is closed; absent or `""` = nobody says. */
+  readonly by?: string;
 }
 
 /** What a queue's owner sets; the rest of a `QueueDefinition` is the engine's. */
@@ -780,6 +782,10 @@ export interface QueueCounters {
   readonly discarded: number;
   /** Cleared, or deleted by their ids. */
   readonly removed: number;
+  /** Came from another queue, in which they died, or back by a redrive; these were produced elsewhere. */
+  readonly arrived: number;
+  /** Sent by a redrive to another queue. */
+  readonly redriven: number;
 }
 
 /** By which name something of a queue is told over time. */
@@ -895,6 +901,7 @@ export interface Engine<Items = readonly LeasedItem[]> {
   /** Newest first, ended ones included. */
   listTasks(queue?: string): readonly TaskInfo[];
   taskInfo(taskId: string): TaskInfo;
+  /** Once it returns nothing more moves. */
   cancelTask(taskId: string): Promise<TaskInfo>;
   /**
    * An item by its id alone, with as much of its payload as is wanted. Throws `refused` where there

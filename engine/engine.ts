@@ -127,7 +127,7 @@ function partsOf<Items>(
   const advance =
     clock instanceof TestClock ? new Advance({ clock, ports, courier, leases }) : null;
   const targetOf = catalog.targetIn.bind(catalog);
-  const search = new Search({ catalog, clock, ports, keepsHistory: historyBytes > 0 });
+  const search = new Search({ catalog, checkups, clock, ports, keepsHistory: historyBytes > 0 });
   const tasks = new Tasks({ catalog, clock, ports, search, targetOf, receiptsWindowMs });
   return { calls, catalog, leases, registrar, shards, advance, checkups, search, tasks };
 }
@@ -287,11 +287,13 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   }
 
   async pause(request: api.PauseRequest): Promise<void> {
-    const { queue, produce = false, lease = !produce, reason = "" } = request;
+    const { queue, produce = false, lease = !produce, reason = "", by = "" } = request;
     const pause = { lease, produce, reason };
     this.requireQueue(queue);
     checkPause(pause);
     await this.#parts.registrar.pause(queue, pause);
+    const named = this.#parts.catalog.named(queue);
+    if (named !== undefined) named.watch.pausedBy = by;
   }
 
   async resume(queue: string): Promise<void> {

@@ -67,7 +67,7 @@ test("nobody_asks: from ten seconds after the last lease on, since then, and who
   const { findings } = await explain(bundle);
   expect(findings).toMatchObject([{ what: "nobody_asks", since, count: 2, nextAt: null }]);
   expect(findings[0]?.text).toBe(
-    "2 items are ready and nobody asks for them; worker-2 was the last, 15 seconds ago.",
+    "2 items are ready, the oldest for 10 seconds, and nobody asks for them; worker-2 was the last, 15 seconds ago.",
   );
   await bundle.lease("orders");
   expect(await words(bundle)).toEqual(["flows"]);
@@ -89,7 +89,7 @@ test("nobody_asks: of nobody since the start it says so", async () => {
   await bundle.clock.advance(3 * minute);
   const { findings } = await explain(bundle);
   expect(findings[0]?.text).toBe(
-    "1 item is ready and nobody asks for it; nobody has asked since this server took the queue, 3 minutes ago.",
+    "1 item is ready, for 3 minutes, and nobody asks for it; nobody has asked since this server took the queue, 3 minutes ago.",
   );
 });
 
@@ -126,6 +126,19 @@ test("paused: since when, why, and what; after a restart since the queue was cha
   expect((await explain(bundle)).findings).toMatchObject([{ what: "paused", since }]);
   await bundle.run(() => bundle.engine.resume("orders"));
   expect(await words(bundle)).toEqual(["empty"]);
+});
+
+test("paused: says who did it, as long as that is known", async () => {
+  const bundle = await setupQueue();
+  const pause = { queue: "orders", lease: true, reason: "deploy", by: "anna" };
+  await bundle.run(() => bundle.engine.pause(pause));
+  const text = async () => (await explain(bundle)).findings[0]?.text;
+  expect(await text()).toBe("Leases are paused by anna: deploy.");
+  await bundle.restart();
+  expect(await text()).toBe("Leases are paused: deploy.");
+  await bundle.run(() => bundle.engine.resume("orders"));
+  await bundle.run(() => bundle.engine.pause({ ...pause, by: "" }));
+  expect(await text()).toBe("Leases are paused: deploy.");
 });
 
 test("at_leased_max: while items wait for the limit, until the next lapse", async () => {
@@ -190,6 +203,10 @@ test("all_leased: once nothing has changed hands for five seconds, until the nex
       text: "All 2 items are leased; the next lease lapses in 55 seconds.",
     },
   ]);
+  await bundle.beginLease("orders");
+  expect((await explain(bundle)).findings[0]?.text).toBe(
+    "All 2 items are leased, and 1 client waits; the next lease lapses in 55 seconds.",
+  );
 });
 
 test("all_leased: an extend and a completed lease change when the next one lapses", async () => {

@@ -63,10 +63,17 @@ const digit = /\d/;
 const tokenLength = 16;
 const instant = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}[\d:.]*(?:Z|[+-]\d{2}:?\d{2})?)?/g;
 const number = /\d+(?:[.,:]\d+)*/g;
+/** What a line of text does not show, or ends at. */
+const blank = /[\s\p{Cc}\p{Bidi_Control}]+/gu;
 
-/** What a reason says apart from what differs from one item to the next: ids and numbers. */
+/**
+ * What a reason says apart from what differs from one item to the next: ids and numbers. On one
+ * line, so that it can be copied from where it is shown.
+ */
 export function reasonClass(reason: string): string {
   return reason
+    .replace(blank, " ")
+    .trim()
     .replace(uuid, "<id>")
     .replace(instant, "<time>")
     .replace(word, tokenless)

@@ -108,11 +108,34 @@ bothStores("each way of an item is counted once", { shardCount: 2 }, async (bund
   await bundle.clock.advance(2 * hour);
   expect(counted(bundle)).toEqual({ ...failed, expired: 2, dead: 6 });
   expect(gaugesOf(bundle)).toMatchObject({ queued: 0, leased: 0, scheduled: 0, retried: 0 });
-  expect(counted(bundle, "dead")).toEqual({});
+  expect(counted(bundle, "dead")).toEqual({ arrived: 6 });
   const what = { ready: true, scheduled: true, retried: true, destructive: true };
   await bundle.run(() => engine.clear({ queue: "dead", ...what }));
-  expect(counted(bundle, "dead")).toEqual({ removed: 6 });
+  expect(counted(bundle, "dead")).toEqual({ arrived: 6, removed: 6 });
 });
+
+for (const shardCount of [1, 2]) {
+  const setting = { shardCount };
+  bothStores(
+    `a redrive counts where items leave and come; ${shardCount}`,
+    setting,
+    async (bundle) => {
+      const { engine } = bundle;
+      await bundle.createQueue({ name: "dead" });
+      await bundle.createQueue({ name: "orders", deadQueue: "dead", maxAttempts: 1 });
+      await bundle.produce("orders", "a", "b", "c");
+      await bundle.retry(await bundle.lease("orders", { batchSize: 3 }));
+      await bundle.clock.settle();
+      expect(counted(bundle, "dead")).toEqual({ arrived: 3 });
+      const redriven = await bundle.run(() => engine.redrive({ queue: "dead", limit: 2 }));
+      await bundle.ended(redriven.taskId);
+      await bundle.clock.settle();
+      expect(counted(bundle, "dead")).toEqual({ arrived: 3, redriven: 2 });
+      const died = { produced: 3, leased: 3, retried: 3, dead: 3 };
+      expect(counted(bundle)).toEqual({ ...died, arrived: 2 });
+    },
+  );
+}
 
 bothStores("without a dead queue, what fails is discarded", {}, async (bundle) => {
   await bundle.createQueue({ name: "orders", maxAttempts: 1 });

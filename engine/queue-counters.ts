@@ -9,7 +9,7 @@ export type CounterName = keyof QueueCounters;
 
 export const noCounters: QueueCounters = {
   ...{ produced: 0, leased: 0, completed: 0, retried: 0, released: 0, extended: 0 },
-  ...{ lapsed: 0, expired: 0, dead: 0, discarded: 0, removed: 0 },
+  ...{ lapsed: 0, expired: 0, dead: 0, discarded: 0, removed: 0, arrived: 0, redriven: 0 },
 };
 
 export const counterNames = Object.keys(noCounters) as readonly CounterName[];

@@ -339,6 +339,27 @@ test("redrive: what comes while its items are counted is no more than was expect
   expect(await all(bundle, "dead")).toEqual(["late"]);
 });
 
+test.each([0, 1])("tasks: a cancel waits for the piece under way in shard %p", async (shard) => {
+  const bundle = await setup({ shardCount: 2 });
+  // The first queue is in the second shard.
+  for (const name of ["in-1", "in-0"]) await bundle.createQueue({ name });
+  const queue = `in-${shard}`;
+  await bundle.run(() => bundle.engine.produce(produceOf(queue, ["a", "b", "c"])));
+  const request = { queue, action: "delete", filter: {}, perSecond: 1 } as const;
+  const { taskId } = await bundle.run(() => bundle.engine.repair(request));
+  await bundle.clock.settle();
+  bundle.store(shard).hold();
+  await bundle.clock.advance(second);
+  expect(bundle.engine.taskInfo(taskId).moved).toBe(1);
+  const cancelled = await bundle.begin(() => bundle.engine.cancelTask(taskId));
+  expect(cancelled.ending).toBeNull();
+  bundle.store(shard).release();
+  await bundle.clock.settle();
+  expect(cancelled.ending).toMatchObject({ ok: true, value: { state: "cancelled", moved: 2 } });
+  await bundle.clock.advance(minute);
+  expect(await all(bundle, queue)).toEqual(["c"]);
+});
+
 test("tasks: one whose cancel finds no room goes on", async () => {
   const bundle = await setupQueues();
   await die(bundle, "orders", ["a", "b", "c"]);

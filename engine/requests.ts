@@ -179,6 +179,7 @@ export const requests = {
     lease: optional(flag),
     produce: optional(flag),
     reason: optional(text),
+    by: optional(text),
   }),
   deleteQueue: object<api.DeleteQueueRequest>({ name: text, force: flag, ...guard }),
   clear: object<api.ClearRequest>({

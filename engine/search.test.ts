@@ -308,6 +308,7 @@ test.each([
   ["hash deadbeef01", "hash <id>"],
   ["connect ECONNREFUSED 10.0.0.7:5432", "connect ECONNREFUSED <n>"],
   ["no card", "no card"],
+  [" no\tcard:\r\n  \u001b[31mnone\u2028\u202e", "no card: [<n>mnone"],
 ])("reasonClass: %p is %p", (reason, expected) => {
   expect(reasonClass(reason)).toBe(expected);
   expect(reasonClass(expected)).toBe(expected);
@@ -406,6 +407,29 @@ test("explain: a ready item says how many are ahead, and that its queue is pause
   expect(why).toEqual([
     "Its queue is paused: deploy.",
     "It is ready, with 2 ahead of it in partition 0.",
+  ]);
+});
+
+test("explain: a ready item says what holds its queue up", async () => {
+  const bundle = await setupQueues();
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", leasedMax: 1 }));
+  await bundle.produceMany("orders", 2);
+  await bundle.lease("orders", { clientId: "worker" });
+  const { found } = await findIn(bundle, "orders", { state: "ready" });
+  const { why } = await explained(bundle, found[0]?.id);
+  expect(why).toEqual([
+    "It is ready, with 0 ahead of it in partition 0.",
+    "As many items are leased as leased_max allows, 1, and 1 more is ready; the next lease lapses in 60 seconds.",
+  ]);
+  const leased = await findIn(bundle, "orders", { state: "leased" });
+  expect((await explained(bundle, leased.found[0]?.id)).why).toEqual([
+    expect.stringContaining("holds it"),
+  ]);
+  await bundle.run(() => bundle.engine.updateQueue({ name: "orders", leasedMax: 0 }));
+  await bundle.clock.advance(2 * hour);
+  expect((await explained(bundle, found[0]?.id)).why).toEqual([
+    "It is ready, with 0 ahead of it in partition 0.",
+    "2 items are ready, the oldest for 2 hours, and nobody asks for them; worker was the last, 2 hours ago.",
   ]);
 });
 

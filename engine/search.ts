@@ -6,6 +6,7 @@ import type { PartitionPlace } from "../stores/queue.ts";
 import type * as api from "./api.ts";
 import { assert } from "./assert.ts";
 import type { Catalog } from "./catalog.ts";
+import type { Checkups } from "./checkups.ts";
 import type { Clock } from "./clock.ts";
 import { formatDuration } from "./duration.ts";
 import { lateLook, malformedId, noSuchItem, QueueError } from "./errors.ts";
@@ -53,6 +54,7 @@ export interface SearchOptions {
   readonly catalog: Catalog;
   readonly ports: () => readonly ShardPort[];
   readonly clock: Clock;
+  readonly checkups: Checkups;
   /** Whether the shards keep what happened to items. */
   readonly keepsHistory: boolean;
 }
@@ -293,8 +295,15 @@ export class Search {
       id,
       now: this.#options.clock.now(),
       ahead: { count, isAll },
+      held: isReady ? this.#heldUp(at.queue) : [],
     });
     return { id, item, ahead: count, isAllAhead: isAll, why, ...told };
+  }
+
+  /** What keeps ready items of a queue from being leased, in words. */
+  #heldUp(queue: LogicalQueue): string[] {
+    const { findings } = this.#options.checkups.explain(queue);
+    return findings.filter(({ what }) => holdingUp.has(what)).map(({ text }) => text);
   }
 
   /** `null` = no shard of this engine issued the id, or none keeps a history. */
@@ -470,6 +479,11 @@ function ordinal(count: number): string {
   return `${count}${ending}`;
 }
 
+/** A pause is said by itself. */
+const holdingUp: ReadonlySet<api.FindingWord> = new Set<api.FindingWord>([
+  ...(["nobody_asks", "at_leased_max", "at_lease_rate", "store_full"] as const),
+]);
+
 /** Sentences, the most important first. */
 function reasonsOf(
   item: api.FoundItem,
@@ -477,9 +491,11 @@ function reasonsOf(
     readonly id: string;
     readonly now: number;
     readonly ahead: { readonly count: number; readonly isAll: boolean };
+    /** What holds its queue up. */
+    readonly held: readonly string[];
   },
 ): string[] {
-  const { queue, id, now, ahead } = known;
+  const { queue, id, now, ahead, held } = known;
   const { past = {} } = item;
   const left = (ms: number): string => `in ${formatDuration(Math.max(0, ms - now))}`;
   const why: string[] = [];
@@ -503,7 +519,7 @@ function reasonsOf(
       why.push(`Its queue is paused${said}.`);
     }
     const count = `${ahead.isAll ? "" : "at least "}${ahead.count}`;
-    why.push(`It is ready, with ${count} ahead of it in partition ${item.partition}.`);
+    why.push(`It is ready, with ${count} ahead of it in partition ${item.partition}.`, ...held);
   }
   if (past.death !== undefined) {
     const told = deathsInWords[past.death](past.attempts ?? 0);

@@ -26,22 +26,38 @@ export function roughly(ms: number): string {
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
+const waiting = (clients: number): string =>
+  clients === 0
+    ? ""
+    : `, and ${number(clients)} ${clients === 1 ? "client waits" : "clients wait"}`;
+
 const until = (nextAt: number | null, now: number, what: string): string =>
   nextAt === null ? "" : `; ${what} ${nextAt <= now ? "now" : `in ${roughly(nextAt - now)}`}`;
 
-const paused: Tell = (_, { definition: { pause } }) => {
-  const sides = [...(pause?.lease ? ["Leases"] : []), ...(pause?.produce ? ["Produces"] : [])];
-  const what = sides.join(" and ").replace("and P", "and p");
-  return `${what} are paused${pause?.reason ? `: ${pause.reason}` : ""}.`;
+/** Less is nothing to speak of. */
+const tellingMs = 2_000;
+
+/** How long the oldest ready item has waited. */
+const oldest = ({ oldestReadyAt }: LogicalQueue, now: number, count: number): string => {
+  if (oldestReadyAt === null || now - oldestReadyAt < tellingMs) return "";
+  return `, ${count === 1 ? "for" : "the oldest for"} ${roughly(now - oldestReadyAt)}`;
 };
 
-const nobodyAsks: Tell = ({ count }, { watch: { lastAsked, askedAt } }, now) => {
+const paused: Tell = (_, { definition: { pause }, watch: { pausedBy } }) => {
+  const sides = [...(pause?.lease ? ["Leases"] : []), ...(pause?.produce ? ["Produces"] : [])];
+  const what = sides.join(" and ").replace("and P", "and p");
+  const by = pausedBy === "" ? "" : ` by ${pausedBy}`;
+  return `${what} are paused${by}${pause?.reason ? `: ${pause.reason}` : ""}.`;
+};
+
+const nobodyAsks: Tell = ({ count }, queue, now) => {
+  const { lastAsked, askedAt } = queue.watch;
   const ago = `${roughly(now - askedAt)} ago`;
   const last =
     lastAsked === null
       ? `nobody has asked since this server took the queue, ${ago}`
       : `${lastAsked.client} was the last, ${ago}`;
-  return `${items(count)} ${are(count)} ready and nobody asks for ${count === 1 ? "it" : "them"}; ${last}.`;
+  return `${items(count)} ${are(count)} ready${oldest(queue, now, count)}, and nobody asks for ${count === 1 ? "it" : "them"}; ${last}.`;
 };
 
 const deadItems: Tell = ({ count }, { definition: { deadQueue } }) => {
@@ -64,12 +80,12 @@ const tells: Readonly<Record<FindingWord, Tell>> = {
   clearing: ({ count }, { watch: { clearingMost } }) =>
     `A clear has ${number(count)} of ${items(Math.max(count, clearingMost))} still to remove.`,
   paused,
-  at_leased_max: ({ count, nextAt }, { definition: { leasedMax = 0 } }, now) =>
-    `As many items are leased as leased_max allows, ${number(leasedMax)}, and ${number(count)} more ${are(count)} ready${until(nextAt, now, "the next lease lapses")}.`,
-  at_lease_rate: ({ count, nextAt }, { definition: { leaseRate = "" } }, now) =>
-    `The lease_rate of ${leaseRate} is used up, and ${items(count)} ${are(count)} ready${until(nextAt, now, "there is more of it")}.`,
-  all_leased: ({ count, nextAt }, _, now) =>
-    `${count === 1 ? "The one item is" : `All ${items(count)} are`} leased${until(nextAt, now, "the next lease lapses")}.`,
+  at_leased_max: ({ count, nextAt }, queue, now) =>
+    `As many items are leased as leased_max allows, ${number(queue.definition.leasedMax ?? 0)}, and ${number(count)} more ${are(count)} ready${oldest(queue, now, count)}${until(nextAt, now, "the next lease lapses")}.`,
+  at_lease_rate: ({ count, nextAt }, queue, now) =>
+    `The lease_rate of ${queue.definition.leaseRate ?? ""} is used up, and ${items(count)} ${are(count)} ready${oldest(queue, now, count)}${until(nextAt, now, "there is more of it")}.`,
+  all_leased: ({ count, nextAt }, { clients }, now) =>
+    `${count === 1 ? "The one item is" : `All ${items(count)} are`} leased${waiting(clients.size)}${until(nextAt, now, "the next lease lapses")}.`,
   all_scheduled: ({ count, nextAt }, _, now) =>
     `${count === 1 ? "The one item waits for its time" : `All ${items(count)} wait for their time`}${until(nextAt, now, "the next is due")}.`,
 };

@@ -16,7 +16,7 @@ import { placeIn, type ShardPort, succeeded, type Timing } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { Search } from "./search.ts";
 import type { Marks, Progress } from "./shard/task.ts";
-import type { Deed } from "./shard/task-piece.ts";
+import { type Deed, nothingMore, type TaskPiece } from "./shard/task-piece.ts";
 import { checkRepair, checkTask } from "./validate.ts";
 
 /** What a task is, as the first shard keeps it. */
@@ -56,6 +56,8 @@ interface Running {
   readonly progress: Map<number, Progress>;
   /** Somebody asks for its pieces. */
   isDriven: boolean;
+  /** As many as want to cancel it: no further piece is asked for. */
+  holds: number;
 }
 
 /** What counts its items still. */
@@ -105,6 +107,7 @@ export class Tasks {
         definition: JSON.parse(text) as Definition,
         progress: new Map(),
         isDriven: false,
+        holds: 0,
       });
     }
     for (const [shard, tasks] of stored.entries()) {
@@ -269,7 +272,7 @@ export class Tasks {
       progress.set(shard, JSON.parse(begun.text) as Progress);
     }
     await this.#keep(home, taskId, JSON.stringify(definition));
-    const running = { definition, progress, isDriven: false };
+    const running = { definition, progress, isDriven: false, holds: 0 };
     this.#tasks.set(taskId, running);
     this.#goOn(running);
   }
@@ -319,7 +322,7 @@ export class Tasks {
   async #pieces(running: Running): Promise<void> {
     const targets = new Map<string, DeadTarget | null>();
     try {
-      while (!this.#isClosing && running.definition.state === "running") {
+      while (!this.#isClosing && running.holds === 0 && running.definition.state === "running") {
         const [shard] = [...running.progress].find(([, { spans }]) => spans.length > 0) ?? [];
         const left = running.definition.limit - total(running, "moved");
         if (shard === undefined || left <= 0) {
@@ -344,7 +347,7 @@ export class Tasks {
     },
   ): Promise<number> {
     const { shard, left, targets } = piece;
-    const { taskId, filter, perSecond } = running.definition;
+    const { filter, perSecond } = running.definition;
     const before = total(running, "moved");
     const most =
       perSecond === 0 ? limits.taskPieceItems : Math.min(perSecond, limits.taskPieceItems);
@@ -354,11 +357,21 @@ export class Tasks {
       await this.#end(running, "failed");
       return 0;
     }
-    const request = { taskId: progressKey(taskId), deed, filter, ...wanted };
-    const { text, needs } = await this.#ask(shard, { kind: "taskPiece", ...request });
-    running.progress.set(shard, text === "" ? nothing : (JSON.parse(text) as Progress));
+    const needs = await this.#askPiece(running, shard, { deed, filter, ...wanted });
     if (needs !== undefined) targets.set(needs, this.#targetOf(needs, shard));
     return total(running, "moved") - before;
+  }
+
+  /** Returns the queue of which it has to be told where it is. */
+  async #askPiece(
+    running: Running,
+    shard: number,
+    piece: Omit<TaskPiece, "kind" | "taskId">,
+  ): Promise<string | undefined> {
+    const taskId = progressKey(running.definition.taskId);
+    const { text, needs } = await this.#ask(shard, { kind: "taskPiece", taskId, ...piece });
+    running.progress.set(shard, text === "" ? nothing : (JSON.parse(text) as Progress));
+    return needs;
   }
 
   /** `null` = the queue that all are to go to is gone. */
@@ -430,16 +443,27 @@ export class Tasks {
     return infoOf(this.#find(taskId));
   }
 
-  /** What was moved stays where it is. */
+  /** What was moved stays where it is, and nothing more moves. */
   async cancel(taskId: string): Promise<api.TaskInfo> {
     const running = this.#find(taskId);
+    running.holds += 1;
     try {
-      if (running.definition.state === "running") await this.#end(running, "cancelled");
+      await this.#settle(running);
+      await this.#end(running, "cancelled");
     } finally {
+      running.holds -= 1;
       // It may have stopped for an end that could not be written.
       this.#goOn(running);
     }
     return infoOf(running);
+  }
+
+  /** Until no shard is at a piece of it: each answers in the order in which it was asked. */
+  async #settle(running: Running): Promise<void> {
+    if (running.definition.state !== "running") return;
+    for (const [shard, { spans }] of running.progress) {
+      if (spans.length > 0) await this.#askPiece(running, shard, nothingMore);
+    }
   }
 
   #find(taskId: string): Running {

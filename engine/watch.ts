@@ -21,6 +21,8 @@ export class QueueWatch {
   readyAt: number;
   /** When its pause began; of one that was there at a start, when its definition was changed last. */
   pausedAt: number;
+  /** `""` = nobody said, or it was before the start. */
+  pausedBy = "";
   /** Who asked last for items; `null` = nobody since the start. */
   lastAsked: { readonly client: string; readonly at: number } | null = null;
   /** The most that a clear that is under way had still to remove. */

@@ -477,6 +477,8 @@ const QueueCounters = message<schemas.QueueCounters>("QueueCounters", schemas.Qu
   dead: long(108),
   discarded: long(109),
   removed: long(110),
+  arrived: long(111),
+  redriven: long(112),
 });
 
 const LogicalQueueStats = message<schemas.LogicalQueueStats>(
@@ -616,6 +618,8 @@ const OverviewTotals = message<schemas.OverviewTotals>("OverviewTotals", schemas
   dead_total: long(115),
   discarded_total: long(116),
   removed_total: long(117),
+  arrived_total: long(118),
+  redriven_total: long(119),
 });
 
 const OverviewQueues = message<schemas.OverviewQueues>("OverviewQueues", schemas.OverviewQueues, {
@@ -641,6 +645,8 @@ const OverviewQueues = message<schemas.OverviewQueues>("OverviewQueues", schemas
   dead_total: list(115, "long"),
   discarded_total: list(116, "long"),
   removed_total: list(117, "long"),
+  arrived_total: list(122, "long"),
+  redriven_total: list(123, "long"),
 });
 
 const OverviewShard = message<schemas.OverviewShard>("OverviewShard", schemas.OverviewShard, {
@@ -788,11 +794,17 @@ const NodesListReply = message<schemas.NodesListReply>("NodesListReply", schemas
 
 const WhoAmIRequest = message<schemas.WhoAmIRequest>("WhoAmIRequest", schemas.WhoAmIRequest, {});
 
+const KeyRight = message<schemas.KeyRight>("KeyRight", schemas.KeyRight, {
+  roles: list(100, "text"),
+  queues: list(101, "text"),
+});
+
 const WhoAmIReply = message<schemas.WhoAmIReply>("WhoAmIReply", schemas.WhoAmIReply, {
   name: text(100),
   roles: list(101, "text"),
   queues: list(102, "text"),
   keys_required: flag(103),
+  rights: list(104, KeyRight),
 });
 
 const KeysListRequest = message<schemas.KeysListRequest>(
@@ -810,6 +822,7 @@ const KeyInfo = message<schemas.KeyInfo>("KeyInfo", schemas.KeyInfo, {
     says: "When it made its last call, to the second; not set: none since the process started.",
   }),
   refusals: whole(105),
+  rights: list(106, KeyRight),
 });
 
 const KeysListReply = message<schemas.KeysListReply>("KeysListReply", schemas.KeysListReply, {

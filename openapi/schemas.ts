@@ -1076,6 +1076,8 @@ export const sampleCounters = {
   dead: 7,
   discarded: 0,
   removed: 0,
+  arrived: 3,
+  redriven: 0,
 };
 
 export const QueueCounters = Type.Object(
@@ -1103,6 +1105,11 @@ export const QueueCounters = Type.Object(
       examples: [0],
     }),
     removed: Type.Integer({ description: "Cleared, or deleted by their ids.", examples: [0] }),
+    arrived: Type.Integer({
+      description: "Came from another queue: they died there, or a redrive sent them.",
+      examples: [3],
+    }),
+    redriven: Type.Integer({ description: "Sent to another queue by a redrive.", examples: [0] }),
   },
   {
     ...closed,
@@ -1294,7 +1301,7 @@ export const Finding = Type.Object(
     text: Type.String({
       description: "All of it in a sentence, for people.",
       examples: [
-        "48,210 items are ready and nobody asks for them; worker-2 was the last, 12 minutes ago.",
+        "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
       ],
     }),
   },
@@ -1423,6 +1430,8 @@ const counted = {
   dead: "Items that went to the dead queue",
   discarded: "Items that failed or expired without a dead queue",
   removed: "Items that were cleared or deleted",
+  arrived: "Items that came from another queue, dead or by a redrive",
+  redriven: "Items that a redrive sent to another queue",
 } as const;
 const sinceStart =
   "since the server has had the queue; a lower value than before means a new start";
@@ -1433,6 +1442,7 @@ const sampleCountersOfAll = {
   completed_total: 2406,
   ...{ retried_total: 0, released_total: 0, extended_total: 0, lapsed_total: 0 },
   ...{ expired_total: 0, dead_total: 0, discarded_total: 0, removed_total: 0 },
+  ...{ arrived_total: 0, redriven_total: 0 },
 };
 
 export const sampleTotals = {
@@ -1457,6 +1467,7 @@ export const sampleOverviewQueues = {
   completed_total: [2406],
   ...{ retried_total: [0], released_total: [0], extended_total: [0], lapsed_total: [0] },
   ...{ expired_total: [0], dead_total: [0], discarded_total: [0], removed_total: [0] },
+  ...{ arrived_total: [0], redriven_total: [0] },
 };
 
 const totalOf = (name: keyof typeof counted) =>
@@ -1486,6 +1497,8 @@ export const OverviewTotals = Type.Object(
     dead_total: totalOf("dead"),
     discarded_total: totalOf("discarded"),
     removed_total: totalOf("removed"),
+    arrived_total: totalOf("arrived"),
+    redriven_total: totalOf("redriven"),
   },
   { ...closed, description: "All queues together.", examples: [sampleTotals] },
 );
@@ -1530,6 +1543,8 @@ export const OverviewQueues = Type.Object(
     dead_total: countedColumn("dead"),
     discarded_total: countedColumn("discarded"),
     removed_total: countedColumn("removed"),
+    arrived_total: countedColumn("arrived"),
+    redriven_total: countedColumn("redriven"),
   },
   {
     ...closed,
@@ -1589,7 +1604,7 @@ export const OverviewAlarm = Type.Object(
     text: Type.String({
       description: "All of it in a sentence, for people.",
       examples: [
-        "48,210 items are ready and nobody asks for them; worker-2 was the last, 12 minutes ago.",
+        "48,210 items are ready, the oldest for 41 minutes, and nobody asks for them; worker-2 was the last, 12 minutes ago.",
       ],
     }),
   },
@@ -1739,7 +1754,8 @@ export type ClockAdvanceReply = Static<typeof ClockAdvanceReply>;
 
 const seriesNames = [
   ...["produced", "leased", "completed", "retried", "released", "extended", "lapsed", "expired"],
-  ...["dead", "discarded", "removed", "ready", "held", "scheduled", "waiting"],
+  ...["dead", "discarded", "removed", "arrived", "redriven"],
+  ...["ready", "held", "scheduled", "waiting"],
   "oldest_ready_seconds",
 ];
 const shardSeriesNames = [
@@ -1902,7 +1918,7 @@ const keyName = Type.String({
 });
 
 const keyRoles = Type.Array(Type.String({ enum: [...roleNames] }), {
-  description: "What the key is for; `admin` is everything.",
+  description: "What it is for; `admin` is everything.",
   examples: [["produce", "consume"]],
 });
 
@@ -1911,11 +1927,25 @@ const keyQueues = Type.Array(Type.String(), {
   examples: [["orders*"], ["*"]],
 });
 
+export const KeyRight = Type.Object(
+  { roles: keyRoles, queues: keyQueues },
+  { ...closed, description: "Roles of a key, and the queues that it has them for." },
+);
+export type KeyRight = Static<typeof KeyRight>;
+
+const ofKey = {
+  name: keyName,
+  roles: { ...keyRoles, description: "All its roles, of whichever queues." },
+  queues: { ...keyQueues, description: "All its queues, in whichever roles." },
+  rights: Type.Array(KeyRight, {
+    description: "What it may do, one by one; they add up.",
+    examples: [[{ roles: ["produce", "consume"], queues: ["orders*"] }]],
+  }),
+};
+
 export const WhoAmIReply = Type.Object(
   {
-    name: keyName,
-    roles: keyRoles,
-    queues: keyQueues,
+    ...ofKey,
     keys_required: Type.Boolean({
       description: "Whether the server asks for API keys; if not, everything is allowed.",
       examples: [true],
@@ -1937,9 +1967,7 @@ export const KeyInfo = Type.Object(
       description: "The first eight digits of its digest, by which its line is found in the file.",
       examples: ["8f434346"],
     }),
-    name: keyName,
-    roles: keyRoles,
-    queues: keyQueues,
+    ...ofKey,
     last_used_at: orNull({
       description:
         "Date-time of its last call, to the second; `null` = none since the process started.",
@@ -2203,7 +2231,7 @@ export const ItemFilter = Type.Object(
     reason: Type.Optional(
       Type.String({
         description:
-          "Why it was last given back. Numbers, instants and ids in it do not count: `order 7: no card` also matches `order 8: no card`.",
+          "Why it was last given back. Numbers, instants, ids and spacing do not count: `order 7: no card` also matches `order 8: no card`.",
         examples: ["order <n>: no card"],
       }),
     ),

@@ -2,14 +2,12 @@
 
 import type { Needs } from "../openapi/operations.ts";
 import type { NamedQueue } from "../openapi/queue-names.ts";
-import type { Role } from "../openapi/roles.ts";
 import type { KnownKey } from "./key-file.ts";
+import type { Needed } from "./key-rights.ts";
 import { Refusal } from "./reply.ts";
 
 /** Throws a `Refusal`, which it counts, unless the key is for the request. */
 export type Access = (key: KnownKey, request?: unknown) => void;
-
-type Needed = Needs["role"];
 
 const verbs: Readonly<Record<Needed, string>> = {
   produce: "produce to",
@@ -28,31 +26,27 @@ export function accessTo(
   queuesIn: (request: unknown) => readonly NamedQueue[] = () => [],
 ): Access {
   return (key, request) => {
-    const { isForAllQueues, isFor } = key;
-    if (isForAllQueues && key.roles.includes("admin")) return;
+    const { scopes } = key;
+    if (scopes.admin.isAll) return;
     const named = queuesIn(request);
     for (const { name, role: own } of named) {
       const needed = own ?? role;
-      if (!has(key, needed) || !isFor(name)) {
+      if (!scopes[needed].has(name)) {
         const queue = `'${name.slice(0, nameMax)}'`;
         throw refusalOf(key, `${verbs[needed]} ${queue}`, `${roleText(needed)} for that queue`);
       }
     }
     if (named.length > 0 && reach === "named") return;
     // What names no queue may mean any.
-    const isReached = isForAllQueues || reach === "visible";
-    if (isReached && has(key, role)) return;
+    const { isAll, isNone } = scopes[role];
+    if (isAll || (reach === "visible" && !isNone)) return;
     const where = reach === "visible" ? "" : " for all queues";
     throw refusalOf(key, "do this", `${roleText(role)}${where}`);
   };
 }
 
-function has({ roles }: KnownKey, needed: Needed): boolean {
-  return needed === "any" || roles.includes(needed) || roles.includes("admin");
-}
-
 function roleText(needed: Needed): string {
-  return needed === "any" ? "a role" : `the role '${needed satisfies Role}'`;
+  return needed === "any" ? "a role" : `the role '${needed}'`;
 }
 
 function refusalOf({ name, use }: KnownKey, what: string, needed: string): Refusal {

@@ -30,7 +30,7 @@ test.each([
   ["", `keys are invalid; expected 1 to ${apiKeysMax}, got 0`],
   ["# none\n", `keys are invalid; expected 1 to ${apiKeysMax}, got 0`],
   [
-    `${one.line}\n`.repeat(apiKeysMax + 1),
+    Array.from({ length: apiKeysMax + 1 }, () => newApiKey("").line).join("\n"),
     `keys are invalid; expected 1 to ${apiKeysMax}, got 101`,
   ],
   [`\n${one.line.slice(1)}`, "line 2 is invalid; expected 64 hexadecimal digits, then a name"],
@@ -56,10 +56,12 @@ test("new key: what it is for stands in its line, and is read from there", () =>
   const { line } = newApiKey("the checkout", rights);
   expect(line.slice(64)).toBe("  role=produce,read queues=orders*,billing  the checkout");
   const [key] = keysOf(line);
-  expect(key).toMatchObject({ name: "the checkout", ...rights, isForAllQueues: false });
-  expect(["orders-1", "billing", "other"].map((name) => key?.isFor(name))).toEqual([
+  expect(key).toMatchObject({ name: "the checkout", rights: [rights] });
+  const { produce, consume } = key?.scopes ?? {};
+  expect(["orders-1", "billing", "other"].map((name) => produce?.has(name))).toEqual([
     ...[true, true, false],
   ]);
+  expect(consume).toMatchObject({ isNone: true, isAll: false });
 });
 
 test.each([
@@ -68,7 +70,9 @@ test.each([
   ["\tqueues=a  role=read\tAnna  K", "Anna  K", ["read"], ["a"]],
   [" role=consume", "", ["consume"], ["*"]],
 ])("parse: a digest and %j", (rest, name, roles, queues) => {
-  expect(keysOf(one.line.slice(0, 64) + rest)).toMatchObject([{ name, roles, queues }]);
+  expect(keysOf(one.line.slice(0, 64) + rest)).toMatchObject([
+    { name, rights: [{ roles, queues }] },
+  ]);
 });
 
 test.each([
@@ -81,10 +85,31 @@ test.each([
   expect(parseApiKeys(text)).toEqual({ ok: false, fault: `line 3 is invalid; ${fault}` });
 });
 
-test("parse: one key is not for two things", () => {
+test("new key: a line for each of its rights, which add up", () => {
+  const rights = [
+    { roles: ["consume"], queues: ["orders"] },
+    { roles: ["produce"], queues: ["invoices", "orders-*"] },
+  ] as const;
+  const { key, line } = newApiKey("a", ...rights);
+  const [first, second] = line.split("\n");
+  const keys = keysOf(`${first}\n${two.line}\n${second}\n${first}`);
+  expect(keys).toHaveLength(2);
+  const found = findKey(key, keys);
+  expect(found).toMatchObject({ name: "a", rights });
+  const has = (role: "consume" | "produce" | "any") =>
+    ["orders", "invoices", "orders-dead", "x"].filter((name) => found?.scopes[role].has(name));
+  expect(has("consume")).toEqual(["orders"]);
+  expect(has("produce")).toEqual(["invoices", "orders-dead"]);
+  expect(has("any")).toEqual(["orders", "invoices", "orders-dead"]);
+});
+
+test.each([
+  ["a", "role=read  a", "expected role= in each line of a digest"],
+  ["role=read  a", "a", "expected role= in each line of a digest"],
+  ["role=read  a", "role=read queues=x  b", "expected one name for a digest"],
+])("parse: lines %j and %j of one digest are refused", (first, second, told) => {
   const digest = one.line.slice(0, 64);
-  const text = `${digest}  role=read  a\n${two.line}\n${digest}  a`;
-  const fault = "line 3 is invalid; expected one line for a digest";
-  expect(parseApiKeys(text)).toEqual({ ok: false, fault });
-  expect(keysOf(`${one.line}\n${one.line}`)).toHaveLength(2);
+  const text = `${digest}  ${first}\n${two.line}\n${digest}  ${second}`;
+  expect(parseApiKeys(text)).toEqual({ ok: false, fault: `line 3 is invalid; ${told}` });
+  expect(keysOf(`${one.line}\n${one.line}`)).toHaveLength(1);
 });

@@ -4,16 +4,18 @@
 //   # what `holdfast key billing` printed, and `holdfast key checkout --role produce --queues 'orders*'`
 //   8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4  billing
 //   5f16b0f4a1ab6ba1b8d1bb3d26fbfa4aa0d0b0fd1bd2bd8d1b6d46da1ca58b0c  role=produce queues=orders*  checkout
+//
+// Lines of one digest are one key, whose rights add up.
 
 import { timingSafeEqual } from "node:crypto";
 import {
   everything,
   type Grant,
-  isForAllQueues,
-  queueTest,
   type Rights,
   readRights,
   rightsText,
+  type Scopes,
+  scopesOf,
 } from "./key-rights.ts";
 
 /** A key is known by sight, to people and to programs that look for leaked secrets. */
@@ -30,24 +32,23 @@ export const apiKeysMax = 100;
 export interface NewApiKey {
   /** For the client, and shown nowhere again. */
   readonly key: string;
-  /** For the file. */
+  /** For the file; a line for each of its rights. */
   readonly line: string;
 }
 
-/** `name` says whose it is; it may be empty, and has no `=`. */
-export function newApiKey(name: string, rights: Rights = everything): NewApiKey {
+/** `name` says whose it is; it may be empty, and has no `=`. Without rights it is for everything. */
+export function newApiKey(name: string, ...rights: readonly Rights[]): NewApiKey {
   const bytes = crypto.getRandomValues(new Uint8Array(keyBytes));
   const key = prefix + bytes.toBase64({ alphabet: "base64url", omitPadding: true });
   const label = name.replace(/\s+/g, " ");
-  const settings = rights === everything ? "" : `${rightsText(rights)}  `;
-  return { key, line: `${digestOf(key).toString("hex")}  ${settings}${label}`.trimEnd() };
+  const digest = digestOf(key).toString("hex");
+  const settings = rights.length === 0 ? [""] : rights.map((each) => `${rightsText(each)}  `);
+  return { key, line: settings.map((text) => `${digest}  ${text}${label}`.trimEnd()).join("\n") };
 }
 
 export interface ApiKey extends Grant {
   readonly digest: Buffer;
-  readonly isForAllQueues: boolean;
-  /** Whether it is for the queue of this name. */
-  readonly isFor: (queue: string) => boolean;
+  readonly scopes: Scopes;
 }
 
 export type ApiKeys =
@@ -56,29 +57,46 @@ export type ApiKeys =
   | { readonly ok: false; readonly fault: string };
 
 export function parseApiKeys(text: string): ApiKeys {
-  const keys: ApiKey[] = [];
-  const lines = new Map<string, string>();
+  const grants = new Map<string, Grant>();
   for (const [index, written] of text.split("\n").entries()) {
     const line = written.trim();
     if (line === "" || line.startsWith("#")) continue;
     const read = readLine(line);
     const digest = line.slice(0, digestDigits);
-    // Which of them would hold?
-    const isTwice = (lines.get(digest) ?? line) !== line;
-    if (typeof read === "string" || isTwice) {
-      const fault = typeof read === "string" ? read : "expected one line for a digest";
-      return { ok: false, fault: `line ${index + 1} is invalid; ${fault}` };
+    const sum = typeof read === "string" ? read : added(read, grants.get(digest));
+    if (typeof sum === "string") {
+      return { ok: false, fault: `line ${index + 1} is invalid; ${sum}` };
     }
-    lines.set(digest, line);
-    keys.push(read);
+    grants.set(digest, sum);
   }
-  const count = keys.length;
-  if (count > 0 && count <= apiKeysMax) return { ok: true, keys };
+  const count = grants.size;
+  if (count > 0 && count <= apiKeysMax) {
+    const keys = [...grants].map(([digest, grant]) => ({
+      ...grant,
+      digest: Buffer.from(digest, "hex"),
+      scopes: scopesOf(grant),
+    }));
+    return { ok: true, keys };
+  }
   return { ok: false, fault: `keys are invalid; expected 1 to ${apiKeysMax}, got ${count}` };
 }
 
+/** A line, and those of its key before. What is wrong with it, as a text. */
+function added(line: Grant, before: Grant = line): Grant | string {
+  if (before.name !== line.name) return "expected one name for a digest";
+  const all = [...before.rights, ...line.rights];
+  const rights = all.filter(
+    (each, index) => all.findIndex((other) => rightsText(other) === rightsText(each)) === index,
+  );
+  // Whoever writes a second line means to limit the key, or has forgotten the first.
+  if (rights.length > 1 && rights.includes(everything)) {
+    return "expected role= in each line of a digest";
+  }
+  return { name: line.name, rights };
+}
+
 /** What is wrong with it, as a text. */
-function readLine(line: string): ApiKey | string {
+function readLine(line: string): Grant | string {
   if (!lineForm.test(line)) return `expected ${digestDigits} hexadecimal digits, then a name`;
   const rest = line.slice(digestDigits).trim();
   const words = rest.split(/\s+/);
@@ -89,13 +107,7 @@ function readLine(line: string): ApiKey | string {
   const name = rest.replace(/^(\S*=\S*(\s+|$))+/, "");
   // Taken for a name, a slip of the pen would open everything.
   if (name.includes("=")) return "expected role= and queues= before the name, which has no '='";
-  return {
-    ...read.rights,
-    name,
-    digest: Buffer.from(line.slice(0, digestDigits), "hex"),
-    isForAllQueues: isForAllQueues(read.rights),
-    isFor: queueTest(read.rights.queues),
-  };
+  return { name, rights: [read.rights] };
 }
 
 /** `null` = it is not known. Looks at every digest, so that the time it takes tells nothing. */

@@ -232,8 +232,8 @@ function isRead({ method }: Request): boolean {
 }
 
 /** What of a key crosses to whoever has the engine. */
-function grantOf({ name, roles, queues }: KnownKey): Grant {
-  return { name, roles, queues };
+function grantOf({ name, rights }: KnownKey): Grant {
+  return { name, rights };
 }
 
 const operationIds = Object.keys(operations) as readonly OperationId[];

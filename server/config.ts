@@ -167,7 +167,7 @@ export const ConfigSchema = Type.Object({
     expected: "a path such as /holdfast",
     pattern: "^(/[A-Za-z0-9._~-]+)*$",
     description:
-      "Prefix below which the API, probes and metrics are served too, for a proxy that keeps it.",
+      "Prefix below which API, console, probes and metrics are served too, for a proxy that keeps it.",
   }),
   allowedHosts: list({
     expected: "host names without scheme, port or path",

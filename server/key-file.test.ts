@@ -97,7 +97,8 @@ test("key file: what a key was used for is told, and outlives that the file is r
   using file = setup(`${one.line}\n`);
   const keys = file.open();
   const digest = one.line.slice(0, 8);
-  const rights = { roles: ["admin"], queues: ["*"] };
+  const all = { roles: ["admin"], queues: ["*"] };
+  const rights = { ...all, rights: [all] };
   expect(keys.infos).toEqual([{ digest, name: "one", ...rights, last_used_at: null, refusals: 0 }]);
   const before = Date.now();
   const known = keys.find(one.key);
@@ -114,7 +115,7 @@ test("key file: what a key was used for is told, and outlives that the file is r
 });
 
 test("key file: the keys of several threads are one list, with what all of them saw", () => {
-  const info = { digest: "1", name: "a", roles: ["admin"], queues: ["*"], refusals: 1 };
+  const info = { digest: "1", name: "a", roles: [], queues: [], rights: [], refusals: 1 };
   const [early, late] = ["2026-03-01T12:00:00.000Z", "2026-03-01T12:00:01.000Z"];
   const other = { ...info, digest: "2", last_used_at: null };
   expect(

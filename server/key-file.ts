@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import type { KeyInfo } from "../openapi/schemas.ts";
 import { type ApiKey, findKey, parseApiKeys } from "./api-keys.ts";
+import { toldRights } from "./key-rights.ts";
 import type { Log } from "./log.ts";
 
 /** A withdrawn key opens the server for this long at most. */
@@ -70,11 +71,10 @@ export class KeyFile {
   /** Those in force, and what they were used for. */
   get infos(): readonly KeyInfo[] {
     this.#look();
-    return this.#keys.map(({ digest, name, roles, queues, use }) => ({
+    return this.#keys.map(({ digest, name, rights, use }) => ({
       digest: digest.toString("hex").slice(0, shownDigits),
       name,
-      roles: [...roles],
-      queues: [...queues],
+      ...toldRights({ rights }),
       last_used_at: use.lastUsedAt === null ? null : toSecond(use.lastUsedAt),
       refusals: use.refusals,
     }));

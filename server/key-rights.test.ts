@@ -24,7 +24,8 @@ test.each([
   const isFor = queueTest(patterns);
   expect(names.filter((name) => !isFor(name))).toEqual([]);
   expect(others.filter(isFor)).toEqual([]);
-  expect(isForAllQueues({ ...everything, queues: patterns })).toBe(patterns.includes("*"));
+  const grant = { name: "", rights: [{ ...everything, queues: patterns }] };
+  expect(isForAllQueues(grant, "read")).toBe(patterns.includes("*"));
 });
 
 test("queues: a pattern has the names that a regular expression says it has", () => {

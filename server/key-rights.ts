@@ -1,6 +1,8 @@
 // What an API key is for: roles, and the queues by patterns of their names. Written in its line as
-// `role=produce,consume queues=orders*,billing`; a line without is for everything.
+// `role=produce,consume queues=orders*,billing`; a line without is for everything, and the lines of
+// one key add up.
 
+import type { Needs } from "../openapi/operations.ts";
 import { type Role, roleNames } from "../openapi/roles.ts";
 
 export interface Rights {
@@ -10,10 +12,13 @@ export interface Rights {
 }
 
 /** Whose call it is; crosses to whoever has the engine. */
-export interface Grant extends Rights {
+export interface Grant {
   /** May be empty. */
   readonly name: string;
+  readonly rights: readonly Rights[];
 }
+
+export type Needed = Needs["role"];
 
 export const allQueues = "*";
 export const everything: Rights = { roles: ["admin"], queues: [allQueues] };
@@ -55,8 +60,43 @@ export function rightsText({ roles, queues }: Rights): string {
   return `role=${roles.join()} queues=${queues.join()}`;
 }
 
-export function isForAllQueues({ queues }: Rights): boolean {
-  return queues.includes(allQueues);
+/** Names of the queues that a key has a role for, in which `*` stands for any text. */
+export function queuesOf({ rights }: Pick<Grant, "rights">, role: Needed): readonly string[] {
+  const has = ({ roles }: Rights) => roles.includes("admin") || roles.some((own) => own === role);
+  return rights.filter((each) => role === "any" || has(each)).flatMap(({ queues }) => queues);
+}
+
+/** For which queues a key has a role. */
+export interface Scope {
+  readonly isNone: boolean;
+  readonly isAll: boolean;
+  readonly has: (queue: string) => boolean;
+}
+
+export type Scopes = Readonly<Record<Needed, Scope>>;
+
+export function scopesOf(grant: Pick<Grant, "rights">): Scopes {
+  const scopeOf = (role: Needed): Scope => {
+    const patterns = queuesOf(grant, role);
+    const isAll = patterns.includes(allQueues);
+    return { isNone: patterns.length === 0, isAll, has: queueTest(patterns) };
+  };
+  return {
+    produce: scopeOf("produce"),
+    consume: scopeOf("consume"),
+    read: scopeOf("read"),
+    admin: scopeOf("admin"),
+    any: scopeOf("any"),
+  };
+}
+
+/** As replies say it: all together, and each by itself. */
+export function toldRights({ rights }: Pick<Grant, "rights">) {
+  return {
+    roles: [...new Set(rights.flatMap(({ roles }) => roles))],
+    queues: [...new Set(rights.flatMap(({ queues }) => queues))],
+    rights: rights.map(({ roles, queues }) => ({ roles: [...roles], queues: [...queues] })),
+  };
 }
 
 /**
@@ -70,9 +110,19 @@ export function queueTest(patterns: readonly string[]): (name: string) => boolea
   return (name) => names.has(name) || wild.some((pieces) => isMadeOf(name, pieces));
 }
 
-/** Whether who asks may see a queue; `null` = nobody is asked for a key. */
+/** Whether who asks has a role for a queue; `null` = nobody is asked for a key. */
+export function testFor(grant: Grant | null, role: Needed): (queue: string) => boolean {
+  return queueTest(grant === null ? everything.queues : queuesOf(grant, role));
+}
+
+/** Whether who asks may see a queue. */
 export function visibleTo(grant: Grant | null): (queue: string) => boolean {
-  return queueTest(grant === null ? everything.queues : grant.queues);
+  return testFor(grant, "read");
+}
+
+/** `role`: for which it would be. */
+export function isForAllQueues(grant: Grant, role: Needed): boolean {
+  return queuesOf(grant, role).includes(allQueues);
 }
 
 /** Whether the pieces stand in the text in their order, the first at its start, the last at its end. */

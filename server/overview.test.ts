@@ -152,7 +152,7 @@ const overview: EngineOverview = {
   totals: {
     ...{ queues: 0, ready: 0, held: 0, scheduled: 0, waiting: 0, produced: 0, leased: 0 },
     ...{ completed: 0, retried: 0, released: 0, extended: 0, lapsed: 0, expired: 0, dead: 0 },
-    ...{ discarded: 0, removed: 0 },
+    ...{ discarded: 0, removed: 0, arrived: 0, redriven: 0 },
   },
 };
 
@@ -190,10 +190,10 @@ test("overview: one that was made is told again, with the moment of each reply",
 
 test("overview: keys for the same queues are told one that was made once", () => {
   const { made, look } = repliesOf({});
-  for (const name of ["a", "b"]) look({ name, roles: ["read"], queues: ["orders*"] });
+  for (const name of ["a", "b"]) look({ name, rights: [{ roles: ["read"], queues: ["orders*"] }] });
   expect(made.count).toBe(1);
-  look({ name: "c", roles: ["read"], queues: ["orders*", "billing"] });
-  look({ name: "d", roles: ["read"], queues: ["*"] });
+  look({ name: "c", rights: [{ roles: ["read"], queues: ["orders*", "billing"] }] });
+  look({ name: "d", rights: [{ roles: ["read"], queues: ["*"] }] });
   look();
   expect(made.count).toBe(3);
 });

@@ -3,7 +3,7 @@
 
 import type { Engine, EngineOverview } from "../engine/api.ts";
 import type { OverviewAlarm, OverviewMachine } from "../openapi/schemas.ts";
-import { allQueues, type Grant, isForAllQueues, visibleTo } from "./key-rights.ts";
+import { allQueues, type Grant, isForAllQueues, queuesOf, visibleTo } from "./key-rights.ts";
 import { JsonText } from "./routes/route.ts";
 import { overviewReply } from "./wire/console.ts";
 
@@ -39,8 +39,8 @@ export class OverviewReplies {
     const { engine } = this.#source;
     const { now, overview } = engine.overview(since);
     const texts = this.#texts.getOrInsertComputed(overview, () => new Map());
-    const restricted = grant === null || isForAllQueues(grant) ? null : grant;
-    const seen = restricted?.queues.join() ?? allQueues;
+    const restricted = grant === null || isForAllQueues(grant, "read") ? null : grant;
+    const seen = restricted === null ? allQueues : queuesOf(restricted, "read").join();
     let text = texts.get(seen);
     if (text === undefined) {
       const isShown = restricted === null ? undefined : visibleTo(restricted);

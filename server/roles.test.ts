@@ -31,19 +31,26 @@ const keyRights = {
   viewer: { roles: ["read"], queues: ["orders*", "none"] },
   both: { roles: ["produce", "consume"], queues: ["orders"] },
 } as const satisfies Record<string, Rights>;
-type Name = keyof typeof keyRights;
+type Name = keyof typeof keyRights | "more";
 
 const timeouts = { lease_timeout: "1m", expire_timeout: "1h" };
 const names = ["billing", "orders", "orders-dead", "other"];
 
-/** Unless `isOpen`, with keys. */
-async function setup({ isOpen = false }: { readonly isOpen?: boolean } = {}) {
+interface Setup {
+  /** Without keys. */
+  readonly isOpen?: boolean;
+  /** Of one more key. */
+  readonly more?: readonly Rights[];
+}
+
+async function setup({ isOpen = false, more }: Setup = {}) {
   const engine = await memoryEngine({ historyBytes: 1_000_000 });
   const lines: string[] = [];
   const log = createLog({ level: "info", write: (line) => lines.push(line) });
-  const made = Object.entries(keyRights).map(
+  const made = Object.entries<Rights>(keyRights).map(
     ([name, rights]) => [name, newApiKey(name, rights)] as const,
   );
+  if (more !== undefined) made.push(["more", newApiKey("more", ...more)]);
   const path = join(folder, crypto.randomUUID());
   writeFileSync(path, made.map(([, { line }]) => `${line}\n`).join(""));
   const keys = new KeyFile({ path, log, now: () => 0 });
@@ -199,14 +206,15 @@ test("queues.list shows a key its queues, in whole pages", async () => {
 
 test("whoami tells a key what it is for, and whoever needs none that all is allowed", async () => {
   await using server = await setup();
-  for (const [name, { roles, queues }] of Object.entries(keyRights)) {
+  for (const [name, { roles, queues }] of Object.entries<Rights>(keyRights)) {
     expect((await server.call(name as Name, "whoAmI", {})).body).toEqual({
-      ...{ name, roles: [...roles], queues: [...queues], keys_required: true },
+      ...{ name, roles, queues, rights: [{ roles, queues }], keys_required: true },
     });
   }
   await using open = await setup({ isOpen: true });
+  const all = { roles: ["admin"], queues: ["*"] };
   expect((await open.call(null, "whoAmI", {})).body).toEqual({
-    ...{ name: "", roles: ["admin"], queues: ["*"], keys_required: false },
+    ...{ name: "", ...all, rights: [all], keys_required: false },
   });
   expect((await open.call(null, "listKeys", {})).body).toEqual({ items: [] });
 });
@@ -226,7 +234,7 @@ test("server.keys: what each is for, when it was used and how often refused; no 
   expect(used).toEqual(expected);
   for (const { digest, roles, queues, name } of items) {
     expect(digest).toMatch(/^[0-9a-f]{8}$/);
-    expect({ roles, queues }).toEqual(keyRights[name as Name] as never);
+    expect({ roles, queues }).toEqual(keyRights[name as keyof typeof keyRights] as never);
   }
 });
 
@@ -248,6 +256,13 @@ test("a worker whose key is to consume does all of its work, and ensures a queue
   expect((await told.promise).kind).toBe("dead");
   await worker.stop();
   expect(await as("prometheus").queue("orders-dead").inspect()).toMatchObject({ queued: 1 });
+});
+
+test("whose key paused a queue is told to all who may look at it", async () => {
+  await using server = await setup();
+  await server.call("ops", "pause", { queue_name: "orders", reason: "deploy" });
+  const { body } = await server.call("viewer", "explain", { queue_name: "orders" });
+  expect(body.findings[0].text).toBe("Leases are paused by ops: deploy.");
 });
 
 test("of what happened to an item a key is told what happened in its queues", async () => {
@@ -273,6 +288,50 @@ test("of what happened to an item a key is told what happened in its queues", as
   const hidden = all.item.id;
   const asked = (await server.call("viewer", "explainItem", { id: hidden })).body;
   expect(told(asked)).toEqual(told(one));
+});
+
+test("a key has each role for the queues that are said with it", async () => {
+  const more: Rights[] = [
+    { roles: ["consume"], queues: ["orders"] },
+    { roles: ["produce"], queues: ["billing"] },
+    { roles: ["read"], queues: ["other"] },
+    { roles: ["admin"], queues: ["orders-dead"] },
+  ];
+  await using server = await setup({ more });
+  const timed = { request_timeout: "10ms" };
+  const mayIn = async (id: OperationId, body: object) => {
+    const asked = names.map((queue_name) => server.call("more", id, { ...body, queue_name }));
+    const told = (await Promise.all(asked)).map(outcome);
+    return names.filter((_, index) => told[index] === "let in");
+  };
+  expect(await mayIn("lease", { ...timed, client_id: "c", batch_size: 1 })).toEqual([
+    ...["orders", "orders-dead"],
+  ]);
+  expect(await mayIn("produce", { ...timed, items: [{}] })).toEqual(["billing", "orders-dead"]);
+  expect(await mayIn("inspect", {})).toEqual(["orders-dead", "other"]);
+  expect(await mayIn("pause", {})).toEqual(["orders-dead"]);
+  expect(await mayIn("queueInfo", {})).toEqual(names);
+  const transact = (consumed: string, produced: string) =>
+    server.call("more", "transact", {
+      request_timeout: "1m",
+      complete: [{ queue_name: consumed, partition: 0, ids: [`1${"z".repeat(26)}`] }],
+      produce: [{ queue_name: produced, items: [{}] }],
+    });
+  expect(outcome(await transact("orders", "billing"))).toBe("let in");
+  expect(outcome(await transact("billing", "orders"))).toBe("not_allowed");
+  // What it may not look at is not listed either.
+  const { items } = (await server.call("more", "listQueues", { pivot: "", limit: 9 })).body;
+  expect(items.map(({ queue_name }: { queue_name: string }) => queue_name)).toEqual([
+    ...["orders-dead", "other"],
+  ]);
+  const slow = { queue_name: "other", to: "orders-dead", per_second: 1 };
+  const { task_id } = (await server.call("anna", "redrive", slow)).body;
+  expect((await server.call("more", "taskInfo", { task_id })).code).toBe(200);
+  expect(outcome(await server.call("more", "cancelTask", { task_id }))).toBe("not_allowed");
+  const { rights, roles } = (await server.call("more", "whoAmI", {})).body;
+  expect({ rights, roles: roles.length }).toEqual({ rights: more, roles: 4 });
+  const listed = (await server.call("anna", "listKeys", {})).body.items;
+  expect(listed.at(-1)).toMatchObject({ name: "more", rights: more });
 });
 
 test("items and tasks by their ids alone are shown to keys of their queues", async () => {
@@ -363,7 +422,7 @@ test("the overview shows a key for some queues the tasks of these alone", async 
   for (const name of ["viewer", "ops"] as const) expect(await running(name)).toEqual(["orders"]);
 });
 
-test("a redrive takes a key that administers both queues, cancelling a task one for all", async () => {
+test("a redrive takes a key that administers both queues", async () => {
   await using server = await setup();
   const redrive = { queue_name: "orders-dead", to: "orders" };
   for (const name of ["viewer", "worker", "checkout", "both"] as const) {
@@ -376,9 +435,30 @@ test("a redrive takes a key that administers both queues, cancelling a task one 
   expect(code).toBe(200);
   const told = await server.call("ops", "taskInfo", { task_id: body.task_id });
   expect(told.body).toMatchObject({ action: "redrive", by: "ops" });
-  const { task_id } = body;
-  expect(outcome(await server.call("ops", "cancelTask", { task_id }))).toBe("not_allowed");
-  expect((await server.call("anna", "cancelTask", { task_id })).code).toBe(200);
+});
+
+test("a task is cancelled by a key that administers its queues, and is none to others", async () => {
+  await using server = await setup();
+  const begun = async (queue_name: string, to: string): Promise<string> =>
+    (await server.call("anna", "redrive", { queue_name, to })).body.task_id;
+  const own = { task_id: await begun("orders-dead", "orders") };
+  for (const name of ["viewer", "worker", "checkout", "both"] as const) {
+    expect(outcome(await server.call(name, "cancelTask", own))).toBe("not_allowed");
+  }
+  expect((await server.call("ops", "cancelTask", own)).code).toBe(200);
+  const [action] = await server.actions("ops");
+  expect(action).toMatchObject({ operation: "cancelTask", to_queues: ["orders-dead", "orders"] });
+  const leaving = { task_id: await begun("orders-dead", "other") };
+  const { code, body } = await server.call("ops", "cancelTask", leaving);
+  expect({ code, ...body }).toMatchObject({
+    ...{ code: 403, reason: "not_allowed" },
+    message: "key 'ops' does not administer all queues of this task",
+  });
+  const hidden = { task_id: await begun("other", "orders") };
+  expect((await server.call("ops", "cancelTask", hidden)).body.reason).toBe("no_such_task");
+  for (const task of [leaving, hidden]) {
+    expect((await server.call("anna", "cancelTask", task)).code).toBe(200);
+  }
 });
 
 test("a redrive of a key that is not for all queues says where items go", async () => {

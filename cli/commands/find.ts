@@ -7,7 +7,7 @@ import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
 import { type FilterOptions, filtered, filterOf } from "../filter.ts";
 import { partitionOption } from "../leased.ts";
-import { counted, shortened } from "../output.ts";
+import { counted, oneLine, shortened } from "../output.ts";
 import { wholeNumber } from "../values.ts";
 
 interface Options extends FilterOptions {
@@ -129,7 +129,7 @@ function foundTable(context: Context, items: readonly FoundItem[]): string {
     item.death === undefined ? item.state : `${item.death} in ${item.origin_queue ?? ""}`,
     item.origin_attempts ?? item.attempts,
     item.kind,
-    shortened(item.reason ?? ""),
+    oneLine(item.reason ?? ""),
     shortened(Buffer.from(item.payload, "base64").toString()),
   ]);
   return context.table(head, rows);
@@ -164,7 +164,7 @@ async function groups(queue: string, options: GroupOptions, command: Command): P
       group.count,
       group.first_at,
       group.last_at,
-      group.value === "" ? "(none)" : shortened(group.value),
+      group.value === "" ? "(none)" : oneLine(group.value),
     ]);
     return context.table(["items", "first", "last", options.by], rows);
   });

@@ -5,12 +5,19 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Role, roleNames } from "../../openapi/roles.ts";
 import { newApiKey } from "../../server/api-keys.ts";
 import { addKeyLine, KeyFileError } from "../../server/key-file.ts";
-import { allQueues, everything, isRole, type Rights } from "../../server/key-rights.ts";
+import { allQueues, isRole, type Rights } from "../../server/key-rights.ts";
 import type { GlobalOptions } from "../context.ts";
 import { UsageError } from "../exit-codes.ts";
 import { openOutput } from "../output.ts";
 
+/** What is said of the queues of some roles, in the order in which it is said. */
+interface Part {
+  readonly roles: Set<Role>;
+  readonly queues: string[];
+}
+
 export function addKey(program: Command): void {
+  const parts: Part[] = [];
   program
     .command("key")
     .description("make an API key, which is shown only once")
@@ -19,13 +26,13 @@ export function addKey(program: Command): void {
       new Option(
         "--role <role>",
         `what it is for: ${roleNames.join(", ")}; may be given several times; everything unless told`,
-      ).argParser(rolesOf),
+      ).argParser(rolesTo(parts)),
     )
     .addOption(
       new Option(
         "--queues <patterns>",
-        "names of the queues that it is for, such as 'orders*,billing'; all by default",
-      ).argParser(patternsOf),
+        "names of the queues that the roles before it are for, such as 'orders*,billing'; all by default",
+      ).argParser(patternsTo(parts)),
     )
     .option("--api-keys-file <file>", "add its line to this file, which is created if missing")
     .addHelpText(
@@ -33,7 +40,8 @@ export function addKey(program: Command): void {
       `
 The file holds digests only: the key itself is for the client and kept nowhere. A server that
 was started with the same --api-keys-file lets it in within a second, without a restart.
-A key without --role is for everything.`,
+A key without --role is for everything. A --role behind --queues begins anew:
+'--role consume --queues orders --role produce --queues invoices' is for the two, each for its own.`,
     )
     .action((words: readonly string[], options: Options, command: Command) => {
       const { apiKeysFile: file } = options;
@@ -43,7 +51,7 @@ A key without --role is for everything.`,
           `name is invalid; expected who gets the key, without '=', got ${JSON.stringify(name)}`,
         );
       }
-      const { key, line } = newApiKey(name, rightsOf(options));
+      const { key, line } = newApiKey(name, ...rightsOf(parts));
       if (file !== undefined) add(file, line);
       const output = openOutput(command.optsWithGlobals<GlobalOptions>().json === true);
       output.result({ key, line, file: file ?? null }, () => told(key, line, file));
@@ -51,27 +59,49 @@ A key without --role is for everything.`,
 }
 
 interface Options {
-  readonly role?: readonly Role[];
-  readonly queues?: readonly string[];
   readonly apiKeysFile?: string;
 }
 
-function rightsOf({ role, queues }: Options): Rights {
-  if (role === undefined && queues === undefined) return everything;
-  if (role === undefined) throw new UsageError("--role is missing; expected one with --queues");
-  return { roles: [...new Set(role)], queues: queues ?? [allQueues] };
+function rightsOf(parts: readonly Part[]): readonly Rights[] {
+  return parts.map(({ roles, queues }) => {
+    if (roles.size === 0) throw new UsageError("--role is missing; expected one with --queues");
+    if (queues.length === 0 && parts.length > 1) {
+      throw new UsageError("--queues is missing; expected them behind each --role");
+    }
+    return { roles: [...roles], queues: queues.length === 0 ? [allQueues] : queues };
+  });
 }
 
-function rolesOf(text: string, before: readonly Role[] = []): readonly Role[] {
-  const words = text.split(",");
-  if (words.every(isRole)) return [...before, ...words];
-  throw new InvalidArgumentError(`expected roles out of ${roleNames.join(", ")}, got '${text}'`);
+/** The part that an option belongs to. */
+function partFor(parts: Part[], isWhole: (part: Part) => boolean): Part {
+  const last = parts.at(-1);
+  if (last !== undefined && !isWhole(last)) return last;
+  const part: Part = { roles: new Set(), queues: [] };
+  parts.push(part);
+  return part;
 }
 
-function patternsOf(text: string, before: readonly string[] = []): readonly string[] {
-  const patterns = text.split(",");
-  if (!/\s/.test(text) && !patterns.includes("")) return [...before, ...patterns];
-  throw new InvalidArgumentError(`expected names of queues, with commas, got '${text}'`);
+function rolesTo(parts: Part[]): (text: string) => void {
+  return (text) => {
+    const words = text.split(",");
+    if (!words.every(isRole)) {
+      throw new InvalidArgumentError(
+        `expected roles out of ${roleNames.join(", ")}, got '${text}'`,
+      );
+    }
+    const part = partFor(parts, ({ roles, queues }) => roles.size > 0 && queues.length > 0);
+    for (const word of words) part.roles.add(word);
+  };
+}
+
+function patternsTo(parts: Part[]): (text: string) => void {
+  return (text) => {
+    const patterns = text.split(",");
+    if (/\s/.test(text) || patterns.includes("")) {
+      throw new InvalidArgumentError(`expected names of queues, with commas, got '${text}'`);
+    }
+    partFor(parts, () => false).queues.push(...patterns);
+  };
 }
 
 function add(file: string, line: string): void {

@@ -14,10 +14,12 @@ export function addKeys(program: Command): void {
       const reply = await context.client.listKeys({});
       context.result(reply, () => {
         if (reply.items.length === 0) return "the server asks for no API keys";
-        const rows = reply.items.map(({ name, digest, roles, queues, last_used_at, refusals }) => [
-          ...[name, `${digest}…`, roles.join(), queues.join()],
-          ...[last_used_at ?? "not since the start", refusals],
-        ]);
+        const rows = reply.items.flatMap(({ name, digest, rights, last_used_at, refusals }) =>
+          rights.map(({ roles, queues }) => [
+            ...[name, `${digest}…`, roles.join(), queues.join()],
+            ...[last_used_at ?? "not since the start", refusals],
+          ]),
+        );
         return context.table(head, rows);
       });
     });

@@ -5,7 +5,7 @@ import { leasedItem } from "../../client/items.ts";
 import type { LeaseReply } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
-import { shortened } from "../output.ts";
+import { type Cell, oneLine, shortened } from "../output.ts";
 import { durationMs, leaseTimeoutOption, wholeNumber } from "../values.ts";
 
 interface Options {
@@ -65,14 +65,27 @@ Items are held until they are completed, retried or released, or their lease lap
     });
 }
 
+type Item = LeaseReply["items"][number];
+type Column = readonly [head: string, cellOf: (item: Item) => Cell];
+
 function told({ table }: Context, { partition, items }: LeaseReply): string {
-  const rows = items.map((item) => [
-    item.id,
-    item.attempts,
-    item.kind,
-    item.reference,
-    item.lease_deadline,
-    shortened(leasedItem(item).text()),
-  ]);
-  return `partition ${partition}\n${table(["id", "attempts", "kind", "reference", "lease until", "payload"], rows)}`;
+  const own: readonly Column[] = [
+    ["headers", ({ headers }) => Object.keys(headers ?? {}).length],
+    ["reason", ({ reason }) => oneLine(reason ?? "")],
+  ];
+  const columns: readonly Column[] = [
+    ["id", ({ id }) => id],
+    ["attempts", ({ attempts }) => attempts],
+    ["kind", ({ kind }) => kind],
+    ["reference", ({ reference }) => reference],
+    ["lease until", ({ lease_deadline }) => lease_deadline],
+    // Most items have none.
+    ...own.filter(([, cellOf]) => items.some(cellOf)),
+    ["payload", (item) => shortened(leasedItem(item).text())],
+  ];
+  const rows = items.map((item) => columns.map(([, cellOf]) => cellOf(item)));
+  return `partition ${partition}\n${table(
+    columns.map(([head]) => head),
+    rows,
+  )}`;
 }

@@ -132,12 +132,14 @@ function rates(
   const seconds = (Date.parse(seen.as_of) - Date.parse(before.as_of)) / 1_000;
   if (seconds <= 0) return null;
   const places = new Map(before.queues.queue_name.map((name, index) => [name, index]));
-  const names = ["produced_total", "completed_total"] as const;
+  const columns = [["produced_total", "arrived_total"], ["completed_total"]] as const;
   return (index) =>
-    names.map((name) => {
+    columns.map((names) => {
       const place = places.get(seen.queues.queue_name[index] ?? "");
       if (place === undefined) return "";
-      const count = (seen.queues[name][index] ?? 0) - (before.queues[name][place] ?? 0);
+      const total = ({ queues }: ServerOverviewReply, at: number) =>
+        names.reduce((sum, name) => sum + (queues[name][at] ?? 0), 0);
+      const count = total(seen, index) - total(before, place);
       return count < 0 ? "" : Math.round(count / seconds);
     });
 }

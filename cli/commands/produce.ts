@@ -21,6 +21,7 @@ interface Options {
   readonly at?: Date;
   readonly uniqueKey?: string;
   readonly key?: string;
+  readonly ids?: boolean;
   readonly batch: number;
   readonly timeout: number;
 }
@@ -52,6 +53,7 @@ export function addProduce(program: Command): void {
       "--unique-key <key>",
       "unique key of every item that has none; no second one with it is written",
     )
+    .option("--ids", "print the items' ids, an empty line for a duplicate")
     .option("--key <key>", "idempotency key of this input; a repetition writes nothing twice")
     .addOption(
       new Option("--batch <count>", "items a call, where there are that many")
@@ -154,7 +156,7 @@ interface Producing {
 async function produce({ context, queue, items, options }: Producing): Promise<void> {
   const { client } = context;
   const { kind, reference, encoding, header: headers, at, uniqueKey } = options;
-  const { key, batch, timeout } = options;
+  const { key, ids: wantsIds = false, batch, timeout } = options;
   const common = {
     ...(kind === undefined ? {} : { kind }),
     ...(reference === undefined ? {} : { reference }),
@@ -164,6 +166,7 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
     ...(uniqueKey === undefined ? {} : { unique_key: uniqueKey }),
   };
   const progress = context.progress("items");
+  const ids: string[] | null = wantsIds ? [] : null;
   let produced = 0;
   let duplicates = 0;
   let gathered: ProduceItem[] = [];
@@ -176,12 +179,16 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
   const send = async (): Promise<void> => {
     if (gathered.length === 0) return;
     sent = gathered.length;
-    const request = { queue_name: queue, items: gathered };
+    const request = {
+      ...{ queue_name: queue, items: gathered },
+      ...(ids !== null && { return_ids: true }),
+    };
     calls += 1;
     // The same input makes the same calls, each with a name of its own.
     const named = key === undefined ? {} : { key: `${key}/${calls}` };
     const reply = await client.produce(request, { timeoutMs: timeout, signal, ...named });
     duplicates += reply.duplicates?.length ?? 0;
+    ids?.push(...(reply.ids ?? []));
     sent = 0;
     produced += gathered.length;
     gathered = [];
@@ -199,7 +206,7 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
     }
     await send();
   } catch (error) {
-    if (produced > 0) tellProduced(context, { queue, produced, duplicates });
+    if (produced > 0) tellProduced(context, { queue, produced, duplicates, ids });
     if (signal.aborted && sent > 0) {
       context.note(`interrupted; ${counted(sent, "more item")} may be there or not`);
     }
@@ -212,18 +219,29 @@ async function produce({ context, queue, items, options }: Producing): Promise<v
       "there is nothing to produce; expected payloads, --file, or lines on standard input",
     );
   }
-  tellProduced(context, { queue, produced, duplicates });
+  tellProduced(context, { queue, produced, duplicates, ids });
 }
 
 /** Also when a later call failed: these are in the store. */
 function tellProduced(
   context: Context,
-  told: { readonly queue: string; readonly produced: number; readonly duplicates: number },
+  told: {
+    readonly queue: string;
+    readonly produced: number;
+    readonly duplicates: number;
+    readonly ids: readonly string[] | null;
+  },
 ): void {
-  const { queue: queue_name, duplicates } = told;
+  const { queue: queue_name, duplicates, ids } = told;
   const produced = told.produced - duplicates;
-  context.result({ queue_name, produced, ...(duplicates > 0 && { duplicates }) }, () => {
-    const passedOver = duplicates > 0 ? `; ${counted(duplicates, "duplicate")} passed over` : "";
-    return `produced ${counted(produced, "item")} into ${queue_name}${passedOver}`;
-  });
+  const result = {
+    ...{ queue_name, produced },
+    ...(duplicates > 0 && { duplicates }),
+    ...(ids !== null && { ids }),
+  };
+  const passedOver = duplicates > 0 ? `; ${counted(duplicates, "duplicate")} passed over` : "";
+  const said = `produced ${counted(produced, "item")} into ${queue_name}${passedOver}`;
+  // What a script reads are ids alone.
+  if (ids !== null) context.note(said);
+  context.result(result, () => ids?.join("\n") ?? said);
 }

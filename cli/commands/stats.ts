@@ -37,7 +37,7 @@ export function addStats(program: Command): void {
     });
 }
 
-const rated = ["produced", "leased", "completed", "lapsed", "dead"] as const;
+const rated = ["produced", "arrived", "leased", "completed", "lapsed", "dead"] as const;
 type Look = RateLook<(typeof rated)[number]>;
 
 function lookAt({ logical_queues }: QueueStatsReply): Look {

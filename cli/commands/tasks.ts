@@ -7,6 +7,7 @@ import { bounds } from "../../openapi/bounds.ts";
 import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
 import { type Context, contextOf } from "../context.ts";
 import { type FilterOptions, filtered } from "../filter.ts";
+import { expectOption, type GuardOptions } from "../guard.ts";
 import { interruption } from "../interrupt.ts";
 import { counted } from "../output.ts";
 import { wholeNumber } from "../values.ts";
@@ -34,10 +35,9 @@ export function addTasks(program: Command): void {
     );
 }
 
-export interface TaskOptions extends FilterOptions {
+export interface TaskOptions extends FilterOptions, GuardOptions {
   readonly limit?: number;
   readonly perSecond?: number;
-  readonly dryRun?: boolean;
   readonly follow?: boolean;
   readonly yes?: boolean;
 }
@@ -56,6 +56,7 @@ export function beginning(command: Command): Command {
       ),
     )
     .option("--dry-run", "only say how many there are")
+    .addOption(expectOption("refuse where there are more than so many"))
     .option("--follow", "stay until it is done")
     .option("-y, --yes", yesMeaning);
 }
@@ -80,22 +81,27 @@ interface Meant {
 /** Counts first, asks, and begins it with that count. */
 export async function begin(
   context: Context,
-  { dryRun = false, follow = false, yes }: TaskOptions,
+  { dryRun = false, expect, follow = false, yes }: TaskOptions,
   { queue_name, ask, would, will }: Meant,
 ): Promise<void> {
   if (!dryRun && yes !== true) requireAsking(context);
-  const { matched } = await ask({ dry_run: true });
-  const told = `${counted(matched, "item")} of ${queue_name}`;
-  if (dryRun) {
-    context.result({ queue_name, matched }, () => `${told} ${would}`);
-    return;
+  const told = (count: number) => `${counted(count, "item")} of ${queue_name}`;
+  // Who has said how many to expect, and need not be asked, need not have them counted before.
+  let bound = expect;
+  if (dryRun || yes !== true || bound === undefined) {
+    const { matched } = await ask({ dry_run: true });
+    if (dryRun) {
+      context.result({ queue_name, matched }, () => `${told(matched)} ${would}`);
+      return;
+    }
+    if (yes !== true) await confirm(context, `${told(matched)} ${will}; go on?`);
+    bound = Math.min(bound ?? matched, matched);
   }
-  if (yes !== true) await confirm(context, `${told} ${will}; go on?`);
-  const begun = await ask({ expect: matched });
+  const begun = await ask({ expect: bound });
   if (follow) await ended(context, begun.task_id);
   else {
     const more = `holdfast tasks info ${begun.task_id}`;
-    context.result({ queue_name, ...begun }, () => `${told} ${will}; see '${more}'`);
+    context.result({ queue_name, ...begun }, () => `${told(begun.matched)} ${will}; see '${more}'`);
   }
 }
 

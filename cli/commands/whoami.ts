@@ -12,8 +12,10 @@ export function addWhoAmI(program: Command): void {
       const reply = await context.client.whoAmI({});
       context.result(reply, () => {
         if (!reply.keys_required) return "nobody in particular: the server asks for no API keys";
-        const { name, roles, queues } = reply;
-        return context.table(["key", "roles", "queues"], [[name, roles.join(), queues.join()]]);
+        const rows = reply.rights.map(({ roles, queues }) => [
+          ...[reply.name, roles.join(), queues.join()],
+        ]);
+        return context.table(["key", "roles", "queues"], rows);
       });
     });
 }

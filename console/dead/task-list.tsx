@@ -7,7 +7,7 @@ import { useObserved } from "../observed.ts";
 import { Button } from "../parts/button.tsx";
 import { Age } from "../parts/figures.tsx";
 import { Refusal } from "../parts/refusal.tsx";
-import { useMayOn } from "../queries.ts";
+import { useMayCancel } from "../queries.ts";
 import { say } from "../said.ts";
 import { session } from "../session.ts";
 import { useServerNow } from "../time.ts";
@@ -97,13 +97,9 @@ function Ended({
   );
 }
 
-function Cancel({
-  task: { task_id: id, action, queue_name: queue },
-}: {
-  readonly task: TaskInfo;
-}): ReactNode {
-  // The call names the task alone.
-  const mayCancel = useMayOn("admin", null);
+function Cancel({ task }: { readonly task: TaskInfo }): ReactNode {
+  const { task_id: id, action, queue_name: queue } = task;
+  const mayCancel = useMayCancel(task);
   const client = useQueryClient();
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => ask("cancelTask", { task_id: id }),

@@ -164,7 +164,7 @@ export function RedriveWishes({ wishes, onChange }: RedriveWishesProps): ReactNo
           onChange={({ target }) => onChange({ ...wishes, to: target.value })}
         >
           <option value="">
-            {me === undefined || isForAll(me) ? "where each came from" : "choose a queue"}
+            {me === undefined || isForAll(me, "admin") ? "where each came from" : "choose a queue"}
           </option>
           {names.map((name) => (
             <option key={name}>{name}</option>

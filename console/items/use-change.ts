@@ -28,7 +28,7 @@ export function useChange(change: Change, onDone: () => void) {
   const client = useQueryClient();
   const wishes = useSettled(change.wishes);
   const me = useWhoAmI();
-  const isAskable = me !== undefined && isToldWhere(verb, wishes, isForAll(me));
+  const isAskable = me !== undefined && isToldWhere(verb, wishes, isForAll(me, "admin"));
   const dry = useQuery({
     queryKey: ["dry-run", verb, meant, wishes.to, wishes.limit],
     queryFn: () => countsOf({ verb, meant, wishes }),

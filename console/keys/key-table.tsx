@@ -64,9 +64,10 @@ interface KeyRowProps {
 }
 
 function KeyRow({ of, isMine }: KeyRowProps): ReactNode {
-  const { name, roles, queues, digest, last_used_at: usedAt, refusals } = of;
+  const { name, rights, digest, last_used_at: usedAt, refusals } = of;
   const now = useServerNow();
   const told = useObserved(zone);
+  const queues = rights.map((each) => each.queues.join(" ")).join("; ");
   const usedMs = usedAt === null ? 0 : Date.parse(usedAt);
   return (
     <tr className={isMine ? "cur" : undefined}>
@@ -76,9 +77,9 @@ function KeyRow({ of, isMine }: KeyRowProps): ReactNode {
         </Link>
         {isMine && <span className="muted"> you</span>}
       </th>
-      <td>{roles.join(", ")}</td>
-      <td className="mono cut" title={queues.join(" ")}>
-        {queues.join(" ")}
+      <td>{rights.map(({ roles }) => roles.join(", ")).join("; ")}</td>
+      <td className="mono cut" title={queues}>
+        {queues}
       </td>
       <td className="mono muted">{digest}…</td>
       <td className="muted">

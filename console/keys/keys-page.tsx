@@ -1,6 +1,6 @@
 // Whose key this is, which keys there are, and who did what with them.
 
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import { useAsked } from "../asked.ts";
 import { useLinkKeys, useShortcuts } from "../frame/shortcuts.ts";
 import { PageTitle } from "../parts/page-title.tsx";
@@ -38,8 +38,13 @@ export function KeysPage(): ReactNode {
         </span>
         {me?.keys_required && (
           <span className="end muted">
-            You are <b className="mono">{me.name || "a key without a name"}</b>:{" "}
-            {me.roles.join(", ")} of <span className="mono">{me.queues.join(" ")}</span>
+            You are <b className="mono">{me.name || "a key without a name"}</b>:
+            {me.rights.map(({ roles, queues }) => (
+              <Fragment key={`${roles} ${queues}`}>
+                {" "}
+                {roles.join(", ")} of <span className="mono">{queues.join(" ")}</span>
+              </Fragment>
+            ))}
           </span>
         )}
       </header>

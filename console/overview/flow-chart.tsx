@@ -36,7 +36,7 @@ export function FlowChart(): ReactNode {
         <span className="key key-out">
           out <b>{told("out")}</b>
         </span>
-        {me !== undefined && !isForAll(me) ? (
+        {me !== undefined && !isForAll(me, "read") ? (
           <span className="end muted cut">the past is for keys of all queues</span>
         ) : (
           <RangeChoice range={range} onChoose={choose} />

@@ -4,7 +4,7 @@ import { Empty } from "../parts/empty.tsx";
 import { PageTitle } from "../parts/page-title.tsx";
 import { prefix, serverHost } from "../place.ts";
 import { useMay, useWhoAmI } from "../queries.ts";
-import { isForAll } from "../rights.ts";
+import { isForAll, queuesOf } from "../rights.ts";
 import { firstSteps } from "./first-calls.ts";
 import { FirstStepView } from "./first-step.tsx";
 
@@ -19,7 +19,9 @@ interface NoQueuesProps {
 export function NoQueues({ onBegun, onShow }: NoQueuesProps): ReactNode {
   const me = useWhoAmI();
   const mayChange = useMay("admin");
-  if (me !== undefined && !isForAll(me)) return <NoneOfKey patterns={me.queues} />;
+  if (me !== undefined && !isForAll(me, "read")) {
+    return <NoneOfKey patterns={queuesOf(me, "read")} />;
+  }
   return (
     <>
       <PageTitle of="No queue yet" />

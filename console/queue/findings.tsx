@@ -11,7 +11,7 @@ import { Empty } from "../parts/empty.tsx";
 import { Countdown } from "../parts/figures.tsx";
 import { StateGlyph } from "../parts/glyph.tsx";
 import { Refusal } from "../parts/refusal.tsx";
-import { queryClient, useMayOn } from "../queries.ts";
+import { queryClient, useMayCancel } from "../queries.ts";
 import { say } from "../said.ts";
 import { useServerNow } from "../time.ts";
 import type { QueueState } from "./queue-state.ts";
@@ -115,8 +115,7 @@ function DeadOnes({ count, state }: DeadOnesProps): ReactNode {
 
 function Running({ task }: { readonly task: TaskInfo }): ReactNode {
   const { task_id: id, action, matched, moved, queue_name: name } = task;
-  // The call names the task alone.
-  const mayCancel = useMayOn("admin", null);
+  const mayCancel = useMayCancel(task);
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => ask("cancelTask", { task_id: id }),
     onSuccess: (reply) =>

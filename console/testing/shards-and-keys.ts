@@ -95,7 +95,11 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
 
   test("keys: each with its roles, its queues, its last use and what it was refused", async () => {
     await using server = await openConsoleServer({ hasKeys: true });
-    const key = { roles: ["consume"], queues: ["orders*", "emails"], refusals: 31 };
+    const rights = [
+      { roles: ["consume"], queues: ["orders*", "emails"] },
+      { roles: ["produce"], queues: ["bills"] },
+    ];
+    const key = { rights, refusals: 31 };
     for (const viewport of [wide, narrow]) {
       await using visitor = await browser().visit(`${server.consoleUrl}/keys`, { viewport });
       const { page, errors } = visitor;
@@ -105,7 +109,8 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
             items: [
               { ...key, digest: "8f434346", name: "workers", last_used_at: null },
               {
-                ...{ digest: "77d3e0f2", name: "ops", roles: ["admin"], queues: ["*"] },
+                ...{ digest: "77d3e0f2", name: "ops" },
+                rights: [{ roles: ["admin"], queues: ["*"] }],
                 ...{ last_used_at: new Date().toISOString(), refusals: 0 },
               },
             ],
@@ -117,7 +122,7 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
       const rows = page.getByRole("table", { name: "Keys" }).locator("tbody tr:not(.ghost)");
       await rows.first().waitFor();
       expect(await rows.nth(0).textContent()).toBe(
-        "workersconsumeorders* emails8f434346…not since the start31",
+        "workersconsume; produceorders* emails; bills8f434346…not since the start31",
       );
       expect(await rows.nth(1).textContent()).toContain("you");
       expect(await axeFaults(page)).toEqual([]);

@@ -339,7 +339,10 @@ export function revive(
   const how = { createdAt: stamp, expireDeadline, attempts: 0, past, sourceId: "" };
   leave(scene, partition, item, {
     what: "redriven",
-    to: () => toShard(scene, { slot, seq: item.seq }, { targetShard, targetSlot }, how),
+    to: () => {
+      scene.draft.count(slot, "redriven");
+      return toShard(scene, { slot, seq: item.seq }, { targetShard, targetSlot }, how);
+    },
   });
 }
 
@@ -352,6 +355,7 @@ function toShard(
 ): Destination {
   const { memory, draft, stamp } = scene;
   if (targetShard === scene.shard) {
+    draft.count(targetSlot, "arrived");
     return tail(scene, memory.partition(targetSlot), placing, sourceId);
   }
   const outboundSeq = memory.outbox.put(targetShard, targetSlot);

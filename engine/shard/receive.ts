@@ -45,7 +45,8 @@ function receiveOne(turn: Turn, item: OutboundItem, sourceShard: number): void {
   }
   const unplaced = { ...given, createdAt: stamp };
   // What died, or was sent back, was produced elsewhere.
-  if (item.sourceId === "" && item.past === "") draft.count(targetSlot, "produced", 1);
+  const isNew = item.sourceId === "" && item.past === "";
+  draft.count(targetSlot, isNew ? "produced" : "arrived");
   const isLater = queuedAt > item.createdAt && queuedAt > now;
   const { slot: into, seq } = isLater
     ? schedule(turn, partition, unplaced, { dueAt: queuedAt, retried: false })

@@ -60,7 +60,8 @@ export const taskPiece: Kind<TaskPiece> = {
   decide: answering(doPiece),
 };
 
-const nothingMore = { deed: { action: "delete" }, filter: {}, limit: 0, looks: 0 } as const;
+/** Tells how far it came. */
+export const nothingMore = { deed: { action: "delete" }, filter: {}, limit: 0, looks: 0 } as const;
 
 function progressOf(memory: Memory, taskId: string): Progress {
   const text = memory.tasks.get(taskId);

@@ -59,8 +59,6 @@ export class Ledger {
   readonly #clearing = new Map<string, number>();
   /** Of transacts of all processes: what one began may come to its queue in the next. */
   readonly #outputs = new Map<string, Counted>();
-  /** Items come back that were counted once, now or in a process to come. */
-  #isRedriven = false;
   /** Queues that somebody deletes: which one of a name a call was of is not known any more. */
   #deleted = new Set<string>();
 
@@ -80,7 +78,6 @@ export class Ledger {
             return call(request);
           };
         }
-        if (name === "redrive") this.#isRedriven = true;
         if (name === "clear") {
           return async (request: ClearRequest) => {
             const count = (by: number) => {
@@ -129,9 +126,7 @@ export class Ledger {
         const told = `${name} counts ${counted} ${counter}, expected ${least} to ${most}`;
         throw new Violation("I12", told);
       }
-      // What others send to a dead queue is no event of its own.
-      if (!isWhole || this.#isRedriven || name === "dead" || (this.#clearing.get(name) ?? 0) > 0)
-        continue;
+      if (!isWhole || (this.#clearing.get(name) ?? 0) > 0) continue;
       const before = itemsIn(gauges) - netOf(gauges);
       account.before ??= before;
       if (account.before === before) continue;
@@ -156,8 +151,8 @@ function itemsIn({ queued, leased, scheduled, retried }: QueueGauges): number {
 
 /** What came, less what left. */
 function netOf({ counters }: QueueGauges): number {
-  const { produced, completed, dead, discarded, removed } = counters;
-  return produced - completed - dead - discarded - removed;
+  const { produced, arrived, completed, dead, discarded, removed, redriven } = counters;
+  return produced + arrived - completed - dead - discarded - removed - redriven;
 }
 
 function noAccount(): Account {

@@ -29,8 +29,8 @@ export function queueRoutes(engine: Engine<string>): QueueRoutes {
       return seriesReply(body, engine.series(request));
     },
 
-    async pause(body) {
-      await engine.pause(pauseRequest(body));
+    async pause(body, { grant }) {
+      await engine.pause({ ...pauseRequest(body), by: grant?.name ?? "" });
       return done;
     },
 

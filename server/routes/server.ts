@@ -2,7 +2,7 @@
 
 import type { KeyInfo } from "../../openapi/schemas.ts";
 import type { Audit } from "../audit.ts";
-import { everything } from "../key-rights.ts";
+import { everything, toldRights } from "../key-rights.ts";
 import type { Routes } from "./route.ts";
 
 /** `keys`: absent of a server that asks for none. */
@@ -11,8 +11,8 @@ export function keysRoutes(
 ): Routes<"whoAmI" | "listKeys"> {
   return {
     async whoAmI(_, { grant }) {
-      const { name, roles, queues } = grant ?? { name: "", ...everything };
-      return { name, roles: [...roles], queues: [...queues], keys_required: grant !== null };
+      const { name, rights } = grant ?? { name: "", rights: [everything] };
+      return { name, ...toldRights({ rights }), keys_required: grant !== null };
     },
 
     async listKeys() {

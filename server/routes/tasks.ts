@@ -1,8 +1,8 @@
 // Tasks: what goes on for longer than a call.
 
-import type { Engine, TaskBegun } from "../../engine/api.ts";
+import type { Engine, TaskBegun, TaskInfo } from "../../engine/api.ts";
 import { noSuchTask, QueueError } from "../../engine/errors.ts";
-import { type Grant, isForAllQueues, visibleTo } from "../key-rights.ts";
+import { type Grant, isForAllQueues, testFor, visibleTo } from "../key-rights.ts";
 import { Refusal } from "../reply.ts";
 import { redriveRequest, repairRequest, taskInfo } from "../wire/tasks.ts";
 import { type Caller, checkOf, decoded, type Routes } from "./route.ts";
@@ -30,14 +30,29 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
       return { tasks: tasks.filter(({ queue }) => isShown(queue)).map(taskInfo) };
     },
 
-    async taskInfo({ task_id }, { grant }) {
-      const task = engine.taskInfo(task_id);
-      if (visibleTo(grant)(task.queue)) return taskInfo(task);
-      throw QueueError.from(noSuchTask(task_id));
-    },
+    taskInfo: async ({ task_id }, { grant }) => taskInfo(shownTask(engine, task_id, grant)),
 
-    cancelTask: async ({ task_id }) => taskInfo(await engine.cancelTask(task_id)),
+    async cancelTask({ task_id }, caller) {
+      const { queue, to } = shownTask(engine, task_id, caller.grant);
+      const queues = to === "" ? [queue] : [queue, to];
+      checkAdministers(caller.grant, queues);
+      caller.toQueues = queues;
+      return taskInfo(await engine.cancelTask(task_id));
+    },
   };
+}
+
+/** A task of a queue that is not shown is none. */
+function shownTask(engine: Engine<string>, taskId: string, grant: Grant | null): TaskInfo {
+  const task = engine.taskInfo(taskId);
+  if (visibleTo(grant)(task.queue)) return task;
+  throw QueueError.from(noSuchTask(taskId));
+}
+
+function checkAdministers(grant: Grant | null, queues: readonly string[]): void {
+  if (grant === null || queues.every(testFor(grant, "admin"))) return;
+  const told = "does not administer all queues of this task";
+  throw new Refusal("not_allowed", `key '${grant.name}' ${told}`);
 }
 
 function begun(caller: Caller, task: TaskBegun) {
@@ -54,7 +69,7 @@ function nameOf({ grant }: Caller): string {
 
 /** Where items came from is what they say, and whoever imported them can say anything. */
 function checkAnyQueue(grant: Grant | null): void {
-  if (grant === null || isForAllQueues(grant)) return;
+  if (grant === null || isForAllQueues(grant, "admin")) return;
   const told = "is not for all queues, so it has to name the one that items go to with 'to'";
   throw new Refusal("not_allowed", `key '${grant.name}' ${told}`);
 }

@@ -1,15 +1,14 @@
 // A key that was let in, for tests of what comes after.
 
 import type { KnownKey } from "../key-file.ts";
-import { everything, isForAllQueues, queueTest, type Rights } from "../key-rights.ts";
+import { everything, type Rights, scopesOf } from "../key-rights.ts";
 
-export function knownKey(name: string, rights: Rights = everything): KnownKey {
+export function knownKey(name: string, ...rights: readonly Rights[]): KnownKey {
+  const grant = { name, rights: rights.length === 0 ? [everything] : rights };
   return {
-    ...rights,
-    name,
+    ...grant,
     digest: Buffer.alloc(32),
-    isForAllQueues: isForAllQueues(rights),
-    isFor: queueTest(rights.queues),
+    scopes: scopesOf(grant),
     use: { lastUsedAt: null, refusals: 0 },
   };
 }

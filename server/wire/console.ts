@@ -86,6 +86,8 @@ function countersOf<T>(of: (name: keyof engine.QueueCounters) => T) {
     dead_total: of("dead"),
     discarded_total: of("discarded"),
     removed_total: of("removed"),
+    arrived_total: of("arrived"),
+    redriven_total: of("redriven"),
   };
 }
 

@@ -643,6 +643,24 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "",
   },
   {
+    name: "what comes into the dead queue is not counted",
+    file: "shard/moves.ts",
+    from: '    draft.count(targetSlot, "arrived");\n',
+    to: "",
+  },
+  {
+    name: "what dies in another shard is counted as produced",
+    file: "shard/receive.ts",
+    from: 'isNew ? "produced" : "arrived"',
+    to: '"produced"',
+  },
+  {
+    name: "what a redrive sends is not counted",
+    file: "shard/moves.ts",
+    from: '      scene.draft.count(slot, "redriven");\n',
+    to: "",
+  },
+  {
     name: "the oldest ready item is told to be younger than it is",
     file: "shard/partition.ts",
     from: "this.readyMarks.note(this.committedSeq, stamp);",

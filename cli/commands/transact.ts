@@ -1,0 +1,47 @@
+// `holdfast transact`: items are completed, given back and produced in one step.
+
+import type { Command } from "commander";
+import type { RequestFor } from "../../client/wire.ts";
+import { contextOf } from "../context.ts";
+import { UsageError } from "../exit-codes.ts";
+import { pipedInput } from "../input.ts";
+
+const expected = "the JSON body of queue.transact on standard input";
+
+export function addTransact(program: Command): void {
+  program
+    .command("transact")
+    .description("complete and retry leased items and produce others, all of it or nothing")
+    .option("--key <key>", "name of this call; sent again with it, it is done once")
+    .addHelpText(
+      "after",
+      `
+Reads ${expected}:
+  {"complete": [{"queue_name": "orders", "partition": 0, "ids": ["1n9rPb4rwKwuC00010000000000"]}],
+   "produce": [{"queue_name": "invoices", "items": [{"utf8": "two anchors"}]}]}`,
+    )
+    .action(async ({ key }: { readonly key?: string }, command: Command) => {
+      const context = contextOf(command);
+      const reply = await context.client.transact(await piped(), key === undefined ? {} : { key });
+      context.result(reply, () => {
+        const rows = reply.produced.map(({ queue_name, partition, delivered }) => [
+          ...[queue_name, partition, delivered ? "yes" : "soon"],
+        ]);
+        if (rows.length === 0) return "done";
+        return context.table(["produced into", "partition", "delivered"], rows);
+      });
+    });
+}
+
+/** Of its form the server says what is wrong. */
+async function piped(): Promise<RequestFor<"transact">> {
+  const input = pipedInput();
+  const text = input === null ? "" : await new Response(input).text();
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null) return value as RequestFor<"transact">;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new UsageError(`there is nothing to do; expected ${expected}`);
+}
