@@ -80,3 +80,13 @@ test("home: of the other queues' features, it has those that its contract has", 
   expect(answerOf("Dead items sent back by one call")).toBe("yes");
   expect(answerOf("Dashboard")).toBe("yes");
 });
+
+test("glossary: it has the words that the contract and the pages use as terms", () => {
+  const terms = [...page("glossary").matchAll(/^\*\*([^*]+)\.\*\*/gm)].map(([, term]) => term);
+  for (const term of [
+    ...["Headers", "Unique key", "Idempotency key", "Origin id", "History", "Role", "Pause"],
+    ...["Pack", "Owner"],
+  ]) {
+    expect(terms).toContain(term);
+  }
+});

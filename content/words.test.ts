@@ -30,6 +30,8 @@ const calques: readonly (readonly [RegExp, string])[] = [
   [/\bin the place of\b/i, "instead of"],
   [/\bsee to it\b/i, "make sure"],
   [/\bhas not the\b/i, "lacks the"],
+  [/\bnode (that has|with) the shards\b/i, "owner"],
+  [/\b(unknown|absent|optional|required) key\b/i, "field"],
 ];
 
 const pages = [...new Bun.Glob("content/**/*.mdx").scanSync({ cwd: root }), "README.md"];

@@ -1858,7 +1858,7 @@ export const NodeInfo = Type.Object(
       examples: ["2026-03-01T13:05:00.000Z"],
     }),
     owner: Type.Boolean({
-      description: "Whether it has the shards; the others forward calls to it.",
+      description: "Whether it is the owner of the shards; the others forward calls to it.",
       examples: [true],
     }),
     draining: Type.Boolean({
