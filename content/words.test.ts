@@ -34,7 +34,12 @@ const calques: readonly (readonly [RegExp, string])[] = [
   [/\b(unknown|absent|optional|required) key\b/i, "field"],
 ];
 
-const pages = [...new Bun.Glob("content/**/*.mdx").scanSync({ cwd: root }), "README.md"];
+const pages = [
+  ...new Bun.Glob("content/**/*.mdx").scanSync({ cwd: root }),
+  "README.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+];
 const texts: readonly (readonly [string, string])[] = [
   ...[...pages, "openapi/openapi.json"].map(
     (file) => [file, readFileSync(join(root, file), "utf8")] as const,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Element } from "hast";
-import type { Paragraph, Root, Text } from "mdast";
+import type { Link, Paragraph, Root, Text } from "mdast";
 import { referenceRows } from "./reference-rows.ts";
 import { callSections, rowSections, sectionsOf } from "./search-data.ts";
 
@@ -52,6 +52,18 @@ test("sections: items of a list stand apart, terms are places of their own, char
       text: "A lease ends. So be it.",
     },
   ]);
+});
+
+test("sections: a term that links to the page that explains gives way to it", () => {
+  const term = (word: string, ...rest: Paragraph["children"]): Paragraph => ({
+    type: "paragraph",
+    children: [{ type: "strong", children: [text(`${word}.`)] }, text(" It is "), ...rest],
+  });
+  const there: Link = { type: "link", url: "/docs/b", children: [text("there")] };
+  const tree: Root = { type: "root", children: [term("Lapse", text("here")), term("Role", there)] };
+  const [page, own, pointer] = sectionsOf({ path: "/docs/a", title: "A", description: "", tree });
+  expect(own?.weight).toBeLessThan(page?.weight ?? 0);
+  expect(pointer?.weight).toBeLessThan(own?.weight ?? 0);
 });
 
 test("sections: the fields of a call stand apart", () => {

@@ -47,6 +47,8 @@ export function writeSearchData(pages: readonly PageText[]): void {
 }
 
 const definitionWeight = 0.6;
+/** Of a definition that links to the page that explains: it gives way to that. */
+const pointerWeight = 0.4;
 
 type Page = Pick<PageText, "path" | "title" | "description"> & { readonly tree: Root };
 
@@ -64,7 +66,7 @@ export function sectionsOf({ path, title, description, tree }: Page): readonly S
       current.code = codeWords(`${current.code} ${node.value}`);
     } else if (current !== undefined && isDefinition(node)) {
       const [word = "", ...rest] = text.split(". ");
-      const weight = empty.weight * definitionWeight;
+      const weight = empty.weight * (hasLink(node) ? pointerWeight : definitionWeight);
       sections.push({ ...empty, weight, url: current.url, heading: word, text: rest.join(". ") });
     } else if (current !== undefined && node.type !== "heading") {
       current.text = `${current.text} ${text}`.trim();
@@ -77,6 +79,10 @@ export function sectionsOf({ path, title, description, tree }: Page): readonly S
 function isDefinition(node: Nodes): boolean {
   const [first] = node.type === "paragraph" ? node.children : [];
   return first?.type === "strong" && textOf(first).endsWith(".");
+}
+
+function hasLink(node: Nodes): boolean {
+  return node.type === "paragraph" && node.children.some(({ type }) => type === "link");
 }
 
 function weightOf(path: string): number {

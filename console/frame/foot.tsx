@@ -99,7 +99,7 @@ function Key(): ReactNode {
   if (!me.keys_required) return <span className="wide">no keys</span>;
   const roles = me.roles.includes("admin") ? "admin" : me.roles.join(", ");
   return (
-    <button type="button" className="m" title="Whose key this is; sign out" onClick={signOut}>
+    <button type="button" className="m" title="Whose API key this is; sign out" onClick={signOut}>
       key {me.name}: {roles === "read" ? "read only" : roles}
     </button>
   );

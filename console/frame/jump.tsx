@@ -57,7 +57,7 @@ export function Jump({ onClose }: { readonly onClose: () => void }): ReactNode {
       <p className="df muted">
         <span className="grow" role="status">
           {targets.length === 0
-            ? "Nothing is called that here."
+            ? "Nothing here has that name."
             : "An id of 27 characters is looked for in every queue."}
         </span>
         <kbd>Enter</kbd> open <kbd>Esc</kbd>

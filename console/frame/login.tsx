@@ -14,7 +14,7 @@ export function Login(): ReactNode {
         <Mark size={22} />
         Holdfast <span className="server">{serverHost}</span>
       </a>
-      <h1>This server asks for a key</h1>
+      <h1>This server requires an API key</h1>
       <KeyForm action="Open the console" />
       <p className="muted" id="kept">
         It stays in this tab and goes nowhere but to this server, in the header{" "}
@@ -37,7 +37,7 @@ export function KeyAgain(): ReactNode {
     <dialog ref={dialog} aria-labelledby="again" onClose={putAway}>
       <div className="dh">
         <h2 className="big" id="again">
-          The key is not taken any more
+          The key is no longer accepted
         </h2>
       </div>
       <div className="db">

@@ -25,7 +25,7 @@ export function ChooseQueue(): ReactNode {
         <span className="muted">of which queue? Those with the most items come first.</span>
       </header>
       {overview !== null && rows.length === 0 && (
-        <Empty glyph="idle">There is no queue yet, and so no item.</Empty>
+        <Empty glyph="idle">There is no queue yet, so there are no items.</Empty>
       )}
       <ul className="choose">
         {rows.slice(0, shownMax).map(({ name, count }) => (

@@ -124,7 +124,7 @@ function SelectEach({ selection }: { readonly selection: Selection | null }): Re
   return (
     <input
       type="checkbox"
-      aria-label="Select all that are listed"
+      aria-label="Select all in the list"
       checked={selection.isEachListed}
       onChange={selection.toggleEach}
     />

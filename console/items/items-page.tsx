@@ -111,7 +111,7 @@ function ItemsHead({ name, deadQueue }: ItemsHeadProps): ReactNode {
           )}
         </nav>
       )}
-      {name !== "" && !isKnown && <span className="warn">No queue is called that now.</span>}
+      {name !== "" && !isKnown && <span className="warn">No queue has that name now.</span>}
     </header>
   );
 }

@@ -5,7 +5,8 @@ import { Empty } from "../parts/empty.tsx";
 import type { View } from "./view.ts";
 
 const teaches = {
-  ready: "Nothing is ready. What is produced without enqueue_at is, at once, until it is leased.",
+  ready:
+    "Nothing is ready. An item produced without enqueue_at is ready at once, until it is leased.",
   leased:
     "Nobody holds an item of this queue. queue.lease gives some to a consumer, until they are completed or the lease lapses.",
   scheduled:

@@ -78,7 +78,7 @@ function PlainText({ text, isUtf8 }: PlainTextProps): ReactNode {
   const plain = useMemo(() => plainOf(text), [text]);
   return (
     <>
-      {!isUtf8 && <p className="muted note">It is no UTF-8: � stands for what is none.</p>}
+      {!isUtf8 && <p className="muted note">It is not UTF-8: � marks the bytes that are not.</p>}
       {plain.hasControls && <p className="muted note">Control characters are shown as signs.</p>}
       <WindowedText text={plain.text} />
     </>

@@ -104,7 +104,7 @@ export function treeOf({ text, isUtf8 }: Text): Tree {
     if (typeof root !== "object" || root === null) return none("");
     if (!isExact) return none("This browser would change its numbers: no tree.");
     if (keyCount !== keysIn(text))
-      return none("It has a key twice: no tree says so, the text does.");
+      return none("It has a field twice, which only the text can show.");
     return { what: "tree", root, size: Object.keys(root).length };
   } catch {
     return none("It is not JSON.");

@@ -53,7 +53,7 @@ export function ScanLine(props: ScanLineProps): ReactNode {
           type="button"
           className="b s"
           aria-pressed={view.isNewestFirst}
-          title="What came last into the queue first; else by partition, in queue order"
+          title="The last to enter the queue first; otherwise by partition, in queue order"
           onClick={turn}
         >
           Newest first
@@ -62,7 +62,7 @@ export function ScanLine(props: ScanLineProps): ReactNode {
           type="button"
           className="b s"
           aria-pressed={follow.isOn}
-          title="Add what comes, as it comes"
+          title="Add items as they arrive"
           onClick={() => follow.setOn(!follow.isOn)}
         >
           Follow

@@ -39,7 +39,7 @@ export const wordings = {
     open: "Delete…",
     verb: "Delete",
     done: "deleted",
-    effect: "It is removed for good and goes to no dead queue. What somebody holds is left alone.",
+    effect: "It is removed for good and goes to no dead queue. Leased items are left alone.",
     isHarm: true,
     role: "admin",
     takesReason: false,

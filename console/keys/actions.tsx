@@ -49,7 +49,7 @@ export function Actions(): ReactNode {
         <Empty glyph="note">
           {all.length === 0
             ? "Nothing yet. Creating, changing, pausing, clearing or deleting something is listed here, with the answer."
-            : "None of them is meant by the filter."}
+            : "None of them matches the filter."}
         </Empty>
       )}
       {shown.length > 0 && (

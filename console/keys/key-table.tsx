@@ -32,7 +32,7 @@ export function KeyTable({ keys, me }: KeyTableProps): ReactNode {
             <th
               scope="col"
               className="n"
-              title="Calls that it was not allowed to make, since the server was started"
+              title="Calls that it was not allowed to make since the server started"
             >
               Refused
             </th>

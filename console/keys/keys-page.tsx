@@ -69,7 +69,7 @@ export function KeysPage(): ReactNode {
           {isAdmin !== false && <NewKey />}
         </div>
         {mayRead === false ? (
-          <p className="calm">Who did what is told to keys with the role read.</p>
+          <p className="calm">Only keys with the role read see who did what.</p>
         ) : (
           <Actions />
         )}

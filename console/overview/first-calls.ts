@@ -15,7 +15,7 @@ export const firstSteps: readonly FirstStep[] = [
   {
     verb: "create",
     title: "A queue",
-    meaning: "It exists when the 200 is there.",
+    meaning: "It exists once the 200 is there.",
     call: {
       id: "createQueue",
       body: { queue_name: queueName, lease_timeout: "60m", expire_timeout: "24h" },
@@ -24,7 +24,7 @@ export const firstSteps: readonly FirstStep[] = [
   {
     verb: "produce",
     title: "An item",
-    meaning: "It is on disk before the answer leaves.",
+    meaning: "It is on disk before the answer is sent.",
     call: {
       id: "produce",
       body: {

@@ -73,7 +73,7 @@ function NoneOfKey({ patterns }: { readonly patterns: readonly string[] }): Reac
         <h1>No queue is for this key.</h1>
       </header>
       <Empty glyph="note">
-        It sees queues called <code>{patterns.join(", ")}</code>, and none is called that.
+        It sees queues called <code>{patterns.join(", ")}</code>, and there is none.
       </Empty>
     </>
   );

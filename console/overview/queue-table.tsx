@@ -93,7 +93,7 @@ export function QueueTable({ names, sort, onSort, onClear }: QueueTableProps): R
       </table>
       {overview !== null && names.length === 0 && (
         <div className="under">
-          <Empty glyph="idle">No queue is called that, or none of them is in trouble.</Empty>
+          <Empty glyph="idle">No queue has that name, or none of those is in trouble.</Empty>
           <Button onClick={onClear}>Show all</Button>
         </div>
       )}

@@ -56,7 +56,7 @@ export function DeleteDialog({ state, onClose }: QueueDialogProps): ReactNode {
           />
           {count > 0
             ? `Delete it with its ${many(count, "item", "items")} (force)`
-            : "Delete it all the same (force)"}
+            : "Delete it anyway (force)"}
         </label>
       )}
       {count > 0 && <NameField name={name} value={typed} onChange={setTyped} />}

@@ -33,7 +33,7 @@ export function Findings({ state }: { readonly state: QueueState }): ReactNode {
       <div className="ph">
         <h2 id="finds">findings</h2>
       </div>
-      {isCalm && <Empty glyph="flows">Nothing else is the matter.</Empty>}
+      {isCalm && <Empty glyph="flows">Nothing else is wrong.</Empty>}
       <ul className="finds">
         {others.map((finding) => (
           <Found key={finding.what} finding={finding} state={state} />

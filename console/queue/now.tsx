@@ -66,7 +66,7 @@ function figuresOf({
     {
       glyph: "leased",
       term: "held, mean",
-      title: "For how long leased items have been leased",
+      title: "How long leased items have been leased",
       value: heldOf(stats.data?.logical_queues[0]),
     },
     { glyph: "clients", term: "ask", value: count(clients.data?.asking_count) },

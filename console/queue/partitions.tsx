@@ -133,7 +133,7 @@ function Reading({ known, at, shown, name }: ReadingProps): ReactNode {
     <div className="strip-read">
       <span className="grow" aria-live="polite">
         {at === null ? (
-          "Point at one, or go to it by the arrow keys."
+          "Point at one, or go to it with the arrow keys."
         ) : (
           <>
             partition <b>{known.numbers[at]}</b> ready <b>{countText(known.ready[at] ?? 0)}</b>{" "}

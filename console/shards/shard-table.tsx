@@ -14,15 +14,15 @@ interface Column {
 }
 
 const columns: readonly Column[] = [
-  { title: "p50", meaning: "Half of the commits of the last minute took at most so long" },
+  { title: "p50", meaning: "Half of the commits of the last minute took at most this long" },
   { title: "p99", meaning: "99 of 100 commits of the last minute took at most so long" },
   { title: "Waiting", meaning: "Requests that it has not answered" },
   { title: "File", meaning: "Size of its file" },
   { title: "Log", meaning: "Size of its log" },
   { title: "Failures", meaning: "Commits that failed since the server was started" },
   { title: "Restarts", meaning: "Times that it was started again" },
-  { title: "Set aside", meaning: "Damaged items that are kept apart" },
-  { title: "Miscounted", meaning: "Items that starts found missing, or too many" },
+  { title: "Set aside", meaning: "Damaged items that were set aside" },
+  { title: "Miscounted", meaning: "Items that a start found missing, or too many" },
 ];
 
 export function ShardTable({ shards }: ShardTableProps): ReactNode {
@@ -51,7 +51,7 @@ export function ShardTable({ shards }: ShardTableProps): ReactNode {
           </tbody>
         </table>
       </section>
-      <p className="under">What is the matter comes first, then the numbers in their order.</p>
+      <p className="under">What is wrong comes first, then the shards by number.</p>
     </section>
   );
 }

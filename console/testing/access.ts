@@ -46,7 +46,7 @@ function testKeys(browser: () => ConsoleBrowser): void {
       expect(curl).not.toContain(adminKey);
       await page.keyboard.press("Escape");
       await page.getByRole("button", { name: /^key ops/ }).click();
-      await page.getByRole("heading", { name: "asks for a key" }).waitFor();
+      await page.getByRole("heading", { name: "requires an API key" }).waitFor();
       expect(errors).toEqual([]);
     });
 
@@ -84,7 +84,7 @@ function testRotation(browser: () => ConsoleBrowser): void {
     await page.getByRole("button", { name: "Create queue" }).click();
     await page.getByLabel("Name").fill("ord-mail");
     server.rotate(adminKey, "holdfast_next");
-    const asking = page.getByRole("dialog", { name: "The key is not taken any more" });
+    const asking = page.getByRole("dialog", { name: "The key is no longer accepted" });
     await asking.getByRole("alert").filter({ hasText: "401" }).waitFor();
     expect(await page.locator(".page > .fault").count()).toBe(0);
     await page.locator(".console[data-state=disconnected]").waitFor();

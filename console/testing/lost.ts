@@ -135,7 +135,7 @@ function testPutAway(browser: () => ConsoleBrowser): void {
     const field = page.getByPlaceholder("Filter by name");
     await field.focus();
     server.rotate(adminKey, "holdfast_next");
-    const asking = page.getByRole("dialog", { name: "The key is not taken any more" });
+    const asking = page.getByRole("dialog", { name: "The key is no longer accepted" });
     await asking.waitFor();
     await page.keyboard.press("Escape");
     await asking.waitFor({ state: "detached" });
@@ -176,7 +176,7 @@ function testPutAway(browser: () => ConsoleBrowser): void {
     await page.getByRole("button", { name: "Follow" }).click();
     await page.locator("button[aria-pressed=true]").getByText("Follow").waitFor();
     server.rotate(adminKey, "holdfast_next");
-    const asking = page.getByRole("dialog", { name: "The key is not taken any more" });
+    const asking = page.getByRole("dialog", { name: "The key is no longer accepted" });
     await asking.waitFor();
     await page.keyboard.press("Escape");
     await asking.waitFor({ state: "detached" });

@@ -125,7 +125,7 @@ function testTaskWithoutKey(browser: () => ConsoleBrowser): void {
     await plan.getByRole("button", { name: /^Redrive \d items?$/ }).click();
     await page.waitForResponse("**/v1/tasks.info");
     server.rotate(adminKey, "holdfast_next");
-    const asking = page.getByRole("dialog", { name: "The key is not taken any more" });
+    const asking = page.getByRole("dialog", { name: "The key is no longer accepted" });
     await asking.waitFor();
     await page.keyboard.press("Escape");
     await asking.waitFor({ state: "detached" });

@@ -95,7 +95,7 @@ export function testPayloads(browser: () => ConsoleBrowser): void {
       expect(await shown(page).textContent()).toContain("␛[31mred␛[0m");
       await open(page, "no UTF-8");
       await page.getByRole("tab", { name: "text" }).click();
-      await page.getByText("It is no UTF-8").waitFor();
+      await page.getByText("It is not UTF-8").waitFor();
       expect(errors).toEqual([]);
     });
   });

@@ -135,7 +135,7 @@ export function testShardsAndKeys(browser: () => ConsoleBrowser): void {
 
   test.each([
     [readKey, "Only a key with the role admin sees the others."],
-    [produceKey, "Who did what is told to keys with the role read."],
+    [produceKey, "Only keys with the role read see who did what."],
   ])("the key %s is told what it does not see, and asks for none of it", async (key, said) => {
     await using server = await openConsoleServer({ hasKeys: true });
     await using visitor = await browser().visit(`${server.consoleUrl}/keys`);
