@@ -28,7 +28,7 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // Four drawings, two charts and the longest text of the docs.
   "/docs/architecture": { ...standard, html: 18.6 * kilo },
   // The whole of CHANGELOG.md, which grows with every release.
-  "/docs/changelog": { ...standard, html: 18.3 * kilo },
+  "/docs/changelog": { ...standard, html: 19.5 * kilo },
   // Every method, option and error of the client, and a program for each.
   "/docs/client": { ...standard, html: 16.5 * kilo },
   // Every flag with its meaning, every limit, and who may call.
@@ -36,7 +36,7 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // What callers see, what fails and what to do, what to watch.
   "/docs/nodes": { ...standard, html: 15.6 * kilo },
   // Every metric, alert and line of the log, where keys go, and the drill.
-  "/docs/operations": { ...standard, html: 20 * kilo },
+  "/docs/operations": { ...standard, html: 21 * kilo },
   // 48 blocks of code: the first steps, each call in curl, and whole programs in three languages.
   "/docs/quick-start": { ...standard, html: 18.8 * kilo },
   // Every method with its figures, every planted bug, and every fault that was found.
