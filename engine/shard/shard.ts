@@ -190,7 +190,7 @@ export class Shard {
     const { backend, clock } = this.#options;
     if (!this.#full || clock.machine.now() < this.#askForRoomAt) return;
     await backend.upkeep.tidy();
-    this.#full = backend.upkeep.size().full;
+    if (!backend.upkeep.size().full) this.#tellOfRoom();
     this.#askForRoomAt = clock.machine.now() + idleMs;
   }
 
