@@ -66,6 +66,8 @@ export interface Parameters {
     readonly transact: number;
     /** Items are sent back, promoted, rejected and deleted. */
     readonly task: number;
+    /** Items come for minutes, and hardly any go. */
+    readonly crowd: number;
   };
   /** Bounds of a turn: small ones make work go in pieces. */
   readonly bounds: {
@@ -103,7 +105,26 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const whole = isWhole ? transacting(unique, seed % 3) : unique;
   const looked = seed % 11 === 4 ? lookedInto(whole, Math.floor(seed / 11)) : whole;
   const repaired = [6, 13].includes(seed % 17) ? repairing(looked) : looked;
-  return { ...repaired, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
+  const crowded = isCrowded(seed) ? crowding(repaired) : repaired;
+  return { ...crowded, syncsLater: !isCrowded(seed) && (seed % 7 === 1 || seed % 7 === 5) };
+}
+
+function isCrowded(seed: number): boolean {
+  return seed % 23 === 6;
+}
+
+/** A world in which more comes than goes for minutes, and clears take their time. */
+function crowding(parameters: Parameters): Parameters {
+  const { weights, bounds, queues } = parameters;
+  const isUnique = queues.some(({ uniqueForMs }) => uniqueForMs > 0);
+  return {
+    ...parameters,
+    batchMax: 10,
+    scheduled: 0,
+    queues: queues.map((one) => ({ ...one, expireTimeoutMs: Math.max(day, one.expireTimeoutMs) })),
+    weights: { ...weights, crowd: 2, clear: isUnique ? 0 : 3, slow: Math.max(4, weights.slow) },
+    bounds: { ...bounds, sweepItemsMax: 1 },
+  };
 }
 
 /** A world whose items are looked for; in some, most of what happened is soon forgotten. */
@@ -276,6 +297,7 @@ function usualParameters(chance: Chance): Parameters {
       trouble: 0,
       transact: 0,
       task: 0,
+      crowd: 0,
     },
     bounds: chance.hits(700)
       ? usualBounds

@@ -101,6 +101,7 @@ class NodesSetting implements Setting {
           repeat: 8,
           pass: 20,
           trouble: 12,
+          crowd: 0,
         },
       },
     };
