@@ -23,7 +23,7 @@ function stateOf({ isLeased, enqueueAt }: StoredItem): ItemState {
 }
 
 /** What a grouping tells of an item. The reasons of a world are `why` and an id, or have none. */
-function valueOf({ kind, past = {} }: StoredItem, by: Grouping): string {
+function valueBy({ kind, past = {} }: StoredItem, by: Grouping): string {
   const { reason = "", death = "", queue = "" } = past;
   const values = { kind, death, originQueue: queue };
   return by === "reason" ? reason.replace(/^why .*/, "why <id>") : values[by];
@@ -47,7 +47,7 @@ function soughtBy(one: StoredItem | undefined): Sought[] {
     { filter: { originQueue: "work" }, isMeant: ({ past }) => past?.queue === "work" },
     {
       filter: { reason: `why ${origin}` },
-      isMeant: (item) => valueOf(item, "reason") === "why <id>",
+      isMeant: (item) => valueBy(item, "reason") === "why <id>",
     },
     { filter: { redrivenMax: 0 }, isMeant: ({ past }) => past?.redriven === undefined },
     { filter: { death: "failed" }, isMeant: ({ past }) => past?.death === "failed" },
@@ -132,7 +132,7 @@ async function checkGroups(
   const { queue, by, listed } = what;
   const request = { queue, by, filter: {}, pivot: "" };
   const { found } = await bundle.run(() => bundle.engine.groupItems(request));
-  const meant = Map.groupBy(listed, (item) => valueOf(item, by));
+  const meant = Map.groupBy(listed, (item) => valueBy(item, by));
   const isRight = ({ value, count, firstAt, lastAt, sampleId }: Group): boolean => {
     const items = meant.get(value) ?? [];
     const created = items.map(({ createdAt }) => createdAt);

@@ -648,10 +648,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "this.watch.deaths.add(dead, now);",
   },
   {
-    name: "a queue falls behind that has risen once",
+    name: "a queue that falls behind is told to by twice as much",
     file: "window.ts",
-    from: "if (rises < levels.length - 2) return 0;",
-    to: "if (rises < 1) return 0;",
+    from: "return (levels.at(-1) as number) - (levels[0] as number);",
+    to: "return 2 * ((levels.at(-1) as number) - (levels[0] as number));",
   },
   {
     name: "a queue is told to fall behind minutes too late",
