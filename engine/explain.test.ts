@@ -141,6 +141,14 @@ test("paused: says who did it, as long as that is known", async () => {
   expect(await text()).toBe("Leases are paused: deploy.");
 });
 
+test("paused: in the millisecond in which it was paused it does not begin in the next", async () => {
+  const bundle = await setupQueue();
+  await bundle.clock.advance(0.5);
+  await bundle.run(() => bundle.engine.pause({ queue: "orders" }));
+  const { asOf, findings } = await explain(bundle);
+  expect(findings).toMatchObject([{ what: "paused", since: asOf }]);
+});
+
 test("at_leased_max: while items wait for the limit, until the next lapse", async () => {
   const bundle = await setupQueue({ leasedMax: 2 });
   await bundle.produce("orders", "a", "b", "c");
@@ -263,6 +271,21 @@ test("store_full: while the disk has no room", async () => {
   expect((await explain(bundle)).findings).toMatchObject([
     { what: "store_full", since: start, count: 1 },
   ]);
+});
+
+test("store_full: not after a busy shard has found room, though nothing comes after", async () => {
+  const bundle = await setupQueue();
+  bundle.store().fail({ fault: "full", sticky: true });
+  const produce = () => bundle.begin(() => bundle.engine.produce(produceOf("orders", ["a"])));
+  await produce();
+  await bundle.clock.advance(second / 2);
+  await produce();
+  await bundle.clock.advance(second / 2);
+  bundle.store().heal();
+  // Refused, as what is known is a second old; the shard asks for room after it.
+  expect((await produce()).ending).toMatchObject({ ok: false, code: "store" });
+  await bundle.clock.advance(hour);
+  expect(await words(bundle)).toEqual(["empty"]);
 });
 
 test("clearing: what is left of it, and of how much", async () => {

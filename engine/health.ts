@@ -129,10 +129,13 @@ const clearing: Check = (queue, { now }) => {
   return { what: "clearing", since: queue.watch.since("clearing", now), count, nextAt: null };
 };
 
-const paused: Check = ({ definition: { pause }, itemCounts: { ready }, watch: { pausedAt } }) => {
-  return pause === undefined
-    ? null
-    : { what: "paused", since: pausedAt, count: ready, nextAt: null };
+const paused: Check = (
+  { definition, itemCounts: { ready: count }, watch: { pausedAt } },
+  { now },
+) => {
+  if (definition.pause === undefined) return null;
+  // What is written down may be ahead by the part of a millisecond.
+  return { what: "paused", since: Math.min(pausedAt, now), count, nextAt: null };
 };
 
 const atLeasedMax: Check = (queue, { now }) => {

@@ -191,7 +191,9 @@ export class Shard {
     const { backend, clock } = this.#options;
     if (!this.#full || clock.machine.now() < this.#askForRoomAt) return;
     await backend.upkeep.tidy();
-    this.#full = backend.upkeep.size().full;
+    // What waits for its sync was decided without room, and would be told after it.
+    await this.#answering;
+    if (!backend.upkeep.size().full) this.#tellOfRoom();
     this.#askForRoomAt = clock.machine.now() + idleMs;
   }
 

@@ -5,10 +5,12 @@
 
 import type { Extended, LeasedItem, Payload, Produced, RetryItem, Transacted } from "../api.ts";
 import { parseRate } from "../lease-rate.ts";
+import type { Past } from "../past.ts";
 import type { Ending, Leased } from "./bundle.ts";
 import type { Parameters, QueueParameters } from "./parameters.ts";
 import { Pauses, type Period } from "./pauses.ts";
 import type { Situations } from "./situations.ts";
+import { type Tally, tallyOf } from "./tally.ts";
 import {
   type Grant,
   handReason,
@@ -107,6 +109,12 @@ export interface LeaseCall {
   readonly faults: number;
   /** When it began. */
   readonly paused: Period | null;
+}
+
+/** Of an item that is found in a dead queue, and how often it had been leased, as it tells. */
+interface Death {
+  readonly at: number;
+  readonly attempts: number | undefined;
 }
 
 /** Items of a queue that were granted at one instant. */
@@ -284,7 +292,7 @@ export class Auditor {
       const item = trackedOf(text, call, this.#queue(queue));
       item.faultsSeen = this.#faults;
       item.isOrdered = text.enqueueAt === null;
-      item.mayBeCleared = this.#isBeingCleared(queue);
+      item.mayBeCleared = this.isBeingCleared(queue);
       for (const task of this.#tasks) concern(item, task);
       call.items.push(item);
       this.#items.set(text.key, item);
@@ -563,30 +571,25 @@ export class Auditor {
     this.#ownedSince = now;
   }
 
-  /** Since when an item of the queue is ready without any doubt; infinite = none is. */
-  readySince({ name }: QueueParameters, now: number): number {
-    let since = Number.POSITIVE_INFINITY;
-    if (this.#isBeingCleared(name) || this.#untold.some(({ queue }) => queue === name))
-      return since;
-    for (const item of this.#items.values()) {
-      const { produce, place, grant, open, enqueueAt, faultsSeen } = item;
-      const isHere = place.name === name && produce.queue === name;
-      const isUntouched = grant === null && open === 0 && enqueueAt === null;
-      const isReady = isCertain(item) && faultsSeen === this.#faults && produce.answeredAt <= now;
-      if (!isHere || !isUntouched || !isReady || mayHaveDied(item, now, this.#faults)) continue;
-      since = Math.min(since, produce.answeredAt);
-    }
-    return since;
+  /** What the queue holds while everything is at rest. */
+  tallyOf(place: QueueParameters, now: number): Tally {
+    return tallyOf(this.#items.values(), place, {
+      ...{ now, faults: this.#faults, isDoubted: this.isBeingCleared(place.name) },
+      hasUntold: this.#untold.some(({ queue }) => queue === place.name),
+    });
   }
 
-  /** What is held of a queue without any doubt, until when, and by whom. */
-  heldIn(name: string, now: number): Grant[] {
-    if (this.#isBeingCleared(name)) return [];
-    return [...this.#items.values()].flatMap((item) => {
-      const { grant, place, open } = item;
-      if (grant === null || place.name !== name || open > 0 || grant.unheardExtends > 0) return [];
-      return isHeld(item, grant.id, now) ? [grant] : [];
-    });
+  /** Whether as many items are leased within the latest interval as the rate of the queue allows. */
+  isAtRate({ name, leaseRate }: QueueParameters, now: number): boolean {
+    const rate = parseRate(leaseRate);
+    if (rate === null) return false;
+    const grants = this.#rateGrants.get(name) ?? [];
+    const within = grants.filter(({ at }) => at > now - rate.intervalMs);
+    return within.reduce((sum, { count }) => sum + count, 0) >= rate.items;
+  }
+
+  get isUnlimited(): boolean {
+    return this.#isUnlimited;
   }
 
   #granted(place: QueueParameters, partition: number, leased: LeasedItem, at: number): Tracked {
@@ -610,7 +613,7 @@ export class Auditor {
       throw new Violation("I2", `${key} got an id that was used before, for ${former.key}`);
     }
     this.#heardRedriven(item, leased.past?.redriven ?? 0, at);
-    if (item.place !== place) this.#died(item, place, at);
+    if (item.place !== place) this.#died(item, place, { at, attempts: leased.past?.attempts });
     this.#checkPast(item, leased);
     this.#checkAgainstGrant(item, at);
     this.#checkAttempts(item, leased.attempts);
@@ -627,7 +630,7 @@ export class Auditor {
     item.mayBeRetried = false;
     item.mayBeReleased = false;
     // A clear that is not answered may still come to it.
-    item.mayBeCleared = mayBeOver || this.#isBeingCleared(place.name);
+    item.mayBeCleared = mayBeOver || this.isBeingCleared(place.name);
     item.attempts = leased.attempts;
     item.tasks = item.tasks.filter(({ answeredAt }) => answeredAt >= at);
     item.faultsSeen = this.#faults;
@@ -668,15 +671,50 @@ export class Auditor {
     if (reason !== undefined && !item.reasons.has(reason)) {
       throw new Violation("I19", `${key} has a reason that nobody gave`);
     }
+    const isKnown = item.wentBackAt === 0;
+    if (isKnown && reason !== item.reason && !item.mayBeReasons.has(reason)) {
+      throw new Violation("I19", `${key} says ${reason}, and was given back with ${item.reason}`);
+    }
+    item.reason = reason;
+    item.mayBeReasons.clear();
+    // One that is under way may still come to it.
+    if (isConcerned(item, "reject")) item.mayBeReasons.add(handReason);
     const isDead = place.name !== produce.queue;
     if ((death !== undefined) !== isDead || (isDead && queue !== produce.queue)) {
       throw new Violation("I19", `${key} is in ${place.name}; it died ${death} in ${queue}`);
     }
+    if (isDead) this.#checkOrigin(item, past);
     if (reason !== undefined) this.#situations.reached("an item comes with a reason");
   }
 
+  /** What a dead item was in its queue does not change any more. */
+  #checkOrigin(item: Tracked, { attempts = -1, createdAt = -1 }: Past): void {
+    const { key, produce } = item;
+    const isRight = attempts === (item.originAttempts ?? attempts);
+    if (!isRight) {
+      throw new Violation("I19", `${key} died after ${item.originAttempts} attempts, ${attempts}`);
+    }
+    item.originAttempts = attempts;
+    // Written down by the next whole millisecond; in another shard when it has come there.
+    const isAnswered = produce.outcome === "written" && !item.isSent;
+    const latest = isAnswered ? produce.answeredAt + 1 : createdAt;
+    const known = item.originCreatedAt ?? createdAt;
+    if (createdAt !== known || createdAt < produce.begunAt || createdAt > latest) {
+      const told = `${known}, between ${produce.begunAt} and ${latest}`;
+      throw new Violation("I19", `${key} was produced at ${createdAt}, expected ${told}`);
+    }
+    item.originCreatedAt = createdAt;
+  }
+
   /** It turned up in another queue than before. */
-  #died(item: Tracked, place: QueueParameters, at: number): void {
+  #died(item: Tracked, place: QueueParameters, { at, attempts = -1 }: Death): void {
+    const least = item.wentBackAt > 0 ? 0 : item.attempts - Number(item.mayBeReleased);
+    const most = item.attempts + this.#faults - item.faultsSeen;
+    if (attempts < least || attempts > most) {
+      const told = `${item.key} died after ${attempts} attempts, expected ${least} to ${most}`;
+      throw new Violation("I19", told);
+    }
+    item.originAttempts = null;
     if (item.place.deadQueue !== place.name) {
       throw new Violation("I1", `${item.key} was offered in ${place.name}, not ${item.place.name}`);
     }
@@ -814,7 +852,7 @@ export class Auditor {
     const items = ids.flatMap((id) => this.#ids.get(id) ?? []);
     for (const item of items) item.open += 1;
     for (const { id, reason } of how) {
-      if (reason !== undefined) this.#ids.get(id)?.reasons.add(reason);
+      if (reason !== undefined) mayGive(this.#ids.get(id), reason);
     }
     for (const id of ids) this.#namings.set(id, (this.#namings.get(id) ?? 0) + 1);
     const grants = verb === "extend" ? items.flatMap(({ grant }) => grant ?? []) : [];
@@ -941,6 +979,9 @@ export class Auditor {
   #returned(item: Tracked, how: RetryItem | undefined, now: number): void {
     const { grant, place } = item;
     if (grant !== null) grant.isOver = true;
+    item.reason = how?.reason ?? item.reason;
+    item.mayBeReasons.clear();
+    if (isConcerned(item, "reject")) item.mayBeReasons.add(handReason);
     if (how?.dead === true && place.deadQueue === "") {
       throw new Violation("I3", `${item.key} was given up where nothing keeps it`);
     }
@@ -1067,7 +1108,7 @@ export class Auditor {
     return (this.#hasNodes && this.#clearedAt.get(name)) || Number.NEGATIVE_INFINITY;
   }
 
-  #isBeingCleared(name: string): boolean {
+  isBeingCleared(name: string): boolean {
     return this.#clears.some(({ queue }) => queue === name);
   }
 
@@ -1076,7 +1117,7 @@ export class Auditor {
     // One that a node was asked for which is gone may still be done.
     if (ending === null && this.#hasNodes) return;
     this.#clears.splice(this.#clears.indexOf(call), 1);
-    const isLast = !this.#isBeingCleared(call.queue);
+    const isLast = !this.isBeingCleared(call.queue);
     if (ending?.ok === true) {
       this.#clearedAt.set(call.queue, now);
       for (const [item, id] of call.doubted) {
@@ -1212,5 +1253,11 @@ function concern(item: Tracked, task: TaskCall): void {
   item.tasks.push(task);
   if (task.action === "redrive") item.redrivenMax += 1;
   if (task.action === "promote") item.notBefore = 0;
-  if (task.action === "reject") item.reasons.add(handReason);
+  if (task.action === "reject") mayGive(item, handReason);
+}
+
+/** Whoever gives it back may say why. */
+function mayGive(item: Tracked | undefined, reason: string): void {
+  item?.reasons.add(reason);
+  item?.mayBeReasons.add(reason);
 }

@@ -234,6 +234,25 @@ export class Bundle {
     ]);
   }
 
+  /** Ready items of a queue that a clear has taken, and that are stored in memory all the same. */
+  clearing(queue: string): number {
+    const entries = this.#images.flatMap(({ catalog }) => [...catalog.values()]);
+    const places = entries
+      .filter(({ definition, deleting }) => definition.name === queue && !deleting)
+      .flatMap((entry) => entry.places.filter(({ state }) => state === "active"));
+    let count = 0;
+    for (const { shard, slot } of places) {
+      const { slots, tallies, leases } = this.image(shard);
+      const { clearReadyBelow = 0 } = tallies.get(slot) ?? {};
+      const held = [...leases.values()].filter((lease) => lease.slot === slot);
+      for (const { seq } of slots.get(slot)?.items.values() ?? []) {
+        if (seq >= clearReadyBelow) break;
+        if (!held.some(({ first, last }) => seq >= first && seq <= last)) count += 1;
+      }
+    }
+    return count;
+  }
+
   /** Kills the process; what was stored stays, or what was synced. Returns whether that is less. */
   kill(how: { powerCut?: boolean } = {}): boolean {
     this.#kills += 1;

@@ -1,132 +1,345 @@
 // I18: what a queue is said to suffer from is so, and what it is certain to suffer from is said. It
 // is held against the calls of the clients and what the auditor knows of the items.
 
-import type { Engine, Explanation, Finding, QueueClients } from "../api.ts";
+import type {
+  Engine,
+  EngineStatus,
+  Explanation,
+  Finding,
+  FindingWord,
+  HealthWord,
+  Outcome,
+  QueueClients,
+} from "../api.ts";
+import { parseRate } from "../lease-rate.ts";
 import { type Auditor, Violation } from "./auditor.ts";
-import type { QueueParameters } from "./parameters.ts";
+import type { StoreControl } from "./faulty-store.ts";
+import { hour, minute, type QueueParameters, second } from "./parameters.ts";
+import { type Bounds, Recent } from "./recent.ts";
+import { SinceWhen } from "./since.ts";
 import type { Situations } from "./situations.ts";
+import type { Held, Tally } from "./tally.ts";
+import { isCertain } from "./tracked.ts";
 
 /** The least time without a lease request after which nobody asks. */
-const askGraceMs = 10_000;
+const askGraceMs = 10 * second;
+/** Until it is said that all items are held, and no longer that items flow. */
+const restMs = { allLeased: 5 * second, flows: 10 * second };
+/** Of the same kind of which one is told at a time, but for what was merged: never too late. */
+const dueGrainMs = second;
+/** By then each shard knows that its store has room again. */
+const roomMs = 5 * second;
+/** Fewer than these may come and go by chance. */
+const riseMin = 60;
 
-/** How clients have asked one queue since the process was started. */
-interface Asked {
+/** Worst first. */
+const order: readonly FindingWord[] = [
+  ...(["shard_down", "store_full", "nobody_asks", "falls_behind", "leases_lapse"] as const),
+  ...(["dead_items", "clearing", "paused", "at_leased_max", "at_lease_rate"] as const),
+  ...(["all_leased", "all_scheduled"] as const),
+];
+
+/** What is known of one queue of the process that is. */
+interface Known {
   /** Lease requests that are not answered. */
   open: number;
+  /** When one came last, be it a copy or refused; and one that was granted something. */
   last: number;
+  granted: number;
+  readonly recent: Recent;
+  readonly since: SinceWhen;
+  /** What was held at the last look, until when. */
+  held: readonly { readonly item: Held; readonly grant: Held["grant"]; readonly until: number }[];
+  /** When leases have lapsed for certain. */
+  lapses: number[];
+  /** How many there had been at the last look. */
+  faults: number;
+}
+
+/** What one look is about. */
+interface Look {
+  readonly place: QueueParameters;
+  readonly explained: Explanation;
+  readonly known: Known;
+  readonly tally: Tally;
+  /** No store is slow, and every shard is up, so that all that was due is done. */
+  readonly isHealthy: boolean;
+  /** A store may have no room, and what is due wait for it. */
+  readonly mayBeFull: boolean;
+  readonly now: number;
 }
 
 export interface ExplanationsOptions {
   readonly auditor: Auditor;
   readonly situations: Situations;
   readonly queues: readonly QueueParameters[];
+  readonly stores: () => readonly StoreControl[];
+  /** Ready items of a queue that are stored, and behind the mark of a clear. */
+  readonly clearing: (queue: string) => number;
   readonly now: () => number;
 }
 
 export class Explanations {
   readonly #options: ExplanationsOptions;
-  readonly #asked = new Map<string, Asked>();
-  #startedAt = Number.NEGATIVE_INFINITY;
+  readonly #known = new Map<string, Known>();
+  /** Queues that were deleted: which one of a name is told of is not known any more. */
+  readonly #deleted = new Set<string>();
+  #startedAt: number;
+  /** How often stores were found to be full, and when that may have been told last. */
+  #full = { count: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(options: ExplanationsOptions) {
     this.#options = options;
+    this.#startedAt = Number.NEGATIVE_INFINITY;
   }
 
   /** The process is another; what waited for the one before waits for nothing. */
   restarted(): void {
-    this.#asked.clear();
+    this.#known.clear();
+    this.#deleted.clear();
     this.#startedAt = this.#options.now();
   }
 
+  /** Another queue may come in its place. */
+  deleting(queue: string): void {
+    this.#deleted.add(queue);
+  }
+
+  #knownOf(queue: string): Known {
+    return this.#known.getOrInsertComputed(queue, () => ({
+      ...{ open: 0, last: 0, granted: 0, held: [], lapses: [], faults: 0 },
+      recent: new Recent(this.#startedAt),
+      since: new SinceWhen(this.#startedAt),
+    }));
+  }
+
   /** A lease request reaches the engine. */
-  async asking<T>(queue: string, lease: () => Promise<T>): Promise<T> {
-    const asked = this.#asked.getOrInsertComputed(queue, () => ({ open: 0, last: 0 }));
-    asked.open += 1;
-    asked.last = this.#options.now();
+  async asking<T extends Outcome>(queue: string, lease: () => Promise<T>): Promise<T> {
+    const known = this.#knownOf(queue);
+    const at = this.#options.now();
+    known.open += 1;
+    known.last = at;
     try {
-      return await lease();
+      const leased = await lease();
+      if (!leased.replayed) known.granted = Math.max(known.granted, at);
+      return leased;
     } finally {
-      asked.open -= 1;
+      known.open -= 1;
     }
   }
 
-  /** `isHealthy`: no store is slow, and every shard is up, so that all that was due is done. */
-  check(engine: Engine, isHealthy: boolean): void {
-    for (const place of this.#options.queues) {
-      if (
-        !engine.listQueues({ pivot: place.name, limit: 1 }).some(({ name }) => name === place.name)
-      ) {
-        continue;
-      }
+  check(engine: Engine, { status, isHealthy }: { status: EngineStatus; isHealthy: boolean }): void {
+    const { auditor, queues } = this.#options;
+    const now = this.#options.now();
+    const mayBeFull = this.#mayBeFull(now);
+    for (const place of queues) {
+      const { name } = place;
+      const gauges = status.queues.find(({ queue }) => queue === name);
+      const isThere = engine.listQueues({ pivot: name, limit: 1 }).some((one) => one.name === name);
+      if (gauges === undefined || !isThere) continue;
+      const known = this.#knownOf(place.name);
+      const tally = auditor.tallyOf(place, now);
+      known.recent.look(now, gauges, readyBounds(tally, isHealthy));
       const explained = engine.explain(place.name);
-      this.#checkPaused(explained);
-      this.#checkAsked(place, explained, isHealthy);
-      this.#checkAll(place, explained, isHealthy);
-      if (isHealthy && finding(explained, "shard_down") !== undefined) {
-        throw new Violation("I18", `${place.name} is told to have a shard down, all are up`);
+      const look = { place, explained, known, tally, isHealthy, mayBeFull, now };
+      this.#noteLapses(look);
+      this.#checkPaused(look);
+      this.#checkShards(look, status);
+      this.#checkClearing(look, status);
+      this.#checkAsked(look);
+      if (!this.#deleted.has(place.name)) this.#checkLately(look);
+      if (isHealthy) this.#checkState(look);
+      this.#checkHealth(look);
+      for (const { what } of explained.findings) {
+        this.#options.situations.reached(`a queue is explained: ${what}`);
       }
     }
   }
 
-  #checkPaused(explained: Explanation): void {
+  /** A shard that has nothing to do asks its store for room once a second. */
+  #mayBeFull(now: number): boolean {
+    const stores = this.#options.stores();
+    const count = stores.reduce((sum, { fullCount }) => sum + fullCount, 0);
+    if (count > this.#full.count || stores.some(({ full }) => full))
+      this.#full = { count, at: now };
+    return now - this.#full.at < roomMs;
+  }
+
+  #checkPaused({ explained }: Look): void {
     const { queue } = explained;
     const { pauses } = this.#options.auditor;
-    const isSaid = finding(explained, "paused") !== undefined;
     const { lease, produce } = pauses.of(queue);
-    if (isSaid && !pauses.mayBe(queue)) throw new Violation("I18", `${queue} is not paused`);
-    if (!isSaid && (lease || produce)) throw new Violation("I18", `${queue} is paused`);
-    if (isSaid) this.#options.situations.reached("a queue is explained while it is paused");
+    expectSaid(explained, "paused", {
+      must: lease || produce,
+      may: pauses.mayBe(queue),
+    });
   }
 
-  #checkAsked(place: QueueParameters, explained: Explanation, isHealthy: boolean): void {
-    const { auditor, now, situations } = this.#options;
+  #checkShards({ explained, isHealthy, mayBeFull }: Look, { shards }: EngineStatus): void {
+    expectSaid(explained, "shard_down", {
+      must: shards.every(({ up }) => !up),
+      may: shards.some(({ up }) => !up),
+    });
+    const stores = this.#options.stores();
+    expectSaid(explained, "store_full", {
+      must: isHealthy && stores.every(({ isToldFull }) => isToldFull),
+      may: !isHealthy || mayBeFull,
+    });
+  }
+
+  /** What is stored and a clear has taken, whatever its shard does about it. */
+  #checkClearing({ explained, isHealthy, mayBeFull }: Look, { shards }: EngineStatus): void {
+    const { auditor, clearing, stores } = this.#options;
+    const isGone = stores().some(({ isSilent }) => isSilent);
+    if (mayBeFull || isGone || shards.some(({ up }) => !up)) return;
     const { queue } = explained;
-    const { open = 0, last = 0 } = this.#asked.get(queue) ?? {};
-    const isSaid = finding(explained, "nobody_asks") !== undefined;
-    if (isSaid && open > 0) {
-      throw new Violation("I18", `nobody is told to ask ${queue}, but ${open} do`);
-    }
+    // What is being deleted is hidden, and what is told is of the one that takes its name.
+    const least = this.#deleted.has(queue) ? 0 : clearing(queue);
+    const said = expectSaid(explained, "clearing", {
+      must: least > 0,
+      may: !isHealthy || auditor.isBeingCleared(queue),
+    });
+    // A partition that drains is given up as soon as nothing but these is left of it.
+    checkCount(queue, said, { least: 1, most: Number.POSITIVE_INFINITY });
+  }
+
+  #checkAsked({ place, explained, known, tally, isHealthy, now }: Look): void {
+    const { pauses } = this.#options.auditor;
+    const { queue } = explained;
+    const { open, last, granted } = known;
     const graceMs = Math.max(askGraceMs, place.leaseTimeoutMs);
-    const since = Math.max(last, this.#startedAt, auditor.readySince(place, now()));
+    const since = Math.max(last, this.#startedAt, tally.readySince);
     // When a pause has ended is not known, and while it lasts nobody has to ask.
-    const wasPaused = auditor.pauses.mayEverHaveBeen(queue);
-    if (isSaid && auditor.pauses.of(queue).lease) {
-      throw new Violation("I18", `nobody is told to ask ${queue}, which is paused`);
+    const isExcused = pauses.mayEverHaveBeen(queue) || queue === "dead";
+    const isMeantToWait = pauses.of(queue).lease || queue === "dead";
+    const said = expectSaid(explained, "nobody_asks", {
+      must: isHealthy && !isExcused && open === 0 && now - since >= graceMs,
+      may: open === 0 && !isMeantToWait && now - Math.max(granted, this.#startedAt) >= askGraceMs,
+    });
+    if (said === undefined) return;
+    if (isHealthy) checkCount(queue, said, readyBounds(tally, true));
+    const isSure = isHealthy && since < Number.POSITIVE_INFINITY && !this.#deleted.has(queue);
+    if (said.since < granted || (isSure && said.since > since)) {
+      throw new Violation("I18", `nobody asks ${queue} since ${since}, not ${said.since}`);
     }
-    const isExcused = wasPaused || queue === "dead";
-    const isCertain = isHealthy && !isExcused && open === 0 && now() - since >= graceMs;
-    if (isCertain && !isSaid) throw new Violation("I18", `nobody asks ${queue} since ${since}`);
-    if (isCertain) situations.reached("a queue is explained while nobody asks for its items");
   }
 
-  #checkAll(place: QueueParameters, explained: Explanation, isHealthy: boolean): void {
-    const { auditor, now, situations } = this.#options;
+  /** What has happened lately, by what was counted. */
+  #checkLately({ explained, known, isHealthy, mayBeFull, now }: Look): void {
     const { queue } = explained;
-    const said = finding(explained, "all_leased");
-    if (said === undefined || !isHealthy) return;
-    if (auditor.readySince(place, now()) < Number.POSITIVE_INFINITY) {
-      throw new Violation("I18", `all of ${queue} is told to be leased, an item is ready`);
+    const { recent } = known;
+    known.since.look(explained, isHealthy);
+    const dead = recent.within("died", hour, 5 * minute);
+    checkCount(queue, expectSaid(explained, "dead_items", boundsSaid(dead)), dead);
+    const counted = recent.within("lapsed", 5 * minute, minute);
+    const sure = known.lapses.filter((at) => now - at < 4 * minute).length;
+    const lapsed = { ...counted, least: Math.max(counted.least, sure) };
+    checkCount(queue, expectSaid(explained, "leases_lapse", boundsSaid(lapsed)), lapsed);
+    const { pauses } = this.#options.auditor;
+    const isMeantToWait = pauses.of(queue).lease || queue === "dead";
+    const { rise } = recent;
+    if (rise === null || !isHealthy || mayBeFull) return;
+    const said = expectSaid(explained, "falls_behind", {
+      must: rise.least >= riseMin && !pauses.mayBe(queue) && queue !== "dead",
+      may: rise.most >= riseMin && !isMeantToWait,
+    });
+    checkCount(queue, said, rise);
+  }
+
+  /** What the queue is like now. */
+  #checkState({ place, explained, known, tally, mayBeFull, now }: Look): void {
+    const { auditor } = this.#options;
+    const { queue } = explained;
+    const { held, ready, aside, most, dueAt } = tally;
+    const isAllKnown = held.length + aside === most;
+    const mayBeReady = most > held.length + aside;
+    const rest = known.recent.restMs;
+    const isDeleted = this.#deleted.has(queue);
+    const isLimited = !auditor.isUnlimited;
+    const mayBeHeld = most - ready - aside;
+    const atMax = expectSaid(explained, "at_leased_max", {
+      must: isLimited && place.leasedMax > 0 && held.length >= place.leasedMax && ready > 0,
+      may: place.leasedMax > 0 && mayBeReady && (mayBeHeld >= place.leasedMax || mayBeFull),
+    });
+    checkCount(queue, atMax, readyBounds(tally, true));
+    checkNext(queue, atMax, { first: lapseOf(held), isAll: false, now: mayBeFull ? 0 : now });
+    const atRate = expectSaid(explained, "at_lease_rate", {
+      must: isLimited && auditor.isAtRate(place, now) && ready > 0,
+      may: place.leaseRate !== "" && mayBeReady,
+    });
+    checkCount(queue, atRate, readyBounds(tally, true));
+    const { intervalMs = 0 } = parseRate(place.leaseRate) ?? {};
+    const moreBy = mayBeFull ? Number.POSITIVE_INFINITY : now + 1.1 * intervalMs;
+    checkNext(queue, atRate, { first: moreBy, isAll: false, now });
+    const isAll = isAllKnown && held.length > 0 && !mayBeFull;
+    const allLeased = expectSaid(explained, "all_leased", {
+      must: isAll && !isDeleted && rest.least >= restMs.allLeased,
+      may: ready === 0 && most > aside && (isDeleted || rest.most >= restMs.allLeased),
+    });
+    checkCount(queue, allLeased, { least: held.length, most: most - ready - aside });
+    checkNext(queue, allLeased, { first: lapseOf(held), isAll, now: mayBeFull ? 0 : now });
+    const allScheduled = expectSaid(explained, "all_scheduled", {
+      must: aside > 0 && aside === most,
+      may: ready === 0 && held.length === 0 && most > 0,
+    });
+    checkCount(queue, allScheduled, { least: aside, most });
+    const isAllAside = aside === most;
+    const first = dueAt - (isAllAside ? dueGrainMs : 0);
+    checkNext(queue, allScheduled, { first: dueAt, isAll: false, now: isAllAside ? first : 0 });
+  }
+
+  /** The word is that of the worst finding; of none, whether there is something or was of late. */
+  #checkHealth({ explained, known, tally, isHealthy }: Look): void {
+    const { queue, findings, health } = explained;
+    const places = findings.map(({ what }) => order.indexOf(what));
+    if (places.some((place, index) => place <= (places[index - 1] ?? -1))) {
+      throw new Violation("I18", `the worst of ${queue} is not told first`);
     }
-    const held = auditor.heldIn(queue, now());
-    if (held.length > said.count) {
-      const told = `${said.count} of ${queue} are told to be leased, ${held.length} are held`;
-      throw new Violation("I18", told);
+    const [worst] = findings;
+    const words =
+      worst === undefined ? this.#calmWords({ known, tally, isHealthy }) : [wordOf(worst)];
+    if (!words.includes(health) && !(worst === undefined && this.#deleted.has(queue))) {
+      throw new Violation("I18", `${queue} is told to be ${health}, expected ${words}`);
     }
-    const first = Math.min(...held.map(({ deadline }) => deadline));
-    if ((said.nextAt ?? Number.POSITIVE_INFINITY) > first) {
-      throw new Violation("I18", `a lease of ${queue} lapses at ${first}, not at ${said.nextAt}`);
+  }
+
+  #calmWords({ known, tally, isHealthy }: Pick<Look, "known" | "tally" | "isHealthy">) {
+    const { restMs: rest } = known.recent;
+    const words = new Set<HealthWord>();
+    const still = known.open > 0 ? "idle" : "empty";
+    const isSomething = tally.ready + tally.aside + tally.held.length > 0;
+    if (tally.most > 0 || rest.least < restMs.flows || !isHealthy) words.add("flows");
+    if (!isHealthy || (!isSomething && rest.most >= restMs.flows)) words.add(still);
+    return [...words];
+  }
+
+  /** What was held at the last look and is let go by nobody but time. */
+  #noteLapses({ known, tally, isHealthy, mayBeFull, now }: Look): void {
+    const { faults } = this.#options.auditor;
+    const isSure = isHealthy && !mayBeFull;
+    // A shard that dies takes the count of a turn with it.
+    for (const { item, grant, until } of isSure && faults === known.faults ? known.held : []) {
+      const isSame = item.grant === grant && grant.deadline === until && !grant.isOver;
+      const isUntouched = isSame && item.open === 0 && grant.unheardExtends === 0;
+      if (isUntouched && until <= now && isCertain(item)) known.lapses.push(until);
     }
-    situations.reached("a queue is explained while all its items are leased");
+    known.lapses = known.lapses.filter((at) => now - at < hour);
+    known.faults = faults;
+    known.held = isSure
+      ? tally.held.map((item) => ({ item, grant: item.grant, until: item.grant.deadline }))
+      : [];
   }
 
   /** Who is certain to hold items is told to hold as many at least. */
   checkClients({ queue, holding }: QueueClients): void {
     const { auditor, now, situations } = this.#options;
-    const held = auditor.heldIn(queue, now()).filter(({ client }) => client !== null);
-    for (const [client, grants] of Map.groupBy(held, (one) => one.client)) {
+    const place = this.#options.queues.find(({ name }) => name === queue);
+    const held = place === undefined ? [] : auditor.tallyOf(place, now()).held;
+    const grants = held.map(({ grant }) => grant).filter(({ client }) => client !== null);
+    for (const [client, its] of Map.groupBy(grants, (one) => one.client)) {
       const told = holding.find((one) => one.client === client)?.items ?? 0;
-      if (told < grants.length) {
-        const text = `${client} is told to hold ${told} of ${queue}, and holds ${grants.length}`;
+      if (told < its.length) {
+        const text = `${client} is told to hold ${told} of ${queue}, and holds ${its.length}`;
         throw new Violation("I18", text);
       }
       situations.reached("a client is told to hold what it holds");
@@ -134,6 +347,57 @@ export class Explanations {
   }
 }
 
-function finding({ findings }: Explanation, word: Finding["what"]): Finding | undefined {
+function finding({ findings }: Explanation, word: FindingWord): Finding | undefined {
   return findings.find(({ what }) => what === word);
+}
+
+/** What is said, if it may be; what must be said is. */
+function expectSaid(
+  explained: Explanation,
+  word: FindingWord,
+  { must, may }: { readonly must: boolean; readonly may: boolean },
+): Finding | undefined {
+  const said = finding(explained, word);
+  const { queue, asOf } = explained;
+  if (said !== undefined && !may) throw new Violation("I18", `${queue} is told to be ${word}`);
+  if (said === undefined && must) {
+    throw new Violation("I18", `${queue} is ${word} at ${asOf}, and is not told so`);
+  }
+  return said;
+}
+
+function boundsSaid({ least, most }: Bounds) {
+  return { must: least > 0, may: most > 0 };
+}
+
+function readyBounds({ ready, held, aside, most }: Tally, isHealthy: boolean): Bounds {
+  if (!isHealthy) return { least: 0, most: Number.POSITIVE_INFINITY };
+  return { least: ready, most: most - held.length - aside };
+}
+
+function checkCount(queue: string, said: Finding | undefined, { least, most }: Bounds): void {
+  if (said === undefined || (said.count >= least && said.count <= most)) return;
+  const told = `${said.what} of ${queue} counts ${said.count}, expected ${least} to ${most}`;
+  throw new Violation("I18", told);
+}
+
+function lapseOf(held: readonly Held[]): number {
+  return Math.min(...held.map(({ grant }) => grant.deadline));
+}
+
+/** `first`: what is known to come; with `isAll` it is the next. */
+function checkNext(
+  queue: string,
+  said: Finding | undefined,
+  { first, isAll, now }: { readonly first: number; readonly isAll: boolean; readonly now: number },
+): void {
+  if (said === undefined) return;
+  const { what, nextAt } = said;
+  const isRight = nextAt === null ? first === Infinity : nextAt <= first && nextAt > now;
+  if (isRight && (!isAll || nextAt === first)) return;
+  throw new Violation("I18", `${what} of ${queue} may end at ${nextAt}, expected ${first}`);
+}
+
+function wordOf({ what }: Finding): HealthWord {
+  return what === "at_leased_max" || what === "at_lease_rate" ? "at_limit" : what;
 }

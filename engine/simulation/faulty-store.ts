@@ -44,6 +44,12 @@ export class StoreControl {
   onFault: ((commit: { readonly applies: boolean }) => void) | null = null;
   /** Whether the store says that what it set aside for a full disk is used up. */
   full = false;
+  /** How often it was found to be. */
+  fullCount = 0;
+  /** Its shard has found it to be, and nothing has changed since. */
+  isToldFull = false;
+  /** Its process has died at a commit. */
+  isSilent = false;
   /** There is too much in the store to count it at a start. */
   isLarge = false;
   /** Commits are synced some events after they are written, and not within; `lose` undoes one. */
@@ -64,6 +70,7 @@ export class StoreControl {
   #killAfter: number | null = null;
   #killApplied = false;
   #held: Promise<void> | null = null;
+  #heldAfter: number | null = null;
   #letGo: (() => void)[] = [];
   #generation = 0;
 
@@ -75,6 +82,7 @@ export class StoreControl {
   heal(): void {
     this.#faults = [];
     this.full = false;
+    this.isToldFull = false;
     this.openFault = null;
   }
 
@@ -88,8 +96,18 @@ export class StoreControl {
     this.#syncHeld ??= new Promise((resolve) => this.#letGo.push(resolve));
   }
 
+  /** The same from after so many more commits on. */
+  holdAfter(commits: number): void {
+    this.#heldAfter = commits;
+  }
+
+  get isHeld(): boolean {
+    return this.#held !== null || this.#syncHeld !== null;
+  }
+
   release(): void {
     this.#held = null;
+    this.#heldAfter = null;
     this.#syncHeld = null;
     for (const letGo of this.#letGo.splice(0)) letGo();
   }
@@ -107,6 +125,8 @@ export class StoreControl {
   kill({ powerCut = false } = {}): boolean {
     this.#generation += 1;
     this.#killAfter = null;
+    this.isToldFull = false;
+    this.isSilent = false;
     const unsynced = this.#unsynced;
     this.#unsynced = null;
     if (powerCut) unsynced?.lose();
@@ -167,18 +187,28 @@ export class StoreControl {
     return work();
   }
 
-  /** A call that changes something, unless it was told to fail. */
+  /** A call that changes something, unless it was told to fail; a shard hears how a turn fails. */
   async change<T>(
     generation: number,
     work: () => Promise<T>,
+    { isTurn = false } = {},
   ): Promise<Written & { readonly result: T }> {
+    if (this.#heldAfter !== null && this.#heldAfter-- === 0) this.hold();
     await this.#held;
     if (this.isDead(generation)) return silence();
     if (this.#unsynced !== null) throw new Error("a commit overtakes the sync of the one before");
     const dies = this.#killAfter !== null && this.#killAfter-- === 0;
     const [fault] = this.#faults;
     if (fault !== undefined && fault.sticky !== true) this.#faults.shift();
-    if (fault?.fault === "full") this.full = true;
+    if (fault?.fault === "full") {
+      this.full = true;
+      this.fullCount += 1;
+      this.isToldFull ||= isTurn;
+    }
+    if (dies) {
+      this.isToldFull = false;
+      this.isSilent = true;
+    }
     const applies = dies
       ? this.#killApplied
       : fault === undefined || fault.applied === true || fault.sync !== undefined;
@@ -255,7 +285,8 @@ class FaultyStore implements Store {
   }
 
   commit(changes: Changes): Promise<Written> {
-    return this.#control.change(this.#generation, () => this.#control.commit(this.#store, changes));
+    const work = () => this.#control.commit(this.#store, changes);
+    return this.#control.change(this.#generation, work, { isTurn: true });
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
-// I21: what is found is what a filter over a list of all items would find, whatever the size of a page.
+// I21: what is found is what a filter over a list of all items would find, whatever the size of a page,
+// and groups are what counting such a list makes.
 
-import type { FindRequest, FoundItem, StoredItem } from "../api.ts";
+import type { FindRequest, FoundItem, Group, Grouping, ItemState, StoredItem } from "../api.ts";
 import { Violation } from "./auditor.ts";
 import type { World } from "./world.ts";
 
@@ -9,7 +10,23 @@ const pageItems = 3;
 
 interface Sought {
   readonly filter: FindRequest["filter"];
+  readonly state?: ItemState;
   readonly isMeant: (item: StoredItem) => boolean;
+}
+
+const states: readonly ItemState[] = ["ready", "leased", "scheduled"];
+const groupings: readonly Grouping[] = ["reason", "death", "kind", "originQueue"];
+
+function stateOf({ isLeased, enqueueAt }: StoredItem): ItemState {
+  if (enqueueAt !== null) return "scheduled";
+  return isLeased ? "leased" : "ready";
+}
+
+/** What a grouping tells of an item. The reasons of a world are `why` and an id, or have none. */
+function valueBy({ kind, past = {} }: StoredItem, by: Grouping): string {
+  const { reason = "", death = "", queue = "" } = past;
+  const values = { kind, death, originQueue: queue };
+  return by === "reason" ? reason.replace(/^why .*/, "why <id>") : values[by];
 }
 
 /** By what is said of one item, and by what may be said of none. */
@@ -20,9 +37,19 @@ function soughtBy(one: StoredItem | undefined): Sought[] {
   const origin = one?.past?.origin ?? one?.id ?? "none";
   return [
     { filter: {}, isMeant: () => true },
+    ...states.map((state) => ({
+      ...{ filter: { kind }, state },
+      isMeant: (item: StoredItem) => item.kind === kind && stateOf(item) === state,
+    })),
     { filter: { kind }, isMeant: (item) => item.kind === kind },
     { filter: { reference }, isMeant: (item) => item.reference === reference },
     { filter: { originId: origin }, isMeant: ({ id, past }) => (past?.origin ?? id) === origin },
+    { filter: { originQueue: "work" }, isMeant: ({ past }) => past?.queue === "work" },
+    {
+      filter: { reason: `why ${origin}` },
+      isMeant: (item) => valueBy(item, "reason") === "why <id>",
+    },
+    { filter: { redrivenMax: 0 }, isMeant: ({ past }) => past?.redriven === undefined },
     { filter: { death: "failed" }, isMeant: ({ past }) => past?.death === "failed" },
     {
       filter: { attemptsMin: 2 },
@@ -41,42 +68,107 @@ function soughtBy(one: StoredItem | undefined): Sought[] {
 
 /** `listed`: each partition's items, those that wait for an instant after the others. */
 export async function checkFinds(
-  { bundle, situations }: World,
+  world: World,
   queue: string,
   listed: readonly StoredItem[],
 ): Promise<void> {
-  const { engine } = bundle;
-  const findAll = async (request: Pick<FindRequest, "filter" | "order">): Promise<FoundItem[]> => {
-    const found: FoundItem[] = [];
-    let pivot = "";
-    do {
-      const asked = { ...request, queue, pivot, limit: pageItems };
-      const page = await bundle.run(() => engine.findItems(asked));
-      found.push(...page.found);
-      pivot = page.nextPivot;
-    } while (pivot !== "");
-    return found;
+  for (const sought of soughtBy(listed.at(listed.length / 2))) {
+    await checkFound(world, queue, { ...sought, listed });
+  }
+  for (const by of groupings) await checkGroups(world, { queue, by, listed });
+  await checkHolders(world, queue, listed);
+}
+
+async function findAll(
+  { bundle }: World,
+  request: Pick<FindRequest, "queue" | "filter"> & Partial<FindRequest>,
+): Promise<FoundItem[]> {
+  const found: FoundItem[] = [];
+  let pivot = "";
+  do {
+    const asked = { limit: pageItems, ...request, pivot };
+    const page = await bundle.run(() => bundle.engine.findItems(asked));
+    found.push(...page.found);
+    pivot = page.nextPivot;
+  } while (pivot !== "");
+  return found;
+}
+
+async function checkFound(
+  world: World,
+  queue: string,
+  { filter, state, isMeant, listed }: Sought & { readonly listed: readonly StoredItem[] },
+): Promise<void> {
+  const request = { queue, filter, ...(state && { state }) };
+  const said = `${JSON.stringify({ filter, state })} in ${queue} finds`;
+  const found = await findAll(world, request);
+  const [told, meant] = [found, listed.filter(isMeant)].map((items) => items.map(({ id }) => id));
+  if (String(told) !== String(meant)) {
+    throw new Violation("I21", `${said} ${told}, expected ${meant}`);
+  }
+  const newest = await findAll(world, { ...request, order: "newest" });
+  // The same ones, each line of a partition the other way round.
+  const lineOf = (item: FoundItem) => `${item.partition} ${item.state === "scheduled"}`;
+  const backwards = found.toReversed();
+  const [seen, expected] = [newest, backwards].map((items) =>
+    [...Map.groupBy(items, lineOf).entries()]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([line, all]) => `${line}: ${all.map(({ id }) => id)}`),
+  );
+  if (String(seen) !== String(expected)) {
+    throw new Violation("I21", `${said}, newest first, ${seen}, expected ${expected}`);
+  }
+  if (found.length > pageItems) world.situations.reached("a search takes several pages");
+}
+
+async function checkGroups(
+  { bundle, situations }: World,
+  what: {
+    readonly queue: string;
+    readonly by: Grouping;
+    readonly listed: readonly StoredItem[];
+  },
+): Promise<void> {
+  const { queue, by, listed } = what;
+  const request = { queue, by, filter: {}, pivot: "" };
+  const { found } = await bundle.run(() => bundle.engine.groupItems(request));
+  const meant = Map.groupBy(listed, (item) => valueBy(item, by));
+  const isRight = ({ value, count, firstAt, lastAt, sampleId }: Group): boolean => {
+    const items = meant.get(value) ?? [];
+    const created = items.map(({ createdAt }) => createdAt);
+    const isOfIt = items.some(({ id }) => id === sampleId);
+    const isOfTime = Math.min(...created) === firstAt && Math.max(...created) === lastAt;
+    return items.length === count && isOfIt && isOfTime;
   };
-  for (const { filter, isMeant } of soughtBy(listed.at(listed.length / 2))) {
-    const found = await findAll({ filter });
-    const [told, meant] = [found, listed.filter(isMeant)].map((items) => items.map(({ id }) => id));
-    if (String(told) !== String(meant)) {
-      const said = `${JSON.stringify(filter)} in ${queue} finds ${told}, expected ${meant}`;
-      throw new Violation("I21", said);
+  const values = new Set(found.map(({ value }) => value));
+  if (values.size !== meant.size || found.length !== meant.size || !found.every(isRight)) {
+    const counted = [...meant].map(([value, { length }]) => `${value}: ${length}`);
+    const told = JSON.stringify(found);
+    throw new Violation("I21", `${queue} by ${by} is ${told}, expected ${counted}`);
+  }
+  if (found.length > 1) situations.reached("items are of several groups");
+}
+
+/** Whoever holds items is told to, and nobody else. */
+async function checkHolders(
+  world: World,
+  queue: string,
+  listed: readonly StoredItem[],
+): Promise<void> {
+  const { auditor, parameters, now } = world;
+  const place = parameters.queues.find(({ name }) => name === queue);
+  const held = place === undefined ? [] : auditor.tallyOf(place, now).held;
+  const holders = new Map(held.map(({ grant: { id, client } }) => [id, client]));
+  for (const holder of new Set(holders.values())) {
+    if (holder === null) continue;
+    const found = await findAll(world, { queue, filter: {}, holder });
+    const ids = new Set(found.map(({ id }) => id));
+    for (const { id, isLeased } of listed) {
+      const client = holders.get(id) ?? null;
+      const isRight = ids.has(id) ? isLeased && (client ?? holder) === holder : client !== holder;
+      if (isRight) continue;
+      throw new Violation("I21", `${id} of ${client} is searched for as one of ${holder}`);
     }
-    const newest = await findAll({ filter, order: "newest" });
-    // The same ones, each line of a partition the other way round.
-    const lineOf = (item: FoundItem) => `${item.partition} ${item.state === "scheduled"}`;
-    const backwards = found.toReversed();
-    const [seen, expected] = [newest, backwards].map((items) =>
-      [...Map.groupBy(items, lineOf).entries()]
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([line, all]) => `${line}: ${all.map(({ id }) => id)}`),
-    );
-    if (String(seen) !== String(expected)) {
-      const said = `${JSON.stringify(filter)} in ${queue} finds, newest first, ${seen}, expected ${expected}`;
-      throw new Violation("I21", said);
-    }
-    if (found.length > pageItems) situations.reached("a search takes several pages");
+    world.situations.reached("items are found by who holds them");
   }
 }

@@ -6,6 +6,8 @@ import type {
   Engine,
   ItemEvent,
   LeaseRequest,
+  Payload,
+  ProduceRequest,
   RetryRequest,
   What,
 } from "../api.ts";
@@ -53,6 +55,8 @@ export class Histories {
   /** By the text that an item begins with, of the process that is. */
   #told = new Map<string, Told[]>();
   #keys = new Map<string, string>();
+  /** Since when items are ready in their queue or dead, whose id there nobody has heard yet. */
+  #unnamed = { produced: new Map<string, number>(), dead: new Map<string, number>() };
 
   /** `now`: no engine has an earlier time. */
   constructor(situations: Situations, now: () => number) {
@@ -64,6 +68,7 @@ export class Histories {
   watching(engine: Engine): Engine {
     this.#told = new Map();
     this.#keys = new Map();
+    this.#unnamed = { produced: new Map(), dead: new Map() };
     return this.watchingToo(engine);
   }
 
@@ -74,12 +79,31 @@ export class Histories {
     const tell = (id: string, one: Omit<Told, "id">): void => {
       told.getOrInsertComputed(keys.get(id) ?? id, () => []).push({ id, ...one });
     };
+    const unnamed = this.#unnamed;
+    const name = (id: string, what: "produced" | "dead", key: string): void => {
+      const at = unnamed[what].get(key);
+      unnamed[what].delete(key);
+      if (at !== undefined) tell(id, { what, at, by: null });
+    };
     const watched: Partial<Engine> = {
+      produce: async (request: ProduceRequest) => {
+        const at = this.#now();
+        const reply = await engine.produce(request);
+        if (reply.replayed) return reply;
+        for (const { payload, enqueueAt = null } of request.items) {
+          if (enqueueAt === null) unnamed.produced.set(keyOf(payload), at);
+        }
+        return reply;
+      },
       lease: async (request: LeaseRequest) => {
         const at = this.#now();
         const reply = (await engine.lease(request)) as Leased;
-        for (const { id, payload } of reply.items) {
-          keys.set(id, keyOf(payload));
+        for (const { id, payload, past = {} } of reply.items) {
+          const key = keyOf(payload);
+          keys.set(id, key);
+          if (past.origin === undefined) name(id, "produced", key);
+          if (past.death !== undefined) name(id, "dead", key);
+          unnamed.produced.delete(key);
           if (!reply.replayed) tell(id, { what: "leased", at, by: request.clientId });
         }
         return reply;
@@ -95,7 +119,10 @@ export class Histories {
         const at = this.#now();
         const reply = await engine.retry(request);
         if (reply.replayed) return reply;
-        for (const { id } of request.items) tell(id, { what: "retried", at, by: null });
+        for (const { id, dead } of request.items) {
+          tell(id, { what: "retried", at, by: null });
+          if (dead) unnamed.dead.set(keys.get(id) ?? id, at);
+        }
         return reply;
       },
     };
@@ -151,8 +178,9 @@ const changing: readonly What[] = [
 ];
 
 /** Names an item for life. */
-function keyOf(payload: Uint8Array): string {
-  return new TextDecoder().decode(payload).split("|", 1)[0] ?? "";
+function keyOf(payload: Payload): string {
+  const text = typeof payload === "string" ? payload : new TextDecoder().decode(payload);
+  return text.split("|", 1)[0] ?? "";
 }
 
 /** One that is damaged is set aside instead of moved, whoever gives it back. */

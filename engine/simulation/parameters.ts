@@ -67,6 +67,8 @@ export interface Parameters {
     /** Items are sent back, promoted, rejected and deleted. */
     readonly task: number;
     readonly import: number;
+    /** Items come for minutes, and hardly any go. */
+    readonly crowd: number;
   };
   /** Bounds of a turn: small ones make work go in pieces. */
   readonly bounds: {
@@ -107,7 +109,26 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   // No pause concerns them.
   const isImporting = seed % 23 === 7 && repaired.weights.pause === 0;
   const imported = isImporting ? importing(repaired) : repaired;
-  return { ...imported, syncsLater: seed % 7 === 1 || seed % 7 === 5 };
+  const crowded = isCrowded(seed) ? crowding(imported) : imported;
+  return { ...crowded, syncsLater: !isCrowded(seed) && (seed % 7 === 1 || seed % 7 === 5) };
+}
+
+function isCrowded(seed: number): boolean {
+  return seed % 23 === 6;
+}
+
+/** A world in which more comes than goes for minutes, and clears take their time. */
+function crowding(parameters: Parameters): Parameters {
+  const { weights, bounds, queues } = parameters;
+  const isUnique = queues.some(({ uniqueForMs }) => uniqueForMs > 0);
+  return {
+    ...parameters,
+    batchMax: 10,
+    scheduled: 0,
+    queues: queues.map((one) => ({ ...one, expireTimeoutMs: Math.max(day, one.expireTimeoutMs) })),
+    weights: { ...weights, crowd: 2, clear: isUnique ? 0 : 3, slow: Math.max(4, weights.slow) },
+    bounds: { ...bounds, sweepItemsMax: 1 },
+  };
 }
 
 /** A world whose items are looked for; in some, most of what happened is soon forgotten. */
@@ -288,6 +309,7 @@ function usualParameters(chance: Chance): Parameters {
       transact: 0,
       task: 0,
       import: 0,
+      crowd: 0,
     },
     bounds: chance.hits(700)
       ? usualBounds

@@ -92,8 +92,16 @@ export interface Tracked extends ItemText {
   readonly index: number;
   /** The id that it was leased under first, or was told to have had; `null` = never leased. */
   origin: string | null;
+  /** What it has to say why it was given back; `undefined` = nothing. */
+  reason: string | undefined;
+  /** That a call may have put in its place of which nobody heard, or that is open. */
+  readonly mayBeReasons: Set<string | undefined>;
   /** That a holder ever gave for a retry, whatever became of it. */
   readonly reasons: Set<string>;
+  /** When it was produced first, as a dead queue told it. */
+  originCreatedAt: number | null;
+  /** How often it had been leased when it died, as its dead queue told it first. */
+  originAttempts: number | null;
   /** The queue it is in: its own, or the dead queue of that. */
   place: QueueParameters;
   end: "completed" | "cleared" | "told to be a duplicate" | null;
@@ -134,7 +142,11 @@ export function trackedOf(text: ItemText, produce: ProduceCall, place: QueuePara
     produce,
     index: produce.items.length,
     origin: null,
+    reason: undefined,
+    mayBeReasons: new Set(),
     reasons: new Set(),
+    originCreatedAt: null,
+    originAttempts: null,
     place,
     end: null,
     grant: null,

@@ -10,6 +10,7 @@ import { Auditor, Violation } from "./auditor.ts";
 import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
 import { Chance } from "./chance.ts";
 import { Explanations } from "./explanations.ts";
+import type { StoreControl } from "./faulty-store.ts";
 import { Histories } from "./histories.ts";
 import { Ledger } from "./ledger.ts";
 import { checkMemory } from "./memory-check.ts";
@@ -143,6 +144,7 @@ export class World {
     recreate: () => this.#recreate(),
     census: () => this.#census(),
     trouble: () => this.#options.setting?.trouble(),
+    crowd: () => this.#crowd(),
   };
   #violation: unknown = null;
   #isRecreating = false;
@@ -170,6 +172,8 @@ export class World {
       auditor: this.auditor,
       situations: this.situations,
       queues: this.parameters.queues,
+      stores: () => this.#stores,
+      clearing: (queue) => (this.parameters.syncsLater ? 0 : this.bundle.clearing(queue)),
       now: () => this.now,
     });
     this.bundle =
@@ -243,6 +247,11 @@ export class World {
     }
   }
 
+  get #stores(): StoreControl[] {
+    const { shardCount } = this.parameters;
+    return Array.from({ length: shardCount }, (_, shard) => this.bundle.store(shard));
+  }
+
   get now(): number {
     return this.bundle.clock.now();
   }
@@ -299,12 +308,13 @@ export class World {
     const isUp = ({ up }: { readonly up: boolean }): boolean => up;
     const { engine, downs } = this.bundle;
     const status = engine.status();
-    const isHealthy = !this.#slow && status.shards.every(isUp);
+    const isSlow = this.#slow || this.#stores.some(({ isHeld, isSilent }) => isHeld || isSilent);
+    const isHealthy = !isSlow && status.shards.every(isUp);
     if (isHealthy) this.auditor.rested();
     if (isHealthy && this.parameters.weights.task > 0) this.tasks.watch();
     // Of several nodes one explains and counts, and begins anew when it is another.
     if (this.#options.setting !== undefined) return;
-    this.explanations.check(engine, isHealthy);
+    this.explanations.check(engine, { status, isHealthy });
     if (!isHealthy) return;
     this.#isUncounted ||= downs > this.#downsBefore || this.auditor.damagedCount > 0;
     this.#ledger.check(status, !this.#isUncounted);
@@ -337,6 +347,7 @@ export class World {
 
   async #begin(): Promise<void> {
     await this.bundle.open();
+    this.explanations.restarted();
     for (const queue of [...this.parameters.queues].reverse()) await this.#create(queue.name);
   }
 
@@ -369,6 +380,16 @@ export class World {
     this.#heal();
     await this.pass(this.#chance.one([minute, 20 * minute, 61 * minute, day, 31 * day]));
     this.situations.reached("days pass at once");
+  }
+
+  /** More comes than goes, for longer than it takes to be noticed. */
+  async #crowd(): Promise<void> {
+    const queue = this.#queueName();
+    this.#heal();
+    for (let passed = 0; passed < 7 * minute; passed += 20 * second) {
+      for (let count = 0; count < 2; count += 1) this.produce(queue);
+      await this.pass(20 * second);
+    }
   }
 
   // clients ---------------------------------------------------------------
@@ -804,6 +825,12 @@ export class World {
       this.now,
     );
     const { engine } = this.bundle;
+    if (this.parameters.weights.crowd > 0 && !this.#slow) {
+      this.#slow = true;
+      this.#slowTimes += 1;
+      for (const store of this.#stores) store.holdAfter(1);
+      this.auditor.faulted();
+    }
     this.say(`clear ${queue} ${JSON.stringify(what)}`);
     this.#call(
       "clear",
@@ -826,6 +853,7 @@ export class World {
     if (this.#repeats.isSending("plain")) return;
     this.#repeats.giveUp("plain");
     this.#isRecreating = true;
+    this.explanations.deleting("plain");
     const force = this.#chance.hits(500);
     const call = this.auditor.clearBegun(
       "plain",

@@ -227,11 +227,14 @@ function leasedItem(item: wire.LeaseReply["items"][number]): LeasedItem {
   const { id, kind, encoding, reference, attempts, lease_deadline: until, bytes } = item;
   const leaseDeadline = Date.parse(until);
   const { headers, origin_id: origin, reason, death, origin_queue: queue, redriven } = item;
+  const { origin_attempts: died, origin_created_at: createdAt } = item;
   const past = {
     ...(origin !== undefined && { origin }),
     ...(reason !== undefined && { reason }),
     ...(death !== undefined && { death: death as "failed" | "expired" | "rejected" }),
     ...(queue !== undefined && { queue }),
+    ...(died !== undefined && { attempts: died }),
+    ...(createdAt !== undefined && { createdAt: Date.parse(createdAt) }),
     ...(redriven !== undefined && { redriven }),
   };
   return {

@@ -102,6 +102,7 @@ class NodesSetting implements Setting {
           repeat: 8,
           pass: 20,
           trouble: 12,
+          crowd: 0,
         },
       },
     };

@@ -1,0 +1,80 @@
+// What a queue holds by what the auditor knows of its items: how many are ready, held or waiting for
+// an instant without any doubt, and how many there may be at most.
+
+import type { QueueParameters } from "./parameters.ts";
+import { type Grant, isCertain, isHeld, mayHaveDied, type Tracked } from "./tracked.ts";
+
+/** Items that somebody holds without any doubt. */
+export type Held = Tracked & { readonly grant: Grant };
+
+export interface Tally {
+  /** Ready without any doubt. */
+  readonly ready: number;
+  /** Since when one of these is; infinite = none is, or one may have been taken and given back. */
+  readonly readySince: number;
+  readonly held: readonly Held[];
+  /** Waiting for an instant, and when the first of these is due. */
+  readonly aside: number;
+  readonly dueAt: number;
+  /** Whatever may be in the queue. */
+  readonly most: number;
+}
+
+export interface Moment {
+  readonly now: number;
+  readonly faults: number;
+  /** It is being cleared, so that nothing in it is sure. */
+  readonly isDoubted: boolean;
+  /** A lease may have taken items and given them back. */
+  readonly hasUntold: boolean;
+}
+
+/** While no call that was begun has still something to do. */
+export function tallyOf(
+  items: Iterable<Tracked>,
+  { name }: QueueParameters,
+  moment: Moment,
+): Tally {
+  const { now, isDoubted, hasUntold } = moment;
+  const held: Held[] = [];
+  let [ready, aside, most] = [0, 0, 0];
+  let [readySince, dueAt] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (const item of items) {
+    if (!mayBeIn(item, name, moment)) continue;
+    most += 1;
+    if (isDoubted || item.place.name !== name || item.open > 0) continue;
+    if (isHeldForSure(item, now)) held.push(item);
+    else if (item.faultsSeen !== moment.faults || !isOrdinary(item, name, moment)) continue;
+    else if (item.notBefore > now) {
+      if (item.isSent || !(item.grant === null || item.grant.isOver)) continue;
+      aside += 1;
+      dueAt = Math.min(dueAt, item.notBefore);
+    } else if (item.grant === null && item.enqueueAt === null && item.produce.answeredAt <= now) {
+      ready += 1;
+      if (!hasUntold) readySince = Math.min(readySince, item.produce.answeredAt);
+    }
+  }
+  return { ready, readySince, held, aside, dueAt, most };
+}
+
+function mayBeIn(item: Tracked, name: string, { now, faults }: Moment): boolean {
+  const { place, produce, end, redriven, redrivenMax } = item;
+  if (end !== null || produce.outcome === "not written") return false;
+  if (place.name === name) return true;
+  if (place.deadQueue === name) return mayHaveDied(item, now, faults);
+  return redrivenMax > redriven && produce.queue === name;
+}
+
+function isHeldForSure(item: Tracked, now: number): item is Held {
+  const { grant, open } = item;
+  if (grant === null || open > 0 || grant.unheardExtends > 0) return false;
+  return isHeld(item, grant.id, now);
+}
+
+/** In its own queue, where nothing but time has come to it. */
+function isOrdinary(item: Tracked, name: string, { now, faults }: Moment): boolean {
+  const { produce, tasks, redriven, redrivenMax, rejected } = item;
+  const isItself = produce.queue === name && redriven === 0 && redrivenMax === 0;
+  if (!isItself || tasks.length > 0 || rejected !== "no") return false;
+  return isCertain(item) && !mayHaveDied(item, now, faults);
+}

@@ -1,0 +1,59 @@
+// What a plain item costs on disk, to the byte: what every item pays for a new column shows here.
+
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { alike, item, nothing } from "../conformance/values.ts";
+import type { Item } from "../item.ts";
+import { openSqliteStore } from "./store.ts";
+
+/** The bytes of each record of the table, by its only page: of a cell the first number is its size. */
+async function recordsOf(insert: readonly Item[]): Promise<number[]> {
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-bytes-"));
+  try {
+    const path = join(directory, "shard-0.db");
+    const options = { durability: "full", acceptLogLoss: false, ballastBytes: 0 } as const;
+    const { store } = await openSqliteStore({ path, newTag: () => "0123456789Ab", ...options });
+    const turn = { turn: 1, at: 1_000, opLast: 0, refused: [] };
+    await store.commit({ ...nothing, insert, turn });
+    await store.close();
+    using database = new Database(path);
+    const value = (sql: string): number => Number(database.query(sql).values()[0]?.[0]);
+    const pageBytes = value("PRAGMA page_size");
+    const root = value("SELECT rootpage FROM sqlite_schema WHERE name = 'item'");
+    database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    const page = readFileSync(path).subarray((root - 1) * pageBytes, root * pageBytes);
+    expect(page[0]).toBe(0x0d);
+    return Array.from({ length: page.readUInt16BE(3) }, (_, cell) =>
+      numberAt(page, page.readUInt16BE(8 + 2 * cell)),
+    );
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Seven bits a byte, the highest first, up to one without the eighth. */
+function numberAt(page: Buffer, at: number): number {
+  const byte = page[at] as number;
+  return byte < 0x80 ? byte : (byte & 0x7f) * 0x80 + numberAt(page, at + 1);
+}
+
+const now = 1_772_369_580_000;
+const plain = { createdAt: now, queuedAt: now, expireDeadline: now + 86_400_000, payload: "x" };
+
+test("a plain item with a payload of one byte is a record of 37", async () => {
+  expect(await recordsOf([item(0, 1, plain)])).toEqual([37]);
+});
+
+test("a plain item of a pack costs its payload and eight bytes", async () => {
+  // The checksum of the second is a smaller number, of two bytes less.
+  expect(await recordsOf(alike(0, 1, 11, plain))).toEqual([128]);
+  expect(await recordsOf(alike(0, 1, 21, plain))).toEqual([216]);
+});
+
+test("headers cost those items that have them", async () => {
+  const headers = '{"of":"a"}';
+  expect(await recordsOf([item(0, 1, { ...plain, headers })])).toEqual([37 + headers.length]);
+});
