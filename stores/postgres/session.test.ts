@@ -68,11 +68,12 @@ test.each<[name: string, work: (backend: Backend) => Promise<unknown>]>([
 });
 
 test("open: a database that does not take the beginning of an owner is given up", async () => {
-  const options = { ...newStore(server.url), silenceMs: 100 };
+  const options = newStore(server.url);
   const { store } = await openPostgresStore(options);
   await store.close();
   await admin.script(`BEGIN; LOCK TABLE ${options.schema}_0.turn IN ACCESS EXCLUSIVE MODE`);
-  expect(await failureOf(openPostgresStore(options))).toMatchObject({ fault: "failed" });
+  const impatient = openPostgresStore({ ...options, silenceMs: 100 });
+  expect(await failureOf(impatient)).toMatchObject({ fault: "failed" });
   await admin.script("COMMIT");
 });
 
