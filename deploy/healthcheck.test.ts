@@ -57,7 +57,7 @@ test("healthcheck: settings that the server would not start with are a fault", (
 
 test("commands: flags alone are the server's, other words those of the command line", () => {
   expect(run("--port", "x")).toEqual({ code: 2, out: "" });
-  expect(run("backup", "--help").out).toContain("have the server write a backup");
+  expect(run("backup", "--help").out).toContain("make the server write a backup");
   expect(run("--url", "http://localhost:1", "inspect", "--help").out).toContain("inspect");
   expect(run("produze")).toEqual({ code: 2, out: "" });
 });

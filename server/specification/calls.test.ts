@@ -254,7 +254,7 @@ row(
 row("calls: clients should not cancel a request before its request_timeout", () => {
   for (const id of ["produce", "lease", "complete"] as const) {
     const { description } = keyOf(id, "request_timeout");
-    expect(description).toContain("Do not give up on the request before this time");
+    expect(description).toContain("Do not give up on the request before then");
   }
 });
 

@@ -434,8 +434,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a pause that a grant under way slips through",
     file: "registrar.ts",
-    from: "return { told };\n    });\n    await told;\n  }\n\n  /** The name is free",
-    to: "return { told };\n    });\n    void told;\n  }\n\n  /** The name is free",
+    from: "await this.#inTime(told, deadline, unknownOutcome);",
+    to: "await this.#inTime(ending, deadline, unknownOutcome);",
   },
   {
     name: "a shard grants what was on its way when its queue was paused",
