@@ -59,6 +59,13 @@ test("join: the deadline is kept through leaving and coming back, and counts onc
   expect(expired).toEqual([1]);
 });
 
+test("leave: one that is not in the line takes nobody else out of it", () => {
+  const { line, lease } = setupLine();
+  for (const arrival of [1, 3]) line.join(lease(arrival), nobody);
+  for (const arrival of [0, 1, 2, 4]) line.leave(lease(arrival));
+  expect(line.clear().map(({ arrival }) => arrival)).toEqual([1, 3]);
+});
+
 test("clear: gives all in order and leaves none", () => {
   const { line, lease } = setupLine();
   for (const arrival of [1, 2]) line.join(lease(arrival), nobody);

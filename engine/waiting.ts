@@ -38,46 +38,53 @@ export interface WaitingLease {
 export class Line {
   readonly #clock: Clock;
   /** In order of arrival. */
-  #leases = new Map<number, WaitingLease>();
-  /** The latest arrival that was ever in it. */
-  #last = 0;
+  #leases: WaitingLease[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   get size(): number {
-    return this.#leases.size;
+    return this.#leases.length;
   }
 
   /** Takes its place in the line; `expired` is called at its deadline unless it has left by then. */
   join(lease: WaitingLease, expired: (lease: WaitingLease) => void): void {
-    const isLast = lease.arrival > this.#last;
-    this.#leases.set(lease.arrival, lease);
     // One that comes back after a partition had nothing for it gets its old place.
-    if (!isLast) this.#leases = new Map([...this.#leases].sort(([a], [b]) => a - b));
-    this.#last = Math.max(this.#last, lease.arrival);
+    this.#leases.splice(this.#placeOf(lease), 0, lease);
     lease.timer ??= this.#clock.at(lease.deadline, () => expired(lease));
   }
 
   first(): WaitingLease | undefined {
-    const [lease] = this.#leases.values();
-    return lease;
+    return this.#leases[0];
   }
 
   /** Which of the line it is, from 1 on; those that are not in it are absent. */
   get order(): ReadonlyMap<WaitingLease, number> {
-    return new Map([...this.#leases.values()].map((lease, index) => [lease, index + 1]));
+    return new Map(this.#leases.map((lease, index) => [lease, index + 1]));
   }
 
   leave(lease: WaitingLease): void {
-    this.#leases.delete(lease.arrival);
+    const place = this.#placeOf(lease);
+    if (this.#leases[place] === lease) this.#leases.splice(place, 1);
+  }
+
+  /** Where it is, or would be. */
+  #placeOf({ arrival }: WaitingLease): number {
+    let low = 0;
+    let high = this.#leases.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#leases[middle] as WaitingLease).arrival < arrival) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   /** Empties the line; the caller answers those that were in it. */
   clear(): WaitingLease[] {
-    const leases = [...this.#leases.values()];
-    this.#leases.clear();
+    const leases = this.#leases;
+    this.#leases = [];
     return leases;
   }
 }
