@@ -149,9 +149,8 @@ export class Calls {
     if (pause?.produce === true && request.requestKey === undefined) {
       throw QueueError.from(pausedProduce(pause));
     }
-    const items = request.items.map((item) =>
-      newItem(item, uniqueDigest(item.uniqueKey, queue.lasting)),
-    );
+    const { lasting } = queue;
+    const items = request.items.map((item) => newItem(item, uniqueDigest(item.uniqueKey, lasting)));
     const key = keyOf(queue, "produce", request, () => producedText(items, returnIds));
     const hasUniques = items.some(isUnique);
     let place = hasUniques ? queue.uniqueHome : queue.placeForProduce(key?.key);

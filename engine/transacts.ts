@@ -134,9 +134,8 @@ function outputOf(
   if (pause?.produce === true && !isKeyed) throw QueueError.from(pausedProduce(pause));
   const place = placeIn(queue, shard, hasUniqueKeys(part));
   const { partition, slot } = place;
-  const items = part.items.map((item) =>
-    newItem(item, uniqueDigest(item.uniqueKey, queue.lasting)),
-  );
+  const { lasting } = queue;
+  const items = part.items.map((item) => newItem(item, uniqueDigest(item.uniqueKey, lasting)));
   const told = 2 * partition + (place.shard === shard ? 1 : 0);
   const { queueId } = queue;
   const output = { slot, shard: place.shard, queueId, expireTimeoutMs, told, items };
