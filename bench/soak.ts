@@ -19,8 +19,8 @@ import { median } from "./statistics.ts";
 import { markdownTable, rate } from "./table.ts";
 
 const parts = 10;
-/** At the highest rate: code is compiled, then it is measured. */
-const fullRuns = 5;
+/** As fast as it can: code is compiled in the first ones, and the best of all is the highest rate. */
+const fullRuns = 10;
 const fullItems = 200_000;
 /** Of the load, so that it is even over each second. */
 const sliceMs = 250;
@@ -34,11 +34,11 @@ interface Soaked {
 
 async function highestRate({ server, load }: Soaked): Promise<number> {
   await load.prepare(server.port, { ...work, items: fullItems });
-  let perSecond = 0;
+  let highest = 0;
   for (let run = 0; run < fullRuns; run += 1) {
-    perSecond = fullItems / (await load.run("together")).seconds;
+    highest = Math.max(highest, fullItems / (await load.run("together")).seconds);
   }
-  return perSecond;
+  return highest;
 }
 
 async function soakPart(
