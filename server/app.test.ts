@@ -48,6 +48,7 @@ async function setup(options: Partial<Omit<AppOptions, "config">> & Partial<AppC
   const queue = "orders";
   await ok("createQueue", { queue_name: queue, lease_timeout: "1m", expire_timeout: "24h" });
   return {
+    app,
     engine,
     logged,
     send,
@@ -118,6 +119,22 @@ describe("operations", () => {
     caller.abort();
     expect((await answer).status).toBe(454);
     expect(server.engine.status().waitingLeases).toBe(0);
+  });
+
+  test("produce: no signal is made of a client that nobody listens to", async () => {
+    await using server = await setup();
+    const body = JSON.stringify({ ...produced, items: [{ utf8: "a" }] });
+    const { path } = operations.produce;
+    const init = { method: "POST", headers: jsonType, body };
+    const request = new Request(`http://localhost${path}`, init);
+    let asked = 0;
+    const get = (): AbortSignal => {
+      asked += 1;
+      return new AbortController().signal;
+    };
+    Object.defineProperty(request, "signal", { get });
+    expect((await server.app.handle(request)).status).toBe(200);
+    expect(asked).toBe(0);
   });
 
   test("retry: an item comes back under another id", async () => {

@@ -159,9 +159,9 @@ function operationAnswer(options: OperationOptions): Answer {
       // From here to the answer the connection is silent by right. Not earlier, or a body
       // could trickle in for ever.
       silence.begin(request);
-      const { signal, headers } = request;
-      const requestKey = headers.get(keyHeader);
-      const caller = new Caller({ signal, requestKey, grant: isTold && key ? grantOf(key) : null });
+      const requestKey = request.headers.get(keyHeader);
+      const grant = isTold && key ? grantOf(key) : null;
+      const caller = new Caller({ client: request, requestKey, grant });
       const reply = await route(body, caller);
       const type = answerType(request, sent);
       const response =

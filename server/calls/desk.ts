@@ -41,8 +41,7 @@ export class Desk {
   async #do(number: number, call: Call): Promise<void> {
     const controller = new AbortController();
     this.#calls.set(number, controller);
-    const { signal } = controller;
-    const answer = await this.#answerOf(call, signal);
+    const answer = await this.#answerOf(call, controller);
     this.#calls.delete(number);
     this.#answers.push({ number, answer });
     if (this.#answers.length > 1) return;
@@ -54,11 +53,11 @@ export class Desk {
     });
   }
 
-  async #answerOf(call: Call, signal: AbortSignal): Promise<Answer> {
+  async #answerOf(call: Call, client: AbortController): Promise<Answer> {
     const { answer, log } = this.#options;
     try {
       const { requestKey, grant = null } = call;
-      return await answer(call, new Caller({ signal, requestKey, grant }));
+      return await answer(call, new Caller({ client, requestKey, grant }));
     } catch (error) {
       log.error("forwarded call failed", error);
       return { is: "failed" };

@@ -99,7 +99,7 @@ export class Router {
   async #lookForOwner(): Promise<void> {
     const controller = new AbortController();
     const timer = after(this.#options.clock, changeMsMax, () => controller.abort());
-    const caller = new Caller({ signal: controller.signal, requestKey: null });
+    const caller = new Caller({ client: controller, requestKey: null });
     const body = { pivot: "", limit: 1 } as never;
     // All at once: one that is stopped says nothing, and may be the first.
     const asked = this.#membership.others.map((node) =>

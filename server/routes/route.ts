@@ -31,8 +31,8 @@ export function checkOf(engine: Engine<string>, body: { queue_name: string; part
 
 /** Who asks, here or by another node. */
 export interface Asking {
-  /** Aborted when it has hung up. */
-  readonly signal: AbortSignal;
+  /** Its signal is aborted when it has hung up; a request makes one only for who asks. */
+  readonly client: Pick<Request, "signal">;
   readonly requestKey: string | null;
   /** Of the API key, for operations that `tellsCaller`; absent or `null` = none was asked for. */
   readonly grant?: Grant | null;
@@ -59,7 +59,7 @@ export class Caller {
   }
 
   get signal(): AbortSignal {
-    return this.#asking.signal;
+    return this.#asking.client.signal;
   }
 
   /** `null` = nobody can tell. */

@@ -25,7 +25,7 @@ declare const self: Worker;
 const say = (message: FromThread): void => self.postMessage(message);
 
 /** What is asked of the server as a whole has nobody who could hang up early. */
-const patient = new AbortController().signal;
+const patient = new AbortController();
 
 export function runHttpThread(): void {
   const line = new Line((asked) => say({ kind: "asked", asked }));
@@ -89,7 +89,7 @@ function servingOver(line: Line): Serving {
     operation: "health" | "readyz" | "metrics" | "backup",
     grant: Grant | null = null,
   ): Promise<JsonText> => {
-    const caller = new Caller({ signal: patient, requestKey: null, grant });
+    const caller = new Caller({ client: patient, requestKey: null, grant });
     return ask({ operation, body: "", requestKey: null, ...grantOf(caller) }, caller);
   };
   const json = async (reply: Promise<JsonText>) => jsonResponse((await reply).text);

@@ -81,8 +81,8 @@ export class NodeCaller {
   ): Promise<Told> {
     const route = this.#routes[operation] as Route<OperationId> | undefined;
     if (route === undefined) throw new Error(`the node has no route for ${operation}`);
-    const hangUp = signal ?? new AbortController().signal;
-    const caller = new Caller({ signal: hangUp, requestKey: requestKey ?? null });
+    const client = signal === undefined ? new AbortController() : { signal };
+    const caller = new Caller({ client, requestKey: requestKey ?? null });
     // As it comes over the wire.
     const reply = await route(JSON.parse(JSON.stringify(body)) as never, caller);
     const said = reply instanceof JsonText ? JSON.parse(reply.text) : reply;
