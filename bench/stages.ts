@@ -175,7 +175,7 @@ class Bench {
       await synced;
     });
     // As a shard does: otherwise the log would grow, which costs its syncs more.
-    await this.#timed(`${verb}.checkpoint`, () => upkeep.relieve(false));
+    await this.#timed(`${verb}.checkpoint`, () => upkeep.relieve());
     for (const partition of draft.tallied) partition.committedSeq = partition.nextSeq;
     const report: Report = {
       answers: draft.answers,

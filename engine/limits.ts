@@ -123,6 +123,8 @@ export const limits = {
   heartbeatSilenceMsMax: 15_000,
   /** Messages to a shard that may be unanswered: one in its turn, one ready for the next. */
   messagesInFlightMax: 2,
+  /** What has to wait for the second of them to be sent: a turn costs about as much as so many items, whatever is in it. */
+  secondMessageWeightMin: 250,
   /** Pauses between attempts to start a shard again. */
   restartMsMin: 50,
   restartMsMax: 5_000,

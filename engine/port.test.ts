@@ -84,6 +84,14 @@ function produce(text: string): Request {
   return { kind: "produce", slot: 0, deadline: 0, items: [item] };
 }
 
+/** Enough to be sent behind another message. */
+function large(text: string): Request {
+  const request = produce(text);
+  if (request.kind !== "produce") return request;
+  const { items } = request;
+  return { ...request, items: Array(limits.secondMessageWeightMin).fill(items[0]) };
+}
+
 function textOf(request: Request): string {
   return request.kind === "produce" ? String(request.items[0]?.payload) : request.kind;
 }
@@ -127,16 +135,59 @@ function setupPort() {
 
 const done: Result = { ok: true, value: { kind: "done" } };
 
-test("put: what comes in one round of events travels in one message, at most two are unanswered", async () => {
+test("put: what comes while a message is unanswered is gathered into the next", async () => {
   const { clock, put, link } = setupPort();
   link().events.opened(fresh);
-  for (const texts of [["a", "b"], ["c"], ["d", "e"], ["f"]]) {
+  for (const texts of [["a", "b"], ["c"], ["d", "e"]]) {
     for (const text of texts) put(produce(text));
     await clock.settle();
   }
-  expect(link().sent()).toEqual([["a", "b"], ["c"]]);
+  expect(link().sent()).toEqual([["a", "b"]]);
   link().answer(0);
-  expect(link().sent()).toEqual([["a", "b"], ["c"], ["d", "e", "f"]]);
+  expect(link().sent()).toEqual([
+    ["a", "b"],
+    ["c", "d", "e"],
+  ]);
+});
+
+test("put: what is worth a turn of its own does not wait for an answer, but for the second", async () => {
+  const { clock, put, link } = setupPort();
+  link().events.opened(fresh);
+  for (const request of [produce("a"), produce("b"), large("c"), large("d")]) {
+    put(request);
+    await clock.settle();
+  }
+  expect(link().sent()).toEqual([["a"], ["b", "c"]]);
+  link().answer(0);
+  expect(link().sent()).toEqual([["a"], ["b", "c"], ["d"]]);
+});
+
+test("put: what goes on in pieces keeps nobody waiting", async () => {
+  const { clock, put, link } = setupPort();
+  link().events.opened(fresh);
+  const what = { ready: true, leased: false, scheduled: false, retried: false };
+  for (const slot of [1, 2, 3]) {
+    put({ kind: "clear", slots: [slot], what });
+    put({ kind: "recount", slots: [slot] });
+    await clock.settle();
+  }
+  put(produce("a"));
+  await clock.settle();
+  expect(link().sent().at(-1)).toEqual(["a"]);
+});
+
+test("report: the next message is sent before the answers are given", async () => {
+  const { clock, port, put, link } = setupPort();
+  link().events.opened(fresh);
+  let sentBefore = 0;
+  port.put(produce("a"), () => {
+    sentBefore = link().messages.length;
+  });
+  await clock.settle();
+  put(produce("b"));
+  await clock.settle();
+  link().answer(0);
+  expect(sentBefore).toBe(2);
 });
 
 test("put: nothing is sent before the shard is there", async () => {
@@ -153,6 +204,7 @@ test("put: a message has an end, by requests and by items", async () => {
   link().events.opened(fresh);
   for (let index = 0; index < limits.turnRequestsMax + 1; index += 1) put(produce(String(index)));
   await clock.settle();
+  link().answer(0);
   expect(link().messages.map(({ length }) => length)).toEqual([limits.turnRequestsMax, 1]);
   const { clock: other, put: putMany, link: otherLink } = setupPort();
   otherLink().events.opened(fresh);
@@ -310,7 +362,7 @@ test("deadline: what a shard has taken and does not answer is answered in time, 
   put(produce("taken"), clock.now() + 100);
   put(produce("patient"));
   await clock.advance(99);
-  put(produce("behind"), clock.now() + 100);
+  put(large("behind"), clock.now() + 100);
   put({ kind: "complete", slot: 0, deadline: 0, ids: [] }, clock.now() + 50);
   await clock.settle();
   expect(answers).toEqual({});
@@ -321,7 +373,7 @@ test("deadline: what a shard has taken and does not answer is answered in time, 
   // The message it came in is over, and others are sent.
   await clock.advance(49);
   expect(answers["complete"]).toEqual(unknown);
-  put(produce("next"));
+  put(large("next"));
   await clock.settle();
   expect(link().sent()).toEqual([["taken", "patient"], ["behind", "complete"], ["next"]]);
 });

@@ -1,6 +1,6 @@
 // The engine's end of one shard. It numbers requests, gathers what waits into
 // one message, keeps at most two messages unanswered so that the rest can still
-// be withdrawn, and outlives the shard: when one dies, a new one is started and
+// be withdrawn and is gathered, and outlives the shard: when one dies, a new one is started and
 // every request gets the answer that is true.
 
 import { StoreError } from "../stores/store.ts";
@@ -26,12 +26,8 @@ interface Waiting extends Timing {
   readonly settle: (result: Result, op: number) => void;
 }
 
-/** Requests that were sent together, numbered in a row. */
-interface Message {
-  readonly first: number;
-  readonly last: number;
-  unanswered: number;
-}
+/** Requests that were sent together, without those that settle later: what waits for their turn. */
+type Message = Set<number>;
 
 export interface PortEvents {
   /** Counts, events and outbound items; the answers are given after it. */
@@ -168,16 +164,28 @@ export class ShardPort {
     while (
       this.#up &&
       this.#messages.length < limits.messagesInFlightMax &&
-      this.#queue.length > 0
+      this.#queue.length > 0 &&
+      this.#isWorthATurn()
     ) {
       this.#send();
     }
+  }
+
+  /** Behind another one, which gathers what comes while it runs. */
+  #isWorthATurn(): boolean {
+    if (this.#messages.length === 0) return true;
+    let weight = 0;
+    return this.#queue.some(({ request }) => {
+      weight += weightOf(request);
+      return weight >= limits.secondMessageWeightMin;
+    });
   }
 
   #send(): void {
     const now = this.#clock.now();
     const { turnRequestsMax, turnWeightMax } = this.#options.limits;
     const requests: Request[] = [];
+    const message: Message = new Set();
     const first = this.#opLast + 1;
     let weight = 0;
     let taken = 0;
@@ -188,14 +196,15 @@ export class ShardPort {
         waiting.settle(waiting.late.untaken, 0);
         continue;
       }
-      weight += kindOf(waiting.request).weight?.(waiting.request) ?? 1;
+      weight += weightOf(waiting.request);
       this.#opLast += 1;
       requests.push(waiting.request);
+      if (!kindOf(waiting.request).settlesLater) message.add(this.#opLast);
       this.#sent.set(this.#opLast, waiting);
     }
     this.#queue = taken === this.#queue.length ? [] : this.#queue.slice(taken);
     if (requests.length === 0) return;
-    this.#messages.push({ first, last: this.#opLast, unanswered: requests.length });
+    if (message.size > 0) this.#messages.push(message);
     this.#link.send(requests, first);
   }
 
@@ -234,20 +243,20 @@ export class ShardPort {
     this.#setFull(report.refusing);
     const settled: [Waiting, Result, number][] = [];
     for (const { op, outcome } of report.answers) {
-      const message = this.#messages.find(({ first, last }) => op >= first && op <= last);
-      if (message !== undefined) message.unanswered -= 1;
+      for (const message of this.#messages) message.delete(op);
       const waiting = this.#sent.get(op);
       // It was answered when its time was up.
       if (waiting === undefined) continue;
       this.#sent.delete(op);
       settled.push([waiting, outcome, op]);
     }
-    this.#messages = this.#messages.filter(({ unanswered }) => unanswered > 0);
+    this.#messages = this.#messages.filter(({ size }) => size > 0);
     // Counts first: whoever is answered next asks for more by them.
     this.#options.events.report(report);
+    // The shard has its next turn while this one is answered.
+    this.#flush();
     for (const [waiting, outcome, op] of settled) waiting.settle(outcome, op);
     this.#options.events.settled();
-    this.#flush();
   }
 
   #setFull(isFull: boolean): void {
@@ -333,7 +342,7 @@ export class ShardPort {
     if (wasUp) this.downAt = this.#clock.now();
     this.nextStartAt = this.#clock.now() + this.#restartMs;
     this.#options.events.down(cause);
-    this.#refuseCopies();
+    if (wasUp) this.#refuseCopies();
     if (!wasUp && this.counters.restarts === 0 && isFinal(cause)) return;
     this.counters.restarts += 1;
     this.#clock.at(this.#clock.now() + this.#restartMs, () => {
@@ -342,13 +351,13 @@ export class ShardPort {
     this.#restartMs = Math.min(2 * this.#restartMs, limits.restartMsMax);
   }
 
-  /** Queues cannot be changed while a copy is made, and the shard may be down for long. */
+  /** Those that it was to make: queues cannot be changed meanwhile, and the shard may be down for long. */
   #refuseCopies(): void {
-    for (const [op, waiting] of this.#sent) {
-      if (waiting.request.kind !== "backup") continue;
-      this.#sent.delete(op);
-      waiting.settle(waiting.late.untaken, op);
-    }
+    const isCopy = ({ request }: Waiting): boolean => request.kind === "backup";
+    const copies = [...this.#sent.values(), ...this.#queue].filter(isCopy);
+    for (const [op, waiting] of this.#sent) if (isCopy(waiting)) this.#sent.delete(op);
+    this.#queue = this.#queue.filter((waiting) => !isCopy(waiting));
+    for (const waiting of copies) waiting.settle(waiting.late.untaken, 0);
   }
 
   /** Answers what has not been sent, lets the turn that runs finish, closes the store. */
@@ -385,6 +394,10 @@ export class ShardPort {
     this.#up = false;
     for (const waiting of sent) waiting.settle(failureOf(waiting), 0);
   }
+}
+
+function weightOf(request: Request): number {
+  return kindOf(request).weight?.(request) ?? 1;
 }
 
 /** What a shard is told when it opens is newer than the settings that waited for it. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ProduceRequest } from "./api.ts";
+import { limits } from "./limits.ts";
 import {
   day,
   hour,
@@ -225,8 +226,10 @@ test("produce: one whose time is up when its turn comes has no effect", async ()
   const bundle = await setupQueue();
   bundle.store().hold();
   const first = await bundle.begin(() => bundle.engine.produce(one));
+  // Enough to be sent while the first is in its turn.
+  const items = Array(limits.secondMessageWeightMin).fill({ payload: "late" });
   const later = await bundle.begin(() =>
-    bundle.engine.produce({ ...one, requestTimeoutMs: 10, items: [{ payload: "late" }] }),
+    bundle.engine.produce({ ...one, requestTimeoutMs: 10, items }),
   );
   await bundle.clock.advance(10);
   bundle.store().release();

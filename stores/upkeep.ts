@@ -19,9 +19,9 @@ export interface StoredCounts {
 export interface Upkeep {
   /**
    * To be called when a turn is answered: does what its commit left for later, before
-   * that would delay another one. `idle`: nobody waits for a turn at this moment.
+   * that would delay another one.
    */
-  relieve(idle: boolean): Promise<void>;
+  relieve(): Promise<void>;
   /** One bounded piece of housekeeping, for a moment without requests; `true` while more is left. */
   tidy(): Promise<boolean>;
   size(): StoreSize;

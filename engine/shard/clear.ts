@@ -31,6 +31,7 @@ export interface Clear {
 
 export const clear: Kind<Clear> = {
   phase: "within",
+  settlesLater: true,
   lost: (request) => {
     const { slots, isDry } = request;
     return { ask: isDry ? request : ({ kind: "settle", slots } satisfies Settle) };
@@ -75,6 +76,7 @@ export interface Settle {
 
 export const settle: Kind<Settle> = {
   phase: "within",
+  settlesLater: true,
   lost: "again",
   decide(turn, requests) {
     for (const request of requests) settleLater(turn, request, "clear");

@@ -34,6 +34,8 @@ export interface Kind<R extends { readonly kind: string; readonly key?: CallKey 
   readonly phase: Phase;
   /** Roughly the items that it makes a turn touch; 1 where nothing is said. */
   readonly weight?: (request: R) => number;
+  /** Its work goes on in pieces: its answer may come turns after its own. */
+  readonly settlesLater?: true;
   /** It can only add to the store, so a store that was full lately refuses it at once. */
   readonly adds?: (request: R) => boolean;
   /**

@@ -17,6 +17,7 @@ export interface Recounting {
 
 export const recount: Kind<Recounting> = {
   phase: "within",
+  settlesLater: true,
   lost: "again",
   decide(turn, requests) {
     for (const request of requests) {

@@ -172,7 +172,7 @@ export class Shard {
       const requests = this.#inbox;
       this.#inbox = [];
       await this.#turn(requests);
-      await this.#options.backend.upkeep.relieve(this.#inbox.length === 0);
+      await this.#options.backend.upkeep.relieve();
       await this.#askForRoom();
       if (this.#inbox.length === 0) await this.#answeredOrAsked();
     } while (!this.#stopped && this.#inbox.length > 0);

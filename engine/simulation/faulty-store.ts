@@ -334,8 +334,8 @@ class FaultyUpkeep implements Upkeep {
     this.#generation = generation;
   }
 
-  relieve(idle: boolean): Promise<void> {
-    return this.#control.ask(this.#generation, () => this.#upkeep.relieve(idle));
+  relieve(): Promise<void> {
+    return this.#control.ask(this.#generation, () => this.#upkeep.relieve());
   }
 
   tidy(): Promise<boolean> {

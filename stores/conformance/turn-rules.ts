@@ -503,7 +503,7 @@ function lifeRules(rule: Rule): void {
     });
     const was = await bench.contents();
     const { upkeep } = bench.backend;
-    for (const idle of [true, false]) await upkeep.relieve(idle);
+    await upkeep.relieve();
     for (let pieces = 0; await upkeep.tidy(); pieces += 1) expect(pieces).toBeLessThan(1_000);
     await bench.nowAndReopened(async () => {
       expect(await bench.contents()).toEqual(was);

@@ -34,9 +34,8 @@ interface Kept {
 const vacuumPages = 256;
 /** The log is truncated, not only checkpointed, once it is longer than this when the shard is idle. */
 const logBytesIdle = 1024 * 1024;
-/** Pages in the log that are too many between two turns: when someone waits, and when nobody does. */
+/** Pages in the log that are too many between two turns; a shard that is idle empties it before. */
 const logPagesMax = 4_000;
-const logPagesIdle = 500;
 
 export class SqliteUpkeep implements Upkeep {
   readonly #options: UpkeepOptions;
@@ -64,8 +63,8 @@ export class SqliteUpkeep implements Upkeep {
     this.#fillBallast();
   }
 
-  async relieve(idle: boolean): Promise<void> {
-    if (guard(() => this.markLog()) < (idle ? logPagesIdle : logPagesMax)) return;
+  async relieve(): Promise<void> {
+    if (guard(() => this.markLog()) < logPagesMax) return;
     await this.#syncing;
     guard(() => {
       try {
