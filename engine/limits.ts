@@ -143,6 +143,7 @@ export type TurnLimits = {
     | "sweepItemsMax"
     | "turnRequestsMax"
     | "turnWeightMax"
+    | "secondMessageWeightMin"
     | "turnBytesMax"
     | "receiptsWindowMs"
     | "receiptsMax"

@@ -177,7 +177,7 @@ export class ShardPort {
     let weight = 0;
     return this.#queue.some(({ request }) => {
       weight += weightOf(request);
-      return weight >= limits.secondMessageWeightMin;
+      return weight >= this.#options.limits.secondMessageWeightMin;
     });
   }
 

@@ -186,7 +186,7 @@ export function missingAddresses({
   const missing = [
     ...(url === null
       ? [
-          "SITE_URL is not set: no canonical links, no cards; feeds, sitemap and robots.txt only from `bun start`",
+          "SITE_URL is not set: no canonical links, no cards; sitemap and robots.txt only from `bun start`",
         ]
       : []),
     ...(repository === null

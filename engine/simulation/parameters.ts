@@ -75,6 +75,7 @@ export interface Parameters {
     readonly sweepItemsMax: number;
     readonly turnRequestsMax: number;
     readonly turnWeightMax: number;
+    readonly secondMessageWeightMin: number;
     readonly receiptsWindowMs: number;
     readonly historyBytes: number;
   };
@@ -89,6 +90,7 @@ const usualBounds = {
   sweepItemsMax: limits.sweepItemsMax,
   turnRequestsMax: limits.turnRequestsMax,
   turnWeightMax: limits.turnWeightMax,
+  secondMessageWeightMin: limits.secondMessageWeightMin,
   receiptsWindowMs: limits.receiptsWindowMs,
   historyBytes: 0,
 };
@@ -110,7 +112,13 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const isImporting = seed % 23 === 7 && repaired.weights.pause === 0;
   const imported = isImporting ? importing(repaired) : repaired;
   const crowded = isCrowded(seed) ? crowding(imported) : imported;
-  return { ...crowded, syncsLater: !isCrowded(seed) && (seed % 7 === 1 || seed % 7 === 5) };
+  // Few have as much on its way as makes a second message; in these, anything does.
+  const secondMessageWeightMin = seed % 2 === 0 ? limits.secondMessageWeightMin : 1;
+  return {
+    ...crowded,
+    syncsLater: !isCrowded(seed) && (seed % 7 === 1 || seed % 7 === 5),
+    bounds: { ...crowded.bounds, secondMessageWeightMin },
+  };
 }
 
 function isCrowded(seed: number): boolean {
@@ -317,6 +325,7 @@ function usualParameters(chance: Chance): Parameters {
           sweepItemsMax: chance.one([1, 2, 5]),
           turnRequestsMax: chance.one([1, 2, 8]),
           turnWeightMax: chance.one([1, 4, 20]),
+          secondMessageWeightMin: limits.secondMessageWeightMin,
           receiptsWindowMs: limits.receiptsWindowMs,
           historyBytes: 0,
         },
