@@ -4,15 +4,13 @@
 // its message says so.
 
 import type { Pause, QueueDefinition } from "../stores/queue.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter, Grouping } from "./filter.ts";
 import type { Group } from "./messages.ts";
 import type { Past } from "./past.ts";
-import type { Grouping } from "./shard/find.ts";
 
-export type { Filter } from "./filter.ts";
+export type { Filter, Grouping } from "./filter.ts";
 export type { Group } from "./messages.ts";
 export type { Past } from "./past.ts";
-export type { Grouping } from "./shard/find.ts";
 
 /** Bytes, or a string that stands for its UTF-8 bytes. */
 export type Payload = Uint8Array | string;

@@ -889,6 +889,11 @@ const StorageListReply = message<schemas.StorageItemsReply>(
   { items: list(1, StorageItem) },
 );
 
+const InGroups = message<schemas.InGroups>("InGroups", schemas.InGroups, {
+  by: text(100, required),
+  values: list(101, "text"),
+});
+
 const ItemFilter = message<schemas.ItemFilter>("ItemFilter", schemas.ItemFilter, {
   kind: text(100, optional),
   reference: text(101, optional),
@@ -900,6 +905,7 @@ const ItemFilter = message<schemas.ItemFilter>("ItemFilter", schemas.ItemFilter,
   created_before: instant(107, { says: "When it was produced before; not set: at any time." }),
   redriven_max: whole(108, optional),
   payload_contains: text(109),
+  groups: one(110, InGroups),
 });
 
 const stateSays = { says: "`ready`, `leased` or `scheduled`; empty: all." };

@@ -2173,6 +2173,30 @@ const itemHolder = Type.String({
   examples: ["worker-3"],
 });
 
+const itemGrouping = Type.String({
+  description:
+    "`reason`, in which numbers, instants and ids do not count, `death`, `kind` or `origin_queue`.",
+  examples: ["reason"],
+  [publishedKeyword]: { enum: ["reason", "death", "kind", "origin_queue"] },
+});
+
+export const InGroups = Type.Object(
+  {
+    by: itemGrouping,
+    values: Type.Array(Type.String(), {
+      description: 'What they have in common, as `items.groups` says it; `""` = it is not set.',
+      examples: [["card_declined", "gateway timeout"]],
+      [publishedKeyword]: { minItems: 1, maxItems: bounds.filterGroupsMax },
+    }),
+  },
+  {
+    ...closed,
+    description: "In one of several groups.",
+    examples: [{ by: "reason", values: ["card_declined", "gateway timeout"] }],
+  },
+);
+export type InGroups = Static<typeof InGroups>;
+
 export const ItemFilter = Type.Object(
   {
     kind: Type.Optional(Type.String({ description: "The item's `kind`.", examples: ["charge"] })),
@@ -2229,6 +2253,7 @@ export const ItemFilter = Type.Object(
     payload_contains: Type.Optional(
       Type.String({ description: "A text that its payload has, as UTF-8.", examples: ["4711"] }),
     ),
+    groups: Type.Optional(InGroups),
   },
   {
     ...closed,
@@ -2355,12 +2380,7 @@ export type FindItemsReply = Static<typeof FindItemsReply>;
 export const GroupItemsRequest = Type.Object(
   {
     queue_name: queueName,
-    by: Type.String({
-      description:
-        "`reason`, in which numbers, instants and ids do not count, `death`, `kind` or `origin_queue`.",
-      examples: ["reason"],
-      [publishedKeyword]: { enum: ["reason", "death", "kind", "origin_queue"] },
-    }),
+    by: itemGrouping,
     partition: optionalPartition,
     state: Type.Optional(itemState),
     holder: Type.Optional(itemHolder),

@@ -279,6 +279,30 @@ const refusals: readonly [OperationId, object, number, string][] = [
     "redrive is invalid; expected ids or a filter, got both",
   ],
   ["redrive", { ...dead, filter: { reason: long } }, 400, "reason is invalid"],
+  [
+    "redrive",
+    { ...dead, filter: { groups: { by: "reason", values: [] } } },
+    400,
+    "groups is invalid; cannot be empty",
+  ],
+  [
+    "redrive",
+    { ...dead, filter: { groups: { by: "kind", values: Array(201).fill("") } } },
+    400,
+    "groups is invalid; ",
+  ],
+  [
+    "redrive",
+    { ...dead, filter: { groups: { by: "kind", values: [long] } } },
+    400,
+    "groups is invalid",
+  ],
+  [
+    "redrive",
+    { ...dead, filter: { groups: { by: "id", values: [""] } } },
+    400,
+    "by is invalid; expected 'reason' or",
+  ],
   ["redrive", { ...dead, filter: { death: "old" } }, 400, "death is invalid; expected 'failed' or"],
   [
     "redrive",
@@ -322,7 +346,8 @@ test("redrive and tasks in protobuf: an expected zero is one, and what is not se
   expect(await inProtobuf(app, "redrive", { ...dead, expect: 0 })).toMatchObject({
     ...{ code: 453, body: { reason: "count_changed" } },
   });
-  const redrive = { ...dead, filter: { redriven_max: 0, reason: "timeout" } };
+  const groups = { by: "reason", values: ["none", "timeout"] };
+  const redrive = { ...dead, filter: { redriven_max: 0, groups } };
   const begun = await inProtobuf(app, "redrive", redrive);
   expect(begun).toMatchObject({ code: 200, body: { matched: 1 } });
   const task_id = String(begun.body["task_id"]);
