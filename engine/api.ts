@@ -566,8 +566,15 @@ export interface TaskBegun extends Outcome {
   readonly taskId: string;
   /** Items that it means now. */
   readonly matched: number;
-  /** Other queues that they go to; at most ten, those to which most go. */
-  readonly toQueues: readonly string[];
+  /** Where they go, those first to which most go: ten queues at most, and what stays. */
+  readonly destinations: readonly Destination[];
+}
+
+export interface Destination {
+  /** `""` = they stay where they are, as the queue that they came from is gone. */
+  readonly queue: string;
+  /** Whatever the limit. */
+  readonly count: number;
 }
 
 export type TaskAction = Repair | "redrive";

@@ -1037,9 +1037,15 @@ const RepairRequest = message<schemas.RepairRequest>("RepairRequest", schemas.Re
   expect: whole(109, optional),
 });
 
+const Destination = message<schemas.Destination>("Destination", schemas.Destination, {
+  queue_name: text(100),
+  count: whole(101),
+});
+
 const TaskBegun = message<schemas.TaskBegun>("TaskBegun", schemas.TaskBegun, {
   task_id: text(100),
   matched: whole(101),
+  destinations: list(102, Destination),
 });
 
 const TaskInfo = message<schemas.TaskInfo>("TaskInfo", schemas.TaskInfo, {

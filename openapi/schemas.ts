@@ -2638,6 +2638,19 @@ export const RepairRequest = Type.Object(
 );
 export type RepairRequest = Static<typeof RepairRequest>;
 
+export const Destination = Type.Object(
+  {
+    queue_name: Type.String({
+      description:
+        'The queue that they go to; `""` = they stay where they are, as the queue that they came from is gone.',
+      examples: ["orders"],
+    }),
+    count: Type.Integer({ description: "How many, whatever the `limit`.", examples: [298] }),
+  },
+  { ...closed, description: "Where items go." },
+);
+export type Destination = Static<typeof Destination>;
+
 export const TaskBegun = Type.Object(
   {
     task_id: Type.String({
@@ -2645,6 +2658,16 @@ export const TaskBegun = Type.Object(
       examples: ["rmg2k7v1"],
     }),
     matched: Type.Integer({ description: "Items that are meant now.", examples: [312] }),
+    destinations: Type.Array(Destination, {
+      description:
+        "Of a redrive or `reject`: where they go, ten queues at most, those first to which most go; and how many stay.",
+      examples: [
+        [
+          { queue_name: "orders", count: 298 },
+          { queue_name: "", count: 14 },
+        ],
+      ],
+    }),
   },
   { ...closed, description: "A task that goes on by itself, also across restarts." },
 );

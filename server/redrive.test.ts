@@ -102,7 +102,9 @@ test("overview: has the tasks that run, as they are listed, in both encodings", 
 
 test("redrive: a dry run counts; with more than expected nothing is moved, and 453 says how many", async () => {
   await using app = await setup();
-  expect(await app.ok("redrive", { ...dead, dry_run: true })).toEqual({ task_id: "", matched: 3 });
+  expect(await app.ok("redrive", { ...dead, dry_run: true })).toEqual({
+    ...{ task_id: "", matched: 3, destinations: [{ queue_name: "orders", count: 3 }] },
+  });
   expect(await app.ok("redrive", { ...dead, dry_run: true, limit: 2 })).toMatchObject({
     matched: 2,
   });
@@ -152,7 +154,9 @@ test("repair: scheduled items are promoted, waiting ones rejected with a reason,
   });
   expect(await texts(app, "dead")).toEqual(["a", "b", "c"]);
   const dry = { action: "delete", filter: { kind: "" }, state: null, dry_run: true } as const;
-  expect(await app.ok("repair", { ...dead, ...dry })).toEqual({ task_id: "", matched: 3 });
+  expect(await app.ok("repair", { ...dead, ...dry })).toEqual({
+    ...{ task_id: "", matched: 3, destinations: [] },
+  });
 });
 
 test.each<[object, number, string]>([

@@ -2,7 +2,7 @@
 // begin one.
 
 import { type Command, Option } from "commander";
-import type { TaskBegun, TaskInfo } from "../../client/wire.ts";
+import type { Destination, TaskBegun, TaskInfo } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
 import { type Context, contextOf } from "../context.ts";
@@ -84,19 +84,33 @@ export async function begin(
   { queue_name, ask, would, will }: Meant,
 ): Promise<void> {
   if (!dryRun && yes !== true) requireAsking(context);
-  const { matched } = await ask({ dry_run: true });
+  const { matched, destinations } = await ask({ dry_run: true });
+  const stay = destinations.find((to) => to.queue_name === "")?.count ?? 0;
+  const staying = stay === 1 ? "stays, as the queue it" : "stay, as the queues they";
+  const rest =
+    stay === 0 ? "" : `; ${stay} of all ${staying} came from ${stay === 1 ? "is" : "are"} gone`;
   const told = `${counted(matched, "item")} of ${queue_name}`;
   if (dryRun) {
-    context.result({ queue_name, matched }, () => `${told} ${would}`);
+    context.result(
+      { queue_name, matched, destinations },
+      () => `${told} ${would}${destinationsText(destinations)}${rest}`,
+    );
     return;
   }
-  if (yes !== true) await confirm(context, `${told} ${will}; go on?`);
+  if (yes !== true) await confirm(context, `${told} ${will}${rest}; go on?`);
   const begun = await ask({ expect: matched });
   if (follow) await ended(context, begun.task_id);
   else {
     const more = `holdfast tasks info ${begun.task_id}`;
     context.result({ queue_name, ...begun }, () => `${told} ${will}; see '${more}'`);
   }
+}
+
+/** None where it is one, which is said already. */
+function destinationsText(destinations: readonly Destination[]): string {
+  const go = destinations.filter(({ queue_name: name }) => name !== "");
+  if (go.length < 2) return "";
+  return `: ${go.map(({ queue_name: name, count }) => `${count} to ${name}`).join(", ")}`;
 }
 
 const lookMs = 500;
