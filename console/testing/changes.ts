@@ -121,6 +121,41 @@ function testDead(browser: () => ConsoleBrowser): void {
     expect(errors).toEqual([]);
   });
 
+  test("several reasons are one task, with one pace; what has nowhere to go stays and is not counted", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    const { client } = server;
+    const former = client.queue("former");
+    const timeouts = { lease_timeout: "1h", expire_timeout: "1d" };
+    await former.create({ ...timeouts, dead_queue: "orders-dead" });
+    await former.produce("one");
+    const lease = await former.lease({ batch: 1 });
+    await lease?.retry(lease.items, { dead: true, reason: "card_declined: order 9" });
+    await former.delete({ force: true });
+    await using visitor = await browser().visit(`${server.consoleUrl}/dead?name=orders-dead`);
+    const { page, errors } = visitor;
+    await page.getByText("2 groups, 8 items").waitFor();
+    await page.getByLabel("Select all groups").check();
+    const plan = page.getByRole("form", { name: "Redrive" });
+    await plan.getByRole("row", { name: "to orders 7" }).waitFor();
+    await plan
+      .getByRole("row", { name: "stay: the queue that they came from is gone 1" })
+      .waitFor();
+    await plan.getByLabel("At most").fill("2");
+    await plan.getByRole("row", { name: "takes, at 2 a second 4 s" }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await plan.getByRole("button", { name: "Redrive 7 items" }).click();
+    await page.getByRole("region", { name: "Tasks" }).getByText("of 8").waitFor();
+    const { tasks } = await client.listTasks({});
+    expect(tasks).toMatchObject([
+      {
+        ...{ action: "redrive", matched: 8, per_second: 2 },
+        filter: { groups: { by: "reason", values: ["card_declined: order <n>", ""] } },
+      },
+    ]);
+    expect(errors).toEqual([]);
+  });
+
   test("a task that takes long shows how far it is, and is cancelled", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
