@@ -46,13 +46,13 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // A simulator that is played with.
   "/blog/mdx-blog-post": { html: 14 * kilo, scripts: island },
   // The list of all operations, and what they have in common: rules, replies, schemas.
-  "/api": { ...standard, html: 18.1 * kilo },
+  "/api": { ...standard, html: 18.6 * kilo },
 };
 
 export const budgets = {
   stylesBytesMax: 10 * kilo,
   /** Its code, and the whole prose of the site; asked for when a reader goes for the search. */
-  searchBytesMax: 110 * kilo,
+  searchBytesMax: 112 * kilo,
   /** Scalar's client, once Test Request is pressed. */
   apiClientBytesMax: 770 * kilo,
   fontBytesMax: 30 * kilo,
