@@ -156,6 +156,29 @@ function testDead(browser: () => ConsoleBrowser): void {
     expect(errors).toEqual([]);
   });
 
+  test("groups are drawn while they are gathered, with counts that say 'at least'", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit("about:blank");
+    const { page } = visitor;
+    const gate = Promise.withResolvers<void>();
+    await page.route("**/v1/storage/items.groups", async (route) => {
+      const isFirst = route.request().postDataJSON().pivot === "";
+      if (!isFirst) await gate.promise;
+      const response = await route.fetch({
+        postData: { ...route.request().postDataJSON(), pivot: "" },
+      });
+      const reply = await response.json();
+      await route.fulfill({ response, json: { ...reply, next_pivot: isFirst ? "0.0.7" : "" } });
+    });
+    await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
+    await page.getByText("2 groups, at least 7 items, 7 looked at so far…").waitFor();
+    await page.getByRole("cell", { name: "5+" }).waitFor();
+    gate.resolve();
+    await page.getByText("2 groups, 14 items, all looked at").waitFor();
+    await page.getByRole("cell", { name: "10", exact: true }).waitFor();
+  });
+
   test("a task that takes long shows how far it is, and is cancelled", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);
