@@ -223,10 +223,13 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     await page.getByText("a look takes long: one every 30 s").waitFor();
     await page.clock.runFor(28_000);
     expect(looks).toBe(1);
-    const next = page.waitForRequest("**/v1/storage/items.find");
-    await page.clock.runFor(3_000);
-    await next;
+    // Time put forward may find the poll without its answer, and then nothing is asked until the next.
+    for (let second = 0; second < 120 && looks < 2; second += 1) {
+      await page.clock.runFor(1_000);
+      await page.evaluate(() => fetch("/livez"));
+    }
     expect(looks).toBe(2);
+    await page.unrouteAll({ behavior: "wait" });
   });
 
   test("of a count that is only begun nobody says how many more there are since", async () => {
