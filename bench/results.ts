@@ -41,10 +41,11 @@ export interface Results {
 
 /** How the name of a file of the whole benchmark ends. */
 export const wholeEnding = ".json";
-/** And those of other queues, of each stage of a call, and of an hour. */
+/** And those of other queues, of each stage of a call, of an hour, and of the console. */
 export const peersEnding = "-peers.json";
 export const stagesEnding = "-stages.json";
 export const soakEnding = "-soak.json";
+export const consoleEnding = "-console.json";
 
 export const resultsFolder = join(import.meta.dir, "results");
 

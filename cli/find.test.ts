@@ -218,11 +218,33 @@ test("redrive, repair --expect: refused where there are more, and moves nothing"
   expect(out).toStartWith(`3 items of ${dead.name} go to where they came from; `);
 });
 
+test("redrive: a dry run says how many go where, and how many stay", async () => {
+  const { queue, dead } = await setup();
+  const dieIn = async (name: string, count: number) => {
+    const other = client.queue(name);
+    await other.create({ ...timeouts, dead_queue: dead.name });
+    await other.produce(Array.from({ length: count }, () => "e"));
+    const lease = await other.lease({ batch: count });
+    await lease?.retry(lease.items, { dead: true });
+  };
+  await dieIn(`${queue.name}-b`, 2);
+  await dieIn(`${queue.name}-gone`, 1);
+  await client.queue(`${queue.name}-gone`).delete({ force: true });
+  const { out } = await run(["redrive", dead.name, "--dry-run"]);
+  expect(out).toBe(
+    `6 items of ${dead.name} would go to where they came from: 3 to ${queue.name}, ` +
+      `2 to ${queue.name}-b; 1 of all stays, as the queue it came from is gone\n`,
+  );
+});
+
 test("redrive: these items, to another queue, so many and so fast", async () => {
   const { queue, dead } = await setup();
   const { items } = await json("items", "find", dead.name);
   const begun = await json("redrive", dead.name, items[1].id, "--to", queue.name, "--yes");
-  expect(begun).toEqual({ queue_name: dead.name, matched: 1, task_id: begun.task_id });
+  expect(begun).toEqual({
+    ...{ queue_name: dead.name, matched: 1, task_id: begun.task_id },
+    destinations: [{ queue_name: queue.name, count: 1 }],
+  });
   const slow = await run(["redrive", dead.name, "--limit", "2", "--per-second", "1", "--yes"]);
   const [, task = ""] = /see 'holdfast tasks info (\w+)'/.exec(slow.out) ?? [];
   expect(slow.out).toStartWith(`2 items of ${dead.name} go to where they came from; `);

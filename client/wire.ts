@@ -46,6 +46,7 @@ export type GroupItemsRequest = schemas.GroupItemsRequest;
 export type ItemGroup = schemas.ItemGroup;
 export type RedriveRequest = schemas.RedriveRequest;
 export type RepairRequest = schemas.RepairRequest;
+export type Destination = schemas.Destination;
 export type TaskBegun = schemas.TaskBegun;
 export type TaskInfo = schemas.TaskInfo;
 export type WhoAmIReply = schemas.WhoAmIReply;

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { RequestOf } from "../openapi/operations.ts";
 import { ask, type CallId } from "./call.ts";
 import { useObserved } from "./observed.ts";
-import { seen } from "./overview-poll.ts";
+import { useAsksAgain } from "./overview-poll.ts";
 import { session } from "./session.ts";
 
 interface Asked {
@@ -17,8 +17,7 @@ interface Asked {
 export function useAsked<Id extends CallId>(id: Id, body: RequestOf<Id>, options: Asked = {}) {
   const { everyMs = 0, isWanted = true } = options;
   const { visit, asksKey } = useObserved(session);
-  const { silence, isPaused } = useObserved(seen);
-  const isAsking = everyMs > 0 && silence === null && !isPaused;
+  const isAsking = useAsksAgain() && everyMs > 0;
   return useQuery({
     queryKey: [id, visit, body],
     queryFn: ({ signal }) => ask(id, body, { signal }),

@@ -25,6 +25,12 @@ export function observed<T>(initial: T): Observed<T> {
   };
 }
 
+/** A part of it, or what follows from it: drawn anew only where that is another. */
+export function useObservedPart<T, Part>(of: Observed<T>, partOf: (value: T) => Part): Part {
+  const get = () => partOf(of.get());
+  return useSyncExternalStore(of.subscribe, get, get);
+}
+
 export function useObserved<T>(of: Observed<T>): T {
   return useSyncExternalStore(of.subscribe, of.get, of.get);
 }

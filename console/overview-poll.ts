@@ -3,7 +3,7 @@
 // that no old answer takes the place of a newer one.
 
 import { ask, heldMs, Refused, Silent } from "./call.ts";
-import { observed } from "./observed.ts";
+import { observed, useObservedPart } from "./observed.ts";
 import { type Overview, withReply } from "./overview-state.ts";
 import { isAwaited, session } from "./session.ts";
 import { tickWithPoll } from "./time.ts";
@@ -88,6 +88,22 @@ export function pollNow(): void {
     const waitMs = nextMs();
     if (isStarted && isWanted()) timer = setTimeout(pollNow, waitMs);
   });
+}
+
+/** The names of all queues, in order. */
+export function useQueueNames(): readonly string[] {
+  return useObservedPart(seen, ({ overview }) => overview?.names ?? none);
+}
+
+const none: readonly string[] = [];
+
+/** Whether anything asks again by itself: the reader has not stopped it, and the server answers. */
+export function asksAgain({ isPaused, silence }: Seen = seen.get()): boolean {
+  return !isPaused && silence === null;
+}
+
+export function useAsksAgain(): boolean {
+  return useObservedPart(seen, asksAgain);
 }
 
 export function setPaused(isPaused: boolean): void {

@@ -53,6 +53,21 @@ const samplesOf = (...pairs: [atMs: number, value: number][]) =>
     [],
   );
 
+test("the names of queues are in order, and the same list until one comes or goes", () => {
+  const of = (...names: string[]) => ({
+    ...sampleOverviewQueues,
+    queue_name: names,
+  });
+  const first = withReply(null, reply(0, { whole: true, queues: of("b", "a") }));
+  expect(first.names).toEqual(["a", "b"]);
+  const same = withReply(first, reply(1_000, { queues: of("a") }));
+  expect(same.names).toBe(first.names);
+  const more = withReply(same, reply(2_000, { queues: of("0") }));
+  expect(more.names).toEqual(["0", "a", "b"]);
+  const other = withReply(more, reply(3_000, { queues: of("c"), removed: ["a"] }));
+  expect(other.names).toEqual(["0", "b", "c"]);
+});
+
 test("overview: tasks are those of the latest reply, also of one that tells of no queue", () => {
   const first = withReply(null, reply(0, { whole: true, tasks: [sampleTask] }));
   expect(first.tasks).toEqual([sampleTask]);

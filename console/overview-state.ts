@@ -29,6 +29,8 @@ export interface Overview {
   readonly firstMs: number;
   readonly totals: OverviewTotals & Flow;
   readonly queues: ReadonlyMap<string, QueueRow>;
+  /** In order; the same list until a queue comes or goes. */
+  readonly names: readonly string[];
   readonly shards: readonly OverviewShard[];
   readonly alarms: readonly OverviewAlarm[];
   /** Those that run, the newest first. */
@@ -44,12 +46,15 @@ export function withReply(before: Overview | null, reply: ServerOverviewReply): 
   for (const [index, name] of reply.queues.queue_name.entries()) {
     queues.set(name, rowAt({ columns: reply.queues, index, before: known.get(name), asOfMs }));
   }
+  const isSame =
+    before?.queues.size === queues.size && before.names.every((name) => queues.has(name));
   return {
     since: reply.since,
     asOfMs,
     firstMs: before?.firstMs ?? asOfMs,
     totals: { ...reply.totals, ...flowOf(countsOf(reply.totals), before?.totals, asOfMs) },
     queues,
+    names: isSame ? before.names : [...queues.keys()].sort(),
     shards: reply.shards,
     alarms: reply.alarms,
     tasks: reply.tasks,

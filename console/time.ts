@@ -1,6 +1,7 @@
 // Time as the server has it: what it said last, less half the way there and back, carried on by
 // a clock that nobody sets. The browser's own clock may be hours off.
 
+import { useSyncExternalStore } from "react";
 import { observed, useObserved } from "./observed.ts";
 
 /** Server's milliseconds since 1970 at the browser's zero; `null` until it has said. */
@@ -42,6 +43,19 @@ export const standAt = standing.set;
 export function useServerNow(): number {
   useObserved(second);
   return useObserved(standing) ?? serverNow();
+}
+
+/** What follows from it: drawn anew only where that is another. */
+export function useServerNowPart<Part extends string>(partOf: (now: number) => Part): Part {
+  const get = () => partOf(standing.get() ?? serverNow());
+  return useSyncExternalStore(subscribeToTime, get, get);
+}
+
+function subscribeToTime(onChange: () => void): () => void {
+  const stops = [second.subscribe(onChange), standing.subscribe(onChange)];
+  return () => {
+    for (const stop of stops) stop();
+  };
 }
 
 /** With a poll, so that what it tells and what time alone changes are drawn at once, not in turns. */

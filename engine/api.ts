@@ -4,15 +4,13 @@
 // its message says so.
 
 import type { Pause, QueueDefinition } from "../stores/queue.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter, Grouping } from "./filter.ts";
 import type { Group } from "./messages.ts";
 import type { Past } from "./past.ts";
-import type { Grouping } from "./shard/find.ts";
 
-export type { Filter } from "./filter.ts";
+export type { Filter, Grouping } from "./filter.ts";
 export type { Group } from "./messages.ts";
 export type { Past } from "./past.ts";
-export type { Grouping } from "./shard/find.ts";
 
 /** Bytes, or a string that stands for its UTF-8 bytes. */
 export type Payload = Uint8Array | string;
@@ -570,8 +568,15 @@ export interface TaskBegun extends Outcome {
   readonly taskId: string;
   /** Items that it means now. */
   readonly matched: number;
-  /** Other queues that they go to; at most ten, those to which most go. */
-  readonly toQueues: readonly string[];
+  /** Where they go, those first to which most go: ten queues at most, and what stays. */
+  readonly destinations: readonly Destination[];
+}
+
+export interface Destination {
+  /** `""` = they stay where they are, as the queue that they came from is gone. */
+  readonly queue: string;
+  /** Whatever the limit. */
+  readonly count: number;
 }
 
 export type TaskAction = Repair | "redrive";

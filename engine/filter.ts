@@ -4,6 +4,16 @@
 import type { Item } from "../stores/item.ts";
 import { type Past, readPast } from "./past.ts";
 
+export const groupings = ["reason", "death", "kind", "originQueue"] as const;
+export type Grouping = (typeof groupings)[number];
+
+/** Those that have one of some values in common. */
+export interface InGroups {
+  readonly by: Grouping;
+  /** As `groupOf` has them; of reasons any one of its class. */
+  readonly values: readonly string[];
+}
+
 /** All that is said has to hold; what is absent does not count. */
 export interface Filter {
   readonly kind?: string;
@@ -21,6 +31,7 @@ export interface Filter {
   readonly redrivenMax?: number;
   /** A text that its payload has, as UTF-8. */
   readonly payloadContains?: string;
+  readonly groups?: InGroups;
 }
 
 export type Looked = Pick<
@@ -32,9 +43,11 @@ export type Looked = Pick<
 export type Matcher = (item: Looked, id: string, isLeased: boolean) => boolean;
 
 export function matcherOf(filter: Filter): Matcher {
-  const { kind, reference, payloadContains } = filter;
+  const { kind, reference, payloadContains, groups } = filter;
   const reason = filter.reason === undefined ? undefined : reasonClass(filter.reason);
   const needle = payloadContains === undefined ? null : Buffer.from(payloadContains);
+  const values =
+    groups && new Set(groups.by === "reason" ? groups.values.map(reasonClass) : groups.values);
   return (item, id, isLeased) => {
     if (kind !== undefined && item.kind !== kind) return false;
     if (reference !== undefined && item.reference !== reference) return false;
@@ -47,9 +60,25 @@ export function matcherOf(filter: Filter): Matcher {
       (past.attempts ?? item.attempts + Number(isLeased)) >= (filter.attemptsMin ?? 0) &&
       (past.createdAt ?? item.createdAt) < (filter.createdBefore ?? Number.POSITIVE_INFINITY) &&
       (past.redriven ?? 0) <= (filter.redrivenMax ?? Number.POSITIVE_INFINITY) &&
+      (groups === undefined || values?.has(groupOf(item, groups.by)) === true) &&
       (needle === null || Buffer.from(item.payload as Uint8Array).includes(needle))
     );
   };
+}
+
+/** What an item has in common with others. */
+export function groupOf({ kind, past }: Pick<Item, "kind" | "past">, by: Grouping): string {
+  const { reason = "", death = "", queue = "" } = readPast(past);
+  switch (by) {
+    case "reason":
+      return reasonClass(reason);
+    case "death":
+      return death;
+    case "kind":
+      return kind;
+    case "originQueue":
+      return queue;
+  }
 }
 
 function is(wanted: string | undefined, found: string | undefined): boolean {

@@ -87,6 +87,8 @@ export const limits = {
   payloadRangeMax: 2_147_483_647,
   /** Of one text of a filter. */
   filterBytesMax: 2_048,
+  /** Groups that a filter names: as many as a page can offer to choose from. */
+  filterGroupsMax: 200,
   /** Of a count in a filter: what a protobuf `int32` holds. */
   filterCountMax: 2_147_483_647,
   expectMax: 2_147_483_647,

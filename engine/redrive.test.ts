@@ -102,24 +102,30 @@ test("redrive: to one queue, whatever they came from", async () => {
   expect(await all(bundle, "other")).toEqual(["a", "b"]);
 });
 
-test("redrive: says to which queues items go, those with the most first, and none that is gone", async () => {
+test("redrive: says where items go, those with the most first, and how many stay", async () => {
   const bundle = await setupQueues(2);
   await bundle.createQueue({ name: "former", deadQueue: "dead" });
   await die(bundle, "orders", ["a"]);
   await die(bundle, "mails", ["b", "c"]);
   await die(bundle, "former", ["d", "e", "f"]);
   await bundle.run(() => bundle.engine.deleteQueue({ name: "former", force: true }));
-  const toQueues = async (change: Partial<RedriveRequest>) =>
-    (await redrive(bundle, { dryRun: true, ...change })).toQueues;
-  expect(await toQueues({})).toEqual(["mails", "orders"]);
-  expect(await toQueues({ filter: { originQueue: "orders" } })).toEqual(["orders"]);
-  expect(await toQueues({ to: "orders" })).toEqual(["orders"]);
-  expect(await toQueues({ to: "dead" })).toEqual([]);
+  const told = async (change: Partial<RedriveRequest>) => {
+    const { destinations } = await redrive(bundle, { dryRun: true, ...change });
+    return destinations.map(({ queue, count }) => [queue, count] as const);
+  };
+  expect(await told({})).toEqual([
+    ["mails", 2],
+    ["orders", 1],
+    ["", 3],
+  ]);
+  expect(await told({ limit: 1, filter: { originQueue: "mails" } })).toEqual([["mails", 2]]);
+  expect(await told({ to: "orders" })).toEqual([["orders", 6]]);
+  expect(await told({ filter: { kind: "none" }, to: "orders" })).toEqual([["orders", 0]]);
   const { found } = await bundle.run(() =>
     bundle.engine.findItems({ queue: "dead", pivot: "", limit: 9, filter: {} }),
   );
   const [one] = found.filter(({ past }) => past?.queue === "mails");
-  expect(await toQueues({ ids: [String(one?.id)] })).toEqual(["mails"]);
+  expect(await told({ ids: [String(one?.id)] })).toEqual([["mails", 1]]);
 });
 
 test("redrive: a queue that is gone gets nothing, and its items stay and are counted", async () => {
@@ -162,7 +168,7 @@ test("redrive: a dry run counts and moves nothing; more than expected moves noth
   expect(await redrive(bundle, { dryRun: true })).toEqual({
     taskId: "",
     matched: 2,
-    toQueues: ["orders"],
+    destinations: [{ queue: "orders", count: 2 }],
     replayed: false,
   });
   const ending = await bundle.ending(() => bundle.engine.redrive({ queue: "dead", expect: 1 }));

@@ -66,8 +66,9 @@ test("repair: rejected items are dead, with the reason, their queue and no attem
   await bundle.produce("orders", "a", "b");
   await later(bundle, "orders", "c");
   const request = { action: "reject", filter: {}, reason: "sent by mistake" } as const;
-  const { taskId, matched, toQueues } = await repair(bundle, request);
-  expect({ matched, toQueues }).toEqual({ matched: 3, toQueues: ["dead"] });
+  const { taskId, matched, destinations } = await repair(bundle, request);
+  expect(matched).toBe(3);
+  expect(destinations).toEqual([{ queue: "dead", count: 3 }]);
   expect(await bundle.ended(taskId)).toMatchObject({ action: "reject", moved: 3, skipped: 0 });
   const dead = await found(bundle, "dead");
   expect(texts(dead)).toEqual(["a", "b", "c"]);
@@ -91,7 +92,7 @@ test("repair: deleted items are gone, of one state, some ids or a filter", async
   expect(texts(await found(bundle, "orders"))).toEqual(["c", "d"]);
   const [one] = await found(bundle, "orders");
   const named = await repair(bundle, { ids: [String(one?.id), String(one?.id)] });
-  expect(named).toMatchObject({ matched: 1, toQueues: [] });
+  expect(named).toMatchObject({ matched: 1, destinations: [] });
   await bundle.ended(named.taskId);
   expect(await found(bundle, "orders")).toHaveLength(1);
   await bundle.ended((await repair(bundle, { filter: { kind: "other" } })).taskId);

@@ -3,7 +3,7 @@
 // requests against the contract.
 
 import type * as api from "./api.ts";
-import type { Filter } from "./filter.ts";
+import { type Filter, groupings, type InGroups } from "./filter.ts";
 import type { Past } from "./past.ts";
 import { seriesNames, shardSeriesNames } from "./series.ts";
 import {
@@ -41,6 +41,8 @@ const past = object<Past>({
   createdAt: optional(instant),
   redriven: optional(number),
 });
+const grouping = word(...groupings);
+const inGroups = object<InGroups>({ by: grouping, values: list(text) });
 const filter = object<Filter>({
   kind: optional(text),
   reference: optional(text),
@@ -52,6 +54,7 @@ const filter = object<Filter>({
   createdBefore: optional(instant),
   redrivenMax: optional(number),
   payloadContains: optional(text),
+  groups: optional(inGroups),
 });
 const searched = {
   queue: text,
@@ -228,7 +231,7 @@ export const requests = {
   }),
   groupItems: object<api.GroupsRequest>({
     ...searched,
-    by: word("reason", "death", "kind", "originQueue"),
+    by: grouping,
   }),
   deleteItems: object<api.DeleteItemsRequest>({ ...held, ...guard }),
 };

@@ -33,8 +33,7 @@ interface Definition {
   readonly limit: number;
   readonly perSecond: number;
   readonly matched: number;
-  /** Other queues that they go to. */
-  readonly toQueues: readonly string[];
+  readonly destinations: readonly api.Destination[];
   /** Who asked for it; `""` = nobody said. */
   readonly by: string;
   readonly createdAt: number;
@@ -65,7 +64,7 @@ interface Starting extends Pick<Definition, "fingerprint"> {
   readonly begun: Promise<api.TaskBegun>;
 }
 
-const toQueuesMax = 10;
+const destinationsMax = 10;
 
 const unkeyed = { digest: "", fingerprint: "" };
 
@@ -160,8 +159,8 @@ export class Tasks {
       throw QueueError.from(keyTaken(key));
     }
     if (before !== undefined) {
-      const { taskId, matched, toQueues } = before;
-      return { taskId, matched, toQueues, replayed: true };
+      const { taskId, matched, destinations } = before;
+      return { taskId, matched, destinations, replayed: true };
     }
     if (starting !== undefined) return { ...(await starting.begun), replayed: true };
     const begun = this.#startNew(queue, request, { ...plan, by, digest, fingerprint });
@@ -195,39 +194,41 @@ export class Tasks {
     const counts = await this.#options.search.count(queue, { filter, states, spans });
     const counted = counts.values().reduce((sum, count) => sum + count, 0);
     const matched = Math.min(counted, limit);
-    const toQueues = this.#toQueues(queue, plan, counts);
-    if (request.dryRun === true) return { taskId: "", matched, toQueues, replayed: false };
+    const destinations = this.#destinations(queue, plan, counts);
+    if (request.dryRun === true) return { taskId: "", matched, destinations, replayed: false };
     const { expect = matched } = request;
     if (matched > expect) throw QueueError.from(countChanged(matched, expect, done[plan.action]));
     const taskId = this.#newId();
     const whose = { queue: queue.definition.name, queueId: queue.queueId };
     const definition: Definition = {
-      ...{ ...plan, ...whose, taskId, filter, perSecond, matched, toQueues },
+      ...{ ...plan, ...whose, taskId, filter, perSecond, matched, destinations },
       // What came since it was counted is no more than was expected.
       limit: Math.min(limit, request.expect ?? limit),
       ...{ createdAt: this.#options.clock.now(), state: "running", endedAt: null },
     };
     await this.#begin(definition, marks);
-    return { taskId, matched, toQueues, replayed: false };
+    return { taskId, matched, destinations, replayed: false };
   }
 
-  /** `counts`: of items, by the queue that they came from. */
-  #toQueues(
+  /** `counts`: of items, by the queue that they came from; `""` = that one is gone. */
+  #destinations(
     queue: LogicalQueue,
     { action, to }: Pick<Plan, "action" | "to">,
     counts: ReadonlyMap<string, number>,
-  ): readonly string[] {
+  ): readonly api.Destination[] {
+    const count = counts.values().reduce((sum, one) => sum + one, 0);
+    const allTo = (name: string) => (name === "" ? [] : [{ queue: name, count }]);
     switch (action) {
       case "redrive": {
-        const origins = [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name);
-        const names = to === "" ? origins : [to];
-        const others = names.filter((name) => name !== "" && name !== queue.definition.name);
-        return others.slice(0, toQueuesMax);
+        if (to !== "") return allTo(to);
+        const all = [...counts].map(([name, of]) => ({ queue: name, count: of }));
+        const { stay = [], go = [] } = Object.groupBy(all, (one) =>
+          one.queue === "" ? "stay" : "go",
+        );
+        return [...go.sort((a, b) => b.count - a.count).slice(0, destinationsMax), ...stay];
       }
-      case "reject": {
-        const dead = this.#options.catalog.deadQueueOf(queue);
-        return dead === undefined ? [] : [dead.definition.name];
-      }
+      case "reject":
+        return allTo(this.#options.catalog.deadQueueOf(queue)?.definition.name ?? "");
       case "promote":
       case "delete":
         return [];

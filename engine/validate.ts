@@ -328,7 +328,17 @@ function checkFilter(filter: Filter): void {
       if (key === "createdBefore") continue;
       if (value < 0) refuse(`${name} is invalid; cannot be negative`);
       checkMost(name, value, limits.filterCountMax);
-    } else checkLength(name, byteLength(value), limits.filterBytesMax);
+    } else if (typeof value === "string") {
+      checkLength(name, byteLength(value), limits.filterBytesMax);
+    } else {
+      const { values } = value;
+      if (values.length === 0) refuse("groups is invalid; cannot be empty");
+      checkBatch("groups", values.length, {
+        name: "the most of one filter",
+        max: limits.filterGroupsMax,
+      });
+      for (const one of values) checkLength("groups", byteLength(one), limits.filterBytesMax);
+    }
   }
 }
 

@@ -29,6 +29,7 @@ export const bounds = {
   findItemsMin: 1,
   findItemsMax: 1_000,
   findPayloadHeadMax: 65_536,
+  filterGroupsMax: 200,
   payloadRangeMax: 2_147_483_647,
   taskIdsMax: 1_000,
   taskPerSecondMax: 1_000_000,

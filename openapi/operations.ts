@@ -1554,7 +1554,11 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       200: {
         meaning: "A task moves them; of a dry run, how many there are.",
         reaction: "Ask `tasks.info` how far it has come.",
-        example: { task_id: "rmg2k7v1", matched: 312 },
+        example: {
+          task_id: "rmg2k7v1",
+          matched: 312,
+          destinations: [{ queue_name: "orders", count: 312 }],
+        },
       },
       400: refusal(400, {
         meaning: "A queue does not exist, or something is out of bounds; nothing was moved.",
@@ -1589,7 +1593,11 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
       200: {
         meaning: "A task does it; of a dry run, how many there are.",
         reaction: "Ask `tasks.info` how far it has come.",
-        example: { task_id: "rmg2k7v1", matched: 312 },
+        example: {
+          task_id: "rmg2k7v1",
+          matched: 312,
+          destinations: [],
+        },
       },
       400: refusal(400, {
         meaning: "The queue does not exist, or something is out of bounds; nothing was changed.",

@@ -902,6 +902,11 @@ const StorageListReply = message<schemas.StorageItemsReply>(
   { items: list(1, StorageItem) },
 );
 
+const InGroups = message<schemas.InGroups>("InGroups", schemas.InGroups, {
+  by: text(100, required),
+  values: list(101, "text"),
+});
+
 const ItemFilter = message<schemas.ItemFilter>("ItemFilter", schemas.ItemFilter, {
   kind: text(100, optional),
   reference: text(101, optional),
@@ -913,6 +918,7 @@ const ItemFilter = message<schemas.ItemFilter>("ItemFilter", schemas.ItemFilter,
   created_before: instant(107, { says: "When it was produced before; not set: at any time." }),
   redriven_max: whole(108, optional),
   payload_contains: text(109),
+  groups: one(110, InGroups),
 });
 
 const stateSays = { says: "`ready`, `leased` or `scheduled`; empty: all." };
@@ -1044,9 +1050,15 @@ const RepairRequest = message<schemas.RepairRequest>("RepairRequest", schemas.Re
   expect: whole(109, optional),
 });
 
+const Destination = message<schemas.Destination>("Destination", schemas.Destination, {
+  queue_name: text(100),
+  count: whole(101),
+});
+
 const TaskBegun = message<schemas.TaskBegun>("TaskBegun", schemas.TaskBegun, {
   task_id: text(100),
   matched: whole(101),
+  destinations: list(102, Destination),
 });
 
 const TaskInfo = message<schemas.TaskInfo>("TaskInfo", schemas.TaskInfo, {

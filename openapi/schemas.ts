@@ -2203,6 +2203,30 @@ const itemHolder = Type.String({
   examples: ["worker-3"],
 });
 
+const itemGrouping = Type.String({
+  description:
+    "`reason`, in which numbers, instants and ids do not count, `death`, `kind` or `origin_queue`.",
+  examples: ["reason"],
+  [publishedKeyword]: { enum: ["reason", "death", "kind", "origin_queue"] },
+});
+
+export const InGroups = Type.Object(
+  {
+    by: itemGrouping,
+    values: Type.Array(Type.String(), {
+      description: 'What they have in common, as `items.groups` says it; `""` = it is not set.',
+      examples: [["card_declined", "gateway timeout"]],
+      [publishedKeyword]: { minItems: 1, maxItems: bounds.filterGroupsMax },
+    }),
+  },
+  {
+    ...closed,
+    description: "In one of several groups.",
+    examples: [{ by: "reason", values: ["card_declined", "gateway timeout"] }],
+  },
+);
+export type InGroups = Static<typeof InGroups>;
+
 export const ItemFilter = Type.Object(
   {
     kind: Type.Optional(Type.String({ description: "The item's `kind`.", examples: ["charge"] })),
@@ -2263,6 +2287,7 @@ export const ItemFilter = Type.Object(
         examples: ["4711"],
       }),
     ),
+    groups: Type.Optional(InGroups),
   },
   {
     ...closed,
@@ -2388,12 +2413,7 @@ export type FindItemsReply = Static<typeof FindItemsReply>;
 export const GroupItemsRequest = Type.Object(
   {
     queue_name: queueName,
-    by: Type.String({
-      description:
-        "`reason`, in which numbers, instants and ids do not count, `death`, `kind` or `origin_queue`.",
-      examples: ["reason"],
-      [publishedKeyword]: { enum: ["reason", "death", "kind", "origin_queue"] },
-    }),
+    by: itemGrouping,
     partition: optionalPartition,
     state: Type.Optional(itemState),
     holder: Type.Optional(itemHolder),
@@ -2652,6 +2672,19 @@ export const RepairRequest = Type.Object(
 );
 export type RepairRequest = Static<typeof RepairRequest>;
 
+export const Destination = Type.Object(
+  {
+    queue_name: Type.String({
+      description:
+        'The queue that they go to; `""` = they stay where they are, as the queue that they came from is gone.',
+      examples: ["orders"],
+    }),
+    count: Type.Integer({ description: "How many, whatever the `limit`.", examples: [298] }),
+  },
+  { ...closed, description: "Where items go." },
+);
+export type Destination = Static<typeof Destination>;
+
 export const TaskBegun = Type.Object(
   {
     task_id: Type.String({
@@ -2659,6 +2692,16 @@ export const TaskBegun = Type.Object(
       examples: ["rmg2k7v1"],
     }),
     matched: Type.Integer({ description: "Items that match now.", examples: [312] }),
+    destinations: Type.Array(Destination, {
+      description:
+        "Of a redrive or `reject`: how many items go to which queue, the ten queues that get the most; and how many stay, with an empty `queue_name`.",
+      examples: [
+        [
+          { queue_name: "orders", count: 298 },
+          { queue_name: "", count: 14 },
+        ],
+      ],
+    }),
   },
   { ...closed, description: "A task that runs on its own, across restarts too." },
 );

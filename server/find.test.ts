@@ -111,6 +111,11 @@ const filters: readonly [RequestOf<"findItems">["filter"], string[]][] = [
   [{ created_before: instant(start) }, []],
   [{ created_before: null }, ["card 1", "card 2", "timeout"]],
   [{ redriven_max: 0 }, ["card 1", "card 2", "timeout"]],
+  [{ groups: { by: "reason", values: ["order 9: no card", "none"] } }, ["card 1", "card 2"]],
+  [{ groups: { by: "origin_queue", values: ["none", "orders"] } }, ["card 1", "card 2", "timeout"]],
+  [{ groups: { by: "death", values: ["failed", "expired"] } }, []],
+  [{ groups: { by: "kind", values: [""] } }, []],
+  [{ groups: { by: "kind", values: ["charge"] }, payload_contains: "1" }, ["card 1"]],
   [{ reference: "" }, ["card 1", "card 2", "timeout"]],
   [{ reason: "" }, []],
 ];

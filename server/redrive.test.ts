@@ -102,7 +102,9 @@ test("overview: has the tasks that run, as they are listed, in both encodings", 
 
 test("redrive: a dry run counts; with more than expected nothing is moved, and 453 says how many", async () => {
   await using app = await setup();
-  expect(await app.ok("redrive", { ...dead, dry_run: true })).toEqual({ task_id: "", matched: 3 });
+  expect(await app.ok("redrive", { ...dead, dry_run: true })).toEqual({
+    ...{ task_id: "", matched: 3, destinations: [{ queue_name: "orders", count: 3 }] },
+  });
   expect(await app.ok("redrive", { ...dead, dry_run: true, limit: 2 })).toMatchObject({
     matched: 2,
   });
@@ -152,7 +154,9 @@ test("repair: scheduled items are promoted, waiting ones rejected with a reason,
   });
   expect(await texts(app, "dead")).toEqual(["a", "b", "c"]);
   const dry = { action: "delete", filter: { kind: "" }, state: null, dry_run: true } as const;
-  expect(await app.ok("repair", { ...dead, ...dry })).toEqual({ task_id: "", matched: 3 });
+  expect(await app.ok("repair", { ...dead, ...dry })).toEqual({
+    ...{ task_id: "", matched: 3, destinations: [] },
+  });
 });
 
 test.each<[object, number, string]>([
@@ -279,6 +283,30 @@ const refusals: readonly [OperationId, object, number, string][] = [
     "redrive is invalid; expected ids or a filter, got both",
   ],
   ["redrive", { ...dead, filter: { reason: long } }, 400, "reason is invalid"],
+  [
+    "redrive",
+    { ...dead, filter: { groups: { by: "reason", values: [] } } },
+    400,
+    "groups is invalid; cannot be empty",
+  ],
+  [
+    "redrive",
+    { ...dead, filter: { groups: { by: "kind", values: Array(201).fill("") } } },
+    400,
+    "groups is invalid; ",
+  ],
+  [
+    "redrive",
+    { ...dead, filter: { groups: { by: "kind", values: [long] } } },
+    400,
+    "groups is invalid",
+  ],
+  [
+    "redrive",
+    { ...dead, filter: { groups: { by: "id", values: [""] } } },
+    400,
+    "by is invalid; expected 'reason' or",
+  ],
   ["redrive", { ...dead, filter: { death: "old" } }, 400, "death is invalid; expected 'failed' or"],
   [
     "redrive",
@@ -322,7 +350,8 @@ test("redrive and tasks in protobuf: an expected zero is one, and what is not se
   expect(await inProtobuf(app, "redrive", { ...dead, expect: 0 })).toMatchObject({
     ...{ code: 453, body: { reason: "count_changed" } },
   });
-  const redrive = { ...dead, filter: { redriven_max: 0, reason: "timeout" } };
+  const groups = { by: "reason", values: ["none", "timeout"] };
+  const redrive = { ...dead, filter: { redriven_max: 0, groups } };
   const begun = await inProtobuf(app, "redrive", redrive);
   expect(begun).toMatchObject({ code: 200, body: { matched: 1 } });
   const task_id = String(begun.body["task_id"]);

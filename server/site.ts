@@ -53,6 +53,7 @@ const types: Readonly<Record<string, string>> = {
   proto: "text/plain; charset=utf-8",
   svg: "image/svg+xml",
   txt: "text/plain; charset=utf-8",
+  webp: "image/webp",
   woff2: "font/woff2",
   xml: "application/xml; charset=utf-8",
 };

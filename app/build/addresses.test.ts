@@ -109,6 +109,16 @@ describe("the site as it is built without them", () => {
     expect(await (await site.get("/docs/intro.md")).text()).toMatch(/\]\(\/docs\/[a-z-]+\)/);
   });
 
+  test("a file of every kind that was built is told for what it is", async () => {
+    const paths = listFiles(folders.site).filter((path) => !/\.(br|gz)$/.test(path));
+    const ofEach = new Map(paths.map((path) => [path.split(".").at(-1), path]));
+    expect([...ofEach.keys()]).toContain("webp");
+    for (const path of ofEach.values()) {
+      const { headers } = await site.get(`/${path.replace(/(^|\/)index\.html$/, "$1")}`);
+      expect([path, headers.get("content-type")]).not.toEqual([path, "application/octet-stream"]);
+    }
+  });
+
   test("favicon.ico holds one picture of 32 by 32, the touch icon is 180 by 180", async () => {
     const home = await (await site.get("/")).text();
     expect(home).toContain('<link rel="icon" href="/favicon.ico" sizes="32x32"/>');

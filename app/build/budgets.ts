@@ -46,7 +46,7 @@ const largePages: Readonly<Record<string, PageBudget>> = {
   // A simulator that is played with.
   "/blog/mdx-blog-post": { html: 14 * kilo, scripts: island },
   // The list of all operations, and what they have in common: first calls, rules, replies, schemas.
-  "/api": { ...standard, html: 18.3 * kilo },
+  "/api": { ...standard, html: 19 * kilo },
 };
 
 export const budgets = {

@@ -2,7 +2,7 @@
 // begin one.
 
 import { type Command, Option } from "commander";
-import type { TaskBegun, TaskInfo } from "../../client/wire.ts";
+import type { Destination, TaskBegun, TaskInfo } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { confirm, requireAsking, yesMeaning } from "../confirm.ts";
 import { type Context, contextOf } from "../context.ts";
@@ -89,12 +89,16 @@ export async function begin(
   // Who has said how many to expect, and need not be asked, need not have them counted before.
   let bound = expect;
   if (dryRun || yes !== true || bound === undefined) {
-    const { matched } = await ask({ dry_run: true });
+    const { matched, destinations } = await ask({ dry_run: true });
+    const rest = stayingText(destinations);
     if (dryRun) {
-      context.result({ queue_name, matched }, () => `${told(matched)} ${would}`);
+      context.result(
+        { queue_name, matched, destinations },
+        () => `${told(matched)} ${would}${destinationsText(destinations)}${rest}`,
+      );
       return;
     }
-    if (yes !== true) await confirm(context, `${told(matched)} ${will}; go on?`);
+    if (yes !== true) await confirm(context, `${told(matched)} ${will}${rest}; go on?`);
     bound = Math.min(bound ?? matched, matched);
   }
   const begun = await ask({ expect: bound });
@@ -103,6 +107,22 @@ export async function begin(
     const more = `holdfast tasks info ${begun.task_id}`;
     context.result({ queue_name, ...begun }, () => `${told(begun.matched)} ${will}; see '${more}'`);
   }
+}
+
+/** None where it is one, which is said already. */
+/** Of items whose queue is gone. */
+function stayingText(destinations: readonly Destination[]): string {
+  const count = destinations.find((to) => to.queue_name === "")?.count ?? 0;
+  if (count === 0) return "";
+  return count === 1
+    ? "; 1 of all stays, as the queue it came from is gone"
+    : `; ${count} of all stay, as the queues they came from are gone`;
+}
+
+function destinationsText(destinations: readonly Destination[]): string {
+  const go = destinations.filter(({ queue_name: name }) => name !== "");
+  if (go.length < 2) return "";
+  return `: ${go.map(({ queue_name: name, count }) => `${count} to ${name}`).join(", ")}`;
 }
 
 const lookMs = 500;

@@ -7,7 +7,7 @@ import { useShortcuts } from "../frame/shortcuts.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Age, Noted } from "../parts/figures.tsx";
-import { type Grouping, groupings, type useGroups } from "./use-groups.ts";
+import { type Grouping, type Groups, groupings, type useGroups } from "./use-groups.ts";
 
 interface GroupTableProps {
   readonly name: string;
@@ -70,6 +70,7 @@ export function GroupTable({ name, by, found, chosen, onChoose }: GroupTableProp
               key={group.value}
               {...{ name, by, group }}
               itemCount={data?.itemCount ?? 1}
+              isPart={data?.isPart ?? false}
               isCurrent={group.value === cursor}
               isChosen={chosen?.has(group.value) ?? false}
               onChoose={chosen === null ? null : toggle}
@@ -95,8 +96,8 @@ function Under({ by, found }: Pick<GroupTableProps, "by" | "found">): ReactNode 
   return (
     <div className="under">
       <span role="status">
-        {countText(count)} {count === 1 ? "group" : "groups"}, {itemsText(data.itemCount)},{" "}
-        {data.isPart ? "of the first 1,000,000 looked at" : "all looked at"}
+        {countText(count)} {count === 1 ? "group" : "groups"}, {data.isPart && "at least "}
+        {itemsText(data.itemCount)}, {lookedText(data)}
       </span>
       <span className="wide-only">
         as of <Noted at={data.seenAt} />
@@ -111,11 +112,19 @@ function Under({ by, found }: Pick<GroupTableProps, "by" | "found">): ReactNode 
   );
 }
 
+function lookedText({ isPart, isGathering, lookedAt }: Groups): string {
+  if (!isPart) return "all looked at";
+  if (isGathering) return `${countText(lookedAt)} looked at so far…`;
+  return `of the first ${countText(lookedAt)} looked at`;
+}
+
 interface GroupRowProps {
   readonly name: string;
   readonly by: Grouping;
   readonly group: ItemGroup;
   readonly itemCount: number;
+  /** There may be more of it. */
+  readonly isPart: boolean;
   readonly isCurrent: boolean;
   readonly isChosen: boolean;
   readonly onChoose: ((value: string) => void) | null;
@@ -126,7 +135,7 @@ function addressOf(name: string, by: Grouping, value: string): string {
 }
 
 function GroupRow(props: GroupRowProps): ReactNode {
-  const { name, by, group, itemCount, isCurrent, isChosen, onChoose } = props;
+  const { name, by, group, itemCount, isPart, isCurrent, isChosen, onChoose } = props;
   const { value, count, first_at: first, last_at: last } = group;
   const text = value === "" ? groupings[by].none : value;
   const names = [isCurrent && "cur", isChosen && "sel"].filter(Boolean).join(" ");
@@ -151,7 +160,10 @@ function GroupRow(props: GroupRowProps): ReactNode {
           <bdi>{text}</bdi>
         </Link>
       </th>
-      <td className="n">{countText(count)}</td>
+      <td className="n">
+        {countText(count)}
+        {isPart && "+"}
+      </td>
       <td className="c-2">
         <span className="share" aria-hidden="true">
           <i style={{ width: `${((count / itemCount) * 100).toFixed(1)}%` }} />

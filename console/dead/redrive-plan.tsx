@@ -2,7 +2,7 @@
 // count as its bound.
 
 import { type ReactNode, useState } from "react";
-import type { ItemGroup } from "../../openapi/schemas.ts";
+import type { Destination, ItemFilter, ItemGroup } from "../../openapi/schemas.ts";
 import { countText, itemsText, spanText } from "../format.ts";
 import { ItemChange, pluralOf, RedriveWishes } from "../items/change-dialog.tsx";
 import { type Meant, noWishes, type Wishes } from "../items/changes.ts";
@@ -34,22 +34,22 @@ export function RedrivePlan({ name, by, groups, found }: RedrivePlanProps): Reac
       </aside>
     );
   }
-  const { field } = groupings[by];
-  const parts = groups.map(({ value }) => ({ filter: { [field]: value } }));
-  return <Plan meant={{ queueName: name, state: null, parts }} by={by} groups={groups} />;
+  const filter = filterOf(by, groups);
+  return <Plan meant={{ queueName: name, state: null, parts: [{ filter }] }} />;
 }
 
-interface PlanProps {
-  readonly meant: Meant;
-  readonly by: Grouping;
-  readonly groups: readonly ItemGroup[];
+/** One filter for all of them: it is one task, with one pace. */
+function filterOf(by: Grouping, groups: readonly ItemGroup[]): ItemFilter {
+  const values = groups.map(({ value }) => value);
+  if (values.length > 1) return { groups: { by, values } };
+  return { [groupings[by].field]: values[0] };
 }
 
-function Plan({ meant, by, groups }: PlanProps): ReactNode {
+function Plan({ meant }: { readonly meant: Meant }): ReactNode {
   const [wishes, setWishes] = useState<Wishes>(noWishes);
   const [isDeleting, setDeleting] = useState(false);
   const change = useChange({ verb: "redrive", meant, wishes }, () => undefined);
-  const { calls, count, counts, dry, run, isSettled } = change;
+  const { calls, count, destinations, dry, run, isSettled } = change;
   const action = count === undefined ? "Redrive …" : `Redrive ${itemsText(count)}`;
   return (
     <form
@@ -63,9 +63,8 @@ function Plan({ meant, by, groups }: PlanProps): ReactNode {
       <h2 className="big">{action}</h2>
       <RedriveWishes wishes={wishes} onChange={setWishes} />
       <DryRun
-        counts={counts}
-        by={by}
-        groups={groups}
+        count={count}
+        destinations={destinations}
         seenAt={dry.data?.seenAt ?? null}
         wishes={wishes}
       />
@@ -91,17 +90,16 @@ function Plan({ meant, by, groups }: PlanProps): ReactNode {
   );
 }
 
-interface DryRunProps extends Pick<PlanProps, "by" | "groups"> {
-  readonly counts: readonly number[] | undefined;
+interface DryRunProps {
+  readonly count: number | undefined;
+  readonly destinations: readonly Destination[] | undefined;
   readonly seenAt: number | null;
   readonly wishes: Wishes;
 }
 
-const rowsMax = 8;
-
-function DryRun({ counts, by, groups, seenAt, wishes }: DryRunProps): ReactNode {
-  const total = counts?.reduce((sum, one) => sum + one, 0) ?? 0;
-  const shown = groups.slice(0, rowsMax);
+/** How many go where, and how many cannot. */
+function DryRun({ count, destinations = [], seenAt, wishes }: DryRunProps): ReactNode {
+  const { perSecond } = wishes;
   return (
     <table className="dry-run" aria-label="Dry run">
       <caption>
@@ -113,22 +111,26 @@ function DryRun({ counts, by, groups, seenAt, wishes }: DryRunProps): ReactNode 
         )}
       </caption>
       <tbody>
-        {shown.map(({ value }, at) => (
-          <tr key={value}>
-            <td className="cut">{value === "" ? groupings[by].none : <bdi>{value}</bdi>}</td>
-            <td>{counts === undefined ? "…" : countText(counts[at] ?? 0)}</td>
+        {destinations.map(({ queue_name: name, count: of }) => (
+          <tr key={name}>
+            <td className={name === "" ? "warn" : "cut"}>
+              {name === "" ? "stay: the queue that they came from is gone" : <bdi>to {name}</bdi>}
+            </td>
+            <td>{countText(of)}</td>
           </tr>
         ))}
-        {groups.length > rowsMax && (
+        {destinations.length === 0 && (
           <tr>
-            <td className="muted">and {groups.length - rowsMax} groups more</td>
-            <td />
+            <td className="muted">
+              {count === undefined ? "counted now" : "none of them is ready"}
+            </td>
+            <td>{count === undefined ? "…" : "0"}</td>
           </tr>
         )}
-        {wishes.perSecond > 0 && (
+        {perSecond > 0 && count !== undefined && (
           <tr>
-            <td className="muted">takes, at {countText(wishes.perSecond)} a second</td>
-            <td className="muted">{spanText((total / wishes.perSecond) * 1_000)}</td>
+            <td className="muted">takes, at {countText(perSecond)} a second</td>
+            <td className="muted">{spanText((count / perSecond) * 1_000)}</td>
           </tr>
         )}
       </tbody>

@@ -4,6 +4,7 @@ import type { TaskInfo } from "../../openapi/schemas.ts";
 import { ask } from "../call.ts";
 import { countText, itemsText, rateText, spanText } from "../format.ts";
 import { useObserved } from "../observed.ts";
+import { useAsksAgain } from "../overview-poll.ts";
 import { Button } from "../parts/button.tsx";
 import { Age } from "../parts/figures.tsx";
 import { Refusal } from "../parts/refusal.tsx";
@@ -19,13 +20,14 @@ const shownMax = 20;
 /** Of one queue, or of all where none is named: those that run, and the last that ended. */
 export function TaskList({ name }: { readonly name: string }): ReactNode {
   const { visit, asksKey } = useObserved(session);
+  const isAsking = useAsksAgain();
   const { data } = useQuery({
     queryKey: ["tasks", visit, "of", name],
     queryFn: ({ signal }) => ask("listTasks", { queue_name: name }, { signal }),
     enabled: !asksKey,
     retry: false,
     refetchInterval: ({ state }) =>
-      state.data?.tasks.some((task) => task.state === "running") ? runningMs : idleMs,
+      isAsking && (state.data?.tasks.some((task) => task.state === "running") ? runningMs : idleMs),
   });
   const tasks = (data?.tasks ?? []).slice(0, shownMax);
   if (tasks.length === 0) return null;

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ItemFilter, ItemGroup } from "../../openapi/schemas.ts";
 import { ask } from "../call.ts";
 import { useObserved } from "../observed.ts";
@@ -43,7 +43,11 @@ export type Grouping = keyof typeof groupings;
 export interface Groups {
   readonly groups: readonly ItemGroup[];
   readonly itemCount: number;
+  /** How many items were looked at so far. */
+  readonly lookedAt: number;
+  /** There are more to look at. */
   readonly isPart: boolean;
+  readonly isGathering: boolean;
   /** By `performance.now()`. */
   readonly seenAt: number;
 }
@@ -67,25 +71,41 @@ function together(one: ItemGroup, other: ItemGroup): ItemGroup {
   return { ...one, count: one.count + other.count, first_at, last_at };
 }
 
-async function groupsOf(name: string, by: Grouping, signal: AbortSignal): Promise<Groups> {
+/** Page by page, as each may take seconds: `tell` has what there is so far. */
+async function groupsOf(
+  name: string,
+  by: Grouping,
+  { signal, tell }: { readonly signal: AbortSignal; readonly tell: (groups: Groups) => void },
+): Promise<Groups> {
   const all: ItemGroup[] = [];
   let pivot = "";
+  let lookedAt = 0;
+  const soFar = (isGathering: boolean): Groups => {
+    const groups = merged(all);
+    const itemCount = groups.reduce((sum, { count }) => sum + count, 0);
+    const seenAt = performance.now();
+    return { groups, itemCount, lookedAt, isPart: pivot !== "", isGathering, seenAt };
+  };
   for (let page = 0; page < pagesMax; page += 1) {
     const reply = await ask("groupItems", { queue_name: name, by, pivot }, { signal });
     all.push(...reply.groups);
     pivot = reply.next_pivot;
+    lookedAt += reply.looked_at;
     if (pivot === "") break;
+    signal.throwIfAborted();
+    tell(soFar(true));
   }
-  const groups = merged(all);
-  const itemCount = groups.reduce((sum, { count }) => sum + count, 0);
-  return { groups, itemCount, isPart: pivot !== "", seenAt: performance.now() };
+  return soFar(false);
 }
 
 export function useGroups(name: string, by: Grouping) {
   const { visit, asksKey } = useObserved(session);
+  const client = useQueryClient();
+  const queryKey = ["groups", visit, name, by];
   return useQuery({
-    queryKey: ["groups", visit, name, by],
-    queryFn: ({ signal }) => groupsOf(name, by, signal),
+    queryKey,
+    queryFn: ({ signal }) =>
+      groupsOf(name, by, { signal, tell: (groups) => client.setQueryData(queryKey, groups) }),
     enabled: name !== "" && !asksKey,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,

@@ -23,6 +23,7 @@ export function BulkBar({ verbs, source, selection, counted }: BulkBarProps): Re
       <b role="status">
         {selection.isAll ? "all that match" : `${countText(selection.ids.size)} selected`}
       </b>
+      {selection.isFull && !selection.isAll && <span className="muted">the most of one call</span>}
       {!selection.isAll && isByFilter(source) && counted !== undefined && (
         <Button look="link" onClick={selection.takeAll}>
           all {countText(counted.count)}

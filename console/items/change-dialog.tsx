@@ -1,10 +1,10 @@
 import { type ReactNode, useState } from "react";
 import type { FoundItem } from "../../openapi/schemas.ts";
 import { itemsText } from "../format.ts";
-import { useObserved } from "../observed.ts";
-import { seen } from "../overview-poll.ts";
+import { useQueueNames } from "../overview-poll.ts";
 import { ChangeDialog } from "../parts/dialog.tsx";
 import { Countdown } from "../parts/figures.tsx";
+import { QueueOptions } from "../parts/queue-options.tsx";
 import { Refusal } from "../parts/refusal.tsx";
 import { useWhoAmI } from "../queries.ts";
 import { isForAll } from "../rights.ts";
@@ -151,9 +151,8 @@ const textOf = (number: number) => (number === 0 ? "" : String(number));
 
 /** Where to, how fast, how many at most. */
 export function RedriveWishes({ wishes, onChange }: RedriveWishesProps): ReactNode {
-  const { overview } = useObserved(seen);
+  const names = useQueueNames();
   const me = useWhoAmI();
-  const names = [...(overview?.queues.keys() ?? [])].sort();
   return (
     <>
       <label className="f">
@@ -166,9 +165,7 @@ export function RedriveWishes({ wishes, onChange }: RedriveWishesProps): ReactNo
           <option value="">
             {me === undefined || isForAll(me, "admin") ? "where each came from" : "choose a queue"}
           </option>
-          {names.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
+          <QueueOptions names={names} />
         </select>
       </label>
       <TextField

@@ -11,6 +11,8 @@ test.each([
   ["attempts ≥ 3", condition("attempts", "3")],
   ["before=2h", condition("before", "2026-03-01T10:00:00.000Z")],
   ["before=2026-02-01T00:00Z", condition("before", "2026-02-01T00:00:00.000Z")],
+  ["redriven<=2", condition("redriven", "2")],
+  ["redriven ≤ 0", condition("redriven", "0")],
   ["reason=", condition("reason", "")],
   ["http://a", condition("contains", "http://a")],
   ["4711", condition("contains", "4711")],
@@ -22,10 +24,10 @@ test.each([
 
 test("the address says what the server is asked, an empty value too", () => {
   const query = new URLSearchParams(
-    "name=x&reason=&attempts=2&holder=w&partition=3&from=..&death=failed&odd=1",
+    "name=x&reason=&attempts=2&holder=w&partition=3&from=..&death=failed&redriven=0&odd=1",
   );
   expect(askedBy(conditionsIn(query))).toEqual({
-    filter: { reason: "", attempts_min: 2, origin_queue: "..", death: "failed" },
+    filter: { reason: "", attempts_min: 2, origin_queue: "..", death: "failed", redriven_max: 0 },
     holder: "w",
     partition: 3,
   });

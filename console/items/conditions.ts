@@ -28,6 +28,7 @@ const fields = {
   contains: { label: "contains", sign: "", hint: "4711" },
   origin: { label: "first id", sign: "=", hint: "27 characters" },
   from: { label: "came from", sign: "=", hint: "orders" },
+  redriven: { label: "redriven", sign: "≤", hint: "0", read: count, expects: "a number" },
   death: { label: "death", sign: "=", hint: "failed, expired or rejected" },
 } as const satisfies Record<string, Field>;
 
@@ -57,7 +58,7 @@ export type Typed =
   | { readonly what: "fault"; readonly text: string };
 
 const itemId = /^[0-9A-Za-z]{27}$/;
-const named = /^([a-z]+)\s*(?:>=|≥|=|<|:)\s*(.*)$/s;
+const named = /^([a-z]+)\s*(?:[<>]=|[≥≤=<:])\s*(.*)$/s;
 
 /** An id alone is an item to be opened; a text without a name is looked for in payloads. */
 export function readTyped(text: string, nowMs: number): Typed {
@@ -98,6 +99,7 @@ export interface Asked {
 export function askedBy(conditions: readonly Condition[]): Asked {
   const value = (id: FieldId) => conditions.find((one) => one.id === id)?.value;
   const attempts = value("attempts");
+  const redriven = value("redriven");
   const holder = value("holder");
   const partition = value("partition");
   const filter = {
@@ -110,6 +112,7 @@ export function askedBy(conditions: readonly Condition[]): Asked {
     origin_id: value("origin"),
     origin_queue: value("from"),
     death: value("death"),
+    redriven_max: redriven === undefined ? undefined : Number(redriven),
   };
   const said = Object.entries(filter).filter(([, one]) => one !== undefined);
   return {

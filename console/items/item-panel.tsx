@@ -85,7 +85,7 @@ function PanelHead({ id, item, onStep, onClose }: PanelHeadProps): ReactNode {
       <span className="end" />
       <button
         type="button"
-        className="copy wide-only"
+        className="copy"
         title="c"
         onClick={() => copyCall({ id: "getItem", body: { id: present } })}
       >

@@ -1,11 +1,11 @@
 import type { ReactNode } from "react";
-import { countText } from "../format.ts";
-import { useObserved } from "../observed.ts";
+import { countText, spanText } from "../format.ts";
+import { useObservedPart } from "../observed.ts";
 import { seen } from "../overview-poll.ts";
 import { Button } from "../parts/button.tsx";
 import { Noted } from "../parts/figures.tsx";
 import type { Counted } from "./source.ts";
-import { followedMax, type useFollow } from "./use-follow.ts";
+import { type Followed, followedMax, type useFollow } from "./use-follow.ts";
 import { useView, type View } from "./view.ts";
 
 interface ScanLineProps {
@@ -42,11 +42,11 @@ export function ScanLine(props: ScanLineProps): ReactNode {
       )}
       {counted !== undefined && seenAt !== null && !follow.isOn && (
         <Button look="link" onClick={onLookAgain}>
-          <Since view={view} count={counted.count} />
+          <Since view={view} counted={counted} />
         </Button>
       )}
       <span className="end muted wide-only">
-        {follow.isOn && shownCount >= followedMax && `${countText(followedMax)} are followed`}
+        {follow.isOn && followedWords(follow.followed, shownCount)}
       </span>
       <span className="toggles">
         <button
@@ -72,17 +72,28 @@ export function ScanLine(props: ScanLineProps): ReactNode {
   );
 }
 
+/** Looks that take long are made seldom, which who waits for an item should know. */
+function followedWords(followed: Followed | null, shownCount: number): string {
+  if (shownCount >= followedMax) return `${countText(followedMax)} are followed`;
+  const pauseMs = followed?.pauseMs ?? 0;
+  return pauseMs < slowMs ? "" : `a look takes long: one every ${spanText(pauseMs)}`;
+}
+
+const slowMs = 2_000;
+
 interface SinceProps {
   readonly view: View;
-  readonly count: number;
+  readonly counted: Counted;
 }
 
 /** Without a filter the poll knows how the count has changed. */
-function Since({ view, count }: SinceProps): ReactNode {
-  const { overview } = useObserved(seen);
-  const row = overview?.queues.get(view.name);
-  if (row === undefined || view.state === "dead" || view.conditions.length > 0) return "look again";
-  const more = row[view.state] - count;
+function Since({ view, counted }: SinceProps): ReactNode {
+  const { state, conditions } = view;
+  const now = useObservedPart(seen, ({ overview }) =>
+    state === "dead" ? undefined : overview?.queues.get(view.name)?.[state],
+  );
+  if (now === undefined || conditions.length > 0 || counted.isPart) return "look again";
+  const more = now - counted.count;
   if (more === 0) return "look again";
   return more > 0 ? `${countText(more)} more since` : `${countText(-more)} fewer since`;
 }

@@ -3,7 +3,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { ItemCounts } from "../../openapi/schemas.ts";
+import type { Destination, ItemCounts } from "../../openapi/schemas.ts";
 import { ask, type Call } from "../call.ts";
 import { itemsText } from "../format.ts";
 import { pollNow } from "../overview-poll.ts";
@@ -37,8 +37,9 @@ export function useChange(change: Change, onDone: () => void) {
     gcTime: 0,
     retry: false,
   });
-  const counts = dry.isFetching ? undefined : dry.data?.counts;
-  const count = counts?.reduce((sum, one) => sum + one, 0);
+  const counted = dry.isFetching ? undefined : dry.data;
+  const { counts, destinations } = counted ?? {};
+  const count = counted && changedBy(counted, wishes.limit);
   const calls = callsOf(change, counts);
   // Of what is typed only this changes what is meant.
   const isSettled = wishes.to === change.wishes.to && wishes.limit === change.wishes.limit;
@@ -61,7 +62,7 @@ export function useChange(change: Change, onDone: () => void) {
     onError: () => void dry.refetch(),
     onSettled: refresh,
   });
-  return { calls, count, counts, dry, run, isSettled };
+  return { calls, count, destinations, dry, run, isSettled };
 }
 
 /** As it was when the typing stopped. */
@@ -77,17 +78,32 @@ function useSettled(wishes: Wishes): Wishes {
 interface Counted {
   /** For each part, in their order. */
   readonly counts: readonly number[];
+  /** Of a redrive. */
+  readonly destinations: readonly Destination[];
   /** By `performance.now()`. */
   readonly seenAt: number;
 }
 
 async function countsOf(change: Change): Promise<Counted> {
   const counts: number[] = [];
+  const destinations: Destination[] = [];
   for (const part of change.meant.parts) {
     const call = callOf(change, part, { isDry: true });
-    counts.push(call === null ? (part.ids?.length ?? 0) : countIn(await ask(call.id, call.body)));
+    const reply = call && (await ask(call.id, call.body));
+    counts.push(reply === null ? (part.ids?.length ?? 0) : countIn(reply));
+    if (reply !== null && "destinations" in reply) destinations.push(...reply.destinations);
   }
-  return { counts, seenAt: performance.now() };
+  return { counts, destinations, seenAt: performance.now() };
+}
+
+/** Of what is meant some may have nowhere to go. */
+function changedBy({ counts, destinations }: Counted, limit: number): number {
+  const matched = counts.reduce((sum, one) => sum + one, 0);
+  const { stay = [], go = [] } = Object.groupBy(destinations, ({ queue_name: to }) =>
+    to === "" ? "stay" : "go",
+  );
+  const sum = (of: readonly Destination[]) => of.reduce((all, { count }) => all + count, 0);
+  return limit === 0 || stay.length === 0 ? matched - sum(stay) : Math.min(matched, sum(go));
 }
 
 function countIn(reply: object): number {

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { FoundItem } from "../../openapi/schemas.ts";
 import { ask } from "../call.ts";
 import { useObserved } from "../observed.ts";
+import { useAsksAgain } from "../overview-poll.ts";
 import { session } from "../session.ts";
 import { serverNow } from "../time.ts";
 
@@ -11,12 +12,14 @@ const afterDeadlineMs = 150;
 /** Where an item is and why; asked again at its next deadline, and every few seconds. */
 export function useExplained(id: string) {
   const { visit, asksKey } = useObserved(session);
+  const isAsking = useAsksAgain();
   return useQuery({
     queryKey: ["explained", visit, id],
     queryFn: ({ signal }) => ask("explainItem", { id }, { signal }),
     enabled: id !== "" && !asksKey,
     gcTime: 0,
     refetchInterval: ({ state: { data } }) => {
+      if (!isAsking) return false;
       const at = data?.item === undefined ? null : nextAt(data.item);
       const leftMs = at === null ? lookMs : at - serverNow() + afterDeadlineMs;
       return leftMs > 0 ? Math.min(lookMs, leftMs) : lookMs;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sampleFoundItem } from "../../openapi/schemas.ts";
-import { followedBy, followedMax, type Look } from "./use-follow.ts";
+import { followedBy, followedMax, type Look, pauseMsAfter } from "./use-follow.ts";
 
 const items = (...ids: readonly (string | number)[]) =>
   ids.map((id) => ({ ...sampleFoundItem, id: String(id) }));
@@ -56,4 +56,13 @@ test.each([true, false])("no more rows are kept than can be watched; newest firs
   const { items: kept } = followedBy(shown(...many), [whole("a", ...many)], is);
   expect(kept).toHaveLength(followedMax);
   expect(kept[0]?.id).toBe(is ? "a" : "b0");
+});
+
+test.each([
+  [1, 1_000],
+  [50, 1_000],
+  [1_400, 28_000],
+  [9_000, 60_000],
+])("after a look of %i ms the next is %i ms later", (tookMs, pauseMs) => {
+  expect(pauseMsAfter(tookMs)).toBe(pauseMs);
 });

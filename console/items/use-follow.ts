@@ -4,10 +4,14 @@
 import { useEffect, useState } from "react";
 import type { FoundItem } from "../../openapi/schemas.ts";
 import { ask } from "../call.ts";
+import { asksAgain } from "../overview-poll.ts";
 import { isAwaited } from "../session.ts";
 import { listRequestOf, type Source } from "./source.ts";
 
 const followMs = 1_000;
+const followMsMax = 60_000;
+/** Times as long as the last look took: of a shard that others need a twentieth at most. */
+const restFactor = 20;
 /** Of one look: the most that the server returns at once. */
 const lookMax = 500;
 /** Rows beyond it say nothing to who watches, and would grow without end. */
@@ -19,6 +23,8 @@ interface Shown {
 }
 
 export interface Followed extends Shown {
+  /** Until it is looked at again. */
+  readonly pauseMs: number;
   /** By `performance.now()`. */
   readonly seenAt: number;
 }
@@ -30,6 +36,11 @@ export interface Look {
   readonly isCut: boolean;
   /** The piece begins behind this one; absent: at the start. */
   readonly after?: FoundItem | undefined;
+}
+
+/** Pure: a filter that hardly anything matches has a backlog looked through each time. */
+export function pauseMsAfter(tookMs: number): number {
+  return Math.min(followMsMax, Math.max(followMs, tookMs * restFactor));
 }
 
 /** Where a list goes on that is longer than a look. */
@@ -98,6 +109,7 @@ export function useFollow(
         { signal: stop.signal },
       );
     const lookOnce = async () => {
+      const begun = performance.now();
       const first = await find("");
       const looks: Look[] = [{ found: first.items, isCut: first.next_pivot !== "" }];
       if (first.next_pivot !== "" && !source.isNewestFirst) {
@@ -106,18 +118,22 @@ export function useFollow(
         looks.push({ found, isCut: pivot !== "", after: tail.after });
         if (pivot !== "") tail = { pivot, after: found.at(-1) ?? tail.after };
       }
+      const seenAt = performance.now();
+      const pauseMs = pauseMsAfter(seenAt - begun);
       setFollowed((before) => ({
         ...followedBy(before ?? { items: listed, goneIds: new Set() }, looks, source.isNewestFirst),
-        seenAt: performance.now(),
+        ...{ seenAt, pauseMs },
       }));
+      return pauseMs;
     };
     const look = async () => {
+      let pauseMs = followMs;
       try {
-        if (isAwaited()) await lookOnce();
+        if (isAwaited() && asksAgain()) pauseMs = await lookOnce();
       } catch {
         // The poll says that nobody answers; here it is tried again.
       }
-      if (!stop.signal.aborted) timer = setTimeout(look, followMs);
+      if (!stop.signal.aborted) timer = setTimeout(look, pauseMs);
     };
     void look();
     return () => {

@@ -6,7 +6,9 @@ export interface Selection {
   readonly items: readonly FoundItem[];
   /** All that match are meant, listed or not: the server is handed the filter. */
   readonly isAll: boolean;
+  /** Or as many of them as a call takes. */
   readonly isEachListed: boolean;
+  readonly isFull: boolean;
   readonly toggle: (id: string) => void;
   readonly toggleEach: () => void;
   readonly takeAll: () => void;
@@ -25,9 +27,10 @@ export function useSelection(
   const [chosen, setChosen] = useState(none);
   const [isAll, setAll] = useState(false);
   const there = listed.filter(({ id }) => !goneIds.has(id));
-  const items = there.filter(({ id }) => chosen.has(id)).slice(0, selectedMax);
+  const items = there.filter(({ id }) => chosen.has(id));
   const ids = new Set(items.map(({ id }) => id));
-  const isEachListed = there.length > 0 && ids.size === there.length;
+  const isFull = ids.size === selectedMax;
+  const isEachListed = there.length > 0 && (isFull || ids.size === there.length);
   const choose = (next: ReadonlySet<string>) => {
     setAll(false);
     setChosen(next);
@@ -37,12 +40,14 @@ export function useSelection(
     items,
     isAll,
     isEachListed,
+    isFull,
     toggle(id) {
-      const next = new Set(chosen);
-      if (!next.delete(id)) next.add(id);
+      const next = new Set(ids);
+      if (!next.delete(id) && !isFull) next.add(id);
       choose(next);
     },
-    toggleEach: () => choose(isEachListed ? none : new Set(there.map(({ id }) => id))),
+    toggleEach: () =>
+      choose(isEachListed ? none : new Set(there.slice(0, selectedMax).map(({ id }) => id))),
     takeAll: () => setAll(true),
     clear: () => choose(none),
   };

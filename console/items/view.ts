@@ -1,7 +1,7 @@
 // What of a queue's items is looked at. The address has all of it, so that it can be sent to others.
 
 import { useMemo } from "react";
-import { useSearchParams } from "react-router";
+import { type NavigateOptions, useLocation, useNavigate, useSearchParams } from "react-router";
 import { type Condition, conditionsIn, type FieldId } from "./conditions.ts";
 
 export const itemStates = ["ready", "leased", "scheduled", "dead"] as const;
@@ -28,17 +28,22 @@ export function viewIn(query: URLSearchParams): View {
   };
 }
 
+/** Of an entry of the history: the one before it is the list without the item. */
+const opened = "opened";
+
 export function useView() {
   const [query, setQuery] = useSearchParams();
   const view = useMemo(() => viewIn(query), [query]);
-  const change = (write: (query: URLSearchParams) => void) =>
+  const navigate = useNavigate();
+  const isOpened = useLocation().state === opened;
+  const change = (write: (query: URLSearchParams) => void, options: NavigateOptions = {}) =>
     setQuery(
       (before) => {
         const next = new URLSearchParams(before);
         write(next);
         return next;
       },
-      { replace: true, preventScrollReset: true },
+      { replace: true, preventScrollReset: true, ...options },
     );
   return {
     view,
@@ -46,8 +51,14 @@ export function useView() {
     dropCondition: (id: FieldId) => change((next) => next.delete(id)),
     turn: () =>
       change((next) => (next.has("order") ? next.delete("order") : next.set("order", "newest"))),
-    openItem: (id: string) =>
-      change((next) => (id === "" ? next.delete("item") : next.set("item", id))),
+    /** `""` closes it. Opened, it is a step of its own: on a phone it covers the list, and Back closes it. */
+    openItem(id: string) {
+      if (id === "" && isOpened) return void navigate(-1);
+      if (id === "") return change((next) => next.delete("item"));
+      const isFirst = view.item === "";
+      const state = isFirst || isOpened ? opened : null;
+      change((next) => next.set("item", id), { replace: !isFirst, state });
+    },
     /** The same view in another state; what is open is in none of the others. */
     toState(state: ItemState): string {
       const next = new URLSearchParams(query);

@@ -55,9 +55,7 @@ export function Actions(): ReactNode {
       {shown.length > 0 && (
         <>
           <ActionTable actions={shown} />
-          <p className="under">
-            Dry runs, which count before a change, are listed like the change.
-          </p>
+          <p className="under">Dry runs, which only count, are not listed.</p>
         </>
       )}
       {all.length === limit && limit < allMax && (

@@ -10,6 +10,7 @@ import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { StateGlyph } from "../parts/glyph.tsx";
 import type { GlyphName } from "../parts/glyph-paths.ts";
+import { useIsPhone } from "../parts/use-is-phone.ts";
 import { useServerNow } from "../time.ts";
 import { type HeldAlarm, heldAlarms } from "./held-alarms.ts";
 
@@ -23,6 +24,10 @@ export function Alarms(): ReactNode {
   const now = overview?.alarms ?? null;
   if (first === null && now !== null) setFirst(now);
   const { rows, added } = heldAlarms(first ?? [], now ?? []);
+  const [isAll, setAll] = useState(false);
+  const shownMax = useIsPhone() ? 3 : 6;
+  // One more is no longer than the words that there is one.
+  const shown = isAll || rows.length <= shownMax + 1 ? rows : rows.slice(0, shownMax);
   const place = useKeptHeight({ first, count: now?.length ?? 0, hold: setFirst });
   return (
     <section className="alarms" aria-label="Alarms" ref={place}>
@@ -34,10 +39,17 @@ export function Alarms(): ReactNode {
       )}
       {rows.length > 0 && (
         <ol>
-          {rows.map((row) => (
+          {shown.map((row) => (
             <AlarmRow key={row.key} row={row} />
           ))}
         </ol>
+      )}
+      {shown.length < rows.length && (
+        <p className="more-alarms">
+          <Button look="link" onClick={() => setAll(true)}>
+            and {rows.length - shown.length} more
+          </Button>
+        </p>
       )}
       {added.length > 0 && (
         <Added alarms={added} onShow={() => setFirst(now)} isAlone={rows.length === 0} />

@@ -1,8 +1,10 @@
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { ask, type Call } from "../call.ts";
-import { pollNow } from "../overview-poll.ts";
+import { ask, type Call, Refused } from "../call.ts";
+import { pollNow, useQueueNames } from "../overview-poll.ts";
 import { ChangeDialog } from "../parts/dialog.tsx";
+import { QueueOptions } from "../parts/queue-options.tsx";
+import { Field } from "../queue/field.tsx";
 import { say } from "../said.ts";
 
 interface Definition {
@@ -10,42 +12,77 @@ interface Definition {
   readonly leaseTimeout: string;
   readonly expireTimeout: string;
   readonly attemptsMax: string;
-  readonly hasDeadQueue: boolean;
+  /** A queue, or one of the two below. */
+  readonly deadQueue: string;
 }
+
+/** No queue is called so. */
+const calledAfterIt = "~own";
+const none = "~none";
 
 const usual: Definition = {
   name: "",
   leaseTimeout: "60m",
   expireTimeout: "24h",
   attemptsMax: "10",
-  hasDeadQueue: true,
+  deadQueue: calledAfterIt,
 };
 
-/** The dead queue first: the other names it. */
-export function callsOf(definition: Definition): readonly Call<"createQueue">[] {
-  const { name, leaseTimeout, expireTimeout, attemptsMax, hasDeadQueue } = definition;
-  const deadQueue = `${name}-dead`;
+/** The dead queue first, unless it is there: the other names it. */
+export function callsOf(
+  definition: Definition,
+  names: readonly string[],
+): readonly Call<"createQueue">[] {
+  const { name, leaseTimeout, expireTimeout, attemptsMax } = definition;
+  const deadQueue = nameOf(definition);
   const ofDead = { queue_name: deadQueue, lease_timeout: leaseTimeout, expire_timeout: "240h" };
   const own = {
     queue_name: name,
     lease_timeout: leaseTimeout,
     expire_timeout: expireTimeout,
     max_attempts: Number(attemptsMax),
-    ...(hasDeadQueue && { dead_queue: deadQueue }),
+    ...(deadQueue !== "" && { dead_queue: deadQueue }),
   };
-  return [...(hasDeadQueue ? [ofDead] : []), own].map((body) => ({ id: "createQueue", body }));
+  const isThere = deadQueue === "" || names.includes(deadQueue);
+  return [...(isThere ? [] : [ofDead]), own].map((body) => ({ id: "createQueue", body }));
+}
+
+function nameOf({ name, deadQueue }: Definition): string {
+  if (deadQueue === none) return "";
+  return deadQueue === calledAfterIt ? `${name}-dead` : deadQueue;
+}
+
+/** All or none: what was made for a queue that is then refused is removed again, empty as it is. */
+async function create(calls: readonly Call<"createQueue">[]): Promise<void> {
+  const made: string[] = [];
+  try {
+    for (const { id, body } of calls) {
+      await ask(id, body);
+      made.push(body.queue_name);
+    }
+  } catch (cause) {
+    if (cause instanceof Refused) {
+      for (const queue_name of made)
+        await ask("deleteQueue", { queue_name, force: false }).catch(() => undefined);
+    }
+    throw cause;
+  }
 }
 
 export function CreateQueue({ onClose }: { readonly onClose: () => void }): ReactNode {
   const [definition, setDefinition] = useState(usual);
-  const { name, hasDeadQueue } = definition;
-  const calls = callsOf(definition);
+  const { name, attemptsMax } = definition;
+  const names = useQueueNames();
+  const calls = callsOf(definition, names);
   const { mutate, isPending, error } = useMutation({
-    mutationFn: async () => {
-      for (const { id, body } of calls) await ask(id, body);
-    },
+    mutationFn: () => create(calls),
     onSuccess: () => {
-      say(hasDeadQueue ? `created ${name} and ${name}-dead` : `created ${name}`);
+      say(
+        `created ${calls
+          .map(({ body }) => body.queue_name)
+          .toReversed()
+          .join(" and ")}`,
+      );
       onClose();
     },
     onSettled: pollNow,
@@ -57,7 +94,7 @@ export function CreateQueue({ onClose }: { readonly onClose: () => void }): Reac
       action={name === "" ? "Create" : `Create ${name}`}
       calls={calls}
       isAsking={isPending}
-      isReady={name !== ""}
+      isReady={name !== "" && attemptsMax !== ""}
       refused={error}
       onSubmit={mutate}
       onClose={onClose}
@@ -75,44 +112,38 @@ export function CreateQueue({ onClose }: { readonly onClose: () => void }): Reac
       />
       <Field
         label="Max attempts"
-        value={definition.attemptsMax}
+        value={attemptsMax}
+        hint={attemptsMax === "" ? "0 = no limit" : ""}
         onChange={(text) => set({ attemptsMax: text.replace(/\D/g, "") })}
       />
-      <label className="f">
-        <span>Dead queue</span>
-        <select
-          className="t"
-          value={String(hasDeadQueue)}
-          onChange={({ target }) => set({ hasDeadQueue: target.value === "true" })}
-        >
-          <option value="true">{name || "…"}-dead (make it too)</option>
-          <option value="false">none: failed items are removed</option>
-        </select>
-      </label>
+      <DeadQueueField
+        definition={definition}
+        names={names}
+        onChange={(deadQueue) => set({ deadQueue })}
+      />
     </ChangeDialog>
   );
 }
 
-interface FieldProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (text: string) => void;
-  readonly isFirst?: boolean;
+interface DeadQueueFieldProps {
+  readonly definition: Definition;
+  readonly names: readonly string[];
+  readonly onChange: (deadQueue: string) => void;
 }
 
-function Field({ label, value, onChange, isFirst = false }: FieldProps): ReactNode {
+function DeadQueueField({ definition, names, onChange }: DeadQueueFieldProps): ReactNode {
+  const { name, deadQueue } = definition;
+  const isThere = names.includes(`${name}-dead`);
   return (
     <label className="f">
-      <span>{label}</span>
-      <input
-        className="t"
-        // biome-ignore lint/a11y/noAutofocus: a dialog gives the focus to what is to be filled in.
-        autoFocus={isFirst}
-        autoComplete="off"
-        spellCheck={false}
-        value={value}
-        onChange={({ target }) => onChange(target.value)}
-      />
+      <span>Dead queue</span>
+      <select className="t" value={deadQueue} onChange={({ target: { value } }) => onChange(value)}>
+        <option value={calledAfterIt}>
+          {name || "…"}-dead ({isThere ? "it is there" : "make it too"})
+        </option>
+        <option value={none}>none: failed items are removed</option>
+        <QueueOptions names={names} />
+      </select>
     </label>
   );
 }

@@ -3,7 +3,7 @@ import { type ReactNode, useMemo, useState } from "react";
 import { ask } from "../call.ts";
 import { rateText } from "../format.ts";
 import { useObserved } from "../observed.ts";
-import { seen } from "../overview-poll.ts";
+import { seen, useAsksAgain } from "../overview-poll.ts";
 import { ratesOf } from "../overview-state.ts";
 import { Chart, type ChartLine } from "../parts/chart.tsx";
 import { RangeChoice, useRange } from "../parts/range-choice.tsx";
@@ -55,6 +55,7 @@ function useSeries(range: RangeId) {
   const { visit, asksKey } = useObserved(session);
   // Of no queue by name, so of all.
   const mayRead = useMayOn("read", null);
+  const isAsking = useAsksAgain();
   const client = useQueryClient();
   const queryKey = ["series", visit, range];
   const { step, stepSeconds } = ranges[range];
@@ -69,7 +70,7 @@ function useSeries(range: RangeId) {
       return continued({ before, reply, range, nowSeconds });
     },
     enabled: !asksKey && mayRead,
-    refetchInterval: stepSeconds * 1_000,
+    refetchInterval: isAsking && stepSeconds * 1_000,
   });
 }
 

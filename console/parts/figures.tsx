@@ -1,10 +1,10 @@
 // Figures as the console shows them: counts, rates, sizes, ages, and what is left of a time.
 
 import { type ReactNode, useMemo } from "react";
-import { clockText, instantText, leftText, type Measure, spanOf } from "../format.ts";
+import { clockText, instantText, leftText, type Measure, spanText } from "../format.ts";
 import { zone } from "../kept.ts";
 import { useObserved } from "../observed.ts";
-import { isTimeKnown, serverTimeAt, useServerNow } from "../time.ts";
+import { isTimeKnown, serverTimeAt, useServerNow, useServerNowPart } from "../time.ts";
 
 export function Measured({ of: { value, unit } }: { readonly of: Measure }): ReactNode {
   return (
@@ -21,11 +21,12 @@ interface InstantProps {
 
 /** How long ago, by the server's clock. */
 export function Age({ at }: InstantProps): ReactNode {
-  const now = useServerNow();
+  const span = useServerNowPart((now) => spanText(Math.max(0, now - at)));
   const told = useObserved(zone);
+  const [value = "", unit = ""] = span.split(" ");
   return (
     <time dateTime={new Date(at).toISOString()} title={instantText(at, told)}>
-      <Measured of={spanOf(Math.max(0, now - at))} />
+      <Measured of={{ value, unit }} />
     </time>
   );
 }

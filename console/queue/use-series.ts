@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ask } from "../call.ts";
 import { useObserved } from "../observed.ts";
 import { fromOf } from "../overview/flow-series.ts";
-import { seen } from "../overview-poll.ts";
+import { useAsksAgain } from "../overview-poll.ts";
 import { type RangeId, ranges } from "../parts/ranges.ts";
 import { session } from "../session.ts";
 import { serverNow } from "../time.ts";
@@ -11,7 +11,7 @@ import { noSeries, type QueueSeries, seriesNames, withPoints } from "./queue-ser
 /** Once for the range, then what came since. */
 export function useSeries(name: string, range: RangeId, isWanted: boolean) {
   const { visit, asksKey } = useObserved(session);
-  const { silence } = useObserved(seen);
+  const isAsking = useAsksAgain();
   const client = useQueryClient();
   const queryKey = ["series", visit, range, name];
   const { step, stepSeconds } = ranges[range];
@@ -28,7 +28,7 @@ export function useSeries(name: string, range: RangeId, isWanted: boolean) {
     },
     enabled: !asksKey && isWanted,
     retry: false,
-    refetchInterval: silence === null && stepSeconds * 1_000,
+    refetchInterval: isAsking && stepSeconds * 1_000,
     placeholderData: noSeries,
   });
 }

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ServerOverviewReply } from "../../openapi/schemas.ts";
 import { axeFaults } from "./axe.ts";
-import { type ConsoleBrowser, live } from "./console-browser.ts";
+import { type ConsoleBrowser, live, narrow } from "./console-browser.ts";
 import { type ConsoleServer, openConsoleServer } from "./console-server.ts";
 import { addTraffic } from "./item-traffic.ts";
 import { rowsOf } from "./items.ts";
@@ -125,6 +125,32 @@ function testItem(browser: () => ConsoleBrowser, server: Server): void {
     expect(errors).toEqual([]);
   });
 
+  test("Back closes an item that was opened, and closing it leaves no step behind", async () => {
+    await using visitor = await browser().visit(`${server().consoleUrl}/items?name=orders`, {
+      viewport: narrow,
+    });
+    const { page, errors } = visitor;
+    const panel = page.locator("aside.item");
+    const open = async () => {
+      await rowsOf(page).first().locator("th a").click();
+      await panel.waitFor();
+    };
+    const steps = () => page.evaluate(() => history.length);
+    await open();
+    await page.getByRole("button", { name: "Copy as curl" }).waitFor();
+    await page.getByRole("button", { name: "Next item" }).click();
+    await page.goBack();
+    await panel.waitFor({ state: "detached" });
+    expect(new URL(page.url()).search).toBe("?name=orders");
+    await open();
+    const opened = await steps();
+    await page.getByRole("button", { name: "Close" }).click();
+    await panel.waitFor({ state: "detached" });
+    await open();
+    expect(await steps()).toBe(opened);
+    expect(errors).toEqual([]);
+  });
+
   test("a countdown is not in what is read out whenever it changes", async () => {
     await using visitor = await browser().visit(
       `${server().consoleUrl}/items?name=orders&state=leased`,
@@ -152,6 +178,26 @@ function testMac(browser: () => ConsoleBrowser, server: Server): void {
 }
 
 function testOver(browser: () => ConsoleBrowser, server: Server): void {
+  test("of many alarms the worst stand there, and the others when they are asked for", async () => {
+    await using visitor = await browser().visit("about:blank");
+    const { page } = visitor;
+    await page.route("**/v1/server.overview", async (route) => {
+      const response = await route.fetch();
+      const reply = (await response.json()) as ServerOverviewReply;
+      const alarms = Array.from({ length: 50 }, (_, at) => ({
+        ...{ what: "nobody_asks", queue_name: `queue-${at}`, shard: -1, since: null },
+        ...{ text: "Nobody asks for its items.", count: 1 },
+      }));
+      await route.fulfill({ response, json: { ...reply, alarms } });
+    });
+    await page.goto(server().consoleUrl);
+    await page.getByRole("button", { name: "and 44 more" }).waitFor();
+    expect(await page.locator(".alarm").count()).toBe(6);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "and 44 more" }).click();
+    await page.locator(".alarm").nth(49).waitFor();
+  });
+
   test.each(["dark", "light"] as const)("an alarm that is over can be read, %s", async (theme) => {
     await using visitor = await browser().visit("about:blank", { theme });
     const { page } = visitor;

@@ -121,6 +121,64 @@ function testDead(browser: () => ConsoleBrowser): void {
     expect(errors).toEqual([]);
   });
 
+  test("several reasons are one task, with one pace; what has nowhere to go stays and is not counted", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    const { client } = server;
+    const former = client.queue("former");
+    const timeouts = { lease_timeout: "1h", expire_timeout: "1d" };
+    await former.create({ ...timeouts, dead_queue: "orders-dead" });
+    await former.produce("one");
+    const lease = await former.lease({ batch: 1 });
+    await lease?.retry(lease.items, { dead: true, reason: "card_declined: order 9" });
+    await former.delete({ force: true });
+    await using visitor = await browser().visit(`${server.consoleUrl}/dead?name=orders-dead`);
+    const { page, errors } = visitor;
+    await page.getByText("2 groups, 8 items").waitFor();
+    await page.getByLabel("Select all groups").check();
+    const plan = page.getByRole("form", { name: "Redrive" });
+    await plan.getByRole("row", { name: "to orders 7" }).waitFor();
+    await plan
+      .getByRole("row", { name: "stay: the queue that they came from is gone 1" })
+      .waitFor();
+    await plan.getByLabel("At most").fill("2");
+    await plan.getByRole("row", { name: "takes, at 2 a second 4 s" }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await plan.getByRole("button", { name: "Redrive 7 items" }).click();
+    await page.getByRole("region", { name: "Tasks" }).getByText("of 8").waitFor();
+    const { tasks } = await client.listTasks({});
+    expect(tasks).toMatchObject([
+      {
+        ...{ action: "redrive", matched: 8, per_second: 2 },
+        filter: { groups: { by: "reason", values: ["card_declined: order <n>", ""] } },
+      },
+    ]);
+    expect(errors).toEqual([]);
+  });
+
+  test("groups are drawn while they are gathered, with counts that say 'at least'", async () => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await using visitor = await browser().visit("about:blank");
+    const { page } = visitor;
+    const gate = Promise.withResolvers<void>();
+    await page.route("**/v1/storage/items.groups", async (route) => {
+      const isFirst = route.request().postDataJSON().pivot === "";
+      if (!isFirst) await gate.promise;
+      const response = await route.fetch({
+        postData: { ...route.request().postDataJSON(), pivot: "" },
+      });
+      const reply = await response.json();
+      await route.fulfill({ response, json: { ...reply, next_pivot: isFirst ? "0.0.7" : "" } });
+    });
+    await page.goto(`${server.consoleUrl}/dead?name=orders-dead`);
+    await page.getByText("2 groups, at least 7 items, 7 looked at so far…").waitFor();
+    await page.getByRole("cell", { name: "5+" }).waitFor();
+    gate.resolve();
+    await page.getByText("2 groups, 14 items, all looked at").waitFor();
+    await page.getByRole("cell", { name: "10", exact: true }).waitFor();
+  });
+
   test("a task that takes long shows how far it is, and is cancelled", async () => {
     await using server = await openConsoleServer();
     await addTraffic(server);

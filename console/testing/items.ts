@@ -202,6 +202,84 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
     await held.getByRole("cell", { name: "worker-9" }).waitFor();
   });
 
+  test("Follow of what is rare in a backlog rests twenty times as long as a look takes, and says so", async () => {
+    await using visitor = await browser().visit("about:blank", { hasClock: true });
+    const { page } = visitor;
+    const tookMs = 1_500;
+    let looks = 0;
+    let isFollowing = false;
+    await page.route("**/v1/storage/items.find", async (route) => {
+      if (isFollowing) {
+        looks += 1;
+        await page.clock.runFor(tookMs);
+      }
+      await route.continue();
+    });
+    await page.goto(`${server().consoleUrl}/items?name=orders&kind=order-paid`);
+    await rowsOf(page).first().waitFor();
+    await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1_000));
+    isFollowing = true;
+    await page.getByRole("button", { name: "Follow" }).click();
+    await page.getByText("a look takes long: one every 30 s").waitFor();
+    await page.clock.runFor(28_000);
+    expect(looks).toBe(1);
+    // Time put forward may find the poll without its answer, and then nothing is asked until the next.
+    for (let second = 0; second < 120 && looks < 2; second += 1) {
+      await page.clock.runFor(1_000);
+      await page.evaluate(() => fetch("/livez"));
+    }
+    expect(looks).toBe(2);
+    await page.unrouteAll({ behavior: "wait" });
+  });
+
+  test("of a count that is only begun nobody says how many more there are since", async () => {
+    await using visitor = await browser().visit("about:blank");
+    const { page } = visitor;
+    await page.route("**/v1/storage/items.groups", async (route) => {
+      const response = await route.fetch();
+      const reply = await response.json();
+      const groups = reply.groups.map((group: object) => ({ ...group, count: 1 }));
+      await route.fulfill({ response, json: { ...reply, groups, next_pivot: "0.0.9" } });
+    });
+    await page.route("**/v1/storage/items.find", async (route) => {
+      const response = await route.fetch();
+      const reply = await response.json();
+      await route.fulfill({ response, json: { ...reply, items: reply.items.slice(0, 1) } });
+    });
+    await page.goto(`${server().consoleUrl}/items?name=orders`);
+    await page.getByText(/^1\+ match, of/).waitFor();
+    await page.getByRole("button", { name: "look again" }).waitFor();
+    expect(await page.getByText("more since").count()).toBe(0);
+  });
+
+  test("of more than a call takes as many as it takes are selected, which is said, and none again", async () => {
+    await using visitor = await browser().visit("about:blank");
+    const { page } = visitor;
+    await page.route("**/v1/storage/items.find", async (route) => {
+      const response = await route.fetch();
+      const reply = await response.json();
+      const [one] = reply.items;
+      const items = Array.from({ length: 1_002 }, (_, at) => ({
+        ...one,
+        id: one.id.slice(0, -4) + String(at).padStart(4, "0"),
+      }));
+      await route.fulfill({ response, json: { ...reply, items } });
+    });
+    await page.goto(`${server().consoleUrl}/items?name=orders`);
+    const all = page.getByLabel("Select all that are listed");
+    await all.click();
+    const bulk = page.getByRole("region", { name: "What is selected" });
+    await bulk.getByText("1,000 selected").waitFor();
+    await bulk.getByText("the most of one call").waitFor();
+    expect(await all.isChecked()).toBe(true);
+    await rowsOf(page).first().getByRole("checkbox").click();
+    await bulk.getByText("999 selected").waitFor();
+    await all.click();
+    await bulk.getByText("1,000 selected").waitFor();
+    await all.click();
+    await bulk.waitFor({ state: "detached" });
+  });
+
   test("Follow of more than a look finds: what is behind it is not gone, and what comes is added", async () => {
     const { client, consoleUrl } = server();
     const queue = client.queue("long");

@@ -6,6 +6,8 @@ import type { ServerOverviewReply } from "../../openapi/schemas.ts";
 import { axeFaults } from "./axe.ts";
 import { type ConsoleBrowser, live, narrow, wide } from "./console-browser.ts";
 import { addQueues, adminKey, openConsoleServer } from "./console-server.ts";
+import { addTraffic } from "./item-traffic.ts";
+import { rowsOf } from "./items.ts";
 import { settled, shiftsOn } from "./shifts.ts";
 
 const middle = { width: 768, height: 1024 };
@@ -13,6 +15,7 @@ const middle = { width: 768, height: 1024 };
 export function testLost(browser: () => ConsoleBrowser): void {
   testWithin(browser);
   testRefusal(browser);
+  testStopped(browser);
   testPutAway(browser);
 }
 
@@ -122,6 +125,48 @@ function testRefusal(browser: () => ConsoleBrowser): void {
       expect(errors).toEqual([]);
     },
   );
+}
+
+/** Whatever it is that would ask again: a chart, a list, an item, a task. */
+const askingPages = ["", "/queue?name=orders", "/items?name=orders", "/dead?name=orders-dead"];
+
+function testStopped(browser: () => ConsoleBrowser): void {
+  const stops = {
+    "the reader has paused it": (page: Page) => page.keyboard.press("Space"),
+    "nobody answers": (page: Page) =>
+      page.route("**/v1/**", (route) => route.abort("connectionrefused")),
+  } as const;
+  test.each(
+    askingPages.flatMap((path) =>
+      (Object.keys(stops) as (keyof typeof stops)[]).map((why) => [path, why] as const),
+    ),
+  )("console%s asks nothing but the poll's own question, as %s", async (path, why) => {
+    await using server = await openConsoleServer();
+    await addTraffic(server);
+    await server.client.queue("orders-dead").redrive({ filter: {}, per_second: 1, limit: 2 });
+    await using visitor = await browser().visit(server.consoleUrl + path, { hasClock: true });
+    const { page, calls } = visitor;
+    await live(page);
+    if (path.startsWith("/items")) {
+      await rowsOf(page).first().locator("th a").click();
+      await page.getByRole("complementary").getByText("It is ready, with").waitFor();
+      await page.getByRole("button", { name: "Follow" }).click();
+    }
+    await page.waitForLoadState("networkidle");
+    await page.locator("#main").focus();
+    await stops[why](page);
+    const word = page.locator(".foot .live").getByText(/paused|no answer/);
+    for (let second = 0; second < 10 && (await word.count()) === 0; second += 1) {
+      await page.clock.runFor(1_000);
+    }
+    await word.waitFor();
+    await page.waitForLoadState("networkidle");
+    const asked = calls.length;
+    await page.clock.runFor(60_000);
+    const since = calls.slice(asked).filter((call) => !call.endsWith("server.overview"));
+    expect(since).toEqual([]);
+    if (why !== "nobody answers") expect(calls.length).toBe(asked);
+  });
 }
 
 function testPutAway(browser: () => ConsoleBrowser): void {

@@ -164,6 +164,11 @@ function testNames(browser: () => ConsoleBrowser): void {
   });
 }
 
+async function namesOf({ client }: ConsoleServer): Promise<readonly string[]> {
+  const { items } = await client.listQueues({ pivot: "", limit: 100 });
+  return items.map(({ queue_name: name }) => name);
+}
+
 function testEmpty(browser: () => ConsoleBrowser): void {
   test("no queue yet: the calls that make one are there, and a button that makes them", async () => {
     const server = await openConsoleServer({ basePath: "/holdfast" });
@@ -189,10 +194,32 @@ function testEmpty(browser: () => ConsoleBrowser): void {
       await page.getByRole("button", { name: "Create orders" }).click();
       // Its dead queue is made first; the queue itself is there already.
       await page.getByRole("alert").filter({ hasText: "orders" }).waitFor();
+      expect(await namesOf(server)).toEqual(["orders"]);
+      await page.getByLabel("Name").fill("later");
+      await page.getByLabel("Lease timeout").fill("25h");
+      const create = page.getByRole("button", { name: "Create later" });
+      for (const press of [1, 2]) {
+        await create.click();
+        await page.getByRole("alert").filter({ hasText: "lease timeout is too long" }).waitFor();
+        expect([press, ...(await namesOf(server))]).toEqual([press, "orders"]);
+      }
+      await page.getByLabel("Lease timeout").fill("1h");
+      await page.getByLabel("Max attempts").fill("");
+      await page.getByText("0 = no limit").waitFor();
+      expect(await create.isDisabled()).toBe(true);
+      await page.getByLabel("Max attempts").fill("3");
       await page.getByLabel("Name").fill("mail");
       await page.getByRole("button", { name: "Create mail" }).click();
       await page.getByRole("link", { name: "mail", exact: true }).waitFor();
       await page.getByRole("link", { name: "mail-dead" }).waitFor();
+      await page.getByRole("button", { name: "Create queue" }).click();
+      await page.getByLabel("Name").fill("parcels");
+      await page.getByLabel("Dead queue").selectOption("mail-dead");
+      await page.getByRole("button", { name: "Create parcels" }).click();
+      await page.getByRole("link", { name: "parcels", exact: true }).waitFor();
+      expect(await namesOf(server)).toEqual(["mail", "mail-dead", "orders", "parcels"]);
+      const parcels = await server.client.queueInfo({ queue_name: "parcels" });
+      expect(parcels).toMatchObject({ dead_queue: "mail-dead", max_attempts: 10 });
       expect(errors).toEqual([]);
     } finally {
       await server.stop();

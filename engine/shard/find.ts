@@ -4,19 +4,15 @@
 import type { Item, ScheduledItem } from "../../stores/item.ts";
 import type { Page, Read, Some, Span } from "../../stores/store.ts";
 import type { ItemState } from "../api.ts";
-import { type Filter, matcherOf, reasonClass } from "../filter.ts";
+import { type Filter, type Grouping, groupOf, matcherOf } from "../filter.ts";
 import { formatId } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { FoundItem, Group } from "../messages.ts";
-import { readPast } from "../past.ts";
 import { answering, bytesWeight, type Kind, type Numbered, type Result } from "./kind.ts";
 import { listed } from "./list.ts";
 import type { Memory } from "./memory.ts";
 import type { Partition } from "./partition.ts";
 import type { Turn } from "./turn-context.ts";
-
-export const groupings = ["reason", "death", "kind", "originQueue"] as const;
-export type Grouping = (typeof groupings)[number];
 
 export interface Find {
   readonly kind: "find";
@@ -156,18 +152,4 @@ function count(
     firstAt: Math.min(known?.firstAt ?? at, at),
     lastAt: Math.max(known?.lastAt ?? at, at),
   });
-}
-
-function groupOf({ kind, past }: Read<Item>, by: Grouping): string {
-  const { reason = "", death = "", queue = "" } = readPast(past);
-  switch (by) {
-    case "reason":
-      return reasonClass(reason);
-    case "death":
-      return death;
-    case "kind":
-      return kind;
-    case "originQueue":
-      return queue;
-  }
 }

@@ -15,13 +15,13 @@ export function taskRoutes(engine: Engine<string>): TaskRoutes {
       if (!body.to) checkAnyQueue(caller.grant);
       const request = decoded(checkOf(engine, body), () => redriveRequest(body));
       const task = await engine.redrive(caller.asks({ ...request, by: nameOf(caller) }));
-      return begun(caller, task);
+      return begun(caller, body.queue_name, task);
     },
 
     async repair(body, caller) {
       const request = decoded(checkOf(engine, body), () => repairRequest(body));
       const task = await engine.repair(caller.asks({ ...request, by: nameOf(caller) }));
-      return begun(caller, task);
+      return begun(caller, body.queue_name, task);
     },
 
     async listTasks({ queue_name }, { grant }) {
@@ -55,11 +55,17 @@ function checkAdministers(grant: Grant | null, queues: readonly string[]): void 
   throw new Refusal("not_allowed", `key '${grant.name}' ${told}`);
 }
 
-function begun(caller: Caller, task: TaskBegun) {
-  const { taskId: task_id, matched, toQueues } = caller.heard(task);
-  caller.toQueues = toQueues;
+function begun(caller: Caller, of: string, task: TaskBegun) {
+  const { taskId: task_id, matched, destinations } = caller.heard(task);
+  caller.toQueues = destinations
+    .map(({ queue }) => queue)
+    .filter((name) => name !== "" && name !== of);
   caller.touched = matched;
-  return { task_id, matched };
+  return {
+    task_id,
+    matched,
+    destinations: destinations.map(({ queue: queue_name, count }) => ({ queue_name, count })),
+  };
 }
 
 /** Of the API key; `""` = none was asked for. */

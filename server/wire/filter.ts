@@ -7,7 +7,7 @@ import { instantNamed, instantText, isGiven, wordOf } from "./fields.ts";
 export function filterOf(filter: wire.ItemFilter | null | undefined): engine.Filter {
   if (!isGiven(filter)) return {};
   const { kind, reference, origin_id, origin_queue, death, reason } = filter;
-  const { attempts_min, redriven_max, payload_contains } = filter;
+  const { attempts_min, redriven_max, payload_contains, groups } = filter;
   const createdBefore = instantNamed(filter.created_before, "created_before");
   return {
     ...(isGiven(kind) && { kind }),
@@ -20,14 +20,32 @@ export function filterOf(filter: wire.ItemFilter | null | undefined): engine.Fil
     ...(createdBefore !== null && { createdBefore }),
     ...(isGiven(redriven_max) && { redrivenMax: redriven_max }),
     ...(payload_contains && { payloadContains: payload_contains }),
+    ...(isGiven(groups) && { groups: { by: groupingOf(groups.by), values: groups.values } }),
   };
+}
+
+const groupings = {
+  reason: "reason",
+  death: "death",
+  kind: "kind",
+  origin_queue: "originQueue",
+} as const satisfies Record<string, engine.Grouping>;
+
+const groupingNames = Object.keys(groupings) as (keyof typeof groupings)[];
+
+export function groupingOf(by: string): engine.Grouping {
+  return groupings[wordOf(by, "by", groupingNames)];
+}
+
+function groupingText(by: engine.Grouping): string {
+  return groupingNames.find((name) => groupings[name] === by) ?? by;
 }
 
 export const deaths = ["failed", "expired", "rejected"] as const;
 
 export function filterText(filter: engine.Filter): wire.ItemFilter {
   const { kind, reference, originId, originQueue, death, reason } = filter;
-  const { attemptsMin, createdBefore, redrivenMax, payloadContains } = filter;
+  const { attemptsMin, createdBefore, redrivenMax, payloadContains, groups } = filter;
   return {
     ...(kind !== undefined && { kind }),
     ...(reference !== undefined && { reference }),
@@ -39,5 +57,8 @@ export function filterText(filter: engine.Filter): wire.ItemFilter {
     ...(createdBefore !== undefined && { created_before: instantText(createdBefore) }),
     ...(redrivenMax !== undefined && { redriven_max: redrivenMax }),
     ...(payloadContains !== undefined && { payload_contains: payloadContains }),
+    ...(groups !== undefined && {
+      groups: { by: groupingText(groups.by), values: [...groups.values] },
+    }),
   };
 }

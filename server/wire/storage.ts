@@ -5,7 +5,7 @@ import type { RequestOf } from "../../openapi/operations.ts";
 import type * as wire from "../../openapi/schemas.ts";
 import { carried } from "./carried.ts";
 import { bytesOf, instantOf, instantText, instantTextOrNull, wordOf } from "./fields.ts";
-import { deaths, filterOf } from "./filter.ts";
+import { deaths, filterOf, groupingOf } from "./filter.ts";
 
 export function listRequest(body: RequestOf<"listItems">): engine.ListRequest {
   return {
@@ -47,16 +47,8 @@ function searched(body: RequestOf<"groupItems" | "findItems">): Omit<engine.Grou
   };
 }
 
-const groupings = {
-  reason: "reason",
-  death: "death",
-  kind: "kind",
-  origin_queue: "originQueue",
-} as const;
-
 export function groupsRequest(body: RequestOf<"groupItems">): engine.GroupsRequest {
-  const words = Object.keys(groupings) as (keyof typeof groupings)[];
-  return { ...searched(body), by: groupings[wordOf(body.by, "by", words)] };
+  return { ...searched(body), by: groupingOf(body.by) };
 }
 
 export function importRequest(body: RequestOf<"importItems">): engine.ImportRequest {

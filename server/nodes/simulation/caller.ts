@@ -59,7 +59,7 @@ function taskOf({ queue, filter, perSecond, dryRun }: TaskRequest) {
 
 function begun({ reply, replayed }: Told): TaskBegun {
   const { task_id: taskId, matched } = reply as wire.TaskBegun;
-  return { taskId, matched, toQueues: [], replayed };
+  return { taskId, matched, destinations: [], replayed };
 }
 
 interface Told {

@@ -1,0 +1,168 @@
+// `bun bench/console.ts [--seconds 30] [--queues 500] [--rounds 3] [--out FILE]`: what it costs to have the
+// console open, in the browser and in the server, while a process of its own produces to one queue
+// after the other. Of the browser it is the processor time of the page's process, of all its threads.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { CDPSession, Page } from "playwright-core";
+import { launchChromium } from "../app/build/chromium.ts";
+import { shellPath } from "../app/build/chromium-path.ts";
+import { ensureBuilt } from "../app/build/ensure-built.ts";
+import { createQueue } from "./calls.ts";
+import { Connection } from "./http-client.ts";
+import { usageOf } from "./process-usage.ts";
+import {
+  commitOf,
+  consoleEnding,
+  machineOf,
+  type Results,
+  summarize,
+  versions,
+  writeResults,
+} from "./results.ts";
+import type { Figures } from "./run-cell.ts";
+import { type ServerProcess, startServer } from "./server-process.ts";
+
+const { values: words } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "30" },
+    queues: { type: "string", default: "500" },
+    rounds: { type: "string", default: "3" },
+    /** Where the results go; without it they take the place of the last. */
+    out: { type: "string" },
+    /** Of a server: this process is the load. */
+    load: { type: "string" },
+  },
+});
+const seconds = Number(words.seconds);
+const queues = Number(words.queues);
+const producesPerSecond = 100;
+const rounds = Number(words.rounds);
+/** Until charts are drawn, and what is only read at the beginning is read. */
+const settleMs = 5_000;
+
+const pages = {
+  "nobody looks": null,
+  overview: "/console",
+  queue: `/console/queue?name=${nameOf(7)}`,
+  "dead items": `/console/dead?name=${nameOf(0)}`,
+} as const satisfies Record<string, string | null>;
+
+if (words.load === undefined) await measure();
+else await load(Number(words.load));
+
+function nameOf(index: number): string {
+  return `queue-${String(index).padStart(5, "0")}`;
+}
+
+/** Until it is ended. */
+async function load(port: number): Promise<void> {
+  const connection = await Connection.open(port);
+  const begun = performance.now();
+  for (let count = 0; ; count += 1) {
+    const items = [{ utf8: "seen" }];
+    const body = { queue_name: nameOf(count % queues), request_timeout: "1m", items };
+    const { status } = await connection.post("/v1/queue.produce", JSON.stringify(body));
+    if (status !== 200) throw new Error(`a produce was answered ${status}`);
+    await Bun.sleep(Math.max(0, begun + (count * 1_000) / producesPerSecond - performance.now()));
+  }
+}
+
+async function measure(): Promise<void> {
+  await ensureBuilt();
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-console-"));
+  const flags = ["--log-level", "error"];
+  const server = await startServer({ data: join(directory, "data"), flags });
+  const browser = await launchChromium([], shellPath());
+  const connection = await Connection.open(server.port);
+  for (let index = 0; index < queues; index += 1) {
+    await createQueue(connection, { queue: nameOf(index), partitions: 1 });
+  }
+  const loading = Bun.spawn(
+    [process.execPath, import.meta.path, "--load", String(server.port), "--queues", words.queues],
+    { stdout: "inherit", stderr: "inherit" },
+  );
+  const figures = new Map<string, Figures[]>();
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [name, path] of Object.entries(pages)) {
+        const page = path === null ? null : await browser.newPage();
+        const found = await costOf(server, page, path ?? "");
+        await page?.close();
+        figures.set(name, [...(figures.get(name) ?? []), found]);
+        console.log(name.padEnd(14), textOf(found));
+      }
+    }
+    await write(directory, figures);
+  } finally {
+    loading.kill();
+    await browser.close();
+    await server.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Shares of one core. */
+async function costOf(server: ServerProcess, page: Page | null, path: string): Promise<Figures> {
+  await page?.goto(`http://127.0.0.1:${server.port}${path}`);
+  await page?.locator(".console[data-state=live]").waitFor();
+  await Bun.sleep(settleMs);
+  const inPage = page && (await page.context().newCDPSession(page));
+  await inPage?.send("Performance.enable", { timeDomain: "threadTicks" });
+  const before = await readingsOf(server, page, inPage);
+  const begun = performance.now();
+  await Bun.sleep(seconds * 1_000);
+  const after = await readingsOf(server, page, inPage);
+  const passed = (performance.now() - begun) / 1_000;
+  return Object.fromEntries(
+    Object.entries(after).map(([name, value]) => [name, (value - (before[name] ?? 0)) / passed]),
+  );
+}
+
+/** Seconds of processor time so far. */
+async function readingsOf(server: ServerProcess, page: Page | null, inPage: CDPSession | null) {
+  const readings: Record<string, number> = { server: usageOf(server.pid).cpuSeconds };
+  const browser = page?.context().browser();
+  if (!browser || inPage === null) return readings;
+  const inBrowser = await browser.newBrowserCDPSession();
+  const { processInfo } = await inBrowser.send("SystemInfo.getProcessInfo");
+  await inBrowser.detach();
+  // One may wait for the next page; it does nothing.
+  const rendering = processInfo.filter(({ type }) => type === "renderer");
+  readings["page"] = rendering.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
+  const { metrics } = await inPage.send("Performance.getMetrics");
+  const named = {
+    script: "ScriptDuration",
+    layout: "LayoutDuration",
+    style: "RecalcStyleDuration",
+  };
+  for (const [name, of] of Object.entries({ task: "TaskDuration", ...named })) {
+    readings[name] = metrics.find((metric) => metric.name === of)?.value ?? 0;
+  }
+  return readings;
+}
+
+function textOf(figures: Figures): string {
+  const told = Object.entries(figures).map(([name, share]) => `${name} ${percent(share)}`);
+  return told.join(", ");
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(2)} %`;
+}
+
+async function write(directory: string, figures: ReadonlyMap<string, Figures[]>): Promise<void> {
+  const results: Results = {
+    format: 1,
+    madeAt: new Date().toISOString(),
+    commit: await commitOf(),
+    command: `bun bench/console.ts --seconds ${seconds} --queues ${queues} --rounds ${rounds}`,
+    machine: await machineOf(directory),
+    versions: versions(),
+    settings: { seconds, queues, rounds, producesPerSecond },
+    measurements: [...figures].map(([name, of]) => ({ name, figures: summarize(of) })),
+  };
+  console.log(writeResults(results, { ending: consoleEnding, path: words.out ?? null }));
+}
