@@ -11,9 +11,12 @@ interface ConsolePictureProps {
   readonly name: string;
   /** What it shows. */
   readonly alt: string;
+  /** Of a window as narrow as a phone. */
+  readonly isPhone?: boolean;
 }
 
-export function ConsolePicture({ name, alt }: ConsolePictureProps): ReactNode {
+export function ConsolePicture({ name, alt, isPhone = false }: ConsolePictureProps): ReactNode {
+  const size = isPhone ? { width: 390, height: 844 } : { width: 1280, height: 800 };
   return (
     <p className="console-picture">
       {(["dark", "light"] as const).map((theme) => (
@@ -22,8 +25,7 @@ export function ConsolePicture({ name, alt }: ConsolePictureProps): ReactNode {
           data-only={theme}
           src={fileOf(name, theme)}
           alt={alt}
-          width={1280}
-          height={800}
+          {...size}
           loading="lazy"
         />
       ))}

@@ -114,7 +114,13 @@ function DryRun({ count, destinations = [], seenAt, wishes }: DryRunProps): Reac
         {destinations.map(({ queue_name: name, count: of }) => (
           <tr key={name}>
             <td className={name === "" ? "warn" : "cut"}>
-              {name === "" ? "stay: the queue that they came from is gone" : <bdi>to {name}</bdi>}
+              {name === "" ? (
+                "stay: the queue that they came from is gone"
+              ) : (
+                <>
+                  go to <bdi className="mono">{name}</bdi>
+                </>
+              )}
             </td>
             <td>{countText(of)}</td>
           </tr>

@@ -137,7 +137,7 @@ function testDead(browser: () => ConsoleBrowser): void {
     await page.getByText("2 groups, 8 items").waitFor();
     await page.getByLabel("Select all groups").check();
     const plan = page.getByRole("form", { name: "Redrive" });
-    await plan.getByRole("row", { name: "to orders 7" }).waitFor();
+    await plan.getByRole("row", { name: "go to orders 7" }).waitFor();
     await plan
       .getByRole("row", { name: "stay: the queue that they came from is gone 1" })
       .waitFor();

@@ -47,6 +47,9 @@ export async function traffic(client: Client): Promise<void> {
       .create({ lease_timeout: "10m", ...expiring, max_attempts: 5, ...dead });
   }
   await client.queue("invoices").create({ lease_timeout: "5m", ...expiring });
+  // What comes at once in a step is then within one point of the charts, as is what comes by seconds.
+  const pastMs = Date.parse((await client.overview({})).now) % stepMs;
+  await client.advance({ by: `${stepMs - pastMs + 100}ms` });
   for (let step = 0; step < steps; step += 1) {
     for (const line of lines) await flow(client, line, step);
     if (step === 40) await client.queue("invoices").pause({ reason: "moving to the new database" });
@@ -54,10 +57,20 @@ export async function traffic(client: Client): Promise<void> {
   }
 }
 
-/** Ten seconds more, while somebody looks; what consumers took last they still hold. */
-export async function moreTraffic(client: Client): Promise<void> {
+/** The last ten seconds before somebody looks; what consumers took last they still hold. */
+export async function lastTraffic(client: Client): Promise<void> {
   for (const line of lines) await flow(client, line, steps);
   await client.advance({ by: `${stepMs / 1_000}s` });
+}
+
+/** A second while somebody looks: no more, as a chart would show a leap. */
+export async function secondOfTraffic(client: Client): Promise<void> {
+  const part = stepMs / 1_000;
+  for (const line of lines) {
+    const { produced, completed } = line;
+    await flow(client, { ...line, produced: produced / part, completed: completed / part }, 0);
+  }
+  await client.advance({ by: "1s" });
 }
 
 async function flow(client: Client, line: Line, step: number): Promise<void> {
@@ -77,16 +90,16 @@ async function flow(client: Client, line: Line, step: number): Promise<void> {
       ...(isLater && { enqueue_at: later(step) }),
     };
   });
-  await queue.produce(items);
+  if (items.length > 0) await queue.produce(items);
   const { queued } = await queue.inspect();
   const [done, deadOnes] = [Math.round(completed * swing), deadIn];
-  for (let left = Math.min(done, queued); left > 0; ) {
+  const held = step === steps ? Math.ceil(done / 8) : 0;
+  if (held > 0) await queue.lease({ batch: held, clientId: `worker-${random.below(9)}` });
+  for (let left = Math.min(done, queued) - held; left > 0; ) {
     const clientId = `worker-${random.below(9)}`;
     const lease = await queue.lease({ batch: Math.min(left, 100), clientId });
     if (lease === null) return;
     left -= lease.items.length;
-    // Some of what the last ones took they still hold.
-    if (step === steps && left <= 0) return;
     const given = lease.items.filter(() => deadOnes > 0 && random.below(deadOnes) === 0);
     for (const item of given) {
       const reason = reasons[random.below(reasons.length)]?.(random.below(90_000)) ?? "";

@@ -8,11 +8,12 @@ import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "../../app/build/chromium.ts";
 import { ensureBuilt } from "../../app/build/ensure-built.ts";
 import { type Client, createClient } from "../../client/client.ts";
-import { moreTraffic, traffic } from "./shots-traffic.ts";
+import { lastTraffic, secondOfTraffic, traffic } from "./shots-traffic.ts";
 
 const root = join(import.meta.dir, "../..");
 const [folder = join(root, "content/pictures")] = process.argv.slice(2);
-const size = { width: 1280, height: 800 };
+const wide = { width: 1280, height: 800 };
+const phone = { width: 390, height: 844 };
 const themes = ["dark", "light"] as const;
 /** For what a page draws after an answer. */
 const settleMs = 1_500;
@@ -23,13 +24,21 @@ interface View {
   readonly name: string;
   readonly path: (client: Client) => Promise<string>;
   readonly ready: string;
+  readonly size?: typeof wide;
+  /** What its reader does first. */
+  readonly act?: (page: Page) => Promise<void>;
 }
 
 const views: readonly View[] = [
   { name: "overview", path: async () => "/console", ready: "table[aria-label=Queues] tbody th" },
   { name: "queue", path: async () => "/console/queue?name=orders", ready: "canvas" },
   { name: "items", path: leasedItem, ready: "[role=row], tbody tr" },
-  { name: "dead", path: async () => "/console/dead?name=orders-dead", ready: "tbody tr" },
+  { name: "dead", path: deadQueue, ready: ".groups tbody input", act: chooseGroups },
+  { name: "shards", path: async () => "/console/shards", ready: ".shard-table tbody td" },
+  {
+    ...{ name: "phone", path: async () => "/console", ready: "table[aria-label=Queues] tbody th" },
+    size: phone,
+  },
 ];
 
 async function leasedItem(client: Client): Promise<string> {
@@ -39,6 +48,21 @@ async function leasedItem(client: Client): Promise<string> {
   return `/console/items?${new URLSearchParams(query)}`;
 }
 
+/** One group goes back while the next is looked at. */
+async function deadQueue(client: Client): Promise<string> {
+  const queue_name = "orders-dead";
+  const filter = { reason: "gateway timeout 504 after <n> ms" };
+  await client.redrive({ queue_name, filter, per_second: 2 });
+  return `/console/dead?name=${queue_name}`;
+}
+
+async function chooseGroups(page: Page): Promise<void> {
+  for (const name of [/card_declined/, /no such account/]) {
+    await page.getByRole("row", { name }).getByRole("checkbox").check();
+  }
+  await page.getByLabel("At most").fill("50");
+}
+
 await ensureBuilt();
 mkdirSync(folder, { recursive: true });
 const data = mkdtempSync(join(tmpdir(), "holdfast-shots-"));
@@ -46,6 +70,7 @@ const server = await startServer();
 try {
   const client = createClient({ url: server.url });
   await traffic(client);
+  await lastTraffic(client);
   const browser = await launchChromium();
   for (const theme of themes) {
     for (const view of views) await shoot(browser, client, { view, theme });
@@ -64,8 +89,7 @@ async function startServer() {
     "0",
     "--data",
     data,
-    "--name",
-    "queue-1",
+    ...["--name", "queue-1", "--shards", "4"],
     "--test-clock",
     "--log-level",
     "error",
@@ -94,20 +118,27 @@ async function shoot(
   client: Client,
   { view, theme }: { readonly view: View; readonly theme: (typeof themes)[number] },
 ): Promise<void> {
-  const context = await browser.newContext({ viewport: size, reducedMotion: "reduce" });
+  const context = await browser.newContext({
+    viewport: view.size ?? wide,
+    reducedMotion: "reduce",
+  });
   await context.addInitScript((choice) => localStorage.setItem("theme", choice), theme);
   const page = await context.newPage();
   await page.goto(server.url + (await view.path(client)));
   await page.locator(".console[data-state=live]").waitFor();
   await page.locator(view.ready).first().waitFor();
+  await view.act?.(page);
   // A rate takes two looks.
-  for (let looks = 0; looks < 2; looks += 1) {
-    await moreTraffic(client);
+  for (let looks = 0; looks < 3; looks += 1) {
+    await secondOfTraffic(client);
     await page.waitForResponse((response) => response.url().endsWith("/v1/server.overview"));
   }
   await page.waitForTimeout(settleMs);
   writeFileSync(join(folder, `console-${view.name}-${theme}.webp`), await webpOf(page));
   await context.close();
+  for (const { task_id, state } of (await client.listTasks({})).tasks) {
+    if (state === "running") await client.cancelTask({ task_id });
+  }
 }
 
 /** Playwright itself knows no WebP. */
