@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isForAll, isForQueue, type Me, mayOn, mayOnlyRead } from "./rights.ts";
+import { isForAll, isForQueue, isForSome, type Me, mayOn, mayOnlyRead } from "./rights.ts";
 
 const keyOf = (roles: Me["roles"], ...queues: readonly string[]): Me => ({
   keys_required: true,
@@ -34,6 +34,8 @@ test("a role is for the queues that are said with it", () => {
   expect(mayOn(me, "consume", "orders")).toBe(true);
   expect(mayOn(me, "consume", "billing")).toBe(false);
   expect([isForAll(me, "consume"), isForAll(me, "read")]).toEqual([false, true]);
+  const some = (["consume", "read", "produce"] as const).map((role) => isForSome(me, role));
+  expect(some).toEqual([true, false, false]);
 });
 
 test("a key that produces or consumes does more than read", () => {

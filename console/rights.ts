@@ -25,6 +25,11 @@ export function isForAll(me: Me, role: Role): boolean {
   return !me.keys_required || queuesOf(me, role).includes("*");
 }
 
+/** It has the role for some queues, but not for all. */
+export function isForSome(me: Me, role: Role): boolean {
+  return !isForAll(me, role) && queuesOf(me, role).length > 0;
+}
+
 /** `name`: `null` where a call names no queue, which takes a key for all. */
 export function mayOn(me: Me, role: Role, name: string | null): boolean {
   if (name === null || !me.keys_required) return isForAll(me, role);

@@ -10,7 +10,7 @@ import { RangeChoice, useRange } from "../parts/range-choice.tsx";
 import { type RangeId, ranges } from "../parts/ranges.ts";
 import { Fault } from "../parts/refusal.tsx";
 import { useMayOn, useWhoAmI } from "../queries.ts";
-import { isForAll } from "../rights.ts";
+import { isForSome } from "../rights.ts";
 import { session } from "../session.ts";
 import { serverNow } from "../time.ts";
 import { continued, type FlowSeries, fromOf } from "./flow-series.ts";
@@ -36,7 +36,7 @@ export function FlowChart(): ReactNode {
         <span className="key key-out">
           out <b>{told("out")}</b>
         </span>
-        {me !== undefined && !isForAll(me, "read") ? (
+        {me !== undefined && isForSome(me, "read") ? (
           <span className="end muted cut">the past is for keys of all queues</span>
         ) : (
           <RangeChoice range={range} onChoose={choose} />
