@@ -199,7 +199,9 @@ function testEmpty(browser: () => ConsoleBrowser): void {
       await page.getByLabel("Lease timeout").fill("25h");
       const create = page.getByRole("button", { name: "Create later" });
       for (const press of [1, 2]) {
+        const removed = page.waitForResponse("**/v1/queues.delete");
         await create.click();
+        await removed;
         await page.getByRole("alert").filter({ hasText: "lease timeout is too long" }).waitFor();
         expect([press, ...(await namesOf(server))]).toEqual([press, "orders"]);
       }

@@ -782,6 +782,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a damaged item that a turn meets twice is counted out twice",
+    firstSeed: 400,
     file: "shard/moves.ts",
     from: "if (draft.quarantined.has(partition.slot, seq)) return;",
     to: "",
