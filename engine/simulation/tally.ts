@@ -49,7 +49,7 @@ export function tallyOf(
       if (item.isSent || !(item.grant === null || item.grant.isOver)) continue;
       aside += 1;
       dueAt = Math.min(dueAt, item.notBefore);
-    } else if (item.grant === null && item.enqueueAt === null && item.produce.answeredAt <= now) {
+    } else if (isReady(item, now)) {
       ready += 1;
       if (!hasUntold) readySince = Math.min(readySince, item.produce.answeredAt);
     }
@@ -69,6 +69,11 @@ function isHeldForSure(item: Tracked, now: number): item is Held {
   const { grant, open } = item;
   if (grant === null || open > 0 || grant.unheardExtends > 0) return false;
   return isHeld(item, grant.id, now);
+}
+
+/** An output of a transact may still be on its way from another shard. */
+function isReady({ grant, enqueueAt, produce, isSent }: Tracked, now: number): boolean {
+  return !isSent && grant === null && enqueueAt === null && produce.answeredAt <= now;
 }
 
 /** In its own queue, where nothing but time has come to it. */
