@@ -266,7 +266,7 @@ function testFilters(browser: () => ConsoleBrowser, server: () => ConsoleServer)
       await route.fulfill({ response, json: { ...reply, items } });
     });
     await page.goto(`${server().consoleUrl}/items?name=orders`);
-    const all = page.getByLabel("Select all that are listed");
+    const all = page.getByLabel("Select all in the list");
     await all.click();
     const bulk = page.getByRole("region", { name: "What is selected" });
     await bulk.getByText("1,000 selected").waitFor();

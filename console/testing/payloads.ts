@@ -70,7 +70,7 @@ export function testPayloads(browser: () => ConsoleBrowser): void {
       await shown(page).getByText("9007199254740993", { exact: true }).waitFor();
       await shown(page).getByText("1.10", { exact: true }).waitFor();
       for (const [name, why] of [
-        ["a key twice", "a key twice"],
+        ["a key twice", "a field twice"],
         ["10,000 levels", "nested more than"],
         ["4.9 MB", "no tree above 1 MB"],
       ] as const) {
