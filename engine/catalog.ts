@@ -205,8 +205,10 @@ export class Catalog {
   }
 
   /** `null`: nothing of it is paused any more. */
-  planPause(name: string, pause: Pause | null, now: number): QueuePlan {
+  /** `null`: nothing of it is paused, and nothing is to be. */
+  planPause(name: string, pause: Pause | null, now: number): QueuePlan | null {
     const queue = this.find(name);
+    if (pause === null && queue.definition.pause === undefined) return null;
     const { pause: _, ...rest } = queue.definition;
     const definition = { ...rest, ...(pause && { pause }), updatedAt: laterThan(queue, now) };
     return { queue, entry: queue.entry({ definition }) };

@@ -297,7 +297,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
   }
 
   async resume(queue: string): Promise<void> {
-    if (this.#find(queue).definition.pause === undefined) return;
+    this.requireQueue(queue);
     await this.#parts.registrar.pause(queue, null);
   }
 

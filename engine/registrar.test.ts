@@ -457,6 +457,19 @@ test("pause: a shard that stalls is told in time, or its caller is told that nob
   expect((await bundle.ending(() => bundle.engine.pause(pause))).ok).toBe(true);
 });
 
+test("resume: behind a pause that nobody heard of it does not say that there is nothing to resume", async () => {
+  const bundle = await setupTwo();
+  bundle.store(0).hold();
+  await bundle.begin(() => bundle.engine.pause({ queue: "first", lease: true }));
+  await bundle.clock.advance(limits.requestTimeoutMsDefault);
+  const resumed = await bundle.begin(() => bundle.engine.resume("first"));
+  expect(resumed.ending).toBe(null);
+  bundle.store(0).release();
+  await bundle.clock.settle();
+  expect(resumed.ending).toEqual(done);
+  expect(bundle.engine.queueInfo("first").pause).toBeUndefined();
+});
+
 test("delete: without force, a queue to which a dead letter is on its way is refused", async () => {
   const bundle = await setupTwo();
   await bundle.run(() => bundle.engine.updateQueue({ name: "second", deadQueue: "first" }));

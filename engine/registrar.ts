@@ -89,14 +89,16 @@ export class Registrar {
     );
   }
 
-  /** `tell`: what else has to be told before it ends. */
+  /** `plan`: in the catalog's turn, as changes before it may be under way. `tell`: what else has to be told before it ends. */
   async #change(
-    plan: (now: number) => QueuePlan,
+    plan: (now: number) => QueuePlan | null,
     tell: (queue: LogicalQueue) => Promise<void> = async () => undefined,
   ): Promise<void> {
     const { catalog, clock, settings } = this.#options;
     await this.#tellChange(async (deadline) => {
-      const { queue, entry } = plan(clock.stamp());
+      const planned = plan(clock.stamp());
+      if (planned === null) return { told: Promise.resolve() };
+      const { queue, entry } = planned;
       await this.#write({ put: [entry] }, deadline);
       queue.definition = entry.definition;
       queue.former = catalog.kept(entry.former);
