@@ -190,8 +190,8 @@ export class Explanations {
   /** What is stored and a clear has taken, whatever its shard does about it. */
   #checkClearing({ explained, isHealthy, mayBeFull }: Look, { shards }: EngineStatus): void {
     const { auditor, clearing, stores } = this.#options;
-    const isGone = stores().some(({ isSilent }) => isSilent);
-    if (mayBeFull || isGone || shards.some(({ up }) => !up)) return;
+    const isUntold = stores().some(({ isSilent, errandsHeld }) => isSilent || errandsHeld > 0);
+    if (mayBeFull || isUntold || shards.some(({ up }) => !up)) return;
     const { queue } = explained;
     // What is being deleted is hidden, and what is told is of the one that takes its name.
     const least = this.#deleted.has(queue) ? 0 : clearing(queue);

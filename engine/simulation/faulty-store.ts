@@ -50,6 +50,8 @@ export class StoreControl {
   isToldFull = false;
   /** Its process has died at a commit. */
   isSilent = false;
+  /** Changes of the catalog that wait; until they are done, nobody hears of the turn that they came with. */
+  errandsHeld = 0;
   /** There is too much in the store to count it at a start. */
   isLarge = false;
   /** Commits are synced some events after they are written, and not within; `lose` undoes one. */
@@ -194,7 +196,9 @@ export class StoreControl {
     { isTurn = false } = {},
   ): Promise<Written & { readonly result: T }> {
     if (this.#heldAfter !== null && this.#heldAfter-- === 0) this.hold();
+    if (!isTurn) this.errandsHeld += 1;
     await this.#held;
+    if (!isTurn) this.errandsHeld -= 1;
     if (this.isDead(generation)) return silence();
     if (this.#unsynced !== null) throw new Error("a commit overtakes the sync of the one before");
     const dies = this.#killAfter !== null && this.#killAfter-- === 0;

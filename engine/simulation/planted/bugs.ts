@@ -781,13 +781,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "nothing(more)",
   },
   {
-    name: "a damaged item that a turn meets twice is counted out twice",
-    firstSeed: 400,
-    file: "shard/moves.ts",
-    from: "if (draft.quarantined.has(partition.slot, seq)) return;",
-    to: "",
-  },
-  {
     name: "a delete that the store refuses leaves its queue hidden",
     file: "registrar.ts",
     from: "queue.isHidden = false;",
