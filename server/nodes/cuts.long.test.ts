@@ -128,19 +128,3 @@ test("a slow database slows calls down, and neither fails them nor moves the sha
   expect(statuses.difference(new Set([200, 429, 453, 454]))).toEqual(new Set());
   expect(await cluster.ownerRow()).toEqual(before);
 });
-
-test("a node whose first host says nothing any more goes on at the next", async () => {
-  const first = Wire.to(cluster.databasePort);
-  const node = await cluster.start({ database: [first.port, cluster.databasePort], lease: "5s" });
-  await Promise.all([owner, other].map((earlier) => earlier.stop("SIGTERM")));
-  expect(await cluster.owner()).toBe(node);
-  await queueOf(node, "plain").produce({ utf8: "while both hosts answer" });
-  // Whoever connects is let in, and hears nothing.
-  first.cut();
-  await queueOf(node, "plain").produce(
-    { utf8: "by the other host" },
-    { key: "silent", timeoutMs: 120_000 },
-  );
-  await nextLook();
-  expect((await fetch(`${node.url}/readyz`)).status).toBe(200);
-});

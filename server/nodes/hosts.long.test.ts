@@ -1,0 +1,23 @@
+// A database of which several hosts are named, the first of which falls silent.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Cluster, queueOf, settings } from "../../bench/cluster.ts";
+import { Wire } from "./testing/wire.ts";
+
+const cluster = new Cluster();
+
+beforeAll(() => cluster.startDatabase());
+afterAll(() => cluster.end());
+
+test("a node whose first host says nothing any more goes on at the next", async () => {
+  const first = Wire.to(cluster.databasePort);
+  const node = await cluster.start({ database: [first.port, cluster.databasePort], lease: "5s" });
+  const queue = queueOf(node, "plain");
+  await queue.create(settings);
+  await queue.produce({ utf8: "while both hosts answer" });
+  // Whoever connects is let in, and hears nothing.
+  first.cut();
+  await queue.produce({ utf8: "by the other host" }, { key: "silent", timeoutMs: 120_000 });
+  while ((await fetch(`${node.url}/readyz`)).status !== 200) await Bun.sleep(100);
+  expect(await cluster.owner()).toBe(node);
+});
