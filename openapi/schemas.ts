@@ -1917,26 +1917,28 @@ const keyName = Type.String({
   examples: ["checkout"],
 });
 
-const keyRoles = Type.Array(Type.String({ enum: [...roleNames] }), {
-  description: "What it is for; `admin` is everything.",
-  examples: [["produce", "consume"]],
-});
+const keyRoles = (description: string) =>
+  Type.Array(Type.String({ enum: [...roleNames] }), {
+    description,
+    examples: [["produce", "consume"]],
+  });
 
-const keyQueues = Type.Array(Type.String(), {
-  description: "Names of the queues that it is for; `*` stands for any text.",
-  examples: [["orders*"], ["*"]],
-});
+const keyQueues = (description: string) =>
+  Type.Array(Type.String(), { description, examples: [["orders*"], ["*"]] });
 
 export const KeyRight = Type.Object(
-  { roles: keyRoles, queues: keyQueues },
+  {
+    roles: keyRoles("What it is for; `admin` is everything."),
+    queues: keyQueues("Names of the queues that it is for; `*` stands for any text."),
+  },
   { ...closed, description: "Roles of a key, and the queues that it has them for." },
 );
 export type KeyRight = Static<typeof KeyRight>;
 
 const ofKey = {
   name: keyName,
-  roles: { ...keyRoles, description: "All its roles, of whichever queues." },
-  queues: { ...keyQueues, description: "All its queues, in whichever roles." },
+  roles: keyRoles("All its roles, of whichever queues."),
+  queues: keyQueues("All its queues, in whichever roles."),
   rights: Type.Array(KeyRight, {
     description: "What it may do, one by one; they add up.",
     examples: [[{ roles: ["produce", "consume"], queues: ["orders*"] }]],

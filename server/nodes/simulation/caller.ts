@@ -53,8 +53,8 @@ function retriedItem({ id, retryAt, dead, reason }: RetryItem) {
   return { id, dead, reason, retry_at: instant(retryAt) };
 }
 
-function taskOf({ queue, filter, perSecond, dryRun }: TaskRequest) {
-  return { queue_name: queue, filter, per_second: perSecond, dry_run: dryRun };
+function taskOf({ queue, filter, perSecond, limit, dryRun }: TaskRequest) {
+  return { queue_name: queue, filter, per_second: perSecond, limit, dry_run: dryRun };
 }
 
 function begun({ reply, replayed }: Told): TaskBegun {
@@ -168,12 +168,13 @@ export class NodeCaller {
   }
 
   async redrive(request: RedriveRequest) {
-    return begun(await this.#call("redrive", taskOf(request)));
+    return begun(await this.#call("redrive", taskOf(request), keyed(request.requestKey)));
   }
 
   async repair(request: RepairRequest) {
-    const { action, state, reason } = request;
-    return begun(await this.#call("repair", { ...taskOf(request), action, state, reason }));
+    const { action, state, reason, requestKey } = request;
+    const body = { ...taskOf(request), action, state, reason };
+    return begun(await this.#call("repair", body, keyed(requestKey)));
   }
 
   async createQueue(settings: QueueSettings): Promise<void> {
