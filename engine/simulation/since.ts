@@ -72,9 +72,8 @@ export class SinceWhen {
     return what === "falls_behind" ? least - rise.noticedMs : least;
   }
 
-  /** Whether what was said before may be the same. */
+  /** Whether what was said before may be the same: explained items have their queue looked at, too. */
   #goesOn(what: FindingWord, { endedAt }: Said): boolean {
-    if (endedAt === null) return true;
-    return bridging.includes(what) && (this.#looks.at(-1) ?? 0) - endedAt <= gapMs;
+    return endedAt === null || bridging.includes(what);
   }
 }
