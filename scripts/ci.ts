@@ -1,7 +1,6 @@
 // What CI runs: the check with the long tests, then every method of the proof at its short size, one after the other.
 // Each ends with its counts, and the last line is their sum.
 
-import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { countsAtEnd, countsText } from "./counts.ts";
 import { passOn } from "./output.ts";
@@ -9,8 +8,6 @@ import { root } from "./setup.ts";
 
 /** Some of the methods mostly wait, so more of them than there are cores go side by side. */
 const proofAtOnce = 3;
-/** Each has ten million worlds, whose numbers have to be exact. */
-const seedMax = 2 ** 29;
 /** A run that takes longer hangs. */
 const timeoutMs = 60 * 60_000;
 
@@ -18,8 +15,8 @@ const runs = [
   ["scripts/check.ts", "--all"],
   [
     ...["proof/main.ts", "--size", "short", "--at-once", String(proofAtOnce)],
-    // Other worlds and other planted bugs each time; the report names the seed.
-    ...["--seed", String(randomInt(1, seedMax)), "--json", join(root, "build/proof.json")],
+    // The same worlds each time: a change is judged by what it changes. The check plays new ones.
+    ...["--seed", "1", "--json", join(root, "build/proof.json")],
   ],
 ];
 

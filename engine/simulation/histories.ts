@@ -140,7 +140,8 @@ export class Histories {
     for (const told of [...this.#told.values()].slice(-itemsLooked)) {
       const { since } = await this.#lifeOf(bundle, told[0]);
       // What happened before, or in that very instant, may be missing, and with it the way from id to id.
-      const kept = told.filter(({ at }) => at > since);
+      // A death may be of one that a clear or a repeated call has overtaken.
+      const kept = told.filter(({ at, what }) => at > since && what !== "dead");
       for (const asked of [kept.at(0), kept.at(-1)]) {
         if (asked === undefined) continue;
         const life = await this.#lifeOf(bundle, asked);
