@@ -204,8 +204,7 @@ export class Catalog {
     return [...former, { keptUntil, places: pairs }];
   }
 
-  /** `null`: nothing of it is paused any more. */
-  /** `null`: nothing of it is paused, and nothing is to be. */
+  /** `pause`: `null` = nothing of it is paused any more. Returns `null` where nothing was. */
   planPause(name: string, pause: Pause | null, now: number): QueuePlan | null {
     const queue = this.find(name);
     if (pause === null && queue.definition.pause === undefined) return null;

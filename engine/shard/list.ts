@@ -1,7 +1,7 @@
 // Lists what is stored of a partition, page by page, as it was before the turn.
 
 import type { Item } from "../../stores/item.ts";
-import type { Page } from "../../stores/store.ts";
+import type { Page, Span } from "../../stores/store.ts";
 import { formatId, seqOf } from "../ids.ts";
 import { limits } from "../limits.ts";
 import type { ListedItem } from "../messages.ts";
@@ -52,15 +52,10 @@ function pagesOf(memory: Memory, request: Numbered<List>): Page[] {
   return spans.map((span, at) => ({ name: `list ${request.op}.${at}`, slot, ...span, limit }));
 }
 
-interface Stretch {
-  readonly from: number;
-  readonly before: number;
-}
-
 /** Where leased items lie below the mark of a clear, in order, and what is above; as much as a page holds. */
-function heldSpans(partition: Partition, from: number, limit: number): Stretch[] {
+function heldSpans(partition: Partition, from: number, limit: number): Omit<Span, "slot">[] {
   const { runs, clearReadyBelow, nextSeq } = partition;
-  const spans: Stretch[] = [];
+  const spans: Omit<Span, "slot">[] = [];
   let items = 0;
   let payloadBytes = 0;
   const inOrder = [...runs].sort((a, b) => a.lease.first - b.lease.first);
