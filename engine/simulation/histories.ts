@@ -140,8 +140,7 @@ export class Histories {
     for (const told of [...this.#told.values()].slice(-itemsLooked)) {
       const { since } = await this.#lifeOf(bundle, told[0]);
       // What happened before, or in that very instant, may be missing, and with it the way from id to id.
-      // A death may be of one that a clear or a repeated call has overtaken.
-      const kept = told.filter(({ at, what }) => at > since && what !== "dead");
+      const kept = told.filter(({ at }) => at > since);
       for (const asked of [kept.at(0), kept.at(-1)]) {
         if (asked === undefined) continue;
         const life = await this.#lifeOf(bundle, asked);
@@ -184,8 +183,12 @@ function keyOf(payload: Payload): string {
   return text.split("|", 1)[0] ?? "";
 }
 
-/** One that is damaged is set aside instead of moved, whoever gives it back. */
+/**
+ * One that is damaged is set aside instead of moved, whoever gives it back. Of a dead one its client
+ * may know a later id: a lease that nobody heard of has gone back, and the item with it.
+ */
 function isTold(event: ItemEvent, { id, what, by }: Told): boolean {
+  if (what === "dead") return event.what === what;
   const isSo = event.what === what && (by === null || event.by === by);
   return event.id === id && (isSo || (what === "retried" && event.what === "damaged"));
 }

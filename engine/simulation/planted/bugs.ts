@@ -1043,6 +1043,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "",
   },
   {
+    name: "a history does not tell that its item came to a dead queue",
+    file: "shard/moves.ts",
+    from: 'if (slot !== left.slot) history.add({ slot, seq, what: cameAs(past), by: "" });',
+    to: "",
+  },
+  {
     name: "a search by who holds finds what anybody does",
     file: "shard/find.ts",
     from: "if (holder !== undefined && partition.held.get(item.seq)?.holder !== holder) continue;",
