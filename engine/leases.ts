@@ -63,7 +63,7 @@ export class Leases<Items> {
   readonly #options: LeasesOptions<Items>;
   /** Queues whose waiting leases may have something to take. */
   readonly #ready = new Set<LogicalQueue>();
-  /** Those with a key that are not answered, by its digest. */
+  /** Those with a key, by its digest, until they are answered and no grant is on its way to them. */
   readonly #keyed = new Map<string, WaitingLease>();
   readonly #granted = new GrantedPlaces();
   /** By queue, when its rate next allows more to its line. */
@@ -169,7 +169,8 @@ export class Leases<Items> {
         queue.line.leave(lease);
         queue.clients.delete(request.clientId);
         queue.watch.changedAt = clock.now();
-        if (key !== undefined) this.#keyed.delete(key.digest);
+        // Its grant would be withdrawn though a repetition is told of it, if that could not follow it.
+        if (!lease.isSent) this.#forget(lease);
         this.#waitingLeases -= 1;
         if ("code" in outcome) reject(QueueError.from(outcome));
         else {
@@ -184,6 +185,10 @@ export class Leases<Items> {
     if (key !== undefined) this.#keyed.set(key.digest, lease);
     this.#waitingLeases += 1;
     return { lease, answer };
+  }
+
+  #forget({ key }: WaitingLease): void {
+    if (key !== undefined) this.#keyed.delete(key.digest);
   }
 
   /** Answers it at its deadline, wherever it is. */
@@ -298,6 +303,7 @@ export class Leases<Items> {
         queue.allowance.granted(isTold ? 0 : countOf(result), asked);
         const waiting = latest(lease);
         waiting.isSent = false;
+        if (waiting.over) this.#forget(waiting);
         this.#answered(queue, waiting, place, { result, op, isTold });
         this.ready(queue);
         left(queue, partition);

@@ -6,6 +6,7 @@ import type { LeaseRequest, Produced, QueueSettings } from "./api.ts";
 import { limits } from "./limits.ts";
 import {
   type Bundle,
+  completeOf,
   doneFirst,
   type Ending,
   hour,
@@ -458,6 +459,31 @@ test("lease: the repetition of one that is on its way gets what it is granted", 
   expect(first.ending).toMatchObject({ code: "empty" });
   expect(repeated.ending).toMatchObject({ ok: true, value: { items: [{ attempts: 1 }] } });
 });
+
+test.each(["has left", "was told in time that there is nothing"])(
+  "lease: under way it is asked for again by a client that %s, who keeps what it is told of",
+  async (how) => {
+    const bundle = await setupQueue({ shardCount: 1 });
+    const controller = new AbortController();
+    const asked = { batchSize: 1, requestTimeoutMs: second };
+    const first = await lease(bundle, { ...asked, signal: controller.signal });
+    bundle.store().hold();
+    const produceOne = (text: string) =>
+      bundle.begin(() => bundle.engine.produce(produceOf("orders", [text])));
+    await produceOne("a");
+    if (how === "has left") controller.abort();
+    await bundle.clock.advance(second);
+    const again = await lease(bundle, asked);
+    await produceOne("b");
+    bundle.store().release();
+    await bundle.clock.settle();
+    expect(first.ending).toMatchObject({ code: "empty" });
+    if (again.ending?.ok !== true) throw new Error("nothing was leased");
+    const { partition, items } = again.ending.value;
+    const request = completeOf("orders", partition, idsOf(items));
+    expect((await bundle.begin(() => bundle.engine.complete(request))).ending?.ok).toBe(true);
+  },
+);
 
 test("lease: of several repetitions at once the last is answered, and what was told stays held", async () => {
   const bundle = await setupQueue({ requestedPartitions: 2 });

@@ -48,10 +48,16 @@ export interface OrderChecked {
   readonly faults: Faults;
 }
 
-/** `untold`: how leases end that may have been granted what nobody was told of, and went to the tail. */
+/** Which leases may have been granted what nobody was told of, and went to the tail. */
+export interface Untold {
+  readonly outcomes: readonly Outcome[];
+  /** Also those that were answered, if it took so long: a node that forwards one again waits before. */
+  readonly answeredMsMin?: number;
+}
+
 export function checkOrder(
   entries: readonly Entry[],
-  untold: readonly Outcome[] = ["empty"],
+  untold: Untold = { outcomes: ["empty"] },
 ): OrderChecked {
   const faults = new Faults();
   const calls = entries.flatMap(singleCalls);
@@ -88,13 +94,13 @@ interface Scene {
   readonly giveBackOf: ReadonlyMap<string, RetryCall | ReleaseCall>;
   /** By an instance: the one in which the same item was offered before. */
   readonly lastOf: ReadonlyMap<Instance, Instance>;
-  /** One that was too late, or whose client hung up, may have been granted items, which then go to the tail. */
+  /** One that was too late, or whose connection broke, may have been granted items, which then go to the tail. */
   readonly untold: readonly LeaseCall[];
 }
 
 function sceneOf(
   calls: readonly SingleCall[],
-  { untold: outcomes, faults }: { readonly untold: readonly Outcome[]; readonly faults: Faults },
+  { untold: which, faults }: { readonly untold: Untold; readonly faults: Faults },
 ): Scene {
   const partitions = new Map<string, Map<number, Instance>>();
   const produceOf = new Map<number, ProduceCall>();
@@ -131,7 +137,7 @@ function sceneOf(
     }
   }
   const untold = calls.filter(
-    (call): call is LeaseCall => call.verb === "lease" && outcomes.includes(call.outcome),
+    (call): call is LeaseCall => call.verb === "lease" && mayBeUntold(call, which),
   );
   return {
     partitions,
@@ -141,6 +147,13 @@ function sceneOf(
     lastOf: lastOf(instancesOf.values()),
     untold,
   };
+}
+
+function mayBeUntold(
+  { outcome, isRepeated = false, call, end }: LeaseCall,
+  { outcomes, answeredMsMin = Number.POSITIVE_INFINITY }: Untold,
+): boolean {
+  return outcomes.includes(outcome) || isRepeated || end - call >= answeredMsMin;
 }
 
 /** A release leaves the attempts as they were; who said it had been told of its lease before. */

@@ -52,6 +52,8 @@ export class Address {
 interface Reply {
   readonly status: number;
   readonly body: unknown;
+  /** It is the answer to a repetition: the one before was lost. */
+  readonly isRepeated: boolean;
 }
 
 /** What clients with keys were told, over all of them. */
@@ -111,7 +113,9 @@ export class Client {
     const reply = await (this.#repeats === null
       ? this.#send(path, text)
       : this.#sendWithKey(path, text, this.#repeats));
-    return reply === null ? null : { status: reply.status, body: JSON.parse(reply.body) };
+    if (reply === null) return null;
+    const { status, body: told, isRepeated = false } = reply;
+    return { status, body: JSON.parse(told), isRepeated };
   }
 
   async #send(path: string, body: string, headers = ""): Promise<Answer | null> {
@@ -128,8 +132,10 @@ export class Client {
     this.#calls += 1;
     const headers = `Idempotency-Key: ${this.#keys}-${this.#calls}\r\n`;
     let reply = await this.#send(path, body, headers);
+    let isRepeated = false;
     for (let sends = 1; (reply === null || reply.status === 504) && sends < sendsMax; sends += 1) {
       repeats.count += 1;
+      isRepeated = true;
       await this.connect();
       reply = await this.#send(path, body, headers);
     }
@@ -141,7 +147,7 @@ export class Client {
       }
       await this.connect();
     }
-    return reply;
+    return reply === null ? null : { ...reply, isRepeated };
   }
 
   close(): void {
@@ -153,6 +159,7 @@ export class Client {
 interface Answer {
   readonly status: number;
   readonly body: string;
+  readonly isRepeated?: boolean;
 }
 
 /**
@@ -237,6 +244,7 @@ export async function lease(
     batchSize,
     partition: -1,
     offers: [] as readonly Offer[],
+    isRepeated: false as boolean,
   });
   const reply = await client.call("/v1/queue.lease", {
     queue_name: client.queue,
@@ -248,6 +256,7 @@ export async function lease(
     const told = reply.body as { partition: number; items: readonly LeasedOnWire[] };
     entry.partition = told.partition;
     entry.offers = told.items.map(offerOf);
+    entry.isRepeated = reply.isRepeated;
   }
   history.end(entry, outcomeOf(reply), reply?.status ?? 0);
   return entry;

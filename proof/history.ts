@@ -45,6 +45,8 @@ export interface LeaseCall extends Call {
   readonly batchSize: number;
   partition: number;
   offers: readonly Offer[];
+  /** It was sent more than once, with its key. */
+  isRepeated?: boolean;
 }
 
 export interface CompleteCall extends Call {

@@ -110,12 +110,15 @@ export class Repeats {
     for (const call of this.#calls) call.until = Math.min(call.until, now() + receiptsWindowMs);
   }
 
-  /** Sends one of them once more. */
-  repeat(): void {
+  /** Sends one of them once more. `sentBy`: the one whose `send` that is; absent = any. */
+  repeat(sentBy?: Repeated["send"]): void {
     const { chance, now, situations } = this.#options;
     const able = this.#calls.filter(
-      ({ ending, sent, until, timeoutMs }) =>
-        (ending === null || isDone(ending)) && sent < sentMax && now() + timeoutMs < until,
+      ({ ending, sent, until, timeoutMs, send }) =>
+        (ending === null || isDone(ending)) &&
+        sent < sentMax &&
+        now() + timeoutMs < until &&
+        (sentBy === undefined || sentBy === send),
     );
     const call = chance.maybe(able);
     if (call === undefined) return;
@@ -135,7 +138,9 @@ export class Repeats {
     if (call.sent > 1) this.#options.say(`${what} with ${requestKey} is sent again`);
     const heard = (ending: Ending<Outcome> | null) => {
       call.open -= 1;
-      this.#heard(call, ending);
+      // Nobody hears that.
+      const isGone = ending?.ok === false && ending.message.startsWith("the client has left");
+      this.#heard(call, isGone ? null : ending);
     };
     this.#options.send(what, () => call.send({ requestKey }), heard, answeredWithinMs(call));
   }

@@ -4,7 +4,7 @@
 // quiet one, in which everything must come to an end (liveness).
 
 import type { Backend } from "../../stores/backend.ts";
-import type { Imported, LeaseRequest, Outcome, Produced, RetryItem } from "../api.ts";
+import type { Imported, LeaseRequest, Outcome, Produced, Repeatable, RetryItem } from "../api.ts";
 import { limits } from "../limits.ts";
 import { Auditor, Violation } from "./auditor.ts";
 import { Bundle, type Ending, type Leased, start } from "./bundle.ts";
@@ -68,6 +68,14 @@ interface Open {
   readonly lost: () => void;
 }
 
+/** A lease that is asked for. */
+interface Asking {
+  /** Of the connection that it was sent on last. */
+  controller: AbortController;
+  isOver: boolean;
+  readonly send: (key: Repeatable) => Promise<Leased>;
+}
+
 /** A lease as its client knows it, perhaps no longer true. */
 interface Held {
   readonly queue: string;
@@ -113,7 +121,7 @@ export class World {
   readonly #open = new Set<Open>();
   readonly #events: string[] = [];
   readonly #helds: Held[] = [];
-  readonly #waiting: { readonly controller: AbortController; isOver: boolean }[] = [];
+  readonly #asking: Asking[] = [];
   readonly #happenings: {
     readonly [event in keyof Parameters["weights"]]: () => void | Promise<void>;
   } = {
@@ -537,7 +545,6 @@ export class World {
   lease(name?: string): void {
     const client = this.#chance.below(this.parameters.clients);
     const queue = name ?? (this.#chance.hits(150) ? "dead" : this.#queueName());
-    const controller = new AbortController();
     const leaseTimeoutMs = this.#ownTimeout();
     const request: LeaseRequest = {
       leaseTimeoutMs,
@@ -545,29 +552,39 @@ export class World {
       clientId: `client-${client}`,
       batchSize: this.#chance.between(1, this.parameters.batchMax),
       requestTimeoutMs: this.parameters.requestTimeoutMs,
-      signal: controller.signal,
     };
-    const waiting = { controller, isOver: false };
-    this.#waiting.push(waiting);
+    const asking: Asking = {
+      controller: new AbortController(),
+      isOver: false,
+      send: (key) => {
+        asking.controller = new AbortController();
+        const { signal } = asking.controller;
+        return this.explanations.asking(queue, () =>
+          this.bundle.engine.lease({ ...request, ...key, signal }),
+        );
+      },
+    };
+    this.#asking.push(asking);
     const begunAt = this.earliest;
     const { faults, pauses } = this.auditor;
     const paused = pauses.since(queue).lease;
     const stepBegun = this.#step;
     const slowBegun = this.#slowTimes;
+    // A grant that comes too late for its client goes back to the tail, or lapses before.
+    const untold = () => this.auditor.leaseUntold(queue, request.batchSize, begunAt);
     this.say(`lease ${request.batchSize} of ${queue} by ${request.clientId}`);
     this.#repeatable({
       what: "lease",
       queue,
       timeoutMs: this.parameters.requestTimeoutMs,
       isAnsweredLater: true,
-      send: (key) =>
-        this.explanations.asking(queue, () => this.bundle.engine.lease({ ...request, ...key })),
+      send: asking.send,
+      doubted: untold,
       ended: (ending, wasLost) => {
-        waiting.isOver = true;
+        asking.isOver = true;
         this.say(`  leased by ${request.clientId}: ${toldLease(ending)}`);
         if (ending?.ok !== true) {
-          // A grant that comes too late for its client goes back to the tail, or lapses before.
-          this.auditor.leaseUntold(queue, request.batchSize, begunAt);
+          untold();
           if (this.#slow || this.#slowTimes > slowBegun) {
             this.auditor.faulted();
             this.situations.reached("a lease times out while a commit is slow");
@@ -724,11 +741,13 @@ export class World {
   }
 
   #abort(): void {
-    const waiting = this.#chance.maybe(this.#waiting.filter(({ isOver }) => !isOver));
-    if (waiting === undefined) return;
+    const asking = this.#chance.maybe(this.#asking.filter(({ isOver }) => !isOver));
+    if (asking === undefined) return;
     this.say("a client leaves");
-    waiting.controller.abort();
+    asking.controller.abort();
     this.situations.reached("a client leaves while its lease waits");
+    // Its connection may have broken, and it is back at once.
+    if (this.#chance.hits(500)) this.#repeats.repeat(asking.send);
   }
 
   // operators -------------------------------------------------------------
@@ -962,7 +981,7 @@ export class World {
     const lost = [...this.#open];
     this.#open.clear();
     for (const { lost: tell } of lost) tell();
-    this.#waiting.length = 0;
+    this.#asking.length = 0;
   }
 
   async #kill(): Promise<void> {

@@ -12,6 +12,9 @@ import { Load } from "../../../proof/load.ts";
 
 const rules = { leaseTimeoutMs: 1_000, maxAttempts: 20, shardsFail: true } as const;
 
+/** A node waits for who has the shards by now. */
+const forwardedAgainMsMin = 50;
+
 /** Resolves once so many items more were completed. */
 export type Progress = (items: number) => Promise<void>;
 
@@ -56,8 +59,11 @@ export async function underLoad(
   await disturb(progress);
   const ending = await load.drain();
   const { faults, figures } = checkQueue(history.entries, ending, rules);
-  // A node hangs up for its clients when it ends.
-  const order = checkOrder(history.entries, ["empty", "refused", "unknown"]);
+  // A node hangs up for its clients when it ends, and forwards a lease again whose answer was lost.
+  const order = checkOrder(history.entries, {
+    outcomes: ["empty", "refused", "unknown"],
+    answeredMsMin: forwardedAgainMsMin,
+  });
   return {
     faults: [faults, order.faults].flatMap((one) => one.list("")),
     figures,
