@@ -74,6 +74,8 @@ export interface CallsOptions {
 /** A request that counts as inside its queue. */
 type InnerCall = Extract<Request, { kind: Exclude<keyof InFlight, "lease"> }>;
 
+type ImportCall = Extract<Request, { kind: "import" }>;
+
 interface Planning {
   readonly timing: Timing;
   readonly key?: CallKey;
@@ -98,6 +100,10 @@ interface HeldPlace {
   readonly slot: number;
   readonly deadline: number;
   readonly key?: CallKey;
+}
+
+interface Known extends Done {
+  readonly shard: number;
 }
 
 /** When a call is late. Without a timeout: of one that has no `request_timeout`, or was given none. */
@@ -291,28 +297,35 @@ export class Calls {
   }
 
   async importItems(request: api.ImportRequest): Promise<api.Imported> {
-    const queue = this.#options.find(request.queue);
-    const place = queue.place(request.partition);
+    const { partition } = request;
+    const queue = this.#queueOf(request);
     checkImportItems(request.items);
-    const isDraining = place.state === "draining";
+    const place = queue.places.get(partition);
+    const isOpen = place !== undefined && place.state !== "draining";
     // With a key it may have been done before; its shard knows.
-    if (isDraining && request.requestKey === undefined) {
-      throw QueueError.from(drainingFailure(place.partition));
+    if (!isOpen && request.requestKey === undefined) {
+      throw QueueError.from(drainingFailure(partition));
     }
     const items = request.items.map(newImport);
-    const key = this.#keyOf(queue, "import", request, () => importedText(place.partition, items));
-    const draining = isDraining && { draining: place.partition };
-    const asked = { kind: "import", slot: place.slot, items, ...key, ...draining } as const;
-    const { value, replayed } = await this.#call(
-      queue,
-      place,
-      asked,
-      timingOf(this.#options.clock, lateWrite),
-    );
+    const keyed = this.#keyOf(queue, "import", request, () => importedText(partition, items));
+    const draining = !isOpen && { draining: partition };
+    const asked = { kind: "import", slot: place?.slot ?? 0, items, ...keyed, ...draining } as const;
+    const timing = timingOf(this.#options.clock, lateWrite);
+    const { value, replayed } = await (place === undefined
+      ? this.#importedBefore(asked, timing)
+      : this.#call(queue, place, asked, timing));
     return { items: storedItems(value, queue.definition), replayed };
   }
 
-  /** The queue of held items; a partition that is gone may have done before what a key asks for again. */
+  /** The shard that has done it tells it again, by what it has noted of it. */
+  async #importedBefore(asked: ImportCall, timing: Timing): Promise<Done> {
+    const known = await this.#known(asked.key, timing);
+    if (known === null) unknownPartition(asked.draining ?? 0);
+    const result = await this.#options.port(known.shard).ask(asked, timing);
+    return { value: succeeded(result), replayed: true };
+  }
+
+  /** The queue that it is for; a partition that is gone may have done before what a key asks for again. */
   #queueOf({ queue: name, partition, requestKey }: HeldRequest): LogicalQueue {
     const queue = this.#options.find(name);
     if (requestKey === undefined) queue.place(partition);
@@ -375,10 +388,10 @@ export class Calls {
   }
 
   /** What any shard did for the key, if one did. */
-  async #known(key: CallKey | undefined, timing: Timing): Promise<Done | null> {
+  async #known(key: CallKey | undefined, timing: Timing): Promise<Known | null> {
     for (const { shard } of key === undefined ? [] : this.#options.ports()) {
       const value = await this.#recall(shard, key as CallKey, timing);
-      if (value !== null) return { value, replayed: true };
+      if (value !== null) return { value, replayed: true, shard };
     }
     return null;
   }

@@ -367,6 +367,31 @@ test("import: repeated it answers the same items, though they have left since", 
   expect(await stored(bundle)).toEqual(["b"]);
 });
 
+test.each([false, true])(
+  "import: repeated it is answered though its partition has gone; restarted %p",
+  async (isRestarted) => {
+    const bundle = await setupQueue({ requestedPartitions: 4 });
+    const take = (key: string, partition = 3) =>
+      bundle.ending(() =>
+        bundle.engine.importItems({
+          ...{ queue: "orders", partition, requestKey: key },
+          items: [{ payload: "a" }, { payload: "b" }],
+        }),
+      );
+    const first = await take("k");
+    if (!first.ok) throw new Error("nothing was imported");
+    await bundle.run(() => bundle.engine.updateQueue({ name: "orders", requestedPartitions: 1 }));
+    await bundle.complete(await bundle.lease("orders", { batchSize: 2 }));
+    const { partitions } = await bundle.run(() => bundle.engine.stats("orders"));
+    expect(partitions.map(({ partition }) => partition)).toEqual([0]);
+    if (isRestarted) await bundle.restart();
+    expect(await take("k")).toEqual({ ...first, value: { ...first.value, replayed: true } });
+    const message = "partition is invalid; '3' is not a valid partition";
+    expect(await take("another")).toMatchObject({ code: "invalid", message });
+    expect(await take("k", 2)).toMatchObject({ code: "invalid" });
+  },
+);
+
 test("import: repeated it is answered though its partition takes no new items any more", async () => {
   const bundle = await setupQueue({ requestedPartitions: 2 });
   const items = [{ payload: "a" }];

@@ -86,7 +86,8 @@ function importOne(
     draft.history?.add({ slot, seq: firstSeq, what: "imported", by: "" }, stored.length);
   }
   // What a repetition needs for the same reply, beside the request: those stored are numbered in a row.
-  if (key !== undefined) draft.note(op, [now, stamp, times.expireTimeoutMs, firstSeq, ...left]);
+  if (key !== undefined)
+    draft.note(op, [slot, now, stamp, times.expireTimeoutMs, firstSeq, ...left]);
   return { ok: true, value: { kind: "items", items: stored } };
 }
 
@@ -143,11 +144,11 @@ function listedAs(
   });
 }
 
-/** The same items under the same numbers, whatever became of them since. */
+/** The same items under the same numbers, whatever became of them and of their partition since. */
 function answerImport(
   { memory }: Turn,
-  { slot, items }: Numbered<Import>,
-  [now = 0, stamp = 0, expireTimeoutMs = 0, firstSeq = 0, ...left]: readonly number[],
+  { items }: Numbered<Import>,
+  [slot = 0, now = 0, stamp = 0, expireTimeoutMs = 0, firstSeq = 0, ...left]: readonly number[],
 ): Result {
   const partition = memory.partition(slot);
   const times: Times = { now, stamp, expireTimeoutMs };
