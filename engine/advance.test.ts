@@ -229,6 +229,12 @@ const steps = fc.array(
       queue: fc.constantFrom("one", "two"),
       batch: fc.integer({ min: 1, max: 4 }),
     }),
+    // What was leased last: for longer, back at once or later, or finished for something new.
+    fc.record({
+      do: fc.constantFrom("extend" as const, "retry" as const, "transact" as const),
+      laterMs: fc.constantFrom(10 * second, 45 * second, 5 * minute),
+    }),
+    fc.record({ do: fc.constant("release" as const) }),
   ),
   { minLength: 1, maxLength: 12 },
 );
@@ -245,18 +251,32 @@ async function scheduled(
   await engine.createQueue({ ...dying, name: "one", maxAttempts: 1, expireTimeoutMs: minute });
   await engine.createQueue({ ...dying, name: "two", maxAttempts: 2, expireTimeoutMs: 90 * second });
   const start = await nowOf(engine);
+  const held: { readonly queue: string; readonly partition: number; readonly ids: string[] }[] = [];
   for (const [index, step] of drawn.entries()) {
-    const { queue } = step;
+    const last = held.at(-1);
     if (step.do === "produce") {
-      await produce(
-        engine,
-        queue,
-        `${index}`,
-        step.laterMs === 0 ? undefined : start + step.laterMs,
-      );
-    } else if ((await engine.inspect(queue)).queued > 0) {
-      const asked = { clientId: `c${index}`, batchSize: step.batch, requestTimeoutMs: minute };
-      await engine.lease({ queue, ...asked });
+      const { queue, laterMs } = step;
+      await produce(engine, queue, `${index}`, laterMs === 0 ? undefined : start + laterMs);
+    } else if (step.do === "lease") {
+      const { queue, batch } = step;
+      if ((await engine.inspect(queue)).queued === 0) continue;
+      const asked = { clientId: `c${index}`, batchSize: batch, requestTimeoutMs: minute };
+      const { partition, items } = await engine.lease({ queue, ...asked });
+      held.push({ queue, partition, ids: items.map(({ id }) => id) });
+    } else if (last !== undefined) {
+      if (step.do === "extend") await engine.extend({ ...last, leaseTimeoutMs: step.laterMs });
+      else held.pop();
+      if (step.do === "release") await engine.release(last);
+      if (step.do === "retry") {
+        const { ids, ...place } = last;
+        const retryAt = start + step.laterMs;
+        await engine.retry({ ...place, items: ids.map((id) => ({ id, dead: false, retryAt })) });
+      }
+      if (step.do === "transact") {
+        const items = [{ payload: `${index}`, enqueueAt: start + step.laterMs }];
+        const produced = [{ queue: "one", items }];
+        await engine.transact({ requestTimeoutMs: minute, complete: [last], produce: produced });
+      }
     }
   }
   return { engine, start };
