@@ -4,7 +4,15 @@
 // clients saw. The numbers in the kinds of fault are those of the invariants.
 
 import { checkTogether } from "./check-together.ts";
-import { type Ending, type Entry, type Offer, type QueueRules, singleCalls } from "./history.ts";
+import {
+  type Ending,
+  type Entry,
+  type Offer,
+  type Pause,
+  type QueueRules,
+  type SingleCall,
+  singleCalls,
+} from "./history.ts";
 import {
   countWithin,
   deadlineOf,
@@ -37,8 +45,21 @@ export function checkQueue(entries: readonly Entry[], ending: Ending, rules: Que
   for (const told of ending.repeats?.contradictions ?? []) {
     faults.add("I16: a repeated call was answered otherwise", told);
   }
+  checkPauses(calls.flat(), ending.pauses ?? [], faults);
   const repeatedCalls = ending.repeats?.count ?? 0;
-  return { figures: { ...count(entries, lives, faults), repeatedCalls }, faults };
+  const pauses = ending.pauses?.length ?? 0;
+  return { figures: { ...count(entries, lives, faults), repeatedCalls, pauses }, faults };
+}
+
+/** What a lease is told again that was granted before may be told at any time. */
+function checkPauses(calls: readonly SingleCall[], pauses: readonly Pause[], faults: Faults): void {
+  for (const lease of calls) {
+    if (lease.verb !== "lease" || lease.offers.length === 0 || lease.isRepeated) continue;
+    const { queue, client, call, end } = lease;
+    if (pauses.some((pause) => pause.queue === queue && pause.from < call && end < pause.to)) {
+      faults.add("I15: leased while paused", `${queue}, by ${client} at ${Math.round(call)}`);
+    }
+  }
 }
 
 /**

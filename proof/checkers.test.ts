@@ -6,7 +6,7 @@ import { formatId, idPrefix } from "../engine/ids.ts";
 import { checkLinear } from "./check-linear.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkQueue } from "./check-queue.ts";
-import { type Entry, History, type LeaseCall, type QueueRules } from "./history.ts";
+import { type Entry, History, type LeaseCall, type Pause, type QueueRules } from "./history.ts";
 import type { ListCall } from "./queue-model.ts";
 import { sampleHistory, sampleRules } from "./sample-history.ts";
 import { judge } from "./short-histories.ts";
@@ -95,6 +95,29 @@ test("I16: a repeated call that is answered otherwise is a fault", () => {
   expect(faults.list("replay")).toEqual([
     "I16: a repeated call was answered otherwise; /v1/queue.produce: a and then b; replay",
   ]);
+});
+
+test.each<[what: string, pause: Pause, count: number]>([
+  ["asked for and told of in it", { queue: "orders", from: 2, to: 10 }, 1],
+  ["asked for before it", { queue: "orders", from: 3.5, to: 10 }, 0],
+  ["told of after it", { queue: "orders", from: 2, to: 3.5 }, 0],
+  ["of another queue", { queue: "invoices", from: 2, to: 10 }, 0],
+])("I15: a pause and a lease %s", (_, pause, count) => {
+  const sample = sampleHistory({ calls: 50, seed: 1 });
+  const lease = sample.entries.find(
+    (entry): entry is LeaseCall => entry.verb === "lease" && entry.offers.length > 0,
+  );
+  if (lease === undefined) throw new Error("the sample has no lease");
+  Object.assign(lease, { queue: "orders", call: 3, end: 4 });
+  const paused = (changed: Partial<LeaseCall>) => {
+    const entries = [{ ...lease, ...changed }];
+    const ending = { dead: [], left: [], pauses: [pause] };
+    const { faults } = checkQueue(entries, ending, sampleRules);
+    return faults.list("").filter((fault) => fault.startsWith("I15")).length;
+  };
+  expect(paused({})).toBe(count);
+  // It was granted before, and is told of again.
+  expect(paused({ isRepeated: true })).toBe(0);
 });
 
 test("I1: an acknowledged item that nobody sees again is lost", () => {

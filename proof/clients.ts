@@ -3,7 +3,7 @@
 // unknown, and the client goes on with whatever server comes next.
 
 import { Connection } from "../bench/http-client.ts";
-import type { History, Offer, Outcome, Part } from "./history.ts";
+import type { History, Offer, Outcome, Part, Pause } from "./history.ts";
 import { isIntact, numberIn, proofItem } from "./items.ts";
 
 export const queueName = "orders";
@@ -133,7 +133,7 @@ export class Client {
     const headers = `Idempotency-Key: ${this.#keys}-${this.#calls}\r\n`;
     let reply = await this.#send(path, body, headers);
     let isRepeated = false;
-    for (let sends = 1; (reply === null || reply.status === 504) && sends < sendsMax; sends += 1) {
+    for (let sends = 1; isLost(reply) && sends < sendsMax; sends += 1) {
       repeats.count += 1;
       isRepeated = true;
       await this.connect();
@@ -177,8 +177,13 @@ function isRepetition(first: Answer, again: Answer): boolean {
 
 /** By the ids of a lease's items; none of any other reply. */
 function deadlinesOf({ body }: Answer): Map<string, number> {
-  const items: readonly { id: string; lease_deadline: string }[] = JSON.parse(body).items ?? [];
-  return new Map(items.map(({ id, lease_deadline }) => [id, Date.parse(lease_deadline)]));
+  const items: readonly { id: string; lease_deadline?: string | null }[] =
+    JSON.parse(body).items ?? [];
+  return new Map(
+    items.flatMap(({ id, lease_deadline: told }) =>
+      told ? [[id, Date.parse(told)] as const] : [],
+    ),
+  );
 }
 
 function outcomeOf(reply: Reply | null): Outcome {
@@ -193,26 +198,70 @@ function producedItem(number: number) {
   return { bytes: payload.toBase64(), kind, encoding, reference };
 }
 
+/**
+ * With `unique`, each item has a key of its own, so that the call needs none to be sent again: when
+ * its answer was lost, and once it was answered.
+ */
 export async function produce(
   client: Client,
   history: History,
   numbers: readonly number[],
+  unique: Repeats | null = null,
 ): Promise<Outcome> {
   await client.connect();
-  const items = numbers.map(producedItem);
+  const items = numbers.map((number) => ({
+    ...producedItem(number),
+    ...(unique !== null && { unique_key: String(number) }),
+  }));
   const entry = history.begin({
     verb: "produce",
     client: client.name,
     queue: client.queue,
     numbers,
   });
-  const reply = await client.call("/v1/queue.produce", {
-    queue_name: client.queue,
-    request_timeout: "1m",
-    items,
-  });
+  const send = () =>
+    client.call("/v1/queue.produce", {
+      queue_name: client.queue,
+      request_timeout: "1m",
+      items,
+    });
+  let reply = await send();
+  for (let sends = 1; unique !== null && isLost(reply) && sends < sendsMax; sends += 1) {
+    unique.count += 1;
+    await client.connect();
+    reply = await send();
+  }
   history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply?.status ?? 0);
+  if (unique !== null && entry.outcome === "ok") {
+    unique.count += 1;
+    const again = await send();
+    const { duplicates = [] } = (again?.body ?? {}) as { duplicates?: readonly number[] };
+    if (again?.status === 200 && duplicates.length < numbers.length) {
+      unique.contradictions.push(`produce: ${numbers.length} items, duplicates ${duplicates}`);
+    }
+  }
   return entry.outcome;
+}
+
+/** They come to the first partition, and are there as if they had been produced. */
+export async function importItems(
+  client: Client,
+  history: History,
+  numbers: readonly number[],
+): Promise<void> {
+  await client.connect();
+  const { name, queue } = client;
+  const entry = history.begin({ verb: "produce", client: name, queue, numbers });
+  const items = numbers
+    .map(producedItem)
+    .map(({ bytes, ...item }) => ({ ...item, payload: bytes }));
+  const asked = { queue_name: queue, partition: 0, items };
+  const reply = await client.call("/v1/storage/items.import", asked);
+  history.end(entry, outcomeOf(reply), reply?.status ?? 0);
+}
+
+function isLost(reply: Pick<Reply, "status"> | null): boolean {
+  return reply === null || reply.status === 504;
 }
 
 interface LeasedOnWire {
@@ -392,6 +441,21 @@ function outputsOf(parts: readonly Part[]): Extract<Part, { verb: "produce" }>[]
   return parts.filter((part) => part.verb === "produce");
 }
 
+/** Pauses the leases of the queue, and lets them go on after a while; `null` = nobody knows since when. */
+export async function pauseFor(client: Client, ms: number): Promise<Pause | null> {
+  const { queue } = client;
+  await client.connect();
+  const reply = await client.call("/v1/queue.pause", { queue_name: queue, lease: true });
+  const from = performance.now();
+  await Bun.sleep(ms);
+  const to = performance.now();
+  for (let isResumed = false; !isResumed; ) {
+    await client.connect();
+    isResumed = (await client.call("/v1/queue.resume", { queue_name: queue }))?.status === 200;
+  }
+  return reply?.status === 200 ? { queue, from, to } : null;
+}
+
 export interface QueueShape {
   readonly partitions: number;
   readonly leaseTimeoutMs: number;
@@ -409,6 +473,7 @@ export async function createQueues(address: Place, shape: QueueShape): Promise<v
       dead_queue: deadQueueName,
       max_attempts: shape.maxAttempts,
       requested_partitions: queue_name === queueName ? shape.partitions : 1,
+      unique_for: "1h",
       ...common,
     })),
   ];

@@ -110,6 +110,13 @@ export interface LeftItem {
   readonly intact: boolean;
 }
 
+/** After its 200 and before it was asked to end; milliseconds of the harness's own clock. */
+export interface Pause {
+  readonly queue: string;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** What the server holds after everything was drained. */
 export interface Ending {
   /** Items of the dead queue, in its order. */
@@ -118,6 +125,8 @@ export interface Ending {
   readonly left: readonly LeftItem[];
   /** Of clients with keys; absent = there were none. */
   readonly repeats?: { readonly count: number; readonly contradictions: readonly string[] };
+  /** Absent = nobody paused a queue. */
+  readonly pauses?: readonly Pause[];
 }
 
 /** What the queue was created with. */

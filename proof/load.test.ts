@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { Client } from "./clients.ts";
+import { Client, produce } from "./clients.ts";
+import { History } from "./history.ts";
 import { isDrained } from "./load.ts";
 
 test("isDrained: not while a queue could not be deleted, because something is on its way there", async () => {
@@ -22,4 +23,28 @@ test("isDrained: not while a queue could not be deleted, because something is on
   const harmless = { path: "/v1/queues.delete", force: false, dry_run: true };
   expect(asked.at(-1)).toEqual({ ...harmless, queue_name: "invoices" });
   client.close();
+});
+
+test.each([
+  ["is known", [0, 1], 0],
+  ["is there twice", [0], 1],
+])("produce: what has unique keys is sent again, and %s", async (_, duplicates, contradictions) => {
+  const replies = [Response.json({}, { status: 504 }), Response.json({})];
+  const asked: unknown[] = [];
+  using server = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      asked.push(await request.json());
+      return replies.shift() ?? Response.json({ duplicates });
+    },
+  });
+  const client = new Client("producer", { port: Promise.resolve(server.port ?? 0) });
+  const repeats = { count: 0, contradictions: [] as string[] };
+  expect(await produce(client, new History(), [7, 8], repeats)).toBe("ok");
+  client.close();
+  expect(asked).toHaveLength(3);
+  expect(asked[0]).toMatchObject({ items: [{ unique_key: "7" }, { unique_key: "8" }] });
+  expect(asked[2]).toEqual(asked[0]);
+  expect(repeats.count).toBe(2);
+  expect(repeats.contradictions).toHaveLength(contradictions);
 });

@@ -8,11 +8,13 @@ import {
   complete,
   deadQueueName,
   extend,
+  importItems,
   type Leased,
   lease,
   listItems,
   otherQueueName,
   type Place,
+  pauseFor,
   produce,
   queueName,
   queueNames,
@@ -22,7 +24,7 @@ import {
   type StoredOnWire,
   transact,
 } from "./clients.ts";
-import type { Ending, History, LeftItem, Part } from "./history.ts";
+import type { Ending, History, LeftItem, Part, Pause } from "./history.ts";
 import { isIntact, numberIn } from "./items.ts";
 
 export interface LoadOptions {
@@ -38,6 +40,9 @@ export interface LoadOptions {
   readonly pauseMs?: number;
 }
 
+const pauseEveryMs = 150;
+const pauseMsMax = 50;
+
 /** Clients at work until they are told to stop. */
 export class Load {
   readonly #options: LoadOptions;
@@ -50,6 +55,8 @@ export class Load {
   #isDraining = false;
   #numberNext = 0;
   readonly #repeats: Repeats = { count: 0, contradictions: [] };
+  readonly #pauses: Pause[] = [];
+  readonly #operator: Promise<void>;
 
   constructor(options: LoadOptions) {
     this.#options = options;
@@ -61,6 +68,7 @@ export class Load {
       const queue = index % 3 === 2 ? otherQueueName : queueName;
       this.#consumers.push(this.#consume(`consumer-${index}`, queue, this.#repeatsOf(index)));
     }
+    this.#operator = this.#pause();
   }
 
   /** Every other client has keys. */
@@ -83,14 +91,26 @@ export class Load {
     const client = new Client("drain", address);
     await client.connect();
     // A produce may have to wait, and its items would come behind the last look.
-    await Promise.all(this.#producers);
+    await Promise.all([...this.#producers, this.#operator]);
     // A transact that was under way may have left one queue for another between two looks.
     while (!((await isDrained(client)) && (await isDrained(client)))) await Bun.sleep(20);
     this.#isConsuming = false;
     await Promise.all(this.#consumers);
     const ending = await readEnding(client);
     client.close();
-    return { ...ending, repeats: this.#repeats };
+    return { ...ending, repeats: this.#repeats, pauses: this.#pauses };
+  }
+
+  /** Now and then, until nothing is produced any more. */
+  async #pause(): Promise<void> {
+    const { address, random } = this.#options;
+    const client = new Client("operator", address);
+    while (this.#isProducing) {
+      await Bun.sleep(pauseEveryMs);
+      const pause = await pauseFor(client, random.below(pauseMsMax));
+      if (pause !== null) this.#pauses.push(pause);
+    }
+    client.close();
   }
 
   async #produce(name: string, repeats: Repeats | null): Promise<void> {
@@ -101,7 +121,12 @@ export class Load {
         await Bun.sleep(2);
         continue;
       }
-      await produce(client, history, this.#numbers(1 + random.below(batchMax)));
+      const numbers = this.#numbers(1 + random.below(batchMax));
+      const isPlain = random.below(4) > 0;
+      // What is sent again has a key, for the call or for each of its items.
+      if (isPlain) await produce(client, history, numbers);
+      else if (repeats === null) await produce(client, history, numbers, this.#repeats);
+      else await importItems(client, history, numbers);
       if (pauseMs > 0) await Bun.sleep(pauseMs);
     }
     client.close();

@@ -130,6 +130,15 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     forget(scene, gone);
     return true;
   },
+  "a lease is granted while its queue is paused": (scene) => {
+    const granted = leases(scene).filter((lease) => lease.offers.length > 0 && !lease.isRepeated);
+    const lease = pick(scene.random, granted);
+    if (lease === null) return false;
+    const { queue, call, end } = lease;
+    const pauses = [...(scene.ending.pauses ?? []), { queue, from: call - 1, to: end + 1 }];
+    scene.ending = { ...scene.ending, pauses };
+    return true;
+  },
   "an item is in the dead queue twice": (scene) => {
     const [dead] = scene.ending.dead;
     const number = dead?.number ?? produces(scene)[0]?.numbers[0] ?? 0;
