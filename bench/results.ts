@@ -45,6 +45,8 @@ export const wholeEnding = ".json";
 export const peersEnding = "-peers.json";
 export const stagesEnding = "-stages.json";
 export const soakEnding = "-soak.json";
+export const gatherEnding = "-gather.json";
+export const keysEnding = "-keys.json";
 export const consoleEnding = "-console.json";
 
 export const resultsFolder = join(import.meta.dir, "results");

@@ -4,8 +4,11 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { phases } from "../bench/one-by-one.ts";
 import type { PeerRow, PeersResult } from "../bench/peers/peers.ts";
 import {
+  gatherEnding,
+  keysEnding,
   latestResults,
   peersEnding,
   readResults,
@@ -31,6 +34,8 @@ export function withGenerated(given: string): string {
     ceilings: ceilingsText(),
     costs: costsText(),
     soak: soakText(),
+    gather: gatherText(),
+    keys: keysText(),
   };
   return Object.entries(parts).reduce(
     (text, [name, part]) =>
@@ -282,6 +287,39 @@ function soakText(): string {
   const head = ["", "first tenth", "last tenth", "last of first"];
   const from = `From ${linkTo(file, "results")}, ${settings["minutes"]} minutes, highest rate ${rate(Number(settings["highest"]))}:`;
   return `${from}\n\n${markdownTable(head, rows)}`;
+}
+
+/** The gathering client beside the same without it, and beside clients of Redis. */
+function gatherText(): string {
+  const file = latestResults(gatherEnding);
+  const rows = readResults(file).measurements.flatMap(({ name, figures }) => {
+    const tasks = /^gather (\d+)$/.exec(name)?.[1];
+    if (tasks === undefined) return [];
+    return ["node", "bun"].flatMap((runtime) =>
+      phases.map((phase) => {
+        const of = (what: string): number => figures[`${runtime}.${phase}.${what}`]?.median ?? 0;
+        const over = (side: string): string =>
+          of(`over.${side}`).toFixed(side === "bullmq" ? 1 : 2);
+        const others = ["alone", "ioredis", "bullmq"].map(over);
+        return [tasks, runtime, phase, rate(of("gathered")), ...others];
+      }),
+    );
+  });
+  const head = ["tasks", "runtime", "each", "items/s", "over alone", "over ioredis", "over BullMQ"];
+  return `From ${linkTo(file, "results")}:\n\n${markdownTable(head, rows)}`;
+}
+
+function keysText(): string {
+  const file = latestResults(keysEnding);
+  const rows = readResults(file).measurements.flatMap(({ name, figures }) => {
+    const itemsPerCall = /^keys (\d+)$/.exec(name)?.[1];
+    if (itemsPerCall === undefined) return [];
+    const of = (what: string): number => figures[what]?.median ?? 0;
+    const [keyed, plain] = ["keyed", "plain"].map((side) => rate(of(`${side}.itemsPerSecond`)));
+    return [[itemsPerCall, plain ?? "", keyed ?? "", of("keyedOverPlain").toFixed(2)]];
+  });
+  const head = ["items a call", "without, items/s", "with a key", "ratio"];
+  return `From ${linkTo(file, "results")}:\n\n${markdownTable(head, rows)}`;
 }
 
 function megabytes(bytes: number): string {
