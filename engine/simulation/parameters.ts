@@ -39,6 +39,8 @@ export interface Parameters {
   readonly isLookedInto: boolean;
   /** Calls have keys, and are sent again. */
   readonly repeats: boolean;
+  /** Every other client that leaves asks again at once, on another connection. */
+  readonly returns?: true;
   /** How often each kind of event is chosen, against the others. */
   readonly weights: {
     readonly produce: number;
@@ -101,7 +103,8 @@ export function parametersOf(chance: Chance, seed: number): Parameters {
   const mixed = seed % 5 === 3 ? deadly(usual) : usual;
   const kept = [4, 5, 7].includes(seed % 8) ? keeping(mixed) : mixed;
   const repeated = [3, 5, 8, 11].includes(seed % 13) ? repeating(kept) : kept;
-  const parameters = seed % 9 === 8 ? pausing(repeated, Math.floor(seed / 9)) : repeated;
+  const returned = seed % 13 === 11 ? returning(repeated) : repeated;
+  const parameters = seed % 9 === 8 ? pausing(returned, Math.floor(seed / 9)) : returned;
   const unique = seed % 19 === 4 ? withUniques(parameters, Math.floor(seed / 19)) : parameters;
   // One in three of those with unique keys is among them.
   const isWhole = [3, 8, 17].includes(seed % 19) || seed % 57 === 42;
@@ -221,6 +224,11 @@ function repeating(parameters: Parameters): Parameters {
     // Longer than any call takes, so that each repetition can be judged.
     bounds: { ...bounds, receiptsWindowMs: 20 * minute },
   };
+}
+
+/** A world whose clients lose their connections, and are back. */
+function returning(parameters: Parameters): Parameters {
+  return { ...parameters, returns: true, weights: { ...parameters.weights, abort: 16 } };
 }
 
 /** A world into which items are imported, by calls that are sent again. */

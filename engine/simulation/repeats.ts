@@ -20,6 +20,8 @@ export interface RepeatsOptions {
   readonly receiptsWindowMs: number;
   /** Answers by other nodes may be overtaken by those to repetitions. */
   readonly hasNodes: boolean;
+  /** Clients that leave may ask again. */
+  readonly returns: boolean;
   /** Leases are extended, so that what is told of one again may have later deadlines. */
   readonly hasExtends: boolean;
   /** Starts a call; `heard` is told `null` where its answer is lost. */
@@ -138,11 +140,15 @@ export class Repeats {
     if (call.sent > 1) this.#options.say(`${what} with ${requestKey} is sent again`);
     const heard = (ending: Ending<Outcome> | null) => {
       call.open -= 1;
-      // Nobody hears that.
-      const isGone = ending?.ok === false && ending.message.startsWith("the client has left");
-      this.#heard(call, isGone ? null : ending);
+      this.#heard(call, this.#isUnheard(ending) ? null : ending);
     };
     this.#options.send(what, () => call.send({ requestKey }), heard, answeredWithinMs(call));
+  }
+
+  /** Who is back on another connection is never told of having left. */
+  #isUnheard(ending: Ending<Outcome> | null): boolean {
+    if (ending === null || ending.ok || !this.#options.returns) return false;
+    return ending.message.startsWith("the client has left");
   }
 
   #sendOther(call: Repeated, sendOther: NonNullable<Repeated["sendOther"]>): void {

@@ -210,6 +210,7 @@ export class World {
       receiptsWindowMs: this.parameters.bounds.receiptsWindowMs,
       hasNodes: options.setting !== undefined,
       hasExtends: this.parameters.weights.extend > 0,
+      returns: this.parameters.returns === true,
       send: (what, call, heard, timeoutMs) => this.#call(what, call, heard, timeoutMs),
     });
     this.#transacts = new Transacts({
@@ -579,7 +580,9 @@ export class World {
       timeoutMs: this.parameters.requestTimeoutMs,
       isAnsweredLater: true,
       send: asking.send,
-      doubted: untold,
+      doubted: () => {
+        if (this.parameters.returns) untold();
+      },
       ended: (ending, wasLost) => {
         asking.isOver = true;
         this.say(`  leased by ${request.clientId}: ${toldLease(ending)}`);
@@ -746,8 +749,7 @@ export class World {
     this.say("a client leaves");
     asking.controller.abort();
     this.situations.reached("a client leaves while its lease waits");
-    // Its connection may have broken, and it is back at once.
-    if (this.#chance.hits(500)) this.#repeats.repeat(asking.send);
+    if (this.parameters.returns && this.#chance.hits(500)) this.#repeats.repeat(asking.send);
   }
 
   // operators -------------------------------------------------------------

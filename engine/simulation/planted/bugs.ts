@@ -1049,6 +1049,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "",
   },
   {
+    name: "a lease that is given up under way is forgotten before its grant comes back",
+    file: "leases.ts",
+    from: "if (!lease.isSent) this.#forget(lease);",
+    to: "this.#forget(lease);",
+  },
+  {
     name: "a search by who holds finds what anybody does",
     file: "shard/find.ts",
     from: "if (holder !== undefined && partition.held.get(item.seq)?.holder !== holder) continue;",
