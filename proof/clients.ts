@@ -98,6 +98,11 @@ export class Client {
     this.#repeats = repeats;
   }
 
+  /** Of an item; numbers begin again with each load. */
+  uniqueKey(number: number): string {
+    return `${this.#keys}-item-${number}`;
+  }
+
   /** Waits until there is a server to talk to: a call that is not sent is not in the history. */
   async connect(): Promise<void> {
     while (this.#connection === null) {
@@ -211,7 +216,7 @@ export async function produce(
   await client.connect();
   const items = numbers.map((number) => ({
     ...producedItem(number),
-    ...(unique !== null && { unique_key: String(number) }),
+    ...(unique !== null && { unique_key: client.uniqueKey(number) }),
   }));
   const entry = history.begin({
     verb: "produce",

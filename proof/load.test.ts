@@ -43,7 +43,11 @@ test.each([
   expect(await produce(client, new History(), [7, 8], repeats)).toBe("ok");
   client.close();
   expect(asked).toHaveLength(3);
-  expect(asked[0]).toMatchObject({ items: [{ unique_key: "7" }, { unique_key: "8" }] });
+  const keys = [7, 8].map((number) => ({ unique_key: client.uniqueKey(number) }));
+  expect(asked[0]).toMatchObject({ items: keys });
+  // Another load begins to count anew.
+  const other = new Client("producer", { port: Promise.resolve(0) });
+  expect(other.uniqueKey(7)).not.toBe(client.uniqueKey(7));
   expect(asked[2]).toEqual(asked[0]);
   expect(repeats.count).toBe(2);
   expect(repeats.contradictions).toHaveLength(contradictions);

@@ -853,6 +853,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     ofNodes: true,
     from: "chain.push(token);\n    return { position: chain.length - 1, token };",
     to: "return { position: chain.length - 1, token: chain.at(-1) ?? token };",
+    firstSeed: 550,
   },
   {
     name: "no numbers are skipped where some may be lost",
