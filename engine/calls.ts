@@ -312,16 +312,15 @@ export class Calls {
     const asked = { kind: "import", slot: place?.slot ?? 0, items, ...keyed, ...draining } as const;
     const timing = timingOf(this.#options.clock, lateWrite);
     const { value, replayed } = await (place === undefined
-      ? this.#importedBefore(asked, timing)
+      ? this.#importedBefore(partition, asked, timing)
       : this.#call(queue, place, asked, timing));
     return { items: storedItems(value, queue.definition), replayed };
   }
 
   /** The shard that has done it tells it again, by what it has noted of it. */
-  async #importedBefore(asked: ImportCall, timing: Timing): Promise<Done> {
-    const known = await this.#known(asked.key, timing);
-    if (known === null) unknownPartition(asked.draining ?? 0);
-    const result = await this.#options.port(known.shard).ask(asked, timing);
+  async #importedBefore(partition: number, asked: ImportCall, timing: Timing): Promise<Done> {
+    const { shard } = await this.#finished(partition, asked.key, timing);
+    const result = await this.#options.port(shard).ask(asked, timing);
     return { value: succeeded(result), replayed: true };
   }
 
@@ -383,7 +382,7 @@ export class Calls {
   }
 
   /** A partition goes when nothing of it is left; what was done there is known for longer. */
-  async #finished(partition: number, key: CallKey | undefined, timing: Timing): Promise<Done> {
+  async #finished(partition: number, key: CallKey | undefined, timing: Timing): Promise<Known> {
     return (await this.#known(key, timing)) ?? unknownPartition(partition);
   }
 

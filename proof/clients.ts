@@ -132,18 +132,29 @@ export class Client {
     }
   }
 
-  /** Until it is answered, by whatever server there is by then. */
+  /** Sends it again while its answer is lost, to whatever server there is by then. */
+  async untilHeard<T extends Pick<Answer, "status">>(
+    repeats: Repeats,
+    send: () => Promise<T | null>,
+  ): Promise<T | null> {
+    let reply = await send();
+    for (let sends = 1; isLost(reply) && sends < sendsMax; sends += 1) {
+      repeats.count += 1;
+      await this.connect();
+      reply = await send();
+    }
+    return reply;
+  }
+
   async #sendWithKey(path: string, body: string, repeats: Repeats): Promise<Answer | null> {
     this.#calls += 1;
     const headers = `Idempotency-Key: ${this.#keys}-${this.#calls}\r\n`;
-    let reply = await this.#send(path, body, headers);
-    let isRepeated = false;
-    for (let sends = 1; isLost(reply) && sends < sendsMax; sends += 1) {
-      repeats.count += 1;
-      isRepeated = true;
-      await this.connect();
-      reply = await this.#send(path, body, headers);
-    }
+    let sends = 0;
+    const reply = await this.untilHeard(repeats, () => {
+      sends += 1;
+      return this.#send(path, body, headers);
+    });
+    const isRepeated = sends > 1;
     if (reply?.status === 200 && this.#calls % repeatEvery === 0) {
       repeats.count += 1;
       const again = await this.#send(path, body, headers);
@@ -230,12 +241,7 @@ export async function produce(
       request_timeout: "1m",
       items,
     });
-  let reply = await send();
-  for (let sends = 1; unique !== null && isLost(reply) && sends < sendsMax; sends += 1) {
-    unique.count += 1;
-    await client.connect();
-    reply = await send();
-  }
+  const reply = await (unique === null ? send() : client.untilHeard(unique, send));
   history.end(entry, reply?.status === 454 ? "refused" : outcomeOf(reply), reply?.status ?? 0);
   if (unique !== null && entry.outcome === "ok") {
     unique.count += 1;
@@ -265,7 +271,7 @@ export async function importItems(
   history.end(entry, outcomeOf(reply), reply?.status ?? 0);
 }
 
-function isLost(reply: Pick<Reply, "status"> | null): boolean {
+function isLost(reply: Pick<Answer, "status"> | null): boolean {
   return reply === null || reply.status === 504;
 }
 
