@@ -288,7 +288,7 @@ export class Leases<Items> {
     const client = request.clientId.slice(0, limits.holderNameMax);
     const batchSize = Math.max(0, Math.min(request.batchSize, queue.allowance.items(clock.now())));
     const own = typeof leaseTimeoutMs === "number" ? { leaseTimeoutMs } : {};
-    const isRepeated = key !== undefined && this.#granted.find(key.digest) !== undefined;
+    const isRepeated = this.#isGranted(key);
     const keyed = key && { key: bounded(key), ...(isRepeated && { isRepeated }) };
     const place = queue.place(partition);
     queue.entered("lease", partition, batchSize);
@@ -299,7 +299,7 @@ export class Leases<Items> {
         this.#sentCount -= 1;
         queue.left("lease", partition, batchSize);
         const asked = { asked: batchSize, now: clock.now() };
-        const isTold = this.#isTold(key, result);
+        const isTold = isReplayed(result) && (isRepeated || this.#isGranted(key));
         queue.allowance.granted(isTold ? 0 : countOf(result), asked);
         const waiting = latest(lease);
         waiting.isSent = false;
@@ -313,10 +313,9 @@ export class Leases<Items> {
     );
   }
 
-  /** Whether somebody heard of the grant before: its receipt may be all that is left of a lost answer. */
-  #isTold(key: CallKey | undefined, result: Result): boolean {
-    const isReplayed = result.ok && result.replayed === true;
-    return isReplayed && key !== undefined && this.#granted.find(key.digest) !== undefined;
+  /** Somebody heard of the grant: its receipt may be all that is left of a lost answer. */
+  #isGranted(key: CallKey | undefined): boolean {
+    return key !== undefined && this.#granted.find(key.digest) !== undefined;
   }
 
   #answered(
@@ -353,7 +352,7 @@ export class Leases<Items> {
         return;
       }
       if (key !== undefined) this.#granted.note(key.digest, { shard, slot }, clock.now());
-      lease.settle({ partition, items: value.items, replayed: result.replayed === true });
+      lease.settle({ partition, items: value.items, replayed: isReplayed(result) });
       return;
     }
     // Whatever was counted: until the shard counts again, nobody else is sent there for nothing.
@@ -370,6 +369,10 @@ function nothingIn({ definition, allowance, balance }: LogicalQueue, now: number
   const { pause } = definition;
   if (pause?.lease === true) return pausedLease(pause);
   return balance.leaseFrom >= 0 && allowance.items(now) <= 0 ? limitedLease : emptyLease;
+}
+
+function isReplayed(result: Result): boolean {
+  return result.ok && result.replayed === true;
 }
 
 /** Items that a lease was granted. */

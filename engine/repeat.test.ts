@@ -510,6 +510,28 @@ test.each(["has left", "was told in time that there is nothing"])(
   },
 );
 
+test("lease: asked for again at a shard that stands still past the window, it stays held", async () => {
+  const bundle = await setupQueue({ shardCount: 1 });
+  const { partition, items } = await heldLease(bundle, "a");
+  await bundle.produce("orders", "b");
+  bundle.store().hold();
+  const request = { ...bundle.leaseOf("orders"), requestTimeoutMs: second };
+  // Of one turn, whose commit is held.
+  const asked = await bundle.begin(() => {
+    const another = bundle.outcome(() => bundle.engine.lease(request));
+    const again = { ...request, clientId: "again", batchSize: 3, requestKey };
+    return Promise.all([another, bundle.outcome(() => bundle.engine.lease(again))]);
+  });
+  await bundle.clock.advance(limits.receiptsWindowMs + second);
+  await lease(bundle, { requestKey: "another", requestTimeoutMs: second });
+  bundle.store().release();
+  await bundle.clock.settle();
+  const nothing = expect.objectContaining({ code: "empty" });
+  expect(asked.ending).toMatchObject({ ok: true, value: [nothing, nothing] });
+  const complete = completeOf("orders", partition, idsOf(items));
+  expect((await bundle.begin(() => bundle.engine.complete(complete))).ending?.ok).toBe(true);
+});
+
 test("lease: of several repetitions at once the last is answered, and what was told stays held", async () => {
   const bundle = await setupQueue({ requestedPartitions: 2 });
   const first = await heldLease(bundle, "a");

@@ -939,6 +939,8 @@ export class Auditor {
         // What was done before that may be lost with the rest, whenever it is told.
         if (verb === "complete" && begun > item.wentBackAt) item.end = "completed";
         else if (verb !== "extend" && grant !== null) grant.isOver = true;
+        // Or it was done since, on the lease that the same id has now.
+        if (verb === "complete") item.mayBeCompleted = true;
         continue;
       }
       if (seen.has(id)) throw new Violation("I7", `${key} was named twice in one ${verb}`);
