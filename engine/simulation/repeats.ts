@@ -230,8 +230,8 @@ export class Repeats {
   #giveUp(call: Repeated): void {
     call.until = 0;
     const { now, receiptsWindowMs, hasNodes } = this.#options;
-    // A node that is stopped or cut off may do it later.
-    if (call.open === 0 && !hasNodes) {
+    // A shard that stands still may do it later, and so may a node that is stopped or cut off.
+    if (call.open === 0 && isSettled(call.ending) && !hasNodes) {
       const { requestKey, what, queue } = call;
       this.#former.push({ requestKey, what, queue, freeAt: now() + receiptsWindowMs });
     }
@@ -256,6 +256,12 @@ export function answeredWithinMs<T extends Outcome>({
 
 function isDone(ending: Repeated["ending"]): ending is Ending<Outcome> & { readonly ok: true } {
   return ending !== null && ending !== "given up" && ending.ok;
+}
+
+/** Done, or refused: nothing of it can come later. */
+function isSettled(ending: Repeated["ending"]): boolean {
+  if (ending === null || ending === "given up") return false;
+  return ending.ok || ending.code === "refused" || ending.code === "invalid";
 }
 
 /** The queue or the partition is not the one that was meant, or another lease of the client waits. */
