@@ -180,6 +180,8 @@ export class Auditor {
   #ownedSince = Number.NEGATIVE_INFINITY;
   /** In the order of all calls, when the database last lost what was told; 0 = never. */
   #wentBackAt = 0;
+  /** The engine time of that. */
+  #lostUntil = Number.NEGATIVE_INFINITY;
   #isUnlimited = false;
   #faults = 0;
   #unheardCommits = 0;
@@ -245,11 +247,12 @@ export class Auditor {
    * The database has lost its latest commits: what it says of these items is older than what was
    * told, and of those that are not there any more nothing. Their ids may never be others'.
    */
-  wentBack(isOther: (key: string) => boolean, left: ReadonlyMap<string, unknown>) {
+  wentBack(at: number, isOther: (key: string) => boolean, left: ReadonlyMap<string, unknown>) {
     const sums = { lost: 0, again: 0 };
     this.faulted({ applies: true });
     this.tookOver(Number.POSITIVE_INFINITY);
     this.#wentBackAt = this.#stamp;
+    this.#lostUntil = at;
     for (const item of this.#items.values()) {
       const isSure = left.has(item.key) || item.end !== null;
       if (isSure && !isOther(item.key)) continue;
@@ -503,8 +506,9 @@ export class Auditor {
       if (period !== null && isSince && !replayed) {
         throw new Violation("I15", `${queue} granted a lease while it was paused`);
       }
-      // Told by a node that was stopped meanwhile: it has lapsed, and others may have had the item since.
-      if (this.#hasNodes && leased.leaseDeadline <= now) {
+      // Told by a node that was stopped meanwhile: others may have had the item since.
+      const hasLapsed = this.#hasNodes && leased.leaseDeadline <= now;
+      if (hasLapsed || this.#isLost(leased, at)) {
         this.#grantedBefore(leased);
         continue;
       }
@@ -640,6 +644,11 @@ export class Auditor {
       ...{ id, partition, client: null, deadline, unheardExtends: 0, at, heard, isOver: false },
     };
     return item;
+  }
+
+  /** What was granted then may have gone with the rest, whenever it is told. */
+  #isLost({ payload }: LeasedItem, at: number): boolean {
+    return at <= this.#lostUntil && (this.itemOf(payload)?.wentBackAt ?? 0) > 0;
   }
 
   #grantedBefore(leased: LeasedItem): void {

@@ -280,7 +280,11 @@ export class Troubles {
       for (const { name } of this.#world.parameters.queues) auditor.pauses.forget(name);
     }
     this.#world.tasks.wentBack();
-    const { lost, again } = auditor.wentBack((key) => before.get(key) !== now.get(key), now);
+    const { lost, again } = auditor.wentBack(
+      this.#world.now,
+      (key) => before.get(key) !== now.get(key),
+      now,
+    );
     if (lost > 0) situations.reached("an item that was acknowledged is lost");
     if (again > 0) situations.reached("a completed item is there again");
   }
