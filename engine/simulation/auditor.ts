@@ -1139,7 +1139,8 @@ export class Auditor {
       for (const item of call.sure) {
         // Not those leased meanwhile, though the lease may have been lost with its shard,
         // nor those that had gone to the dead queue before.
-        if (mayHaveDied(item, now, this.#faults)) continue;
+        const isElsewhere = item.place.name !== call.queue;
+        if (isElsewhere || mayHaveDied(item, now, this.#faults)) continue;
         const isUnleased = item.attempts === 0 && item.faultsSeen === this.#faults;
         if (call.isDelete || (call.takesLeased && item.attempts === 0)) item.end = "cleared";
         // Nor those that a lease held of which nobody was told, and that went back after the clear.
