@@ -744,7 +744,9 @@ export class Auditor {
     item.faultsSeen = Math.min(item.faultsSeen, this.#faults);
     item.notBefore = 0;
     item.rejected = "no";
-    item.tasks = item.tasks.filter(({ queue }) => queue === place.name);
+    // Sent back, it may yet come to those of its own queue.
+    const mayBeBack = item.redrivenMax > item.redriven;
+    item.tasks = item.tasks.filter(({ queue }) => queue === place.name || mayBeBack);
     item.isOrdered = false;
   }
 
@@ -785,8 +787,10 @@ export class Auditor {
 
   #checkAttempts(item: Tracked, attempts: number): void {
     const { maxAttempts } = item.place;
+    // By a node that has not answered yet.
+    const mayBeReleased = item.mayBeReleased || (this.#hasNodes && item.open > 0);
     // Who was told of a lease that the database has lost may release it all the same.
-    const least = item.wentBackAt > 0 ? 1 : item.attempts + (item.mayBeReleased ? 0 : 1);
+    const least = item.wentBackAt > 0 ? 1 : item.attempts + (mayBeReleased ? 0 : 1);
     const most = item.attempts + 1 + this.#faults - item.faultsSeen;
     if (attempts < least || attempts > most) {
       const told = `${item.key} has ${attempts} attempts, expected ${least} to ${most}`;
