@@ -11,7 +11,7 @@ import type { NumberedRequest } from "../engine/kinds.ts";
 import { limits } from "../engine/limits.ts";
 import type { Report } from "../engine/messages.ts";
 import { Draft } from "../engine/shard/draft.ts";
-import { History } from "../engine/shard/history.ts";
+import { History, TurnHistory } from "../engine/shard/history.ts";
 import { Memory } from "../engine/shard/memory.ts";
 import { decide, wants } from "../engine/shard/turn.ts";
 import type { Turn } from "../engine/shard/turn-context.ts";
@@ -143,8 +143,8 @@ class Bench {
       decodeRequests(encodeRequests(requests), this.#op - requests.length + 1),
     );
     const { store, upkeep } = this.#backend;
-    const draft = new Draft();
     const now = 1_800_000_000_000;
+    const draft = new Draft(new TurnHistory(now));
     await this.#timed(`${verb}.turn`, async () => {
       const asking = wants({ memory: this.#memory, now, machineNow: now, limits }, received);
       const facts = asking.wants === null ? noFacts : await store.read(asking.wants);

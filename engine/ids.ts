@@ -48,8 +48,15 @@ export function idPrefix(tag: string, slot: number): string {
   return `1${tag}${digits(slot, slotLength)}`;
 }
 
+/** What stands before the last two digits of the id that was written before: neighbours share it. */
+let before = { prefix: "", higher: -1, text: "" };
+
 export function formatId(prefix: string, seq: number): string {
-  return prefix + digits(seq, seqLength);
+  const higher = Math.floor(seq / pairBase);
+  if (before.higher !== higher || before.prefix !== prefix) {
+    before = { prefix, higher, text: prefix + digits(higher, seqLength - 2) };
+  }
+  return before.text + (pairs[seq - higher * pairBase] as string);
 }
 
 /** The sequence number in an id of this slot, or `null` if the id belongs elsewhere. */

@@ -47,9 +47,10 @@ export function completeFound(turn: Turn, slot: number, found: readonly HeldItem
   for (const item of found) {
     letGo(turn, partition, item.seq, item);
     remove(turn, partition, item);
-    turn.draft.history?.add({ slot, seq: item.seq, what: "completed", by: item.holder });
   }
-  turn.draft.count(slot, "completed", found.length);
+  const { draft } = turn;
+  draft.history?.addEach({ slot, what: "completed" }, found, (index) => found[index]?.holder ?? "");
+  draft.count(slot, "completed", found.length);
   countHeld(turn, slot, found);
 }
 

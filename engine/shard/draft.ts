@@ -28,7 +28,7 @@ class SeqSets {
   }
 
   has(slot: number, seq: number): boolean {
-    return this.#sets.get(slot)?.has(seq) ?? false;
+    return this.#sets.size > 0 && (this.#sets.get(slot)?.has(seq) ?? false);
   }
 
   get size(): number {

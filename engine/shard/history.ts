@@ -62,6 +62,22 @@ export class TurnHistory {
     const { seq: first, ...same } = what;
     this.rows.push({ ...same, first, last: first + count - 1, at: this.#at });
   }
+
+  /** Of items in a row, of which most are neighbours, and in the hands of one client. */
+  addEach(
+    { slot, what }: Pick<Happening, "slot" | "what">,
+    items: readonly { readonly seq: number }[],
+    byOf: (index: number) => string,
+  ): void {
+    let start = 0;
+    for (let index = 1; index <= items.length; index += 1) {
+      const seq = items[start]?.seq ?? 0;
+      const by = byOf(start);
+      if (items[index]?.seq === seq + index - start && byOf(index) === by) continue;
+      this.add({ slot, seq, what, by }, index - start);
+      start = index;
+    }
+  }
 }
 
 function continues(before: Row, what: Happening): boolean {

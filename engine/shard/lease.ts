@@ -281,19 +281,13 @@ class Holding {
     if (this.#items.length === 0) return;
     const how = { leaseDeadline: this.#leaseDeadline, holders: this.#holders };
     hold(this.#turn, this.#partition, this.#items, how);
-    countLeased(this.#turn, this.#partition.slot, this.#items);
-    this.#tell();
+    const { slot } = this.#partition;
+    countLeased(this.#turn, slot, this.#items);
+    const { history } = this.#turn.draft;
+    const { holders } = how;
+    history?.addEach({ slot, what: "leased" }, this.#items, (index) => holders[index] ?? "");
     this.#items = [];
     this.#holders = [];
-  }
-
-  #tell(): void {
-    const { history } = this.#turn.draft;
-    if (history === null) return;
-    const { slot } = this.#partition;
-    for (const [index, { seq }] of this.#items.entries()) {
-      history.add({ slot, seq, what: "leased", by: this.#holders[index] ?? "" });
-    }
   }
 }
 
