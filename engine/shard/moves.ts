@@ -167,9 +167,8 @@ export function unschedule(
   touch(draft, partition);
 }
 
-/** Sets a damaged item aside, with all that is left of it; once, however often a turn comes to it. */
+/** Sets a damaged item aside, with all that is left of it. */
 export function quarantine({ draft }: Scene, partition: Partition, seq: number): void {
-  if (draft.quarantined.has(partition.slot, seq)) return;
   partition.removedDamaged(seq);
   countDamaged(draft, partition, seq);
 }
