@@ -1061,7 +1061,12 @@ export class Auditor {
     this.#stamp += 1;
     const task = { queue, action, kind, answeredAt: Number.POSITIVE_INFINITY };
     this.#tasks.push(task);
-    for (const item of this.#items.values()) concern(item, task);
+    for (const item of this.#items.values()) {
+      concern(item, task);
+      if (action !== "redrive") continue;
+      // Sent back, it may come to those of its own queue that are under way.
+      for (const one of this.#tasks) if (!item.tasks.includes(one)) concern(item, one);
+    }
     return task;
   }
 
