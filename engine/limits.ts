@@ -53,6 +53,9 @@ export const limits = {
   historyShardsMax: 64,
   /** Receipts that one turn looks at to forget them. */
   receiptsForgottenMax: 50_000,
+  /** Names that are counted to say which comes up most, in each slot of time; and characters of each. */
+  mentionsMax: 8,
+  mentionCharactersMax: 256,
   /** A sentence: each partition's shard keeps a copy. */
   pauseReasonBytesMax: 500,
   /** The text of a duration; more can only be noise. */
