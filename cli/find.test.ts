@@ -135,6 +135,19 @@ test("items groups: how many by reason, the most first, or by what else they hav
   expect((await run(["items", "groups", queue.name])).out).toMatch(/\(none\)\n$/);
 });
 
+test("items groups --top: the largest alone, and how many are in the others", async () => {
+  const { dead } = await setup();
+  const { out } = await run(["items", "groups", dead.name, "--top", "1"]);
+  const [, ...rows] = out.trimEnd().split("\n");
+  expect(rows).toEqual([
+    expect.stringMatching(/^ +2 +\S+Z +\S+Z +card <n> declined$/),
+    "1 item in 1 other group",
+  ]);
+  expect(await json("items", "groups", dead.name, "--top", "1")).toMatchObject({
+    ...{ groups: [{ value: "card <n> declined", count: 2 }], other_items: 1 },
+  });
+});
+
 test("items find and groups: a reason is printed whole, and is what --reason takes", async () => {
   const { queue, dead } = await setup();
   const reason = `upstream payments.internal did not answer within 30 s;\n  ${"it is overloaded ".repeat(3)}`;

@@ -32,6 +32,11 @@ export function addFind(items: Command): void {
         .choices(["reason", "death", "kind", "origin_queue"])
         .default("reason"),
     )
+    .addOption(
+      new Option("--top <count>", "the most to show").argParser(
+        wholeNumber(bounds.groupsMin, bounds.groupsMax),
+      ),
+    )
     .action(groups);
 
   items
@@ -137,6 +142,7 @@ function foundTable(context: Context, items: readonly FoundItem[]): string {
 
 interface GroupOptions extends Options {
   readonly by: string;
+  readonly top?: number;
 }
 
 async function groups(queue: string, options: GroupOptions, command: Command): Promise<void> {
@@ -157,16 +163,22 @@ async function groups(queue: string, options: GroupOptions, command: Command): P
   } finally {
     progress.end();
   }
+  // Not asked for with each page: what is seldom in all of them may be in the most of one.
   const all = [...byValue.values()].sort((a, b) => b.count - a.count);
-  context.result({ groups: all, looked_at: looked }, () => {
+  const shown = all.slice(0, options.top);
+  const left = all.slice(shown.length);
+  const others = left.reduce((sum, { count }) => sum + count, 0);
+  context.result({ groups: shown, other_items: others, looked_at: looked }, () => {
     if (all.length === 0) return `no items among ${looked}`;
-    const rows = all.map((group) => [
+    const rows = shown.map((group) => [
       group.count,
       group.first_at,
       group.last_at,
       group.value === "" ? "(none)" : oneLine(group.value),
     ]);
-    return context.table(["items", "first", "last", options.by], rows);
+    const table = context.table(["items", "first", "last", options.by], rows);
+    if (left.length === 0) return table;
+    return `${table}\n${counted(others, "item")} in ${counted(left.length, "other group")}`;
   });
 }
 
