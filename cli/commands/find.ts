@@ -2,9 +2,11 @@
 // common, and where one is and why.
 
 import { type Command, Option } from "commander";
+import type { Client } from "../../client/client.ts";
 import type { FindItemsRequest, FoundItem, ItemGroup } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
+import { UsageError } from "../exit-codes.ts";
 import { type FilterOptions, filtered, filterOf } from "../filter.ts";
 import { partitionOption } from "../leased.ts";
 import { counted, oneLine, shortened } from "../output.ts";
@@ -14,6 +16,7 @@ interface Options extends FilterOptions {
   readonly partition?: number;
   readonly state?: string;
   readonly holder?: string;
+  readonly dead?: boolean;
 }
 
 export function addFind(items: Command): void {
@@ -68,19 +71,30 @@ function searching(items: Command, name: string, description: string): Command {
       .addOption(
         new Option("--state <state>", "in this state").choices(["ready", "leased", "scheduled"]),
       )
-      .option("--holder <client>", "held by this client"),
+      .option("--holder <client>", "held by this client")
+      .addOption(
+        new Option("--dead", "those that died in this queue, of its dead queue").conflicts("from"),
+      ),
   );
 }
 
-function searchOf(queue_name: string, options: Options) {
-  const { partition, state, holder } = options;
+async function searchOf({ client }: Context, queue_name: string, options: Options) {
+  const { partition, state, holder, dead = false } = options;
+  const where = dead ? await deadOf(client, queue_name) : { queue_name, filter: {} };
   return {
-    queue_name,
-    filter: filterOf(options),
+    queue_name: where.queue_name,
+    filter: { ...filterOf(options), ...where.filter },
     ...(partition !== undefined && { partition }),
     ...(state !== undefined && { state }),
     ...(holder !== undefined && { holder }),
   };
+}
+
+/** They say where they came from, so a dead queue may be that of several. */
+async function deadOf(client: Client, origin_queue: string) {
+  const { dead_queue } = await client.queueInfo({ name: origin_queue });
+  if (dead_queue === "") throw new UsageError(`queue '${origin_queue}' has no dead queue`);
+  return { queue_name: dead_queue, filter: { origin_queue } };
 }
 
 interface FindOptions extends Options {
@@ -95,20 +109,15 @@ async function find(queue: string, options: FindOptions, command: Command): Prom
   const context = contextOf(command);
   const progress = context.progress("items looked at");
   const order = options.newest === true ? { order: "newest" } : {};
+  const search = await searchOf(context, queue, options);
   const found: FoundItem[] = [];
   let looked = 0;
   let pivot = "";
   try {
     do {
       const limit = options.limit - found.length;
-      const search = {
-        ...searchOf(queue, options),
-        ...order,
-        limit,
-        pivot,
-        payload_head: headBytes,
-      };
-      const page = await context.client.findItems(search satisfies FindItemsRequest);
+      const asked = { ...search, ...order, limit, pivot, payload_head: headBytes };
+      const page = await context.client.findItems(asked satisfies FindItemsRequest);
       found.push(...page.items);
       looked += page.looked_at;
       pivot = page.next_pivot;
@@ -148,13 +157,13 @@ interface GroupOptions extends Options {
 async function groups(queue: string, options: GroupOptions, command: Command): Promise<void> {
   const context = contextOf(command);
   const progress = context.progress("items looked at");
+  const search = await searchOf(context, queue, options);
   const byValue = new Map<string, ItemGroup>();
   let looked = 0;
   let pivot = "";
   try {
     do {
-      const search = { ...searchOf(queue, options), by: options.by, pivot };
-      const page = await context.client.groupItems(search);
+      const page = await context.client.groupItems({ ...search, by: options.by, pivot });
       for (const group of page.groups) add(byValue, group);
       looked += page.looked_at;
       pivot = page.next_pivot;
