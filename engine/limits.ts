@@ -99,6 +99,8 @@ export const limits = {
   quotedMax: 40,
   /** Items of one piece of a task, so that others wait a millisecond; and the pause when a shard fails. */
   taskPieceItems: 500,
+  /** Places that one piece of a task goes to: an item is read of each, however large. */
+  taskPieceSpans: 16,
   taskAgainMs: 1_000,
   /** Tasks that may run at a time; as many are listed, with ended ones. */
   tasksMax: 100,

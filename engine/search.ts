@@ -162,9 +162,14 @@ export class Search {
     for (const [shard, { spans }] of marks) {
       for (const { slot, aside, next: from, before } of spans) {
         const state = aside ? "scheduled" : "ready";
-        const span = { slot, aside, from, before, limit: 1, looks: 1 } as const;
+        const span = { slot, aside, before, limit: 1, looks: limits.findTurnLooks } as const;
         const request = { kind: "find", filter, state, payloadHead: 0, by: "originQueue" } as const;
-        add((await this.#ask(shard, { ...request, ...span }, this.#timing())).groups);
+        for (let next: number | null = from; next !== null; ) {
+          const piece = { ...request, ...span, from: next };
+          const found = await this.#ask(shard, piece, this.#timing());
+          add(found.groups);
+          next = found.next;
+        }
       }
     }
   }
