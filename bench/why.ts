@@ -1,6 +1,7 @@
 // `bun bench/why.ts [--items 1000000]`: a queue of so many items, of which a worker fails on one in 50
 // for three reasons, and the commands that lead from "something is wrong" to which, why and since
 // when, with what they print. What `content/docs/find-and-redrive.mdx` shows is made by this.
+// `--url URL`: only makes the dead items, from those that fail alone, on the server that is there.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,6 +21,8 @@ const timeouts = { lease_timeout: "1m", expire_timeout: "24h" };
 interface World {
   readonly client: Client;
   readonly items: number;
+  /** Only those that fail are there. */
+  readonly isFailedOnly: boolean;
 }
 
 /** Why a worker gives up on an order; `null` = it does not. */
@@ -34,18 +37,25 @@ function reasonOf(order: number, items: number): string | null {
     : `card declined; charge ch_${id}`;
 }
 
-async function produce({ client, items }: World): Promise<void> {
-  for (let from = 0; from < items; from += batch) {
-    const orders = Array.from({ length: Math.min(batch, items - from) }, (_, index) => ({
-      utf8: JSON.stringify({ order: from + index, account: `a-${(from + index) % 9_973}` }),
-      kind: "charge",
-    }));
+function countOf({ items, isFailedOnly }: World): number {
+  return isFailedOnly ? Math.ceil(items / failsOf) : items;
+}
+
+async function produce(world: World): Promise<void> {
+  const { client, isFailedOnly } = world;
+  const count = countOf(world);
+  for (let from = 0; from < count; from += batch) {
+    const orders = Array.from({ length: Math.min(batch, count - from) }, (_, index) => {
+      const order = (from + index) * (isFailedOnly ? failsOf : 1);
+      const payload = { order, account: `a-${order % 9_973}` };
+      return { utf8: JSON.stringify(payload), kind: "charge" };
+    });
     await client.produce({ queue_name: "orders", items: orders });
   }
 }
 
 async function work(world: World): Promise<void> {
-  for (let done = 0; done < world.items; ) {
+  for (let done = 0; done < countOf(world); ) {
     const lease = await world.client.lease({
       ...{ queue_name: "orders", client_id: "worker", batch_size: batch },
     });
@@ -84,21 +94,31 @@ async function show(url: string, ...words: readonly string[]): Promise<string> {
   return text;
 }
 
+async function fill(world: World): Promise<void> {
+  const { client } = world;
+  await client.createQueue({ queue_name: "orders-dead", ...timeouts });
+  const orders = { queue_name: "orders", ...timeouts, max_attempts: 1 };
+  await client.createQueue({ ...orders, dead_queue: "orders-dead" });
+  await produce(world);
+  await work(world);
+}
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { items: { type: "string", default: "1000000" } } });
+  const { values } = parseArgs({
+    options: { items: { type: "string", default: "1000000" }, url: { type: "string" } },
+  });
   const items = Number(values.items);
+  if (values.url !== undefined) {
+    await fill({ client: createClient({ url: values.url }), items, isFailedOnly: true });
+    return;
+  }
   const folder = mkdtempSync(join(tmpdir(), "holdfast-why-"));
   const flags = ["--log-level", "error"];
   const server = await startServer({ data: join(folder, "data"), flags });
   try {
     const url = `http://127.0.0.1:${server.port}`;
-    const client = createClient({ url });
-    await client.createQueue({ queue_name: "orders-dead", ...timeouts });
-    const orders = { queue_name: "orders", ...timeouts, max_attempts: 1 };
-    await client.createQueue({ ...orders, dead_queue: "orders-dead" });
     const begun = performance.now();
-    await produce({ client, items });
-    await work({ client, items });
+    await fill({ client: createClient({ url }), items, isFailedOnly: false });
     const seconds = Math.round((performance.now() - begun) / 1_000);
     console.error(`${items} items produced and worked off in ${seconds} s\n`);
 

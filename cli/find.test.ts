@@ -135,6 +135,41 @@ test("items groups: how many by reason, the most first, or by what else they hav
   expect((await run(["items", "groups", queue.name])).out).toMatch(/\(none\)\n$/);
 });
 
+test("items find and groups --dead: what died in a queue, of all that its dead queue has", async () => {
+  const { queue, dead } = await setup();
+  const other = client.queue(`other-${crypto.randomUUID().slice(0, 8)}`);
+  await other.create({ ...timeouts, dead_queue: dead.name });
+  await other.produce("e");
+  const lease = await other.lease();
+  const items = (lease?.items ?? []).map(({ id }) => ({ id, reason: "no answer", dead: true }));
+  await client.retry({ queue_name: other.name, partition: 0, items });
+  const found = await json("items", "find", queue.name, "--dead", "--kind", "charge");
+  expect(found.items.map(({ payload }: { payload: string }) => atob(payload))).toEqual([
+    ...["a", "b", "c"],
+  ]);
+  expect(await json("items", "groups", other.name, "--dead")).toMatchObject({
+    ...{ groups: [{ value: "no answer", count: 1 }], looked_at: 4 },
+  });
+  const none = await run(["items", "find", dead.name, "--dead"]);
+  expect([none.code, none.error]).toEqual([
+    exitCodes.usage.code,
+    expect.stringContaining(`queue '${dead.name}' has no dead queue`),
+  ]);
+});
+
+test("items groups --top: the largest alone, and how many are in the others", async () => {
+  const { dead } = await setup();
+  const { out } = await run(["items", "groups", dead.name, "--top", "1"]);
+  const [, ...rows] = out.trimEnd().split("\n");
+  expect(rows).toEqual([
+    expect.stringMatching(/^ +2 +\S+Z +\S+Z +card <n> declined$/),
+    "1 item in 1 other group",
+  ]);
+  expect(await json("items", "groups", dead.name, "--top", "1")).toMatchObject({
+    ...{ groups: [{ value: "card <n> declined", count: 2 }], other_items: 1 },
+  });
+});
+
 test("items find and groups: a reason is printed whole, and is what --reason takes", async () => {
   const { queue, dead } = await setup();
   const reason = `upstream payments.internal did not answer within 30 s;\n  ${"it is overloaded ".repeat(3)}`;

@@ -30,6 +30,7 @@ import { addRelease } from "./commands/release.ts";
 import { addReload } from "./commands/reload.ts";
 import { addRepair } from "./commands/repair.ts";
 import { addRetry } from "./commands/retry.ts";
+import { addSeries } from "./commands/series.ts";
 import { addServe } from "./commands/serve.ts";
 import { addStats } from "./commands/stats.ts";
 import { addTasks } from "./commands/tasks.ts";
@@ -52,6 +53,7 @@ const commands = [
   addExplain,
   addClients,
   addStats,
+  addSeries,
   addInspect,
   addItems,
   addRedrive,

@@ -37,6 +37,7 @@ export type Inspect = schemas.Inspect;
 export type QueueExplainReply = schemas.QueueExplainReply;
 export type QueueClientsReply = schemas.QueueClientsReply;
 export type ServerOverviewReply = schemas.ServerOverviewReply;
+export type ServerSeriesReply = schemas.ServerSeriesReply;
 export type StorageItem = schemas.StorageItem;
 export type ImportItem = schemas.ImportItem;
 export type ItemFilter = schemas.ItemFilter;

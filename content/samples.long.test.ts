@@ -131,6 +131,7 @@ function inThisTree(code: string): string {
     .replaceAll(/"@opentelemetry\/[\w-]+"/g, (name) =>
       JSON.stringify(Bun.resolveSync(JSON.parse(name), root)),
     )
+    .replaceAll(/^bun (bench\/\S+)/gm, (_, file) => `${process.execPath} ${join(root, file)}`)
     .replaceAll(/^bun start/gm, `${process.execPath} ${join(root, "cli/main.ts")} serve`)
     .replaceAll(/^bun run ([\w:]+)/gm, (_, name: string) => {
       const script = Object.entries(manifest.scripts).find(([key]) => key === name)?.[1] ?? "";

@@ -523,6 +523,13 @@ export interface PayloadRange {
 
 export interface GroupsRequest extends Omit<FindRequest, "limit" | "payloadHead" | "order"> {
   readonly by: Grouping;
+  /** The most groups of a page, the largest; absent = all. */
+  readonly top?: number;
+}
+
+export interface Grouped extends Found<Group> {
+  /** Items in groups that `top` left out. */
+  readonly others: number;
 }
 
 /** Which items of a queue a task goes through; nobody holds them. */
@@ -895,7 +902,7 @@ export interface Engine<Items = readonly LeasedItem[]> {
   /** Items that a filter means; looks at no more than 100,000 in a call. */
   findItems(request: FindRequest): Promise<Found<FoundItem>>;
   /** The same, counted by what they have in common. */
-  groupItems(request: GroupsRequest): Promise<Found<Group>>;
+  groupItems(request: GroupsRequest): Promise<Grouped>;
   /**
    * Moves ready items back to the queues that they came from, as new ones but for what they carry
    * along. Returns once that is certain to be done; the task does it, also across restarts.

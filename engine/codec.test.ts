@@ -148,6 +148,8 @@ test("report: leased items travel beside the text and come back in their answers
         counts: { lapsed: 1, dead: 3, discarded: 4 },
         waited: { counts: [1, 2], sum: 0.5 },
         discardedIds: ["x"],
+        lapsedOf: [["worker-9", 1]],
+        diedOf: [["no card", 2]],
       },
     ],
     outbox: [{ targetShard: 8, counts: [{ targetShard: 8, targetSlot: 9, count: 1 }] }],

@@ -413,7 +413,7 @@ class ShardedEngine<Items> implements OpenEngine<Items> {
     return this.#parts.search.find(this.#find(request.queue), request);
   }
 
-  async groupItems(request: api.GroupsRequest): Promise<api.Found<api.Group>> {
+  async groupItems(request: api.GroupsRequest): Promise<api.Grouped> {
     return this.#parts.search.group(this.#find(request.queue), request);
   }
 

@@ -319,7 +319,7 @@ test("leases_lapse: of the last five minutes", async () => {
   const { findings } = await explain(bundle);
   expect(findings.find(({ what }) => what === "leases_lapse")).toMatchObject(lapsing);
   expect(findings.find(({ what }) => what === "leases_lapse")?.text).toBe(
-    "The lease of 2 items lapsed within the last five minutes: consumers die, hang, or need longer than 1m0s.",
+    "The lease of 2 items lapsed within the last five minutes, all of them held by client-1: consumers die, hang, or need longer than 1m0s.",
   );
   await bundle.clock.advance(5 * minute);
   expect(await words(bundle)).toEqual(["nobody_asks", "nobody_asks"]);
@@ -338,6 +338,72 @@ test.each([
   expect(await words(bundle)).toEqual(["empty"]);
 });
 
+test("leases_lapse: names who held the most of them, as far as that is known", async () => {
+  const bundle = await setupQueue({ maxAttempts: 9 });
+  await bundle.produceMany("orders", 6);
+  const text = async () => {
+    const { findings } = await explain(bundle);
+    return findings.find(({ what }) => what === "leases_lapse")?.text;
+  };
+  const lapsed = "lapsed within the last five minutes";
+  const need = "consumers die, hang, or need longer than 1m0s.";
+  await bundle.lease("orders", { clientId: "worker-9" });
+  await bundle.clock.advance(minute);
+  expect(await text()).toBe(`The lease of 1 item ${lapsed}, held by worker-9: ${need}`);
+  await bundle.lease("orders", { clientId: "worker-9" });
+  await bundle.lease("orders", { clientId: "worker-2" });
+  await bundle.clock.advance(minute);
+  expect(await text()).toBe(`The lease of 3 items ${lapsed}, 2 of them held by worker-9: ${need}`);
+  await bundle.clock.advance(5 * minute);
+  await bundle.lease("orders", { clientId: "worker-9" });
+  // Nobody knows any more who holds it.
+  await bundle.restart();
+  await bundle.clock.advance(minute);
+  expect(await text()).toBe(`The lease of 1 item ${lapsed}: ${need}`);
+});
+
+test("dead_items: tells the reason of the most, apart from what differs from one to the next", async () => {
+  const bundle = await setupQueue({ deadQueue: "orders-dead", maxAttempts: 1 });
+  const fail = async (reason?: string) => {
+    await bundle.produce("orders", "a");
+    const { partition, items } = await bundle.lease("orders");
+    const about = { retryAt: null, dead: false, ...(reason !== undefined && { reason }) };
+    const failed = items.map(({ id }) => ({ id, ...about }));
+    await bundle.run(() => bundle.engine.retry({ queue: "orders", partition, items: failed }));
+    return (await explain(bundle)).findings[0]?.text;
+  };
+  const died = "died within the last hour and";
+  expect(await fail("order 7:\nno card")).toBe(
+    `1 item ${died} went to orders-dead, with the reason 'order <n>: no card'.`,
+  );
+  expect(await fail("order 8: no card")).toBe(
+    `2 items ${died} went to orders-dead, all of them with the reason 'order <n>: no card'.`,
+  );
+  await fail("late");
+  expect(await fail()).toBe(
+    `4 items ${died} went to orders-dead, 2 of them with the reason 'order <n>: no card'.`,
+  );
+  await bundle.clock.advance(hour);
+  expect(await fail()).toBe(`1 item ${died} went to orders-dead.`);
+  await bundle.clock.advance(hour);
+  const cut = "x".repeat(limits.mentionCharactersMax);
+  expect(await fail("x".repeat(limits.retryReasonBytesMax))).toBe(
+    `1 item ${died} went to orders-dead, with the reason '${cut}'.`,
+  );
+});
+
+test("falls_behind: by the second where more comes than one or two", async () => {
+  const bundle = await setupQueue({ leaseTimeoutMs: hour });
+  for (let count = 0; count < 6; count += 1) {
+    await bundle.produceMany("orders", 250);
+    await bundle.clock.advance(minute);
+    await bundle.lease("orders");
+  }
+  expect((await explain(bundle)).findings[0]?.text).toBe(
+    "More comes than goes, 4 a second: 1,245 items more are ready than five minutes ago.",
+  );
+});
+
 test("falls_behind: five minutes of more that comes than goes, but not of a paused queue", async () => {
   const bundle = await setupQueue({ leaseTimeoutMs: hour });
   for (let count = 0; count < 6; count += 1) {
@@ -349,7 +415,7 @@ test("falls_behind: five minutes of more that comes than goes, but not of a paus
   const { findings } = await explain(bundle);
   expect(findings).toMatchObject([{ what: "falls_behind", count: 95 }]);
   expect(findings[0]?.text).toBe(
-    "More comes than goes: 95 items more are ready than five minutes ago.",
+    "More comes than goes, 19 a minute: 95 items more are ready than five minutes ago.",
   );
   await bundle.run(() => bundle.engine.pause({ queue: "orders" }));
   expect(await words(bundle)).not.toContain("falls_behind");

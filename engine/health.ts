@@ -30,7 +30,7 @@ const steadyMs = 5_000;
 /** Of a queue that holds nothing. */
 const flowMs = 10_000;
 /** For so long it has risen when that is noticed. */
-const riseMs = 5 * 60_000;
+export const riseMs = 5 * 60_000;
 /** Fewer than these may come and go by chance. */
 const riseMin = 60;
 

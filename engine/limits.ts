@@ -53,6 +53,9 @@ export const limits = {
   historyShardsMax: 64,
   /** Receipts that one turn looks at to forget them. */
   receiptsForgottenMax: 50_000,
+  /** Names that are counted to say which comes up most, in each slot of time; and characters of each. */
+  mentionsMax: 8,
+  mentionCharactersMax: 256,
   /** A sentence: each partition's shard keeps a copy. */
   pauseReasonBytesMax: 500,
   /** The text of a duration; more can only be noise. */
@@ -96,6 +99,8 @@ export const limits = {
   quotedMax: 40,
   /** Items of one piece of a task, so that others wait a millisecond; and the pause when a shard fails. */
   taskPieceItems: 500,
+  /** Places that one piece of a task goes to: an item is read of each, however large. */
+  taskPieceSpans: 16,
   taskAgainMs: 1_000,
   /** Tasks that may run at a time; as many are listed, with ended ones. */
   tasksMax: 100,

@@ -183,6 +183,9 @@ export interface Events {
   readonly held?: Sizes;
   /** Of the first that were discarded, at most `limits.discardedIdsMax`: the first id of each. */
   readonly discardedIds?: readonly string[];
+  /** Who held what lapsed, and why items died, as `mentions.ts` counts it. */
+  readonly lapsedOf?: readonly (readonly [holder: string, count: number])[];
+  readonly diedOf?: readonly (readonly [reason: string, count: number])[];
 }
 
 /** What a shard says after each turn. */

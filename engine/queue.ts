@@ -253,6 +253,8 @@ export class LogicalQueue {
     this.watch.changedAt = now;
     this.watch.lapses.add(lapsed, now);
     this.watch.deaths.add(dead + discarded, now);
+    if (events.lapsedOf !== undefined) this.watch.lapsedOf.add(events.lapsedOf, now);
+    if (events.diedOf !== undefined) this.watch.diedOf.add(events.diedOf, now);
     if (leased || completed || retried || released || lapsed) this.watch.movedAt = now;
     this.totals.add(events);
   }

@@ -382,6 +382,70 @@ test("tasks: one whose cancel finds no room goes on", async () => {
   expect(await ended(bundle, taskId)).toMatchObject({ state: "done", moved: 3 });
 });
 
+/** Ids of all that is in the dead queue, in its order. */
+async function deadIds(bundle: Bundle): Promise<string[]> {
+  const request = { queue: "dead", pivot: "", limit: 1_000, filter: {} };
+  const { found } = await bundle.run(() => bundle.engine.findItems(request));
+  return found.map(({ id }) => id);
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `item ${index}`);
+
+test.each([
+  ["neighbours", (ids: string[]) => ids, 300, 1],
+  ["every other one", (ids: string[]) => ids.filter((_, at) => at % 2 === 0), 150, 10],
+])(
+  "redrive: ids of %s take no commit each, and go in their order",
+  async (_, chosen, count, pieces) => {
+    const bundle = await setupQueues();
+    await die(bundle, "orders", numbered(300));
+    const ids = chosen(await deadIds(bundle));
+    const before = bundle.store().commits;
+    const { taskId, matched } = await redrive(bundle, { ids });
+    expect(matched).toBe(count);
+    expect(await ended(bundle, taskId)).toMatchObject({ state: "done", moved: count, skipped: 0 });
+    // It begins with two and ends with one; the first piece has to ask where its items go.
+    expect(bundle.store().commits - before).toBe(2 + 1 + pieces + 1);
+    expect(await bundle.listed("orders")).toEqual(chosen(numbered(300)));
+  },
+);
+
+test("redrive: of ids no more than the limit, so many a second, and the others stay", async () => {
+  const bundle = await setupQueues();
+  await die(bundle, "orders", numbered(40));
+  const ids = (await deadIds(bundle)).filter((_, at) => at % 2 === 1).reverse();
+  const { taskId } = await redrive(bundle, { ids, limit: 15, perSecond: 10 });
+  await bundle.clock.advance(999);
+  expect(bundle.engine.taskInfo(taskId)).toMatchObject({ state: "running", moved: 10 });
+  expect(await ended(bundle, taskId)).toMatchObject({ state: "done", moved: 15, skipped: 0 });
+  const meant = numbered(40).filter((_, at) => at % 2 === 1);
+  expect(await all(bundle, "orders")).toEqual(meant.reverse().slice(0, 15).sort());
+  expect(await all(bundle, "dead")).toHaveLength(25);
+});
+
+test("redrive: of large items that ids name, a commit moves no more than a turn may", async () => {
+  const bundle = await setupQueues();
+  const large = limits.turnBytesMax / 4;
+  await die(
+    bundle,
+    "orders",
+    numbered(12).map((text) => text.padEnd(large, "x")),
+  );
+  const ids = (await deadIds(bundle)).reverse();
+  bundle.store().hold();
+  const begun = await bundle.begin(() => bundle.engine.redrive({ queue: "dead", ids }));
+  const moved = new Set<number>();
+  for (let round = 0; round < 20; round += 1) {
+    bundle.store().release();
+    bundle.store().hold();
+    await bundle.clock.settle();
+    for (const task of bundle.engine.listTasks()) moved.add(task.moved);
+  }
+  expect(begun.ending).toMatchObject({ ok: true });
+  expect([...moved]).toEqual([0, 4, 8, 12]);
+  bundle.store().release();
+});
+
 test.each(Array.from({ length: 30 }, (_, seed) => seed))(
   "redrive: killed and failed at any moment, each item is in one place; seed %p",
   async (seed) => {
@@ -398,9 +462,13 @@ test.each(Array.from({ length: 30 }, (_, seed) => seed))(
     }
     await bundle.clock.advance(minute);
     const limit = seed % 2 === 0 ? 1_000 : 50;
-    const started = await bundle.begin(() =>
-      bundle.engine.redrive({ queue: "dead", requestKey: "k", perSecond: 7, limit }),
-    );
+    const shuffled = (await deadIds(bundle)).map((id) => ({ id, at: random.below(1_000) }));
+    const named = shuffled.sort((a, b) => a.at - b.at).map(({ id }) => id);
+    const request = {
+      ...{ requestKey: "k", perSecond: 7, limit },
+      ...(seed % 4 > 1 && { ids: named }),
+    };
+    const started = await bundle.begin(() => bundle.engine.redrive({ queue: "dead", ...request }));
     for (let round = 0; round < 8; round += 1) {
       await bundle.clock.advance(random.below(3_000));
       const shard = random.below(shards);
@@ -412,7 +480,7 @@ test.each(Array.from({ length: 30 }, (_, seed) => seed))(
       bundle.store(shard).heal();
     }
     expect(started).toBeDefined();
-    const again = await redrive(bundle, { requestKey: "k", perSecond: 7, limit });
+    const again = await redrive(bundle, request);
     const info = await ended(bundle, again.taskId);
     await bundle.clock.advance(minute);
     const [orders, mails, dead] = [

@@ -232,6 +232,7 @@ export const requests = {
   groupItems: object<api.GroupsRequest>({
     ...searched,
     by: grouping,
+    top: optional(number),
   }),
   deleteItems: object<api.DeleteItemsRequest>({ ...held, ...guard }),
 };

@@ -21,7 +21,7 @@ import { placeIn, type ShardPort, succeeded, type Timing } from "./port.ts";
 import type { LogicalQueue } from "./queue.ts";
 import type { Find } from "./shard/find.ts";
 import type { Marks } from "./shard/task.ts";
-import { checkFind, checkPayloadRange, refuse } from "./validate.ts";
+import { checkFind, checkGroups, checkPayloadRange, refuse } from "./validate.ts";
 
 /** Those of a partition that wait for an instant, or the others. */
 interface Position {
@@ -162,16 +162,21 @@ export class Search {
     for (const [shard, { spans }] of marks) {
       for (const { slot, aside, next: from, before } of spans) {
         const state = aside ? "scheduled" : "ready";
-        const span = { slot, aside, from, before, limit: 1, looks: 1 } as const;
+        const span = { slot, aside, before, limit: 1, looks: limits.findTurnLooks } as const;
         const request = { kind: "find", filter, state, payloadHead: 0, by: "originQueue" } as const;
-        add((await this.#ask(shard, { ...request, ...span }, this.#timing())).groups);
+        for (let next: number | null = from; next !== null; ) {
+          const piece = { ...request, ...span, from: next };
+          const found = await this.#ask(shard, piece, this.#timing());
+          add(found.groups);
+          next = found.next;
+        }
       }
     }
   }
 
-  async group(queue: LogicalQueue, request: api.GroupsRequest): Promise<api.Found<Group>> {
-    checkFind({ ...request, limit: 1 });
-    const { filter, by } = request;
+  async group(queue: LogicalQueue, request: api.GroupsRequest): Promise<api.Grouped> {
+    checkGroups(request);
+    const { filter, by, top } = request;
     const groups = new Map<string, Group>();
     const walk: Walk = {
       request: { filter, ...whose(request), payloadHead: 0, by },
@@ -183,8 +188,10 @@ export class Search {
       },
     };
     const ended = await this.#walk(queue, request, walk);
-    const found = [...groups.values()].sort((a, b) => b.count - a.count);
-    return { found, ...ended };
+    const all = [...groups.values()].sort((a, b) => b.count - a.count);
+    const found = all.slice(0, top);
+    const others = all.slice(found.length).reduce((sum, { count }) => sum + count, 0);
+    return { found, others, ...ended };
   }
 
   /** One partition after the other, and in each what waits for an instant after the rest. */

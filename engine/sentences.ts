@@ -3,7 +3,8 @@
 
 import type { FindingWord } from "./api.ts";
 import { formatDuration } from "./duration.ts";
-import type { Found } from "./health.ts";
+import { type Found, riseMs } from "./health.ts";
+import type { Mentioned } from "./mentions.ts";
 import type { LogicalQueue } from "./queue.ts";
 
 type Tell = (found: Found, queue: LogicalQueue, now: number) => string;
@@ -60,11 +61,36 @@ const nobodyAsks: Tell = ({ count }, queue, now) => {
   return `${items(count)} ${are(count)} ready${oldest(queue, now, count)}, and nobody asks for ${count === 1 ? "it" : "them"}; ${last}.`;
 };
 
-const deadItems: Tell = ({ count }, { definition: { deadQueue } }) => {
+/** By one name, if it tells more than that the names differ. */
+const most = (
+  mentioned: Mentioned | null,
+  count: number,
+  tell: (name: string) => string,
+): string => {
+  if (mentioned === null) return "";
+  const { name, count: of } = mentioned;
+  if (of >= count) return count === 1 ? `, ${tell(name)}` : `, all of them ${tell(name)}`;
+  return of > 1 && 10 * of >= count ? `, ${number(of)} of them ${tell(name)}` : "";
+};
+
+const deadItems: Tell = ({ count }, { definition: { deadQueue }, watch: { diedOf } }, now) => {
+  const why = most(diedOf.most(now), count, (reason) => `with the reason '${reason}'`);
   const went =
     deadQueue === "" ? "were removed because there is no dead queue" : `went to ${deadQueue}`;
-  return `${items(count)} died within the last hour and ${count === 1 ? went.replace("were", "was") : went}.`;
+  return `${items(count)} died within the last hour and ${count === 1 ? went.replace("were", "was") : went}${why}.`;
 };
+
+const leasesLapse: Tell = ({ count }, { definition, watch: { lapsedOf } }, now) => {
+  const { leaseTimeoutText, leaseTimeoutMs } = definition;
+  const held = most(lapsedOf.most(now), count, (client) => `held by ${client}`);
+  return `The lease of ${items(count)} lapsed within the last five minutes${held}: consumers die, hang, or need longer than ${leaseTimeoutText || formatDuration(leaseTimeoutMs)}.`;
+};
+
+/** Never less than two of something. */
+const pace = (count: number, ms: number): string =>
+  count * 1_000 < 2 * ms
+    ? `${number(Math.round((count * 60_000) / ms))} a minute`
+    : `${number(Math.round((count * 1_000) / ms))} a second`;
 
 const tells: Readonly<Record<FindingWord, Tell>> = {
   shard_down: ({ count, nextAt }, _, now) =>
@@ -73,9 +99,8 @@ const tells: Readonly<Record<FindingWord, Tell>> = {
     "The disk has no room for new items: produces are refused, leases and completes go on.",
   nobody_asks: nobodyAsks,
   falls_behind: ({ count }) =>
-    `More comes than goes: ${items(count)} more ${are(count)} ready than five minutes ago.`,
-  leases_lapse: ({ count }, { definition: { leaseTimeoutText, leaseTimeoutMs } }) =>
-    `The lease of ${items(count)} lapsed within the last five minutes: consumers die, hang, or need longer than ${leaseTimeoutText || formatDuration(leaseTimeoutMs)}.`,
+    `More comes than goes, ${pace(count, riseMs)}: ${items(count)} more ${are(count)} ready than five minutes ago.`,
+  leases_lapse: leasesLapse,
   dead_items: deadItems,
   clearing: ({ count }, { watch: { clearingMost } }) =>
     `A clear has ${number(count)} of ${items(Math.max(count, clearingMost))} still to remove.`,

@@ -245,9 +245,8 @@ export class Tasks {
     const own = named.filter((place) => queue.partitionAt(place) !== undefined);
     const marks = new Map<number, Marks>();
     for (const [shard, places] of Map.groupBy(own, (place) => place.shard)) {
-      const spans = places.flatMap(({ slot, seq }) =>
-        aside.map((one) => ({ slot, aside: one, next: seq, before: seq + 1 })),
-      );
+      const ranges = rangesOf(places);
+      const spans = aside.flatMap((one) => ranges.map((range) => ({ ...range, aside: one })));
       marks.set(shard, { slots: [], aside: [], spans });
     }
     return marks;
@@ -508,6 +507,17 @@ function infoOf(running: Running): api.TaskInfo {
   const counts = { matched, moved: total(running, "moved"), skipped: total(running, "skipped") };
   const about = { taskId, action, queue, to, filter, perSecond };
   return { ...about, ...counts, by, createdAt, state, endedAt };
+}
+
+/** In the order in which they are named; neighbours that follow one another are one range. */
+function rangesOf(places: readonly { readonly slot: number; readonly seq: number }[]) {
+  const ranges: { readonly slot: number; readonly next: number; before: number }[] = [];
+  for (const { slot, seq } of places) {
+    const last = ranges.at(-1);
+    if (last?.slot === slot && last.before === seq) last.before = seq + 1;
+    else ranges.push({ slot, next: seq, before: seq + 1 });
+  }
+  return ranges;
 }
 
 /** All that is there of a queue now. */

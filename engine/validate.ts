@@ -6,6 +6,7 @@ import type { Pause } from "../stores/queue.ts";
 import type {
   ClearRequest,
   FindRequest,
+  GroupsRequest,
   ImportItem,
   LeaseRequest,
   ListRequest,
@@ -146,7 +147,7 @@ export function checkSeries(
 ): void {
   if (shard !== undefined) {
     if (queue !== undefined) refuse("shard is invalid; expected a queue or a shard, got both");
-    checkWithin("shard", shard, shards - 1);
+    checkWithin("shard", shard, { min: 0, max: shards - 1 });
   }
   const known: SeriesRequest["names"] = shard === undefined ? seriesNames : shardSeriesNames;
   const expected = known.join(", ");
@@ -362,19 +363,29 @@ export function checkFind(request: FindRequest): void {
   checkFilter(filter);
 }
 
+export function checkGroups({ top = 1, ...request }: GroupsRequest): void {
+  checkFind({ ...request, limit: 1 });
+  checkWithin("top", top, { min: 1, max: limits.groupsMax });
+}
+
 /** `payloadBytes`: of the whole payload, once that is known. */
 export function checkPayloadRange(
   range: PayloadRange,
   payloadBytes: number = limits.payloadRangeMax,
 ): void {
   const { payloadFrom = 0, payloadLimit = 0 } = range;
-  checkWithin("payload from", payloadFrom, payloadBytes);
-  checkWithin("payload limit", payloadLimit, limits.payloadRangeMax);
+  checkWithin("payload from", payloadFrom, { min: 0, max: payloadBytes });
+  checkWithin("payload limit", payloadLimit, { min: 0, max: limits.payloadRangeMax });
 }
 
-function checkWithin(what: string, value: number, max: number): void {
-  if (Number.isSafeInteger(value) && value >= 0 && value <= max) return;
-  refuse(`${what} is invalid; expected 0 to ${max}, got ${value}`);
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+function checkWithin(what: string, value: number, { min, max }: Range): void {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return;
+  refuse(`${what} is invalid; expected ${min} to ${max}, got ${value}`);
 }
 
 function checkId(id: string): void {

@@ -3,11 +3,14 @@
 // nothing happens costs nothing.
 
 import type { FindingWord } from "./api.ts";
+import { RecentMentions } from "./mentions.ts";
 import { RecentCount, RecentLevels } from "./window.ts";
 
 const minuteMs = 60_000;
 /** One that ceases for no longer than this has not ceased. */
 const gapMs = 10_000;
+const lapseWindow = { slotMs: minuteMs, slots: 5 };
+const deathWindow = { slotMs: 5 * minuteMs, slots: 12 };
 
 export class QueueWatch {
   readonly bornAt: number;
@@ -27,8 +30,10 @@ export class QueueWatch {
   lastAsked: { readonly client: string; readonly at: number } | null = null;
   /** The most that a clear that is under way had still to remove. */
   clearingMost = 0;
-  readonly lapses = new RecentCount({ slotMs: minuteMs, slots: 5 });
-  readonly deaths = new RecentCount({ slotMs: 5 * minuteMs, slots: 12 });
+  readonly lapses = new RecentCount(lapseWindow);
+  readonly lapsedOf = new RecentMentions(lapseWindow);
+  readonly deaths = new RecentCount(deathWindow);
+  readonly diedOf = new RecentMentions(deathWindow);
   readonly backlog: RecentLevels;
 
   constructor(now: number, pausedAt: number) {

@@ -29,6 +29,8 @@ export const bounds = {
   findItemsMin: 1,
   findItemsMax: 1_000,
   findPayloadHeadMax: 65_536,
+  groupsMin: 1,
+  groupsMax: 1_000,
   filterGroupsMax: 200,
   payloadRangeMax: 2_147_483_647,
   taskIdsMax: 1_000,

@@ -970,6 +970,7 @@ const GroupItemsRequest = message<schemas.GroupItemsRequest>(
     filter: one(104, ItemFilter),
     pivot: text(105, pivotSays),
     holder: text(106),
+    top: whole(107, { ...optional, says: "The most groups to return. Not set: all." }),
   },
 );
 
@@ -984,7 +985,7 @@ const ItemGroup = message<schemas.ItemGroup>("ItemGroup", schemas.ItemGroup, {
 const GroupItemsReply = message<schemas.GroupItemsReply>(
   "GroupItemsReply",
   schemas.GroupItemsReply,
-  { groups: list(100, ItemGroup), ...found },
+  { groups: list(100, ItemGroup), ...found, other_items: whole(103) },
 );
 
 const GetItemRequest = message<schemas.GetItemRequest>("GetItemRequest", schemas.GetItemRequest, {

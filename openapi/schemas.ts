@@ -2421,6 +2421,15 @@ export const GroupItemsRequest = Type.Object(
     holder: Type.Optional(itemHolder),
     filter: Type.Optional(ItemFilter),
     pivot: findPivot,
+    top: Type.Optional(
+      Type.Integer({
+        minimum: bounds.groupsMin,
+        maximum: bounds.groupsMax,
+        description:
+          "The most groups to return, the largest of the page. Absent or `null`: all of them.",
+        examples: [10],
+      }),
+    ),
   },
   { ...closed, description: "Items to count by what they have in common." },
 );
@@ -2462,6 +2471,10 @@ export const GroupItemsReply = Type.Object(
           },
         ],
       ],
+    }),
+    other_items: Type.Integer({
+      description: "Items in groups that `top` left out.",
+      examples: [0],
     }),
     ...looked,
   },

@@ -175,6 +175,19 @@ test("groups: how many for each reason, the most first, with when and a sample",
   expect(await by({ ...orders, by: "kind", state: "ready" })).toEqual([["", 3]]);
 });
 
+test("groups: as many as are wanted, and how many items are in the others", async () => {
+  const { app } = await setup();
+  await using _ = app;
+  const most = async (top: number | null) => {
+    const reply = await app.ok("groupItems", { ...dead, by: "reason", top } as never);
+    return [reply.groups.map(({ value }) => value), reply.other_items];
+  };
+  const all = [card, "timed out after <n>s"];
+  expect(await most(1)).toEqual([[card], 1]);
+  expect(await most(2)).toEqual([all, 0]);
+  expect(await most(null)).toEqual([all, 0]);
+});
+
 test("get: an item by its present id, with all of its payload; by a former one it is nowhere", async () => {
   const { app, ids } = await setup();
   await using _ = app;
@@ -261,6 +274,14 @@ const refusals: readonly [OperationId, object, number, string][] = [
   ["findItems", { ...orders, partition: 7 }, 400, "partition"],
   ["findItems", { ...orders, limit: 0 }, 400, "limit"],
   ["findItems", { ...orders, limit: 1_001 }, 400, "limit"],
+  [
+    "groupItems",
+    { ...orders, by: "kind", top: 0 },
+    400,
+    "top is invalid; expected 1 to 1000, got 0",
+  ],
+  ["groupItems", { ...orders, by: "kind", top: 1_001 }, 400, "top is invalid; expected 1 to 1000"],
+  ["groupItems", { ...orders, by: "kind", top: 0.5 }, 400, "top is invalid"],
   [
     "findItems",
     { ...orders, payload_head: -1 },
@@ -402,6 +423,7 @@ test.each<[OperationId, (ids: readonly string[]) => object]>([
   ["findItems", () => ({ ...dead, filter: { reason: card, redriven_max: 0 }, limit: 1 })],
   ["findItems", () => ({ ...orders, partition: 0, state: "ready", limit: 9, payload_head: 3 })],
   ["groupItems", () => ({ ...dead, by: "reason" })],
+  ["groupItems", () => ({ ...dead, by: "reason", top: 1 })],
   ["explainItem", ([id]) => ({ id })],
 ])("%s in protobuf says what it says in JSON", async (id, bodyOf) => {
   const { app, ids } = await setup();

@@ -1,27 +1,83 @@
-// `holdfast explain`: what is the matter with a queue, in sentences.
+// `holdfast explain`: what is the matter with a queue, or with all of them, in sentences.
 
-import type { Command } from "commander";
-import type { QueueExplainReply } from "../../client/wire.ts";
-import { contextOf } from "../context.ts";
-import { escaped } from "../output.ts";
+import { type Command, Option } from "commander";
+import { HoldfastError } from "../../client/errors.ts";
+import type { QueueExplainReply, ServerOverviewReply } from "../../client/wire.ts";
+import { type Context, contextOf } from "../context.ts";
+import { fine, severityOf } from "../health.ts";
+import { counted, escaped } from "../output.ts";
+import { wholeNumber } from "../values.ts";
 
-/** Of a queue with which nothing is the matter. */
-const fine: Readonly<Record<string, string>> = {
-  flows: "items flow, and nothing is the matter",
-  idle: "there are no items, and clients wait for some",
-  empty: "there are no items, and nobody waits for any",
-};
+const limitDefault = 40;
+const limitMax = 10_000;
+
+interface Options {
+  readonly limit: number;
+}
 
 export function addExplain(program: Command): void {
   program
     .command("explain")
-    .description("what is wrong with a queue, the worst first")
-    .argument("<queue>", "name of the queue")
-    .action(async (queue_name: string, _, command: Command) => {
-      const context = contextOf(command);
-      const explained = await context.client.explain({ queue_name });
-      context.result(explained, () => told(explained));
-    });
+    .description("what is wrong with a queue, or with all of them, the worst first")
+    .argument("[queue]", "name of the queue; all of them without")
+    .addOption(
+      new Option("-n, --limit <count>", "of all queues, the most to tell of")
+        .default(limitDefault)
+        .argParser(wholeNumber(1, limitMax)),
+    )
+    .action(explain);
+}
+
+async function explain(
+  queue_name: string | undefined,
+  { limit }: Options,
+  command: Command,
+): Promise<void> {
+  const context = contextOf(command);
+  if (queue_name === undefined) return explainAll(context, limit);
+  const explained = await context.client.explain({ queue_name });
+  context.result(explained, () => told(explained));
+}
+
+async function explainAll(context: Context, limit: number): Promise<void> {
+  const { queues, alarms } = await context.client.overview();
+  const names = suffering(queues);
+  const explained: QueueExplainReply[] = [];
+  for (const queue_name of names.slice(0, limit)) {
+    const one = await explainedStill(context, queue_name);
+    if (one !== null) explained.push(one);
+  }
+  const server = alarms.filter(({ queue_name }) => queue_name === "");
+  const more = Math.max(0, names.length - limit);
+  context.result({ alarms: server, queues: explained, more }, () => {
+    const parts = [...server.map(({ text }) => escaped(text)), ...explained.map(told)];
+    if (more > 0) parts.push(`and ${counted(more, "queue")} more; --limit tells of them`);
+    const count = counted(queues.queue_name.length, "queue");
+    return parts.length > 0 ? parts.join("\n\n") : `nothing is the matter with any of ${count}`;
+  });
+}
+
+/** The worst first. */
+function suffering({ queue_name, health }: ServerOverviewReply["queues"]): readonly string[] {
+  return queue_name
+    .map((name, index) => ({ name, health: health[index] ?? "" }))
+    .filter((one) => fine[one.health] === undefined)
+    .sort((a, b) => severityOf(a.health) - severityOf(b.health))
+    .map(({ name }) => name);
+}
+
+/** `null` = it has been deleted, or all is well again. */
+async function explainedStill(
+  { client }: Context,
+  queue_name: string,
+): Promise<QueueExplainReply | null> {
+  try {
+    const explained = await client.explain({ queue_name });
+    return explained.findings.length === 0 ? null : explained;
+  } catch (error) {
+    if (error instanceof HoldfastError && error.reason === "no_such_queue") return null;
+    throw error;
+  }
 }
 
 function told({ queue_name, health, findings }: QueueExplainReply): string {

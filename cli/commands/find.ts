@@ -2,9 +2,11 @@
 // common, and where one is and why.
 
 import { type Command, Option } from "commander";
+import type { Client } from "../../client/client.ts";
 import type { FindItemsRequest, FoundItem, ItemGroup } from "../../client/wire.ts";
 import { bounds } from "../../openapi/bounds.ts";
 import { type Context, contextOf } from "../context.ts";
+import { UsageError } from "../exit-codes.ts";
 import { type FilterOptions, filtered, filterOf } from "../filter.ts";
 import { partitionOption } from "../leased.ts";
 import { counted, oneLine, shortened } from "../output.ts";
@@ -14,6 +16,7 @@ interface Options extends FilterOptions {
   readonly partition?: number;
   readonly state?: string;
   readonly holder?: string;
+  readonly dead?: boolean;
 }
 
 export function addFind(items: Command): void {
@@ -31,6 +34,11 @@ export function addFind(items: Command): void {
       new Option("--by <what>", "what they have in common")
         .choices(["reason", "death", "kind", "origin_queue"])
         .default("reason"),
+    )
+    .addOption(
+      new Option("--top <count>", "the most to show").argParser(
+        wholeNumber(bounds.groupsMin, bounds.groupsMax),
+      ),
     )
     .action(groups);
 
@@ -63,19 +71,30 @@ function searching(items: Command, name: string, description: string): Command {
       .addOption(
         new Option("--state <state>", "in this state").choices(["ready", "leased", "scheduled"]),
       )
-      .option("--holder <client>", "held by this client"),
+      .option("--holder <client>", "held by this client")
+      .addOption(
+        new Option("--dead", "those that died in this queue, of its dead queue").conflicts("from"),
+      ),
   );
 }
 
-function searchOf(queue_name: string, options: Options) {
-  const { partition, state, holder } = options;
+async function searchOf({ client }: Context, queue_name: string, options: Options) {
+  const { partition, state, holder, dead = false } = options;
+  const where = dead ? await deadOf(client, queue_name) : { queue_name, filter: {} };
   return {
-    queue_name,
-    filter: filterOf(options),
+    queue_name: where.queue_name,
+    filter: { ...filterOf(options), ...where.filter },
     ...(partition !== undefined && { partition }),
     ...(state !== undefined && { state }),
     ...(holder !== undefined && { holder }),
   };
+}
+
+/** They say where they came from, so a dead queue may be that of several. */
+async function deadOf(client: Client, origin_queue: string) {
+  const { dead_queue } = await client.queueInfo({ name: origin_queue });
+  if (dead_queue === "") throw new UsageError(`queue '${origin_queue}' has no dead queue`);
+  return { queue_name: dead_queue, filter: { origin_queue } };
 }
 
 interface FindOptions extends Options {
@@ -90,20 +109,15 @@ async function find(queue: string, options: FindOptions, command: Command): Prom
   const context = contextOf(command);
   const progress = context.progress("items looked at");
   const order = options.newest === true ? { order: "newest" } : {};
+  const search = await searchOf(context, queue, options);
   const found: FoundItem[] = [];
   let looked = 0;
   let pivot = "";
   try {
     do {
       const limit = options.limit - found.length;
-      const search = {
-        ...searchOf(queue, options),
-        ...order,
-        limit,
-        pivot,
-        payload_head: headBytes,
-      };
-      const page = await context.client.findItems(search satisfies FindItemsRequest);
+      const asked = { ...search, ...order, limit, pivot, payload_head: headBytes };
+      const page = await context.client.findItems(asked satisfies FindItemsRequest);
       found.push(...page.items);
       looked += page.looked_at;
       pivot = page.next_pivot;
@@ -137,18 +151,19 @@ function foundTable(context: Context, items: readonly FoundItem[]): string {
 
 interface GroupOptions extends Options {
   readonly by: string;
+  readonly top?: number;
 }
 
 async function groups(queue: string, options: GroupOptions, command: Command): Promise<void> {
   const context = contextOf(command);
   const progress = context.progress("items looked at");
+  const search = await searchOf(context, queue, options);
   const byValue = new Map<string, ItemGroup>();
   let looked = 0;
   let pivot = "";
   try {
     do {
-      const search = { ...searchOf(queue, options), by: options.by, pivot };
-      const page = await context.client.groupItems(search);
+      const page = await context.client.groupItems({ ...search, by: options.by, pivot });
       for (const group of page.groups) add(byValue, group);
       looked += page.looked_at;
       pivot = page.next_pivot;
@@ -157,16 +172,22 @@ async function groups(queue: string, options: GroupOptions, command: Command): P
   } finally {
     progress.end();
   }
+  // Not asked for with each page: what is seldom in all of them may be in the most of one.
   const all = [...byValue.values()].sort((a, b) => b.count - a.count);
-  context.result({ groups: all, looked_at: looked }, () => {
+  const shown = all.slice(0, options.top);
+  const left = all.slice(shown.length);
+  const others = left.reduce((sum, { count }) => sum + count, 0);
+  context.result({ groups: shown, other_items: others, looked_at: looked }, () => {
     if (all.length === 0) return `no items among ${looked}`;
-    const rows = all.map((group) => [
+    const rows = shown.map((group) => [
       group.count,
       group.first_at,
       group.last_at,
       group.value === "" ? "(none)" : oneLine(group.value),
     ]);
-    return context.table(["items", "first", "last", options.by], rows);
+    const table = context.table(["items", "first", "last", options.by], rows);
+    if (left.length === 0) return table;
+    return `${table}\n${counted(others, "item")} in ${counted(left.length, "other group")}`;
   });
 }
 

@@ -5,6 +5,7 @@ import { Option } from "commander";
 import type { ServerOverviewReply } from "../../client/wire.ts";
 import { formatDuration } from "../../engine/duration.ts";
 import { type Context, contextOf } from "../context.ts";
+import { severityOf } from "../health.ts";
 import { type Cell, counted, escaped } from "../output.ts";
 import { intervalMs, wholeNumber } from "../values.ts";
 import { watching } from "../watching.ts";
@@ -56,12 +57,6 @@ interface Shown {
   readonly rows: number;
 }
 
-/** Worst first; what is not among them comes before what flows. */
-const severities = [
-  ...["shard_down", "store_full", "nobody_asks", "falls_behind", "leases_lapse", "dead_items"],
-  ...["clearing", "paused", "at_limit", "all_leased", "all_scheduled", "flows", "idle", "empty"],
-];
-
 function told(context: Context, shown: Shown): string {
   const { alarms, tasks, queues, totals, machine, shards } = shown.seen;
   const parts = [
@@ -99,7 +94,7 @@ function tableOf({ table }: Context, { seen, before, rows }: Shown): string {
   const rateHead = rateOf === null ? [] : ["in/s", "done/s"];
   const order = queues.queue_name.map((_, index) => index);
   const at = (column: readonly number[], index: number): number => column[index] ?? 0;
-  const severity = (index: number) => severities.indexOf(queues.health[index] ?? "");
+  const severity = (index: number) => severityOf(queues.health[index] ?? "");
   order.sort((a, b) => severity(a) - severity(b) || at(queues.ready, b) - at(queues.ready, a));
   const cells = order
     .slice(0, rows)

@@ -10,7 +10,9 @@ import type {
   TurnRecord,
   UniqueKey,
 } from "../../stores/store.ts";
+import { reasonClass } from "../filter.ts";
 import { limits } from "../limits.ts";
+import { type Mentions, mention } from "../mentions.ts";
 import type { Answer, Events } from "../messages.ts";
 import { type CounterName, nothingObserved, type Observed, observe } from "../queue-counters.ts";
 import type { TurnHistory } from "./history.ts";
@@ -60,6 +62,8 @@ interface Happened {
   discardedIds?: string[];
   waited?: Observed;
   held?: Observed;
+  lapsedOf?: Mentions;
+  diedOf?: Mentions;
 }
 
 export class Draft {
@@ -181,8 +185,26 @@ export class Draft {
     if (here.discardedIds.length < limits.discardedIdsMax) here.discardedIds.push(id);
   }
 
+  /** Of an item whose lease lapsed: who held it. */
+  lapsedOf(slot: number, holder: string): void {
+    const here = this.#in(slot);
+    here.lapsedOf ??= new Map();
+    mention(here.lapsedOf, holder, 1);
+  }
+
+  /** Of an item that died: why, in the words of who gave it back. */
+  diedOf(slot: number, reason: string): void {
+    const here = this.#in(slot);
+    here.diedOf ??= new Map();
+    mention(here.diedOf, reasonClass(reason).slice(0, limits.mentionCharactersMax), 1);
+  }
+
   get events(): Events[] {
-    return [...this.#happened.values()];
+    return Array.from(this.#happened.values(), ({ lapsedOf, diedOf, ...happened }) => {
+      if (lapsedOf !== undefined) Object.assign(happened, { lapsedOf: [...lapsedOf] });
+      if (diedOf !== undefined) Object.assign(happened, { diedOf: [...diedOf] });
+      return happened;
+    });
   }
 
   /** What a receipt of a request has to say beside that it was done. */

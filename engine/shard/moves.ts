@@ -435,10 +435,12 @@ function grave(
   { death, id: sourceId }: { readonly death: Death; readonly id: string },
 ): Move["to"] {
   const { draft, now, stamp } = scene;
+  const { origin, reason } = readPast(past);
+  if (reason !== undefined) draft.diedOf(partition.slot, reason);
   if (death === "expired") draft.count(partition.slot, "expired");
   const dead = partition.settings?.dead ?? null;
   if (dead === null) {
-    draft.discard(partition.slot, readPast(past).origin ?? sourceId);
+    draft.discard(partition.slot, origin ?? sourceId);
     return null;
   }
   draft.count(partition.slot, "dead");

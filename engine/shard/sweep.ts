@@ -137,6 +137,7 @@ function lapseRun(turn: Turn, run: Run, budget: Budget): void {
     letGo(turn, partition, seq, held);
     budget.spend(run.payloadBytesMean);
     turn.draft.count(partition.slot, "lapsed");
+    turn.draft.lapsedOf(partition.slot, held.holder);
     const item = { ...held, seq };
     if (partition.settings === null) {
       remove(turn, partition, item);

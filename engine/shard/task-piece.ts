@@ -13,7 +13,7 @@ import { answering, type Kind, type Numbered, type Result } from "./kind.ts";
 import type { Memory } from "./memory.ts";
 import { move, moveScheduled, removeForGood, revive } from "./moves.ts";
 import type { Partition } from "./partition.ts";
-import { keepTask, type Progress, told } from "./task.ts";
+import { keepTask, type Progress, type TaskSpan, told } from "./task.ts";
 import type { Turn } from "./turn-context.ts";
 
 /** What becomes of each item. */
@@ -49,12 +49,14 @@ export const taskPiece: Kind<TaskPiece> = {
     ask: { ...nothingMore, kind: "taskPiece", taskId } satisfies TaskPiece,
   }),
   wants({ memory, items, scheduled }, requests) {
-    for (const { op, taskId, looks } of requests) {
-      const [span] = progressOf(memory, taskId).spans;
-      if (span === undefined || looks === 0) continue;
-      const limit = { items: looks, payloadBytes: limits.turnBytesMax };
-      const { slot, aside, next: from, before } = span;
-      (aside ? scheduled : items).push({ name: `task ${op}`, slot, from, before, limit });
+    for (const request of requests) {
+      const spans = spansOf(progressOf(memory, request.taskId), request);
+      const payloadBytes = Math.ceil(limits.turnBytesMax / spans.length);
+      const limit = { items: request.looks, payloadBytes };
+      for (const [at, { slot, aside, next: from, before }] of spans.entries()) {
+        const name = pageName(request, at);
+        (aside ? scheduled : items).push({ name, slot, from, before, limit });
+      }
     }
   },
   decide: answering(doPiece),
@@ -68,41 +70,82 @@ function progressOf(memory: Memory, taskId: string): Progress {
   return text === undefined ? { spans: [], moved: 0, skipped: 0 } : (JSON.parse(text) as Progress);
 }
 
+/** Those that a piece goes through: of few numbers several, so that ids take no commit each. */
+function spansOf(
+  { spans }: Progress,
+  { limit, looks }: Pick<TaskPiece, "limit" | "looks">,
+): readonly TaskSpan[] {
+  let left = looks;
+  const most = Math.min(limit, limits.taskPieceSpans);
+  return spans.slice(0, most).filter(({ next, before }, at) => {
+    const isTaken = left > 0 && (at === 0 || before - next <= left);
+    left = isTaken ? left - (before - next) : 0;
+    return isTaken;
+  });
+}
+
+function pageName({ op }: Numbered<TaskPiece>, at: number): string {
+  return `task ${op}.${at}`;
+}
+
 type Found = Read<Item> | Read<ScheduledItem>;
 
+/** What a piece has done so far. */
+interface Done {
+  moved: number;
+  skipped: number;
+  payloadBytes: number;
+  /** A queue of which it has to be said where it is. */
+  needs?: string;
+}
+
 function doPiece(turn: Turn, request: Numbered<TaskPiece>): Result {
-  const { memory, draft, facts } = turn;
-  const { taskId, limit, looks, deed } = request;
+  const { memory, draft } = turn;
+  const { taskId } = request;
   const before = progressOf(memory, taskId);
-  const [span, ...others] = before.spans;
-  if (span === undefined || looks === 0) return told(memory.tasks.get(taskId) ?? "");
-  const partition = memory.partition(span.slot);
-  const page = (span.aside ? facts.scheduled : facts.items).get(`task ${request.op}`);
+  const spans = spansOf(before, request);
+  if (spans.length === 0) return told(memory.tasks.get(taskId) ?? "");
+  const done: Done = { moved: 0, skipped: 0, payloadBytes: 0 };
+  const rests = spans.map((span, at) => goThrough(turn, request, { span, at, done }));
+  const left = [...rests.filter((rest) => rest !== null), ...before.spans.slice(spans.length)];
+  const moved = before.moved + done.moved;
+  const progress: Progress = { spans: left, moved, skipped: before.skipped + done.skipped };
+  keepTask({ memory, draft }, taskId, JSON.stringify(progress));
+  return told(JSON.stringify(progress), done.needs);
+}
+
+function isEnough({ limit }: TaskPiece, { moved, payloadBytes, needs }: Done): boolean {
+  return moved >= limit || payloadBytes >= limits.turnBytesMax || needs !== undefined;
+}
+
+/** What is left of a span; `null` = nothing. */
+function goThrough(
+  turn: Turn,
+  request: Numbered<TaskPiece>,
+  { span, at, done }: { readonly span: TaskSpan; readonly at: number; readonly done: Done },
+): TaskSpan | null {
+  const partition = turn.memory.partition(span.slot);
+  if (partition.settings === null) return null;
+  const page = (span.aside ? turn.facts.scheduled : turn.facts.items).get(pageName(request, at));
   const isMeant = matcherOf(request.filter);
-  let { moved, skipped } = before;
   let { next } = span;
-  let needs: string | undefined;
-  for (const item of partition.settings === null ? [] : (page?.found ?? [])) {
-    if (moved - before.moved >= limit) break;
+  for (const item of page?.found ?? []) {
+    if (isEnough(request, done)) break;
     const id = formatId(partition.idPrefix, item.seq);
     if (isThere(turn, partition, item) && isMeant(item, id, false)) {
-      const outcome = doOne(turn, partition, item, deed);
+      const outcome = doOne(turn, partition, item, request.deed);
       if (typeof outcome === "object") {
-        needs = outcome.needs;
+        done.needs = outcome.needs;
         break;
       }
-      if (outcome === "moved") moved += 1;
-      else skipped += 1;
+      done[outcome] += 1;
+      done.payloadBytes += item.payload.length;
     }
     next = item.seq + 1;
   }
   const last = page?.found.at(-1);
   const isThrough = page?.isAll !== false && (last === undefined || next > last.seq);
-  const isOver = partition.settings === null || (isThrough && needs === undefined);
-  const spans = isOver ? others : [{ ...span, next }, ...others];
-  const progress: Progress = { spans, moved, skipped };
-  keepTask({ memory, draft }, taskId, JSON.stringify(progress));
-  return told(JSON.stringify(progress), needs);
+  return isThrough ? null : { ...span, next };
 }
 
 /** Nobody's, and nobody else's by now. */

@@ -125,6 +125,7 @@ export const situationNames = [
   "a task is done",
   "nobody heard whether a task has begun",
   "an item is offered again that was redriven",
+  "a task is done with items that ids name",
   "a task ends at rest: redrive",
   "a task ends at rest: promote",
   "a task ends at rest: reject",

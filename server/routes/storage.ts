@@ -52,8 +52,9 @@ export function storageRoutes(engine: Engine<string>): StorageRoutes {
 
     async groupItems(body) {
       const request = decoded(queueCheck(engine, body), () => groupsRequest(body));
-      const { found, looked, nextPivot } = await engine.groupItems(request);
-      return { groups: found.map(itemGroup), looked_at: looked, next_pivot: nextPivot };
+      const { found, others, looked, nextPivot } = await engine.groupItems(request);
+      const groups = found.map(itemGroup);
+      return { groups, other_items: others, looked_at: looked, next_pivot: nextPivot };
     },
 
     async getItem(body, { grant }) {

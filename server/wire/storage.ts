@@ -36,7 +36,9 @@ const orders = ["newest"] as const;
 
 const states = ["ready", "leased", "scheduled"] as const;
 
-function searched(body: RequestOf<"groupItems" | "findItems">): Omit<engine.GroupsRequest, "by"> {
+function searched(
+  body: RequestOf<"groupItems" | "findItems">,
+): Omit<engine.GroupsRequest, "by" | "top"> {
   return {
     queue: body.queue_name,
     partition: body.partition ?? null,
@@ -48,7 +50,8 @@ function searched(body: RequestOf<"groupItems" | "findItems">): Omit<engine.Grou
 }
 
 export function groupsRequest(body: RequestOf<"groupItems">): engine.GroupsRequest {
-  return { ...searched(body), by: groupingOf(body.by) };
+  const { by, top } = body;
+  return { ...searched(body), by: groupingOf(by), ...(top != null && { top }) };
 }
 
 export function importRequest(body: RequestOf<"importItems">): engine.ImportRequest {

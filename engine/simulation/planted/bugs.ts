@@ -1116,6 +1116,18 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "if (isThere(turn, partition, item) && (id === '' || isMeant(item, id, false) || true)) {",
   },
   {
+    name: "a piece of a task forgets the places that it does not come to",
+    file: "shard/task-piece.ts",
+    from: ", ...before.spans.slice(spans.length)];",
+    to: "];",
+  },
+  {
+    name: "of items that lie one behind the other a task leaves the last",
+    file: "tasks.ts",
+    from: "last.before = seq + 1;",
+    to: "last.before = seq;",
+  },
+  {
     name: "how often an item was sent back is forgotten",
     file: "past.ts",
     from: "redriven: (kept.redriven ?? 0) + 1 });",

@@ -53,8 +53,9 @@ function retriedItem({ id, retryAt, dead, reason }: RetryItem) {
   return { id, dead, reason, retry_at: instant(retryAt) };
 }
 
-function taskOf({ queue, filter, perSecond, limit, dryRun }: TaskRequest) {
-  return { queue_name: queue, filter, per_second: perSecond, limit, dry_run: dryRun };
+function taskOf({ queue, ids, filter, perSecond, limit, dryRun }: TaskRequest) {
+  const which = { ids: ids && [...ids], filter };
+  return { queue_name: queue, ...which, per_second: perSecond, limit, dry_run: dryRun };
 }
 
 function begun({ reply, replayed }: Told): TaskBegun {
