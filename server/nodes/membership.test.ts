@@ -82,16 +82,30 @@ test("an owner whose machine slept opens the shards anew, by the database's time
   await world.advance(10_000);
   expect({ owned, lost }).toEqual({ owned: [1_000_000, 1_036_300], lost: 1 });
   expect(membership.isTrusted).toBe(true);
+  expect(membership.takeovers.map(({ reason, count }) => [reason, count])).toEqual([
+    ["free", 1],
+    ["lapsed", 0],
+    ["own", 1],
+  ]);
+});
+
+test("a takeover took as long as the shards needed to be open", async () => {
+  const { world, membership } = slowNode({ leaseMs: 5_000, lookMs: 1_500, ownMs: 4_000 });
+  void membership.look();
+  await world.advance(30_000);
+  const [{ count, seconds } = { count: 0, seconds: null }] = membership.takeovers;
+  expect({ count, seconds: seconds?.sum }).toEqual({ count: 1, seconds: 5.5 });
 });
 
 interface Slow {
   readonly leaseMs: number;
   readonly openMs?: number;
   readonly lookMs?: number;
+  readonly ownMs?: number;
 }
 
 /** A node whose database takes its time, and what was asked of that. */
-function slowNode({ leaseMs, openMs = 0, lookMs = 0 }: Slow) {
+function slowNode({ leaseMs, openMs = 0, lookMs = 0, ownMs = 0 }: Slow) {
   const world = new VirtualClock(0);
   const { clock } = new Host(world, 0);
   const later = (ms: number): Promise<void> => new Promise((done) => void after(clock, ms, done));
@@ -123,7 +137,10 @@ function slowNode({ leaseMs, openMs = 0, lookMs = 0 }: Slow) {
       await later(openMs);
       return nodes;
     },
-    own: async (_, now) => void told.owned.push(world.now() - now),
+    own: async (_, now) => {
+      told.owned.push(world.now() - now);
+      await later(ownMs);
+    },
     lose: nothing,
   });
   return { world, membership, told };

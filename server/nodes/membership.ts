@@ -2,6 +2,7 @@
 // when they are nobody's, and knows until when it may trust that they are its own.
 
 import { after, type Clock, type Timer } from "../../engine/clock.ts";
+import { Observations } from "../../engine/histogram.ts";
 import type { NodeRow, NodesSeen, NodeTable, Owner, Self } from "../../stores/nodes.ts";
 import type { Log } from "../log.ts";
 
@@ -29,6 +30,24 @@ const lookMsMax = { least: 2_000, ofLease: 1 / 5 };
 /** More time than this has to have gone by at the database alone, from a look to the next. */
 const standstillMsMax = 1_000;
 
+/** Nobody had the shards; their owner was silent; they were this node's own before. */
+export const takeoverReasons = ["free", "lapsed", "own"] as const;
+type TakeoverReason = (typeof takeoverReasons)[number];
+
+export interface Takeovers {
+  readonly reason: TakeoverReason;
+  readonly count: number;
+  /** From the row of the owner to shards that are open, of those that came so far. */
+  readonly seconds: Observations;
+}
+
+const takeoverSecondsBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const whyTexts: Readonly<Record<TakeoverReason, string>> = {
+  free: "free",
+  lapsed: "lapsed",
+  own: "its own before",
+};
+
 export class Membership {
   readonly #options: MembershipOptions;
   #self: Self;
@@ -46,7 +65,10 @@ export class Membership {
   #patientUntil = 0;
   #isAway = false;
   #version = 0;
-  #takeovers = 0;
+  readonly #takeovers = takeoverReasons.map((reason) => ({
+    ...{ reason, count: 0 },
+    seconds: new Observations(takeoverSecondsBounds),
+  }));
   #timer: Timer | null = null;
   #looking: Promise<void> | null = null;
   #ended = false;
@@ -69,7 +91,8 @@ export class Membership {
     return this.#seen.owner;
   }
 
-  get takeovers(): number {
+  /** By this node. */
+  get takeovers(): readonly Takeovers[] {
     return this.#takeovers;
   }
 
@@ -268,15 +291,17 @@ export class Membership {
     if (epoch === null || this.#now() - askedAt > 2 * this.#lookMsMax) return;
     const databaseNow = now + Math.floor(this.#now() - heardAt);
     this.#epoch = epoch;
-    this.#takeovers += 1;
+    const reason = owner === null ? "free" : owner.isLapsed ? "lapsed" : "own";
+    const takeovers = this.#takeovers[takeoverReasons.indexOf(reason)];
+    if (takeovers !== undefined) takeovers.count += 1;
     this.#seen = { ...this.#seen, epoch, owner: { url: this.#self.url, epoch, isLapsed: false } };
-    const why = owner === null ? "free" : owner.isLapsed ? "lapsed" : "its own before";
-    log.info("takes the shards over", { epoch, why });
+    log.info("takes the shards over", { epoch, why: whyTexts[reason] });
     // Beside the looks, which have to go on meanwhile.
     void own(epoch, databaseNow).then(
       () => {
         if (this.#epoch !== epoch) return;
         this.#isOpen = true;
+        takeovers?.seconds.add((this.#now() - heardAt) / 1_000);
         log.info("owns the shards", { epoch });
         this.#tell();
       },
