@@ -48,11 +48,15 @@ const whyTexts: Readonly<Record<TakeoverReason, string>> = {
   own: "its own before",
 };
 
+const noNodes: NodesSeen = {
+  ...{ owner: null, epoch: 0, leaseUntil: 0, isContested: false, nodes: [], now: 0 },
+};
+
 export class Membership {
   readonly #options: MembershipOptions;
   #self: Self;
   #nodes: Promise<NodeTable> | null = null;
-  #seen: NodesSeen = { owner: null, epoch: 0, isContested: false, nodes: [], now: 0 };
+  #seen: NodesSeen = noNodes;
   /** As of which it owns the shards, whether they are open already or not. */
   #epoch: number | null = null;
   #isOpen = false;
@@ -61,6 +65,8 @@ export class Membership {
   #askedAt = 0;
   /** By the clock's `precise`, as is the next: until then what the last look showed is the truth. */
   #trustedUntil = 0;
+  /** By the clock's `precise`, when it first saw the owner's lease as it is. */
+  #renewedAt = 0;
   /** An owner that was cut off together with this node has until then to renew what has lapsed. */
   #patientUntil = 0;
   #isAway = false;
@@ -225,8 +231,10 @@ export class Membership {
     return this.#soon(this.#nodes);
   }
 
-  async #found(seen: NodesSeen, askedAt: number): Promise<void> {
+  async #found(found: NodesSeen, askedAt: number): Promise<void> {
     const { leaseMs } = this.#options;
+    const unrenewed = this.#unrenewed(found);
+    const seen = unrenewed === null ? found : withLapsed(found);
     const { owner } = seen;
     const isNews = owner?.url !== this.owner?.url || owner?.epoch !== this.owner?.epoch;
     // Before the first look, a process of the same URL may just have ended.
@@ -246,7 +254,19 @@ export class Membership {
     const isLapsed = owner?.isLapsed === true && this.#now() > this.#patientUntil;
     const isOwn = owner?.url === this.#self.url && !isContested;
     const isFree = owner === null || isLapsed || isOwn;
-    if (isFree && !this.#self.isDraining && !this.#ended) await this.#takeOver(seen, askedAt);
+    if (isFree && !this.#self.isDraining && !this.#ended)
+      await this.#takeOver(seen, { askedAt, unrenewed });
+  }
+
+  /**
+   * The lease of an owner that has not renewed it for so long by this node's own clock; else `null`.
+   * A database whose clock was set back, or another one that took over with a clock behind, would
+   * have it last for as much longer.
+   */
+  #unrenewed({ epoch, leaseUntil }: NodesSeen): number | null {
+    const { seen } = this;
+    if (epoch !== seen.epoch || leaseUntil !== seen.leaseUntil) this.#renewedAt = this.#now();
+    return this.#now() - this.#renewedAt > this.#options.leaseMs ? leaseUntil : null;
   }
 
   /**
@@ -283,10 +303,13 @@ export class Membership {
     this.#tell();
   }
 
-  async #takeOver({ now, owner }: NodesSeen, askedAt: number): Promise<void> {
+  async #takeOver(
+    { now, owner }: NodesSeen,
+    { askedAt, unrenewed }: { readonly askedAt: number; readonly unrenewed: number | null },
+  ): Promise<void> {
     const { own, log } = this.#options;
     const heardAt = this.#now();
-    const epoch = await this.#ask((nodes) => nodes.takeOver(this.#self));
+    const epoch = await this.#ask((nodes) => nodes.takeOver(this.#self, unrenewed));
     // A process that was stopped meanwhile would go by a clock that has stood still: the next look tells the time.
     if (epoch === null || this.#now() - askedAt > 2 * this.#lookMsMax) return;
     const databaseNow = now + Math.floor(this.#now() - heardAt);
@@ -364,4 +387,9 @@ export class Membership {
       work.catch(() => undefined);
     }
   }
+}
+
+/** Whoever comes first takes over from it. */
+function withLapsed(seen: NodesSeen): NodesSeen {
+  return { ...seen, owner: seen.owner && { ...seen.owner, isLapsed: true } };
 }
