@@ -1074,6 +1074,13 @@ describe("what goes wrong", () => {
   });
 });
 
+test("confirm-loss: says so where nothing was lost", async () => {
+  expect((await holdfast("confirm-loss")).out).toBe(
+    "nothing to confirm: this server knows of no loss\n",
+  );
+  expect(await json("confirm-loss")).toEqual({ lost_commits: 0 });
+});
+
 test("whoami, keys, actions: a server without keys says that there are none", async () => {
   expect((await holdfast("whoami")).out).toBe(
     "nobody in particular: the server asks for no API keys\n",
@@ -1116,7 +1123,7 @@ test("documentation: the page has every command and exit code as they are", asyn
   const { out } = await holdfast("--help");
   const [, list = ""] = /Commands:\n([\s\S]*?)\n\n/.exec(out) ?? [];
   const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? "");
-  expect(names).toHaveLength(34);
+  expect(names).toHaveLength(35);
   expect(
     names.filter((name) => name !== "help" && !new RegExp(`\\b${name}\\b`).test(page)),
   ).toEqual([]);

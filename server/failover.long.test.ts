@@ -35,8 +35,8 @@ const start = (...flags: readonly string[]): Promise<ServerProcess> =>
       ...["--shards", "1", ...flags],
     ],
   });
-const queueOf = ({ port }: ServerProcess) =>
-  createClient({ url: `http://127.0.0.1:${port}` }).queue("orders");
+const clientOf = ({ port }: ServerProcess) => createClient({ url: `http://127.0.0.1:${port}` });
+const queueOf = (server: ServerProcess) => clientOf(server).queue("orders");
 type Queue = ReturnType<typeof queueOf>;
 
 const definition = { lease_timeout: "10m", expire_timeout: "1h" };
@@ -151,11 +151,15 @@ test.skipIf(!isReplicatedThere)(
     await queue.produce("later");
     expect(await drain(queue)).toEqual(["kept", "later"]);
     expect(server.log()).toMatch(/the database has lost .+ that had been acknowledged/);
-    const [health, metrics] = await Promise.all(
-      ["health", "metrics"].map((page) => fetch(`http://127.0.0.1:${server.port}/${page}`)),
-    );
-    expect(await health?.json()).toMatchObject({ status: "commits_lost", shards_up: 1 });
-    expect(await metrics?.text()).toMatch(/^holdfast_lost_commits_total [1-9]/m);
+    const pageOf = (page: string) => fetch(`http://127.0.0.1:${server.port}/${page}`);
+    expect(await (await pageOf("health")).json()).toMatchObject({ status: "commits_lost" });
+    expect(await (await pageOf("metrics")).text()).toMatch(/^holdfast_lost_commits_total [1-9]/m);
+    const { lost_commits } = await clientOf(server).confirmLoss({});
+    expect(lost_commits).toBeGreaterThan(0);
+    expect(await (await pageOf("health")).json()).toMatchObject({ status: "ok", shards_up: 1 });
+    const metrics = await (await pageOf("metrics")).text();
+    expect(metrics).toContain(`\nholdfast_lost_commits_total ${lost_commits}\n`);
+    expect(metrics).toContain("\nholdfast_lost_commits_unconfirmed 0\n");
     expect(await server.stop()).toBe(0);
   },
 );

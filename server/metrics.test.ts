@@ -3,6 +3,7 @@ import type { EngineStatus, QueueGauges } from "../engine/api.ts";
 import { Observations } from "../engine/histogram.ts";
 import { noCounters, spanBounds } from "../engine/queue-counters.ts";
 import type { OperationId } from "../openapi/operations.ts";
+import { Losses } from "./losses.ts";
 import { Metrics } from "./metrics.ts";
 
 function gauges(queue: string, queued: number): QueueGauges {
@@ -197,11 +198,15 @@ test("shards: what each has committed, and how", async () => {
 
 test("commits without an answer: by what the database was found to have", async () => {
   const commitFates = () => ({ lost: 4, held: 2, notHeld: 3 });
-  const lines = await linesOf(
-    new Metrics({ version: "1.2.3", status: () => statusOf({}), commitFates }),
-  );
+  let lost = 3;
+  const losses = new Losses(() => lost);
+  losses.confirm();
+  lost = 4;
+  const status = () => statusOf({});
+  const lines = await linesOf(new Metrics({ version: "1.2.3", status, commitFates, losses }));
   for (const line of [
     "holdfast_lost_commits_total 4",
+    "holdfast_lost_commits_unconfirmed 1",
     'holdfast_unknown_commits_total{outcome="held"} 2',
     'holdfast_unknown_commits_total{outcome="not_held"} 3',
   ]) {

@@ -6,6 +6,7 @@
 import { type Metric, Registry } from "prom-client";
 import type { EngineStatus, Histogram, ShardStatus } from "../engine/api.ts";
 import { limits } from "../engine/limits.ts";
+import type { Losses } from "./losses.ts";
 import type { Membership } from "./nodes/membership.ts";
 import type { Router } from "./nodes/router.ts";
 import { QueueMetrics, queueLabelsMax } from "./queue-metrics.ts";
@@ -20,6 +21,8 @@ export interface MetricsOptions {
   readonly receiptsMax?: number;
   /** As far as the process noticed; absent = of each commit it is known at once what became of it. */
   readonly commitFates?: () => CommitFates;
+  /** Absent = none can be. */
+  readonly losses?: Losses;
   /** Absent = the server is alone with its stores. */
   readonly node?: () => NodeFigures;
 }
@@ -79,6 +82,8 @@ export class Metrics {
     const all = new Registry();
     const status = this.#options.status();
     const { durability, shards, queues, waitingLeases } = status;
+    const told = "Lost commits that no operator has confirmed yet.";
+    const unconfirmed = this.#options.losses?.unconfirmed ?? 0;
     const waiting = "Lease requests that wait for an item.";
     const receiptsMax = this.#options.receiptsMax ?? limits.receiptsMax;
     const most = "Calls with a key that are remembered at most, over all shards.";
@@ -90,6 +95,7 @@ export class Metrics {
       ...shardFamilies(shards),
       single(["holdfast_receipts_max", "gauge", most, receiptsMax]),
       ...fateFamilies(this.#options.commitFates?.()),
+      single(["holdfast_lost_commits_unconfirmed", "gauge", told, unconfirmed]),
       ...processFamilies({ version: this.#options.version, durability }),
       ...nodeFamilies(this.#options.node?.()),
     ];

@@ -30,6 +30,7 @@ import { openDoor } from "./door.ts";
 import { KeyFile, KeyFileError } from "./key-file.ts";
 import { ListenError, type Listening, listen, tryListening } from "./listen.ts";
 import type { Log } from "./log.ts";
+import { Losses } from "./losses.ts";
 import { machineOf } from "./machine.ts";
 import { type CommitFates, Metrics } from "./metrics.ts";
 import { Node } from "./nodes/node.ts";
@@ -171,12 +172,13 @@ interface Opened {
 /** What answers, behind whatever listens. */
 function insideOf({ config, log, keys }: Parts, opened: Opened) {
   const { clock, node, engine, isClosing, commitFates } = opened;
+  const losses = new Losses(() => commitFates().lost);
   const metrics = new Metrics({
     version,
     status: () => engine.status(),
     queuesMax: config.metricsQueuesMax,
     receiptsMax: config.receiptsMax,
-    commitFates,
+    ...{ commitFates, losses },
     ...(node !== null && { node: () => node.figures() }),
   });
   const peers = node && {
@@ -186,8 +188,7 @@ function insideOf({ config, log, keys }: Parts, opened: Opened) {
     seen: () => node.membership.seen,
   };
   const serving = localServing({
-    ...{ engine, metrics, version, config, isClosing },
-    lostCommits: () => commitFates().lost,
+    ...{ engine, metrics, version, config, isClosing, losses },
     audit: new Audit({ log, now: () => clock.now() }),
     ...(keys !== null && { keys: () => keys.infos }),
     ...backupsOf(config, engine),
