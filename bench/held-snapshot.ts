@@ -1,10 +1,10 @@
 // `bun bench/held-snapshot.ts [--minutes 10] [--only name]... [--note TEXT] [--out FILE]`: rates of
-// queues in PostgreSQL while another session holds a snapshot, so that nothing which was removed can be cleaned
-// up. Produce, then lease and complete, 100 items a call, on one queue, over and over; a rate for each
-// tenth of the time, and the processor time of database and server for each item, which other work on
-// the machine disturbs less; how large the tables are by then, and how many rows in them are dead.
-// What matters is the last against the first: a queue that is slowed down by what is gone gets slower
-// and slower.
+// queues in PostgreSQL while another session holds a snapshot, so that nothing which was removed can
+// be cleaned up. Produce, then lease and complete, 100 items a call, on one queue, over and over; a
+// rate for each tenth of the time, and the processor time of database and server for each item, which
+// other work on the machine disturbs less; how large the tables are by then, and how many rows in
+// them are dead. What matters is the last against the first: a queue that is slowed down by what is
+// gone gets slower and slower.
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
