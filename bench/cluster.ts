@@ -39,14 +39,22 @@ export class Cluster {
   readonly #nodes = new Set<NodeProcess>();
   readonly databasePort = freePort();
   #postgres: Postgres | null = null;
+  /** Where the rows of the nodes are looked at. */
+  #databaseUrl = "";
 
   /** Starts the database, or starts it again with what it has stored. */
   async startDatabase(): Promise<void> {
     chmodSync(this.#folder, 0o755);
     const data = join(this.#folder, "data");
     this.#postgres = await startPostgres({ data, port: this.databasePort });
+    this.#databaseUrl = this.#postgres.url;
     // It listens before it has recovered.
     while (!(await this.query("SELECT 1").catch(() => null))) await Bun.sleep(20);
+  }
+
+  /** Looks at a database that was started elsewhere, such as the one that has taken over. */
+  look(databaseUrl: string): void {
+    this.#databaseUrl = databaseUrl;
   }
 
   async stopDatabase(): Promise<void> {
@@ -80,7 +88,7 @@ export class Cluster {
   }
 
   async query(statement: string): Promise<readonly object[]> {
-    const sql = new SQL(this.#postgres?.url ?? "", { max: 1 });
+    const sql = new SQL(this.#databaseUrl, { max: 1 });
     try {
       return await sql.unsafe(statement);
     } finally {

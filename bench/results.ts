@@ -48,6 +48,8 @@ export const soakEnding = "-soak.json";
 export const gatherEnding = "-gather.json";
 export const keysEnding = "-keys.json";
 export const consoleEnding = "-console.json";
+/** Of queues in PostgreSQL beside a session that holds a snapshot. */
+export const snapshotEnding = "-snapshot.json";
 
 export const resultsFolder = join(import.meta.dir, "results");
 

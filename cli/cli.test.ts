@@ -1074,6 +1074,13 @@ describe("what goes wrong", () => {
   });
 });
 
+test("confirm-loss: says so where nothing was lost", async () => {
+  expect((await holdfast("confirm-loss")).out).toBe(
+    "nothing to confirm: this server knows of no loss\n",
+  );
+  expect(await json("confirm-loss")).toEqual({ lost_commits: 0 });
+});
+
 test("whoami, keys, actions: a server without keys says that there are none", async () => {
   expect((await holdfast("whoami")).out).toBe(
     "nobody in particular: the server asks for no API keys\n",

@@ -11,6 +11,7 @@ import { addClients } from "./commands/clients.ts";
 import { addClock } from "./commands/clock.ts";
 import { addComplete } from "./commands/complete.ts";
 import { addCompletions } from "./commands/completions.ts";
+import { addConfirmLoss } from "./commands/confirm-loss.ts";
 import { addExplain } from "./commands/explain.ts";
 import { addExport } from "./commands/export.ts";
 import { addExtend } from "./commands/extend.ts";
@@ -63,6 +64,7 @@ const commands = [
   addReload,
   addClock,
   addNodes,
+  addConfirmLoss,
   addExport,
   addImport,
   addBackup,

@@ -40,6 +40,7 @@ const echoes: Readonly<Record<Operation, Echo>> = {
   advance: "twice",
   series: "same",
   listNodes: "same",
+  confirmLoss: "same",
   findItems: "same",
   groupItems: "same",
   getItem: "same",

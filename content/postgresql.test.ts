@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { number } from "../app/charts/figures.ts";
+import { latestResults, readResults, snapshotEnding } from "../bench/results.ts";
 
 interface Range {
   readonly median: number;
@@ -61,4 +62,26 @@ test("postgresql: the spread that it tells is that of the results", () => {
   const [own, next] = ["Holdfast on PostgreSQL", "pgmq-style SQL"].map((peer) => rowOf(peer, 100));
   if (own === undefined || next === undefined) throw new Error("two rows are compared");
   expect(page).toContain(`the first two rows spread ${spread(own)} and ${spread(next)}.`);
+});
+
+test("postgresql: its table of a held snapshot has the first and the last minute of the results", () => {
+  const { commit, command, measurements } = readResults(latestResults(snapshotEnding));
+  const parts = measurements.filter(({ name }) => name.startsWith("Holdfast on PostgreSQL: part"));
+  const told = (name: string) => parts.map(({ figures }) => figures[name]?.median ?? 0);
+  const cellsOf = (name: string, scale: number) => {
+    const [first = 0, last = 0] = [told(name)[0], told(name).at(-1)];
+    return [first * scale, last * scale, last / first].map(number).join(" | ");
+  };
+  const slowest = number(Math.min(...told("itemsPerSecond")));
+  expect(parts).toHaveLength(10);
+  for (const shown of [
+    `at\ncommit ${commit} (\`${command}\`)`,
+    `| items/s through all three calls | ${cellsOf("itemsPerSecond", 1)} |\n`,
+    `| µs an item, processor time of server and database | ${cellsOf("serverMicros", 1)} |\n`,
+    `| MB of tables and indexes | ${cellsOf("tableBytes", 1e-6)} |\n`,
+    `| dead rows | ${cellsOf("deadRows", 1)} |\n`,
+    `the rate of the slowest minute was ${slowest}.`,
+  ]) {
+    expect([shown, page.includes(shown)]).toEqual([shown, true]);
+  }
 });

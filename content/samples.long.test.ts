@@ -5,11 +5,13 @@
 //   ```bash serve=drill     is a server that goes on running beside what comes after it
 //   ```json output=lease    is what it has to print; ids and instants may differ
 //   ```bash exit=2          how it has to end, when not with 0
+//   ```bash killed=drill    that server is killed before, as the page says
 
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../bench/peers/child-server.ts";
 import { type ServerProcess, startCommand, startServer } from "../bench/server-process.ts";
 import { createClient } from "../client/client.ts";
 import manifest from "../package.json" with { type: "json" };
@@ -60,12 +62,15 @@ interface Place {
   readonly directory: string;
   /** From the port that the page names to the one that is listened on. */
   readonly ports: Map<string, number>;
-  readonly servers: ServerProcess[];
+  /** By their names; that at the usual port has none. */
+  readonly servers: Map<string, ServerProcess>;
 }
 
 /** What the page calls the folder. */
 const shownDirectory = "/srv/holdfast";
 const usualPort = "9090";
+const databaseCommand = "bun run postgres";
+const databasePort = "5432";
 
 function environmentOf({ directory, ports }: Place) {
   return {
@@ -99,18 +104,32 @@ async function run(fence: Fence, code: string, place: Place): Promise<Printed> {
   return { code: exitCode, text: text.replaceAll(directory, shownDirectory) };
 }
 
-/** Leaves it running, on any port, which then stands for the one that the page names. */
-async function serve({ code }: Fence, place: Place): Promise<void> {
+/** Leaves it running, on a free port, which then stands for the one that the page names. */
+async function serve({ code, id }: Fence, place: Place): Promise<void> {
   const { directory, ports, servers } = place;
-  const port = /--port (\d+)/.exec(code)?.[1] ?? usualPort;
+  const isDatabase = code.startsWith(databaseCommand);
+  const said = /--port (\d+)/.exec(code)?.[1];
+  const port = said ?? (isDatabase ? databasePort : usualPort);
+  ports.set(port, freePort());
+  const flags = [
+    ...(said === undefined ? ["--port", port] : []),
+    ...(isDatabase ? ["--data", join(directory, "postgres")] : []),
+  ];
+  const command = placed([code.trimEnd(), ...flags].join(" "), place);
   const file = join(directory, `serve-${port}.sh`);
-  writeFileSync(file, `exec ${inThisTree(code).replace(`--port ${port}`, "--port 0")}`);
+  // So that it is the shell's process that is told to end.
+  writeFileSync(file, command.replace(/^((?:export .*\n)*)/, "$1exec "));
   const server = await startCommand([runners["bash"]?.program ?? "bash", "-eu", file], {
     cwd: directory,
     env: environmentOf(place),
   });
-  servers.push(server);
-  ports.set(port, server.port);
+  servers.set(id, server);
+}
+
+async function kill(name: string, { servers }: Place): Promise<void> {
+  const server = servers.get(name);
+  if (server === undefined) throw new Error(`no server is called ${name}`);
+  await server.stop("SIGKILL");
 }
 
 /** A sample says where things would be for its reader; here they are elsewhere. */
@@ -119,6 +138,7 @@ function placed(code: string, { ports }: Place): string {
   for (const [shown, actual] of ports) {
     text = text
       .replaceAll(`localhost:${shown}`, `127.0.0.1:${actual}`)
+      .replaceAll(new RegExp(`127\\.0\\.0\\.1:${shown}\\b`, "g"), `127.0.0.1:${actual}`)
       .replaceAll(`--port ${shown}`, `--port ${actual}`);
   }
   return text;
@@ -155,6 +175,7 @@ test.concurrent.each(readings)(
         await serve(fence, place);
         continue;
       }
+      if (fence.killed !== null) await kill(fence.killed, place);
       const where = `${fence.id} (${fence.lang}, ${page}:${fence.line})`;
       const code = placed(likeness.translate(fence.code), place);
       const printed = await run(fence, code, place);
@@ -169,7 +190,8 @@ test.concurrent.each(readings)(
 );
 
 /** Queues whose failed and expired items would be gone: no reader should copy one. */
-async function losing({ servers: [server] }: Place): Promise<string[]> {
+async function losing({ servers }: Place): Promise<string[]> {
+  const server = servers.get("");
   const client = createClient({ url: `http://127.0.0.1:${server?.port}` });
   const { items: all } = await client.listQueues({ pivot: "", limit: 1_000 });
   const dead = new Set(all.map(({ dead_queue }) => dead_queue));
@@ -181,18 +203,21 @@ async function losing({ servers: [server] }: Place): Promise<string[]> {
 /** A reading's own folder, with the command in it and a server at the usual port. */
 async function openPlace(): Promise<Place & AsyncDisposable> {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-samples-"));
+  // A database is another user's process.
+  chmodSync(directory, 0o755);
   const command = join(directory, "bin/holdfast");
   mkdirSync(join(directory, "bin"));
   const cli = `#!/bin/sh\nexec '${process.execPath}' '${join(root, "cli/main.ts")}' "$@"\n`;
   writeFileSync(command, cli, { mode: 0o755 });
   const server = await startServer({ data: join(directory, "server"), flags: ["--shards", "1"] });
-  const servers = [server];
+  const servers = new Map([["", server]]);
   return {
     directory,
     ports: new Map([[usualPort, server.port]]),
     servers,
     [Symbol.asyncDispose]: async () => {
-      for (const one of servers) await one.stop();
+      // What came later may need what came before.
+      for (const one of [...servers.values()].toReversed()) await one.stop();
       rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -122,6 +122,7 @@ test("operations: paths and order are those of the specification, and more", () 
     "/v1/clock.advance",
     "/v1/server.series",
     "/v1/nodes.list",
+    "/v1/losses.confirm",
     "/v1/server.whoami",
     "/v1/server.keys",
     "/v1/actions.list",
@@ -174,6 +175,7 @@ test("operations: what the specification requires of a request is required, and 
     ["advance", ["by"]],
     ["series", ["names"]],
     ["listNodes", []],
+    ["confirmLoss", []],
     ["whoAmI", []],
     ["listKeys", []],
     ["listActions", ["limit"]],
@@ -395,8 +397,9 @@ test.each(rows)("operations: %s lists every code it can answer", (id, { replies 
   const timed = ["lease", ...worked, ...queues];
   const named = ["getItem", "redrive", "repair", "taskInfo", "cancelTask"];
   const stateful = ["lease", ...worked, "deleteQueue", "advance", "importItems", ...named];
-  // These two are answered from memory, so they wait for no store.
-  const unqueued = ["listQueues", "queueInfo", "whoAmI", "listKeys", "listActions"];
+  // These are answered from memory, so they wait for no store.
+  const ofServer = ["confirmLoss", "whoAmI", "listKeys", "listActions"];
+  const unqueued = ["listQueues", "queueInfo", ...ofServer];
   expect(Object.keys(replies).map(Number)).toEqual([
     ...[200, 400, 403, 413, 415],
     ...(unqueued.includes(id) ? [] : [429]),

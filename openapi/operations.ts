@@ -1217,6 +1217,30 @@ Time goes on: items fall due, lapse and expire. What is leased can be completed,
     },
   }),
 
+  confirmLoss: row({
+    path: "/v1/losses.confirm",
+    role: "admin",
+    reach: "all",
+    audits: always,
+    tag: "Server",
+    summary: "Confirm lost commits",
+    description:
+      "Says that an operator has dealt with the commits that a database lost although they had been acknowledged, as a standby that was behind does when it takes over. From then on `status` of `/health` is no longer `commits_lost`, and the alert ends, until more are lost. Losses are counted by the process that answers: of several nodes, call the one that tells of them.",
+    request: schemas.ConfirmLossRequest,
+    response: schemas.ConfirmLossReply,
+    bodyBytesMax: bounds.bodyBytesMax,
+    example: {},
+    replies: {
+      ...sharedRefusals({ effect: "nothing was confirmed" }),
+      200: {
+        meaning: "All losses that the process knows of are confirmed.",
+        reaction: replyCodes[200].reaction,
+        example: { lost_commits: 2 },
+      },
+      400: unknownKey,
+    },
+  }),
+
   whoAmI: row({
     path: "/v1/server.whoami",
     role: "any",

@@ -133,6 +133,8 @@ test("holdfast.proto: the numbers are those of the protocol", () => {
     "NodesListRequest: ",
     "NodesListReply: items 100, epoch 101",
     "NodeInfo: url 100, version 101, started_at 102, seen_at 103, owner 104, draining 105, live 106",
+    "ConfirmLossRequest: ",
+    "ConfirmLossReply: lost_commits 100",
     "WhoAmIRequest: ",
     "WhoAmIReply: name 100, roles 101, queues 102, keys_required 103, rights 104",
     "KeyRight: roles 100, queues 101",

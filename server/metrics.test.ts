@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import type { EngineStatus, QueueGauges } from "../engine/api.ts";
+import { Observations } from "../engine/histogram.ts";
 import { noCounters, spanBounds } from "../engine/queue-counters.ts";
+import type { OperationId } from "../openapi/operations.ts";
+import { Losses } from "./losses.ts";
 import { Metrics } from "./metrics.ts";
 
 function gauges(queue: string, queued: number): QueueGauges {
@@ -188,6 +191,57 @@ test("shards: what each has committed, and how", async () => {
     'holdfast_receipts{shard="1"} 7',
     "holdfast_receipts_max 2000000",
     'holdfast_store_full{shard="1"} 1',
+  ]) {
+    expect(lines).toContain(line);
+  }
+});
+
+test("commits without an answer: by what the database was found to have", async () => {
+  const commitFates = () => ({ lost: 4, held: 2, notHeld: 3 });
+  let lost = 3;
+  const losses = new Losses(() => lost);
+  losses.confirm();
+  lost = 4;
+  const status = () => statusOf({});
+  const lines = await linesOf(new Metrics({ version: "1.2.3", status, commitFates, losses }));
+  for (const line of [
+    "holdfast_lost_commits_total 4",
+    "holdfast_lost_commits_unconfirmed 1",
+    'holdfast_unknown_commits_total{outcome="held"} 2',
+    'holdfast_unknown_commits_total{outcome="not_held"} 3',
+  ]) {
+    expect(lines).toContain(line);
+  }
+});
+
+test("nodes: takeovers are told by reason with how long they took, and calls by operation", async () => {
+  const seconds = new Observations([1, 5]);
+  seconds.add(0.5);
+  seconds.add(3);
+  const node = () => ({
+    ...{ isOwner: true, isTrusted: false, epoch: 9, peersUp: 1, nodes: 3 },
+    takeovers: [
+      { reason: "lapsed", count: 3, seconds } as const,
+      { reason: "own", count: 0, seconds: new Observations([1, 5]) } as const,
+    ],
+    forwarded: new Map<OperationId, number>([
+      ["lease", 7],
+      ["produce", 2],
+    ]),
+  });
+  const lines = await linesOf(new Metrics({ version: "1.2.3", status: () => statusOf({}), node }));
+  for (const line of [
+    "holdfast_node_owner 1",
+    "holdfast_node_trusted 0",
+    "holdfast_node_epoch 9",
+    'holdfast_node_takeovers_total{reason="lapsed"} 3',
+    'holdfast_node_takeovers_total{reason="own"} 0',
+    'holdfast_node_takeover_seconds_bucket{reason="lapsed",le="1"} 1',
+    'holdfast_node_takeover_seconds_bucket{reason="lapsed",le="5"} 2',
+    'holdfast_node_takeover_seconds_sum{reason="lapsed"} 3.5',
+    'holdfast_node_takeover_seconds_count{reason="own"} 0',
+    'holdfast_node_forwarded_total{operation="lease"} 7',
+    'holdfast_node_forwarded_total{operation="produce"} 2',
   ]) {
     expect(lines).toContain(line);
   }

@@ -6,6 +6,9 @@
 import { type Metric, Registry } from "prom-client";
 import type { EngineStatus, Histogram, ShardStatus } from "../engine/api.ts";
 import { limits } from "../engine/limits.ts";
+import type { Losses } from "./losses.ts";
+import type { Membership } from "./nodes/membership.ts";
+import type { Router } from "./nodes/router.ts";
 import { QueueMetrics, queueLabelsMax } from "./queue-metrics.ts";
 import { RequestCounts } from "./request-counts.ts";
 
@@ -16,10 +19,21 @@ export interface MetricsOptions {
   readonly queuesMax?: number;
   /** Calls with a key that are remembered at most, over all shards; default `limits.receiptsMax`. */
   readonly receiptsMax?: number;
-  /** Commits that were acknowledged and are lost, as far as the process noticed; absent = none can be. */
-  readonly lostCommits?: () => number;
+  /** As far as the process noticed; absent = of each commit it is known at once what became of it. */
+  readonly commitFates?: () => CommitFates;
+  /** Absent = none can be. */
+  readonly losses?: Losses;
   /** Absent = the server is alone with its stores. */
   readonly node?: () => NodeFigures;
+}
+
+/** Of commits, since the process began. */
+export interface CommitFates {
+  readonly lost: number;
+  /** Without an answer, and found in the database. */
+  readonly held: number;
+  /** And not found there. */
+  readonly notHeld: number;
 }
 
 /** One of several nodes on one database. */
@@ -28,8 +42,8 @@ export interface NodeFigures {
   /** Whether it may answer from memory. */
   readonly isTrusted: boolean;
   readonly epoch: number;
-  readonly takeovers: number;
-  readonly forwarded: number;
+  readonly takeovers: Membership["takeovers"];
+  readonly forwarded: Router["forwarded"];
   readonly peersUp: number;
   readonly nodes: number;
 }
@@ -68,8 +82,8 @@ export class Metrics {
     const all = new Registry();
     const status = this.#options.status();
     const { durability, shards, queues, waitingLeases } = status;
-    const lost = "Commits that had been acknowledged, and that the database has lost since.";
-    const lostCommits = this.#options.lostCommits?.() ?? 0;
+    const told = "Lost commits that no operator has confirmed yet.";
+    const unconfirmed = this.#options.losses?.unconfirmed ?? 0;
     const waiting = "Lease requests that wait for an item.";
     const receiptsMax = this.#options.receiptsMax ?? limits.receiptsMax;
     const most = "Calls with a key that are remembered at most, over all shards.";
@@ -80,7 +94,8 @@ export class Metrics {
       single(["holdfast_queues", "gauge", "Queues that exist.", queues.length]),
       ...shardFamilies(shards),
       single(["holdfast_receipts_max", "gauge", most, receiptsMax]),
-      single(["holdfast_lost_commits_total", "counter", lost, lostCommits]),
+      ...fateFamilies(this.#options.commitFates?.()),
+      single(["holdfast_lost_commits_unconfirmed", "gauge", told, unconfirmed]),
       ...processFamilies({ version: this.#options.version, durability }),
       ...nodeFamilies(this.#options.node?.()),
     ];
@@ -121,6 +136,24 @@ function requestFamilies(
   ];
 }
 
+function fateFamilies(
+  { lost, held, notHeld }: CommitFates = { lost: 0, held: 0, notHeld: 0 },
+): Family[] {
+  const gone = "Commits that had been acknowledged, and that the database has lost since.";
+  return [
+    single(["holdfast_lost_commits_total", "counter", gone, lost]),
+    [
+      "holdfast_unknown_commits_total",
+      "counter",
+      "Commits without an answer, by whether the database was found to hold them.",
+      [
+        [{ outcome: "held" }, held],
+        [{ outcome: "not_held" }, notHeld],
+      ],
+    ],
+  ];
+}
+
 function nodeFamilies(node: NodeFigures | undefined): Family[] {
   if (node === undefined) return [];
   const { isOwner, isTrusted, epoch, takeovers, forwarded, peersUp, nodes } = node;
@@ -133,12 +166,30 @@ function nodeFamilies(node: NodeFigures | undefined): Family[] {
       Number(isTrusted),
     ],
     ["holdfast_node_epoch", "gauge", "How often the shards were taken over, by any node.", epoch],
-    ["holdfast_node_takeovers_total", "counter", "Times that this node took them over.", takeovers],
-    ["holdfast_node_forwarded_total", "counter", "Calls that it forwarded.", forwarded],
     ["holdfast_node_peers", "gauge", "Other nodes that it is connected to.", peersUp],
     ["holdfast_nodes", "gauge", "Nodes seen lately, this one included.", nodes],
   ];
-  return rows.map(single);
+  return [
+    ...rows.map(single),
+    [
+      "holdfast_node_takeovers_total",
+      "counter",
+      "Times that this node took them over, by reason.",
+      takeovers.map(({ reason, count }): Figure => [{ reason }, count]),
+    ],
+    [
+      "holdfast_node_takeover_seconds",
+      "histogram",
+      "Seconds from a takeover until the shards were open, by its reason.",
+      takeovers.map(({ reason, seconds }): Figure => [{ reason }, seconds]),
+    ],
+    [
+      "holdfast_node_forwarded_total",
+      "counter",
+      "Calls that it forwarded, by operation.",
+      Array.from(forwarded, ([operation, count]): Figure => [{ operation }, count]),
+    ],
+  ];
 }
 
 /** `key`: where the figure stands in a shard's status. */

@@ -12,8 +12,8 @@ import { workerLinks } from "../engine/link.ts";
 import manifest from "../package.json" with { type: "json" };
 import type { Ownership } from "../stores/nodes.ts";
 import {
+  commitFatesOf,
   durabilityOf,
-  lostCommitsOf,
   openNodes,
   type SharedSession,
   type StoreConfig,
@@ -30,8 +30,9 @@ import { openDoor } from "./door.ts";
 import { KeyFile, KeyFileError } from "./key-file.ts";
 import { ListenError, type Listening, listen, tryListening } from "./listen.ts";
 import type { Log } from "./log.ts";
+import { Losses } from "./losses.ts";
 import { machineOf } from "./machine.ts";
-import { Metrics } from "./metrics.ts";
+import { type CommitFates, Metrics } from "./metrics.ts";
 import { Node } from "./nodes/node.ts";
 import { RequestLog } from "./request-log.ts";
 import { localServing } from "./serving.ts";
@@ -123,7 +124,7 @@ async function serve(parts: Parts): Promise<Server> {
   const isClosing = () => closing;
   const { serving, metrics, front } = insideOf(parts, {
     ...{ clock, node, engine, isClosing },
-    lostCommits: () => lostCommitsOf(session),
+    commitFates: () => commitFatesOf(session),
   });
   let listening: Listening | null = null;
   try {
@@ -165,18 +166,19 @@ interface Opened {
   readonly node: Node | null;
   readonly engine: Engine<string>;
   readonly isClosing: () => boolean;
-  readonly lostCommits: () => number;
+  readonly commitFates: () => CommitFates;
 }
 
 /** What answers, behind whatever listens. */
 function insideOf({ config, log, keys }: Parts, opened: Opened) {
-  const { clock, node, engine, isClosing, lostCommits } = opened;
+  const { clock, node, engine, isClosing, commitFates } = opened;
+  const losses = new Losses(() => commitFates().lost);
   const metrics = new Metrics({
     version,
     status: () => engine.status(),
     queuesMax: config.metricsQueuesMax,
     receiptsMax: config.receiptsMax,
-    lostCommits,
+    ...{ commitFates, losses },
     ...(node !== null && { node: () => node.figures() }),
   });
   const peers = node && {
@@ -186,7 +188,7 @@ function insideOf({ config, log, keys }: Parts, opened: Opened) {
     seen: () => node.membership.seen,
   };
   const serving = localServing({
-    ...{ engine, metrics, version, config, isClosing, lostCommits },
+    ...{ engine, metrics, version, config, isClosing, losses },
     audit: new Audit({ log, now: () => clock.now() }),
     ...(keys !== null && { keys: () => keys.infos }),
     ...backupsOf(config, engine),

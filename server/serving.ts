@@ -16,7 +16,7 @@ import { nodesRoutes } from "./routes/nodes.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { queuesRoutes } from "./routes/queues.ts";
 import type { Routes } from "./routes/route.ts";
-import { actionsRoutes, keysRoutes } from "./routes/server.ts";
+import { actionsRoutes, keysRoutes, lossRoutes } from "./routes/server.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import { taskRoutes } from "./routes/tasks.ts";
 
@@ -49,7 +49,7 @@ const noMachine: OverviewMachine = {
 
 /** By the engine of this thread. */
 export function localServing(options: LocalOptions): Serving {
-  const { engine, metrics, node, backup, audit, keys, machine = () => noMachine } = options;
+  const { engine, metrics, node, backup, audit, keys, losses, machine = () => noMachine } = options;
   const now = () => performance.now();
   const local = audit.around({
     ...consoleRoutes(engine, new OverviewReplies({ engine, machine, now })),
@@ -70,6 +70,8 @@ export function localServing(options: LocalOptions): Serving {
       ...(node === undefined ? local : node.router.around(local)),
       ...nodesRoutes(node?.seen),
       ...keysRoutes(keys),
+      // Of this process, whichever node has the shards.
+      ...audit.around(lossRoutes(losses)),
     },
     health: () => healthResponse(options),
     ready: () => readyResponse(options),

@@ -32,6 +32,8 @@ export interface NodesSeen {
   readonly owner: Owner | null;
   /** How often the shards have been taken over. */
   readonly epoch: number;
+  /** Until when the owner has them, by the database's clock; each renewal changes it. */
+  readonly leaseUntil: number;
   /** Another process gives signs of life under this node's URL. */
   readonly isContested: boolean;
   readonly nodes: readonly NodeRow[];
@@ -49,8 +51,11 @@ export interface Ownership {
 export interface NodeTable {
   /** Says that the node lives, renews its ownership of that epoch if it has one, and looks around. */
   look(self: Self, epoch: number | null): Promise<NodesSeen>;
-  /** Takes the shards if they are nobody's, or this node's own from before; the epoch, or `null`. */
-  takeOver(self: Self): Promise<number | null>;
+  /**
+   * Takes the shards if they are nobody's, this node's own from before, or still have that
+   * `leaseUntil`, which was seen for as long as a lease; the epoch, or `null`.
+   */
+  takeOver(self: Self, unrenewed: number | null): Promise<number | null>;
   /** The shards are closed; whoever comes first takes them. */
   giveUp(self: Self, epoch: number): Promise<void>;
   /** The others forget it. */

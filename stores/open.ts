@@ -4,7 +4,12 @@ import { mkdirSync } from "node:fs";
 import type { Backend } from "./backend.ts";
 import { openMemoryStore } from "./memory/store.ts";
 import type { NodeTable, Ownership } from "./nodes.ts";
-import { type Acknowledged, acknowledgedOf, lostOf } from "./postgres/acknowledged.ts";
+import {
+  type Acknowledged,
+  acknowledgedOf,
+  type CommitFates,
+  fatesOf,
+} from "./postgres/acknowledged.ts";
 import type { SessionOptions } from "./postgres/connection.ts";
 import type { Durability } from "./sqlite/connect.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
@@ -56,9 +61,9 @@ export function sessionOf(options: Omit<SessionOptions, "url">, shardsMax: numbe
   return { ...options, acknowledged: acknowledgedOf(shardsMax) };
 }
 
-/** Commits that the process had acknowledged and that their database has lost, as far as it noticed. */
-export function lostCommitsOf({ acknowledged }: SharedSession): number {
-  return acknowledged === undefined ? 0 : lostOf(acknowledged);
+/** What became of commits, as far as the process noticed. */
+export function commitFatesOf({ acknowledged }: SharedSession): CommitFates {
+  return acknowledged === undefined ? { lost: 0, held: 0, notHeld: 0 } : fatesOf(acknowledged);
 }
 
 const ballastBytesDefault = 8 * 1024 * 1024;

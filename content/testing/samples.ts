@@ -11,6 +11,8 @@ export interface Fence {
   readonly id: string;
   readonly role: Role;
   readonly exit: number;
+  /** The name of a server that is killed before. */
+  readonly killed: string | null;
   readonly code: string;
   /** Where it starts on the page. */
   readonly line: number;
@@ -31,10 +33,11 @@ export function fencesOf(text: string): readonly Fence[] {
     const role = roles.find((one) => one === word);
     if (id === undefined || role === undefined) return [];
     const exit = Number(/\bexit=(\d+)/.exec(meta)?.[1] ?? 0);
+    const [, killed = null] = /\bkilled=([\w-]+)/.exec(meta) ?? [];
     const before = text.slice(0, match.index);
     const line = before.split("\n").length;
     const [, tab = null] = /<Tab label="([^"]+)">(?![\s\S]*<\/Tab>)/.exec(openTab(before)) ?? [];
-    return [{ lang, id, role, exit, code, line, tab }];
+    return [{ lang, id, role, exit, killed, code, line, tab }];
   });
 }
 

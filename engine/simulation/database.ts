@@ -155,11 +155,16 @@ export class SimulatedDatabase {
     this.#standby = { shards, owner, nodes: new Map(nodes) };
   }
 
-  /** The standby takes over, if there is one; what it lacks is lost. */
-  failOver(): boolean {
+  /**
+   * The standby takes over, if there is one; what it lacks is lost. The lease of the owner was
+   * written by a clock that is ahead of its own.
+   */
+  failOver(aheadMs: number): boolean {
     if (this.#standby === null) return false;
     this.#late = [];
     this.#state = this.#standby;
+    const { owner } = this.#state;
+    this.#state.owner = { ...owner, leaseUntil: owner.leaseUntil + aheadMs };
     this.#standby = null;
     this.restart();
     return true;
@@ -291,7 +296,7 @@ export class SimulatedDatabase {
     return {
       owner:
         ownerUrl === null ? null : { url: ownerUrl, epoch: ownerEpoch, isLapsed: leaseUntil < now },
-      epoch: ownerEpoch,
+      ...{ epoch: ownerEpoch, leaseUntil },
       isContested: before !== undefined && before.key !== key,
       nodes: [...nodes.values()]
         .map((row) => ({ ...row, isLive: row.seenAt > now - leaseMs }))
@@ -300,10 +305,11 @@ export class SimulatedDatabase {
     };
   }
 
-  takeOver({ url }: Self): number | null {
+  takeOver({ url }: Self, unrenewed: number | null): number | null {
     const { owner } = this.#state;
     const now = this.clock.now();
-    const isFree = owner.url === null || owner.url === url || owner.leaseUntil < now;
+    const isSilent = owner.leaseUntil < now || owner.leaseUntil === unrenewed;
+    const isFree = owner.url === null || owner.url === url || isSilent;
     if (!isFree) return null;
     const epoch = owner.epoch + 1;
     this.#state.owner = { url, epoch, leaseUntil: now + this.#options.leaseMs };
@@ -505,8 +511,8 @@ class Nodes implements NodeTable {
     return this.#ask((database) => database.look(self, epoch));
   }
 
-  takeOver(self: Self): Promise<number | null> {
-    return this.#ask((database) => database.takeOver(self));
+  takeOver(self: Self, unrenewed: number | null): Promise<number | null> {
+    return this.#ask((database) => database.takeOver(self, unrenewed));
   }
 
   giveUp(self: Self, epoch: number): Promise<void> {

@@ -3,6 +3,7 @@ import { after } from "../../engine/clock.ts";
 import { Host } from "../../engine/simulation/host.ts";
 import { VirtualClock } from "../../engine/simulation/virtual-clock.ts";
 import type { NodesSeen, NodeTable, Owner } from "../../stores/nodes.ts";
+import { StoreError } from "../../stores/store.ts";
 import { silentLog } from "../testing/memory-engine.ts";
 import { Membership } from "./membership.ts";
 
@@ -15,7 +16,7 @@ test("a node that stood still while it took over goes by the time that the next 
   const nodes: NodeTable = {
     look: async () => ({
       owner: epoch === 0 ? null : { url: "http://a", epoch, isLapsed: false },
-      ...{ epoch, isContested: false, nodes: [], now: world.now() },
+      ...{ epoch, leaseUntil: world.now(), isContested: false, nodes: [], now: world.now() },
     }),
     takeOver: async () => {
       // As SIGSTOP does.
@@ -51,7 +52,8 @@ test("an owner whose machine slept opens the shards anew, by the database's time
   const nodes: NodeTable = {
     look: async () => ({
       owner: epoch === 0 ? null : { url, epoch, isLapsed: false },
-      ...{ epoch, isContested: false, nodes: [], now: 1_000_000 + world.now() + sleptMs },
+      ...{ epoch, leaseUntil: world.now(), isContested: false, nodes: [] },
+      now: 1_000_000 + world.now() + sleptMs,
     }),
     takeOver: async () => {
       epoch += 1;
@@ -82,16 +84,100 @@ test("an owner whose machine slept opens the shards anew, by the database's time
   await world.advance(10_000);
   expect({ owned, lost }).toEqual({ owned: [1_000_000, 1_036_300], lost: 1 });
   expect(membership.isTrusted).toBe(true);
+  expect(membership.takeovers.map(({ reason, count }) => [reason, count])).toEqual([
+    ["free", 1],
+    ["lapsed", 0],
+    ["own", 1],
+  ]);
+});
+
+test("a takeover took as long as the shards needed to be open", async () => {
+  const { world, membership } = slowNode({ leaseMs: 5_000, lookMs: 1_500, ownMs: 4_000 });
+  void membership.look();
+  await world.advance(30_000);
+  const [{ count, seconds } = { count: 0, seconds: null }] = membership.takeovers;
+  expect({ count, seconds: seconds?.sum }).toEqual({ count: 1, seconds: 5.5 });
+});
+
+/** A node that looks on while another one has the shards, by a database whose clock is an hour behind. */
+function onlooker() {
+  const world = new VirtualClock(0);
+  const { clock } = new Host(world, 0);
+  const row = { url: "http://b", epoch: 1, leaseUntil: 3_600_000, isAway: false };
+  const asked: (number | null)[] = [];
+  const nodes: NodeTable = {
+    look: async () => {
+      if (row.isAway) throw new StoreError("failed", "the database is gone");
+      const { url, epoch, leaseUntil } = row;
+      return {
+        owner: { url, epoch, isLapsed: leaseUntil < world.now() },
+        ...{ epoch, leaseUntil, isContested: false, nodes: [], now: world.now() },
+      };
+    },
+    takeOver: async ({ url }, unrenewed) => {
+      asked.push(unrenewed);
+      if (unrenewed !== row.leaseUntil) return null;
+      Object.assign(row, { url, epoch: row.epoch + 1 });
+      return row.epoch;
+    },
+    giveUp: async () => undefined,
+    leave: async () => undefined,
+    close: async () => undefined,
+  };
+  const membership = new Membership({
+    self: { url: "http://a", key: "", version: "", isDraining: false },
+    ...{ leaseMs: 5_000, clock, log: silentLog },
+    openNodes: async () => nodes,
+    own: async () => undefined,
+    lose: nothing,
+  });
+  return { world, membership, row, asked };
+}
+
+test("an owner that has renewed nothing for a lease is silent, whatever the database's clock says", async () => {
+  const { world, membership, row, asked } = onlooker();
+  await membership.join();
+  await world.advance(4_900);
+  expect(membership.unserved).toBe(null);
+  expect(asked).toEqual([]);
+  await world.advance(1_000);
+  expect(asked).toEqual([3_600_000]);
+  expect(row).toMatchObject({ url: "http://a", epoch: 2 });
+  expect(membership.isTrusted).toBe(true);
+  expect(membership.takeovers.find(({ reason }) => reason === "lapsed")?.count).toBe(1);
+});
+
+test("an owner that renews its lease keeps it, also by a clock that runs backwards", async () => {
+  const { world, membership, row, asked } = onlooker();
+  await membership.join();
+  for (let count = 0; count < 20; count += 1) {
+    row.leaseUntil -= 10;
+    await world.advance(4_000);
+  }
+  expect(asked).toEqual([]);
+});
+
+test("an owner has a lease to renew once the database is back, whose clock may be behind", async () => {
+  const { world, membership, row, asked } = onlooker();
+  await membership.join();
+  row.isAway = true;
+  await world.advance(60_000);
+  row.isAway = false;
+  await world.advance(4_000);
+  expect(asked).toEqual([]);
+  await world.advance(2_000);
+  expect(asked).toEqual([3_600_000]);
 });
 
 interface Slow {
   readonly leaseMs: number;
   readonly openMs?: number;
   readonly lookMs?: number;
+  readonly ownMs?: number;
 }
 
 /** A node whose database takes its time, and what was asked of that. */
-function slowNode({ leaseMs, openMs = 0, lookMs = 0 }: Slow) {
+function slowNode({ leaseMs, openMs = 0, lookMs = 0, ownMs = 0 }: Slow) {
   const world = new VirtualClock(0);
   const { clock } = new Host(world, 0);
   const later = (ms: number): Promise<void> => new Promise((done) => void after(clock, ms, done));
@@ -100,7 +186,10 @@ function slowNode({ leaseMs, openMs = 0, lookMs = 0 }: Slow) {
   const url = "http://a";
   const nodes: NodeTable = {
     look: async () => {
-      const seen: NodesSeen = { owner, epoch: 0, isContested: false, nodes: [], now: world.now() };
+      const seen: NodesSeen = {
+        ...{ owner, epoch: 0, leaseUntil: world.now(), isContested: false, nodes: [] },
+        now: world.now(),
+      };
       await later(lookMs);
       return seen;
     },
@@ -123,7 +212,10 @@ function slowNode({ leaseMs, openMs = 0, lookMs = 0 }: Slow) {
       await later(openMs);
       return nodes;
     },
-    own: async (_, now) => void told.owned.push(world.now() - now),
+    own: async (_, now) => {
+      told.owned.push(world.now() - now);
+      await later(ownMs);
+    },
     lose: nothing,
   });
   return { world, membership, told };

@@ -2,6 +2,7 @@
 // when they are nobody's, and knows until when it may trust that they are its own.
 
 import { after, type Clock, type Timer } from "../../engine/clock.ts";
+import { Observations } from "../../engine/histogram.ts";
 import type { NodeRow, NodesSeen, NodeTable, Owner, Self } from "../../stores/nodes.ts";
 import type { Log } from "../log.ts";
 
@@ -29,11 +30,33 @@ const lookMsMax = { least: 2_000, ofLease: 1 / 5 };
 /** More time than this has to have gone by at the database alone, from a look to the next. */
 const standstillMsMax = 1_000;
 
+/** Nobody had the shards; their owner was silent; they were this node's own before. */
+export const takeoverReasons = ["free", "lapsed", "own"] as const;
+type TakeoverReason = (typeof takeoverReasons)[number];
+
+export interface Takeovers {
+  readonly reason: TakeoverReason;
+  readonly count: number;
+  /** From the row of the owner to shards that are open, of those that came so far. */
+  readonly seconds: Observations;
+}
+
+const takeoverSecondsBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const whyTexts: Readonly<Record<TakeoverReason, string>> = {
+  free: "free",
+  lapsed: "lapsed",
+  own: "its own before",
+};
+
+const noNodes: NodesSeen = {
+  ...{ owner: null, epoch: 0, leaseUntil: 0, isContested: false, nodes: [], now: 0 },
+};
+
 export class Membership {
   readonly #options: MembershipOptions;
   #self: Self;
   #nodes: Promise<NodeTable> | null = null;
-  #seen: NodesSeen = { owner: null, epoch: 0, isContested: false, nodes: [], now: 0 };
+  #seen: NodesSeen = noNodes;
   /** As of which it owns the shards, whether they are open already or not. */
   #epoch: number | null = null;
   #isOpen = false;
@@ -42,11 +65,16 @@ export class Membership {
   #askedAt = 0;
   /** By the clock's `precise`, as is the next: until then what the last look showed is the truth. */
   #trustedUntil = 0;
+  /** By the clock's `precise`, when it first saw the owner's lease as it is. */
+  #renewedAt = 0;
   /** An owner that was cut off together with this node has until then to renew what has lapsed. */
   #patientUntil = 0;
   #isAway = false;
   #version = 0;
-  #takeovers = 0;
+  readonly #takeovers = takeoverReasons.map((reason) => ({
+    ...{ reason, count: 0 },
+    seconds: new Observations(takeoverSecondsBounds),
+  }));
   #timer: Timer | null = null;
   #looking: Promise<void> | null = null;
   #ended = false;
@@ -69,7 +97,8 @@ export class Membership {
     return this.#seen.owner;
   }
 
-  get takeovers(): number {
+  /** By this node. */
+  get takeovers(): readonly Takeovers[] {
     return this.#takeovers;
   }
 
@@ -202,8 +231,10 @@ export class Membership {
     return this.#soon(this.#nodes);
   }
 
-  async #found(seen: NodesSeen, askedAt: number): Promise<void> {
+  async #found(found: NodesSeen, askedAt: number): Promise<void> {
     const { leaseMs } = this.#options;
+    const unrenewed = this.#unrenewed(found);
+    const seen = unrenewed === null ? found : withLapsed(found);
     const { owner } = seen;
     const isNews = owner?.url !== this.owner?.url || owner?.epoch !== this.owner?.epoch;
     // Before the first look, a process of the same URL may just have ended.
@@ -223,7 +254,19 @@ export class Membership {
     const isLapsed = owner?.isLapsed === true && this.#now() > this.#patientUntil;
     const isOwn = owner?.url === this.#self.url && !isContested;
     const isFree = owner === null || isLapsed || isOwn;
-    if (isFree && !this.#self.isDraining && !this.#ended) await this.#takeOver(seen, askedAt);
+    if (isFree && !this.#self.isDraining && !this.#ended)
+      await this.#takeOver(seen, { askedAt, unrenewed });
+  }
+
+  /**
+   * The lease of an owner that has not renewed it for so long by this node's own clock; else `null`.
+   * A database whose clock was set back, or another one that took over with a clock behind, would
+   * have it last for as much longer.
+   */
+  #unrenewed({ epoch, leaseUntil }: NodesSeen): number | null {
+    const { seen } = this;
+    if (epoch !== seen.epoch || leaseUntil !== seen.leaseUntil) this.#renewedAt = this.#now();
+    return this.#now() - this.#renewedAt > this.#options.leaseMs ? leaseUntil : null;
   }
 
   /**
@@ -260,23 +303,28 @@ export class Membership {
     this.#tell();
   }
 
-  async #takeOver({ now, owner }: NodesSeen, askedAt: number): Promise<void> {
+  async #takeOver(
+    { now, owner }: NodesSeen,
+    { askedAt, unrenewed }: { readonly askedAt: number; readonly unrenewed: number | null },
+  ): Promise<void> {
     const { own, log } = this.#options;
     const heardAt = this.#now();
-    const epoch = await this.#ask((nodes) => nodes.takeOver(this.#self));
+    const epoch = await this.#ask((nodes) => nodes.takeOver(this.#self, unrenewed));
     // A process that was stopped meanwhile would go by a clock that has stood still: the next look tells the time.
     if (epoch === null || this.#now() - askedAt > 2 * this.#lookMsMax) return;
     const databaseNow = now + Math.floor(this.#now() - heardAt);
     this.#epoch = epoch;
-    this.#takeovers += 1;
+    const reason = owner === null ? "free" : owner.isLapsed ? "lapsed" : "own";
+    const takeovers = this.#takeovers[takeoverReasons.indexOf(reason)];
+    if (takeovers !== undefined) takeovers.count += 1;
     this.#seen = { ...this.#seen, epoch, owner: { url: this.#self.url, epoch, isLapsed: false } };
-    const why = owner === null ? "free" : owner.isLapsed ? "lapsed" : "its own before";
-    log.info("takes the shards over", { epoch, why });
+    log.info("takes the shards over", { epoch, why: whyTexts[reason] });
     // Beside the looks, which have to go on meanwhile.
     void own(epoch, databaseNow).then(
       () => {
         if (this.#epoch !== epoch) return;
         this.#isOpen = true;
+        takeovers?.seconds.add((this.#now() - heardAt) / 1_000);
         log.info("owns the shards", { epoch });
         this.#tell();
       },
@@ -339,4 +387,9 @@ export class Membership {
       work.catch(() => undefined);
     }
   }
+}
+
+/** Whoever comes first takes over from it. */
+function withLapsed(seen: NodesSeen): NodesSeen {
+  return { ...seen, owner: seen.owner && { ...seen.owner, isLapsed: true } };
 }

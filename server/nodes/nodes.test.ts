@@ -82,6 +82,13 @@ test("each node says who has the shards", async () => {
     let metrics = "";
     while (!metrics.includes(isOwner)) metrics = await (await fetch(`${one.url}/metrics`)).text();
     expect(metrics).toContain("\nholdfast_nodes 3\n");
+    const takeovers = one.nodeUrl === nodeUrl ? 1 : 0;
+    expect(metrics).toContain(`\nholdfast_node_takeovers_total{reason="free"} ${takeovers}\n`);
+    expect(metrics).toContain(`_takeover_seconds_count{reason="free"} ${takeovers}\n`);
+    // By those that have not got the shards each call of the tests before this.
+    if (takeovers === 0) {
+      expect(metrics).toMatch(/^holdfast_node_forwarded_total\{operation="produce"\} [1-9]/m);
+    }
     expect((await fetch(`${one.url}/readyz`)).status).toBe(200);
   }
 });

@@ -80,7 +80,7 @@ export class Router {
   /** Of which that was told, since they answered last. */
   readonly #unreached = new Set<string>();
   #local: Partial<Routes> = {};
-  #forwarded = 0;
+  readonly #forwarded = new Map<OperationId, number>();
   #isLeaving = false;
 
   constructor(membership: Membership, options: RouterOptions) {
@@ -120,7 +120,8 @@ export class Router {
     return { ...body, ...left } as never;
   }
 
-  get forwarded(): number {
+  /** Calls that reached another node, by what they asked for. */
+  get forwarded(): ReadonlyMap<OperationId, number> {
     return this.#forwarded;
   }
 
@@ -216,7 +217,7 @@ export class Router {
     const call = { operation, body: JSON.stringify(body), requestKey, ...(grant && { grant }) };
     const answer = await this.#peer(node).call(call, caller.signal);
     if (answer.is !== "unsent") {
-      this.#forwarded += 1;
+      this.#forwarded.set(operation, (this.#forwarded.get(operation) ?? 0) + 1);
       this.#unreached.delete(node.url);
     }
     if (answer.is === "done" || answer.is === "failure") this.#membership.depose();

@@ -3,6 +3,7 @@
 import type { KeyInfo } from "../../openapi/schemas.ts";
 import type { Audit } from "../audit.ts";
 import { everything, toldRights } from "../key-rights.ts";
+import type { Losses } from "../losses.ts";
 import type { Routes } from "./route.ts";
 
 /** `keys`: absent of a server that asks for none. */
@@ -17,6 +18,15 @@ export function keysRoutes(
 
     async listKeys() {
       return { items: [...(keys?.() ?? [])] };
+    },
+  };
+}
+
+/** `losses`: absent where none can be. */
+export function lossRoutes(losses: Losses | undefined): Routes<"confirmLoss"> {
+  return {
+    async confirmLoss() {
+      return { lost_commits: losses?.confirm() ?? 0 };
     },
   };
 }

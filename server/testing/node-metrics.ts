@@ -1,6 +1,7 @@
 // What a node tells beyond a server that is alone, for those who look whether alerts, dashboard
 // and pages know it.
 
+import { Observations } from "../../engine/histogram.ts";
 import { Metrics } from "../metrics.ts";
 
 /** The lines of /metrics of one node of several, without shards. */
@@ -10,7 +11,9 @@ export async function nodeMetrics(): Promise<readonly string[]> {
     status: () => ({ now: 0, durability: "full", waitingLeases: 0, shards: [], queues: [] }),
     node: () => ({
       ...{ isOwner: false, isTrusted: false, epoch: 1 },
-      ...{ takeovers: 0, forwarded: 0, peersUp: 1, nodes: 2 },
+      takeovers: [{ reason: "free", count: 1, seconds: new Observations([1]) }],
+      forwarded: new Map([["produce", 3]]),
+      ...{ peersUp: 1, nodes: 2 },
     }),
   });
   const text = await metrics.render({ requestsInFlight: 0, bodyBytesInFlight: 0 });

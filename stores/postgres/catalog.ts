@@ -49,7 +49,7 @@ export class PostgresCatalog implements CatalogStore {
   async write({ version, put, remove }: CatalogChange): Promise<boolean> {
     const put_ = put.filter(({ queueId }) => !remove.includes(queueId));
     const { position, owner } = this.#database;
-    const [row] = await this.#database.promptRows(write, [
+    const [row] = await this.#database.appendingRows(write, [
       version,
       int8Array(put_.map(({ queueId }) => queueId)),
       byteaArray(put_.map((entry) => JSON.stringify(entry))),

@@ -2,8 +2,17 @@
 
 import type { Ownership } from "../nodes.ts";
 import { StoreError } from "../store.ts";
-import { type Acknowledged, acknowledge, lastAcknowledged } from "./acknowledged.ts";
-import { Connection, type Row, type SessionOptions, type Value } from "./connection.ts";
+import {
+  type Acknowledged,
+  acknowledge,
+  ask,
+  lastAcknowledged,
+  type Place,
+  refuse,
+  settle,
+  unsettled,
+} from "./acknowledged.ts";
+import { Connection, type Row, type SessionOptions, takenOver, type Value } from "./connection.ts";
 import { nodesName } from "./nodes.ts";
 import { migrate, named, nodesSchema, shardSchema } from "./schema.ts";
 
@@ -39,38 +48,40 @@ const takeOverAsNode = `
 const isOwner = "SELECT count(*) FROM nodes.owner WHERE url = $1::text AND epoch = $2::bigint";
 
 const stillThere = `
-  SELECT coalesce(bool_or(position = $1::bigint AND owner = $2::bytea), false), min(position), max(position) FROM shard.turn`;
+  SELECT coalesce(bool_or(position = $1::bigint AND owner = $2::bytea), false),
+    coalesce(bool_or(position = $3::bigint AND owner = $4::bytea), false), min(position), max(position) FROM shard.turn`;
+const nowhere: Place = { position: 0, owner: new Uint8Array() };
 
 export class Database {
   readonly #connection: Connection;
   readonly #shard: string;
   readonly #texts = new Map<string, string>();
   readonly #requireReplica: boolean;
-  readonly #acknowledge: (position: number) => void;
+  readonly #acknowledged: Acknowledged | null;
+  readonly #number: number;
   /** What is written into each row of the chain: nobody else has it. */
   readonly owner = Buffer.from(crypto.getRandomValues(new Uint8Array(ownerBytes)));
   /** The last row of the chain. */
   position = 0;
   /** When it was opened, by the database's clock. */
   openedAt = 0;
-  /** Whether what the process has acknowledged is kept beside it. */
-  readonly isAccounted: boolean;
   /** What others have written since this process last acknowledged something may be lost, and nobody would know. */
   mayLack = false;
   /** Commits that this process has acknowledged and the database has lost since, at least. */
   lostCount = 0;
 
   private constructor(connection: Connection, name: string, options: DatabaseOptions) {
-    const { acknowledged, shard, requireReplica = false } = options;
+    const { acknowledged = null, shard, requireReplica = false } = options;
     this.#requireReplica = requireReplica;
     this.#connection = connection;
     this.#shard = name;
-    this.isAccounted = acknowledged !== undefined;
-    this.#acknowledge = (position) => {
-      if (acknowledged !== undefined) {
-        acknowledge(acknowledged, shard, { position, owner: this.owner });
-      }
-    };
+    this.#number = shard;
+    this.#acknowledged = acknowledged;
+  }
+
+  /** Whether what the process has acknowledged is kept beside it. */
+  get isAccounted(): boolean {
+    return this.#acknowledged !== null;
   }
 
   /** Throws `StoreError`: `failed` where the database cannot be reached. */
@@ -97,13 +108,36 @@ export class Database {
     return this.#connection.rows(this.#named(text), values);
   }
 
+  /**
+   * As `promptRows`, of a statement that appends the next row of the chain, and says first how many
+   * it got: 1, or 0 where nothing was written.
+   */
+  async appendingRows(text: string, values: readonly Value[]): Promise<Row[]> {
+    const all = this.#acknowledged;
+    const refused = (): void => {
+      if (all !== null) refuse(all, this.#number);
+    };
+    if (all !== null) ask(all, this.#number, { position: this.position + 1, owner: this.owner });
+    try {
+      const rows = await this.promptRows(text, values);
+      if (rows[0]?.[0] !== 1) refused();
+      return rows;
+    } catch (cause) {
+      if (isWithoutEffect(cause)) refused();
+      throw cause;
+    }
+  }
+
   /** The next row of the chain is there, committed while those were the standbys that a commit waits for. */
   appended(names: unknown): void {
     if (this.#requireReplica && names === "") {
       throw new StoreError("failed", "commits wait for no standby any more");
     }
     this.position += 1;
-    this.#acknowledge(this.position);
+    const { owner, position } = this;
+    if (this.#acknowledged !== null) {
+      acknowledge(this.#acknowledged, this.#number, { position, owner });
+    }
   }
 
   /** As `rows`, for what a turn waits for, or an opening, and takes no time by itself. */
@@ -171,13 +205,25 @@ export class Database {
   async #countLost({ acknowledged, shard }: DatabaseOptions): Promise<void> {
     if (acknowledged === undefined) return;
     const known = lastAcknowledged(acknowledged, shard);
+    const asked = unsettled(acknowledged, shard);
     this.mayLack = known === null || known.position !== this.position - 1;
-    if (known === null) return;
-    const [row] = await this.promptRows(stillThere, [known.position, Buffer.from(known.owner)]);
-    const [isThere, first, last] = row as [boolean, number, number];
-    if (!isThere && first <= known.position) {
+    if (known === null && asked === null) return;
+    const places = [known ?? nowhere, asked ?? nowhere];
+    const values = places.flatMap(({ position, owner }) => [position, Buffer.from(owner)]);
+    const [row] = await this.promptRows(stillThere, values);
+    const [isThere, isHeld, first, last] = row as [boolean, boolean, number, number];
+    if (asked !== null) {
+      // Behind the row of this owner it can never come any more.
+      const fate = isHeld ? "held" : "notHeld";
+      settle(acknowledged, shard, first <= asked.position ? fate : null);
+    }
+    if (known !== null && !isThere && first <= known.position) {
       this.lostCount = Math.max(1, known.position - last + 1);
       this.mayLack = true;
     }
   }
+}
+
+function isWithoutEffect(cause: unknown): boolean {
+  return cause instanceof StoreError && (cause.fault === "full" || cause.message === takenOver);
 }

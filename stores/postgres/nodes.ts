@@ -23,11 +23,11 @@ const texts = {
       draining = excluded.draining, started_at = CASE WHEN node.key = excluded.key THEN node.started_at ELSE excluded.started_at END
     RETURNING (SELECT before.key FROM nodes.node AS before WHERE before.url = $1::text)`,
   renew: `UPDATE nodes.owner SET lease_until = ${now} + $3::bigint WHERE url = $1::text AND epoch = $2::bigint`,
-  owner: `SELECT url, epoch, lease_until < ${now}, ${now} FROM nodes.owner`,
+  owner: `SELECT url, epoch, lease_until, lease_until < ${now}, ${now} FROM nodes.owner`,
   nodes: `SELECT url, key, version, started_at, seen_at, draining, seen_at > ${now} - $1::bigint FROM nodes.node WHERE seen_at > ${now} - ${forgottenMs} ORDER BY url`,
   takeOver: `
     UPDATE nodes.owner SET url = $1::text, epoch = epoch + 1, lease_until = ${now} + $2::bigint
-    WHERE url = $1::text OR url IS NULL OR lease_until < ${now} RETURNING epoch`,
+    WHERE url = $1::text OR url IS NULL OR lease_until < ${now} OR lease_until = $3::bigint RETURNING epoch`,
   giveUp: "UPDATE nodes.owner SET url = NULL WHERE url = $1::text AND epoch = $2::bigint",
   leave: "DELETE FROM nodes.node WHERE url = $1::text AND key = $2::text",
 } as const;
@@ -72,20 +72,21 @@ export class PostgresNodes implements NodeTable {
       this.#rows(texts.owner),
       this.#rows(texts.nodes, [this.#leaseMs]),
     ]);
-    const [owner] = owners as [string | null, number, boolean, number][];
+    const [owner] = owners as [string | null, number, number, boolean, number][];
     if (owner === undefined) throw new StoreError("damaged", "the row of the owner is missing");
-    const [ownerUrl, ownerEpoch, isLapsed, seenAt] = owner;
+    const [ownerUrl, ownerEpoch, leaseUntil, isLapsed, seenAt] = owner;
     return {
       owner: ownerUrl === null ? null : { url: ownerUrl, epoch: ownerEpoch, isLapsed },
       epoch: ownerEpoch,
+      leaseUntil,
       isContested: ![null, key].includes(signs[0]?.[0] as string | null),
       nodes: (nodes as unknown as StoredNode[]).map(nodeRow),
       now: seenAt,
     };
   }
 
-  async takeOver({ url }: Self): Promise<number | null> {
-    const [row] = await this.#rows(texts.takeOver, [url, this.#leaseMs]);
+  async takeOver({ url }: Self, unrenewed: number | null): Promise<number | null> {
+    const [row] = await this.#rows(texts.takeOver, [url, this.#leaseMs, unrenewed]);
     return (row?.[0] as number | undefined) ?? null;
   }
 

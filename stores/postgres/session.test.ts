@@ -10,7 +10,7 @@ import { Wire } from "../../server/nodes/testing/wire.ts";
 import type { Backend } from "../backend.ts";
 import { item, tally } from "../conformance/values.ts";
 import { firstNumber } from "../skipped.ts";
-import { acknowledgedOf, lostOf } from "./acknowledged.ts";
+import { acknowledgedOf, fatesOf } from "./acknowledged.ts";
 import { Connection } from "./connection.ts";
 import { openPostgresStore } from "./store.ts";
 import { commit, failureOf, newStore } from "./testing/opened.ts";
@@ -87,8 +87,9 @@ test("load: what the database has much to say of takes as long as it speaks", as
   await connection.close();
 });
 
-test("commit: one that the database stopped replicating is not acknowledged", async () => {
-  const { store } = await openPostgresStore(newStore(server.url));
+test("commit: one that the database stopped replicating is not acknowledged, and counted once it is found", async () => {
+  const options = { ...newStore(server.url), acknowledged: acknowledgedOf(1) };
+  const { store } = await openPostgresStore(options);
   await commit(store, 1);
   await admin.script("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
   await admin.script("SELECT pg_reload_conf()");
@@ -105,6 +106,8 @@ test("commit: one that the database stopped replicating is not acknowledged", as
   await admin.script("ALTER SYSTEM RESET synchronous_standby_names");
   await admin.script("SELECT pg_reload_conf()");
   await store.close();
+  for (const _ of [1, 2]) await (await openPostgresStore(options)).store.close();
+  expect(fatesOf(options.acknowledged)).toEqual({ lost: 0, held: 1, notHeld: 0 });
 });
 
 test("commit: one that had no effect for others' sake is made again", async () => {
@@ -130,7 +133,7 @@ test.each([
   ["25006", "has an outcome that is unknown", "failed"],
   ["53100", "had no effect, as the database is full", "full"],
 ])("commit: what fails with %s %s", async (code, _, fault) => {
-  const options = newStore(server.url);
+  const options = { ...newStore(server.url), acknowledged: acknowledgedOf(1) };
   const { store } = await openPostgresStore(options);
   const schema = `${options.schema}_0`;
   await admin.script(`
@@ -141,6 +144,9 @@ test.each([
   await admin.script(`DROP TRIGGER fails ON ${schema}.turn`);
   if (fault === "full") await commit(store, 1);
   await store.close();
+  for (const _ of [1, 2]) await (await openPostgresStore(options)).store.close();
+  const notHeld = fault === "full" ? 0 : 1;
+  expect(fatesOf(options.acknowledged)).toEqual({ lost: 0, held: 0, notHeld });
 });
 
 test("open: a session that would lose what it acknowledges is refused", async () => {
@@ -189,12 +195,24 @@ test("open: commits that were acknowledged and are gone are told once, and no nu
     message: `the database has lost 2 commits that had been acknowledged, ${why}`,
   });
   const { store } = await openPostgresStore(options);
-  expect(lostOf(options.acknowledged)).toBe(2);
+  expect(fatesOf(options.acknowledged)).toMatchObject({ lost: 2 });
   const { turns, tallies } = await store.load();
   expect(turns.map(({ turn }) => turn)).toEqual([1, 2]);
   for (const { nextSeq } of tallies) expect(nextSeq).toBeGreaterThanOrEqual(begunAt);
   await commit(store, 3);
   await store.close();
+});
+
+test("commit: what another owner has kept from the chain is not counted as unknown", async () => {
+  const acknowledged = acknowledgedOf(1);
+  // Without a session of its own nothing else keeps the second from opening it.
+  const options = { ...newStore(server.url), pooler: "transaction" as const, acknowledged };
+  const first = await openPostgresStore(options);
+  const second = await openPostgresStore(options);
+  expect(await failureOf(commit(first.store, 1))).toMatchObject({ fault: "failed" });
+  const third = await openPostgresStore(options);
+  for (const { store } of [first, second, third]) await store.close();
+  expect(fatesOf(acknowledged)).toEqual({ lost: 0, held: 0, notHeld: 0 });
 });
 
 test("open: a process that cannot know what was lost before it goes on behind all that can have been issued", async () => {

@@ -152,7 +152,7 @@ class PostgresStore implements Store {
     const record: StoredTurn = { ...turn, tallies: raised.map(storedTally), inbound: [] };
     const { position, owner } = this.#database;
     const values = [position + 1, owner, JSON.stringify(record)];
-    const [row] = await this.#database.promptRows(texts.append, values);
+    const [row] = await this.#database.appendingRows(texts.append, values);
     this.#appended(row);
   }
 
@@ -182,7 +182,7 @@ class PostgresStore implements Store {
     const folding = this.#folding(position + 1);
     const turn = turnOf(changes);
     const { text, values } = commitOf(changes, { position: position + 1, owner, turn }, folding);
-    const [row] = await this.#database.promptRows(text, values);
+    const [row] = await this.#database.appendingRows(text, values);
     this.#appended(row);
     if (folding !== null) this.#folded(folding);
     this.#note(turn);

@@ -109,7 +109,7 @@ export class Troubles {
   #watch(): void {
     const { situations } = this.#world;
     const { owner, database, running } = this.#cluster;
-    if (running.some(({ node }) => node.router.forwarded > 0)) {
+    if (running.some(({ node }) => node.router.forwarded.size > 0)) {
       situations.reached("a call is forwarded");
     }
     if (database.refusals > 0) {
@@ -119,9 +119,10 @@ export class Troubles {
     const { host, node, wasStopped } = owner.running;
     if (host.aheadMs === hour) situations.reached("an owner whose clock is an hour ahead");
     if (host.aheadMs === -hour) situations.reached("an owner whose clock is an hour behind");
-    if (node.membership.takeovers > 1) situations.reached("an owner has its shards again");
+    const takeovers = node.membership.takeovers.reduce((sum, { count }) => sum + count, 0);
+    if (takeovers > 1) situations.reached("an owner has its shards again");
     for (const one of running) {
-      if (one.wasStopped && one !== owner.running && one.node.router.forwarded > 0) {
+      if (one.wasStopped && one !== owner.running && one.node.router.forwarded.size > 0) {
         situations.reached("an owner that was stopped goes on as one that forwards");
       }
     }
@@ -270,7 +271,8 @@ export class Troubles {
     const before = placesOf(database.images);
     const versionOf = () => database.image(0).catalogVersion;
     const version = versionOf();
-    if (!database.failOver()) return;
+    // Its clock is behind, so that it alone would not say that a lease is over.
+    if (!database.failOver(hour)) return;
     const now = placesOf(database.images);
     const { auditor, situations } = this.#world;
     this.#wrong("a standby that was behind takes over");

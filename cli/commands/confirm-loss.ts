@@ -1,0 +1,19 @@
+// `holdfast confirm-loss`: an operator has dealt with commits that a database lost.
+
+import type { Command } from "commander";
+import { contextOf } from "../context.ts";
+
+export function addConfirmLoss(program: Command): void {
+  program
+    .command("confirm-loss")
+    .description("say that commits which the database lost have been dealt with")
+    .action(async (_: unknown, command: Command) => {
+      const context = contextOf(command);
+      const reply = await context.client.confirmLoss({});
+      const { lost_commits: count } = reply;
+      context.result(reply, () => {
+        if (count === 0) return "nothing to confirm: this server knows of no loss";
+        return `confirmed: the database has lost ${count === 1 ? "a commit" : `${count} commits`}`;
+      });
+    });
+}

@@ -1,0 +1,133 @@
+// Three nodes whose database is a primary with a standby: the primary is killed, the standby
+// promoted, and the nodes go on there.
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Cluster, type NodeProcess, queueOf, settings } from "../../bench/cluster.ts";
+import { createClient } from "../../client/client.ts";
+import { isReplicatedThere, Replicated } from "../../stores/postgres/testing/replicated.ts";
+import { underLoad } from "./testing/load.ts";
+
+let folder: string;
+let database: Replicated;
+let cluster: Cluster;
+
+beforeEach(async () => {
+  if (!isReplicatedThere) return;
+  folder = mkdtempSync(join(tmpdir(), "holdfast-failover-"));
+  database = await Replicated.start(folder);
+  cluster = new Cluster();
+  cluster.look(database.primary.url);
+  await cluster.query("CREATE ROLE holdfast SUPERUSER LOGIN");
+  const hosts = [database.standby.port, database.primary.port];
+  // Longer than a slow machine takes for what is done here.
+  const options = { database: hosts, lease: "10s" };
+  await Promise.all([1, 2, 3].map(() => cluster.start(options)));
+});
+afterEach(async () => {
+  if (!isReplicatedThere) return;
+  await cluster.end();
+  await database.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function failOver(): Promise<void> {
+  await database.killPrimary();
+  await database.promote();
+  cluster.look(database.standby.url);
+}
+
+/** What the nodes have noticed, in the order in which they were started. */
+function lostCommits(): Promise<number[]> {
+  return Promise.all(
+    cluster.nodes.map(async ({ url }) => {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      return Number(/^holdfast_lost_commits_total (\d+)/m.exec(text)?.[1]);
+    }),
+  );
+}
+
+async function statusOf({ url }: NodeProcess): Promise<unknown> {
+  const health = (await (await fetch(`${url}/health`)).json()) as { readonly status?: string };
+  return health.status;
+}
+
+test.skipIf(!isReplicatedThere)(
+  "failover to a synchronous standby under load: nothing that was acknowledged is lost",
+  async () => {
+    await database.waitForStandby();
+    const { faults } = await underLoad(cluster, async (progress) => {
+      await failOver();
+      await progress(200);
+    });
+    expect(faults).toEqual([]);
+    expect(await lostCommits()).toEqual([0, 0, 0]);
+    for (const node of cluster.nodes) expect(await statusOf(node)).toBe("ok");
+  },
+);
+
+test.skipIf(!isReplicatedThere)(
+  "failover to a standby that was behind: what is lost is told, and no lost id is issued again",
+  async () => {
+    const owner = await cluster.owner();
+    const queues = cluster.nodes.map((node) => queueOf(node, "behind"));
+    const [first] = queues as [(typeof queues)[0]];
+    await first.create(settings);
+    const produce = async (queue: typeof first, name: string): Promise<readonly string[]> => {
+      const items = Array.from({ length: 20 }, (_, index) => `${name} ${index}`);
+      return (await queue.produce(items, { returnIds: true })).ids ?? [];
+    };
+    const kept = (await Promise.all(queues.map((queue) => produce(queue, "kept")))).flat();
+    await database.caughtUp();
+    await database.stopStandby();
+    const lost = (await Promise.all(queues.map((queue) => produce(queue, "lost")))).flat();
+    // Some are held when they go, and of those that stay some were completed.
+    for (const queue of queues) await (await queue.lease({ batch: 30 }))?.complete();
+    for (const queue of queues) await queue.lease({ batch: 10 });
+    await database.killPrimary();
+    await database.startStandby();
+    await database.promote();
+    cluster.look(database.standby.url);
+    const later = (await Promise.all(queues.map((queue) => produce(queue, "later")))).flat();
+    expect(later.filter((id) => lost.includes(id))).toEqual([]);
+    await expectLossTold(owner);
+    await expectGone(lost);
+    const found = await Promise.all(queues.map(drain));
+    expect(found.flat().toSorted()).toEqual([...kept, ...later].toSorted());
+  },
+);
+
+/** By the one node that has acknowledged it. */
+async function expectLossTold(owner: NodeProcess): Promise<void> {
+  const index = cluster.nodes.indexOf(owner);
+  const counts = await lostCommits();
+  expect(counts[index]).toBeGreaterThan(0);
+  expect(counts.filter((_, other) => other !== index)).toEqual([0, 0]);
+  expect(await statusOf(owner)).toBe("commits_lost");
+  expect(owner.log()).toMatch(/the database has lost .+ that had been acknowledged/);
+}
+
+/** Whoever holds a lost item is told so, whichever node is asked. */
+async function expectGone(ids: readonly string[]): Promise<void> {
+  for (const [index, id] of ids.entries()) {
+    const node = cluster.nodes[index % cluster.nodes.length];
+    const { complete } = createClient({ url: node?.url ?? "" });
+    for (const partition of [0, 1]) {
+      const work = complete({ queue_name: "behind", partition, ids: [id] });
+      expect(await work.catch(({ status }) => status)).toBe(453);
+    }
+  }
+}
+
+/** Takes and completes all that there is; the ids. */
+async function drain(queue: ReturnType<typeof queueOf>): Promise<string[]> {
+  const found: string[] = [];
+  for (;;) {
+    const lease = await queue.lease({ batch: 100, timeoutMs: 2_000 });
+    if (lease === null) return found;
+    found.push(...lease.items.map(({ id }) => id));
+    await lease.complete();
+  }
+}
