@@ -256,7 +256,9 @@ export class Cluster extends Bundle {
   /** Of any node that is there; what only an owner can say is asked of the one who has the shards. */
   override get engine(): Engine {
     const { running } = this;
-    const one = this.only ?? running[this.#settings.chance.below(running.length)];
+    // It may have ended since it was chosen.
+    const only = running.find((node) => node === this.only);
+    const one = only ?? running[this.#settings.chance.below(running.length)];
     const owner = this.owner?.running?.node.engine;
     const engine = new Proxy({} as Engine, {
       get: (_, name: keyof Engine) => {
