@@ -7,7 +7,7 @@ const answerTexts: Readonly<Record<Answer, string>> = { yes: "yes", partly: "par
 /** Holdfast beside what people pick today, with what it lacks. */
 export function Comparison(): ReactNode {
   return (
-    <figure className="hf-comparison">
+    <figure className="comparison">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <section className="table-frame" aria-label="Comparison of queues" tabIndex={0}>
         <table>
@@ -44,7 +44,7 @@ export function Comparison(): ReactNode {
 
 function Cell({ fact }: { readonly fact: Fact }): ReactNode {
   return (
-    <td className={`hf-fact hf-fact-${fact.answer}`}>
+    <td className={`comparison-fact comparison-fact-${fact.answer}`}>
       <b>{answerTexts[fact.answer]}</b>
       {fact.note !== "" && <span>{fact.note}</span>}
     </td>

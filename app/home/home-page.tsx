@@ -12,7 +12,7 @@ import "./home.css";
 
 export function HomePage(): ReactNode {
   return (
-    <div className="hf-home">
+    <div className="home">
       <Hero />
       <Start />
       <Speed />
@@ -23,7 +23,7 @@ export function HomePage(): ReactNode {
 
 function Hero(): ReactNode {
   return (
-    <section className="hf-hero">
+    <section className="home-hero">
       <h1>
         A <b>200</b> is a proof.
       </h1>
@@ -32,8 +32,8 @@ function Hero(): ReactNode {
           Holdfast is a durable message queue over plain HTTP. What a 200 confirms is on disk,
           exactly one holder can finish an item, and the server can say where every item is.
         </p>
-        <p className="hf-hero-actions">
-          <a className="hf-primary" href="#start">
+        <p className="home-hero-actions">
+          <a className="button" href="#start">
             Start in one paste
           </a>
           <SiteLink to="/docs/intro">What it promises</SiteLink>
@@ -46,7 +46,7 @@ function Hero(): ReactNode {
 
 function Start(): ReactNode {
   return (
-    <section className="hf-home-section hf-start" aria-labelledby="start">
+    <section className="home-section home-start" aria-labelledby="start">
       <div>
         <h2 id="start">From nothing to a completed item</h2>
         <p>
@@ -64,7 +64,7 @@ function Start(): ReactNode {
           <li key={title}>
             <h3>{title}</h3>
             <p>{text}</p>
-            <p className="hf-checks">
+            <p className="home-checks">
               {checks.map((check) => (
                 <code key={check}>{check}</code>
               ))}
@@ -78,7 +78,7 @@ function Start(): ReactNode {
 
 function Speed(): ReactNode {
   return (
-    <section className="hf-home-section" aria-labelledby="speed">
+    <section className="home-section" aria-labelledby="speed">
       <h2 id="speed">What the proof costs</h2>
       <p>
         Every item is synced before its 200.{" "}
@@ -92,7 +92,7 @@ function Speed(): ReactNode {
 
 function Lacks(): ReactNode {
   return (
-    <section className="hf-home-section" aria-labelledby="comparison">
+    <section className="home-section" aria-labelledby="comparison">
       <h2 id="comparison">What it lacks</h2>
       <p>
         One node does the work; others can only <SiteLink to="/docs/nodes">stand by</SiteLink>, and
@@ -100,7 +100,7 @@ function Lacks(): ReactNode {
         <SiteLink to="/docs/status#what-is-not-there">What is not there</SiteLink> has the whole
         list.
       </p>
-      <details className="hf-details">
+      <details className="home-details">
         <summary>Beside bunqueue, BullMQ, pg-boss and beanstalkd, in fifteen rows</summary>
         <Comparison />
       </details>

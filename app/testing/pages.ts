@@ -216,7 +216,7 @@ export function testPages(browser: () => SiteBrowser): void {
     await using visitor = await browser().fresh({ reducedMotion: "no-preference" });
     const { page, visit } = visitor;
     await visit("/blog/mdx-blog-post");
-    const rows = page.locator(".hf-sim-log li");
+    const rows = page.locator(".sim-log li");
     await rows.first().scrollIntoViewIfNeeded();
     const before = await rows.count();
     await rows.nth(before + 3).waitFor({ state: "attached" });
