@@ -2,12 +2,12 @@
 // checked, what it costs, what it lacks.
 
 import type { ReactNode } from "react";
+import Comparison from "../../content/parts/comparison.mdx";
 import FirstSteps from "../../content/parts/first-steps.mdx";
 import { BenchChart } from "../charts/bench-chart.tsx";
 import { LeaseSimulator } from "../islands/lease-simulator.tsx";
 import { SiteLink } from "../shell/site-link.tsx";
 import { claims } from "./claims.ts";
-import { Comparison } from "./comparison.tsx";
 import "./home.css";
 
 export function HomePage(): ReactNode {
@@ -101,8 +101,10 @@ function Lacks(): ReactNode {
         list.
       </p>
       <details className="home-details">
-        <summary>Beside bunqueue, BullMQ, pg-boss and beanstalkd, in fifteen rows</summary>
-        <Comparison />
+        <summary>Beside ten other queues</summary>
+        <div className="prose">
+          <Comparison />
+        </div>
       </details>
     </section>
   );
