@@ -1,11 +1,10 @@
 // `bun run site:lighthouse [PATH…]`: Lighthouse's figures of each page type, the median
 // of three runs, for a phone and for a desk. A run that failed is done again.
 
-import { createServer } from "node:net";
 import lighthouse, { desktopConfig } from "lighthouse";
 import { launchChromium } from "./chromium.ts";
 import { chromiumPath } from "./chromium-path.ts";
-import { serveSite } from "./serve-site.ts";
+import { freePort, serveSite } from "./serve-site.ts";
 
 const runs = 3;
 const attemptsMax = 6;
@@ -91,12 +90,4 @@ function lineOf(figures: readonly Figures[]): string {
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
