@@ -17,6 +17,7 @@ const units: readonly Unit[] = [
   { of: /cpuSecondsPer1000$/, text: "ms of CPU per 1,000 items", scale: 1_000 },
   { of: /bytesWrittenPer1000$/, text: "kB written per 1,000 items", scale: 0.001 },
   { of: /Share$/, text: "%", scale: 100 },
+  { of: /^server$/, text: "% of a core", scale: 100 },
   { of: /Ms$/, text: "ms", scale: 1 },
   { of: /^(diskBytesTidyOver|.*\.over|.*SyncsOver)/i, text: "×", scale: 1 },
   { of: /bytes(AboveEmpty|UsedAboveEmpty|Used)?$/i, text: "MB", scale: 1e-6 },
