@@ -41,13 +41,14 @@ export interface Results {
 
 /** How the name of a file of the whole benchmark ends. */
 export const wholeEnding = ".json";
-/** And those of other queues, of each stage of a call, of an hour, and of the console. */
+/** And those of other queues, of each stage of a call, of an hour, of the console and of the site. */
 export const peersEnding = "-peers.json";
 export const stagesEnding = "-stages.json";
 export const soakEnding = "-soak.json";
 export const gatherEnding = "-gather.json";
 export const keysEnding = "-keys.json";
 export const consoleEnding = "-console.json";
+export const siteEnding = "-site.json";
 
 export const resultsFolder = join(import.meta.dir, "results");
 
