@@ -12,7 +12,7 @@ const units: readonly Unit[] = [
   { of: /itemsPerSecond$/, text: "items/s", scale: 1 },
   { of: /syncsPerSecond$/, text: "syncs/s", scale: 1 },
   { of: /commitsPerSecond$/, text: "commits/s", scale: 1 },
-  { of: /itemsPerCommit$/, text: "items a commit", scale: 1 },
+  { of: /itemsPerCommit$/, text: "items", scale: 1 },
   { of: /commitsPer1000$/, text: "commits per 1,000 items", scale: 1 },
   { of: /cpuSecondsPer1000$/, text: "ms of CPU per 1,000 items", scale: 1_000 },
   { of: /bytesWrittenPer1000$/, text: "kB written per 1,000 items", scale: 0.001 },
