@@ -1,7 +1,7 @@
 // Parts of the shell in configurations that the site itself does not use, as they are rendered.
 
 import { describe, expect, test } from "bun:test";
-import type { ReactNode } from "react";
+import { createElement, type ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { MemoryRouter } from "react-router";
 import { readContent } from "../build/content.ts";
@@ -20,7 +20,7 @@ const { MainMenu } = await import("./menus.tsx");
 const { BarItem } = await import("./navbar-item.tsx");
 
 function rendered(node: ReactNode): string {
-  const page = <MemoryRouter initialEntries={["/docs/faq"]}>{node}</MemoryRouter>;
+  const page = createElement(MemoryRouter, { initialEntries: ["/docs/faq"] }, node);
   return renderToStaticMarkup(page).replaceAll(/<svg.*?<\/svg>/g, "");
 }
 
@@ -75,12 +75,12 @@ describe("bar", () => {
       '<li><details class="dropdown"><summary class="own">Questions</summary><ul class="dropdown-menu"><li><a href="/docs/faq" class="navbar-link" aria-current="true">Questions</a></li><li class="line"><hr></li></ul></details></li>',
     ],
   ])("%s", (_, item, html) => {
-    expect(rendered(<BarItem item={item} />)).toBe(html);
+    expect(rendered(createElement(BarItem, { item }))).toBe(html);
   });
 
   test("an item that fails is named with its configuration", () => {
     const broken = { label: "Broken" } as NavbarItem;
-    expect(() => rendered(<BarItem item={broken} />)).toThrow(
+    expect(() => rendered(createElement(BarItem, { item: broken }))).toThrow(
       "a navbar item failed to render; it has neither 'to' nor 'href'; check this item of navbar.items in site-config.ts: {\"label\":\"Broken\"}",
     );
   });
@@ -93,7 +93,7 @@ test("drawer: a list is open where its reader is", () => {
     activeBaseRegex: "^/docs/",
     items: [],
   };
-  const html = rendered(<MainMenu items={[more, questions, below]} />);
+  const html = rendered(createElement(MainMenu, { items: [more, questions, below] }));
   const lists = [...html.matchAll(/<details( open="")?><summary>(\w+)/g)];
   expect(lists.map(([, open, label]) => [label, open !== undefined])).toEqual([
     ["More", false],
@@ -106,7 +106,7 @@ test("drawer: a list is open where its reader is", () => {
 test("announcement: its html, its colours, and no way to close it where there is none", () => {
   const bar = { id: "a", content: "<b>Told</b> to all", isCloseable: false };
   const colors = { backgroundColor: "#010203", textColor: "#040506" };
-  expect(rendered(<AnnouncementBar bar={{ ...bar, ...colors }} />)).toBe(
+  expect(rendered(createElement(AnnouncementBar, { bar: { ...bar, ...colors } }))).toBe(
     '<section class="announcement" aria-label="Announcement" data-id="a" style="background-color:#010203;color:#040506"><p><b>Told</b> to all</p></section>',
   );
 });
@@ -125,7 +125,7 @@ describe("footer", () => {
       logo: { ...logo, href: "https://example.com/" },
       copyright: "Ours",
     };
-    const html = rendered(<Footer config={config} />);
+    const html = rendered(createElement(Footer, { config }));
     expect(html).toStartWith('<footer class="footer footer-dark"');
     expect(html).toContain(`<div><h2>One</h2><ul>${links}</ul></div>`);
     expect(html).toContain(
@@ -136,7 +136,7 @@ describe("footer", () => {
   test("one list, and a logo alone", () => {
     const logo = { src: "/a.svg", alt: "Sign" };
     const config = { style: "light", links: [inside, outside], logo, copyright: "Ours" } as const;
-    const html = rendered(<Footer config={config} />);
+    const html = rendered(createElement(Footer, { config }));
     expect(html).toStartWith('<footer class="footer footer-light"');
     expect(html).toContain(`<nav class="footer-flat" aria-label="Footer"><ul>${links}</ul></nav>`);
     expect(html).toContain('<img src="/a.svg" alt="Sign" loading="lazy"/>');
