@@ -8,7 +8,6 @@ import { testFirstSteps } from "./testing/first-steps.ts";
 import { testKeyboard } from "./testing/keyboard.ts";
 import { testPages } from "./testing/pages.ts";
 import { testReference } from "./testing/reference.ts";
-import { testSamples } from "./testing/samples.ts";
 import { testSearch } from "./testing/search.ts";
 import { testShell } from "./testing/shell.ts";
 import { type SiteBrowser, siteBrowser } from "./testing/site-browser.ts";
@@ -35,6 +34,5 @@ inChromium("in Chromium", () => {
   testVisits(browser);
   testSearch(browser);
   testKeyboard(browser);
-  testSamples(browser);
   testAxe(browser);
 });

@@ -31,5 +31,5 @@ export const mdxModules: Readonly<Record<string, string>> = {
   ProofMethod: "proof/proof-blocks.tsx",
   PlantedBugs: "proof/proof-blocks.tsx",
   FaultsFound: "proof/proof-blocks.tsx",
-  Comparison: "home/comparison.tsx",
+  Comparison: "../content/parts/comparison.mdx",
 };

@@ -6,7 +6,7 @@ import { noReplayPlugin } from "./analytics/no-replay-plugin.ts";
 import { clientChunks } from "./build/chunks.ts";
 import { contentPlugin } from "./build/content-plugin.ts";
 import { mdxOptions } from "./build/mdx-options.ts";
-import { referencePlugin } from "./build/reference-plugin.ts";
+import { referenceModule } from "./build/reference-rows.ts";
 import { searchPlugin } from "./build/search-plugin.ts";
 import { virtualModule } from "./build/virtual-module.ts";
 import { benchModule } from "./charts/bench-results.ts";
@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 export default defineConfig({
   plugins: [
     contentPlugin(),
-    referencePlugin(),
+    virtualModule("virtual:reference", referenceModule),
     searchPlugin(),
     virtualModule("virtual:bench", benchModule),
     virtualModule("virtual:proof", proofModule),

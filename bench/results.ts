@@ -41,7 +41,7 @@ export interface Results {
 
 /** How the name of a file of the whole benchmark ends. */
 export const wholeEnding = ".json";
-/** And those of other queues, of each stage of a call, of an hour, and of the console. */
+/** And those of other queues, of each stage of a call, of an hour, of the console and of the site. */
 export const peersEnding = "-peers.json";
 export const stagesEnding = "-stages.json";
 export const soakEnding = "-soak.json";
@@ -50,6 +50,7 @@ export const keysEnding = "-keys.json";
 export const consoleEnding = "-console.json";
 /** Of queues in PostgreSQL beside a session that holds a snapshot. */
 export const snapshotEnding = "-snapshot.json";
+export const siteEnding = "-site.json";
 
 export const resultsFolder = join(import.meta.dir, "results");
 

@@ -1,6 +1,7 @@
 // The frame of every blog page: sidebar by year, and the content.
 
 import type { ReactNode } from "react";
+import { PageMeta } from "../shell/page-meta.tsx";
 import { BlogMenu } from "./blog-menu.tsx";
 import "../styles/docs.css";
 import "../styles/blog.css";
@@ -24,5 +25,28 @@ export function BlogFrame({ children, aside }: BlogFrameProps): ReactNode {
       </main>
       {aside}
     </div>
+  );
+}
+
+interface BlogPageProps {
+  readonly title: string;
+  readonly description: string;
+  readonly path: string;
+  readonly eyebrow?: string;
+  readonly children: ReactNode;
+}
+
+/** A page of lists, with its title on the page and in the document. */
+export function BlogPage({ children, eyebrow, ...meta }: BlogPageProps): ReactNode {
+  return (
+    <BlogFrame>
+      <header className="docs-head">
+        <PageMeta {...meta} />
+        {eyebrow !== undefined && <p className="eyebrow">{eyebrow}</p>}
+        <h1>{meta.title}</h1>
+        <p className="lead">{meta.description}</p>
+      </header>
+      {children}
+    </BlogFrame>
   );
 }

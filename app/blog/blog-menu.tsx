@@ -2,27 +2,14 @@
 
 import { posts } from "virtual:content";
 import type { ReactNode } from "react";
-import { SiteLink } from "../shell/site-link.tsx";
+import { SectionMenu } from "../shell/section-menu.tsx";
 import { usePathname } from "../shell/use-pathname.ts";
 import { postPath, postsByYear } from "./posts.ts";
 
 export function BlogMenu(): ReactNode {
-  const pathname = usePathname();
-  return postsByYear(posts).map(([year, ofYear]) => (
-    <section key={year} className="menu-group">
-      <h2>{year}</h2>
-      <ul className="menu">
-        {ofYear.map((post) => (
-          <li key={post.slug}>
-            <SiteLink
-              to={postPath(post)}
-              {...(pathname === postPath(post) ? { "aria-current": "page" as const } : {})}
-            >
-              {post.title}
-            </SiteLink>
-          </li>
-        ))}
-      </ul>
-    </section>
-  ));
+  const groups = postsByYear(posts).map(([label, ofYear]) => ({
+    label,
+    links: ofYear.map((post) => ({ to: postPath(post), label: post.title })),
+  }));
+  return <SectionMenu groups={groups} current={usePathname()} />;
 }

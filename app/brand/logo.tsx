@@ -5,7 +5,7 @@ import "./logo.css";
 /** The mark and the name, as they stand in the bar and the footer. */
 export function Logo({ size = 22 }: { readonly size?: number }): ReactNode {
   return (
-    <span className="hf-logo">
+    <span className="logo">
       <Mark size={size} />
       <span>Holdfast</span>
     </span>

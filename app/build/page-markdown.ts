@@ -18,7 +18,7 @@ export interface PageText extends SitePage {
 const skippedClasses = ["anchor", "page-actions", "docs-foot", "paging", "toc-inline", "eyebrow"];
 
 /** Figures and facts beside the text: they would be most of what an excerpt has to say. */
-const unsearchedClasses = ["hf-chart", "hf-proof", "post-facts", "post-authors"];
+const unsearchedClasses = ["chart", "proof", "post-facts", "post-authors"];
 
 /** Whether the search leaves a node of a page's tree out. */
 export function isUnsearched(node: Nodes): boolean {

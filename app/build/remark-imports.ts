@@ -7,10 +7,9 @@ import type { Root } from "mdast";
 import { visit } from "unist-util-visit";
 import type { VFile } from "vfile";
 import { mdxModules } from "../mdx-modules.ts";
+import { type Parser, parsed } from "./remark-include.ts";
 
-const app = fileURLToPath(new URL("..", import.meta.url));
-
-export function remarkImports() {
+export function remarkImports(this: Parser) {
   return (tree: Root, file: VFile) => {
     const used = new Set<string>();
     visit(tree, (node) => {
@@ -20,38 +19,10 @@ export function remarkImports() {
     for (const name of [...used].sort()) {
       const module = mdxModules[name];
       if (module === undefined) continue;
-      const path = `${app}${module}`;
-      if (!existsSync(path)) {
-        file.fail(`<${name}> has no module; expected it in app/${module}`);
-      }
-      tree.children.push(importOf(name, path));
+      const path = fileURLToPath(new URL(`../${module}`, import.meta.url));
+      if (!existsSync(path)) file.fail(`<${name}> has no module; expected it in app/${module}`);
+      const what = path.endsWith(".mdx") ? name : `{ ${name} }`;
+      tree.children.push(...parsed(this, `import ${what} from ${JSON.stringify(path)}`));
     }
-  };
-}
-
-function importOf(name: string, path: string): Root["children"][number] {
-  return {
-    type: "mdxjsEsm",
-    value: "",
-    data: {
-      estree: {
-        type: "Program",
-        sourceType: "module",
-        body: [
-          {
-            type: "ImportDeclaration",
-            attributes: [],
-            source: { type: "Literal", value: path },
-            specifiers: [
-              {
-                type: "ImportSpecifier",
-                imported: { type: "Identifier", name },
-                local: { type: "Identifier", name },
-              },
-            ],
-          },
-        ],
-      },
-    },
   };
 }

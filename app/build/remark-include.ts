@@ -9,7 +9,16 @@ import { SKIP, visit } from "unist-util-visit";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-export function remarkInclude(this: { readonly parse: (text: string) => Root }) {
+/** What runs a plugin: it reads MDX, also the code in it. */
+export interface Parser {
+  parse(text: string): { readonly type: string };
+}
+
+export function parsed(parser: Parser, text: string): Root["children"] {
+  return (parser.parse(text) as Root).children;
+}
+
+export function remarkInclude(this: Parser) {
   return (tree: Root) => {
     visit(tree, "code", (node) => {
       const [, file] = /\bfile=(\S+)/.exec(node.meta ?? "") ?? [];
@@ -18,14 +27,12 @@ export function remarkInclude(this: { readonly parse: (text: string) => Root }) 
     visit(tree, "mdxJsxFlowElement", (node, index, parent) => {
       if (node.name !== "Include" || index === undefined) return undefined;
       const file = node.attributes.find((each) => "name" in each && each.name === "file")?.value;
-      const included = this.parse(readFileSync(join(root, String(file)), "utf8"));
+      const included = parsed(this, readFileSync(join(root, String(file)), "utf8"));
       // The page has a title and a lead of its own.
-      const first = included.children.findIndex(
-        (each) => each.type === "heading" && each.depth > 1,
-      );
-      const sections = included.children.slice(first);
+      const first = included.findIndex((each) => each.type === "heading" && each.depth > 1);
+      const sections = included.slice(first);
       // A version may stand in brackets, as a reference that leads nowhere here.
-      visit({ ...included, children: sections }, "heading", ({ children: [text] }) => {
+      visit({ type: "root", children: sections }, "heading", ({ children: [text] }) => {
         if (text?.type === "text") text.value = text.value.replace(/^\[(.+)\]/, "$1");
       });
       parent?.children.splice(index, 1, ...sections);

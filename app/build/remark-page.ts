@@ -4,7 +4,6 @@
 
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { valueToEstree } from "estree-util-value-to-estree";
 import Slugger from "github-slugger";
 import type { Heading, Root } from "mdast";
 import { toString as textOf } from "mdast-util-to-string";
@@ -13,6 +12,7 @@ import type { VFile } from "vfile";
 import type { TocEntry } from "../content-types.ts";
 import { siteConfig } from "../site-config.ts";
 import { lastChanges } from "./last-changes.ts";
+import { type Parser, parsed } from "./remark-include.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -29,53 +29,12 @@ export function tocOf(tree: Root): readonly TocEntry[] {
   return entries;
 }
 
-export function remarkPage() {
+export function remarkPage(this: Parser) {
   return (tree: Root, file: VFile) => {
     const source = relative(root, file.path);
-    const handle = valueToEstree({
-      toc: tocOf(tree),
-      source,
-      updated: lastChanges().get(source) ?? null,
-    });
-    if (handle.type !== "ObjectExpression") throw new Error("a handle is an object");
-    handle.properties.push({
-      type: "Property",
-      kind: "init",
-      method: false,
-      shorthand: true,
-      computed: false,
-      key: { type: "Identifier", name: "frontmatter" },
-      value: { type: "Identifier", name: "frontmatter" },
-    });
+    const handle = { toc: tocOf(tree), source, updated: lastChanges().get(source) ?? null };
     // Last, because it uses the constant that the front matter became.
-    tree.children.push({
-      type: "mdxjsEsm",
-      value: "",
-      data: {
-        estree: {
-          type: "Program",
-          sourceType: "module",
-          body: [
-            {
-              type: "ExportNamedDeclaration",
-              specifiers: [],
-              source: null,
-              attributes: [],
-              declaration: {
-                type: "VariableDeclaration",
-                kind: "const",
-                declarations: [
-                  {
-                    type: "VariableDeclarator",
-                    id: { type: "Identifier", name: "handle" },
-                    init: handle,
-                  },
-                ],
-              },
-            },
-          ],
-        },
-      },
-    });
+    const code = `export const handle = { ...${JSON.stringify(handle)}, frontmatter };`;
+    tree.children.push(...parsed(this, code));
   };
 }

@@ -2,14 +2,14 @@
 
 import type { Plugin } from "vite";
 
-export function virtualModule(name: string, exportsOf: () => object): Plugin {
+export function virtualModule(name: string, exportsOf: () => object | Promise<object>): Plugin {
   const id = `\0${name}`;
   return {
     name: `holdfast:${name}`,
     resolveId: (source) => (source === name ? id : undefined),
-    load(source) {
+    async load(source) {
       if (source !== id) return undefined;
-      return Object.entries(exportsOf())
+      return Object.entries(await exportsOf())
         .map(([key, value]) => `export const ${key} = ${JSON.stringify(value)};`)
         .join("\n");
     },

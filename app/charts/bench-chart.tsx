@@ -14,7 +14,7 @@ export function BenchChart({ group }: { readonly group: Group }): ReactNode {
 /** How each queue of the chart of peers was set up. */
 export function PeerSettings(): ReactNode {
   return (
-    <details className="hf-chart-data">
+    <details className="chart-data">
       <summary>How each queue was set up</summary>
       <ul>
         {settings.map((setting) => (

@@ -9,7 +9,7 @@ const verdictTexts = { met: "met", missed: "not met", open: "not measured yet" }
 /** The goals of the project, and how far each is. */
 export function BenchTable(): ReactNode {
   return (
-    <table className="hf-goals">
+    <table className="chart-goals">
       <thead>
         <tr>
           <th scope="col">goal</th>
@@ -32,7 +32,7 @@ function Row({ goal: { what, goal, verdict, range, unit } }: { readonly goal: Ju
       <th scope="row">
         {what} <span>{goal}</span>
       </th>
-      <td className={`hf-verdict-${verdict}`}>
+      <td className={`chart-${verdict}`}>
         {range !== null && (
           <>
             <b>{`${text(range.median)} ${unit}`}</b>

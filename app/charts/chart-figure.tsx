@@ -13,10 +13,10 @@ export function ChartFigure({ chart }: { readonly chart: Chart }): ReactNode {
   );
   return (
     <figure
-      className={`hf-chart ${axis.isLogarithmic ? "hf-chart-log" : ""}`}
+      className={`chart ${axis.isLogarithmic ? "chart-log" : ""}`}
       style={{ "--lines": lines.join() } as CSSProperties}
     >
-      <figcaption className="hf-chart-head">
+      <figcaption className="chart-head">
         <b>{title}</b> <span>{durability}</span>
       </figcaption>
       {panels.map((panel) => (
@@ -24,7 +24,7 @@ export function ChartFigure({ chart }: { readonly chart: Chart }): ReactNode {
       ))}
       <AxisRow axis={axis} unit={unit} />
       {[note, ...absent].map((line) => (
-        <p key={line} className="hf-chart-note">
+        <p key={line} className="chart-note">
           {line}
         </p>
       ))}
@@ -40,8 +40,8 @@ interface PanelProps {
 
 function PanelBars({ panel: { title, detail, bars }, axis }: PanelProps): ReactNode {
   return (
-    <div className="hf-panel">
-      <p className="hf-panel-title">
+    <div className="chart-panel">
+      <p className="chart-panel-title">
         {title}
         {detail !== "" && <span>{detail}</span>}
       </p>
@@ -58,10 +58,10 @@ function BarRow({ bar, axis }: { readonly bar: Bar; readonly axis: Axis }): Reac
   const [median, min, max] = [bar.range.median, bar.range.min, bar.range.max].map(axis.place);
   const style = { "--median": `${median}%`, "--min": `${min}%`, "--max": `${max}%` };
   return (
-    <div className={`hf-bar hf-bar-${bar.look}`} style={style as CSSProperties}>
-      <span className="hf-bar-name">{bar.name}</span>
-      <span className="hf-bar-value">{number(bar.range.median)}</span>
-      <span className="hf-bar-track">
+    <div className={`chart-bar chart-bar-${bar.look}`} style={style as CSSProperties}>
+      <span className="chart-bar-name">{bar.name}</span>
+      <span className="chart-bar-value">{number(bar.range.median)}</span>
+      <span className="chart-bar-track">
         <i />
       </span>
     </div>
@@ -70,10 +70,10 @@ function BarRow({ bar, axis }: { readonly bar: Bar; readonly axis: Axis }): Reac
 
 function AxisRow({ axis, unit }: { readonly axis: Axis; readonly unit: string }): ReactNode {
   return (
-    <div className="hf-panel hf-axis">
-      <div className="hf-bar">
-        <span className="hf-bar-name">{axis.isLogarithmic ? `${unit}, logarithmic` : unit}</span>
-        <span className="hf-bar-track" aria-hidden="true">
+    <div className="chart-panel chart-axis">
+      <div className="chart-bar">
+        <span className="chart-bar-name">{axis.isLogarithmic ? `${unit}, logarithmic` : unit}</span>
+        <span className="chart-bar-track" aria-hidden="true">
           {axis.ticks.map((tick) => (
             <b key={tick} style={tickPlace(axis.place(tick))}>
               {short(tick)}
@@ -93,11 +93,11 @@ function tickPlace(at: number): CSSProperties {
 
 function Details({ chart }: { readonly chart: Chart }): ReactNode {
   return (
-    <details className="hf-chart-data prose">
+    <details className="chart-data prose">
       <summary>The figures, and how they were measured</summary>
       <p>{chart.source}.</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <section className="hf-scroll" aria-label={`Figures: ${chart.title}`} tabIndex={0}>
+      <section className="chart-scroll" aria-label={`Figures: ${chart.title}`} tabIndex={0}>
         <table>
           <thead>
             <tr>

@@ -10,7 +10,7 @@ interface AdmonitionProps {
 
 function Admonition({ kind, title, children }: AdmonitionProps & { kind: string }): ReactNode {
   return (
-    <aside className={`admonition admonition-${kind}`} aria-label={title ?? kind}>
+    <aside className={`admonition admonition-${kind.toLowerCase()}`} aria-label={title ?? kind}>
       <p className="admonition-title">{title ?? kind}</p>
       {children}
     </aside>

@@ -25,7 +25,20 @@ const languageNames: Readonly<Record<string, string>> = {
 };
 
 export function CodeBlock({ html, lang, title }: CodeBlockProps): ReactNode {
-  const name = title ?? languageNames[lang] ?? lang;
+  return (
+    <CodeFrame name={title ?? languageNames[lang] ?? lang} lang={lang}>
+      <div className="code-body" dangerouslySetInnerHTML={{ __html: html }} />
+    </CodeFrame>
+  );
+}
+
+interface CodeFrameProps {
+  readonly name: string;
+  readonly lang?: string;
+  readonly children: ReactNode;
+}
+
+export function CodeFrame({ name, lang, children }: CodeFrameProps): ReactNode {
   return (
     <figure className={name === "" ? "code code-bare" : "code"} data-lang={lang}>
       <figcaption className="code-head">
@@ -34,7 +47,7 @@ export function CodeBlock({ html, lang, title }: CodeBlockProps): ReactNode {
           Copy
         </button>
       </figcaption>
-      <div className="code-body" dangerouslySetInnerHTML={{ __html: html }} />
+      {children}
     </figure>
   );
 }

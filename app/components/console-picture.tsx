@@ -1,7 +1,6 @@
 // A picture of the console in the reader's colours, as `bun run console:shots` takes it.
 
 import type { ReactNode } from "react";
-import "./console-picture.css";
 
 const files = import.meta.glob<string>("../../content/pictures/*.webp", {
   ...{ eager: true, query: "?url", import: "default" },
@@ -18,7 +17,7 @@ interface ConsolePictureProps {
 export function ConsolePicture({ name, alt, isPhone = false }: ConsolePictureProps): ReactNode {
   const size = isPhone ? { width: 390, height: 844 } : { width: 1280, height: 800 };
   return (
-    <p className="console-picture">
+    <p>
       {(["dark", "light"] as const).map((theme) => (
         <img
           key={theme}

@@ -3,6 +3,7 @@
 import { codes, commands, limits, reasons, settings, sharedFlags } from "virtual:reference";
 import { Fragment, type ReactNode } from "react";
 import { SiteLink } from "../shell/site-link.tsx";
+import { Table } from "./table.tsx";
 import "./reference-tables.css";
 
 /** Text with `code` in it; a --flag is code too, and so does not break at its hyphens. */
@@ -21,172 +22,145 @@ function Inline({ text }: { readonly text: string }): ReactNode {
 export function ConfigTable(): ReactNode {
   return (
     <dl className="settings">
-      {settings.map(({ flag, env, key, values, meaning, default: standard }) => (
-        <div className="setting" key={flag} id={flag.slice(2)}>
-          <dt>
-            <a href={`#${flag.slice(2)}`}>
-              <code>{flag}</code>
-            </a>
-          </dt>
-          <dd>
-            <p>
-              <Inline text={meaning} />
-            </p>
-            <dl className="setting-facts">
-              <Fact name="Takes">{values}</Fact>
-              <Fact name="Default">{standard === "" ? "none" : <code>{standard}</code>}</Fact>
-              <Fact name="Variable">
-                <code>{env}</code>
-              </Fact>
-              {key !== "" && (
-                <Fact name="Key in the file">
-                  <code>{key}</code>
-                </Fact>
-              )}
-            </dl>
-          </dd>
-        </div>
-      ))}
+      {settings.map(({ flag, env, key, values, meaning, default: standard }) => {
+        const facts = {
+          Takes: values,
+          Default: standard === "" ? "none" : <code>{standard}</code>,
+          Variable: <code>{env}</code>,
+          ...(key === "" ? {} : { "Key in the file": <code>{key}</code> }),
+        };
+        return (
+          <div className="setting" key={flag} id={flag.slice(2)}>
+            <dt>
+              <a href={`#${flag.slice(2)}`}>
+                <code>{flag}</code>
+              </a>
+            </dt>
+            <dd>
+              <p>
+                <Inline text={meaning} />
+              </p>
+              <dl className="setting-facts">
+                {Object.entries(facts).map(([name, fact]) => (
+                  <div key={name}>
+                    <dt>{name}</dt>
+                    <dd>{fact}</dd>
+                  </div>
+                ))}
+              </dl>
+            </dd>
+          </div>
+        );
+      })}
     </dl>
   );
 }
 
-function Fact({
-  name,
-  children,
-}: {
-  readonly name: string;
-  readonly children: ReactNode;
-}): ReactNode {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
-interface TableProps {
+interface RowsProps {
   readonly head: readonly string[];
-  readonly children: ReactNode;
+  /** Its anchor, which may be none, and its cells. */
+  readonly rows: readonly (readonly [id: string | undefined, ...cells: ReactNode[]])[];
 }
 
-function Table({ head, children }: TableProps): ReactNode {
+/** From three columns on, a phone shows each cell behind the name of its column. */
+function Rows({ head, rows }: RowsProps): ReactNode {
   return (
-    <div className="table-frame">
-      <table>
-        <thead>
-          <tr>
-            {head.map((text) => (
-              <th scope="col" key={text}>
-                {text}
-              </th>
+    <Table>
+      <thead>
+        <tr>
+          {head.map((text) => (
+            <th scope="col" key={text}>
+              {text}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([id, ...cells], row) => (
+          <tr key={row} id={id}>
+            {cells.map((cell, at) => (
+              <td key={head[at]} data-label={at > 0 && head.length > 2 ? head[at] : undefined}>
+                {cell}
+              </td>
             ))}
           </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </Table>
   );
 }
 
 export function LimitsTable(): ReactNode {
-  return (
-    <Table head={["Limit", "Value"]}>
-      {limits.map(({ id, what, value }) => (
-        <tr key={id} id={`limit-${id}`}>
-          <td>
-            <Inline text={what} />
-          </td>
-          <td className="figure">{value}</td>
-        </tr>
-      ))}
-    </Table>
+  const rows = limits.map(
+    ({ id, what, value }) => [`limit-${id}`, <Inline key={id} text={what} />, value] as const,
   );
+  return <Rows head={["Limit", "Value"]} rows={rows} />;
 }
 
 export function CodesTable(): ReactNode {
-  return (
-    <Table head={["Code", "It means", "What to do"]}>
-      {codes.map(({ code, text, meaning, reaction }) => (
-        <tr key={code} id={`code-${code}`}>
-          <td>
-            <SiteLink to={`/docs/errors/${code}`}>
-              <strong className="figure">{code}</strong>
-            </SiteLink>
-            <br />
-            <code>{text}</code>
-          </td>
-          <td data-label="It means">
-            <Inline text={meaning} />
-          </td>
-          <td data-label="What to do">
-            <Inline text={reaction} />
-          </td>
-        </tr>
-      ))}
-    </Table>
-  );
+  const rows = codes.map(({ code, text, meaning, reaction }) => {
+    const name = (
+      <>
+        <SiteLink to={`/docs/errors/${code}`}>
+          <strong className="figure">{code}</strong>
+        </SiteLink>
+        <br />
+        <code>{text}</code>
+      </>
+    );
+    const [means, does] = [meaning, reaction].map((one) => <Inline key={one} text={one} />);
+    return [`code-${code}`, name, means, does] as const;
+  });
+  return <Rows head={["Code", "It means", "What to do"]} rows={rows} />;
 }
 
 export function ReasonsTable(): ReactNode {
-  return (
-    <Table head={["Reason", "Code", "It means"]}>
-      {reasons.map(({ reason, codes: its, meaning }) => (
-        <tr key={reason} id={`reason-${reason}`}>
-          <td>
-            <SiteLink to={`/docs/errors/${its.split(", ")[0]}#${reason}`}>
-              <code>{reason}</code>
-            </SiteLink>
-          </td>
-          <td className="figure">{its}</td>
-          <td>
-            <Inline text={meaning} />
-          </td>
-        </tr>
-      ))}
-    </Table>
-  );
+  const rows = reasons.map(({ reason, codes: its, meaning }) => {
+    const name = (
+      <SiteLink to={`/docs/errors/${its.split(", ")[0]}#${reason}`}>
+        <code>{reason}</code>
+      </SiteLink>
+    );
+    return [`reason-${reason}`, name, its, <Inline key={reason} text={meaning} />] as const;
+  });
+  return <Rows head={["Reason", "Code", "It means"]} rows={rows} />;
+}
+
+function known<Named>(what: string, row: Named | undefined): Named {
+  if (row === undefined) throw new Error(`${what} does not exist`);
+  return row;
 }
 
 /** What to do about a code; its page begins with what it means. */
 export function Code({ code }: { readonly code: string }): ReactNode {
-  const row = codes.find((known) => known.code === code);
-  if (row === undefined) throw new Error(`code does not exist; got '${code}'`);
+  const { reaction } = known(
+    `code '${code}'`,
+    codes.find((row) => row.code === code),
+  );
   return (
     <p>
-      <strong>What to do:</strong> <Inline text={row.reaction} />
+      <strong>What to do:</strong> <Inline text={reaction} />
     </p>
   );
 }
 
 export function Reason({ name }: { readonly name: string }): ReactNode {
-  const row = reasons.find(({ reason }) => reason === name);
-  if (row === undefined) throw new Error(`reason does not exist; got '${name}'`);
+  const { meaning } = known(
+    `reason '${name}'`,
+    reasons.find(({ reason }) => reason === name),
+  );
   return (
     <p>
-      <Inline text={row.meaning} />
+      <Inline text={meaning} />
     </p>
   );
 }
 
-function Words({
-  words,
-}: {
-  readonly words: readonly { readonly word: string; readonly meaning: string }[];
-}): ReactNode {
-  return (
-    <Table head={["Argument or flag", "Meaning"]}>
-      {words.map(({ word, meaning }) => (
-        <tr key={word}>
-          <td>
-            <code>{word}</code>
-          </td>
-          <td>{meaning}</td>
-        </tr>
-      ))}
-    </Table>
+function Words({ words }: { readonly words: typeof sharedFlags }): ReactNode {
+  const rows = words.map(
+    ({ word, meaning }) => [undefined, <code key={word}>{word}</code>, meaning] as const,
   );
+  return <Rows head={["Argument or flag", "Meaning"]} rows={rows} />;
 }
 
 export function SharedFlags(): ReactNode {
@@ -195,8 +169,10 @@ export function SharedFlags(): ReactNode {
 
 /** One command of the program: usage, what it does, its arguments and flags. */
 export function Cmd({ name }: { readonly name: string }): ReactNode {
-  const row = commands.find((known) => known.name === name);
-  if (row === undefined) throw new Error(`command does not exist; got '${name}'`);
+  const row = known(
+    `command '${name}'`,
+    commands.find((one) => one.name === name),
+  );
   return (
     <>
       <p>

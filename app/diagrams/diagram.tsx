@@ -18,7 +18,7 @@ export function Diagram(props: DiagramProps): ReactNode {
   const { title, description, caption, height, children } = props;
   const id = useId();
   return (
-    <figure className="hf-diagram">
+    <figure className="diagram">
       <svg
         viewBox={`-1 -1 362 ${height + 2}`}
         role="img"

@@ -28,10 +28,10 @@ export function GroupCommit(): ReactNode {
       ))}
       {turns.map(({ from, sync, to }, index) => (
         <g key={from}>
-          <path className="hf-d-rule" d={`M${to} 32V${bottom + 66}`} />
+          <path className="diagram-rule" d={`M${to} 32V${bottom + 66}`} />
           <Tray at={`${from},${bottom} ${sync - from},34`} />
-          <rect className="hf-d-beam" x={sync} y={bottom} width={to - sync} height={34} rx={2} />
-          <text className="hf-d-text hf-d-on-beam" x={(sync + to) / 2} y={bottom + 22}>
+          <rect className="diagram-beam" x={sync} y={bottom} width={to - sync} height={34} rx={2} />
+          <text className="diagram-text diagram-on-beam" x={(sync + to) / 2} y={bottom + 22}>
             sync
           </text>
           <Text at={`${from},${bottom + 54}`} says={`turn ${index + 1}`} />
@@ -50,7 +50,7 @@ function Request({ arrival, y }: { readonly arrival: number; readonly y: number 
     <>
       <Item at={`${arrival},${y}`} size={8} />
       <Way at={`${arrival + 6},${y} ${from},${y}`} hasHead={false} />
-      <rect className="hf-d-wait" x={from} y={y - 6} width={to - from} height={12} />
+      <rect className="diagram-wait" x={from} y={y - 6} width={to - from} height={12} />
       <Text at={`${to + 6},${y + 5}`} says="200" kind="kept" />
     </>
   );

@@ -21,7 +21,7 @@ export function Item({ at, kind = "plain", size = 16 }: ItemProps): ReactNode {
   const [x = 0, y = 0] = numbersIn(at);
   const half = size / 2;
   return (
-    <g className={`hf-d-item hf-d-${kind}`}>
+    <g className={`diagram-item diagram-${kind}`}>
       <rect x={x - half} y={y - half} width={size} height={size} rx={1.5} />
       {kind === "dead" && <path d={`M${x - 3.5} ${y - 3.5}l7 7m0-7l-7 7`} />}
     </g>
@@ -46,7 +46,7 @@ export function Clamp({
 }): ReactNode {
   const [x = 0, y = 0] = numbersIn(at);
   return (
-    <g className="hf-d-clamp hf-d-lease">
+    <g className="diagram-clamp diagram-lease">
       <Item at={at} kind="lease" />
       <path
         d={`M${x - 9} ${y - 15}h-6v30h6M${x + 9} ${y - 15}h6v30h-6M${x - 15} ${y + 22}h${30 * left}`}
@@ -65,7 +65,7 @@ export function Way({ at, kind = "plain", hasHead = true }: WayProps): ReactNode
   const [fromX = 0, fromY = 0, x = 0, y = 0] = numbersIn(at).slice(-4);
   const angle = (Math.atan2(y - fromY, x - fromX) * 180) / Math.PI;
   return (
-    <g className={`hf-d-way hf-d-${kind}`}>
+    <g className={`diagram-way diagram-${kind}`}>
       <polyline points={at} {...(hasHead ? {} : { strokeDasharray: "4 4" })} />
       {hasHead && <path d="M0 0l-7-4v8z" transform={`translate(${x} ${y}) rotate(${angle})`} />}
     </g>
@@ -84,9 +84,9 @@ interface TextProps {
 export function Text({ at, says, code, kind = "plain", anchor = "start" }: TextProps): ReactNode {
   const [x, y] = numbersIn(at);
   return (
-    <text className={`hf-d-text hf-d-${kind}`} x={x} y={y} textAnchor={anchor}>
+    <text className={`diagram-text diagram-${kind}`} x={x} y={y} textAnchor={anchor}>
       {says}
-      {code !== undefined && <tspan className="hf-d-code">{code}</tspan>}
+      {code !== undefined && <tspan className="diagram-code">{code}</tspan>}
     </text>
   );
 }
@@ -104,7 +104,11 @@ export function Tray({ at, name, kind = "quiet", look = "plain" }: TrayProps): R
   const [x = 0, y = 0, width, height] = numbersIn(at);
   return (
     <>
-      <rect className={`hf-d-tray hf-d-${kind} hf-d-${look}`} {...{ x, y, width, height }} rx={3} />
+      <rect
+        className={`diagram-tray diagram-${kind} diagram-${look}`}
+        {...{ x, y, width, height }}
+        rx={3}
+      />
       {name !== undefined && <Text at={`${x + 14},${y + 24}`} says={name} kind="name" />}
     </>
   );

@@ -3,7 +3,7 @@
 import { docs } from "virtual:content";
 import type { ReactNode } from "react";
 import { sidebarGroups } from "../config/validate.ts";
-import { SiteLink } from "../shell/site-link.tsx";
+import { SectionMenu } from "../shell/section-menu.tsx";
 import { usePathname } from "../shell/use-pathname.ts";
 import { siteConfig } from "../site-config.ts";
 import { placeOf, versionAt } from "./versions.ts";
@@ -21,23 +21,11 @@ export function docsOf(version: string) {
 
 export function DocsMenu(): ReactNode {
   const pathname = usePathname();
-  const version = versionAt(pathname, siteConfig.docs.versions);
-  const shown = placeOf(pathname, siteConfig.docs.versions)?.slug ?? version.mainDoc;
-  return groupsOf(version.name).map((group) => (
-    <section key={group.label} className="menu-group">
-      {group.label !== "" && <h2>{group.label}</h2>}
-      <ul className="menu">
-        {group.docs.map(({ slug, label }) => (
-          <li key={slug}>
-            <SiteLink
-              to={`${version.path}/${slug}`}
-              {...(slug === shown ? { "aria-current": "page" as const } : {})}
-            >
-              {label}
-            </SiteLink>
-          </li>
-        ))}
-      </ul>
-    </section>
-  ));
+  const { name, path, mainDoc } = versionAt(pathname, siteConfig.docs.versions);
+  const shown = placeOf(pathname, siteConfig.docs.versions)?.slug ?? mainDoc;
+  const groups = groupsOf(name).map((group) => ({
+    label: group.label,
+    links: group.docs.map(({ slug, label }) => ({ to: `${path}/${slug}`, label })),
+  }));
+  return <SectionMenu groups={groups} current={`${path}/${shown}`} />;
 }

@@ -18,7 +18,7 @@ interface ProofProps {
 }
 
 const notMeasured = (
-  <p className="hf-proof-none">
+  <p className="proof-none">
     Not measured yet. <code>bun run proof</code> makes the figures.
   </p>
 );
@@ -27,8 +27,8 @@ export function Summary({ proof }: ProofProps): ReactNode {
   if (proof === null) return notMeasured;
   const { summary, commit, madeAt, took, machine, command } = proof;
   return (
-    <div className="hf-proof">
-      <dl className="hf-proof-summary">
+    <div className="proof">
+      <dl className="proof-summary">
         {summary.map(([label, amount]) => (
           <div key={label}>
             <dt>{label}</dt>
@@ -36,7 +36,7 @@ export function Summary({ proof }: ProofProps): ReactNode {
           </div>
         ))}
       </dl>
-      <p className="hf-proof-source">
+      <p className="proof-source">
         Commit <code>{commit}</code>, {madeAt}, in {took}: <code>{command}</code>. {machine}.
       </p>
     </div>
@@ -47,9 +47,9 @@ export function MethodFigures({ name, proof }: ProofProps & { readonly name: str
   const method = proof?.methods[name];
   if (method === undefined) return notMeasured;
   const { verdict, run, lines, skipped } = method;
-  if (skipped !== null) return <p className="hf-proof-none">Skipped in this run: {skipped}.</p>;
+  if (skipped !== null) return <p className="proof-none">Skipped in this run: {skipped}.</p>;
   return (
-    <table className="hf-ledger">
+    <table className="proof-ledger">
       <thead>
         <tr>
           <th scope="col">{verdict}</th>
@@ -71,7 +71,7 @@ export function MethodFigures({ name, proof }: ProofProps & { readonly name: str
 export function Planted({ proof }: ProofProps): ReactNode {
   if (proof === null || proof.planted.length === 0) return notMeasured;
   return (
-    <dl className="hf-planted">
+    <dl className="proof-planted">
       {proof.planted.map(([worlds, names]) => (
         <div key={worlds}>
           <dt>{worlds}</dt>
@@ -90,13 +90,13 @@ export function Planted({ proof }: ProofProps): ReactNode {
 
 export function FaultList({ faults }: { readonly faults: readonly Fault[] }): ReactNode {
   return (
-    <ol className="hf-faults">
+    <ol className="proof-faults">
       {faults.map(({ what, effect, by, shownBy, test }) => (
         <li key={what}>
           <p>
             <b>{what}</b> {effect}
           </p>
-          <p className="hf-fault-facts">
+          <p className="proof-fault-facts">
             Found by {by}: <code>{shownBy}</code>. Kept away by <code>{test.file}</code>.
           </p>
         </li>

@@ -1,6 +1,7 @@
 // Code as the contract has it or as it is made from it, without colours.
 
 import { Fragment, type ReactNode } from "react";
+import { CodeFrame } from "../components/code-block.tsx";
 
 interface CodeProps {
   readonly title: string;
@@ -9,13 +10,7 @@ interface CodeProps {
 
 export function Code({ title, children }: CodeProps): ReactNode {
   return (
-    <figure className="code">
-      <figcaption className="code-head">
-        <span className="code-title">{title}</span>
-        <button type="button" className="code-copy" aria-label="Copy code">
-          Copy
-        </button>
-      </figcaption>
+    <CodeFrame name={title}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <pre tabIndex={0}>
         <code>
@@ -27,6 +22,6 @@ export function Code({ title, children }: CodeProps): ReactNode {
           ))}
         </code>
       </pre>
-    </figure>
+    </CodeFrame>
   );
 }

@@ -6,6 +6,7 @@ import * as runtime from "react/jsx-runtime";
 import rehypeSlug from "rehype-slug";
 import remarkGfm from "remark-gfm";
 import { rehypeCellLabels } from "../build/rehype-cell-labels.ts";
+import { Table } from "../components/table.tsx";
 import { Code } from "./code.tsx";
 
 interface MarkdownProps {
@@ -29,12 +30,4 @@ function Block({ children }: ComponentProps<"pre">): ReactNode {
   return isValidElement<ComponentProps<"code">>(children) ? (
     <Code title="Shell">{String(children.props.children).trimEnd()}</Code>
   ) : null;
-}
-
-function Table(props: ComponentProps<"table">): ReactNode {
-  return (
-    <div className="table-frame">
-      <table {...props} />
-    </div>
-  );
 }

@@ -3,7 +3,7 @@
 import Slugger from "github-slugger";
 import type { ReactNode } from "react";
 import openapi from "../../openapi/openapi.json" with { type: "json" };
-import { SiteLink } from "../shell/site-link.tsx";
+import { SectionMenu } from "../shell/section-menu.tsx";
 import { usePathname } from "../shell/use-pathname.ts";
 import { groups, operationPath } from "./operations.ts";
 
@@ -22,28 +22,14 @@ const sections = [
 ];
 
 const listed = [
-  { name: "API", links: [["/api", "All operations"]] },
+  { label: "API", links: [{ to: "/api", label: "All operations" }] },
   ...groups.map(({ name, operations }) => ({
-    name,
-    links: operations.map((operation) => [operationPath(operation), operation.summary]),
+    label: name,
+    links: operations.map((one) => ({ to: operationPath(one), label: one.summary })),
   })),
-  { name: "In common", links: sections.map(([id, title]) => [`/api#${id}`, title]) },
+  { label: "In common", links: sections.map(([id, label]) => ({ to: `/api#${id}`, label })) },
 ];
 
 export function ReferenceMenu(): ReactNode {
-  const pathname = usePathname();
-  return listed.map(({ name, links }) => (
-    <section key={name} className="menu-group">
-      <h2>{name}</h2>
-      <ul className="menu">
-        {links.map(([to = "", label]) => (
-          <li key={to}>
-            <SiteLink to={to} aria-current={to === pathname ? "page" : undefined}>
-              {label}
-            </SiteLink>
-          </li>
-        ))}
-      </ul>
-    </section>
-  ));
+  return <SectionMenu groups={listed} current={usePathname()} />;
 }

@@ -1,20 +1,18 @@
 import { posts } from "virtual:content";
 import type { ReactNode } from "react";
-import { BlogFrame } from "../blog/blog-frame.tsx";
-import { PageHead } from "../blog/page-head.tsx";
+import { BlogPage } from "../blog/blog-frame.tsx";
 import { dateText, postPath, postsByYear } from "../blog/posts.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { siteConfig } from "../site-config.ts";
 
 export default function BlogArchive(): ReactNode {
   return (
-    <BlogFrame>
-      <PageHead
-        title="Archive"
-        description="Every article, by year."
-        path={`${siteConfig.blog.path}/archive`}
-        eyebrow="Blog"
-      />
+    <BlogPage
+      title="Archive"
+      description="Every article, by year."
+      path={`${siteConfig.blog.path}/archive`}
+      eyebrow="Blog"
+    >
       {postsByYear(posts).map(([year, ofYear]) => (
         <section key={year} className="archive-year" aria-labelledby={`year-${year}`}>
           <h2 id={`year-${year}`}>{year}</h2>
@@ -28,6 +26,6 @@ export default function BlogArchive(): ReactNode {
           </ul>
         </section>
       ))}
-    </BlogFrame>
+    </BlogPage>
   );
 }

@@ -1,20 +1,18 @@
 import { authors, posts } from "virtual:content";
 import type { ReactNode } from "react";
-import { BlogFrame } from "../blog/blog-frame.tsx";
-import { PageHead } from "../blog/page-head.tsx";
+import { BlogPage } from "../blog/blog-frame.tsx";
 import { articlesText, authorArticlesPath, authorPath } from "../blog/posts.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { siteConfig } from "../site-config.ts";
 
 export default function BlogAuthors(): ReactNode {
   return (
-    <BlogFrame>
-      <PageHead
-        title="Authors"
-        description="Who writes here."
-        path={`${siteConfig.blog.path}/authors`}
-        eyebrow="Blog"
-      />
+    <BlogPage
+      title="Authors"
+      description="Who writes here."
+      path={`${siteConfig.blog.path}/authors`}
+      eyebrow="Blog"
+    >
       <ul className="people">
         {authors.map(({ name, title, role }) => (
           <li key={name}>
@@ -28,6 +26,6 @@ export default function BlogAuthors(): ReactNode {
           </li>
         ))}
       </ul>
-    </BlogFrame>
+    </BlogPage>
   );
 }

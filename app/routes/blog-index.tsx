@@ -1,7 +1,6 @@
 import { posts } from "virtual:content";
 import type { ReactNode } from "react";
-import { BlogFrame } from "../blog/blog-frame.tsx";
-import { PageHead } from "../blog/page-head.tsx";
+import { BlogPage } from "../blog/blog-frame.tsx";
 import { PostList } from "../blog/post-list.tsx";
 import { SiteLink } from "../shell/site-link.tsx";
 import { siteConfig } from "../site-config.ts";
@@ -10,8 +9,7 @@ const { title, description, path, feeds } = siteConfig.blog;
 
 export default function BlogIndex(): ReactNode {
   return (
-    <BlogFrame>
-      <PageHead title={title} description={description} path={path} />
+    <BlogPage title={title} description={description} path={path}>
       <ul className="blog-ways">
         <li>
           <SiteLink to={`${path}/archive`}>Archive</SiteLink>
@@ -29,6 +27,6 @@ export default function BlogIndex(): ReactNode {
         ))}
       </ul>
       <PostList posts={posts} />
-    </BlogFrame>
+    </BlogPage>
   );
 }

@@ -2,8 +2,7 @@
 
 import { authors, posts, tags } from "virtual:content";
 import type { ReactNode } from "react";
-import { BlogFrame } from "../blog/blog-frame.tsx";
-import { PageHead } from "../blog/page-head.tsx";
+import { BlogPage } from "../blog/blog-frame.tsx";
 import { PostList } from "../blog/post-list.tsx";
 import { authorArticlesPath, authorPath, tagPath } from "../blog/posts.ts";
 import { SiteLink } from "../shell/site-link.tsx";
@@ -17,15 +16,14 @@ export default function BlogPosts(): ReactNode {
   if (tag !== undefined) {
     const { name, label, description } = tag;
     return (
-      <BlogFrame>
-        <PageHead
-          title={label}
-          description={description === "" ? `Articles about ${label}.` : description}
-          path={path}
-          eyebrow="Tag"
-        />
+      <BlogPage
+        title={label}
+        description={description === "" ? `Articles about ${label}.` : description}
+        path={path}
+        eyebrow="Tag"
+      >
         <PostList posts={posts.filter((post) => post.tags.includes(name))} />
-      </BlogFrame>
+      </BlogPage>
     );
   }
   const author = authors.find(({ name }) =>
@@ -36,19 +34,18 @@ export default function BlogPosts(): ReactNode {
   const own = posts.filter((post) => post.authors.includes(name));
   const isAll = path === authorArticlesPath(name);
   return (
-    <BlogFrame>
-      <PageHead
-        title={isAll ? `Articles by ${title}` : title}
-        description={isAll ? `Everything that ${title} wrote here.` : description || role}
-        path={path}
-        eyebrow="Author"
-      />
+    <BlogPage
+      title={isAll ? `Articles by ${title}` : title}
+      description={isAll ? `Everything that ${title} wrote here.` : description || role}
+      path={path}
+      eyebrow="Author"
+    >
       <PostList posts={isAll ? own : own.slice(0, latestMax)} />
       {!isAll && (
         <p>
           <SiteLink to={authorArticlesPath(name)}>All articles by {title}</SiteLink>
         </p>
       )}
-    </BlogFrame>
+    </BlogPage>
   );
 }

@@ -1,20 +1,18 @@
 import { posts, tags } from "virtual:content";
 import type { ReactNode } from "react";
-import { BlogFrame } from "../blog/blog-frame.tsx";
-import { PageHead } from "../blog/page-head.tsx";
+import { BlogPage } from "../blog/blog-frame.tsx";
 import { articlesText, tagPath } from "../blog/posts.ts";
 import { SiteLink } from "../shell/site-link.tsx";
 import { siteConfig } from "../site-config.ts";
 
 export default function BlogTags(): ReactNode {
   return (
-    <BlogFrame>
-      <PageHead
-        title="Tags"
-        description="Articles by subject."
-        path={`${siteConfig.blog.path}/tags`}
-        eyebrow="Blog"
-      />
+    <BlogPage
+      title="Tags"
+      description="Articles by subject."
+      path={`${siteConfig.blog.path}/tags`}
+      eyebrow="Blog"
+    >
       <ul className="tag-index">
         {tags.map(({ name, label, description }) => (
           <li key={name}>
@@ -26,6 +24,6 @@ export default function BlogTags(): ReactNode {
           </li>
         ))}
       </ul>
-    </BlogFrame>
+    </BlogPage>
   );
 }

@@ -1,13 +1,116 @@
-import type { ReactNode } from "react";
-import { HomePage } from "../home/home-page.tsx";
-import { PageMeta } from "../shell/page-meta.tsx";
-import { siteConfig } from "../site-config.ts";
+// The home page: the promise and a queue to try it on, the first steps and how each claim is
+// checked, what it costs, what it lacks.
 
-export default function Home(): ReactNode {
+import type { ReactNode } from "react";
+import Comparison from "../../content/parts/comparison.mdx";
+import FirstSteps from "../../content/parts/first-steps.mdx";
+import { BenchChart } from "../charts/bench-chart.tsx";
+import { claims } from "../home/claims.ts";
+import { LeaseSimulator } from "../islands/lease-simulator.tsx";
+import { PageMeta } from "../shell/page-meta.tsx";
+import { SiteLink } from "../shell/site-link.tsx";
+import { siteConfig } from "../site-config.ts";
+import "../home/home.css";
+
+export default function HomePage(): ReactNode {
   return (
     <main id="main" tabIndex={-1}>
       <PageMeta title={siteConfig.title} description={siteConfig.description} path="/" />
-      <HomePage />
+      <div className="home">
+        <Hero />
+        <Start />
+        <Speed />
+        <Lacks />
+      </div>
     </main>
+  );
+}
+
+function Hero(): ReactNode {
+  return (
+    <section className="home-hero">
+      <h1>
+        A <b>200</b> is a proof.
+      </h1>
+      <div>
+        <p>
+          Holdfast is a durable message queue over plain HTTP. What a 200 confirms is on disk,
+          exactly one holder can finish an item, and the server can say where every item is.
+        </p>
+        <p className="home-hero-actions">
+          <a className="button" href="#start">
+            Start in one paste
+          </a>
+          <SiteLink to="/docs/intro">What it promises</SiteLink>
+        </p>
+      </div>
+      <LeaseSimulator />
+    </section>
+  );
+}
+
+function Start(): ReactNode {
+  return (
+    <section className="home-section home-start" aria-labelledby="start">
+      <div>
+        <h2 id="start">From nothing to a completed item</h2>
+        <p>
+          Every call is a POST with a JSON body: there is nothing to install in your program.{" "}
+          <SiteLink to="/docs/quick-start">The quick start</SiteLink> goes on from here, with
+          retries, a lapsed lease and the dead queue;{" "}
+          <SiteLink to="/docs/console">the console</SiteLink> shows all of it in a browser.
+        </p>
+      </div>
+      <div>
+        <FirstSteps />
+      </div>
+      <ul aria-label="What it claims, and how to check it">
+        {claims.map(({ title, text, checks }) => (
+          <li key={title}>
+            <h3>{title}</h3>
+            <p>{text}</p>
+            <p className="home-checks">
+              {checks.map((check) => (
+                <code key={check}>{check}</code>
+              ))}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Speed(): ReactNode {
+  return (
+    <section className="home-section" aria-labelledby="speed">
+      <h2 id="speed">What the proof costs</h2>
+      <p>
+        Every item is synced before its 200.{" "}
+        <SiteLink to="/blog/long-blog-post">How a sync is shared</SiteLink> has the other queues
+        too, and where Holdfast loses.
+      </p>
+      <BenchChart group="all" />
+    </section>
+  );
+}
+
+function Lacks(): ReactNode {
+  return (
+    <section className="home-section" aria-labelledby="comparison">
+      <h2 id="comparison">What it lacks</h2>
+      <p>
+        One node does the work; others can only <SiteLink to="/docs/nodes">stand by</SiteLink>, and
+        only on PostgreSQL. There are no priorities and no recurring items.{" "}
+        <SiteLink to="/docs/status#what-is-not-there">What is not there</SiteLink> has the whole
+        list.
+      </p>
+      <details className="home-details">
+        <summary>Beside ten other queues</summary>
+        <div className="prose">
+          <Comparison />
+        </div>
+      </details>
+    </section>
   );
 }

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import lists from "../../content/search-queries.json" with { type: "json" };
 import { ensureBuilt } from "../build/ensure-built.ts";
+import { sourceSections } from "../build/search-plugin.ts";
 import { folders } from "../build/site-folder.ts";
-import { sourceSections } from "../build/source-sections.ts";
 import { createSearch, excerptOf, partsOf, type Search, type Section } from "./engine.ts";
 import { type Recent, withRecent } from "./recents.ts";
 

@@ -9,8 +9,8 @@ import { placeOf } from "../docs/versions.ts";
 import { ReferenceMenu } from "../reference/reference-menu.tsx";
 import { siteConfig } from "../site-config.ts";
 import { Icon } from "./icon.tsx";
-import { HtmlEntry, keyOf, NavLink } from "./navbar-item.tsx";
-import { isBelow, type NavItemView, viewOf } from "./navbar-links.ts";
+import { Entries, Entry, keyOf } from "./navbar-item.tsx";
+import { isBelow, type NavListView, viewOf } from "./navbar-links.ts";
 import { usePathname } from "./use-pathname.ts";
 
 export function MainMenu({
@@ -22,7 +22,11 @@ export function MainMenu({
   return (
     <ul className="drawer-items">
       {items.map((item) => (
-        <DrawerItem key={keyOf(item)} view={viewOf(item, pathname)} />
+        <Entry
+          key={keyOf(item)}
+          view={viewOf(item, pathname)}
+          listOf={(list) => <Folded list={list} />}
+        />
       ))}
     </ul>
   );
@@ -35,34 +39,16 @@ export function sectionMenu(pathname: string): ReactNode {
   return isBelow(pathname, siteConfig.blog.path) ? <BlogMenu /> : null;
 }
 
-function DrawerItem({ view }: { readonly view: NavItemView }): ReactNode {
-  switch (view.kind) {
-    case "none":
-    case "search":
-      return null;
-    case "html":
-      return <HtmlEntry html={view} />;
-    case "link":
-      return (
-        <li>
-          <NavLink link={view} />
-        </li>
-      );
-    case "list":
-      return (
-        <li>
-          <details open={view.isActive}>
-            <summary>
-              {view.menuLabel}
-              <Icon name="down" />
-            </summary>
-            <ul>
-              {view.items.map((inner) => (
-                <DrawerItem key={inner.kind === "link" ? inner.label : inner.value} view={inner} />
-              ))}
-            </ul>
-          </details>
-        </li>
-      );
-  }
+function Folded({ list }: { readonly list: NavListView }): ReactNode {
+  return (
+    <details open={list.isActive}>
+      <summary>
+        {list.menuLabel}
+        <Icon name="down" />
+      </summary>
+      <ul>
+        <Entries list={list} />
+      </ul>
+    </details>
+  );
 }

@@ -6,7 +6,7 @@ import type { NavbarItem } from "../config/types.ts";
 import { SearchButton } from "../search/search-button.tsx";
 import { siteConfig } from "../site-config.ts";
 import { Icon } from "./icon.tsx";
-import { type NavHtmlView, type NavLinkView, type NavListView, viewOf } from "./navbar-links.ts";
+import { type NavItemView, type NavLinkView, type NavListView, viewOf } from "./navbar-links.ts";
 import { SiteLink } from "./site-link.tsx";
 import { usePathname } from "./use-pathname.ts";
 
@@ -16,17 +16,29 @@ export function keyOf(item: NavbarItem): string {
 
 export function BarItem({ item }: { readonly item: NavbarItem }): ReactNode {
   const view = viewOf(item, usePathname());
+  if (view.kind === "search") {
+    return (
+      <li>
+        <SearchButton isCompact={false} />
+      </li>
+    );
+  }
+  return <Entry view={view} listOf={(list) => <Dropdown list={list} />} />;
+}
+
+interface EntryProps {
+  readonly view: NavItemView;
+  readonly listOf: (list: NavListView) => ReactNode;
+}
+
+/** What bar and drawer show alike, but for lists, which each shows in its own way. */
+export function Entry({ view, listOf }: EntryProps): ReactNode {
   switch (view.kind) {
     case "none":
+    case "search":
       return null;
     case "html":
-      return <HtmlEntry html={view} />;
-    case "search":
-      return (
-        <li>
-          <SearchButton isCompact={false} />
-        </li>
-      );
+      return <li className={view.className} dangerouslySetInnerHTML={{ __html: view.value }} />;
     case "link":
       return (
         <li>
@@ -34,15 +46,11 @@ export function BarItem({ item }: { readonly item: NavbarItem }): ReactNode {
         </li>
       );
     case "list":
-      return (
-        <li>
-          <Dropdown list={view} />
-        </li>
-      );
+      return <li>{listOf(view)}</li>;
   }
 }
 
-export function NavLink({ link }: { readonly link: NavLinkView }): ReactNode {
+function NavLink({ link }: { readonly link: NavLinkView }): ReactNode {
   const { label, to, isActive, className, version, versions, keepsPlace } = link;
   const isOfDocs = version !== undefined || versions !== undefined;
   return (
@@ -61,11 +69,6 @@ export function NavLink({ link }: { readonly link: NavLinkView }): ReactNode {
   );
 }
 
-export function HtmlEntry({ html }: { readonly html: NavHtmlView }): ReactNode {
-  const { value, className } = html;
-  return <li className={className} dangerouslySetInnerHTML={{ __html: value }} />;
-}
-
 function Dropdown({ list }: { readonly list: NavListView }): ReactNode {
   return (
     <details className="dropdown">
@@ -75,16 +78,15 @@ function Dropdown({ list }: { readonly list: NavListView }): ReactNode {
         <Icon name="down" />
       </summary>
       <ul className="dropdown-menu">
-        {list.items.map((item) =>
-          item.kind === "link" ? (
-            <li key={item.label}>
-              <NavLink link={item} />
-            </li>
-          ) : (
-            <HtmlEntry key={item.value} html={item} />
-          ),
-        )}
+        <Entries list={list} />
       </ul>
     </details>
   );
+}
+
+/** A list has no lists in it. */
+export function Entries({ list }: { readonly list: NavListView }): ReactNode {
+  return list.items.map((view) => (
+    <Entry key={view.kind === "link" ? view.label : view.value} view={view} listOf={() => null} />
+  ));
 }

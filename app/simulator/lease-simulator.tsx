@@ -10,8 +10,8 @@ export function LeaseSimulator(): ReactNode {
   const { simulation, said, send, isReady, frame } = controls;
   const { consumers, completed, dead, log } = simulation;
   return (
-    <section className="hf-sim" ref={frame} aria-label="Lease simulator">
-      <header className="hf-sim-head">
+    <section className="sim" ref={frame} aria-label="Lease simulator">
+      <header className="sim-head">
         <p>
           Stall or crash a worker: its lease lapses, and the item comes back under a new id. The
           rules are the server's own, <code>engine/lifecycle.ts</code>, run in this page.
@@ -19,13 +19,13 @@ export function LeaseSimulator(): ReactNode {
         <Transport {...controls} />
       </header>
       <Partition simulation={simulation} />
-      <div className="hf-sim-workers">
+      <div className="sim-workers">
         {consumers.map((consumer) => (
           <ConsumerPanel key={consumer.name} {...{ consumer, simulation, send, isReady }} />
         ))}
       </div>
-      <div className="hf-sim-foot">
-        <div className="hf-sim-ends">
+      <div className="sim-foot">
+        <div className="sim-ends">
           <Tray name="completed" kind="done" labels={completed} />
           <Tray name="dead queue" kind="dead" labels={dead.map(({ label }) => label)} />
         </div>
@@ -43,12 +43,12 @@ function Transport(controls: SimulationControls): ReactNode {
   const { simulation, send, isReady, isPlaying, setPlaying } = controls;
   const isFull = simulation.ready.length >= waitingMax;
   return (
-    <div className="hf-sim-transport">
+    <div className="sim-transport">
       {[1, 5].map((count) => (
         <button
           key={count}
           type="button"
-          className={count === 1 ? "hf-sim-main" : undefined}
+          className={count === 1 ? "sim-main" : undefined}
           disabled={!isReady || isFull}
           onClick={() => send({ kind: "produce", count })}
         >
@@ -69,7 +69,7 @@ function Rules({ simulation, send, isReady, speed, setSpeed }: SimulationControl
   const { leaseTimeoutMs, maxAttempts } = simulation.settings;
   const seconds = leaseTimeoutMs / 1_000;
   return (
-    <fieldset className="hf-sim-rules" disabled={!isReady}>
+    <fieldset className="sim-rules" disabled={!isReady}>
       <legend>rules of the queue</legend>
       <label>
         <span>lease_timeout</span>
@@ -97,7 +97,7 @@ function Rules({ simulation, send, isReady, speed, setSpeed }: SimulationControl
         value={speed}
         choose={(chosen) => setSpeed(chosen as Speed)}
       />
-      <label className="hf-sim-check">
+      <label className="sim-check">
         <input
           type="checkbox"
           checked={simulation.automatic}

@@ -21,8 +21,8 @@ export function Partition({ simulation }: { readonly simulation: Simulation }): 
   // By place and not by item: what is drawn changes, and nothing in the page is moved.
   const places = Array.from({ length: Math.max(placesDrawn, placed.length) }, (_, at) => at);
   return (
-    <div className="hf-sim-partition">
-      <p className="hf-sim-eyebrow">
+    <div className="sim-partition">
+      <p className="sim-eyebrow">
         <span>orders, partition 0</span>
         <span>
           {placed.length === 0
@@ -31,11 +31,11 @@ export function Partition({ simulation }: { readonly simulation: Simulation }): 
         </span>
         <output aria-label="Time in the model">{(now / 1_000).toFixed(1)} s</output>
       </p>
-      <ol className="hf-sim-row">
+      <ol className="sim-row">
         {places.map((at) => {
           const taken = placed[at];
           return taken === undefined ? (
-            <li className="hf-sim-place" key={at} aria-hidden="true" />
+            <li className="sim-place" key={at} aria-hidden="true" />
           ) : (
             <Cell key={at} {...taken} now={now} />
           );
@@ -56,14 +56,14 @@ function Cell({ item, hold, now }: CellProps): ReactNode {
   const left = hold === null ? 0 : (hold.leaseDeadline - now) / hold.leaseTimeoutMs;
   const style = { "--left": Math.max(0, left).toFixed(3) } as CSSProperties;
   return (
-    <li className="hf-sim-cell" data-held={hold !== null} style={style}>
-      <span className="hf-sim-id" key={item.id}>
+    <li className="sim-cell" data-held={hold !== null} style={style}>
+      <span className="sim-id" key={item.id}>
         {item.id}
       </span>
-      <span className="hf-sim-square">{item.label}</span>
-      {hold !== null && <span className="hf-sim-bar" />}
-      <span className="hf-sim-holder">{hold?.consumer.replace("worker-", "w") ?? ""}</span>
-      <span className="hf-sim-attempts" data-again={granted > 1}>
+      <span className="sim-square">{item.label}</span>
+      {hold !== null && <span className="sim-bar" />}
+      <span className="sim-holder">{hold?.consumer.replace("worker-", "w") ?? ""}</span>
+      <span className="sim-attempts" data-again={granted > 1}>
         {granted === 0 ? "" : `×${granted}`}
       </span>
       <span className="visually-hidden">
@@ -113,11 +113,11 @@ export function ConsumerPanel(props: ConsumerPanelProps): ReactNode {
     </button>
   );
   return (
-    <div className="hf-sim-worker" data-bad={mode === "down" || isLate}>
+    <div className="sim-worker" data-bad={mode === "down" || isLate}>
       <p>
         <b>{name}</b> <span>{stateOf(consumer, simulation)}</span>
       </p>
-      <div className="hf-sim-buttons">
+      <div className="sim-buttons">
         {!simulation.automatic && press("Lease", isUp && work === null && waitsUntil === null)}
         {press("Complete", isUp && work !== null)}
         {press("Retry", isUp && work !== null)}
@@ -136,8 +136,8 @@ interface TrayProps {
 
 export function Tray({ name, kind, labels }: TrayProps): ReactNode {
   return (
-    <div className={`hf-sim-tray hf-sim-tray-${kind}`}>
-      <p className="hf-sim-eyebrow">
+    <div className={`sim-tray sim-tray-${kind}`}>
+      <p className="sim-eyebrow">
         <span>{name}</span>
         <span>{labels.length}</span>
       </p>
@@ -152,8 +152,8 @@ export function Tray({ name, kind, labels }: TrayProps): ReactNode {
 
 export function EventLog({ log }: { readonly log: readonly LogLine[] }): ReactNode {
   return (
-    <section className="hf-sim-log" aria-label="What happened, the newest first">
-      <p className="hf-sim-eyebrow">what the server answers</p>
+    <section className="sim-log" aria-label="What happened, the newest first">
+      <p className="sim-eyebrow">what the server answers</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <ol tabIndex={0}>
         {/* A row stays in its place; its text is made anew, so that none of it moves. */}
@@ -161,7 +161,7 @@ export function EventLog({ log }: { readonly log: readonly LogLine[] }): ReactNo
           <li key={row}>
             <Fragment key={number}>
               <time>{(at / 1_000).toFixed(1)}</time>
-              <span className={`hf-sim-code-${code ?? "none"}`}>{code ?? "·"}</span>
+              <span className={`sim-code-${code ?? "none"}`}>{code ?? "·"}</span>
               <span>
                 <b>{who}</b> {text}
               </span>

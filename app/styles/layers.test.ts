@@ -49,11 +49,31 @@ test("styles: a sheet that is not part of index.css has all its rules in a layer
   expect(loose).toEqual([]);
 });
 
-test("styles: widths of the window are compared, and of the three that index.css names", () => {
-  const queries = sheets.flatMap(([file, text]) =>
-    [...text.matchAll(/@media ([^{]+)\{/g)].map(([, query = ""]) => `${file}: ${query.trim()}`),
+/** `file: what stands behind the name`, of every query of this kind. */
+function queries(kind: "media" | "container"): readonly string[] {
+  return sheets.flatMap(([file, text]) =>
+    [...text.matchAll(new RegExp(`@${kind} ([^{]+)\\{`, "g"))].map(
+      ([, query = ""]) => `${file}: ${query.trim()}`,
+    ),
   );
-  const widths = queries.filter((query) => query.includes("width"));
-  expect(widths.length).toBeGreaterThan(10);
-  expect(widths.filter((query) => !/\(width [<>]=? (640|996|1240)px\)$/.test(query))).toEqual([]);
+}
+
+test.each([
+  ["media", /\(width [<>]=? (640|996|1240)px\)$/],
+  ["container", /\(width (<|>=) (600|900)px\)$/],
+] as const)(
+  "styles: widths of a %s are compared, and of those that index.css names",
+  (kind, known) => {
+    const widths = queries(kind).filter((query) => query.includes("width"));
+    expect(widths.length).toBeGreaterThan(4);
+    expect(widths.filter((query) => !known.test(query))).toEqual([]);
+  },
+);
+
+test("styles: a class begins with what it belongs to, and not with the house", () => {
+  const classes = sheets.flatMap(([file, text]) =>
+    [...text.matchAll(/\.([a-zA-Z][\w-]*)/g)].map(([, name = ""]) => `${file}: ${name}`),
+  );
+  expect(classes.length).toBeGreaterThan(100);
+  expect(classes.filter((name) => /: (hf|holdfast)-|: [\w-]*[A-Z_]/.test(name))).toEqual([]);
 });

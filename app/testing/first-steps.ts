@@ -2,10 +2,10 @@
 
 import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { firstSteps } from "../../content/first-steps.ts";
+import { freePort } from "../build/serve-site.ts";
 import { siteConfig } from "../site-config.ts";
 import type { SiteBrowser } from "./site-browser.ts";
 
@@ -87,13 +87,4 @@ function writeNpx(folder: string): void {
     `#!/bin/sh\nln -s '${root}/node_modules' '${root}/build' .\nshift 2\nexec '${process.execPath}' "$@"\n`,
   );
   chmodSync(npx, 0o755);
-}
-
-async function freePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const address = server.address();
-    server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0));
-  });
-  return await promise;
 }

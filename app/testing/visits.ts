@@ -184,7 +184,7 @@ export function testVisits(browser: () => SiteBrowser): void {
       await notice.waitFor();
       expect(requests.filter((url) => url.endsWith(simulatorPage))).toHaveLength(2);
       expect(await notice.locator("p").textContent()).toBe(text);
-      expect(await page.locator(".hf-sim").isVisible()).toBe(true);
+      expect(await page.locator(".sim").isVisible()).toBe(true);
       await page.unrouteAll();
       await notice.getByRole("link", { name: "Retry" }).click();
       await mounted();

@@ -1,0 +1,105 @@
+// `bun run site:lighthouse [--runs N] [--devices mobile,desktop] [--out FILE] [PATH…]`: what
+// Lighthouse says of a page of each type, on a phone and at a desk.
+//
+// Scores are of 100. What else runs on the machine slows the page too: only those of a quiet
+// one can be compared.
+
+import { tmpdir } from "node:os";
+import { parseArgs } from "node:util";
+import lighthouse, { desktopConfig } from "lighthouse";
+import { launchChromium } from "../app/build/chromium.ts";
+import { chromiumPath } from "../app/build/chromium-path.ts";
+import { freePort, serveSite } from "../app/build/serve-site.ts";
+import { commitOf, machineOf, siteEnding, summarize, versions, writeResults } from "./results.ts";
+import type { Figures } from "./run-cell.ts";
+
+const { values: words, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    runs: { type: "string", default: "3" },
+    devices: { type: "string", default: "mobile,desktop" },
+    out: { type: "string" },
+  },
+});
+const runs = Number(words.runs);
+/** A run that failed is done again. */
+const attemptsMax = 2 * runs;
+/** One of each type that is answered with 200, Lighthouse takes no other page; and the heaviest. */
+const types = [
+  "/",
+  "/docs/intro",
+  "/docs/quick-start",
+  "/docs/architecture",
+  "/docs/configuration",
+  "/blog",
+  "/blog/archive",
+  "/blog/authors",
+  "/blog/tags",
+  "/blog/welcome",
+  "/blog/long-blog-post",
+  "/blog/mdx-blog-post",
+  "/markdown-page",
+  "/api",
+  "/api/lease",
+];
+const categories = ["performance", "accessibility", "best-practices", "seo"] as const;
+const audits = {
+  fcpMs: "first-contentful-paint",
+  lcpMs: "largest-contentful-paint",
+  tbtMs: "total-blocking-time",
+  cls: "cumulative-layout-shift",
+  pageBytes: "total-byte-weight",
+} as const;
+
+const measurements = [];
+{
+  await using server = await serveSite();
+  for (const device of words.devices.split(",")) {
+    for (const path of positionals.length > 0 ? positionals : types) {
+      const rounds: Figures[] = [];
+      for (let attempt = 0; rounds.length < runs && attempt < attemptsMax; attempt += 1) {
+        const figures = await measure(server.url + path, device === "desktop");
+        if (figures !== null) rounds.push(figures);
+      }
+      const figures = summarize(rounds);
+      const medians = Object.entries(figures).map(([name, { median }]) => `${name} ${median}`);
+      console.log(`${path} (${device}): ${medians.join(", ")}`);
+      measurements.push({ name: `${path} ${device}`, figures });
+    }
+  }
+}
+const results = {
+  format: 1,
+  madeAt: new Date().toISOString(),
+  commit: await commitOf(),
+  command: `bun run site:lighthouse ${process.argv.slice(2).join(" ")}`.trim(),
+  machine: await machineOf(tmpdir()),
+  versions: versions(),
+  settings: { runs },
+  measurements,
+} as const;
+console.log(writeResults(results, { ending: siteEnding, path: words.out ?? null }));
+
+/** Of one visit by a browser of its own: the first would warm its caches for the next. */
+async function measure(url: string, isDesktop: boolean): Promise<Figures | null> {
+  const port = await freePort();
+  const browser = await launchChromium([`--remote-debugging-port=${port}`], chromiumPath(), {
+    // It is asked whether a page may rest in the back and forward cache.
+    ignoreDefaultArgs: ["--disable-back-forward-cache"],
+  });
+  try {
+    const options = { port, onlyCategories: [...categories], logLevel: "error" as const };
+    const result = await lighthouse(url, options, isDesktop ? desktopConfig : undefined);
+    if (result === undefined || result.lhr.runtimeError !== undefined) return null;
+    const { lhr } = result;
+    for (const [name, { score, scoreDisplayMode }] of Object.entries(lhr.audits)) {
+      if (score === 0 && scoreDisplayMode === "binary") console.error(`${url}: ${name}`);
+    }
+    return Object.fromEntries([
+      ...categories.map((name) => [name, Math.round((lhr.categories[name]?.score ?? 0) * 100)]),
+      ...Object.entries(audits).map(([name, id]) => [name, lhr.audits[id]?.numericValue ?? 0]),
+    ]) as Figures;
+  } finally {
+    await browser.close();
+  }
+}
