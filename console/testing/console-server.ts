@@ -18,6 +18,8 @@ export const produceKey = "holdfast_produce";
 export interface ConsoleServerOptions {
   readonly basePath?: string;
   readonly hasKeys?: boolean;
+  /** Its time stands still but for `clock.advance`. */
+  readonly testClock?: boolean;
 }
 
 const ignore = () => undefined;
@@ -26,6 +28,7 @@ const log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: i
 export async function openConsoleServer({
   basePath = "",
   hasKeys = false,
+  testClock = false,
 }: ConsoleServerOptions = {}) {
   await ensureBuilt();
   const known = new Map([
@@ -39,7 +42,7 @@ export async function openConsoleServer({
     now: () => performance.now(),
   });
   const site = openSite({ ...folders, building: `${folders.site}.building` });
-  const app = await listeningApp({ basePath }, { site, ...(hasKeys && { door }) });
+  const app = await listeningApp({ basePath }, { site, testClock, ...(hasKeys && { door }) });
   const client: Client = createClient({ url: app.url, ...(hasKeys && { apiKey: adminKey }) });
   const rotate = (from: string, to: string) => {
     known.delete(from);
