@@ -58,25 +58,18 @@ export function plainOf(text: string): Plain {
 }
 
 export type Tree =
-  | { readonly what: "tree"; readonly root: object; readonly size: number }
+  | { readonly what: "tree"; readonly root: object; readonly written: readonly Written[] }
   | { readonly what: "none"; readonly why: string };
+
+/** A number that JavaScript would write in another way than it is written. */
+interface Written {
+  /** What stands for it in the tree, the same object also behind a worker. */
+  readonly date: Date;
+  readonly source: string;
+}
 
 const treeBytesMax = 1_000_000;
 const depthMax = 200;
-
-/** Told by what it is not: a date is what the viewer prints by a method of its own. */
-class Written extends Date {
-  readonly #source: string;
-
-  constructor(source: string) {
-    super(0);
-    this.#source = source;
-  }
-
-  override toISOString(): string {
-    return this.#source;
-  }
-}
 
 interface ReviverContext {
   readonly source?: string;
@@ -87,6 +80,7 @@ export function treeOf({ text, isUtf8 }: Text): Tree {
   if (!isUtf8 || !/^\s*[[{]/.test(text)) return none("");
   if (text.length > treeBytesMax) return none("There is no tree above 1 MB.");
   if (depthOf(text) > depthMax) return none(`It is nested more than ${depthMax} deep: no tree.`);
+  const written: Written[] = [];
   let isExact = true;
   let keyCount = 0;
   // The reviver is told how a number is written by engines of late; of others none is believed.
@@ -97,7 +91,10 @@ export function treeOf({ text, isUtf8 }: Text): Tree {
     if (typeof value !== "number") return value;
     const source = context?.source;
     if (source === undefined) isExact &&= Math.abs(value) < 1e15 && Number.isInteger(value);
-    return source === undefined || source === String(value) ? value : new Written(source);
+    if (source === undefined || source === String(value)) return value;
+    const date = new Date(0);
+    written.push({ date, source });
+    return date;
   };
   try {
     const root: unknown = JSON.parse(text, revive);
@@ -105,10 +102,16 @@ export function treeOf({ text, isUtf8 }: Text): Tree {
     if (!isExact) return none("This browser would change its numbers: no tree.");
     if (keyCount !== keysIn(text))
       return none("It has a field twice, which only the text can show.");
-    return { what: "tree", root, size: Object.keys(root).length };
+    return { what: "tree", root, written };
   } catch {
     return none("It is not JSON.");
   }
+}
+
+/** The viewer prints a date by its own method: that is how a number is shown as it is written. */
+export function rootOf({ root, written }: Extract<Tree, { readonly what: "tree" }>): object {
+  for (const { date, source } of written) date.toISOString = () => source;
+  return root;
 }
 
 const strings = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
@@ -129,4 +132,18 @@ function depthOf(text: string): number {
     most = Math.max(most, depth);
   }
   return most;
+}
+
+/** All that is shown of a payload. */
+export interface Read {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly isUtf8: boolean;
+  readonly plain: Plain;
+  readonly tree: Tree;
+}
+
+export function readPayload(base64: string): Read {
+  const bytes = bytesOf(base64);
+  const text = textOf(bytes);
+  return { bytes, isUtf8: text.isUtf8, plain: plainOf(text.text), tree: treeOf(text) };
 }
