@@ -1,6 +1,8 @@
 // A payload as its reader may want it. Pure. The bytes are what is true; its text is they, read as
 // UTF-8, and a tree is a view of the text that is shown only where it says all that the text does.
 
+import { unturned } from "../format.ts";
+
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   const binary = atob(base64);
   const bytes = new Uint8Array(binary.length);
@@ -37,7 +39,7 @@ export function hexLine(bytes: Uint8Array, line: number): string {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is made visible.
-const controls = /[\u0000-\u0008\u000b-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 export interface Plain {
   readonly text: string;
@@ -47,14 +49,11 @@ export interface Plain {
 
 /** What a terminal would obey is shown: ESC as ␛. */
 export function plainOf(text: string): Plain {
-  let hasControls = false;
-  const plain = text.replace(controls, (found) => {
-    hasControls = true;
+  const plain = unturned(text).replace(controls, (found) => {
     const code = found.charCodeAt(0);
-    if (code === 127) return "␡";
-    return code < 32 ? String.fromCharCode(0x2400 + code) : `⟨U+${code.toString(16)}⟩`;
+    return code === 127 ? "␡" : String.fromCharCode(0x2400 + code);
   });
-  return { text: plain, hasControls };
+  return { text: plain, hasControls: plain !== text };
 }
 
 export type Tree =

@@ -1,0 +1,6 @@
+// Much at once: queues by the thousand, polls, and a server at work.
+
+import { inChromium } from "./testing/in-chromium.ts";
+import { testNamesEverywhere } from "./testing/names.ts";
+
+inChromium([testNamesEverywhere]);
