@@ -17,6 +17,7 @@ export const produceKey = "holdfast_produce";
 
 export interface ConsoleServerOptions {
   readonly basePath?: string;
+  readonly allowedHosts?: readonly string[];
   readonly hasKeys?: boolean;
   /** Its time stands still but for `clock.advance`. */
   readonly testClock?: boolean;
@@ -27,6 +28,7 @@ const log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: i
 
 export async function openConsoleServer({
   basePath = "",
+  allowedHosts = [],
   hasKeys = false,
   testClock = false,
 }: ConsoleServerOptions = {}) {
@@ -42,7 +44,10 @@ export async function openConsoleServer({
     now: () => performance.now(),
   });
   const site = openSite({ ...folders, building: `${folders.site}.building` });
-  const app = await listeningApp({ basePath }, { site, testClock, ...(hasKeys && { door }) });
+  const app = await listeningApp(
+    { basePath, allowedHosts: [...allowedHosts] },
+    { site, testClock, ...(hasKeys && { door }) },
+  );
   const client: Client = createClient({ url: app.url, ...(hasKeys && { apiKey: adminKey }) });
   const rotate = (from: string, to: string) => {
     known.delete(from);
