@@ -48,6 +48,7 @@ export const soakEnding = "-soak.json";
 export const gatherEnding = "-gather.json";
 export const keysEnding = "-keys.json";
 export const consoleEnding = "-console.json";
+export const consolesEnding = "-consoles.json";
 
 export const resultsFolder = join(import.meta.dir, "results");
 
