@@ -7,7 +7,7 @@ import { addQueues, type ConsoleServer, openConsoleServer } from "./console-serv
 import { settled } from "./shifts.ts";
 
 /** Each of 512 bytes. */
-const long = ["x".repeat(512), "é".repeat(256), "-".repeat(512)];
+const long = ["x".repeat(512), "é".repeat(256)];
 const turning = "\u202egnp.exe";
 const names = [...long, turning];
 
