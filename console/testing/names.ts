@@ -26,6 +26,8 @@ export function testNamesEverywhere(browser: () => ConsoleBrowser): void {
       const found: string[] = [];
       await using visitor = await browser().visit(server.consoleUrl, { viewport });
       const { page, errors } = visitor;
+      // A page that is left while its code is on its way says that it could not be had.
+      await live(page);
       const look = async (what: string) => {
         found.push(...(await faultsOf(page)).map((fault) => `${what}: ${fault}`));
       };
